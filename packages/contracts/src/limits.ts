@@ -188,27 +188,6 @@ export const LIMITS = {
   /** Bytes of text that one unit reads of one model, or writes: a move of this size takes PostgreSQL seconds. */
   unitTextBytesMax: 32 * 1024 * 1024,
 
-  /** Section 8 of the specification: a field of the operation is level 1. */
-  graphqlDepthMax: 10,
-  /** Of a document: the largest of known clients has some 1500. Parsing takes a microsecond for each. */
-  graphqlTokensMax: 5000,
-  /** Each alias may repeat the work of a field; a page of a client needs a few. */
-  graphqlAliasesMax: 30,
-  graphqlDirectivesMax: 50,
-  /** Validation compares fields of the same name in pairs, and fragments too. */
-  graphqlRepeatsMax: 50,
-  graphqlFragmentsMax: 100,
-  /** Fields at the first level: each is a list of its own, or a commit of its own. */
-  graphqlQueryFieldsMax: 20,
-  graphqlMutationFieldsMax: 10,
-  /** Records that the lists of one operation may return, and all its objects: about a second of one processor. */
-  graphqlNodesMax: 10_000,
-  graphqlObjectsMax: 50_000,
-  graphqlPageDefault: 50,
-  graphqlPageMax: 100,
-  /** Clients do not wait longer. */
-  graphqlDeadlineMs: 10_000,
-
   /** Page size of lists that may have thousands of items. */
   listPageDefault: 100,
   listPageMax: 500,
@@ -238,6 +217,24 @@ export const LIMITS = {
   webhookReplayMax: 100_000,
   /** Attempts of one delivery that are listed. */
   webhookAttemptsListMax: 100,
+
+  /** Records in a page of GraphQL, when the query does not name a number, and at most. */
+  graphPageDefault: 50,
+  graphPageMax: 100,
+  /** Comparisons in one filter, filters inside a filter, and values of one list: each makes PostgreSQL compare every record more. */
+  graphFilterLeavesMax: 50,
+  graphFilterDepthMax: 5,
+  graphFilterListMax: 100,
+  /** A filter text, or the words of a search. */
+  graphFilterTextMax: 1_000,
+  graphSearchTextMax: 200,
+  /** Keys of one order, besides the id. */
+  graphOrderKeysMax: 4,
+  /** A read waits so long for a position that is not committed yet, or not in the replica. */
+  graphPositionWaitMs: 2_000,
+  /** Statements that a connection of the graph service has prepared. With more, connections are replaced, because they keep them all. */
+  graphPreparedMax: 500,
+
   apiKeysPerPersonMax: 100,
   /** How often the time of a key's last use is stored. */
   apiKeyUseIntervalMs: 60_000,

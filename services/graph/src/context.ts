@@ -1,5 +1,5 @@
 import type { Principal } from '@wts/contracts';
-import type { Standby } from '@wts/read-model';
+import type { GroupCache, Standby } from '@wts/read-model';
 import type { ServiceClient } from '@wts/service-kit/call';
 import type { Pool } from 'pg';
 import type { Statements } from './store/statements.ts';
@@ -12,6 +12,7 @@ export interface Context {
   readonly pool: Pool;
   readonly standby: Standby | null;
   readonly statements: Statements;
+  readonly groupCache: GroupCache;
   readonly sync: ServiceClient;
   readonly workspace: ServiceClient;
 }
@@ -22,8 +23,8 @@ export interface Caller {
   readonly requestId: string;
   /** Aborts when the client has disconnected, or at the deadline of the request. */
   readonly signal: AbortSignal;
-  /** A position in the log that the answer must include, from the header `X-Min-Sync-Id`. */
-  readonly minSyncId: bigint | null;
+  /** The position of the log that all reads must have: the header `X-Min-Sync-Id`. */
+  readonly minSyncId?: string;
 }
 
 /** The third argument of every resolver: what one request reads and changes. */

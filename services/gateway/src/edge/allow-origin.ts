@@ -26,8 +26,6 @@ const SENDABLE = [
   'X-Request-Id',
   'Idempotency-Key',
   'If-None-Match',
-  'X-GraphQL-Cost',
-  'X-Min-Sync-Id',
   'Traceparent',
   'Tracestate',
 ].join(', ');

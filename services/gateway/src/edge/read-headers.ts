@@ -60,8 +60,6 @@ const ONWARD = [
   'traceparent',
   'tracestate',
   'user-agent',
-  'x-graphql-cost',
-  'x-min-sync-id',
   'sec-websocket-extensions',
   'sec-websocket-protocol',
 ] as const;

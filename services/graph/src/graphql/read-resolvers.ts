@@ -1,5 +1,180 @@
+import { Fault, isUuid, LIMITS } from '@wts/contracts';
+import { inversesOf, MODELS, modelNamed, relationsOf, singularOf, User, type Model } from '@wts/models';
+import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
+import type { RequestContext } from '../context.ts';
+import { connectionOf, type ConnectionArguments, type Found } from '../queries/connection.ts';
+import { historyCursorOf, historyRequestOf, type HistoryEntry } from '../queries/history.ts';
+import type { Reads, Scope } from '../queries/reads.ts';
+import { wordsOf } from '../queries/search.ts';
+import { ConnectionResult, EMPTY_PAGE } from './connection-result.ts';
 import type { Resolvers } from './resolvers.ts';
+import { selectsRecords, wantsOf } from './selection.ts';
+import { SCALAR_RESOLVERS } from './types/scalars.ts';
+import { SEARCHED } from './types/query.ts';
 
+type Resolver<Source, Arguments> = GraphQLFieldResolver<Source, RequestContext, Arguments>;
+type Fields = Record<string, Resolver<never, never>>;
+
+interface Reached {
+  readonly minSyncId?: string | null;
+}
+
+/** Reads at or after the position that the field names, if it does. */
+function readsAt({ reads }: RequestContext, { minSyncId }: Reached): Reads {
+  if (typeof minSyncId === 'string') reads.reach(minSyncId);
+  return reads;
+}
+
+function rootResolvers(model: Model): Fields {
+  const one: Resolver<unknown, Reached & { id: string }> = (_source, given, context, info) =>
+    readsAt(context, given).byId(model, given.id, wantsOf(info));
+  const page: Resolver<unknown, Reached & ConnectionArguments> = async (_source, given, context, info) => {
+    const reads = readsAt(context, given);
+    const connection = connectionOf(model, given, wantsOf(info));
+    const found = selectsRecords(info) ? await reads.page(connection) : EMPTY_PAGE;
+    return new ConnectionResult(connection, found, () => reads.total(connection));
+  };
+  return { [singularOf(model)]: one, [model.plural]: page };
+}
+
+function relationResolvers(model: Model): Fields {
+  const single = relationsOf(model).filter(({ many }) => !many);
+  const lists = relationsOf(model).filter(({ many }) => many);
+  return {
+    ...Object.fromEntries(
+      single.map(({ name, field, target }): [string, Resolver<Found, object>] => [
+        name,
+        (record, _given, { reads }, info) => {
+          const id = record[field];
+          return typeof id === 'string' ? reads.byId(target, id, wantsOf(info)) : null;
+        },
+      ]),
+    ),
+    ...Object.fromEntries(lists.map((relation) => [relation.name, connectionResolver(relation.target, { relation })])),
+    ...Object.fromEntries(
+      inversesOf(model).map((inverse) => [inverse.name, connectionResolver(inverse.source, { inverse })]),
+    ),
+    ...MORE[model.name],
+  };
+}
+
+/** A connection inside records: the pages of all parents of a level are read together. */
+function connectionResolver(model: Model, scope: Scope): Resolver<Found, ConnectionArguments> {
+  return async (parent, given, { reads }, info) => {
+    const [field = info] = info.fieldNodes;
+    const level = reads.level(field, scope, () => connectionOf(model, given, wantsOf(info)));
+    const page = selectsRecords(info) ? await level.page(parent) : EMPTY_PAGE;
+    return new ConnectionResult(level.connection, page, () => level.total(parent));
+  };
+}
+
+const roleIn: Resolver<Found, object> = ({ id }, _given, { reads }) => reads.roleIn(id);
+
+/** Fields that the registry does not have. */
+const MORE: Readonly<Record<string, Fields>> = {
+  Task: { key: ({ number }: { number: number }) => String(number), headingId: () => null },
+  Workspace: { viewerRole: roleIn, role: roleIn },
+};
+
+interface SearchArguments extends Reached {
+  readonly query: string;
+  readonly first?: number | null;
+  readonly types?: readonly string[] | null;
+  readonly workspaceId?: string | null;
+  readonly includeArchived?: boolean | null;
+}
+
+interface HistoryArguments extends Reached {
+  readonly modelId: string;
+  readonly first?: number | null;
+  readonly after?: string | null;
+}
+
+/** The one record of a model with these values of a unique key. */
+function byKey(model: Model, key: string): Resolver<unknown, Reached & Readonly<Record<string, string | number>>> {
+  return async (_source, given, context, info) => {
+    const filter = { workspaceId: { eq: given['workspaceId'] }, [key]: { eq: given[key] } };
+    // Of private projects with the same key, the one of all is first, then the oldest.
+    const orderBy = [...('isPrivate' in model.fields ? [{ isPrivate: 'ASC' }] : []), { createdAt: 'ASC' }];
+    const one = { first: 1, filter, orderBy, includeArchived: true };
+    return (await readsAt(context, given).page(connectionOf(model, one, wantsOf(info)))).records[0] ?? null;
+  };
+}
+
+function rootFields(): Fields {
+  const viewer: Resolver<unknown, Reached> = async (_source, given, context, info) => {
+    const person = await readsAt(context, given).byId(User, context.principal.userId, wantsOf(info));
+    if (person === null) throw new Fault('not_found', { message: 'The caller is no person' });
+    return person;
+  };
+  const myWorkspaces: Resolver<unknown, Reached> = (_source, given, context) => readsAt(context, given).ownWorkspaces();
+  const workspaceByUrlKey: Resolver<unknown, Reached & { urlKey: string }> = async (_source, given, context) =>
+    given.urlKey.includes('\0') || !given.urlKey.isWellFormed()
+      ? null
+      : ((await readsAt(context, given).ownWorkspaces(given.urlKey))[0] ?? null);
+  const node: Resolver<unknown, Reached & { id: string }> = (_source, given, context, info) =>
+    readsAt(context, given).node(given.id, wantsOf(info));
+  const nodes: Resolver<unknown, Reached & { ids: readonly string[] }> = (_source, given, context, info) => {
+    if (given.ids.length > LIMITS.graphPageMax)
+      throw new Fault('validation_failed', { message: `ids has at most ${LIMITS.graphPageMax} ids` });
+    const reads = readsAt(context, given);
+    return given.ids.map((id) => reads.node(id, wantsOf(info)));
+  };
+  return {
+    viewer,
+    myWorkspaces,
+    workspaceByUrlKey,
+    node,
+    nodes,
+    search,
+    history,
+    taskByNumber: byKey(modelNamed('Task'), 'number'),
+    teamByKey: byKey(modelNamed('Team'), 'key'),
+    projectByKey: byKey(modelNamed('Project'), 'key'),
+  };
+}
+
+const search: Resolver<unknown, SearchArguments> = async (_source, given, context, info) => {
+  const limit = given.first ?? LIMITS.graphPageDefault;
+  if (limit < 1 || limit > LIMITS.graphPageMax)
+    throw new Fault('validation_failed', { message: `first must be 1 to ${LIMITS.graphPageMax}` });
+  const words = wordsOf(given.query);
+  if (words === null) throw new Fault('validation_failed', { message: 'query must not be blank' });
+  const { types, workspaceId, includeArchived } = given;
+  if (typeof workspaceId === 'string' && !isUuid(workspaceId))
+    throw new Fault('validation_failed', { message: 'workspaceId is a UUID' });
+  if (types?.length === 0) return { hits: [], nodes: [] };
+  const hits = await readsAt(context, given).search({
+    models: types ? SEARCHED.filter(({ name }) => types.includes(name)) : SEARCHED,
+    words,
+    limit,
+    workspaceId: workspaceId ?? null,
+    includeArchived: includeArchived ?? false,
+    wants: wantsOf(info),
+  });
+  return { hits, nodes: hits.map(({ record }) => record) };
+};
+
+const history: Resolver<unknown, HistoryArguments> = async (_source, given, context) => {
+  const request = historyRequestOf(given);
+  const { entries, hasMore } = await readsAt(context, given).history(request);
+  const edges = entries.map((node) => ({ node, cursor: historyCursorOf(node) }));
+  const pageInfo = {
+    hasNextPage: hasMore,
+    hasPreviousPage: request.before !== null,
+    startCursor: edges[0]?.cursor ?? null,
+    endCursor: edges.at(-1)?.cursor ?? null,
+  };
+  return { edges, nodes: entries, pageInfo };
+};
+
+/** The resolvers of everything that is read. Fields without one are properties of their record. */
 export const READ_RESOLVERS: Resolvers = {
-  Query: { viewerId: (_source, _args, { principal }) => principal.userId },
+  ...SCALAR_RESOLVERS,
+  ...Object.fromEntries(MODELS.map((model) => [model.name, relationResolvers(model)])),
+  HistoryEntry: {
+    actor: ({ actorId }: HistoryEntry, _given: object, { reads }: RequestContext, info: GraphQLResolveInfo) =>
+      reads.byId(User, actorId, wantsOf(info)),
+  },
+  Query: { ...Object.fromEntries(MODELS.flatMap((model) => Object.entries(rootResolvers(model)))), ...rootFields() },
 };

@@ -1,10 +1,261 @@
+import { Fault, isUuid, LIMITS, parseSyncId } from '@wts/contracts';
+import { hasEntries, LogReader, type Queryable } from '@wts/log';
+import type { Model } from '@wts/models';
+import { GroupReader, poll } from '@wts/read-model';
+import DataLoader from 'dataloader';
 import type { Caller, Context } from '../context.ts';
+import {
+  pageOf,
+  pagesStatement,
+  pageStatement,
+  totalsStatement,
+  totalStatement,
+  type Connection,
+  type Found,
+  type Page,
+  type Parents,
+} from './connection.ts';
+import type { Pool } from 'pg';
+import { readHistory, type History, type HistoryRequest } from './history.ts';
+import type { Wants } from './record.ts';
+import { nodesStatement, ownWorkspacesStatement, recordsStatement, rolesStatement } from './records.ts';
+import { searchStatement, type SearchRequest } from './search.ts';
+import { StatementWriter, type Reader, type Statement } from './statement.ts';
 
-/** What one request reads. */
-export interface Reads {
-  readonly caller: Caller;
+/** The model of a record, for types that may be of any model. */
+const typed = (model: string, record: Found): Found => Object.assign(record, { __typename: model });
+
+interface Ready {
+  readonly reader: Reader;
+  readonly pool: Pool;
 }
 
-export function readsOf(_context: Context, caller: Caller): Reads {
-  return { caller };
+/** Every statement returns one value. */
+interface FoundRow {
+  readonly found: unknown;
+}
+
+interface Hit {
+  readonly model: string;
+  readonly score: number;
+  readonly record: Found;
+}
+
+/** The records that refer to a parent, or that it refers to. */
+export type Scope =
+  | Pick<Extract<Parents, { ids: unknown }>, 'inverse'>
+  | Pick<Extract<Parents, { lists: unknown }>, 'relation'>;
+
+/** The pages and the totals of one connection field, for all parents of its level. */
+export interface Level {
+  readonly connection: Connection;
+  page(parent: Found): Promise<Page>;
+  total(parent: Found): Promise<number>;
+}
+
+/**
+ * What one request reads. The groups of the caller are read once, at the primary, and every statement selects through the predicate
+ * of `@wts/read-model`. Fields of one level are read together, so the number of statements depends on the query and not on the
+ * records. Keeps graphql.reads.level.
+ */
+export class Reads {
+  readonly caller: Caller;
+  /** How many statements were run. */
+  statements = 0;
+  readonly #context: Context;
+  #reached: bigint;
+  #ready: Promise<Ready> | null = null;
+  /** By model, or by field of the query. */
+  readonly #loaders = new Map<unknown, unknown>();
+
+  constructor(context: Context, caller: Caller) {
+    this.caller = caller;
+    this.#context = context;
+    this.#reached = positionOf(caller.minSyncId ?? '0');
+  }
+
+  /** What is read from now on has at least this position of the log. */
+  reach(syncId: string): void {
+    const position = positionOf(syncId);
+    if (position <= this.#reached) return;
+    this.#reached = position;
+    this.#ready = null;
+    this.#loaders.clear();
+  }
+
+  /** Null for a record that does not exist, or that the caller may not see. */
+  async byId(model: Model, id: string, wants: Wants = ALL): Promise<Found | null> {
+    if (!isUuid(id)) throw new Fault('validation_failed', { message: 'An id is a UUID' });
+    return this.#loader(model, async (ids: readonly string[]) => {
+      const records = (await this.#read((sql) => recordsStatement(model, ids, sql, wants))) as readonly Found[];
+      const found = new Map(records.map((record) => [record.id, typed(model.name, record)]));
+      return ids.map((one) => found.get(one) ?? null);
+    }).load(id.toLowerCase());
+  }
+
+  /** A record of any model. */
+  async node(id: string, wants: Wants): Promise<Found | null> {
+    if (!isUuid(id)) throw new Fault('validation_failed', { message: 'An id is a UUID' });
+    return this.#loader('node', async (ids: readonly string[]) => {
+      const nodes = (await this.#read((sql) => nodesStatement(ids, sql, wants))) as readonly Hit[];
+      const found = new Map(nodes.toReversed().map(({ model, record }) => [record.id, typed(model, record)]));
+      return ids.map((one) => found.get(one) ?? null);
+    }).load(id.toLowerCase());
+  }
+
+  async page(connection: Connection): Promise<Page> {
+    const rows = (await this.#read((sql) => pageStatement(connection, sql))) as readonly Found[];
+    return pageWithTypes(connection, rows);
+  }
+
+  async total(connection: Connection): Promise<number> {
+    return (await this.#read((sql) => totalStatement(connection, sql))) as number;
+  }
+
+  /** The connection of a field inside records. `field` identifies the field of the query, whose arguments are the same for all parents. */
+  level(field: object, scope: Scope, connection: () => Connection): Level {
+    const known = this.#loaders.get(field) as Level | undefined;
+    if (known !== undefined) return known;
+    const level = this.#openLevel(scope, connection());
+    this.#loaders.set(field, level);
+    return level;
+  }
+
+  async search(request: SearchRequest): Promise<readonly Hit[]> {
+    const hits = (await this.#read((sql) => searchStatement(request, sql))) as readonly Hit[];
+    for (const { model, record } of hits) typed(model, record);
+    return hits;
+  }
+
+  async history(request: HistoryRequest): Promise<History> {
+    const { reader, pool } = await this.#prepared();
+    return readHistory(request, reader, (statement) => this.#run(pool, statement));
+  }
+
+  async ownWorkspaces(urlKey: string | null = null): Promise<readonly Found[]> {
+    const found = (await this.#read((sql) => ownWorkspacesStatement(urlKey, sql))) as readonly Found[];
+    return found.map((record) => typed('Workspace', record));
+  }
+
+  /** The role of the caller in a workspace. */
+  roleIn(workspaceId: string): Promise<string | null> {
+    return this.#loader('role', async (ids: readonly string[]) => {
+      const roles = (await this.#read((sql) => rolesStatement(ids, sql))) as { workspaceId: string; role: string }[];
+      const found = new Map(roles.map(({ workspaceId: id, role }) => [id, role]));
+      return ids.map((id) => found.get(id) ?? null);
+    }).load(workspaceId);
+  }
+
+  #openLevel(scope: Scope, connection: Connection): Level {
+    const parentsOf = (records: readonly Found[]): Parents =>
+      'inverse' in scope
+        ? { ...scope, ids: records.map(({ id }) => id) }
+        : { ...scope, lists: records.map((record) => (record[scope.relation.field] ?? []) as readonly string[]) };
+    const pages = new DataLoader(
+      async (records: readonly Found[]) => {
+        const all = await this.#read((sql) => pagesStatement(connection, parentsOf(records), sql));
+        return (all as readonly (readonly Found[])[]).map((rows) => pageWithTypes(connection, rows));
+      },
+      { cache: false },
+    );
+    const totals = new DataLoader(
+      async (records: readonly Found[]) =>
+        (await this.#read((sql) => totalsStatement(connection, parentsOf(records), sql))) as readonly number[],
+      { cache: false },
+    );
+    return { connection, page: (parent) => pages.load(parent), total: (parent) => totals.load(parent) };
+  }
+
+  #loader<T>(key: unknown, batch: (ids: readonly string[]) => Promise<readonly T[]>): DataLoader<string, T> {
+    const known = this.#loaders.get(key) as DataLoader<string, T> | undefined;
+    if (known !== undefined) return known;
+    const loader = new DataLoader<string, T>(batch);
+    this.#loaders.set(key, loader);
+    return loader;
+  }
+
+  async #read(write: (sql: StatementWriter) => Statement): Promise<unknown> {
+    const { reader, pool } = await this.#prepared();
+    return this.#run(pool, write(new StatementWriter(reader)));
+  }
+
+  async #run(pool: Pool, { text, values }: Statement): Promise<unknown> {
+    const { statements, pool: primary } = this.#context;
+    const { caller } = this;
+    const query = { text, values: [...values] };
+    this.statements += 1;
+    try {
+      return (await statements.rows<FoundRow>(caller, pool, query))[0]?.found;
+    } catch (error) {
+      // The replica may disconnect, or end a statement whose rows its replay removes. The primary has everything it had.
+      if (pool === primary || caller.signal.aborted) throw error;
+      return (await statements.rows<FoundRow>(caller, primary, query))[0]?.found;
+    }
+  }
+
+  #prepared(): Promise<Ready> {
+    return (this.#ready ??= this.#prepare(this.#reached));
+  }
+
+  /** The caller's groups are those of the primary. A replica is read when it has all that these groups had there. */
+  async #prepare(reached: bigint): Promise<Ready> {
+    const { pool: primary, standby, groupCache } = this.#context;
+    const { userId, workspaceId } = this.caller.principal;
+    const groups = new GroupReader(this.#counted(), groupCache);
+    let person = await groups.of(userId, workspaceId);
+    if (person.at < reached) {
+      await this.#untilReached(reached);
+      person = await groups.of(userId, workspaceId);
+    }
+    const reader = { userId, workspaceId: workspaceId ?? null, person };
+    if (standby === null) return { reader, pool: primary };
+    const changedSince = (position: bigint): Promise<boolean> =>
+      hasEntries(this.#counted(), [...person.groups], position);
+    return { reader, pool: (await standby.poolFor({ person, reached, changedSince })) ?? primary };
+  }
+
+  async #untilReached(position: bigint): Promise<void> {
+    const log = new LogReader(this.#counted());
+    const { signal } = this.caller;
+    const isReached = await poll(
+      async () => {
+        signal.throwIfAborted();
+        return (await log.head()).head >= position ? true : null;
+      },
+      { everyMs: 25, timeoutMs: LIMITS.graphPositionWaitMs },
+    );
+    if (isReached === true) return;
+    throw new Fault('unavailable', {
+      message: `The log has not reached minSyncId ${position} yet; try again shortly`,
+      retryAfterSeconds: 1,
+    });
+  }
+
+  #counted(): Queryable {
+    const { pool } = this.#context;
+    const query = (...given: Parameters<Queryable['query']>): unknown => {
+      this.statements += 1;
+      return pool.query(...given);
+    };
+    return { query } as Queryable;
+  }
+}
+
+export function readsOf(context: Context, caller: Caller): Reads {
+  return new Reads(context, caller);
+}
+
+const ALL: Wants = { selects: () => true };
+
+function pageWithTypes(connection: Connection, rows: readonly Found[]): Page {
+  const page = pageOf(connection, rows);
+  for (const record of page.records) typed(connection.model.name, record);
+  return page;
+}
+
+function positionOf(syncId: string): bigint {
+  const position = parseSyncId(syncId);
+  if (position === null)
+    throw new Fault('validation_failed', { message: 'minSyncId must be a position of the log, such as "42"' });
+  return position;
 }

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg';
 import type { Caller } from '../context.ts';
+import { StatementNames } from './statement-names.ts';
 
 /** The connections to one server. */
 export interface Server {
@@ -14,19 +15,23 @@ export interface Server {
  */
 export class Statements {
   readonly #cancelPools: ReadonlyMap<Pool, Pool>;
+  readonly #names = new StatementNames();
 
   constructor(servers: readonly Server[]) {
     this.#cancelPools = new Map(servers.map(({ pool, cancelPool }) => [pool, cancelPool]));
   }
 
-  /** The rows of one statement. Rejects with the reason of the signal when it aborts. */
+  /** The rows of one statement, which is prepared when it is frequent. Rejects with the reason of the signal when it aborts. */
   async rows<Row extends QueryResultRow>(
     { signal }: Pick<Caller, 'signal'>,
     pool: Pool,
     query: QueryConfig,
   ): Promise<Row[]> {
     signal.throwIfAborted();
+    const name = this.#names.nameOf(query.text);
+    const prepared = name === undefined ? query : { ...query, name };
     const client = await pool.connect();
+    const isCurrent = this.#names.isCurrent(client);
     let cancelled: Promise<unknown> | undefined;
     let broken: Error | undefined;
     const cancel = (): void => {
@@ -37,7 +42,7 @@ export class Statements {
       // Sent before the first statement of a connection, so that it does not wait behind it.
       const known = backends.has(client) ? undefined : backendOf(client);
       signal.addEventListener('abort', cancel, { once: true });
-      const [{ rows }] = await Promise.all([client.query<Row>(query), known]);
+      const [{ rows }] = await Promise.all([client.query<Row>(prepared), known]);
       return rows;
     } catch (error) {
       if (isOfConnection(error)) broken = error as Error;
@@ -46,7 +51,7 @@ export class Statements {
       signal.removeEventListener('abort', cancel);
       // A late cancel request would cancel the next statement.
       if (cancelled !== undefined) await cancelled;
-      client.release(broken);
+      client.release(broken ?? !isCurrent);
     }
   }
 

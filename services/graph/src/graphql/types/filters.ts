@@ -1,0 +1,109 @@
+import { LIMITS } from '@wts/contracts';
+import type { Model } from '@wts/models';
+import { inversesOf, MODELS, relationsOf } from '@wts/models';
+
+import { described, ENUMS, fieldsOf, typeNameOf, type ServedField } from './names.ts';
+
+const { graphFilterListMax: filterListMax } = LIMITS;
+
+/** What each comparator does, with an example where it is not plain. */
+const OPERATORS = {
+  eq: 'Equal to this; null: has no value.',
+  neq: 'Different from this; records without a value are different too.',
+  in: `One of these, at most ${filterListMax}.`,
+  nin: `None of these, at most ${filterListMax}.`,
+  lt: 'Less, or earlier.',
+  lte: 'Less or equal.',
+  gt: 'Greater, or later.',
+  gte: 'Greater or equal. Example: `{gte: "2026-11-01", lt: "2026-12-01"}` is a month.',
+  contains: 'Contains this text, with the same capitals.',
+  startsWith: 'Begins with this text, with the same capitals. Example: `{startsWith: "Fix"}`.',
+  eqIgnoreCase: 'Equal to this text, whatever the capitals.',
+  null: 'True: has no value. False: has a value.',
+} as const;
+
+export type Operator = keyof typeof OPERATORS;
+
+const EQUALITY = ['eq', 'neq', 'in', 'nin', 'null'] as const;
+const ORDERED = ['eq', 'neq', 'in', 'nin', 'lt', 'lte', 'gt', 'gte', 'null'] as const;
+const TEXT = ['eq', 'neq', 'in', 'nin', 'contains', 'startsWith', 'eqIgnoreCase', 'null'] as const;
+
+const COMPARATORS: readonly (readonly [type: string, doc: string, operators: readonly Operator[]])[] = [
+  ['ID', 'Compares ids. Example: `{workspaceId: {eq: "…"}}`.', EQUALITY],
+  ['String', 'Compares texts. Example: `{title: {contains: "index"}}`.', TEXT],
+  ['Int', 'Compares numbers. Example: `{priority: {in: [1, 2]}}`.', ORDERED],
+  ['Boolean', 'Compares flags. Example: `{isPrivate: {eq: true}}`.', ['eq', 'neq', 'null']],
+  ['Date', 'Compares days. Example: `{deadlineAt: {lte: "2026-11-30"}}`.', ORDERED],
+  ['DateTime', 'Compares times. Example: `{createdAt: {gte: "2026-11-21T09:00:00Z"}}`.', ORDERED],
+  ...ENUMS.map(({ name, doc, values }): [string, string, readonly Operator[]] => [
+    name,
+    `Compares ${doc} Example: \`{in: [${values.slice(0, 2).join(', ')}]}\`.`,
+    EQUALITY,
+  ]),
+];
+
+export const FILTER_TYPE_DEFS: string = [
+  ...COMPARATORS.map(([type, doc, operators]) => comparatorSdl(type, doc, operators)),
+  `${described('Looks into a list of ids.')}
+input IDListComparator {
+  ${described('Has this id.')}
+  has: ID
+  ${described(`Has at least one of these, at most ${filterListMax}.`)}
+  hasAny: [ID!]
+  ${described(`Has all of these, at most ${filterListMax}.`)}
+  hasAll: [ID!]
+  ${described('True: the list is empty. False: it is not.')}
+  isEmpty: Boolean
+}`,
+  ...MODELS.map(filterSdl),
+  ...MODELS.map(
+    ({
+      name,
+      plural,
+    }) => `${described(`What the ${plural} of a record must be. Only those you may see count, archived ones too.`)}
+input ${name}CollectionFilter {
+  ${described('At least one matches.')}
+  some: ${name}Filter
+  ${described('None fails to match; also true of none at all.')}
+  every: ${name}Filter
+  ${described('None matches.')}
+  none: ${name}Filter
+}`,
+  ),
+].join('\n\n');
+
+function comparatorSdl(type: string, doc: string, operators: readonly Operator[]): string {
+  const fields = operators.map((operator) => {
+    const of = operator === 'null' ? 'Boolean' : operator === 'in' || operator === 'nin' ? `[${type}!]` : type;
+    return `  ${described(OPERATORS[operator])}\n  ${operator}: ${of}`;
+  });
+  return `${described(`${doc} Several comparisons must all hold.`)}\ninput ${type}Comparator {\n${fields.join('\n')}\n}`;
+}
+
+function filterSdl(model: Model): string {
+  const { name } = model;
+  const own = fieldsOf(model).map(
+    ([field, served]) => `  ${described(served.doc)}\n  ${field}: ${comparatorOf(model, field, served)}`,
+  );
+  const related = relationsOf(model).map(({ name: field, target, many }) =>
+    many
+      ? `  ${described(`What its ${target.plural} are.`)}\n  ${field}: ${target.name}CollectionFilter`
+      : `  ${described(`What the ${target.name} is; a record without one, or with one that you may not see, does not match.`)}\n  ${field}: ${target.name}Filter`,
+  );
+  const inverse = inversesOf(model).map(
+    ({ name: field, source }) => `  ${described(`What its ${field} are.`)}\n  ${field}: ${source.name}CollectionFilter`,
+  );
+  return `${described(`Which ${model.plural} to read. All given conditions must hold. Example: \`{or: [{createdAt: {gte: "2026-11-01"}}, {id: {eq: "…"}}]}\`.`)}
+input ${name}Filter {
+  ${described('All of these hold.')}
+  and: [${name}Filter!]
+  ${described('At least one of these holds.')}
+  or: [${name}Filter!]
+${[...own, ...related, ...inverse].join('\n')}
+}`;
+}
+
+function comparatorOf(model: Model, field: string, served: ServedField): string {
+  if (served.sqlType === 'uuid[]') return 'IDListComparator';
+  return `${typeNameOf(model, field, served)}Comparator`;
+}

@@ -1,0 +1,153 @@
+import { LIMITS } from '@wts/contracts';
+import type { Model } from '@wts/models';
+import { MODELS, singularOf } from '@wts/models';
+import { connectionArguments } from './connections.ts';
+import { described } from './names.ts';
+
+const MIN_SYNC_ID = `
+    ${described('Read at or after this position of the log, such as the `syncId` of a change. The header `X-Min-Sync-Id` is the same for all fields.')}
+    minSyncId: String`;
+
+/** Models with words by which people find them. */
+export const SEARCHED: readonly Model[] = MODELS.filter(({ search }) => search.length > 0);
+
+const ROOTS = MODELS.flatMap((model) => {
+  const { name, plural, doc } = model;
+  return [
+    `  ${described(`Finds one ${name} by its id. ${doc} Null when there is none, or when you may not see it; an archived one is found.`)}
+  ${singularOf(model)}(
+    ${described('Its id.')}
+    id: ID!${MIN_SYNC_ID}
+  ): ${name}`,
+    `  ${described(`The ${plural} of all your workspaces, a page at a time. Example: \`${plural}(first: 20, orderBy: {createdAt: DESC}) { nodes { id } pageInfo { hasNextPage endCursor } }\`.`)}
+  ${plural}${connectionArguments(model, MIN_SYNC_ID)}: ${name}Connection!`,
+  ];
+});
+
+const WORKSPACE_ID = `
+    ${described('The workspace.')}
+    workspaceId: ID!`;
+
+const keyed = (what: string, key: string, type: string): string => `(${WORKSPACE_ID}
+    ${described(what)}
+    ${key}: ${type}!${MIN_SYNC_ID}
+  )`;
+
+export const QUERY_TYPE_DEFS = `
+${described('Everything that can be read. You see the records of your workspaces, and those of private projects that you are a member of; nothing else exists for you.')}
+type Query {
+${ROOTS.join('\n')}
+  ${described('The person who calls. Example: `{ viewer { id name assignedTasks(first: 5) { nodes { title } } } }`.')}
+  viewer(${MIN_SYNC_ID}
+  ): User!
+  ${described('Your workspaces, by name. With a credential for one workspace, only that one.')}
+  myWorkspaces(${MIN_SYNC_ID}
+  ): [Workspace!]!
+  ${described('Finds one of your workspaces by its short name for URLs.')}
+  workspaceByUrlKey(
+    ${described('Its short name.')}
+    urlKey: String!${MIN_SYNC_ID}
+  ): Workspace
+  ${described('Finds a task by its number in its workspace.')}
+  taskByNumber${keyed('Its number.', 'number', 'Int')}: Task
+  ${described('Finds a team by its short code.')}
+  teamByKey${keyed('Its short code.', 'key', 'String')}: Team
+  ${described('Finds a project by its short code. Private projects may share a code; then the one that is not private is found.')}
+  projectByKey${keyed('Its short code.', 'key', 'String')}: Project
+  ${described('Finds any record by its id.')}
+  node(
+    ${described('Its id.')}
+    id: ID!${MIN_SYNC_ID}
+  ): Node
+  ${described(`Finds records of any kind by their ids, in the given order; null for each one that does not exist or that you may not see.`)}
+  nodes(
+    ${described(`Their ids, at most ${LIMITS.graphPageMax}.`)}
+    ids: [ID!]!${MIN_SYNC_ID}
+  ): [Node]!
+  ${described('Finds records by words, the best match first. Example: `search(query: "data base index") { hits { score record { id ... on Task { title } } } }`.')}
+  search(
+    ${described(`Words, at most ${LIMITS.graphSearchTextMax} characters: whole words, beginnings of words, or with a slip in a long one.`)}
+    query: String!
+    ${described(`How many to find, 1 to ${LIMITS.graphPageMax}; ${LIMITS.graphPageDefault} by default.`)}
+    first: Int
+    ${described('Only records of these kinds.')}
+    types: [SearchType!]
+    ${described('Only in this workspace.')}
+    workspaceId: ID
+    ${described('Also archived records, and tasks of archived projects.')}
+    includeArchived: Boolean = false${MIN_SYNC_ID}
+  ): SearchResult!
+  ${described('What happened to a record, the newest first, as far as the log has it and you may see it: of a private project and of a workspace from the time when you joined it.')}
+  history(
+    ${described('The id of the record, which may be deleted.')}
+    modelId: ID!
+    ${described(`How many entries, 1 to ${LIMITS.graphPageMax}; ${LIMITS.graphPageDefault} by default.`)}
+    first: Int
+    ${described('Only entries older than this cursor.')}
+    after: String${MIN_SYNC_ID}
+  ): HistoryConnection!
+}
+
+${described('The kinds of records that a search finds.')}
+enum SearchType {
+${SEARCHED.map(({ name, plural }) => `  ${described(`Searches ${plural}.`)}\n  ${name}`).join('\n')}
+}
+
+${described('What a search found.')}
+type SearchResult {
+  ${described('The records with their scores, the best first.')}
+  hits: [SearchHit!]!
+  ${described('The records alone.')}
+  nodes: [Node!]!
+}
+
+${described('A record that was found.')}
+type SearchHit {
+  ${described('How well its title matches, from 0 to 1.')}
+  score: Float!
+  ${described('The record.')}
+  record: Node!
+}
+
+${described('An entry of the log: one change of one record.')}
+type HistoryEntry {
+  ${described('Its position in the log.')}
+  syncId: String!
+  ${described('The kind of the record.')}
+  modelName: String!
+  ${described('The id of the record.')}
+  modelId: ID!
+  ${described('What happened: `INSERT`, `UPDATE`, `DELETE`, `ARCHIVE` or `UNARCHIVE`.')}
+  action: String!
+  ${described('The whole record of an `INSERT`, the changed fields of an `UPDATE`.')}
+  data: JSON!
+  ${described('The group that could see it: a workspace, a private project or a person.')}
+  groupId: ID!
+  ${described('Who made the change; null when it was a service, or when you may not see the person.')}
+  actor: User
+  ${described('The name of the client that sent it.')}
+  clientId: String!
+  ${described('The name that this client gave the change.')}
+  clientTxId: String!
+  ${described('When it was committed.')}
+  createdAt: DateTime!
+}
+
+${described('A page of the history of a record.')}
+type HistoryConnection {
+  ${described('The entries with their cursors.')}
+  edges: [HistoryEdge!]!
+  ${described('The entries alone.')}
+  nodes: [HistoryEntry!]!
+  ${described('Whether there are older entries.')}
+  pageInfo: PageInfo!
+}
+
+${described('An entry and its place in the history.')}
+type HistoryEdge {
+  ${described('For `after` of the next page.')}
+  cursor: String!
+  ${described('The entry.')}
+  node: HistoryEntry!
+}
+`;

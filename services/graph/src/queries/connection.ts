@@ -1,0 +1,215 @@
+import { Fault, LIMITS } from '@wts/contracts';
+import { isNumerous, layoutOf, snakeCase, type Inverse, type Model, type Relation } from '@wts/models';
+import { visibleSelections, visibleToGroupSql } from '@wts/read-model';
+import { placeOf } from './cursor.ts';
+import { filterSql, type Filter } from './filter.ts';
+import { beyondSql, isByCreation, orderOf, orderSql, type OrderKey, type Place } from './order.ts';
+import { notHiddenSql, recordSql, type Wants } from './record.ts';
+import { foundSql, wordsOf, type Words } from './search.ts';
+import type { Statement, StatementWriter } from './statement.ts';
+
+/** The arguments of a connection, as the schema admits them. */
+export interface ConnectionArguments {
+  readonly first?: number | null;
+  readonly after?: string | null;
+  readonly last?: number | null;
+  readonly before?: string | null;
+  readonly filter?: Filter | null;
+  readonly orderBy?: readonly Readonly<Record<string, unknown>>[] | null;
+  readonly search?: string | null;
+  readonly includeArchived?: boolean | null;
+}
+
+/** A connection as it is read: its arguments checked, with their defaults. */
+export interface Connection {
+  readonly model: Model;
+  readonly keys: readonly OrderKey[];
+  readonly limit: number;
+  /** True: `limit` records from the end. */
+  readonly isBackward: boolean;
+  readonly after: Place | null;
+  readonly before: Place | null;
+  readonly filter: Filter;
+  readonly words: Words | null;
+  readonly includeArchived: boolean;
+  readonly wants: Wants;
+}
+
+export function connectionOf(model: Model, given: ConnectionArguments, wants: Wants): Connection {
+  const { first, last, after, before, filter, orderBy, search, includeArchived } = given;
+  if (typeof first === 'number' && typeof last === 'number') throw refused('Give either first or last, not both');
+  const limit = first ?? last ?? LIMITS.graphPageDefault;
+  if (limit < 1 || limit > LIMITS.graphPageMax)
+    throw refused(`${typeof last === 'number' ? 'last' : 'first'} must be 1 to ${LIMITS.graphPageMax}`);
+  const keys = orderOf(model, orderBy ?? null);
+  return {
+    model,
+    keys,
+    limit,
+    isBackward: typeof last === 'number',
+    after: typeof after === 'string' ? placeOf(model, keys, after) : null,
+    before: typeof before === 'string' ? placeOf(model, keys, before) : null,
+    filter: filter ?? {},
+    words: typeof search === 'string' ? wordsOf(search) : null,
+    includeArchived: includeArchived ?? false,
+    wants,
+  };
+}
+
+/** The records of a page in their order, and whether there are more in the direction of reading. */
+export interface Page {
+  readonly records: readonly Found[];
+  readonly hasMore: boolean;
+}
+
+/** A record as a statement returns it. */
+export type Found = Readonly<Record<string, unknown>> & { readonly id: string };
+
+/** One record more than the page was read, to detect that there are more. */
+export function pageOf({ limit, isBackward }: Connection, rows: readonly Found[]): Page {
+  const records = rows.slice(0, limit);
+  return { records: isBackward ? records.toReversed() : records, hasMore: rows.length > limit };
+}
+
+/** The page of a connection at the root: `[record]`. */
+export function pageStatement(connection: Connection, sql: StatementWriter): Statement {
+  const rows = followsGroups(connection) ? groupRowsSql(connection, sql) : rowsSql(connection, sql, null);
+  return sql.finish(`select coalesce(json_agg(page.record), '[]') as found from (${rows}) page`);
+}
+
+/** The page of each parent: `[[record]]`, in the order of the parents. */
+export function pagesStatement(connection: Connection, parents: Parents, sql: StatementWriter): Statement {
+  const from = parentsSql(parents, sql);
+  const rows = rowsSql(connection, sql, scopeSql(parents));
+  return sql.finish(
+    `select coalesce(json_agg(level.page order by level.place), '[]') as found from (
+      select parent.place, (select coalesce(json_agg(page.record), '[]') from (${rows}) page) as page from ${from}
+    ) level`,
+  );
+}
+
+/** How many records match at the root. */
+export function totalStatement(connection: Connection, sql: StatementWriter): Statement {
+  const { model } = connection;
+  const where = conditions(connection, sql, [visibleNow(model, sql)]).join(' and ');
+  return sql.finish(`select count(*)::int as found from ${layoutOf(model).table} t where ${where}`);
+}
+
+/** How many records match for each parent: `[number]`. */
+export function totalsStatement(connection: Connection, parents: Parents, sql: StatementWriter): Statement {
+  const { model } = connection;
+  const from = parentsSql(parents, sql);
+  const where = conditions(connection, sql, [scopeSql(parents), visibleNow(model, sql)]).join(' and ');
+  return sql.finish(
+    `select coalesce(json_agg(level.total order by level.place), '[]') as found from (
+      select parent.place, (select count(*) from ${layoutOf(model).table} t where ${where}) as total from ${from}
+    ) level`,
+  );
+}
+
+/** The records of which a connection is read: those that refer to a parent, or those that a parent refers to. */
+export type Parents =
+  | { readonly inverse: Inverse; readonly ids: readonly string[] }
+  | { readonly relation: Relation; readonly lists: readonly (readonly string[])[] };
+
+function parentsSql(parents: Parents, sql: StatementWriter): string {
+  return 'ids' in parents
+    ? `unnest(${sql.add(parents.ids, 'uuid[]')}) with ordinality parent(id, place)`
+    : `json_array_elements(${sql.add(JSON.stringify(parents.lists), 'json')}) with ordinality parent(ids, place)`;
+}
+
+function scopeSql(parents: Parents): string {
+  if ('lists' in parents) return `t.id in (select ref::uuid from json_array_elements_text(parent.ids) ref)`;
+  const { field, many } = parents.inverse;
+  const column = `t.${snakeCase(field)}`;
+  return many ? `${column} @> array[parent.id] and ${column} <> '{}'` : `${column} = parent.id`;
+}
+
+/**
+ * The rows of one page. Relies on the index of the reference (column, created_at, id), or sorts the matching records: then only
+ * their keys, because records are large.
+ */
+function rowsSql(connection: Connection, sql: StatementWriter, scope: string | null): string {
+  const { model, keys, isBackward, limit, wants } = connection;
+  const { table } = layoutOf(model);
+  const where = [...(scope === null ? [] : [scope]), visibleNow(model, sql)];
+  const matching = `from ${table} t where ${inPage(connection, sql, where).join(' and ')} order by ${orderSql('t', keys, isBackward)} limit ${limit + 1}`;
+  const record = recordSql(model, 't', wants);
+  if (scope !== null && isByCreation(keys)) return `select ${record} as record ${matching}`;
+  return `select ${record} as record from (select t.id ${matching}) near join ${table} t on t.id = near.id order by ${orderSql('t', keys, isBackward)}`;
+}
+
+/**
+ * The same by creation for a reader of several groups: the first records of each group by index (group_id, created_at, id), then
+ * the first of these. A reader of thousands of groups first finds the groups that have the first records.
+ */
+function groupRowsSql(connection: Connection, sql: StatementWriter): string {
+  const { model, keys, isBackward, limit, wants } = connection;
+  const { table } = layoutOf(model);
+  const inGroup = visibleToGroupSql(model, 'seen.id') ?? 'false';
+  const where = inPage(connection, sql, [inGroup]).join(' and ');
+  const order = (alias: string): string => orderSql(alias, keys, isBackward);
+  const all = `unnest(${sql.groupArray}) seen(id)${homesSql(connection, sql)}`;
+  const seen = sql.hasFewGroups
+    ? all
+    : `(select seen.id from (select seen.id from ${all}) seen, lateral (
+        select t.created_at, t.id from ${table} t where ${where} order by ${order('t')} limit 1
+      ) head order by ${order('head')} limit ${limit + 1}) seen`;
+  const from = sql.hasFewGroups ? `(select seen.id from ${seen}) seen` : seen;
+  return `select near.record from ${from}, lateral (
+      select t.id, t.created_at, ${recordSql(model, 't', wants)} as record from ${table} t where ${where} order by ${order('t')} limit ${limit + 1}
+    ) near order by ${order('near')} limit ${limit + 1}`;
+}
+
+/** Where the filter names workspaces, only their groups can have a match: the workspace and its private projects. */
+function homesSql({ filter }: Connection, sql: StatementWriter): string {
+  const wanted = equalIds(filter, 'workspaceId');
+  if (wanted === null) return '';
+  const list = sql.add(wanted, 'uuid[]');
+  return ` where seen.id = any(${list}) or exists (select from sync.projects home where home.id = seen.id and home.workspace_id = any(${list}))`;
+}
+
+/** Whether a page is read group by group. Not where the filter names few records, which their own indexes find. */
+function followsGroups({ model, keys, filter, words }: Connection): boolean {
+  if (!isNumerous(model) || !isByCreation(keys) || words !== null) return false;
+  return !Object.entries(model.fields).some(
+    ([field, { reference }]) =>
+      field !== 'workspaceId' && reference?.many === false && equalIds(filter, field) !== null,
+  );
+}
+
+/** The ids that a filter compares a reference with; null without such a comparison. */
+function equalIds(filter: Filter, field: string): readonly string[] | null {
+  const { eq, in: list } = (filter[field] ?? {}) as { eq?: string | null; in?: readonly string[] | null };
+  if (typeof eq === 'string') return [eq];
+  return Array.isArray(list) ? list : null;
+}
+
+/** The records that the reader sees now; a person who left all their workspaces is found by id only. */
+function visibleNow(model: Model, sql: StatementWriter): string {
+  return visibleSelections(model, sql.viewer)[0]?.where ?? 'false';
+}
+
+function inPage(connection: Connection, sql: StatementWriter, where: readonly string[]): string[] {
+  const { keys, after, before } = connection;
+  const add = (value: unknown, type: string): string => sql.add(value, type);
+  const bounds = [
+    ...(after === null ? [] : [beyondSql({ alias: 't', keys, isBefore: false }, after, add)]),
+    ...(before === null ? [] : [beyondSql({ alias: 't', keys, isBefore: true }, before, add)]),
+  ];
+  return [...conditions(connection, sql, where), ...bounds];
+}
+
+function conditions(connection: Connection, sql: StatementWriter, where: readonly string[]): string[] {
+  const { model, filter, words, includeArchived } = connection;
+  return [
+    ...where,
+    ...(includeArchived ? [] : notHiddenSql(model, 't')),
+    ...(words === null ? [] : [foundSql(model, words, { alias: 't', sql })]),
+    filterSql(model, filter, { alias: 't', sql }),
+  ];
+}
+
+function refused(message: string): Fault {
+  return new Fault('validation_failed', { message });
+}

@@ -1,0 +1,79 @@
+import { Fault, isUuid } from '@wts/contracts';
+import { date, timestamp, type Model } from '@wts/models';
+import type { OrderKey, Place } from './order.ts';
+
+/*
+ * A cursor is the place of a record in an order: the values of its keys, and its id. It names no page and grants nothing, so it needs
+ * no signature; a cursor of another order, and a forged one, is refused.
+ */
+
+const VERSION = 1;
+const CHARS_MAX = 8_000;
+const DAY = date({ doc: 'A day.' });
+const MOMENT = timestamp({ doc: 'A time.' });
+const MOMENT_TEXT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?Z$/;
+
+export function cursorOf(model: Model, keys: readonly OrderKey[], record: Readonly<Record<string, unknown>>): string {
+  const place = keys.map(({ field }) => record[field] ?? null);
+  return Buffer.from(JSON.stringify([VERSION, signOf(model, keys), ...place])).toString('base64url');
+}
+
+/** The place of a cursor that a client sent. */
+export function placeOf(model: Model, keys: readonly OrderKey[], cursor: string): Place {
+  const read = cursor.length <= CHARS_MAX ? parse(cursor) : null;
+  if (!Array.isArray(read) || read.length !== keys.length + 2) throw refused();
+  const [version, sign, ...place] = read as unknown[];
+  if (version !== VERSION || sign !== signOf(model, keys)) throw refused();
+  if (!keys.every((key, index) => isValue(key, place[index]))) throw refused();
+  return place;
+}
+
+function parse(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    return null;
+  }
+}
+
+function refused(): Fault {
+  return new Fault('validation_failed', {
+    message: 'This cursor is not one of this connection in this order. Start again without a cursor.',
+  });
+}
+
+function isValue({ sqlType, nullable, field }: OrderKey, value: unknown): boolean {
+  if (value === null) return nullable;
+  switch (sqlType) {
+    case 'uuid':
+      return field === 'id' && isUuid(value);
+    case 'integer':
+      return Number.isInteger(value) && Math.abs(value as number) <= 2_147_483_647;
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'date': {
+      const reading = DAY.read(value);
+      return reading.ok && reading.value === value;
+    }
+    case 'timestamptz':
+      return typeof value === 'string' && MOMENT_TEXT.test(value) && MOMENT.read(value).ok;
+    default:
+      return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
+  }
+}
+
+const signs = new WeakMap<Model, Map<string, string>>();
+
+/** A short hash of the order (FNV-1a), which detects a cursor of another one. */
+function signOf(model: Model, keys: readonly OrderKey[]): string {
+  const order = keys.map(({ field, direction }) => `${field} ${direction}`).join();
+  const known = signs.get(model) ?? new Map<string, string>();
+  signs.set(model, known);
+  let sign = known.get(order);
+  if (sign === undefined) {
+    let hash = 0x811c9dc5;
+    for (const byte of Buffer.from(`${model.name} ${order}`)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+    known.set(order, (sign = hash.toString(36)));
+  }
+  return sign;
+}

@@ -1,0 +1,124 @@
+import { Fault, isUuid, LIMITS, parseSyncId, type SyncAction } from '@wts/contracts';
+import { Entry } from '@wts/log';
+import { Visibility } from '@wts/read-model';
+import { isoTimeSql } from './record.ts';
+import type { Reader, Statement } from './statement.ts';
+import { StatementWriter } from './statement.ts';
+
+/*
+ * The history of a record, from the log. An entry is shown by the same rule as in deltas and on sockets (`Visibility`): the reader is
+ * in its group, and it follows their latest gain of the group. Keeps graphql.history.visible.
+ */
+
+export interface HistoryRequest {
+  readonly modelId: string;
+  readonly limit: number;
+  /** Only entries before this position. */
+  readonly before: bigint | null;
+}
+
+export interface HistoryEntry extends SyncAction {
+  readonly actorId: string;
+}
+
+export interface History {
+  readonly entries: readonly HistoryEntry[];
+  readonly hasMore: boolean;
+}
+
+interface EntryRow {
+  readonly syncId: string;
+  readonly groupId: string;
+  readonly workspaceId: string | null;
+  readonly modelName: string;
+  readonly action: SyncAction['action'];
+  readonly data: unknown;
+  readonly clientId: string;
+  readonly clientTxId: string;
+  readonly actorId: string;
+  readonly createdAt: string;
+}
+
+const CURSOR = /^h1:(\d{1,19})$/;
+
+export function historyRequestOf(given: {
+  readonly modelId: string;
+  readonly first?: number | null;
+  readonly after?: string | null;
+}): HistoryRequest {
+  const limit = given.first ?? LIMITS.graphPageDefault;
+  if (limit < 1 || limit > LIMITS.graphPageMax) throw refused(`first must be 1 to ${LIMITS.graphPageMax}`);
+  if (!isUuid(given.modelId)) throw refused('modelId must be a UUID');
+  return { modelId: given.modelId.toLowerCase(), limit, before: positionOf(given.after ?? null) };
+}
+
+export function historyCursorOf({ syncId }: Pick<HistoryEntry, 'syncId'>): string {
+  return Buffer.from(`h1:${syncId}`).toString('base64url');
+}
+
+function positionOf(cursor: string | null): bigint | null {
+  if (cursor === null) return null;
+  const [, digits = ''] = CURSOR.exec(Buffer.from(cursor.slice(0, 100), 'base64url').toString('latin1')) ?? [];
+  const position = parseSyncId(digits);
+  if (position === null) throw refused('This cursor is not one of a history. Start again without a cursor.');
+  return position;
+}
+
+/** Reads until the page is full or the log has no more. A page that the reader may see as a whole takes one statement. */
+export async function readHistory(
+  { modelId, limit, before }: HistoryRequest,
+  reader: Reader,
+  read: (statement: Statement) => Promise<unknown>,
+): Promise<History> {
+  const { userId, workspaceId, person } = reader;
+  const visibility = new Visibility({ userId, workspaceId: workspaceId ?? undefined }, person);
+  const entries: HistoryEntry[] = [];
+  // Entries after the position for which the groups are exact could be of a group that was lost since.
+  let end = before !== null && before <= person.at ? before - 1n : person.at;
+  for (;;) {
+    const rows = (await read(entriesStatement(reader, modelId, { end, count: limit + 1 }))) as readonly EntryRow[];
+    for (const row of rows) if (isShown(row, visibility)) entries.push(entryOf(row, modelId));
+    const last = rows.at(-1);
+    if (entries.length > limit) return { entries: entries.slice(0, limit), hasMore: true };
+    if (last === undefined || rows.length <= limit) return { entries, hasMore: false };
+    end = BigInt(last.syncId) - 1n;
+  }
+}
+
+/** Relies on index sync_actions (model_id, sync_id). */
+function entriesStatement(reader: Reader, modelId: string, { end, count }: { end: bigint; count: number }): Statement {
+  const sql = new StatementWriter(reader);
+  const own = `entry.model_id = ${sql.add(modelId, 'uuid')} and entry.sync_id <= ${sql.add(end.toString(), 'bigint')}`;
+  return sql.finish(`select coalesce(json_agg(page), '[]') as found from (
+      select sync_id::text as "syncId", group_id as "groupId", workspace_id as "workspaceId", model as "modelName", action,
+        coalesce(data, record) as data, client_id as "clientId", client_tx_id as "clientTxId", actor_id as "actorId",
+        ${isoTimeSql('created_at')} as "createdAt"
+      from sync.sync_actions entry where ${own} and entry.group_id = any(${sql.viewer.groups}) order by entry.sync_id desc limit ${count}
+    ) page`);
+}
+
+function isShown(row: EntryRow, visibility: Visibility): boolean {
+  const { syncId, groupId, modelName, action, clientId, clientTxId, workspaceId, createdAt } = row;
+  const header = { syncId, modelName, modelId: '', action, groupId, clientTxId, clientId, workspaceId };
+  return visibility.allows(new Entry(header, null, '{}', createdAt));
+}
+
+function entryOf(row: EntryRow, modelId: string): HistoryEntry {
+  const { syncId, modelName, action, data, groupId, clientTxId, clientId, createdAt, actorId } = row;
+  return {
+    syncId,
+    modelName,
+    modelId,
+    action,
+    data: data as HistoryEntry['data'],
+    groupId,
+    clientTxId,
+    clientId,
+    createdAt,
+    actorId,
+  };
+}
+
+function refused(message: string): Fault {
+  return new Fault('validation_failed', { message });
+}

@@ -1,0 +1,50 @@
+import { layoutOf, type Column, type Model } from '@wts/models';
+import { fieldsOf, isLong } from '../graphql/types/names.ts';
+
+/** Which long texts a request reads. */
+export interface Wants {
+  /** True when the field is selected somewhere in the operation. */
+  selects(field: string): boolean;
+}
+
+/** Records up to this size are stored in their row, where reading a part costs more than reading the whole. */
+const INLINE_BYTES = 2_000;
+
+/**
+ * The record of the row `alias`, as JSON. A large one without its long texts where the request does not select them, because reading
+ * those would cost more than the rest of the query.
+ */
+export function recordSql(model: Model, alias: string, wants: Wants): string {
+  const long = new Set(
+    fieldsOf(model)
+      .filter(([, field]) => isLong(field))
+      .map(([name]) => name),
+  );
+  if (long.size === 0 || [...long].some((name) => wants.selects(name))) return `${alias}.record`;
+  const parts = layoutOf(model)
+    .columns.filter(({ field }) => !long.has(field))
+    .map((column) => `'${column.field}', ${valueSql(alias, column)}`);
+  const workspace = 'workspaceId' in model.fields ? [`'workspaceId', ${alias}.workspace_id`] : [];
+  return `case when pg_column_size(${alias}.record) <= ${INLINE_BYTES} then ${alias}.record else json_build_object(${[...parts, ...workspace].join(', ')}) end`;
+}
+
+/** A value as it is in the record. Columns are derived from records, so they have milliseconds and no more. */
+function valueSql(alias: string, { name, type }: Column): string {
+  const column = `${alias}.${name}`;
+  return type === 'timestamptz' ? isoTimeSql(column) : column;
+}
+
+export function isoTimeSql(column: string): string {
+  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+/** Without archived records, and without the tasks of archived projects, which are hidden with their project. */
+export function notHiddenSql(model: Model, alias: string): string[] {
+  const { archivable, audience } = model;
+  const own = archivable ? [`${alias}.archived_at is null`] : [];
+  if (audience.kind !== 'project' || audience.field !== 'projectId') return own;
+  return [
+    ...own,
+    `(${alias}.project_id is null or not exists (select from sync.projects hidden where hidden.id = ${alias}.project_id and hidden.archived_at is not null))`,
+  ];
+}

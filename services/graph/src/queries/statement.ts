@@ -1,0 +1,81 @@
+import type { GroupsWithGains, ViewerSql } from '@wts/read-model';
+
+/** Who reads: the groups they are in, and the workspace that their credential is limited to. */
+export interface Reader {
+  readonly userId: string;
+  readonly workspaceId: string | null;
+  readonly person: GroupsWithGains;
+}
+
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** With more groups, statements look them up in a hash table instead of a list. */
+export const GROUPS_FEW = 64;
+
+/** Lists of tens of thousands of groups are written once for each set. */
+const lists = new WeakMap<ReadonlySet<string>, string>();
+
+/**
+ * Collects the parameters of one statement. Everything that differs by caller is a parameter, so that PostgreSQL plans a statement
+ * once for all callers.
+ */
+export class StatementWriter {
+  readonly reader: Reader;
+  /** For the predicates of `@wts/read-model`; a part becomes a parameter when it is used. */
+  readonly viewer: ViewerSql;
+  readonly hasFewGroups: boolean;
+  readonly #values: unknown[] = [];
+  #groups: string | undefined;
+
+  constructor(reader: Reader) {
+    this.reader = reader;
+    this.hasFewGroups = reader.person.groups.size <= GROUPS_FEW;
+    const { userId, workspaceId } = reader;
+    const add = (id: string): string => this.add(id, 'uuid');
+    const groups = (): string => (this.hasFewGroups ? this.groupArray : `select unnest(${this.groupArray})`);
+    const once = (id: string): (() => string) => {
+      let added: string | undefined;
+      return () => (added ??= add(id));
+    };
+    const user = once(userId);
+    const workspace = workspaceId === null ? null : once(workspaceId);
+    this.viewer = {
+      get groups() {
+        return groups();
+      },
+      person: {
+        get userId() {
+          return user();
+        },
+        get workspaceId() {
+          return workspace === null ? null : workspace();
+        },
+      },
+    };
+  }
+
+  /** The groups of the reader as an array. */
+  get groupArray(): string {
+    return (this.#groups ??= this.add(listOf(this.reader.person.groups), 'uuid[]'));
+  }
+
+  /** The parameter with this value. */
+  add(value: unknown, type: string): string {
+    return `$${this.#values.push(value)}::${type}`;
+  }
+
+  finish(text: string): Statement {
+    return { text, values: this.#values };
+  }
+}
+
+function listOf(groups: ReadonlySet<string>): string {
+  const cached = lists.get(groups);
+  if (cached !== undefined) return cached;
+  const list = `{${[...groups].join(',')}}`;
+  lists.set(groups, list);
+  return list;
+}

@@ -1,0 +1,46 @@
+import { LIMITS } from '@wts/contracts';
+
+/**
+ * The names under which statements are prepared: a text gets one when it was seen several times. A connection keeps all statements
+ * that it prepared, and clients can make any number of texts, so after a number of names all begin again, with new connections.
+ */
+export class StatementNames {
+  readonly #names = new Map<string, string>();
+  /** How often a text without a name was seen, the oldest first. */
+  readonly #seen = new Map<string, number>();
+  #generation = 0;
+  readonly #generations = new WeakMap<object, number>();
+
+  nameOf(text: string): string | undefined {
+    const name = this.#names.get(text);
+    if (name !== undefined) return name;
+    if (!this.#isFrequent(text)) return undefined;
+    if (this.#names.size >= LIMITS.graphPreparedMax) {
+      this.#names.clear();
+      this.#generation += 1;
+    }
+    const made = `graph_${this.#generation}_${this.#names.size}`;
+    this.#names.set(text, made);
+    return made;
+  }
+
+  /** False for a connection that has statements of before: it is closed after use. */
+  isCurrent(connection: object): boolean {
+    const generation = this.#generations.get(connection) ?? this.#generation;
+    this.#generations.set(connection, generation);
+    return generation === this.#generation;
+  }
+
+  #isFrequent(text: string): boolean {
+    const count = (this.#seen.get(text) ?? 0) + 1;
+    this.#seen.delete(text);
+    if (count >= FREQUENT) return true;
+    this.#seen.set(text, count);
+    const [oldest] = this.#seen.keys();
+    if (this.#seen.size > SEEN_MAX && oldest !== undefined) this.#seen.delete(oldest);
+    return false;
+  }
+}
+
+const FREQUENT = 3;
+const SEEN_MAX = 500;
