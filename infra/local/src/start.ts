@@ -85,6 +85,7 @@ await runTask(async (stack) => {
     replicas: { sync: options.syncReplicas },
     restarts: true,
     env: process.env,
+    overrides: { gateway: { GRAPHIQL: 'on' } },
     ...handlers,
   });
   const demo = await openServices(stack, services, progress);

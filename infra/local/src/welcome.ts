@@ -23,6 +23,7 @@ export function welcome(
     '',
     `  API             ${baseUrl}`,
     `  Reference       ${baseUrl}/docs`,
+    `  GraphiQL        ${baseUrl}/graphql`,
     `  Webhooks        ${baseUrl}/console`,
     `  Auth            ${authUrl}`,
     `  API key         ${demo.apiKey}`,

@@ -188,6 +188,25 @@ export const LIMITS = {
   /** Bytes of text that one unit reads of one model, or writes: a move of this size takes PostgreSQL seconds. */
   unitTextBytesMax: 32 * 1024 * 1024,
 
+  /** Section 8 of the specification: a field of the operation is level 1. */
+  graphDepthMax: 10,
+  /** Of a document: the largest of known clients has some 1500. Parsing takes a microsecond for each. */
+  graphTokensMax: 5000,
+  /** Each alias may repeat the work of a field; a page of a client needs a few. */
+  graphAliasesMax: 30,
+  graphDirectivesMax: 50,
+  /** Validation compares fields of the same name in pairs, and fragments too. */
+  graphRepeatsMax: 50,
+  graphFragmentsMax: 100,
+  /** Fields at the first level: each is a list of its own, or a commit of its own. */
+  graphQueryFieldsMax: 20,
+  graphMutationFieldsMax: 10,
+  /** Records that the lists of one operation may return, and all its objects: about a second of one processor. */
+  graphNodesMax: 10_000,
+  graphObjectsMax: 50_000,
+  /** Clients do not wait longer. */
+  graphDeadlineMs: 10_000,
+
   /** Page size of lists that may have thousands of items. */
   listPageDefault: 100,
   listPageMax: 500,

@@ -99,6 +99,14 @@ export const consoleSlash = page(
   WITHOUT_SLASH,
 );
 
+/** A page to write and run GraphQL operations, for development. */
+export const graphiqlPage = page({ id: 'graphiql', path: '/graphql', summary: 'GraphiQL, as a page' }, HTML);
+
+export const graphiqlFile = page(
+  { id: 'graphiqlFile', path: '/graphql/ui/{file}', summary: 'A file of GraphiQL', params: fileParams },
+  SCRIPT,
+);
+
 /** An operation for browsers. */
 function page(
   operation: Pick<Contract, 'id' | 'path' | 'summary' | 'params'>,

@@ -54,6 +54,10 @@ export const settings = defineSettings({
     max: 100,
     doc: 'Percent of CONNECTIONS_MAX that one IPv4 address or IPv6 network of 64 bits may hold without a credential. TRUSTED_PROXIES are not counted. Raise it when many people connect from one address.',
   }),
+  graphiql: setting.flag('GRAPHIQL', {
+    default: false,
+    doc: 'on: GET /graphql is a page to write and run GraphQL operations. For development; anyone who reaches the gateway can open it, but it needs a credential to read anything.',
+  }),
   trustedProxies: setting.texts('TRUSTED_PROXIES', {
     default: [],
     doc: 'IP addresses or CIDR ranges of the proxies in front of the gateway. Only their X-Forwarded-For is used. Set it behind a proxy or load balancer; otherwise all callers count as one address.',

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Fault, meta } from '@wts/contracts';
 import type { Readiness } from '@wts/service-kit/life';
 import { CONSOLE_FILES, CONSOLE_PAGE } from './console/page.ts';
+import type { readGraphiql } from './graphiql/page.ts';
 import { DOCS_FILES, DOCS_PAGE } from './docs/page.ts';
 import { JSON_TYPE, answerJson, startAnswer } from './edge/answer.ts';
 import type { OwnAnswer } from './edge/edge.ts';
@@ -15,7 +16,11 @@ import type { StaticFile } from './static-answer.ts';
  * Keeps meta.health.no-wait, meta.health.up.
  * Keeps meta.openapi.answer, meta.docs.page, meta.docs.found, console.page.
  */
-export function ownAnswers(readiness: Readiness, description: object): ReadonlyMap<string, OwnAnswer> {
+export function ownAnswers(
+  readiness: Readiness,
+  description: object,
+  graphiql: ReturnType<typeof readGraphiql> | null,
+): ReadonlyMap<string, OwnAnswer> {
   const up = bytes({ ok: true, status: 'up' });
   const ready = bytes({ ok: true, status: 'ready' });
   const noStore = ['Cache-Control', 'no-store'];
@@ -31,7 +36,13 @@ export function ownAnswers(readiness: Readiness, description: object): ReadonlyM
     [meta.description.id, staticAnswer({ type: JSON_TYPE, bytes: bytes(description) })],
     [meta.docs.id, staticAnswer(DOCS_PAGE)],
     [meta.docsFile.id, fileOf(DOCS_FILES)],
-    [meta.docsSlash.id, (context, res) => redirect(context, res, 308, `..${meta.docs.path}`)],
+    [meta.docsSlash.id, (context, res) => redirect(context, res, 308, meta.docs.path)],
+    ...(graphiql === null
+      ? []
+      : ([
+          [meta.graphiqlPage.id, staticAnswer(graphiql.page)],
+          [meta.graphiqlFile.id, fileOf(graphiql.files)],
+        ] as const)),
     [meta.consolePage.id, staticAnswer(CONSOLE_PAGE)],
     [meta.consoleFile.id, fileOf(CONSOLE_FILES)],
     [meta.consoleSlash.id, (context, res) => redirect(context, res, 308, `..${meta.consolePage.path}`)],

@@ -23,6 +23,7 @@ import { delayContinue, refuseConnect, upgradeOnlyWebSockets } from './edge/serv
 import { Shares } from './edge/shares.ts';
 import { SocketProxy } from './edge/socket-proxy.ts';
 import { EDGE_LIMITS } from './limits.ts';
+import { GRAPHIQL_ROUTES, readGraphiql } from './graphiql/page.ts';
 import { describeRoutes } from './openapi.ts';
 import { ownAnswers } from './own-answers.ts';
 import { shareRates } from './rates/share.ts';
@@ -47,7 +48,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
     const notices = deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id)));
     const api: EdgeParts = {
       ...shared,
-      routes: compileRoutes(API_ROUTES, notices),
+      routes: compileRoutes([...API_ROUTES, ...(config.graphiql ? GRAPHIQL_ROUTES : [])], notices),
       securityHeaders: securityHeaders(new URL(config.baseUrl)),
       ownOrigin: new URL(config.baseUrl).origin,
     };
@@ -105,7 +106,7 @@ function openShared(
     upstreams,
     mintToken: forUpstreams((to) => tokenMinter({ from: 'gateway', to, secret: kit.internalTokenSecret })),
     authenticator: openAuthenticator(kit, openServiceClient(kit, 'workspace', config.workspaceUrls), config),
-    ownAnswers: ownAnswers(kit.readiness, describe(config)),
+    ownAnswers: ownAnswers(kit.readiness, describe(config), config.graphiql ? readGraphiql() : null),
     socketsMax: kit.connections.socketsMax,
     origins: checkOrigins(config.corsOrigins),
     isDraining: kit.http.isDraining,

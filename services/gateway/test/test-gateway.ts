@@ -45,6 +45,7 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
       SYNC_URL: sync.url,
       // Nothing listens there: no test of the gateway needs it.
       WEBHOOK_DISPATCHER_URL: 'http://127.0.0.1:9',
+      GRAPH_URL: 'http://127.0.0.1:9',
       // Nothing listens there: these tests must pass without NATS.
       NATS_URL: 'nats://127.0.0.1:9',
       INTERNAL_TOKEN_SECRET: SECRET,

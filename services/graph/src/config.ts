@@ -1,3 +1,4 @@
+import { LIMITS } from '@wts/contracts';
 import { defineSettings, serviceSettings, setting } from '@wts/service-kit/config';
 
 const HTTP = { protocols: ['http', 'https'] } as const;
@@ -19,6 +20,16 @@ export const settings = defineSettings({
     min: 1,
     max: 200,
     doc: 'Connections to PostgreSQL per process. Raise it when requests wait for a connection.',
+  }),
+  deadlineMs: setting.durationMs('OPERATION_TIMEOUT_MS', {
+    default: LIMITS.graphDeadlineMs,
+    min: 100,
+    max: LIMITS.graphDeadlineMs,
+    doc: 'How long an operation may take before it is cancelled, also in PostgreSQL. Lower it when callers give up earlier.',
+  }),
+  documentsFile: setting.text('DOCUMENTS_FILE', {
+    optional: true,
+    doc: 'JSON file with the only documents that run, by their hashes, as graphql-codegen writes it: {"<hash>": "query { ... }"}. Clients send the hash in extensions.persistedQuery.sha256Hash. Default: every valid document runs.',
   }),
   syncUrls: setting.urls('SYNC_URL', { ...HTTP, doc: 'Addresses of the sync service, which commits every change.' }),
   workspaceUrls: setting.urls('WORKSPACE_URL', {

@@ -1,6 +1,8 @@
 import type { StandbyOutcome } from '@wts/read-model';
 import type { Registry } from 'prom-client';
-import { Counter } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import type { DocumentOutcome } from './graphql/documents.ts';
+import type { GraphErrorCode } from './graphql/errors.ts';
 
 /** Reads that the database replica served, and why it did not serve others. */
 export function standbyMetrics(registry: Registry): (outcome: StandbyOutcome) => void {
@@ -11,4 +13,79 @@ export function standbyMetrics(registry: Registry): (outcome: StandbyOutcome) =>
     registers: [registry],
   });
   return (outcome) => reads.inc({ outcome });
+}
+
+/** An operation that has ended, or was refused. */
+export interface OperationRecord {
+  /** Null when the document was refused. */
+  readonly kind: 'query' | 'mutation' | null;
+  readonly codes: readonly GraphErrorCode[];
+  readonly cost: { readonly nodes: number } | null;
+  readonly seconds: number;
+}
+
+export interface OperationMetrics {
+  observe(record: OperationRecord): void;
+  documentFound(outcome: DocumentOutcome): void;
+  watchDocuments(documents: { readonly bytes: number }): void;
+}
+
+export function operationMetrics(registry: Registry): OperationMetrics {
+  const registers = [registry];
+  const durations = new Histogram({
+    name: 'wts_graphql_operation_seconds',
+    help: 'Time of operations, from the checked request to the result.',
+    labelNames: ['kind'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const nodes = new Histogram({
+    name: 'wts_graphql_operation_nodes',
+    help: 'Records that the lists of an operation could return. Operations over the budget are not in it.',
+    buckets: [1, 10, 50, 100, 500, 1000, 2500, 5000, 10_000],
+    registers,
+  });
+  const errors = new Counter({
+    name: 'wts_graphql_errors_total',
+    help: 'Errors in answers, by their code. INTERNAL and UNAVAILABLE are faults of this system, the others of callers.',
+    labelNames: ['code'] as const,
+    registers,
+  });
+  const documents = new Counter({
+    name: 'wts_graphql_documents_total',
+    help: 'Documents that were in memory (known), were parsed and validated (read), or were refused.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  // Labels are resolved once per series, because resolving them costs more than observing.
+  const byKind = {
+    query: durations.labels({ kind: 'query' }),
+    mutation: durations.labels({ kind: 'mutation' }),
+    refused: durations.labels({ kind: 'refused' }),
+  };
+  const byOutcome = {
+    known: documents.labels({ outcome: 'known' }),
+    read: documents.labels({ outcome: 'read' }),
+    refused: documents.labels({ outcome: 'refused' }),
+  };
+  return {
+    observe({ kind, codes, cost, seconds }) {
+      byKind[kind ?? 'refused'].observe(seconds);
+      if (cost !== null) nodes.observe(cost.nodes);
+      for (const code of codes) errors.inc({ code });
+    },
+    documentFound: (outcome) => byOutcome[outcome].inc(),
+    watchDocuments(cached) {
+      registry.registerMetric(
+        new Gauge({
+          name: 'wts_graphql_documents_bytes',
+          help: 'Memory of the documents that are known, about.',
+          registers: [],
+          collect() {
+            this.set(cached.bytes);
+          },
+        }),
+      );
+    },
+  };
 }

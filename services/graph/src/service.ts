@@ -7,9 +7,13 @@ import type { PostgresOptions } from '@wts/service-kit/postgres';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
 import { settings } from './config.ts';
 import type { Context } from './context.ts';
+import { Documents } from './graphql/documents.ts';
+import { readAllowedDocuments } from './graphql/allowed-documents.ts';
+import { SCHEMA } from './graphql/schema.ts';
 import { mountGraphql } from './http/graphql.ts';
 import { mountSchema } from './http/schema.ts';
-import { standbyMetrics } from './metrics.ts';
+import { GRAPH_LIMITS } from './limits.ts';
+import { operationMetrics, standbyMetrics } from './metrics.ts';
 import { Statements } from './store/statements.ts';
 import type { Server } from './store/statements.ts';
 
@@ -17,8 +21,6 @@ type Config = ConfigOf<typeof settings>;
 
 /** A database replica that needs longer for a small query is no faster than the primary. */
 const STANDBY_TIMEOUT_MS = 2_000;
-/** Connections that cancel statements, which takes PostgreSQL less than a millisecond. */
-const CANCELLING = 2;
 
 /**
  * GraphQL over the records of the sync service: `graphql/` decides what may run, `queries/` reads by SQL, `commands/` changes by
@@ -40,8 +42,15 @@ export const graphService: ServiceDefinition<Config> = {
       sync: openServiceClient(kit, 'sync', config.syncUrls),
       workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),
     };
+    const operations = operationMetrics(metrics);
+    const documents = new Documents({
+      schema: SCHEMA,
+      ...(config.documentsFile === undefined ? {} : { allowed: readAllowedDocuments(config.documentsFile) }),
+      observe: (outcome) => operations.documentFound(outcome),
+    });
+    operations.watchDocuments(documents);
     const app = createApp(kit);
-    mountGraphql(app, context);
+    mountGraphql(app, { context, schema: SCHEMA, documents, metrics: operations, deadlineMs: config.deadlineMs });
     mountSchema(app);
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };
@@ -61,7 +70,7 @@ function openServer(
   const { url } = options;
   const { pool: cancelPool } = openPostgres({
     url,
-    poolMax: CANCELLING,
+    poolMax: GRAPH_LIMITS.cancelConnections,
     applicationName: 'wts-graph-cancel',
     log,
     stack,

@@ -44,6 +44,8 @@ const OPEN = new Set([
   '/console/',
   '/console/{file}',
   '/api/webhooks/event-types',
+  '/graphql',
+  '/graphql/ui/{file}',
   '/graphql/schema.graphql',
 ]);
 

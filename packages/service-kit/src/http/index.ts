@@ -7,7 +7,7 @@ export type { RenderedFault } from './render-fault.ts';
 export { recordRequest } from './record-request.ts';
 export { closeWithLinger, hasLargeUnreadBody } from './unread-body.ts';
 export { acceptsGzip } from './accept-encoding.ts';
-export { chooseRequestId, requestIdOf } from './request-context.ts';
+export { chooseRequestId, noteRequest, requestIdOf } from './request-context.ts';
 export type { BodyAdmission, HttpOptions } from './request-context.ts';
 export { readBytes } from './read-json.ts';
 export type { Connections } from './connections.ts';

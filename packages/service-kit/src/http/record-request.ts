@@ -3,6 +3,7 @@ import type { Fault } from '@wts/contracts';
 import { meta } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 import type { RequestMetrics } from '../observe/metrics.ts';
+import type { RequestDetails } from './request-context.ts';
 import { unmatchedPath } from '../observe/scrub.ts';
 import { endRequestSpan } from '../observe/tracing.ts';
 
@@ -16,6 +17,7 @@ export interface RequestRecord {
   readonly requestId: string;
   readonly userId: string | undefined;
   readonly failure: Fault | null;
+  readonly details?: RequestDetails | null;
   readonly span: Span | null;
   /** False when the client disconnected before the end of the reply. */
   readonly isComplete: boolean;
@@ -50,6 +52,7 @@ export function recordRequest({ log, requests }: Records, record: RequestRecord)
     requestId: record.requestId,
     userId: record.userId,
     code: failure?.code,
+    ...record.details,
     err: failure !== null && failure.status >= 500 ? (failure.cause ?? bugOf(failure)) : undefined,
     client: record.client?.(),
     aborted: record.isComplete ? undefined : true,

@@ -43,8 +43,12 @@ export interface RequestContext {
   userId: string | undefined;
   /** The fault of the reply, for the log. */
   failure: Fault | null;
+  /** What the service adds to the log line. */
+  details: RequestDetails | null;
   span: Span | null;
 }
+
+export type RequestDetails = Readonly<Record<string, unknown>>;
 
 const slot = Symbol('request context');
 const wellFormedId = new RegExp(REQUEST_ID_PATTERN);
@@ -53,6 +57,16 @@ export function contextOf(req: IncomingMessage): RequestContext {
   const context = (req as { [slot]?: RequestContext })[slot];
   if (context === undefined) throw new Error('The route is not mounted on an app made by createApp.');
   return context;
+}
+
+/** For the log line of a request: what the service adds to it, and a fault of a reply that is not an error. */
+export function noteRequest(
+  req: IncomingMessage,
+  { details, failure }: Pick<RequestContext, 'details' | 'failure'>,
+): void {
+  const context = contextOf(req);
+  context.details = details;
+  context.failure = failure;
 }
 
 export function requestIdOf(req: IncomingMessage): string {
@@ -77,6 +91,7 @@ export function enter(http: HttpOptions): (req: Request, res: Response, next: Ne
       route: null,
       userId: undefined,
       failure: null,
+      details: null,
       span: null,
     };
     (req as { [slot]?: RequestContext })[slot] = context;
@@ -135,7 +150,7 @@ function faultOfQuery(url: string): Fault | null {
 }
 
 function finish(context: RequestContext, req: Request, res: Response): void {
-  const { http, route, requestId, startedAt, userId, failure, span } = context;
+  const { http, route, requestId, startedAt, userId, failure, details, span } = context;
   recordRequest(http, {
     method: req.method,
     route,
@@ -144,6 +159,7 @@ function finish(context: RequestContext, req: Request, res: Response): void {
     requestId,
     userId,
     failure,
+    details,
     span,
     isComplete: res.writableFinished,
     path: req.originalUrl.split('?', 1)[0] ?? '',

@@ -5,5 +5,6 @@ export type { ReadinessCheck } from './readiness.ts';
 export { startRounds } from './rounds.ts';
 export type { Rounds } from './rounds.ts';
 export { run } from './run.ts';
+export { SetupError } from './setup-error.ts';
 export { startService } from './service.ts';
 export type { Environment, Opened, RunningService, ServiceContext, ServiceDefinition } from './service.ts';

@@ -26,6 +26,8 @@ const SENDABLE = [
   'X-Request-Id',
   'Idempotency-Key',
   'If-None-Match',
+  'X-GraphQL-Cost',
+  'X-Min-Sync-Id',
   'Traceparent',
   'Tracestate',
 ].join(', ');

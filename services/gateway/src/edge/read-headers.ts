@@ -60,6 +60,8 @@ const ONWARD = [
   'traceparent',
   'tracestate',
   'user-agent',
+  'x-graphql-cost',
+  'x-min-sync-id',
   'sec-websocket-extensions',
   'sec-websocket-protocol',
 ] as const;

@@ -1,36 +1,142 @@
-import { Fault, graphqlApi } from '@wts/contracts';
-import { sendText } from '@wts/service-kit/http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Fault, graphqlApi, SYNC_ID_PATTERN } from '@wts/contracts';
+import { noteRequest, sendText } from '@wts/service-kit/http';
+import type { Call } from '@wts/service-kit/routes';
 import { mountStream } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
-import { execute, parse, validate } from 'graphql';
-import type { Caller, Context, RequestContext } from '../context.ts';
-import { readsOf } from '../queries/reads.ts';
+import type { ExecutionArgs, ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
+import { createHandler } from 'graphql-http';
 import { writesOf } from '../commands/writes.ts';
-import { SCHEMA } from '../graphql/schema.ts';
+import type { Caller, Context } from '../context.ts';
+import type { Documents } from '../graphql/documents.ts';
+import type { GraphErrorCode } from '../graphql/errors.ts';
+import { codesOf, costShown, prepareOperation, runOperation, withRequestId } from '../graphql/execute.ts';
+import type { PreparedOperation } from '../graphql/execute.ts';
+import type { OperationMetrics } from '../metrics.ts';
+import { readsOf } from '../queries/reads.ts';
+import { signalOf } from './signal.ts';
 
-/** `POST /graphql`: one operation. Keeps graphql.post.body and graphql.post.answer. */
-export function mountGraphql(router: IRouter, context: Context): void {
-  mountStream(router, graphqlApi.query, async ({ req, res, principal, requestId, signal, body }) => {
-    if (typeof body.query !== 'string')
-      throw new Fault('validation_failed', { message: 'body must have the property query' });
-    const document = parse(body.query);
-    const errors = validate(SCHEMA, document);
-    const caller: Caller = { principal, requestId, signal };
-    const contextValue: RequestContext = {
-      ...caller,
-      reads: readsOf(context, caller),
-      writes: writesOf(context, caller),
-    };
-    const result =
-      errors.length > 0
-        ? { errors }
-        : await execute({
-            schema: SCHEMA,
-            document,
-            contextValue,
-            variableValues: body.variables,
-            operationName: body.operationName,
-          });
-    sendText(req, res, { status: 200, text: JSON.stringify(result), headers: { 'content-type': 'application/json' } });
+interface GraphqlOptions {
+  readonly context: Context;
+  readonly schema: GraphQLSchema;
+  readonly documents: Documents;
+  readonly metrics: OperationMetrics;
+  readonly deadlineMs: number;
+}
+
+/** One request, and what is known about it when it ends, for the log and the metrics. */
+interface Exchange {
+  readonly call: Call<typeof graphqlApi.query>;
+  operation: PreparedOperation | null;
+  codes: readonly GraphErrorCode[];
+  fault: Fault | null;
+}
+
+/** What `prepare` gives to `execute`, through `graphql-http`. */
+interface Execution extends ExecutionArgs {
+  readonly contextValue: undefined;
+  readonly prepared: PreparedOperation;
+  readonly exchange: Exchange;
+}
+
+/**
+ * `POST /graphql`: one operation. What is wrong with the request as a message (its type, its JSON, its credential) is an error of
+ * our API; what is wrong with the operation is in `errors` of an answer of GraphQL, with the status that the draft "GraphQL over
+ * HTTP" gives to the media type that the client accepts.
+ * Keeps graphql.post.body, graphql.post.answer.
+ */
+export function mountGraphql(router: IRouter, options: GraphqlOptions): void {
+  const { metrics } = options;
+  const handle = createHandler<Exchange>({
+    // The contract has checked the body. The document may be known by its hash only.
+    parseRequestParams: ({ raw }) => ({ query: raw.call.body.query ?? '' }),
+    onSubscribe: ({ raw }) => prepare(options, raw),
+    execute: (args) => execute(args as Execution),
   });
+  mountStream(router, graphqlApi.query, async (call) => {
+    const { req, res, body } = call;
+    if (typeof body.query !== 'string' && hashOf(body.extensions) === null) {
+      throw new Fault('validation_failed', { message: 'body must have the property query' });
+    }
+    const exchange: Exchange = { call, operation: null, codes: [], fault: null };
+    const { method, headers, url } = req;
+    const startedAt = performance.now();
+    const [text, { status, headers: own }] = await handle({
+      method,
+      url,
+      headers,
+      body: null,
+      raw: exchange,
+      context: undefined,
+    });
+    const { operation, codes, fault } = exchange;
+    const { kind = null, name = null } = operation?.operation ?? {};
+    metrics.observe({ kind, codes, cost: operation?.cost ?? null, seconds: (performance.now() - startedAt) / 1000 });
+    noteRequest(req, {
+      failure: fault,
+      details: {
+        operation: name ?? undefined,
+        kind,
+        nodes: operation?.cost.nodes,
+        codes: codes.length > 0 ? codes : undefined,
+      },
+    });
+    if (text === null) throw faultOf(status);
+    sendText(req, res, { status, text, headers: { ...own, 'cache-control': 'no-store' } });
+  });
+}
+
+/** What `graphql-http` refuses without a body. */
+function faultOf(status: number): Fault {
+  if (status === 406) return new Fault('not_acceptable');
+  return new Fault('internal', { cause: new Error(`graphql-http answered ${status} without a body`) });
+}
+
+function prepare(
+  { context, schema, documents, deadlineMs }: GraphqlOptions,
+  exchange: Exchange,
+): Execution | readonly GraphQLError[] {
+  const { principal, requestId, body, req, res } = exchange.call;
+  const refuse = (errors: readonly GraphQLError[]): readonly GraphQLError[] => {
+    exchange.codes = codesOf(errors);
+    return withRequestId(errors, requestId);
+  };
+  const document = documents.find({ text: body.query ?? null, hash: hashOf(body.extensions) });
+  if (!('ast' in document)) return refuse(document);
+  const caller: Caller = { principal, requestId, signal: signalOf(res, deadlineMs), ...positionOf(req.headers) };
+  const request = { ...caller, reads: readsOf(context, caller), writes: writesOf(context, caller) };
+  // Some clients send an empty name for none.
+  const operationName = body.operationName === '' ? null : (body.operationName ?? null);
+  const prepared = prepareOperation(schema, document, { operationName, variables: body.variables ?? {} }, request);
+  if (!('validated' in prepared)) return refuse(prepared);
+  exchange.operation = prepared;
+  return { schema, document: document.ast, operationName, contextValue: undefined, prepared, exchange };
+}
+
+async function execute({ exchange, prepared }: Execution): Promise<ExecutionResult> {
+  const { result, fault, codes } = await runOperation(prepared);
+  exchange.fault = fault;
+  exchange.codes = codes;
+  if (exchange.call.req.headers[COST_HEADER] === undefined) return result;
+  return { ...result, extensions: { ...result.extensions, cost: costShown(prepared.cost) } };
+}
+
+/** Asks for the cost of the operation in `extensions`. */
+const COST_HEADER = 'x-graphql-cost';
+
+/** A client that has this position, such as that of its own change, reads nothing older. */
+const POSITION_HEADER = 'x-min-sync-id';
+
+function positionOf({ [POSITION_HEADER]: minSyncId }: IncomingHttpHeaders): Pick<Caller, 'minSyncId'> {
+  if (minSyncId === undefined) return {};
+  if (typeof minSyncId === 'string' && POSITION.test(minSyncId)) return { minSyncId };
+  throw new Fault('validation_failed', { message: 'X-Min-Sync-Id must be a position: a syncId of an earlier answer' });
+}
+
+const POSITION = new RegExp(SYNC_ID_PATTERN);
+
+/** The form that Apollo clients send. */
+function hashOf(extensions: Readonly<Record<string, unknown>> | null | undefined): string | null {
+  const { sha256Hash } = (extensions?.['persistedQuery'] ?? {}) as { readonly sha256Hash?: unknown };
+  return typeof sha256Hash === 'string' ? sha256Hash : null;
 }

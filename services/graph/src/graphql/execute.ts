@@ -1,0 +1,151 @@
+import { requireScope } from '@wts/access';
+import { LIMITS } from '@wts/contracts';
+import type { Fault } from '@wts/contracts';
+import { toFault } from '@wts/service-kit/http';
+import { executeRootSelectionSet, GraphQLError, validateExecutionArgs } from 'graphql';
+import type { ExecutionResult, GraphQLSchema, ValidatedExecutionArgs } from 'graphql';
+import type { RequestContext } from '../context.ts';
+import { GRAPH_LIMITS } from '../limits.ts';
+import { operationOf } from './documents.ts';
+import type { Document, Operation } from './documents.ts';
+import { GRAPH_ERRORS, graphError, toGraphError } from './errors.ts';
+import type { GraphErrorCode } from './errors.ts';
+import { costOf, refusalOfCost } from './rules/cost.ts';
+import type { Cost } from './rules/cost.ts';
+
+/** What a request asks for, besides its document. */
+export interface OperationRequest {
+  readonly operationName: string | null;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** An operation that may run, with everything it needs. */
+export interface PreparedOperation {
+  readonly operation: Operation;
+  readonly cost: Cost;
+  readonly validated: ValidatedExecutionArgs;
+  readonly context: RequestContext;
+}
+
+/**
+ * Decides whether an operation may run: which one it is, whether the caller may, what its variables are, and what it costs with
+ * them. Nothing is read before.
+ */
+export function prepareOperation(
+  schema: GraphQLSchema,
+  document: Document,
+  { operationName, variables }: OperationRequest,
+  context: RequestContext,
+): PreparedOperation | readonly GraphQLError[] {
+  const operation = operationOf(document, operationName);
+  if (operation instanceof GraphQLError) return [operation];
+  if (operation.kind === 'mutation') {
+    const refusal = refusalOfScope(context);
+    if (refusal !== null) return [refusal];
+  }
+  const validated = validateExecutionArgs({
+    schema,
+    document: document.ast,
+    operationName,
+    variableValues: variables,
+    contextValue: context,
+    abortSignal: context.signal,
+  });
+  if (!('schema' in validated)) return validated.map(asWrongInput);
+  const values = validated.variableValues.coerced;
+  const cost = costOf(operation.cost, values);
+  const refusal = refusalOfCost(operation.cost, values, cost);
+  return refusal === null ? { operation, cost, validated, context } : [refusal];
+}
+
+function refusalOfScope({ principal }: RequestContext): GraphQLError | null {
+  try {
+    requireScope(principal, 'write');
+    return null;
+  } catch (error) {
+    return toGraphError(toFault(error));
+  }
+}
+
+/** Variables with wrong values. */
+function asWrongInput({ message, nodes }: GraphQLError): GraphQLError {
+  return new GraphQLError(short(message), { nodes, extensions: { code: 'BAD_USER_INPUT' } });
+}
+
+/** Messages about a value repeat it. */
+function short(message: string): string {
+  return message.length <= GRAPH_LIMITS.messageCharsMax
+    ? message
+    : `${message.slice(0, GRAPH_LIMITS.messageCharsMax)}…`;
+}
+
+/** The reason of a request's signal at its deadline. */
+export function deadlineReached(): GraphQLError {
+  const message = `The operation took longer than the allowed time and was cancelled. Ask for less at once. A mutation may still have happened: repeat it with the same clientTxId.`;
+  return graphError('DEADLINE_EXCEEDED', message);
+}
+
+/** What an execution came to: the answer, and the fault that an operator must see. */
+export interface Outcome {
+  readonly result: ExecutionResult;
+  readonly fault: Fault | null;
+  readonly codes: readonly GraphErrorCode[];
+}
+
+/** Runs an operation. Never rejects: whatever fails is in the errors of the result, masked. */
+export async function runOperation({ validated, context }: PreparedOperation): Promise<Outcome> {
+  const { requestId, signal } = context;
+  let result: ExecutionResult;
+  try {
+    result = await executeRootSelectionSet(validated);
+  } catch (error) {
+    // The signal aborted, so parts of the data are missing: none is sent.
+    const reason: unknown = signal.aborted ? signal.reason : error;
+    result = { data: null, errors: [new GraphQLError('', { cause: reason })] };
+  }
+  if (result.errors === undefined) return { result, fault: null, codes: [] };
+  const faults: Fault[] = [];
+  const errors = result.errors.map((error) => masked(error, requestId, faults));
+  const fault = faults.find(({ code }) => code === 'internal') ?? faults[0] ?? null;
+  return { result: { ...result, errors }, fault, codes: codesOf(errors) };
+}
+
+/** Adds what each error of a request has. */
+export function withRequestId(errors: readonly GraphQLError[], requestId: string): GraphQLError[] {
+  return errors.map((error) => copyOf(error, error.message, { ...error.extensions, requestId }));
+}
+
+/**
+ * An error as the caller may see it: errors with a code of the list as they are, faults with their public text, everything else
+ * as an internal error without its cause. Keeps never.shapeless-error.
+ */
+function masked(error: GraphQLError, requestId: string, faults: Fault[]): GraphQLError {
+  const coded = [error, error.cause].find((one) => one instanceof GraphQLError && isCoded(one));
+  if (coded instanceof GraphQLError) return copyOf(error, short(coded.message), { ...coded.extensions, requestId });
+  // Raised by the engine: an argument that is wrong only with its variables.
+  if (error.cause === undefined) return copyOf(error, short(error.message), { code: 'BAD_USER_INPUT', requestId });
+  const fault = toFault(error.cause);
+  if (fault.status >= INTERNAL) faults.push(fault);
+  const { message, extensions } = toGraphError(fault);
+  return copyOf(error, short(message), { ...extensions, requestId });
+}
+
+const INTERNAL = 500;
+
+function copyOf({ nodes, path, source, positions }: GraphQLError, message: string, extensions: object): GraphQLError {
+  return new GraphQLError(message, { nodes, path, source, positions, extensions: { ...extensions } });
+}
+
+function isCoded({ extensions }: GraphQLError): boolean {
+  return typeof extensions.code === 'string' && extensions.code in GRAPH_ERRORS;
+}
+
+/** The codes of errors, each of which has one. */
+export function codesOf(errors: readonly GraphQLError[]): GraphErrorCode[] {
+  return errors.map(({ extensions }) => extensions.code as GraphErrorCode);
+}
+
+/** What a caller who asked for it gets to know about the cost of an operation. */
+export function costShown({ nodes, objects }: Cost): Readonly<Record<keyof Cost | 'nodesMax' | 'objectsMax', number>> {
+  return { nodes, nodesMax: LIMITS.graphNodesMax, objects, objectsMax: LIMITS.graphObjectsMax };
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { buildSchema, Kind, parse, validate } from 'graphql';
+import type { FragmentDefinitionNode, OperationDefinitionNode } from 'graphql';
+import { costOf, planCost, refusalOfCost } from './cost.ts';
+import type { Cost, CostPlan } from './cost.ts';
+
+const schema = buildSchema(`
+  type Query { tasks(first: Int, last: Int): TaskConnection! task(id: ID!): Task nodes(ids: [ID!]!): [Node]! workspaces: [Workspace!]! search(first: Int): [Task!]! }
+  type Mutation { taskBatchUpdate(ids: [ID!]!): TaskBatchPayload! }
+  interface Node { id: ID! }
+  type TaskBatchPayload { tasks: [Task!]! }
+  type TaskConnection { edges: [TaskEdge!]! nodes: [Task!]! totalCount: Int! pageInfo: PageInfo! }
+  type PageInfo { hasNextPage: Boolean! }
+  type TaskEdge { node: Task! cursor: String! }
+  type Task implements Node { id: ID! project: Task comments(first: Int): TaskConnection! }
+  type Workspace { id: ID! tasks(first: Int): TaskConnection! }
+`);
+
+function planOf(text: string): CostPlan {
+  const ast = parse(text);
+  assert.deepEqual(validate(schema, ast), []);
+  const fragments = ast.definitions.filter(
+    (one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION,
+  );
+  const operation = ast.definitions.find(
+    (one): one is OperationDefinitionNode => one.kind === Kind.OPERATION_DEFINITION,
+  );
+  assert.ok(operation);
+  return planCost(schema, operation, new Map(fragments.map((one) => [one.name.value, one])));
+}
+
+const costFor = (text: string, variables: Readonly<Record<string, unknown>> = {}): Cost =>
+  costOf(planOf(text), variables);
+const nodesOf = (text: string, variables: Readonly<Record<string, unknown>> = {}): number =>
+  costFor(text, variables).nodes;
+
+describe('the cost of an operation', () => {
+  it('is nothing without a list', () => {
+    assert.deepEqual(costFor('{ task(id: 1) { id project { id } } __typename }'), { nodes: 0, objects: 2 });
+  });
+
+  it('is the size of its lists, once for nodes and edges', () => {
+    assert.equal(
+      nodesOf('{ tasks(first: 20) { nodes { id } edges { node { id } } totalCount pageInfo { hasNextPage } } }'),
+      20,
+    );
+    assert.equal(nodesOf('{ tasks { nodes { id } } }'), 50);
+    assert.equal(nodesOf('{ tasks(last: 7) { nodes { id } } }'), 7);
+    assert.equal(nodesOf('{ search(first: 5) { id } }'), 5);
+    assert.equal(nodesOf('{ workspaces { id } }'), 50);
+  });
+
+  it('multiplies lists inside lists, through every part and fragment', () => {
+    assert.equal(nodesOf('{ tasks(first: 10) { nodes { comments(first: 5) { nodes { id } } } } }'), 60);
+    assert.equal(
+      nodesOf(
+        '{ tasks(first: 10) { edges { node { ...F } } } } fragment F on Task { project { comments(first: 5) { nodes { id } } } }',
+      ),
+      60,
+    );
+    assert.equal(
+      nodesOf('{ tasks(first: 10) { nodes { ... on Node { ... on Task { comments(first: 5) { nodes { id } } } } } } }'),
+      60,
+    );
+    assert.equal(nodesOf('{ workspaces { tasks(first: 10) { nodes { id } } } }'), 550);
+  });
+
+  it('takes the values of variables, their defaults, and the default of the field', () => {
+    const text = 'query ($first: Int = 20) { tasks(first: $first) { nodes { id } } }';
+    assert.equal(nodesOf(text, { first: 3 }), 3);
+    assert.equal(nodesOf(text), 20);
+    assert.equal(nodesOf(text, { first: null }), 50);
+    assert.equal(nodesOf('query ($first: Int) { tasks(first: $first) { nodes { id } } }'), 50);
+    assert.equal(nodesOf('{ tasks(first: null) { nodes { id } } }'), 50);
+  });
+
+  it('takes wrong numbers for what the field would allow, because the field refuses them', () => {
+    assert.equal(nodesOf('{ tasks(first: 100000) { nodes { id } } }'), 100);
+    assert.equal(nodesOf('{ tasks(first: -1) { nodes { id } } }'), 0);
+    const text = 'query ($first: Int) { tasks(first: $first) { nodes { id } } }';
+    assert.equal(nodesOf(text, { first: 1e9 }), 100);
+    assert.equal(nodesOf(text, { first: Number.NaN }), 50);
+  });
+
+  it('counts ids', () => {
+    assert.equal(nodesOf('{ nodes(ids: [1, 2, 3]) { id } }'), 3);
+    assert.equal(nodesOf('{ nodes(ids: 1) { id } }'), 1);
+    assert.equal(nodesOf('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: ['a', 'b'] }), 2);
+    assert.equal(
+      nodesOf('mutation { taskBatchUpdate(ids: [1, 2]) { tasks { comments(first: 10) { nodes { id } } } } }'),
+      22,
+    );
+  });
+
+  it('is computed once for a fragment, however often it is spread', () => {
+    const fragments = Array.from(
+      { length: 40 },
+      (_, at) => `fragment F${at} on Task { project { ...F${at + 1} } a${at}: project { ...F${at + 1} } }`,
+    );
+    const text = `query ($first: Int) { task(id: 1) { ...F0 } } ${fragments.join(' ')} fragment F40 on Task { comments(first: $first) { nodes { id } } }`;
+    assert.equal(nodesOf(text, { first: 1 }), 2 ** 40);
+  });
+
+  it('over the budget is refused, with the cost and the list to reduce', () => {
+    const text =
+      'query ($first: Int) { tasks(first: 100) { nodes { comments(first: $first) { nodes { comments(first: 2) { nodes { id } } } } } } }';
+    const plan = planOf(text);
+    const refused = (first: number): ReturnType<typeof refusalOfCost> =>
+      refusalOfCost(plan, { first }, costOf(plan, { first }));
+    assert.equal(refused(33), null);
+    const refusal = refused(34);
+    assert.equal(refusal?.extensions.code, 'COMPLEXITY_LIMIT_EXCEEDED');
+    assert.match(
+      refusal?.message ?? '',
+      /up to 10300 records, and at most 10000 .* "first" of tasks\.comments\.comments/,
+    );
+    assert.deepEqual(refusal?.extensions['cost'], {
+      nodes: 10_300,
+      nodesMax: 10_000,
+      objects: 10_300,
+      objectsMax: 50_000,
+    });
+  });
+
+  it('bounds single records too', () => {
+    const single = Array.from({ length: 8 }, (_, at) => `p${at}: project { id }`).join(' ');
+    const plan = planOf(`{ tasks(first: 100) { nodes { comments(first: 98) { nodes { ${single} } } } } }`);
+    const cost = costOf(plan, {});
+    assert.deepEqual(cost, { nodes: 9900, objects: 88_300 });
+    assert.equal(refusalOfCost(plan, {}, cost)?.extensions.code, 'COMPLEXITY_LIMIT_EXCEEDED');
+  });
+});

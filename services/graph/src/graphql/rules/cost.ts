@@ -1,0 +1,245 @@
+import { LIMITS } from '@wts/contracts';
+import { getNamedType, isCompositeType, isListType, isNonNullType, Kind } from 'graphql';
+import type {
+  FieldNode,
+  FragmentDefinitionNode,
+  GraphQLCompositeType,
+  GraphQLError,
+  GraphQLField,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  SelectionSetNode,
+  ValueNode,
+} from 'graphql';
+import { graphError } from '../errors.ts';
+
+export interface Cost {
+  /** Records that lists can return: `first` of each list, multiplied by the lists around it. */
+  readonly nodes: number;
+  /** Those, and the single records that they refer to. */
+  readonly objects: number;
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** How many records a list returns at most. */
+type Count = number | { readonly variable: string; readonly read: (value: unknown) => number };
+
+/** `list`: a list of `count` records. `single`: one record. `part`: a part of the object around it, such as `edges`. */
+type FieldPlan =
+  | { readonly kind: 'list'; readonly name: string; readonly count: Count; readonly below: SetPlan }
+  | { readonly kind: 'single'; readonly name: string; readonly below: SetPlan }
+  | { readonly kind: 'part'; readonly name: string; readonly below: SetPlan };
+
+/** A selection set, planned once for each document. Plans of fragments are shared by their spreads. */
+interface SetPlan {
+  readonly fields: readonly FieldPlan[];
+  readonly fragments: readonly SetPlan[];
+  /** Set when no variable changes it. */
+  constant: Cost | null;
+}
+
+export type CostPlan = SetPlan;
+
+const NOTHING: Cost = { nodes: 0, objects: 0 };
+
+/** Plans the cost of an operation of a validated document. */
+export function planCost(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): CostPlan {
+  const defaults = new Map<string, ValueNode>();
+  for (const { variable, defaultValue } of operation.variableDefinitions ?? []) {
+    if (defaultValue !== undefined) defaults.set(variable.name.value, defaultValue);
+  }
+  const root = schema.getRootType(operation.operation);
+  if (!root) throw new Error(`the schema has no ${operation.operation}`);
+  return new Planner(schema, fragments, defaults).set(root, operation.selectionSet);
+}
+
+class Planner {
+  readonly #schema: GraphQLSchema;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #defaults: ReadonlyMap<string, ValueNode>;
+  readonly #planned = new Map<string, SetPlan>();
+
+  constructor(
+    schema: GraphQLSchema,
+    fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+    defaults: ReadonlyMap<string, ValueNode>,
+  ) {
+    this.#schema = schema;
+    this.#fragments = fragments;
+    this.#defaults = defaults;
+  }
+
+  set(parent: GraphQLCompositeType, { selections }: SelectionSetNode): SetPlan {
+    const fields: FieldPlan[] = [];
+    const fragments: SetPlan[] = [];
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) {
+        const plan = this.#field(parent, selection);
+        if (plan !== null) fields.push(plan);
+      } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        fragments.push(this.#fragment(selection.name.value));
+      } else {
+        const type = selection.typeCondition?.name.value;
+        fragments.push(this.set(type === undefined ? parent : this.#composite(type), selection.selectionSet));
+      }
+    }
+    const plan: SetPlan = { fields, fragments, constant: null };
+    if (isConstant(plan)) plan.constant = add(plan, {}, new Map());
+    return plan;
+  }
+
+  #fragment(name: string): SetPlan {
+    const known = this.#planned.get(name);
+    if (known !== undefined) return known;
+    const fragment = this.#fragments.get(name);
+    if (fragment === undefined) throw new Error(`no fragment ${name}`);
+    const plan = this.set(this.#composite(fragment.typeCondition.name.value), fragment.selectionSet);
+    this.#planned.set(name, plan);
+    return plan;
+  }
+
+  #composite(name: string): GraphQLCompositeType {
+    const type = this.#schema.getType(name);
+    if (!isCompositeType(type)) throw new Error(`${name} has no fields`);
+    return type;
+  }
+
+  /** Null for a field without fields, and for introspection. */
+  #field(parent: GraphQLCompositeType, node: FieldNode): FieldPlan | null {
+    const name = node.name.value;
+    if (node.selectionSet === undefined || name.startsWith('__')) return null;
+    const field = this.#schema.getField(parent, name);
+    const type = field && getNamedType(field.type);
+    if (field === undefined || !isCompositeType(type)) throw new Error(`${parent.name} has no field ${name}`);
+    const below = this.set(type, node.selectionSet);
+    if (PARTS.test(parent.name)) return { kind: 'part', name, below };
+    const count = this.#count(field, node);
+    return count === null ? { kind: 'single', name, below } : { kind: 'list', name, count, below };
+  }
+
+  /** By the arguments that the field declares. Null when it returns one record. */
+  #count(field: GraphQLField<unknown, unknown>, node: FieldNode): Count | null {
+    const declares = (name: string): boolean => field.args.some((one) => one.name === name);
+    if (declares('first')) {
+      const given = ['first', 'last'].flatMap((name) => this.#given(node, name, pageOf) ?? []);
+      return given[0] ?? LIMITS.graphPageDefault;
+    }
+    if (declares('ids')) return this.#given(node, 'ids', lengthOf) ?? 0;
+    const { type } = field;
+    return isListType(isNonNullType(type) ? type.ofType : type) ? LIMITS.graphPageDefault : null;
+  }
+
+  #given(node: FieldNode, name: string, read: (value: unknown) => number): Count | null {
+    const value = node.arguments?.find((argument) => argument.name.value === name)?.value;
+    if (value === undefined || value.kind === Kind.NULL) return null;
+    if (value.kind !== Kind.VARIABLE) return read(literalOf(value));
+    const variable = value.name.value;
+    const fallback = this.#defaults.get(variable);
+    const ofFallback = fallback === undefined ? undefined : literalOf(fallback);
+    return { variable, read: (given) => read(given === undefined ? ofFallback : given) };
+  }
+}
+
+/** Connections, their edges, and results of mutations: their lists are those that the field around them was charged for. */
+const PARTS = /(?:Connection|Edge|Payload)$/;
+
+/** What the readers of a literal need: a whole number, or the length of a list. */
+function literalOf(value: ValueNode): unknown {
+  if (value.kind === Kind.INT) return Number(value.value);
+  return value.kind === Kind.LIST ? value.values : undefined;
+}
+
+/** A wrong number is refused when the field runs. */
+function pageOf(value: unknown): number {
+  if (typeof value !== 'number' || Number.isNaN(value)) return LIMITS.graphPageDefault;
+  return Math.min(Math.max(value, 0), LIMITS.graphPageMax);
+}
+
+function lengthOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : 1;
+}
+
+function isConstant({ fields, fragments }: SetPlan): boolean {
+  return (
+    fields.every(
+      (field) => field.below.constant !== null && (field.kind !== 'list' || typeof field.count === 'number'),
+    ) && fragments.every((fragment) => fragment.constant !== null)
+  );
+}
+
+/** The cost with the values of a request. */
+export function costOf(plan: CostPlan, variables: Variables): Cost {
+  return plan.constant ?? add(plan, variables, new Map());
+}
+
+/** Each fragment is computed once, because spreads inside spreads would take exponential time. */
+function add(plan: SetPlan, variables: Variables, known: Map<SetPlan, Cost>): Cost {
+  if (plan.constant !== null) return plan.constant;
+  const computed = known.get(plan);
+  if (computed !== undefined) return computed;
+  let { nodes, objects } = NOTHING;
+  for (const field of plan.fields) {
+    const cost = costOfField(field, variables, known);
+    nodes += cost.nodes;
+    objects += cost.objects;
+  }
+  for (const fragment of plan.fragments) {
+    const cost = add(fragment, variables, known);
+    nodes += cost.nodes;
+    objects += cost.objects;
+  }
+  const cost = { nodes, objects };
+  known.set(plan, cost);
+  return cost;
+}
+
+function costOfField(field: FieldPlan, variables: Variables, known: Map<SetPlan, Cost>): Cost {
+  const below = add(field.below, variables, known);
+  if (field.kind === 'part') return below;
+  if (field.kind === 'single') return { nodes: below.nodes, objects: below.objects + 1 };
+  const count = numberOf(field.count, variables);
+  return { nodes: count * (1 + below.nodes), objects: count * (1 + below.objects) };
+}
+
+function numberOf(count: Count, variables: Variables): number {
+  return typeof count === 'number' ? count : count.read(variables[count.variable]);
+}
+
+/** Why an operation with this cost does not run; null when it may. */
+export function refusalOfCost(plan: CostPlan, variables: Variables, cost: Cost): GraphQLError | null {
+  const { graphNodesMax: nodesMax, graphObjectsMax: objectsMax } = LIMITS;
+  if (cost.nodes <= nodesMax && cost.objects <= objectsMax) return null;
+  const [asked, max] = cost.nodes > nodesMax ? [cost.nodes, nodesMax] : [cost.objects, objectsMax];
+  const message = `The operation asks for up to ${asked} records, and at most ${max} are allowed. Reduce "first" of ${mostOf(plan, variables)}, or send several requests.`;
+  return graphError('COMPLEXITY_LIMIT_EXCEEDED', message, { cost: { ...cost, nodesMax, objectsMax } });
+}
+
+/** The path to the list that is asked for most, from field to field. */
+function mostOf(plan: SetPlan, variables: Variables): string {
+  const known = new Map<SetPlan, Cost>();
+  const path: string[] = [];
+  let sets: readonly SetPlan[] = [plan];
+  while (sets.length > 0) {
+    let most: { readonly field: FieldPlan; readonly objects: number } | null = null;
+    for (const set of sets) {
+      for (const field of set.fields) {
+        const { nodes, objects } = costOfField(field, variables, known);
+        if (nodes > 0 && objects > (most?.objects ?? 0)) most = { field, objects };
+      }
+    }
+    if (most === null) {
+      sets = sets.flatMap((set) => set.fragments).slice(0, FRAGMENTS_SHOWN_MAX);
+      continue;
+    }
+    if (most.field.kind !== 'part') path.push(most.field.name);
+    sets = [most.field.below];
+  }
+  return path.join('.');
+}
+
+const FRAGMENTS_SHOWN_MAX = 16;

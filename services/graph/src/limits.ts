@@ -1,0 +1,15 @@
+/** Limits that only this service has, each with its reason. The limits of the public interface are in @wts/contracts. */
+export const GRAPH_LIMITS = {
+  /** Errors of one document: a client shows a few, and a document of wrong names would cost a suggestion each. */
+  validationErrorsMax: 20,
+  /** Comments stay in memory with their document. */
+  commentsMax: 1000,
+  /** Longer messages only repeat what the caller sent. */
+  messageCharsMax: 500,
+  /** Validated documents in memory: the text and some hundred bytes for each token of them. */
+  documentsBytesMax: 48 * 1024 * 1024,
+  /** Documents used once, which new ones displace first, so that nobody displaces the documents of others. */
+  documentsUsedOnceBytesMax: 8 * 1024 * 1024,
+  /** Connections that cancel statements, which takes PostgreSQL less than a millisecond. */
+  cancelConnections: 2,
+} as const;

@@ -1,0 +1,45 @@
+import { openBrowser, startTestSystem } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
+import assert from 'node:assert/strict';
+
+/** Long, because a browser is slow on a busy machine. */
+const WAIT_MS = 60_000;
+
+describe('GraphiQL in a browser (skipped where there is no Chromium)', function page() {
+  this.timeout(300_000);
+  let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
+  let testSystem: TestSystem | undefined;
+
+  before(async function start() {
+    browser = await openBrowser(this);
+    testSystem = await startTestSystem({ label: 'graphiql', overrides: { gateway: { GRAPHIQL: 'on' } } });
+  });
+  after(async () => {
+    await browser?.close();
+    await testSystem?.close();
+  });
+
+  it('runs an operation with the key that was entered, shows the schema, and loads nothing from elsewhere [graphql.page]', async () => {
+    const { baseUrl, apiKey } = testSystem!;
+    const page = await browser!.newPage({ viewport: { width: 1400, height: 900 } });
+    page.setDefaultTimeout(WAIT_MS);
+    const faults: string[] = [];
+    const loaded = new Set<string>();
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) faults.push(message.text());
+    });
+    page.on('pageerror', (error) => faults.push(String(error)));
+    page.on('request', (request) => loaded.add(request.url()));
+    await page.goto(`${baseUrl}/graphql`);
+    await page.locator('#api-key').fill(apiKey);
+    await page.getByRole('button', { name: /execute query/i }).click();
+    await page.locator('.result-window', { hasText: '"nodes"' }).waitFor();
+    await page.getByRole('button', { name: /show documentation explorer/i }).click();
+    await page.getByRole('link', { name: 'Query', exact: true }).click();
+    await page.getByText('taskByNumber').first().waitFor();
+    await page.getByRole('button', { name: /show history/i }).click();
+    await page.locator('.graphiql-history', { hasText: 'Tasks' }).waitFor();
+    for (const url of loaded) assert.ok(url.startsWith(`${baseUrl}/`) || url.startsWith('data:'), url);
+    assert.deepEqual(faults, []);
+  });
+});
