@@ -3,6 +3,7 @@ import { bootstrapRows } from './rows/bootstrap.ts';
 import { deltaRows } from './rows/deltas.ts';
 import { fanoutRows } from './rows/fanout.ts';
 import { FULL, growthLines, QUICK } from './rows/growth.ts';
+import { graphqlRows } from './rows/graphql.ts';
 import { hopRows } from './rows/hop.ts';
 import { COMMIT_TIMES, liveRows } from './rows/live.ts';
 import { missingRows } from './rows/missing.ts';
@@ -41,6 +42,7 @@ export const BENCHMARKS = {
   hop: { seconds: 45, secondsFull: 70, measure: hopRows },
   neighbor: { seconds: 420, secondsFull: 600, measure: neighborRows },
   webhooks: { seconds: 115, secondsFull: 240, measure: webhookRows, start: { postgres: COMMIT_TIMES } },
+  graphql: { seconds: 110, secondsFull: 160, measure: graphqlRows },
   growth: {
     seconds: 150,
     secondsFull: 480,

@@ -23,6 +23,12 @@ export class Worker<Command> implements AsyncDisposable {
     });
   }
 
+  get pid(): number {
+    const { pid } = this.#process;
+    if (pid === undefined) throw new Error('the worker did not start');
+    return pid;
+  }
+
   async do<Result = void>(command: Command): Promise<Result> {
     if (!this.#process.connected) throw new Error('the worker has exited');
     const nth = ++this.#commands;
