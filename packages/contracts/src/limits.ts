@@ -206,6 +206,8 @@ export const LIMITS = {
   graphObjectsMax: 50_000,
   /** Clients do not wait longer. */
   graphDeadlineMs: 10_000,
+  /** Changes of one GraphQL batch: with the neighbors that move with them, they are one request to sync. */
+  graphBatchMax: 50,
 
   /** Page size of lists that may have thousands of items. */
   listPageDefault: 100,

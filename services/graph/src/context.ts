@@ -15,6 +15,8 @@ export interface Context {
   readonly groupCache: GroupCache;
   readonly sync: ServiceClient;
   readonly workspace: ServiceClient;
+  /** From which ids of new records are derived that nobody else can compute. */
+  readonly secret: string;
 }
 
 /** Who calls, and until when the call may run. */

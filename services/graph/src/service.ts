@@ -41,6 +41,7 @@ export const graphService: ServiceDefinition<Config> = {
       groupCache: new GroupCache(),
       sync: openServiceClient(kit, 'sync', config.syncUrls),
       workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),
+      secret: kit.internalTokenSecret,
     };
     const operations = operationMetrics(metrics);
     const documents = new Documents({

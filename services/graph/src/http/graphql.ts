@@ -104,7 +104,8 @@ function prepare(
   const document = documents.find({ text: body.query ?? null, hash: hashOf(body.extensions) });
   if (!('ast' in document)) return refuse(document);
   const caller: Caller = { principal, requestId, signal: signalOf(res, deadlineMs), ...positionOf(req.headers) };
-  const request = { ...caller, reads: readsOf(context, caller), writes: writesOf(context, caller) };
+  const reads = readsOf(context, caller);
+  const request = { ...caller, reads, writes: writesOf(context, caller, reads) };
   // Some clients send an empty name for none.
   const operationName = body.operationName === '' ? null : (body.operationName ?? null);
   const prepared = prepareOperation(schema, document, { operationName, variables: body.variables ?? {} }, request);

@@ -79,6 +79,11 @@ export class Reads {
     const position = positionOf(syncId);
     if (position <= this.#reached) return;
     this.#reached = position;
+    this.refresh();
+  }
+
+  /** What is read from now on is read again, such as after a change of this request. */
+  refresh(): void {
     this.#ready = null;
     this.#loaders.clear();
   }
@@ -87,7 +92,7 @@ export class Reads {
   async byId(model: Model, id: string, wants: Wants = ALL): Promise<Found | null> {
     if (!isUuid(id)) throw new Fault('validation_failed', { message: 'An id is a UUID' });
     return this.#loader(model, async (ids: readonly string[]) => {
-      const records = (await this.#read((sql) => recordsStatement(model, ids, sql, wants))) as readonly Found[];
+      const records = (await this.read((sql) => recordsStatement(model, ids, sql, wants))) as readonly Found[];
       const found = new Map(records.map((record) => [record.id, typed(model.name, record)]));
       return ids.map((one) => found.get(one) ?? null);
     }).load(id.toLowerCase());
@@ -97,19 +102,19 @@ export class Reads {
   async node(id: string, wants: Wants): Promise<Found | null> {
     if (!isUuid(id)) throw new Fault('validation_failed', { message: 'An id is a UUID' });
     return this.#loader('node', async (ids: readonly string[]) => {
-      const nodes = (await this.#read((sql) => nodesStatement(ids, sql, wants))) as readonly Hit[];
+      const nodes = (await this.read((sql) => nodesStatement(ids, sql, wants))) as readonly Hit[];
       const found = new Map(nodes.toReversed().map(({ model, record }) => [record.id, typed(model, record)]));
       return ids.map((one) => found.get(one) ?? null);
     }).load(id.toLowerCase());
   }
 
   async page(connection: Connection): Promise<Page> {
-    const rows = (await this.#read((sql) => pageStatement(connection, sql))) as readonly Found[];
+    const rows = (await this.read((sql) => pageStatement(connection, sql))) as readonly Found[];
     return pageWithTypes(connection, rows);
   }
 
   async total(connection: Connection): Promise<number> {
-    return (await this.#read((sql) => totalStatement(connection, sql))) as number;
+    return (await this.read((sql) => totalStatement(connection, sql))) as number;
   }
 
   /** The connection of a field inside records. `field` identifies the field of the query, whose arguments are the same for all parents. */
@@ -122,7 +127,7 @@ export class Reads {
   }
 
   async search(request: SearchRequest): Promise<readonly Hit[]> {
-    const hits = (await this.#read((sql) => searchStatement(request, sql))) as readonly Hit[];
+    const hits = (await this.read((sql) => searchStatement(request, sql))) as readonly Hit[];
     for (const { model, record } of hits) typed(model, record);
     return hits;
   }
@@ -133,14 +138,14 @@ export class Reads {
   }
 
   async ownWorkspaces(urlKey: string | null = null): Promise<readonly Found[]> {
-    const found = (await this.#read((sql) => ownWorkspacesStatement(urlKey, sql))) as readonly Found[];
+    const found = (await this.read((sql) => ownWorkspacesStatement(urlKey, sql))) as readonly Found[];
     return found.map((record) => typed('Workspace', record));
   }
 
   /** The role of the caller in a workspace. */
   roleIn(workspaceId: string): Promise<string | null> {
     return this.#loader('role', async (ids: readonly string[]) => {
-      const roles = (await this.#read((sql) => rolesStatement(ids, sql))) as { workspaceId: string; role: string }[];
+      const roles = (await this.read((sql) => rolesStatement(ids, sql))) as { workspaceId: string; role: string }[];
       const found = new Map(roles.map(({ workspaceId: id, role }) => [id, role]));
       return ids.map((id) => found.get(id) ?? null);
     }).load(workspaceId);
@@ -153,14 +158,14 @@ export class Reads {
         : { ...scope, lists: records.map((record) => (record[scope.relation.field] ?? []) as readonly string[]) };
     const pages = new DataLoader(
       async (records: readonly Found[]) => {
-        const all = await this.#read((sql) => pagesStatement(connection, parentsOf(records), sql));
+        const all = await this.read((sql) => pagesStatement(connection, parentsOf(records), sql));
         return (all as readonly (readonly Found[])[]).map((rows) => pageWithTypes(connection, rows));
       },
       { cache: false },
     );
     const totals = new DataLoader(
       async (records: readonly Found[]) =>
-        (await this.#read((sql) => totalsStatement(connection, parentsOf(records), sql))) as readonly number[],
+        (await this.read((sql) => totalsStatement(connection, parentsOf(records), sql))) as readonly number[],
       { cache: false },
     );
     return { connection, page: (parent) => pages.load(parent), total: (parent) => totals.load(parent) };
@@ -174,7 +179,8 @@ export class Reads {
     return loader;
   }
 
-  async #read(write: (sql: StatementWriter) => Statement): Promise<unknown> {
+  /** The value of one statement for the caller. */
+  async read(write: (sql: StatementWriter) => Statement): Promise<unknown> {
     const { reader, pool } = await this.#prepared();
     return this.#run(pool, write(new StatementWriter(reader)));
   }

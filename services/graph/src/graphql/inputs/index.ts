@@ -1,8 +1,16 @@
+import { inputTypeDefs, mutationEntries, PLACE_TYPE_DEF } from './model-inputs.ts';
+import { OPERATIONS } from './operations.ts';
+import { block } from './sdl.ts';
+import { WORKSPACE_MUTATIONS, WORKSPACE_TYPE_DEFS } from './workspace-inputs.ts';
+
 /** The changes, their inputs and their results. */
-export const WRITE_TYPE_DEFS = `
-  "Everything that can be changed."
-  type Mutation {
-    "Changes nothing."
-    nothing: Boolean!
-  }
-`;
+export const WRITE_TYPE_DEFS = [
+  WORKSPACE_TYPE_DEFS,
+  PLACE_TYPE_DEF,
+  ...OPERATIONS.flatMap(inputTypeDefs),
+  block(
+    'Everything that can be changed; needs the scope `write`. Changes of one request are applied in their order. A refused change has `success: false` and an `error`; the others are applied.',
+    'type Mutation',
+    [...OPERATIONS.flatMap(mutationEntries), ...WORKSPACE_MUTATIONS],
+  ),
+].join('\n\n');
