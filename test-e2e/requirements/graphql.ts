@@ -100,4 +100,18 @@ export const graphql: readonly Rule[] = [
     home: 'services/graph/src/graphql/inputs/model-inputs.ts',
     status: 'kept',
   },
+  {
+    id: 'graphql.client.existing',
+    source: 'Design 8',
+    text: 'The documents of existing clients work as they are.',
+    home: 'services/graph/src/graphql/types/query.ts',
+    status: 'kept',
+  },
+  {
+    id: 'graphql.client.strata',
+    source: 'Design 8',
+    text: 'The published sync client works when it sends its changes as GraphQL.',
+    home: 'services/graph/src/graphql/inputs/model-inputs.ts',
+    status: 'kept',
+  },
 ];

@@ -5,7 +5,7 @@ import { createSyncClient } from '@stratasync/client';
 import type { SyncAction } from '@stratasync/core';
 import { createMobXReactivity } from '@stratasync/mobx';
 import { createIndexedDbStorage } from '@stratasync/storage-idb';
-import { createGraphQLTransport } from '@stratasync/transport-graphql';
+import { createGraphQLTransport, type GraphQLMutationBuilder } from '@stratasync/transport-graphql';
 import type { Wire } from '@wts/testkit';
 import { eventually, openWire } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
@@ -16,6 +16,11 @@ export type StrataRow = Record<string, unknown>;
 
 interface Store {
   loadByIndex(model: string, index: string, key: string): Promise<StrataRow[]>;
+}
+
+interface DeviceOptions {
+  /** Sends changes as GraphQL instead of to `/sync/mutate`. */
+  readonly mutationBuilder?: GraphQLMutationBuilder;
 }
 
 /** Shorter retries than the default, so that tests are fast. */
@@ -32,10 +37,12 @@ export class Device implements AsyncDisposable {
   readonly #wire: Wire;
   readonly #baseUrl: string;
   readonly #onRequest: (message: unknown) => void;
+  readonly #options: DeviceOptions;
   #storage = createIndexedDbStorage();
   #store: Store | null = null;
 
-  private constructor(baseUrl: string, token: string, wire: Wire) {
+  private constructor(baseUrl: string, token: string, wire: Wire, options: DeviceOptions) {
+    this.#options = options;
     this.#token = token;
     this.#wire = wire;
     this.#baseUrl = wire.through(baseUrl).replace(/\/$/, '');
@@ -51,11 +58,15 @@ export class Device implements AsyncDisposable {
   }
 
   /** Opens a new device without data. Resolves when it has loaded everything and is connected. */
-  static async open(testSystem: { readonly baseUrl: string }, token: string): Promise<Device> {
+  static async open(
+    testSystem: { readonly baseUrl: string },
+    token: string,
+    options: DeviceOptions = {},
+  ): Promise<Device> {
     const { hostname, port } = new URL(testSystem.baseUrl);
     await using opening = new AsyncDisposableStack();
     const wire = await openWire({ host: hostname, port: Number(port) });
-    const device = opening.use(new Device(testSystem.baseUrl, token, wire));
+    const device = opening.use(new Device(testSystem.baseUrl, token, wire, options));
     await device.start();
     opening.move();
     return device;
@@ -172,6 +183,7 @@ export class Device implements AsyncDisposable {
         wsEndpoint: `${this.#baseUrl.replace(/^http/, 'ws')}/sync/ws`,
         auth: { getAccessToken: () => Promise.resolve(this.#token) },
         retry: RETRY,
+        ...this.#options,
       }),
       modelFactory: ({ store }: { store: unknown }) => {
         this.#store = store as Store;

@@ -1,4 +1,4 @@
-import { Fault, isStorableText, isUuid, syncApi } from '@wts/contracts';
+import { Fault, isUuid, syncApi } from '@wts/contracts';
 import type { ActionName, ModelRecord, SyncTransaction } from '@wts/contracts';
 import type { Model, Values } from '@wts/models';
 import type { ServiceClient } from '@wts/service-kit/call';
@@ -67,18 +67,12 @@ function toTransaction({ model, id, action, payload, clientId, clientTxId }: Cha
   return { modelName: model.name, modelId: id, action, payload, clientId, clientTxId };
 }
 
-/** What sync would refuse the whole request for. */
-function faultOf({ id, clientId, clientTxId, payload }: Change): Refused | null {
+/** What sync would refuse the whole request for. Texts with NUL are refused before. */
+function faultOf({ id, clientId, clientTxId }: Change): Refused | null {
   if (!isUuid(id)) return refusedBy('validation_failed', 'id must be a UUID');
-  for (const [name, text] of Object.entries({ clientId, clientTxId })) {
-    if (text === '' || text.length > CLIENT_TEXT_MAX || !isStorableText(text)) {
-      return refusedBy('validation_failed', `${name} must have 1 to ${CLIENT_TEXT_MAX} characters, without NUL`);
-    }
-  }
-  for (const [name, value] of Object.entries(payload)) {
-    if (typeof value === 'string' && !isStorableText(value)) {
-      return refusedBy('validation_failed', `${name} must be valid Unicode text without NUL`);
-    }
+  for (const [name, { length }] of Object.entries({ clientId, clientTxId })) {
+    if (length >= 1 && length <= CLIENT_TEXT_MAX) continue;
+    return refusedBy('validation_failed', `${name} must have 1 to ${CLIENT_TEXT_MAX} characters`);
   }
   return null;
 }

@@ -6,7 +6,7 @@ import { block, entry } from './sdl.ts';
 
 /*
  * The inputs, results and mutations of the models, from the registry: a field that is added there is in them without another line.
- * Keeps graphql.client.generated.
+ * Keeps graphql.client.generated and graphql.client.strata.
  */
 
 export const PLACE_TYPE_DEF = block(

@@ -33,6 +33,7 @@ const keyed = (what: string, key: string, type: string): string => `(${WORKSPACE
     ${key}: ${type}!${MIN_SYNC_ID}
   )`;
 
+/** Keeps graphql.client.existing. */
 export const QUERY_TYPE_DEFS = `
 ${described('Everything that can be read. You see the records of your workspaces, and those of private projects that you are a member of; nothing else exists for you.')}
 type Query {
