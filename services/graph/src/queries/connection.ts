@@ -5,7 +5,7 @@ import { placeOf } from './cursor.ts';
 import { filterSql, type Filter } from './filter.ts';
 import { beyondSql, isByCreation, orderOf, orderSql, type OrderKey, type Place } from './order.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
-import { foundSql, wordsOf, type Words } from './search.ts';
+import { foundSql, firstMatchesSql, wordsOf, type Words } from './search.ts';
 import type { Statement, StatementWriter } from './statement.ts';
 
 /** The arguments of a connection, as the schema admits them. */
@@ -130,13 +130,19 @@ function scopeSql(parents: Parents): string {
  * their keys, because records are large.
  */
 function rowsSql(connection: Connection, sql: StatementWriter, scope: string | null): string {
-  const { model, keys, isBackward, limit, wants } = connection;
+  const { model, keys, isBackward, limit, words, wants } = connection;
   const { table } = layoutOf(model);
   const where = [...(scope === null ? [] : [scope]), visibleNow(model, sql)];
-  const matching = `from ${table} t where ${inPage(connection, sql, where).join(' and ')} order by ${orderSql('t', keys, isBackward)} limit ${limit + 1}`;
+  const matching = inPage(connection, sql, where).join(' and ');
   const record = recordSql(model, 't', wants);
-  if (scope !== null && isByCreation(keys)) return `select ${record} as record ${matching}`;
-  return `select ${record} as record from (select t.id ${matching}) near join ${table} t on t.id = near.id order by ${orderSql('t', keys, isBackward)}`;
+  const order = orderSql('t', keys, isBackward);
+  if (scope !== null && isByCreation(keys))
+    return `select ${record} as record from ${table} t where ${matching} order by ${order} limit ${limit + 1}`;
+  const near =
+    words !== null && isByCreation(keys)
+      ? firstMatchesSql(table, matching, (alias) => orderSql(alias, keys, isBackward), limit + 1)
+      : `(select t.id from ${table} t where ${matching} order by ${order} limit ${limit + 1})`;
+  return `select ${record} as record from ${near} near join ${table} t on t.id = near.id order by ${order}`;
 }
 
 /**

@@ -59,6 +59,26 @@ export function foundSql(
   return `${alias}.workspace_id = any(${own}) and ${found}`;
 }
 
+const newestFirst = (alias: string): string => `${alias}.created_at desc, ${alias}.id desc`;
+
+/** Matches that are sorted instead of walking the records in their order. */
+const SORTED_MAX = 1_000;
+
+/**
+ * SQL with `id` and `created_at` of the first matches in an order of creation; `where` has the words. Few matches are found by the
+ * search index and sorted, many by walking the records in their order. PostgreSQL alone would walk tens of thousands of records for
+ * a rare word, because it underestimates what comparing words costs.
+ */
+export function firstMatchesSql(table: string, where: string, order: (alias: string) => string, limit: number): string {
+  const matches = `select t.id, t.created_at from ${table} t where ${where}`;
+  return `(with few as materialized (${matches} limit ${SORTED_MAX + 1})
+    select match.id, match.created_at from (
+      select few.id, few.created_at from few where (select count(*) from few) <= ${SORTED_MAX}
+      union all
+      (${matches} and (select count(*) from few) > ${SORTED_MAX} order by ${order('t')} limit ${limit})
+    ) match order by ${order('match')} limit ${limit})`;
+}
+
 export interface SearchRequest {
   readonly models: readonly Model[];
   readonly words: Words;
@@ -91,8 +111,8 @@ function matchesOf(model: Model, request: SearchRequest, sql: StatementWriter): 
   const score = `greatest(public.word_similarity(${sql.add(words.text, 'text')}, near.title), 0.01)::float8`;
   return `select '${model.name}' as model, t.id, t.created_at, best.score, ${recordSql(model, 't', wants)} as record from (
       select near.id, ${score} as score from (
-        select t.id, t.created_at, left(t.${title}, ${TITLE_CHARS}) as title from ${table} t
-        where ${where.join(' and ')} order by t.created_at desc, t.id desc limit ${RANKED_MAX}
+        select t.id, t.created_at, left(t.${title}, ${TITLE_CHARS}) as title
+        from ${firstMatchesSql(table, where.join(' and '), newestFirst, RANKED_MAX)} newest join ${table} t on t.id = newest.id
       ) near order by score desc, near.created_at desc, near.id limit ${limit}
     ) best join ${table} t on t.id = best.id`;
 }
