@@ -55,7 +55,12 @@ export class TestGraph implements AsyncDisposable {
     this.#owned = owned;
   }
 
-  static async open(label: string, settings: Readonly<Record<string, string>> = {}): Promise<TestGraph> {
+  static async open(
+    label: string,
+    settings: Readonly<Record<string, string>> = {},
+    /** Leads the service to its database through something. */
+    route: (databaseUrl: string) => string | Promise<string> = (url) => url,
+  ): Promise<TestGraph> {
     await using opening = new AsyncDisposableStack();
     const database = opening.use(await testDatabase(label, { migrated: true }));
     const logs: string[] = [];
@@ -65,7 +70,7 @@ export class TestGraph implements AsyncDisposable {
       METRICS_PORT: '0',
       LOG_LEVEL: 'debug',
       INTERNAL_TOKEN_SECRET: SECRET,
-      DATABASE_URL: database.urlOf('wts_graph'),
+      DATABASE_URL: await route(database.urlOf('wts_graph')),
       SYNC_URL: NOBODY,
       WORKSPACE_URL: NOBODY,
       CHECK_REPLIES: 'on',

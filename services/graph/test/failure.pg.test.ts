@@ -1,0 +1,104 @@
+import { openWire, eventually } from '@wts/testkit';
+import type { Wire } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { Client } from 'pg';
+import { codesOf, personWith, TestGraph } from './test-graph.ts';
+
+const TASKS = '{ tasks(first: 1) { nodes { id } } }';
+const DEADLINE_MS = 400;
+
+/** No statement can read tasks while the work runs, which gets the number of those of the service that wait. */
+async function whileLocked(
+  { database }: TestGraph,
+  work: (waiting: () => Promise<number | undefined>) => Promise<void>,
+): Promise<void> {
+  const [locker, watcher] = [0, 1].map(() => new Client({ connectionString: database.url })) as [Client, Client];
+  await Promise.all([locker.connect(), watcher.connect()]);
+  try {
+    await locker.query('begin; lock table sync.tasks in access exclusive mode');
+    // Inside a transaction, pg_stat_activity would not change.
+    await work(async () => (await watcher.query<{ count: number }>(WAITING)).rows[0]?.count);
+  } finally {
+    await Promise.all([locker.end(), watcher.end()]);
+  }
+}
+
+const WAITING = `select count(*)::int as count from pg_stat_activity
+  where datname = current_database() and application_name = 'wts-graph' and state = 'active' and wait_event_type = 'Lock'`;
+
+describe('an operation that cannot go on', function () {
+  this.timeout(60_000);
+  let graph: TestGraph;
+  let admin: Client;
+  /** Between the service and its database. */
+  let wire: Wire;
+
+  before(async () => {
+    graph = await TestGraph.open('graph-failure', { OPERATION_TIMEOUT_MS: String(DEADLINE_MS) }, async (url) => {
+      const { hostname, port } = new URL(url);
+      wire = await openWire({ host: hostname, port: Number(port) });
+      return wire.through(url);
+    });
+    admin = new Client({ connectionString: graph.database.url });
+    await admin.connect();
+  });
+  after(async () => {
+    await admin.end();
+    await graph[Symbol.asyncDispose]();
+    await wire[Symbol.asyncDispose]();
+  });
+
+  it('ends at the deadline with a code, and its statement ends in PostgreSQL', async () => {
+    await whileLocked(graph, async (waiting) => {
+      const answering = graph.query(TASKS);
+      await eventually(async () => (await waiting()) === 1);
+      const answer = await answering;
+      assert.deepEqual([answer.status, codesOf(answer), answer.body.data], [200, ['DEADLINE_EXCEEDED'], null]);
+      await eventually(async () => (await waiting()) === 0);
+    });
+    assert.deepEqual(codesOf(await graph.query(TASKS)), []);
+  });
+
+  it('ends in PostgreSQL when its client disconnects, and the waiting ones never begin', async () => {
+    await using long = await TestGraph.open('graph-disconnect', { DATABASE_POOL_MAX: '2' });
+    const leaving = new AbortController();
+    await whileLocked(long, async (waiting) => {
+      const clients = Array.from({ length: 6 }, () => long.query(TASKS, { signal: leaving.signal }).catch(() => null));
+      await eventually(async () => (await waiting()) === 2);
+      leaving.abort();
+      await Promise.all(clients);
+      await eventually(async () => (await waiting()) === 0);
+    });
+    assert.deepEqual(codesOf(await long.query(TASKS)), []);
+  });
+
+  it('is UNAVAILABLE with retry advice while PostgreSQL is gone, and works again after', async () => {
+    wire.cut();
+    for (const document of [TASKS, '{ viewer { id } }']) {
+      const answer = await graph.query(document, { principal: personWith('read') });
+      assert.equal(answer.status, 200);
+      const [error] = answer.body.errors ?? [];
+      assert.equal(error?.extensions.code, 'UNAVAILABLE', answer.text);
+      assert.equal(typeof error.extensions['retryAfterSeconds'], 'number');
+      assert.doesNotMatch(answer.text, /ECONN|stack|node:|127\.0\.0\.1|select/i);
+    }
+    wire.mend();
+    await eventually(async () => codesOf(await graph.query(TASKS)).length === 0);
+  });
+
+  it('shows nothing of a bug, which is in the log with the id of the request', async () => {
+    await admin.query('alter table sync.tasks rename column record to gone');
+    graph.logs.length = 0;
+    try {
+      const answer = await graph.query(TASKS);
+      const [error] = answer.body.errors ?? [];
+      assert.deepEqual([answer.status, error?.extensions.code], [200, 'INTERNAL']);
+      assert.doesNotMatch(answer.text, /of relation|records?\b|gone|select/i);
+      const [line] = graph.logs.map((text) => JSON.parse(text) as Record<string, unknown>);
+      assert.deepEqual([line?.['level'], line?.['requestId']], ['error', error?.extensions.requestId]);
+      assert.match(JSON.stringify(line), /column/);
+    } finally {
+      await admin.query('alter table sync.tasks rename column gone to record');
+    }
+  });
+});
