@@ -19,6 +19,8 @@ export interface NewRow {
   readonly values: Values;
   readonly id?: string;
   readonly groupId?: string;
+  /** Of a record that has no field for it. */
+  readonly workspaceId?: string;
   readonly createdAt?: string;
   readonly archivedAt?: string | null;
 }
@@ -73,6 +75,8 @@ export class Records implements AsyncDisposable {
 
   async store(rows: readonly NewRow[]): Promise<RecordOf<Model>[]> {
     const made: RecordOf<Model>[] = [];
+    // Its entries would show the cache who gained a group; these rows have none.
+    this.context.groupCache.invalidate();
     for (const [model, all] of Map.groupBy(rows, ({ model: name }) => modelNamed(name))) {
       const built = all.map((row) => this.#build(model, row));
       await this.#insert(model, built);
@@ -117,7 +121,7 @@ export class Records implements AsyncDisposable {
     const given = { workspaceId, creatorId, key: `P${id.slice(0, 8)}`, name: 'Project', isPrivate, ...values };
     await this.one({ model: 'Project', id, values: given, groupId: isPrivate ? id : workspaceId });
     for (const userId of members ?? [])
-      await this.one({ model: 'ProjectMember', values: { workspaceId, projectId: id, userId }, groupId: id });
+      await this.one({ model: 'ProjectMember', values: { projectId: id, userId }, workspaceId, groupId: id });
     return id;
   }
 
@@ -149,7 +153,8 @@ export class Records implements AsyncDisposable {
   async data<T>(userId: string, query: string, asked: Asked = {}): Promise<T> {
     const { data, errors } = await this.ask(userId, query, asked);
     assert.deepEqual(errors, [], query);
-    return data as T;
+    // Without the prototypes, which objects of an answer do not have.
+    return JSON.parse(JSON.stringify(data)) as T;
   }
 
   #build(model: Model, row: NewRow): { record: RecordOf<Model>; groupId: string; workspaceId: string | null } {
@@ -162,7 +167,9 @@ export class Records implements AsyncDisposable {
     const times = { createdAt, updatedAt: createdAt, archivedAt: row.archivedAt ?? null };
     const record = buildRecord(model, row.id ?? randomUUID(), values, times);
     const workspaceId =
-      model.name === 'Workspace' ? record.id : ((row.values['workspaceId'] as string | undefined) ?? null);
+      model.name === 'Workspace'
+        ? record.id
+        : ((row.values['workspaceId'] as string | undefined) ?? row.workspaceId ?? null);
     return { record, workspaceId, groupId: row.groupId ?? workspaceId ?? record.id };
   }
 

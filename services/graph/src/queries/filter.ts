@@ -33,7 +33,7 @@ const LISTS: ReadonlySet<string> = new Set(['in', 'nin', 'hasAny', 'hasAll']);
 
 /**
  * Writes a filter as a condition on the row `alias`. A condition on other records holds only for those that the reader may see, so
- * that a filter reveals nothing about the rest: keeps graphql.filter.no-oracle.
+ * that a filter reveals nothing about the rest: keeps graphql.filter.no-oracle. Its size is bounded: keeps graphql.filter.bounds.
  */
 export function filterSql(
   model: Model,

@@ -16,7 +16,7 @@ export interface OrderKey {
 export type Place = readonly unknown[];
 
 /**
- * The keys of an order. The id makes it total, so that each record has exactly one place, and follows the direction of the last
+ * The keys of an order. The id makes it total, so that each record has exactly one place (keeps graphql.pages.each-once), and follows the direction of the last
  * key, so that one index serves both.
  */
 export function orderOf(

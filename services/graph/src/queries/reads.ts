@@ -74,7 +74,7 @@ export class Reads {
     this.#reached = positionOf(caller.minSyncId ?? '0');
   }
 
-  /** What is read from now on has at least this position of the log. */
+  /** What is read from now on has at least this position of the log. Keeps graphql.reads.position. */
   reach(syncId: string): void {
     const position = positionOf(syncId);
     if (position <= this.#reached) return;

@@ -38,7 +38,7 @@ export function isoTimeSql(column: string): string {
   return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** Without archived records, and without the tasks of archived projects, which are hidden with their project. */
+/** Without archived records, and without the tasks of archived projects, which are hidden with their project. Keeps graphql.reads.archived. */
 export function notHiddenSql(model: Model, alias: string): string[] {
   const { archivable, audience } = model;
   const own = archivable ? [`${alias}.archived_at is null`] : [];

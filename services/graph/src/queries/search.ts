@@ -7,7 +7,7 @@ import type { Statement, StatementWriter } from './statement.ts';
 /*
  * Search: a record is found by whole words and beginnings of words in its search fields, and by parts of its title, also with a
  * slip. The index has the words of each workspace apart (`searchIndexSql` of packages/models), so the records of others are not even
- * read.
+ * read. Keeps graphql.search.visible.
  */
 
 /** The words as the statements need them. */

@@ -20,7 +20,7 @@ const lists = new WeakMap<ReadonlySet<string>, string>();
 
 /**
  * Collects the parameters of one statement. Everything that differs by caller is a parameter, so that PostgreSQL plans a statement
- * once for all callers.
+ * once for all callers. Each statement selects by `viewer`: keeps graphql.reads.visible.
  */
 export class StatementWriter {
   readonly reader: Reader;

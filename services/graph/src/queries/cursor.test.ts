@@ -1,0 +1,115 @@
+import { Fault } from '@wts/contracts';
+import { Task } from '@wts/models';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { orderFieldsOf } from '../graphql/types/orders.ts';
+import { cursorOf, placeOf } from './cursor.ts';
+import { orderOf } from './order.ts';
+
+const record = {
+  id: randomUUID(),
+  title: 'Ünï \u{1F6A7}',
+  priority: 2,
+  deadlineAt: null,
+  startDate: '2026-11-21',
+  createdAt: '2026-11-21T09:00:00.123Z',
+};
+const orderBy = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...orderFieldsOf(Task)), fc.constantFrom('ASC', 'DESC')), {
+    maxLength: 4,
+    selector: ([field]) => field,
+  })
+  .map((keys) => keys.map(([field, direction]) => ({ [field]: direction })));
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+describe('a cursor', () => {
+  it('is read as the place of its record', () => {
+    const keys = orderOf(Task, [{ title: 'ASC' }, { deadlineAt: 'DESC' }, { priority: 'ASC' }]);
+    assert.deepEqual(placeOf(Task, keys, cursorOf(Task, keys, record)), [record.title, null, 2, record.id]);
+  });
+
+  it('of another order is refused', () => {
+    fc.assert(
+      fc.property(orderBy, orderBy, (one, other) => {
+        const cursor = cursorOf(Task, orderOf(Task, one), { ...record, updatedAt: record.createdAt, sortOrder: '' });
+        if (JSON.stringify(orderOf(Task, one)) === JSON.stringify(orderOf(Task, other))) return;
+        assert.throws(() => placeOf(Task, orderOf(Task, other), cursor), Fault);
+      }),
+    );
+  });
+
+  it('that a client made is refused or a place, and never an error of the program [graphql.cursor.forged]', () => {
+    const keys = orderOf(Task, [{ createdAt: 'DESC' }]);
+    const [version, sign] = JSON.parse(Buffer.from(cursorOf(Task, keys, record), 'base64url').toString()) as unknown[];
+    const made = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.base64String(),
+      fc.jsonValue().map(encode),
+      fc.array(fc.jsonValue(), { maxLength: 3 }).map((place) => encode([version, sign, ...place])),
+    );
+    fc.assert(
+      fc.property(made, (cursor) => {
+        try {
+          const [createdAt, id] = placeOf(Task, keys, cursor);
+          assert.ok(typeof createdAt === 'string' && typeof id === 'string');
+        } catch (error) {
+          assert.ok(error instanceof Fault && error.code === 'validation_failed');
+        }
+      }),
+      { numRuns: 100 },
+    );
+    const bad = [
+      ['2026-02-30T00:00:00.000Z', record.id],
+      ['2026-11-21T09:00:00.123Z', `${record.id}'`],
+      [null, record.id],
+      ['infinity', record.id],
+      [1, record.id],
+      [{}, record.id],
+      ['2026-11-21T09:00:00.123Z', null],
+    ];
+    for (const place of bad) assert.throws(() => placeOf(Task, keys, encode([version, sign, ...place])), Fault);
+    assert.deepEqual(placeOf(Task, keys, encode([version, sign, '2026-11-21T09:00:00.123456Z', record.id])), [
+      '2026-11-21T09:00:00.123456Z',
+      record.id,
+    ]);
+  });
+
+  it('has text of which PostgreSQL can make a parameter', () => {
+    const keys = orderOf(Task, [{ title: 'ASC' }]);
+    const sign = (JSON.parse(Buffer.from(cursorOf(Task, keys, record), 'base64url').toString()) as unknown[])[1];
+    for (const title of ['a\0', '\ud800']) {
+      assert.throws(() => placeOf(Task, keys, encode([1, sign, title, record.id])), Fault);
+    }
+  });
+});
+
+describe('an order', () => {
+  it('ends with the id, so that it is total', () => {
+    fc.assert(
+      fc.property(orderBy, (given) => {
+        const keys = orderOf(Task, given);
+        assert.equal(keys.at(-1)?.field, 'id');
+        assert.equal(keys.at(-1)?.direction, keys.at(-2)?.direction);
+      }),
+    );
+    assert.deepEqual(
+      orderOf(Task, null).map(({ field, direction }) => `${field} ${direction}`),
+      ['createdAt DESC', 'id DESC'],
+    );
+  });
+
+  it('has at most four keys, each once', () => {
+    const five = orderFieldsOf(Task)
+      .slice(0, 5)
+      .map((field) => ({ [field]: 'ASC' }));
+    assert.throws(() => orderOf(Task, five), Fault);
+    assert.throws(() => orderOf(Task, [{ title: 'ASC' }, { title: 'DESC' }]), Fault);
+  });
+
+  it('is by no long text and by no id', () => {
+    const fields = orderFieldsOf(Task);
+    assert.ok(fields.includes('title') && fields.includes('priority') && fields.includes('archivedAt'));
+    for (const field of ['description', 'labelIds', 'projectId', 'id']) assert.ok(!fields.includes(field), field);
+  });
+});

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { Records } from './records.ts';
+
+interface Page {
+  readonly nodes: readonly { readonly id: string }[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string | null;
+    readonly endCursor: string | null;
+  };
+  readonly totalCount: number;
+}
+
+const PAGE = `nodes { id } totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor }`;
+const ARGUMENTS = `$first: Int, $after: String, $last: Int, $before: String, $orderBy: [TaskOrder!], $filter: TaskFilter`;
+const GIVEN = `first: $first, after: $after, last: $last, before: $before, orderBy: $orderBy, filter: $filter`;
+
+/** Titles and times with many ties, and values that are missing. */
+const TITLES = ['a', 'B', 'b', 'ä', 'Z', '\u{1F6A7}', 'a b', 'A'];
+const DAYS = [null, '2026-11-20', '2026-11-21', null];
+
+describe('pages', function () {
+  this.timeout(60_000);
+  let records: Records;
+  let me: string;
+  let home: string;
+  let project: string;
+  const ids: string[] = [];
+
+  before(async () => {
+    records = await Records.open('graph-pages');
+    me = await records.person();
+    home = await records.workspace('One', me);
+    const other = await records.workspace('Two', me);
+    project = await records.project(home, me);
+    const hidden = await records.project(home, me, { members: [me], name: 'Private' });
+    const tasks = Array.from({ length: 60 }, (_, index) => {
+      const workspaceId = index % 4 === 0 ? other : home;
+      const isHidden = index % 7 === 1 && workspaceId === home;
+      return {
+        model: 'Task',
+        values: {
+          workspaceId,
+          creatorId: me,
+          title: TITLES[index % TITLES.length] ?? '',
+          deadlineAt: DAYS[index % DAYS.length],
+          priority: index % 3,
+          projectId: workspaceId === other ? null : isHidden ? hidden : project,
+          sortOrder: String(index % 5),
+        },
+        ...(isHidden ? { groupId: hidden } : {}),
+        createdAt: new Date(Date.UTC(2026, 0, 1) + (index % 9)).toISOString(),
+      };
+    });
+    ids.push(...(await records.store(tasks)).map(({ id }) => id));
+  });
+  after(() => records[Symbol.asyncDispose]());
+
+  const read = async (variables: Readonly<Record<string, unknown>>, inside?: string): Promise<Page> => {
+    const field = inside ?? 'tasks';
+    const query = `query (${ARGUMENTS}) { ${field === 'tasks' ? '' : `${field} {`} page: tasks(${GIVEN}) { ${PAGE} } ${field === 'tasks' ? '' : '}'} }`;
+    const data = await records.data<Record<string, Page & { page: Page }>>(me, query, { variables });
+    const [found] = Object.values(data);
+    return found === undefined ? assert.fail('no page') : field === 'tasks' ? found : found.page;
+  };
+
+  const KEYS = ['createdAt', 'title', 'deadlineAt', 'priority', 'completedAt', 'sortOrder', 'number'] as const;
+  const orders = fc
+    .uniqueArray(fc.tuple(fc.constantFrom(...KEYS), fc.constantFrom('ASC', 'DESC')), {
+      maxLength: 3,
+      selector: ([key]) => key,
+    })
+    .map((keys) => keys.map(([key, direction]) => ({ [key]: direction })));
+
+  /** Walks all pages in one direction. */
+  const walk = async (
+    size: number,
+    isBackward: boolean,
+    given: Readonly<Record<string, unknown>>,
+    inside?: string,
+  ): Promise<string[]> => {
+    const seen: string[] = [];
+    for (let cursor: string | null = null; ;) {
+      const bound = cursor === null ? {} : isBackward ? { before: cursor } : { after: cursor };
+      const page = await read({ ...given, ...(isBackward ? { last: size } : { first: size }), ...bound }, inside);
+      const found = page.nodes.map(({ id }) => id);
+      if (isBackward) seen.unshift(...found);
+      else seen.push(...found);
+      const { hasNextPage, hasPreviousPage, startCursor, endCursor } = page.pageInfo;
+      assert.equal(isBackward ? hasNextPage : hasPreviousPage, cursor !== null);
+      if (!(isBackward ? hasPreviousPage : hasNextPage)) return seen;
+      assert.equal(found.length, size);
+      cursor = isBackward ? startCursor : endCursor;
+    }
+  };
+
+  it('walked forwards and backwards in any order have each record once, in the same order [graphql.pages.each-once]', async () => {
+    await fc.assert(
+      fc.asyncProperty(orders, fc.integer({ min: 1, max: 30 }), async (orderBy, size) => {
+        const all = (await read({ first: 100, orderBy })).nodes.map(({ id }) => id);
+        assert.deepEqual(all.toSorted(), ids.toSorted());
+        assert.deepEqual(await walk(size, false, { orderBy }), all);
+        assert.deepEqual(await walk(size, true, { orderBy }), all);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('inside a record are walked in the same way [graphql.pages.each-once]', async () => {
+    const inside = `project(id: "${project}")`;
+    await fc.assert(
+      fc.asyncProperty(orders, fc.integer({ min: 4, max: 30 }), async (orderBy, size) => {
+        const { nodes, totalCount } = await read({ first: 100, orderBy }, inside);
+        assert.equal(nodes.length, totalCount);
+        const all = nodes.map(({ id }) => id);
+        assert.deepEqual(await walk(size, false, { orderBy }, inside), all);
+        assert.deepEqual(await walk(size, true, { orderBy }, inside), all);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('are between two cursors where both are given', async () => {
+    const { edges } = (
+      await records.data<{ tasks: { edges: { cursor: string; node: { id: string } }[] } }>(
+        me,
+        '{ tasks(first: 20) { edges { cursor node { id } } } }',
+      )
+    ).tasks;
+    const [from, to] = [edges[3], edges[9]].map((edge) => edge?.cursor);
+    const between = edges.slice(4, 9).map(({ node }) => node.id);
+    assert.deepEqual(
+      (await read({ first: 100, after: from, before: to })).nodes.map(({ id }) => id),
+      between,
+    );
+    assert.deepEqual(
+      (await read({ last: 3, after: from, before: to })).nodes.map(({ id }) => id),
+      between.slice(2),
+    );
+  });
+
+  it('have records without a value last in both directions', async () => {
+    for (const direction of ['ASC', 'DESC']) {
+      const { tasks } = await records.data<{ tasks: { nodes: { deadlineAt: string | null }[] } }>(
+        me,
+        `{ tasks(first: 100, orderBy: {deadlineAt: ${direction}}) { nodes { deadlineAt } } }`,
+      );
+      const days = tasks.nodes.map(({ deadlineAt }) => deadlineAt);
+      const given = days.filter((day) => day !== null);
+      assert.deepEqual(days.slice(given.length), Array(days.length - given.length).fill(null));
+      assert.deepEqual(given, direction === 'ASC' ? given.toSorted() : given.toSorted().toReversed());
+    }
+  });
+
+  it('have the same records for a filter in every order, and so has their number', async () => {
+    const filter = { or: [{ priority: { eq: 1 } }, { title: { in: ['a', 'B'] } }], workspaceId: { eq: home } };
+    const plain = await read({ first: 100, filter });
+    assert.ok(plain.nodes.length > 5 && plain.nodes.length < ids.length);
+    assert.equal(plain.totalCount, plain.nodes.length);
+    const other = await read({ first: 100, filter, orderBy: [{ title: 'ASC' }] });
+    assert.deepEqual(other.nodes.map(({ id }) => id).toSorted(), plain.nodes.map(({ id }) => id).toSorted());
+    const named = await read({ first: 100, filter: { ...filter, projectId: { in: [project.toUpperCase()] } } });
+    assert.ok(named.nodes.length > 0 && named.nodes.length <= plain.nodes.length);
+  });
+
+  it('are refused with a code for a wrong size, two sizes, or a cursor of another order [graphql.cursor.forged]', async () => {
+    const { endCursor } = (await read({ first: 1 })).pageInfo;
+    const bad = [
+      { first: 0 },
+      { first: 101 },
+      { last: 0 },
+      { first: -1 },
+      { first: 1, last: 1 },
+      { after: 'x' },
+      { after: '' },
+      { after: endCursor, orderBy: [{ title: 'ASC' }] },
+      { before: 'WzEsImEiXQ' },
+    ];
+    for (const variables of bad) {
+      const { errors } = await records.ask(me, `query (${ARGUMENTS}) { tasks(${GIVEN}) { nodes { id } } }`, {
+        variables,
+      });
+      assert.equal(errors.length, 1, JSON.stringify(variables));
+      assert.equal((errors[0]?.cause as { code?: string } | undefined)?.code, 'validation_failed');
+    }
+  });
+});
