@@ -8,7 +8,7 @@ const object = (description: string) =>
 
 export type GraphqlRequest = BodyOf<typeof query>;
 
-/** Keeps graphql.post.body, graphql.post.answer, graphql.scope.any-bearer. */
+/** Keeps graphql.post.body, graphql.scope.any-bearer. */
 export const query = contract({
   ...shared,
   id: 'graphql',
@@ -56,7 +56,6 @@ export const query = contract({
   errors: ['not_acceptable'],
 });
 
-/** Keeps graphql.schema.sdl. */
 export const schema = contract({
   ...shared,
   id: 'graphqlSchema',

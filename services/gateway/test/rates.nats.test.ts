@@ -248,7 +248,7 @@ describe('a rate limit', () => {
     });
     after(() => edge[Symbol.asyncDispose]());
 
-    it('is 100 in 60 seconds per address, with refused requests and without preflights', async () => {
+    it('is 100 in 60 seconds per address, with refused requests and without preflights [graphql.limit.rate]', async () => {
       const { port } = edge;
       const post = (): Promise<RawReply> => exchange(port, request('POST /graphql'));
       assert.deepEqual(new Set(await statuses(100, post)), new Set([401]));

@@ -48,7 +48,7 @@ describe('an operation that cannot go on', function () {
     await wire[Symbol.asyncDispose]();
   });
 
-  it('ends at the deadline with a code, and its statement ends in PostgreSQL', async () => {
+  it('ends at the deadline with a code, and its statement ends in PostgreSQL [graphql.limit.deadline]', async () => {
     await whileLocked(graph, async (waiting) => {
       const answering = graph.query(TASKS);
       await eventually(async () => (await waiting()) === 1);
@@ -59,7 +59,7 @@ describe('an operation that cannot go on', function () {
     assert.deepEqual(codesOf(await graph.query(TASKS)), []);
   });
 
-  it('ends in PostgreSQL when its client disconnects, and the waiting ones never begin', async () => {
+  it('ends in PostgreSQL when its client disconnects, and the waiting ones never begin [graphql.limit.deadline]', async () => {
     await using long = await TestGraph.open('graph-disconnect', { DATABASE_POOL_MAX: '2' });
     const leaving = new AbortController();
     await whileLocked(long, async (waiting) => {
@@ -72,7 +72,7 @@ describe('an operation that cannot go on', function () {
     assert.deepEqual(codesOf(await long.query(TASKS)), []);
   });
 
-  it('is UNAVAILABLE with retry advice while PostgreSQL is gone, and works again after', async () => {
+  it('is UNAVAILABLE with retry advice while PostgreSQL is gone, and works again after [graphql.errors.coded]', async () => {
     wire.cut();
     for (const document of [TASKS, '{ viewer { id } }']) {
       const answer = await graph.query(document, { principal: personWith('read') });
@@ -86,7 +86,7 @@ describe('an operation that cannot go on', function () {
     await eventually(async () => codesOf(await graph.query(TASKS)).length === 0);
   });
 
-  it('shows nothing of a bug, which is in the log with the id of the request', async () => {
+  it('shows nothing of a bug, which is in the log with the id of the request [graphql.errors.coded]', async () => {
     await admin.query('alter table sync.tasks rename column record to gone');
     graph.logs.length = 0;
     try {

@@ -16,7 +16,7 @@ describe('POST /graphql', function () {
   });
   after(() => graph[Symbol.asyncDispose]());
 
-  it('passes every audit of GraphQL over HTTP, except those for GET', async () => {
+  it('passes every audit of GraphQL over HTTP, except those for GET [graphql.post.audits]', async () => {
     const principal = personWith('read');
     const audits = serverAudits({
       url: `${graph.service.url}/graphql`,
@@ -60,7 +60,7 @@ describe('POST /graphql', function () {
     assert.deepEqual(codesOf(missing), ['BAD_USER_INPUT']);
   });
 
-  it('refuses a message that is none of GraphQL in the shape of every error', async () => {
+  it('refuses a message that is none of GraphQL in the shape of every error [graphql.post.audits]', async () => {
     const cases: [name: string, request: Parameters<TestGraph['query']>[1], status: number, code: string][] = [
       ['a list of operations', { body: [{ query: TYPENAME }] }, 400, 'validation_failed'],
       ['no JSON', { body: '{' }, 400, 'malformed_json'],
@@ -139,7 +139,7 @@ describe('POST /graphql', function () {
     assert.deepEqual(body.extensions, { cost: { nodes: 0, nodesMax: 10_000, objects: 0, objectsMax: 50_000 } });
   });
 
-  it('finds a document by its hash after it was sent once', async () => {
+  it('finds a document by its hash after it was sent once [graphql.documents.hash]', async () => {
     const document = '{ hashed: __typename }';
     const extensions = {
       persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(document).digest('hex') },

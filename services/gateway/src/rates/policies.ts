@@ -45,7 +45,7 @@ const OPTIONAL: readonly RatePolicy[] = Object.entries(SYNC_RATES).flatMap(([nam
 /** Every rate limit, with its reason. Keeps limits.rate.rest, limits.rate.sync, limits.rate.codes and limits.rate.credentials. */
 export const RATE_POLICIES: readonly RatePolicy[] = [
   {
-    // Section 8 of the specification: per address, for every answer, before authentication.
+    // Section 8 of the specification: per address, for every answer, before authentication. Keeps graphql.limit.rate.
     name: 'graphql',
     limit: 100,
     windowSeconds: 60,

@@ -60,7 +60,7 @@ describe('documents', () => {
     assert.ok(documents.bytes <= GRAPH_LIMITS.documentsBytesMax + GRAPH_LIMITS.documentsUsedOnceBytesMax);
   });
 
-  it('are found by the hash of their text, and only that one', () => {
+  it('are found by the hash of their text, and only that one [graphql.documents.hash]', () => {
     const documents = new Documents({ schema });
     const text = '{ task { title } }';
     const hash = sha256(text);
@@ -78,7 +78,7 @@ describe('documents', () => {
     assert.ok(!('ast' in documents.find({ text, hash: 'ABC' })));
   });
 
-  it('of a list are the only ones that run', () => {
+  it('of a list are the only ones that run [graphql.documents.hash]', () => {
     const text = '{ task { id } }';
     const documents = new Documents({ schema, allowed: new Map([['one', text]]) });
     assert.ok('ast' in documents.find({ text: null, hash: 'one' }));
@@ -109,7 +109,7 @@ describe('documents', () => {
     assert.match(refusal('{ task(id: "a\\u0000") { id } }').message, /NUL/);
   });
 
-  it('that are hostile are refused with a code, and without a message of the engine', () => {
+  it('that are hostile are refused with a code, and without a message of the engine [graphql.limit.shape]', () => {
     const levels = (count: number): string => `{${'task{'.repeat(count)}id${'}'.repeat(count)}}`;
     const cases: [name: string, text: string, code: string][] = [
       ['no GraphQL', 'hello', 'PARSE_FAILED'],

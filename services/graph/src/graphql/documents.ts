@@ -46,6 +46,7 @@ const HASH = /^[0-9a-f]{64}$/;
  * Documents by their text and by the SHA-256 hash of it. A text is parsed and validated once while it is in memory. A document
  * that was used twice is displaced only by others that were used twice, so that a caller who sends a new text with each request
  * does not displace the documents of others. With a list of allowed documents, no other one runs.
+ * Keeps graphql.limit.shape, graphql.documents.hash.
  */
 export class Documents {
   readonly #options: DocumentsOptions;

@@ -117,7 +117,7 @@ export function withRequestId(errors: readonly GraphQLError[], requestId: string
 
 /**
  * An error as the caller may see it: errors with a code of the list as they are, faults with their public text, everything else
- * as an internal error without its cause. Keeps never.shapeless-error.
+ * as an internal error without its cause. Keeps graphql.errors.coded.
  */
 function masked(error: GraphQLError, requestId: string, faults: Fault[]): GraphQLError {
   const coded = [error, error.cause].find((one) => one instanceof GraphQLError && isCoded(one));

@@ -43,7 +43,7 @@ interface Execution extends ExecutionArgs {
  * `POST /graphql`: one operation. What is wrong with the request as a message (its type, its JSON, its credential) is an error of
  * our API; what is wrong with the operation is in `errors` of an answer of GraphQL, with the status that the draft "GraphQL over
  * HTTP" gives to the media type that the client accepts.
- * Keeps graphql.post.body, graphql.post.answer.
+ * Keeps graphql.post.answer, graphql.post.audits.
  */
 export function mountGraphql(router: IRouter, options: GraphqlOptions): void {
   const { metrics } = options;

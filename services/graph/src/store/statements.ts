@@ -12,6 +12,7 @@ export interface Server {
 /**
  * Runs the statements of requests. When the signal of a request aborts, because its client has disconnected or its deadline has
  * passed, a statement that waits for a connection never runs, and a running one is cancelled in PostgreSQL.
+ * Keeps graphql.limit.deadline.
  */
 export class Statements {
   readonly #cancelPools: ReadonlyMap<Pool, Pool>;

@@ -35,7 +35,7 @@ async function start() {
   );
 }
 
-const EXAMPLE = `# Enter your API key above, then press the button or Ctrl-Enter. Ctrl-Space completes names.
+const EXAMPLE = `# Enter your API key above and press Ctrl-Enter.
 query Tasks {
   viewer {
     name

@@ -65,7 +65,7 @@ describe('the cost of an operation', () => {
     assert.equal(nodesOf('{ workspaces { tasks(first: 10) { nodes { id } } } }'), 550);
   });
 
-  it('takes the values of variables, their defaults, and the default of the field', () => {
+  it('takes the values of variables, their defaults, and the default of the field [graphql.limit.cost]', () => {
     const text = 'query ($first: Int = 20) { tasks(first: $first) { nodes { id } } }';
     assert.equal(nodesOf(text, { first: 3 }), 3);
     assert.equal(nodesOf(text), 20);
@@ -101,7 +101,7 @@ describe('the cost of an operation', () => {
     assert.equal(nodesOf(text, { first: 1 }), 2 ** 40);
   });
 
-  it('over the budget is refused, with the cost and the list to reduce', () => {
+  it('over the budget is refused, with the cost and the list to reduce [graphql.limit.cost]', () => {
     const text =
       'query ($first: Int) { tasks(first: 100) { nodes { comments(first: $first) { nodes { comments(first: 2) { nodes { id } } } } } } }';
     const plan = planOf(text);

@@ -43,7 +43,7 @@ export type CostPlan = SetPlan;
 
 const NOTHING: Cost = { nodes: 0, objects: 0 };
 
-/** Plans the cost of an operation of a validated document. */
+/** Plans the cost of an operation of a validated document. Keeps graphql.limit.cost. */
 export function planCost(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,

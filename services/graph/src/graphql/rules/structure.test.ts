@@ -39,7 +39,7 @@ describe('the shape of an operation', () => {
     assert.equal(codeOf(`{a{__schemas ${nested(14)}}}`), 'DEPTH_LIMIT_EXCEEDED');
   });
 
-  it('has at most 20 fields at the first level of a query, and 10 of a mutation, through fragments', () => {
+  it('has at most 20 fields at the first level of a query, and 10 of a mutation, through fragments [graphql.limit.shape]', () => {
     const fields = (count: number): string => Array.from({ length: count }, (_, at) => `f${at}`).join(' ');
     assert.equal(codeOf(`{${fields(20)}}`), null);
     assert.equal(codeOf(`{${fields(21)}}`), 'COMPLEXITY_LIMIT_EXCEEDED');
@@ -50,7 +50,7 @@ describe('the shape of an operation', () => {
     );
   });
 
-  it('has at most 30 aliases and 50 directives in all its fragments', () => {
+  it('has at most 30 aliases and 50 directives in all its fragments [graphql.limit.shape]', () => {
     const aliases = (count: number): string => Array.from({ length: count }, (_, at) => `a${at}: b`).join(' ');
     assert.equal(codeOf(`{c{${aliases(15)} ...F}} fragment F on T {d{${aliases(15)}}}`), null);
     assert.equal(codeOf(`{c{${aliases(15)} ...F}} fragment F on T {d{${aliases(16)}}}`), 'COMPLEXITY_LIMIT_EXCEEDED');

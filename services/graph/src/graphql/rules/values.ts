@@ -25,7 +25,8 @@ import type {
 
 /**
  * The rules of GraphQL, with two differences: a variable of the type `String` may be used where an `ID` is expected, because
- * clients of similar services declare ids so, and texts that PostgreSQL cannot store are refused.
+ * clients of similar services declare ids so, and texts that PostgreSQL cannot store are refused. Introspection is allowed, because
+ * the schema is public; one of the rules bounds its depth. Keeps graphql.schema.introspection.
  */
 export const VALIDATION_RULES: readonly ValidationRule[] = [
   ...specifiedRules.filter((rule) => rule !== VariablesInAllowedPositionRule),
