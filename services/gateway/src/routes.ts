@@ -78,6 +78,12 @@ export const API_ROUTES = [
   { contract: syncApi.socket, to: 'sync' },
 ] as const satisfies readonly RouteRow[];
 
+/** Further routes of {base_url} where the setting GRAPHIQL is on. */
+export const GRAPHIQL_ROUTES = [
+  { contract: meta.graphiqlPage, to: 'gateway' },
+  { contract: meta.graphiqlFile, to: 'gateway' },
+] as const satisfies readonly RouteRow[];
+
 /** The routes of {auth_url}. The authorization server and the agent endpoint will be added here. */
 export const AUTH_ROUTES = [
   { contract: meta.health, to: 'gateway' },

@@ -23,14 +23,14 @@ import { delayContinue, refuseConnect, upgradeOnlyWebSockets } from './edge/serv
 import { Shares } from './edge/shares.ts';
 import { SocketProxy } from './edge/socket-proxy.ts';
 import { EDGE_LIMITS } from './limits.ts';
-import { GRAPHIQL_ROUTES, readGraphiql } from './graphiql/page.ts';
+import { readGraphiql } from './graphiql/page.ts';
 import { describeRoutes } from './openapi.ts';
 import { ownAnswers } from './own-answers.ts';
 import { shareRates } from './rates/share.ts';
 import { Tally } from './rates/tally.ts';
 import { checkUpstream } from './ready.ts';
 import { requestRecorder } from './record.ts';
-import { API_ROUTES, AUTH_ROUTES, ESSENTIAL_UPSTREAMS, forUpstreams } from './routes.ts';
+import { API_ROUTES, AUTH_ROUTES, ESSENTIAL_UPSTREAMS, forUpstreams, GRAPHIQL_ROUTES } from './routes.ts';
 import { openUpstream } from './upstream.ts';
 
 /**

@@ -1,14 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { meta } from '@wts/contracts';
 import { pageHeaders } from '../page-headers.ts';
-import type { Route } from '../routes.ts';
 import type { StaticFile } from '../static-answer.ts';
-
-/** The routes of the page, which are there only with the setting GRAPHIQL. */
-export const GRAPHIQL_ROUTES: readonly Route[] = [
-  { contract: meta.graphiqlPage, to: 'gateway' },
-  { contract: meta.graphiqlFile, to: 'gateway' },
-];
 
 interface GraphiqlFiles {
   readonly page: StaticFile;
@@ -27,13 +19,17 @@ export function readGraphiql(): GraphiqlFiles {
     files: new Map([
       ['start.js', own('start.js', SCRIPT)],
       ['style.css', own('style.css', STYLE)],
-      ['graphiql.min.js', built('graphiql', 'graphiql.min.js', SCRIPT)],
-      ['graphiql.min.css', built('graphiql', 'graphiql.min.css', STYLE)],
-      ['react.production.min.js', built('react', 'umd/react.production.min.js', SCRIPT)],
-      ['react-dom.production.min.js', built('react-dom', 'umd/react-dom.production.min.js', SCRIPT)],
+      ['graphiql.min.js', built(GRAPHIQL, 'graphiql.min.js', SCRIPT)],
+      ['graphiql.min.css', built(GRAPHIQL, 'graphiql.min.css', STYLE)],
+      ['react.production.min.js', built(REACT, 'umd/react.production.min.js', SCRIPT)],
+      ['react-dom.production.min.js', built(REACT_DOM, 'umd/react-dom.production.min.js', SCRIPT)],
     ]),
   };
 }
+
+const GRAPHIQL = import.meta.resolve('graphiql/package.json');
+const REACT = import.meta.resolve('react/package.json');
+const REACT_DOM = import.meta.resolve('react-dom/package.json');
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
@@ -42,8 +38,9 @@ function own(name: string, type: string): StaticFile {
   return file(new URL(`page/${name}`, import.meta.url), type);
 }
 
-function built(from: 'graphiql' | 'react' | 'react-dom', path: string, type: string): StaticFile {
-  return file(new URL(path, import.meta.resolve(`${from}/package.json`)), type);
+/** A file of a package, beside its package.json. */
+function built(packageUrl: string, path: string, type: string): StaticFile {
+  return file(new URL(path, packageUrl), type);
 }
 
 /** The style sheet of GraphiQL contains its fonts. */
