@@ -75,6 +75,12 @@ const ALL = personGroupsSql(
     ), ',') as gains`,
 );
 
+/** Cached groups, and the generation of the cache they are of. */
+export interface ExpectedGroups {
+  readonly person: GroupsWithGains;
+  readonly generation: number;
+}
+
 /** After more gains and losses than these all groups are read again. */
 const CHANGES_MAX = 1000;
 
@@ -88,6 +94,16 @@ const CHANGES = `select ${HEAD}::text as at, ${CLIENT_FLOOR}::text as floor, epo
 
 interface ChangesRow extends LogStateRow {
   changes: string;
+}
+
+/**
+ * The head of the log, its floor and epoch, and a word more when the person gained or lost a group after a position, as one text: a
+ * column for statements that rely on cached groups, which is then of their own snapshot. `userId` and `after` are SQL.
+ */
+export function groupsStateSql(userId: string, after: string): string {
+  return `(select concat_ws(' ', ${HEAD}, ${CLIENT_FLOOR}, epoch, (
+      select 'changed' from sync.sync_actions where group_id = ${userId} and ${IS_GAIN_OR_LOSS} and sync_id > ${after} limit 1
+    )) from sync.log_state)`;
 }
 
 /**
@@ -224,6 +240,26 @@ export class GroupReader implements GroupSource {
 
   invalidate(userId?: string): void {
     this.#cache.invalidate(userId);
+  }
+
+  /** The cached groups, which may be old: a statement may rely on them when it has the column `groupsStateSql`. */
+  expected(userId: string, workspaceId?: string): ExpectedGroups | null {
+    const person = this.#cache.get(keyOf(userId, workspaceId));
+    return person === undefined ? null : { person, generation: this.#cache.generation };
+  }
+
+  /** The groups as they were for the statement; null when they had changed, so that its result must not be used. */
+  confirm(
+    { person, generation }: ExpectedGroups,
+    state: string,
+    { userId, workspaceId }: { readonly userId: string; readonly workspaceId?: string | undefined },
+  ): GroupsWithGains | null {
+    const [head = '', low = '', epoch, changed] = state.split(' ');
+    const [at, floor] = [BigInt(head), BigInt(low)];
+    if (changed !== undefined || epoch !== person.epoch || floor > person.at || at < person.at) return null;
+    const current = { ...person, at, floor };
+    if (at > person.at) this.#cache.set(keyOf(userId, workspaceId), current, generation);
+    return current;
   }
 
   async #read(userId: string, workspaceId: string | undefined): Promise<GroupsWithGains> {

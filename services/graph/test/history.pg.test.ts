@@ -128,6 +128,32 @@ describe('the history of a record', function () {
     assert.equal(history.pageInfo.hasNextPage, false);
   });
 
+  it('ends, as everything of a group does, with the membership, although the groups of readers are cached [graphql.reads.visible]', async () => {
+    const project = await records.project(home, ada, { members: [ada, bob] });
+    const task = { workspaceId: home, title: 'Inside', creatorId: ada, projectId: project };
+    const { id } = await records.one({ model: 'Task', values: task, groupId: project });
+    await write({ groupId: project, modelId: id, action: 'INSERT' });
+    const query = `{ tasks(filter: {id: {eq: "${id}"}}) { totalCount } task(id: "${id}") { title } history(modelId: "${id}") { nodes { action } } }`;
+    const shown = { tasks: { totalCount: 1 }, task: { title: 'Inside' }, history: { nodes: [{ action: 'INSERT' }] } };
+    const gone = { tasks: { totalCount: 0 }, task: null, history: { nodes: [] } };
+    for (let count = 0; count < 3; count += 1) assert.deepEqual(await records.data(bob, query), shown);
+    const [lost] = (
+      await records.sync.query<{ record: { id: string } }>(
+        'delete from sync.project_members where project_id = $1 and user_id = $2 returning record',
+        [project, bob],
+      )
+    ).rows;
+    const loss = { modelId: lost?.record.id ?? '', action: 'DELETE', record: lost?.record ?? {} };
+    await write({ model: 'ProjectMember', groupId: bob, ...loss });
+    for (const field of ['tasks(filter: {id: {eq: "' + id + '"}}) { totalCount }', `task(id: "${id}") { title }`])
+      assert.deepEqual(
+        await records.data(bob, `{ ${field} }`),
+        field.startsWith('tasks') ? { tasks: gone.tasks } : { task: null },
+      );
+    assert.deepEqual(await records.data(bob, query), gone);
+    assert.deepEqual(await records.data(ada, query), shown);
+  });
+
   it('is refused with a code for a wrong id, size or cursor', async () => {
     for (const variables of [{ id: 'x' }, { id: ada, first: 0 }, { id: ada, first: 101 }, { id: ada, after: 'x' }]) {
       const { errors } = await records.ask(ada, QUERY, { variables });

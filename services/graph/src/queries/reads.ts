@@ -1,7 +1,7 @@
 import { Fault, isUuid, LIMITS, parseSyncId } from '@wts/contracts';
 import { hasEntries, LogReader, type Queryable } from '@wts/log';
 import type { Model } from '@wts/models';
-import { GroupReader, poll } from '@wts/read-model';
+import { GroupReader, groupsStateSql, poll } from '@wts/read-model';
 import DataLoader from 'dataloader';
 import type { Caller, Context } from '../context.ts';
 import {
@@ -33,6 +33,8 @@ interface Ready {
 /** Every statement returns one value. */
 interface FoundRow {
   readonly found: unknown;
+  /** Of the groups of the caller, where the statement relies on cached ones. */
+  readonly state?: string;
 }
 
 interface Hit {
@@ -181,21 +183,51 @@ export class Reads {
 
   /** The value of one statement for the caller. */
   async read(write: (sql: StatementWriter) => Statement): Promise<unknown> {
+    if (this.#ready === null) {
+      const found = await this.#readExpecting(write);
+      if (found !== null) return found.value;
+    }
     const { reader, pool } = await this.#prepared();
     return this.#run(pool, write(new StatementWriter(reader)));
   }
 
-  async #run(pool: Pool, { text, values }: Statement): Promise<unknown> {
+  /**
+   * Reads with the cached groups of the caller, while the same statement shows whether they changed since: then its result is not
+   * used. So the groups take no statement of their own. Null also with a replica, which must have what the primary has.
+   */
+  async #readExpecting(write: (sql: StatementWriter) => Statement): Promise<{ readonly value: unknown } | null> {
+    const { pool, standby, groupCache } = this.#context;
+    const { userId, workspaceId } = this.caller.principal;
+    const groups = new GroupReader(pool, groupCache);
+    const expected = standby === null ? groups.expected(userId, workspaceId) : null;
+    if (expected === null) return null;
+    const { person } = expected;
+    const sql = new StatementWriter({ userId, workspaceId: workspaceId ?? null, person });
+    const { text, values } = write(sql);
+    const state = groupsStateSql(sql.add(userId, 'uuid'), sql.add(person.at.toString(), 'bigint'));
+    const statement = { text: `select answer.found, ${state} as state from (${text}) answer`, values };
+    const [row] = await this.#rows(pool, statement);
+    const current = groups.confirm(expected, row?.state ?? '', this.caller.principal);
+    if (current === null || current.at < this.#reached) return null;
+    this.#ready ??= Promise.resolve({ reader: { ...sql.reader, person: current }, pool });
+    return { value: row?.found };
+  }
+
+  async #run(pool: Pool, statement: Statement): Promise<unknown> {
+    return (await this.#rows(pool, statement))[0]?.found;
+  }
+
+  async #rows(pool: Pool, { text, values }: Statement): Promise<FoundRow[]> {
     const { statements, pool: primary } = this.#context;
     const { caller } = this;
     const query = { text, values: [...values] };
     this.statements += 1;
     try {
-      return (await statements.rows<FoundRow>(caller, pool, query))[0]?.found;
+      return await statements.rows<FoundRow>(caller, pool, query);
     } catch (error) {
       // The replica may disconnect, or end a statement whose rows its replay removes. The primary has everything it had.
       if (pool === primary || caller.signal.aborted) throw error;
-      return (await statements.rows<FoundRow>(caller, primary, query))[0]?.found;
+      return statements.rows<FoundRow>(caller, primary, query);
     }
   }
 
