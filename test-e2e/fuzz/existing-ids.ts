@@ -14,3 +14,34 @@ export async function existingIds(testSystem: TestSystem, person: Person): Promi
   const member = await testSystem.member('Other', 'member', workspace.id);
   return [workspace.id, urlKey, person.userId, member.userId];
 }
+
+/** Creates a record of each model in a workspace, by the testkit. Resolves to their ids. */
+export async function existingRecords(testSystem: TestSystem, workspaceId: string, text: string): Promise<string[]> {
+  const made: string[] = [];
+  const put = async (modelName: string, payload: object): Promise<string> => {
+    const modelId = randomUUID();
+    await testSystem.commit([{ modelName, modelId, action: 'INSERT', payload: { workspaceId, ...payload } }]);
+    made.push(modelId);
+    return modelId;
+  };
+  const teamId = await put('Team', { key: 'TEAM', name: text });
+  const projectId = await put('Project', { key: 'WEB', name: text, teamId });
+  const labelId = await put('Label', { name: text });
+  for (let index = 0; index < 3; index += 1) {
+    const taskId = await put('Task', { title: text, projectId, teamId, labelIds: [labelId] });
+    await put('TaskChecklistItem', { taskId, title: text });
+    await put('Comment', { taskId, body: text });
+  }
+  return made;
+}
+
+/** What another person has in a workspace of theirs: ids, and a text in every record. */
+export async function strangersRecords(
+  testSystem: TestSystem,
+): Promise<{ readonly ids: readonly string[]; readonly texts: readonly string[] }> {
+  const text = `secret-${randomUUID()}`;
+  const stranger = await testSystem.person(text);
+  const [workspaceId = '', urlKey = '', ...people] = await existingIds(testSystem, stranger);
+  const ids = await existingRecords(testSystem, workspaceId, text);
+  return { ids: [workspaceId, ...people, ...ids], texts: [text, urlKey] };
+}

@@ -33,7 +33,7 @@ const SLOW_MS = 5_000;
 /** Other tests cover the socket. */
 const LEFT_OUT: readonly string[] = ['syncSocket'];
 /** Texts that no response may contain: stack traces, SQL, addresses of servers. */
-const INTERNALS = /node_modules|\bat .+\.[jt]s:\d+|\bselect .+ from |\binsert into |pg_|ECONN|INTERNAL_TOKEN/i;
+export const INTERNALS = /node_modules|\bat .+\.[jt]s:\d+|\bselect .+ from |\binsert into |pg_|ECONN|INTERNAL_TOKEN/i;
 
 /**
  * Sends valid and broken requests to every operation of `/openapi.json` and checks the responses: no 5xx, a declared status and

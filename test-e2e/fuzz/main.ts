@@ -1,24 +1,34 @@
 /**
  * `npm run fuzz`: starts a system and runs the fuzzer for a long time; exits with 1 when a response breaks a rule.
  *
- *   -- --requests 100000   the approximate number of requests
- *   -- --seed 7            repeats a run
+ *   -- --requests 100000     the approximate number of requests to REST and sync
+ *   -- --operations 100000   the number of GraphQL operations
+ *   -- --seed 7              repeats a run
  */
 import { startTestSystem } from '@wts/testkit';
 import { numbersOrExit } from '@wts/verify';
 import { parseArgs } from 'node:util';
 import { fuzz } from './fuzz.ts';
-import { existingIds } from './existing-ids.ts';
+import { existingIds, existingRecords, strangersRecords } from './existing-ids.ts';
+import { fuzzGraphql } from './graphql-fuzz.ts';
 
 const { values } = parseArgs({
-  options: { requests: { type: 'string', default: '100000' }, seed: { type: 'string' } },
+  options: {
+    requests: { type: 'string', default: '100000' },
+    operations: { type: 'string', default: '100000' },
+    seed: { type: 'string' },
+  },
 });
 const ROUNDS_OF = 100;
-const { requests: wanted, seed } = numbersOrExit(
-  { requests: values.requests, seed: values.seed ?? String(Date.now() % 2 ** 31) },
-  { requests: 1, seed: 0 },
+const {
+  requests: wanted,
+  operations: wantedOperations,
+  seed,
+} = numbersOrExit(
+  { requests: values.requests, operations: values.operations, seed: values.seed ?? String(Date.now() % 2 ** 31) },
+  { requests: 0, operations: 0, seed: 0 },
 );
-const RATE_LIMITS = JSON.stringify({ rest: 0, codes: 0, 'codes-address': 0, keys: 0 });
+const RATE_LIMITS = JSON.stringify({ graphql: 0, rest: 0, codes: 0, 'codes-address': 0, keys: 0 });
 
 await using testSystem = await startTestSystem({ label: 'fuzz', overrides: { gateway: { RATE_LIMITS } } });
 let requests = 0;
@@ -40,4 +50,25 @@ for (let round = 0; requests < wanted; round += 1) {
   process.stderr.write(`${report.faults.join('\n\n')}\n`);
   process.exitCode = 1;
   break;
+}
+
+const OPERATIONS_OF = 5_000;
+const outcomes: Record<string, number> = {};
+for (let round = 0, operations = 0; operations < wantedOperations && process.exitCode === undefined; round += 1) {
+  const person = await testSystem.person('Fuzzer');
+  const known = await existingIds(testSystem, person);
+  const report = await fuzzGraphql({
+    baseUrl: testSystem.baseUrl,
+    token: person.token,
+    seed: seed + round,
+    operations: Math.min(OPERATIONS_OF, wantedOperations - operations),
+    known: [...known, ...(await existingRecords(testSystem, known[0] ?? '', 'Fuzz'))],
+    strange: await strangersRecords(testSystem),
+  });
+  operations += report.operations;
+  for (const [outcome, count] of Object.entries(report.outcomes)) outcomes[outcome] = (outcomes[outcome] ?? 0) + count;
+  process.stdout.write(`${operations} operations, seed ${seed + round}: ${JSON.stringify(outcomes)}\n`);
+  if (report.faults.length === 0) continue;
+  process.stderr.write(`${report.faults.join('\n\n')}\n`);
+  process.exitCode = 1;
 }

@@ -240,4 +240,11 @@ export const graphql: readonly Rule[] = [
     home: 'services/graph/src/queries/history.ts',
     status: 'kept',
   },
+  {
+    id: 'graphql.fuzzed',
+    source: 'Design 14',
+    text: 'An operation of any kind is answered with data, or with errors of the closed list, never with an internal one.',
+    home: 'test-e2e/fuzz/graphql-fuzz.ts',
+    status: 'kept',
+  },
 ];

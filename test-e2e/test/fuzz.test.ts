@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Description } from '../fuzz/description.ts';
 import { fuzz } from '../fuzz/fuzz.ts';
-import { existingIds } from '../fuzz/existing-ids.ts';
+import { existingIds, existingRecords, strangersRecords } from '../fuzz/existing-ids.ts';
+import { fuzzGraphql } from '../fuzz/graphql-fuzz.ts';
 
 /** Texts that are no UUIDs, some of them nearly. */
 const NO_UUIDS = [
@@ -28,7 +29,7 @@ describe('every operation of the description', () => {
     this.timeout(90_000);
     testSystem = await startTestSystem({
       label: 'fuzz',
-      overrides: { gateway: { RATE_LIMITS: '{"codes": 0, "codes-address": 0}' } },
+      overrides: { gateway: { RATE_LIMITS: '{"graphql": 0, "codes": 0, "codes-address": 0}' } },
     });
     fuzzer = await testSystem.person('Fuzzer');
   });
@@ -47,6 +48,25 @@ describe('every operation of the description', () => {
     assert.deepEqual(report.faults, []);
     // The requests got past the first checks: there are successes and refusals of every kind.
     for (const status of [200, 201, 400, 404]) assert.ok((report.statuses[status] ?? 0) > 0, String(status));
+  });
+
+  it('of the GraphQL schema answers with data or with errors of the closed list, and shows nothing of a stranger [graphql.fuzzed, never.500-by-input, never.shown-outside]', async function all() {
+    this.timeout(120_000);
+    const person = await testSystem.person('Fuzzer of GraphQL');
+    const known = await existingIds(testSystem, person);
+    const report = await fuzzGraphql({
+      baseUrl: testSystem.baseUrl,
+      token: person.token,
+      seed: 20_261_123,
+      operations: 1_500,
+      known: [...known, ...(await existingRecords(testSystem, known[0] ?? '', 'Fuzz'))],
+      strange: await strangersRecords(testSystem),
+    });
+    assert.deepEqual(report.faults, []);
+    for (const outcome of ['data', 'BAD_USER_INPUT', 'VALIDATION_FAILED', 'PARSE_FAILED', 'NOT_FOUND']) {
+      assert.ok((report.outcomes[outcome] ?? 0) > 0, JSON.stringify(report.outcomes));
+    }
+    assert.ok((report.outcomes['data'] ?? 0) > report.operations / 4, JSON.stringify(report.outcomes));
   });
 
   it('accepts only UUIDs as ids in its path, and names the parameter that is none [meta.paths.uuids]', async () => {

@@ -1,0 +1,331 @@
+import { startTestSystem, type TestSystem } from '@wts/testkit';
+import { buildSchema, getNamedType } from 'graphql';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { send } from '../graphql/call.ts';
+import { nested, operationOf, SchemaWalk } from '../graphql/schema-walk.ts';
+
+/** A workspace with a record of every model, all of which have a secret text. */
+interface Home {
+  readonly ids: Record<string, string>;
+  readonly secret: string;
+}
+
+interface Caller {
+  readonly name: string;
+  readonly token: string;
+  /** Ids and texts that do not exist for them. */
+  readonly foreign: readonly string[];
+  readonly secrets: readonly string[];
+}
+
+/** Fields of one request: each is a list of its own. */
+const FIELDS_PER_REQUEST = 20;
+const CONCURRENT = 4;
+
+/*
+ * What a person may not see must not exist for them: every answer to an id or a text of it is the answer to one that never was, for
+ * every argument of every field, generated from the schema.
+ */
+describe('what a person may not see, by GraphQL', function () {
+  this.timeout(180_000);
+  let testSystem: TestSystem;
+  let walk: SchemaWalk;
+  let A: Home;
+  let B: Home;
+  let hidden: Home;
+  const callers: Caller[] = [];
+
+  before(async () => {
+    const overrides = {
+      gateway: { RATE_LIMITS: '{"graphql": 0, "codes": 0, "codes-address": 0, "keys": 0, "rest": 0}' },
+    };
+    testSystem = await startTestSystem({ label: 'graphql-walls', overrides });
+    [A, B] = [await home(), await home()];
+    hidden = await hiddenIn(A);
+    const { text } = await testSystem.request(null, 'GET', '/graphql/schema.graphql');
+    walk = new SchemaWalk(buildSchema(text), A.ids);
+    const inA = A.ids['Workspace'] ?? '';
+    const foreignOf = (...homes: Home[]): Pick<Caller, 'foreign' | 'secrets'> => ({
+      foreign: homes.flatMap(({ ids }) => Object.values(ids)),
+      secrets: homes.map(({ secret }) => secret),
+    });
+    const member = await testSystem.member('Member', 'member', inA);
+    callers.push({ name: 'a member', token: member.token, ...foreignOf(B, hidden) });
+    const admin = await testSystem.member('Admin', 'admin', inA);
+    callers.push({ name: 'an admin', token: admin.token, ...foreignOf(B) });
+    const both = await testSystem.member('Both', 'member', inA);
+    await testSystem.commit([
+      {
+        modelName: 'WorkspaceMember',
+        modelId: randomUUID(),
+        action: 'INSERT',
+        payload: { workspaceId: B.ids['Workspace'], userId: both.userId, role: 'owner' },
+      },
+    ]);
+    const key = await testSystem.keyOf(both, { permissions: 'full-access', workspaceId: inA });
+    callers.push({ name: 'a key for the workspace', token: key.token, ...foreignOf(B, hidden) });
+  });
+  after(() => testSystem.close());
+
+  async function put(modelName: string, payload: object): Promise<string> {
+    const modelId = randomUUID();
+    await testSystem.commit([{ modelName, modelId, action: 'INSERT', payload: { ...payload } }]);
+    return modelId;
+  }
+
+  async function home(): Promise<Home> {
+    const secret = `secret-${randomUUID()}`;
+    const owner = await testSystem.person(secret);
+    const Workspace = await put('Workspace', { name: secret, urlKey: `w-${randomUUID().slice(0, 18)}` });
+    const inside = { workspaceId: Workspace };
+    const membership = { ...inside, userId: owner.userId, role: 'owner' };
+    const WorkspaceMember = await put('WorkspaceMember', membership);
+    const Team = await put('Team', { ...inside, key: 'TEAM', name: secret, description: secret });
+    const TeamMember = await put('TeamMember', { teamId: Team, userId: owner.userId });
+    const Project = await put('Project', { ...inside, key: 'OPEN', name: secret, teamId: Team });
+    const Label = await put('Label', { ...inside, name: secret });
+    const at = { projectId: Project, teamId: Team, labelIds: [Label], assigneeId: owner.userId };
+    const Task = await put('Task', { ...inside, ...at, title: secret, description: secret });
+    const TaskChecklistItem = await put('TaskChecklistItem', { ...inside, taskId: Task, title: secret });
+    const Comment = await put('Comment', { ...inside, taskId: Task, body: secret });
+    const ApiKey = (await testSystem.keyOf(owner, { permissions: 'full-access' })).id;
+    const path = `/api/workspaces/${Workspace}/invitations`;
+    const invited = await testSystem.request(owner.token, 'POST', path, { body: { email: `${secret}@example.com` } });
+    const Invitation = (invited.json() as { invitation: { id: string } }).invitation.id;
+    return {
+      secret,
+      ids: {
+        Workspace,
+        WorkspaceMember,
+        Team,
+        TeamMember,
+        Project,
+        Label,
+        Task,
+        TaskChecklistItem,
+        Comment,
+        ApiKey,
+        Invitation,
+        User: owner.userId,
+      },
+    };
+  }
+
+  /** A private project of the same workspace, whose only member is the owner. */
+  async function hiddenIn({ ids }: Home): Promise<Home> {
+    const secret = `secret-${randomUUID()}`;
+    const inside = { workspaceId: ids['Workspace'] };
+    const Project = await put('Project', { ...inside, key: 'HIDDEN', name: secret, isPrivate: true });
+    const ProjectMember = await put('ProjectMember', { projectId: Project, userId: ids['User'] });
+    const Task = await put('Task', { ...inside, projectId: Project, title: secret, description: secret });
+    const TaskChecklistItem = await put('TaskChecklistItem', { ...inside, taskId: Task, title: secret });
+    const Comment = await put('Comment', { ...inside, taskId: Task, body: secret });
+    return { secret, ids: { Project, ProjectMember, Task, TaskChecklistItem, Comment } };
+  }
+
+  /** The answer without what differs from one request to the next. */
+  async function answer(caller: Caller, query: string, variables: object = {}): Promise<string> {
+    const { data, errors = [] } = await send(testSystem, caller.token, query, variables);
+    for (const { extensions } of errors) assert.notEqual(extensions.code, 'INTERNAL', query);
+    const shown = errors.map(({ message, path, extensions: { code } }) => ({ message, path, code }));
+    return JSON.stringify({ data, errors: shown });
+  }
+
+  function faultOf(caller: Caller, what: string, text: string): string[] {
+    const found = [...caller.secrets, ...caller.foreign].filter((one) => text.includes(one));
+    return found.length === 0 ? [] : [`${caller.name}, ${what}: showed ${found.join(', ')}: ${text.slice(0, 500)}`];
+  }
+
+  /** Runs all with a few at a time; the faults of all. */
+  async function each<T>(items: readonly T[], work: (item: T) => Promise<string[]>): Promise<string[]> {
+    const left = items.values();
+    const faults: string[] = [];
+    const worker = async (): Promise<void> => {
+      for (const item of left) faults.push(...(await work(item)));
+    };
+    await Promise.all(Array.from({ length: CONCURRENT }, worker));
+    return faults;
+  }
+
+  it('is not found by its id in any argument of any query [never.shown-outside]', async () => {
+    const cells = callers.flatMap((caller) =>
+      walk.queries.flatMap((field) => walk.idPlaces(field).map((place) => ({ caller, field, place }))),
+    );
+    assert.ok(cells.length > 3 * 20, String(cells.length));
+    const shown = new Set<string>();
+    const faults = await each(cells, async ({ caller, field, place }) => {
+      const selection = walk.selectionOf(field.type);
+      const ask = async (id: string): Promise<string> => {
+        const given = walk.argumentsOf(field, place, id);
+        const text = await answer(caller, operationOf('query', field, given, selection), given);
+        return text.replaceAll(/text-[0-9a-f]{8}|K[0-9a-f]{6}/g, '');
+      };
+      const nothing = await ask(randomUUID());
+      const found: string[] = [];
+      for (const id of Object.values(A.ids)) if ((await ask(id)) !== nothing) shown.add(field.name);
+      for (const id of caller.foreign) {
+        const text = await ask(id);
+        const what = `${field.name} with ${place.join('.')}`;
+        found.push(...faultOf(caller, what, text));
+        if (text !== nothing)
+          found.push(`${caller.name}, ${what}: ${text.slice(0, 300)} instead of ${nothing.slice(0, 300)}`);
+      }
+      return found;
+    });
+    assert.deepEqual(faults, []);
+    // An id that the caller sees does change the answer.
+    assert.ok(shown.size > 14, [...shown].join(' '));
+  });
+
+  it('does not show in any field of any record, and in no list [never.shown-outside]', async () => {
+    const cells = callers.flatMap((caller) =>
+      walk.records.flatMap((record) => {
+        const roots = walk.queries.filter(({ type }) => getNamedType(type).name === `${record.name}Connection`);
+        return roots.flatMap((root) => Object.values(record.getFields()).map((field) => ({ caller, root, field })));
+      }),
+    );
+    assert.ok(cells.length > 3 * 100, String(cells.length));
+    const faults = await each(cells, async ({ caller, root, field }) => {
+      const pageOf = ({ args }: typeof field, count: number): string => {
+        const given = args.flatMap(({ name }) =>
+          name === 'first' ? [`first: ${count}`] : name === 'includeArchived' ? ['includeArchived: true'] : [],
+        );
+        return given.length === 0 ? '' : `(${given.join(', ')})`;
+      };
+      const inner = `${field.name}${pageOf(field, 5)} ${walk.selectionOf(field.type)}`;
+      const query = `{ ${root.name}${pageOf(root, 20)} { totalCount nodes { id ${inner} } } }`;
+      const text = await answer(caller, query);
+      if (!text.endsWith('"errors":[]}')) return [`${query}: ${text.slice(0, 500)}`];
+      return faultOf(caller, `${root.name}.${field.name}`, text);
+    });
+    assert.deepEqual(faults, []);
+  });
+
+  it('changes the result of no filter, no search and no order, also through relations [never.shown-outside]', async () => {
+    interface Cell {
+      readonly caller: Caller;
+      readonly field: string;
+      readonly filter: (values: { ids: readonly string[]; texts: readonly string[] }) => unknown;
+      readonly what: string;
+    }
+    const roots = walk.queries.filter(({ args }) => args.some(({ name }) => name === 'filter'));
+    const cells = callers.flatMap((caller) =>
+      roots.flatMap((root) => {
+        const { type } = root.args.find(({ name }) => name === 'filter') ?? assert.fail();
+        return walk.filterPaths(type, 1).flatMap(({ path, comparator }): Cell[] => {
+          const cell = (
+            kind: string,
+            value: (values: { ids: readonly string[]; texts: readonly string[] }) => unknown,
+          ): Cell => ({
+            caller,
+            field: root.name,
+            filter: (values) => nested(path, value(values)),
+            what: `${root.name} by ${path.join('.')} ${kind}`,
+          });
+          if (comparator === 'IDComparator')
+            return [cell('in', ({ ids }) => ({ in: ids })), cell('nin', ({ ids }) => ({ nin: ids }))];
+          if (comparator === 'IDListComparator') return [cell('hasAny', ({ ids }) => ({ hasAny: ids }))];
+          if (comparator === 'StringComparator')
+            return [
+              cell('in', ({ texts }) => ({ in: texts })),
+              cell('contains', ({ texts }) => ({ contains: texts[0] })),
+              cell('startsWith', ({ texts }) => ({ startsWith: texts[0] })),
+            ];
+          return [];
+        });
+      }),
+    );
+    assert.ok(cells.length > 3 * 200, String(cells.length));
+    let matching = 0;
+    const groups = callers.flatMap((caller) => {
+      const own = cells.filter((cell) => cell.caller === caller);
+      return Array.from({ length: Math.ceil(own.length / FIELDS_PER_REQUEST) }, (_, index) =>
+        own.slice(index * FIELDS_PER_REQUEST, (index + 1) * FIELDS_PER_REQUEST),
+      );
+    });
+    const faults = await each(groups, async (group) => {
+      const caller = group[0]?.caller ?? assert.fail();
+      const typeOf = (name: string): string =>
+        String(walk.queries.find((one) => one.name === name)?.args.find((arg) => arg.name === 'filter')?.type);
+      const declared = group.map(({ field }, index) => `$f${index}: ${typeOf(field)}`).join(', ');
+      const fields = group.map(
+        ({ field }, index) => `r${index}: ${field}(first: 5, filter: $f${index}) { totalCount nodes { id } }`,
+      );
+      const query = `query (${declared}) { ${fields.join(' ')} }`;
+      const ask = async (ids: readonly string[], texts: readonly string[]): Promise<Record<string, unknown>> => {
+        const variables = Object.fromEntries(group.map(({ filter }, index) => [`f${index}`, filter({ ids, texts })]));
+        const { data, errors } = await send(testSystem, caller.token, query, variables);
+        assert.deepEqual(errors ?? [], [], query);
+        return data ?? {};
+      };
+      const nothing = await ask(
+        caller.foreign.map(() => randomUUID()),
+        caller.secrets.map(() => `secret-${randomUUID()}`),
+      );
+      const found = await ask(caller.foreign, caller.secrets);
+      const own = await ask(Object.values(A.ids), [A.secret]);
+      matching += group.filter(
+        (_, index) => JSON.stringify(own[`r${index}`]) !== JSON.stringify(nothing[`r${index}`]),
+      ).length;
+      return group.flatMap(({ what }, index) => {
+        const [one, other] = [JSON.stringify(found[`r${index}`]), JSON.stringify(nothing[`r${index}`])];
+        return one === other ? [] : [`${caller.name}, ${what}: ${one} instead of ${other}`];
+      });
+    });
+    assert.deepEqual(faults, []);
+    assert.ok(matching > cells.length / 3, `${matching} of ${cells.length} filters find what the caller sees`);
+    const searched = await each(callers, async (caller) => {
+      const text = await answer(
+        caller,
+        'query ($q: String!) { search(query: $q, first: 20, includeArchived: true) { nodes { id } } tasks(search: $q) { totalCount nodes { id } } }',
+        { q: caller.secrets[0] },
+      );
+      return text.includes('"nodes":[{') ? [`${caller.name}: ${text}`] : faultOf(caller, 'search', text);
+    });
+    assert.deepEqual(searched, []);
+  });
+
+  it('cannot be changed, named or placed beside by any argument of any mutation [never.shown-outside]', async () => {
+    const before = await stateOf(B);
+    const cells = callers.flatMap((caller) =>
+      walk.mutations.flatMap((field) => walk.idPlaces(field).map((place) => ({ caller, field, place }))),
+    );
+    assert.ok(cells.length > 3 * 60, String(cells.length));
+    const faults = await each(cells, async ({ caller, field, place }) => {
+      const selection = walk.selectionOf(field.type, 1);
+      const ask = async (id: string): Promise<{ text: string; outcome: string }> => {
+        const given = walk.argumentsOf(field, place, id);
+        const text = await answer(caller, operationOf('mutation', field, given, selection), given);
+        const { data, errors } = JSON.parse(text) as {
+          data: {
+            result: { success: boolean; error: unknown; results?: { success: boolean; error: unknown }[] };
+          } | null;
+          errors: unknown;
+        };
+        const { success, error, results } = data?.result ?? {};
+        const outcomes = results?.map((one) => [one.success, one.error]);
+        return { text, outcome: JSON.stringify([success, error, outcomes, errors]) };
+      };
+      const nothing = await ask(randomUUID());
+      const found: string[] = [];
+      for (const id of caller.foreign) {
+        const { text, outcome } = await ask(id);
+        const what = `${field.name} with ${place.join('.')}`;
+        found.push(...faultOf(caller, what, text));
+        if (outcome !== nothing.outcome)
+          found.push(`${caller.name}, ${what}: ${outcome} instead of ${nothing.outcome}`);
+      }
+      return found;
+    });
+    assert.deepEqual(faults, []);
+    assert.equal(await stateOf(B), before, 'the foreign workspace is as it was');
+  });
+
+  /** All records of a workspace. */
+  async function stateOf({ ids }: Home): Promise<string> {
+    const owner = await testSystem.keyOf({ userId: ids['User'] ?? '' }, { permissions: 'read-only' });
+    const { text } = await testSystem.request(owner.token, 'GET', `/sync/bootstrap?syncGroups=${ids['Workspace']}`);
+    return text.split('\n').slice(1).toSorted().join('\n');
+  }
+});
