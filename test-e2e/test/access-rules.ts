@@ -87,11 +87,24 @@ const workspace = ({ workspaceId }: WorkspaceIds): string => `/api/workspaces/${
 
 const project = (ids: WorkspaceIds): string => `${workspace(ids)}/private-projects/${ids.projectId}`;
 
+const HOME = `query Home($workspaceId: ID!, $urlKey: String!) {
+  workspace(id: $workspaceId) { id name projects { nodes { name } } labels { nodes { name } } members { nodes { id } } }
+  workspaceByUrlKey(urlKey: $urlKey) { id name }
+}`;
+
 /** Every operation of the description: its scope, its path and body for a workspace, and the expected response. */
 export const ACCESS_RULES: Readonly<Record<string, ApiOperation>> = {
   health: { scope: 'none', path: () => '/health', answer: ok() },
   ready: { scope: 'none', path: () => '/ready', answer: ok() },
   openapi: { scope: 'none', path: () => '/openapi.json', answer: ok() },
+  graphqlSchema: { scope: 'none', path: () => '/graphql/schema.graphql', answer: ok() },
+  graphql: {
+    scope: 'read',
+    path: () => '/graphql',
+    body: ({ workspaceId, urlKey }) => ({ query: HOME, variables: { workspaceId, urlKey } }),
+    // What does not exist for the caller is null.
+    answer: ok(),
+  },
   listWorkspaces: { scope: 'read', path: () => '/api/workspaces', answer: ok() },
   getWorkspaceBySlug: {
     scope: 'read',

@@ -24,10 +24,15 @@ export const query = contract({
     type: 'object',
     additionalProperties: true,
     properties: {
-      query: { type: ['string', 'null'], description: 'The document: one or more operations, and fragments.' },
+      query: {
+        type: ['string', 'null'],
+        maxLength: LIMITS.graphDocumentCharsMax,
+        description: 'The document: one or more operations, and fragments.',
+      },
       variables: object('Values of the variables of the operation.'),
       operationName: {
         type: ['string', 'null'],
+        maxLength: 255,
         description: 'The operation to run, when the document has several.',
       },
       extensions: object('`persistedQuery`: names a document by its hash.'),

@@ -192,6 +192,8 @@ export const LIMITS = {
   graphDepthMax: 10,
   /** Of a document: the largest of known clients has some 1500. Parsing takes a microsecond for each. */
   graphTokensMax: 5000,
+  /** A text of that many tokens has some 50 000 characters with its blanks and comments. */
+  graphDocumentCharsMax: 256 * 1024,
   /** Each alias may repeat the work of a field; a page of a client needs a few. */
   graphAliasesMax: 30,
   graphDirectivesMax: 50,

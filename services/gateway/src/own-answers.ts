@@ -36,7 +36,7 @@ export function ownAnswers(
     [meta.description.id, staticAnswer({ type: JSON_TYPE, bytes: bytes(description) })],
     [meta.docs.id, staticAnswer(DOCS_PAGE)],
     [meta.docsFile.id, fileOf(DOCS_FILES)],
-    [meta.docsSlash.id, (context, res) => redirect(context, res, 308, meta.docs.path)],
+    [meta.docsSlash.id, (context, res) => redirect(context, res, 308, `..${meta.docs.path}`)],
     ...(graphiql === null
       ? []
       : ([

@@ -41,7 +41,7 @@ describe('POST /graphql', function () {
 
   it('answers 200 with data, and with errors of the request [graphql.post.answer]', async () => {
     const fine = await graph.query(TYPENAME);
-    assert.deepEqual([fine.status, fine.type], [200, 'application/json; charset=utf-8']);
+    assert.deepEqual([fine.status, fine.type], [200, 'application/json']);
     assert.deepEqual(fine.body, { data: { __typename: 'Query' } });
     const wrong = await graph.query('{ nothing }');
     assert.equal(wrong.status, 200);

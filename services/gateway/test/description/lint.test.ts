@@ -29,6 +29,7 @@ const REDOCLY: readonly Exemption[] = [
   { rule: 'operation-4xx-problem-details-rfc7807', why: 'The specification fixes the body of errors.' },
   { rule: 'path-segment-plural', why: 'The specification fixes the addresses.' },
   { rule: 'response-mime-type', at: /~1sync~1(?:bootstrap|batch)\//, why: 'Streams of lines, by the specification.' },
+  { rule: 'response-mime-type', at: /~1graphql~1schema/, why: 'A document of GraphQL is text, by the specification.' },
   {
     rule: 'scalar-property-missing-example',
     why: 'Whole bodies have examples: answer-example and body-example of our own rules require them.',

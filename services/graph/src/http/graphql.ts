@@ -82,9 +82,14 @@ export function mountGraphql(router: IRouter, options: GraphqlOptions): void {
       },
     });
     if (text === null) throw faultOf(status);
-    sendText(req, res, { status, text, headers: { ...own, 'cache-control': 'no-store' } });
+    const type = own?.['content-type']?.startsWith(JSON_TYPE) ? JSON_TYPE : GRAPHQL_TYPE;
+    sendText(req, res, { status, text, headers: { 'content-type': type, 'cache-control': 'no-store' } });
   });
 }
+
+/** As in all answers of the API, without the charset, which JSON does not have. */
+const JSON_TYPE = 'application/json';
+const GRAPHQL_TYPE = 'application/graphql-response+json; charset=utf-8';
 
 /** What `graphql-http` refuses without a body. */
 function faultOf(status: number): Fault {
