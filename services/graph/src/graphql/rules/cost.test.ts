@@ -6,7 +6,8 @@ import type { Cost, CostPlan } from './cost.ts';
 
 const schema = buildSchema(`
   type Query { tasks(first: Int, last: Int): TaskConnection! task(id: ID!): Task nodes(ids: [ID!]!): [Node]! workspaces: [Workspace!]! search(first: Int): [Task!]! }
-  type Mutation { taskBatchUpdate(ids: [ID!]!): TaskBatchPayload! }
+  type Mutation { taskBatchUpdate(ids: [ID!]!): TaskBatchPayload! taskBatchCreate(inputs: [TaskInput!]!): TaskBatchPayload! }
+  input TaskInput { title: String }
   interface Node { id: ID! }
   type TaskBatchPayload { tasks: [Task!]! }
   type TaskConnection { edges: [TaskEdge!]! nodes: [Task!]! totalCount: Int! pageInfo: PageInfo! }
@@ -82,10 +83,13 @@ describe('the cost of an operation', () => {
     assert.equal(nodesOf(text, { first: Number.NaN }), 50);
   });
 
-  it('counts ids', () => {
+  it('counts ids, and the items of a batch', () => {
     assert.equal(nodesOf('{ nodes(ids: [1, 2, 3]) { id } }'), 3);
     assert.equal(nodesOf('{ nodes(ids: 1) { id } }'), 1);
     assert.equal(nodesOf('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: ['a', 'b'] }), 2);
+    const created =
+      'mutation ($of: [TaskInput!]!) { taskBatchCreate(inputs: $of) { tasks { comments(first: 10) { nodes { id } } } } }';
+    assert.equal(nodesOf(created, { of: [{}, {}, {}] }), 33);
     assert.equal(
       nodesOf('mutation { taskBatchUpdate(ids: [1, 2]) { tasks { comments(first: 10) { nodes { id } } } } }'),
       22,

@@ -129,7 +129,9 @@ class Planner {
       const given = ['first', 'last'].flatMap((name) => this.#given(node, name, pageOf) ?? []);
       return given[0] ?? LIMITS.graphPageDefault;
     }
-    if (declares('ids')) return this.#given(node, 'ids', lengthOf) ?? 0;
+    // A batch returns a record for each of its items.
+    const items = ['ids', 'inputs'].find(declares);
+    if (items !== undefined) return this.#given(node, items, lengthOf) ?? 0;
     const { type } = field;
     return isListType(isNonNullType(type) ? type.ofType : type) ? LIMITS.graphPageDefault : null;
   }
