@@ -170,7 +170,7 @@ export class SchemaWalk {
   }
 }
 
-export function isConnection(type: GraphQLOutputType): boolean {
+function isConnection(type: GraphQLOutputType): boolean {
   return getNamedType(type).name.endsWith('Connection');
 }
 

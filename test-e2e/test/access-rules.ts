@@ -213,18 +213,6 @@ export const ACCESS_RULES: Readonly<Record<string, ApiOperation>> = {
     }),
     answer: ok(),
   },
-  // What it shows is tested for every field by graphql-isolation.test.ts.
-  graphql: {
-    scope: 'read',
-    path: () => '/graphql',
-    body: ({ workspaceId }) => ({
-      query:
-        'query ($id: ID!) { workspace(id: $id) { id name } labels(filter: {workspaceId: {eq: $id}}) { nodes { id name } } }',
-      variables: { id: workspaceId },
-    }),
-    answer: ok(),
-  },
-  graphqlSchema: { scope: 'none', path: () => '/graphql/schema.graphql', answer: ok() },
   // A request without an upgrade gets 426; other tests cover sockets.
   syncSocket: { scope: 'read', path: () => '/sync/ws', answer: ok(426) },
 };

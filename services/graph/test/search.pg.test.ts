@@ -1,8 +1,8 @@
 import { modelNamed } from '@wts/models';
 import assert from 'node:assert/strict';
-import { connectionOf, pageStatement } from '../src/queries/connection.ts';
-import { searchStatement, wordsOf } from '../src/queries/search.ts';
-import { StatementWriter, type Statement } from '../src/queries/statement.ts';
+import { connectionOf, pageStatement } from '../src/store/connection.ts';
+import { searchStatement, wordsOf } from '../src/store/search.ts';
+import { StatementWriter, type Statement } from '../src/store/statement.ts';
 import { Records } from './records.ts';
 
 const WORDS = ['index', 'deploy', 'cache', 'login', 'billing', 'report', 'queue', 'mobile', 'search', 'import'];

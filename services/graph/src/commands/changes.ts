@@ -1,6 +1,6 @@
 import type { Model, Values } from '@wts/models';
 import { createHmac, randomUUID } from 'node:crypto';
-import { RANK_FIELD } from '../queries/ranks.ts';
+import { RANK_FIELD } from '../store/ranks.ts';
 import type { Change } from './mutate.ts';
 import type { Place } from './place.ts';
 

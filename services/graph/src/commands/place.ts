@@ -2,7 +2,7 @@ import { isUuid, LIMITS } from '@wts/contracts';
 import type { Model, RecordOf } from '@wts/models';
 import { isDeepStrictEqual } from 'node:util';
 import { ranksBetween } from '../domain/rank.ts';
-import { listOf, neighborStatement, RANK_FIELD, tiesStatement, type Ranked } from '../queries/ranks.ts';
+import { listOf, neighborStatement, RANK_FIELD, tiesStatement, type Ranked } from '../store/ranks.ts';
 import type { Reads } from '../queries/reads.ts';
 import { refused, type Refused } from './outcome.ts';
 

@@ -1,5 +1,5 @@
-import type { Connection, Found, Page } from '../queries/connection.ts';
-import { cursorOf } from '../queries/cursor.ts';
+import type { Connection, Found, Page } from '../store/connection.ts';
+import { cursorOf } from '../store/cursor.ts';
 
 /** A record of a page, with its cursor when it is selected. */
 class Edge {

@@ -1,6 +1,6 @@
 import { Kind } from 'graphql';
 import type { FieldNode, FragmentDefinitionNode, GraphQLResolveInfo, SelectionSetNode } from 'graphql';
-import type { Wants } from '../queries/record.ts';
+import type { Wants } from '../store/record.ts';
 
 /*
  * What an operation selects, as far as it decides which statements are run.

@@ -1,7 +1,7 @@
 import { Fault, isUuid, LIMITS, parseSyncId } from '@wts/contracts';
 import { hasEntries, LogReader, type Queryable } from '@wts/log';
 import type { Model } from '@wts/models';
-import { GroupReader, groupsStateSql, poll } from '@wts/read-model';
+import { GroupReader, poll } from '@wts/read-model';
 import DataLoader from 'dataloader';
 import type { Caller, Context } from '../context.ts';
 import {
@@ -14,13 +14,13 @@ import {
   type Found,
   type Page,
   type Parents,
-} from './connection.ts';
+} from '../store/connection.ts';
 import type { Pool } from 'pg';
-import { readHistory, type History, type HistoryRequest } from './history.ts';
-import type { Wants } from './record.ts';
-import { nodesStatement, ownWorkspacesStatement, recordsStatement, rolesStatement } from './records.ts';
-import { searchStatement, type SearchRequest } from './search.ts';
-import { StatementWriter, type Reader, type Statement } from './statement.ts';
+import { readHistory, type History, type HistoryRequest } from '../store/history.ts';
+import type { Wants } from '../store/record.ts';
+import { nodesStatement, ownWorkspacesStatement, recordsStatement, rolesStatement } from '../store/records.ts';
+import { searchStatement, type SearchRequest } from '../store/search.ts';
+import { StatementWriter, withGroupsState, type Reader, type Statement } from '../store/statement.ts';
 
 /** The model of a record, for types that may be of any model. */
 const typed = (model: string, record: Found): Found => Object.assign(record, { __typename: model });
@@ -203,10 +203,7 @@ export class Reads {
     if (expected === null) return null;
     const { person } = expected;
     const sql = new StatementWriter({ userId, workspaceId: workspaceId ?? null, person });
-    const { text, values } = write(sql);
-    const state = groupsStateSql(sql.add(userId, 'uuid'), sql.add(person.at.toString(), 'bigint'));
-    const statement = { text: `select answer.found, ${state} as state from (${text}) answer`, values };
-    const [row] = await this.#rows(pool, statement);
+    const [row] = await this.#rows(pool, withGroupsState(write(sql), sql));
     const current = groups.confirm(expected, row?.state ?? '', this.caller.principal);
     if (current === null || current.at < this.#reached) return null;
     this.#ready ??= Promise.resolve({ reader: { ...sql.reader, person: current }, pool });

@@ -1,5 +1,5 @@
 import { MODELS, setChangesOf, singularOf, type Model } from '@wts/models';
-import { RANK_FIELD } from '../../queries/ranks.ts';
+import { RANK_FIELD } from '../../store/ranks.ts';
 
 /** What clients may do with the records of a model, from its declaration. */
 export interface Operations {

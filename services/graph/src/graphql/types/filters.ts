@@ -4,14 +4,12 @@ import { inversesOf, MODELS, relationsOf } from '@wts/models';
 
 import { described, ENUMS, fieldsOf, typeNameOf, type ServedField } from './names.ts';
 
-const { graphFilterListMax: filterListMax } = LIMITS;
-
 /** What each comparator does, with an example where it is not plain. */
 const OPERATORS = {
   eq: 'Equal to this; null: has no value.',
   neq: 'Different from this; records without a value are different too.',
-  in: `One of these, at most ${filterListMax}.`,
-  nin: `None of these, at most ${filterListMax}.`,
+  in: `One of these, at most ${LIMITS.graphFilterListMax}.`,
+  nin: `None of these, at most ${LIMITS.graphFilterListMax}.`,
   lt: 'Less, or earlier.',
   lte: 'Less or equal.',
   gt: 'Greater, or later.',
@@ -48,9 +46,9 @@ export const FILTER_TYPE_DEFS: string = [
 input IDListComparator {
   ${described('Has this id.')}
   has: ID
-  ${described(`Has at least one of these, at most ${filterListMax}.`)}
+  ${described(`Has at least one of these, at most ${LIMITS.graphFilterListMax}.`)}
   hasAny: [ID!]
-  ${described(`Has all of these, at most ${filterListMax}.`)}
+  ${described(`Has all of these, at most ${LIMITS.graphFilterListMax}.`)}
   hasAll: [ID!]
   ${described('True: the list is empty. False: it is not.')}
   isEmpty: Boolean

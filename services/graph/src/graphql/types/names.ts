@@ -12,13 +12,13 @@ export function described(text: string): string {
 }
 
 /** The values of a field that has a closed list of them. */
-export function valuesOf({ schema, nullable }: Pick<Field, 'schema' | 'nullable'>): readonly string[] | null {
+function valuesOf({ schema, nullable }: Pick<Field, 'schema' | 'nullable'>): readonly string[] | null {
   const [bare] = nullable ? ((schema['anyOf'] as readonly Field['schema'][] | undefined) ?? [schema]) : [schema];
   return (bare?.['enum'] as readonly string[] | undefined) ?? null;
 }
 
 /** The name of a field's enum: `TaskStart`. */
-export function enumNameOf({ name }: Pick<Model, 'name'>, field: string): string {
+function enumNameOf({ name }: Pick<Model, 'name'>, field: string): string {
   return `${name}${field.charAt(0).toUpperCase()}${field.slice(1)}`;
 }
 

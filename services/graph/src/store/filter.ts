@@ -9,8 +9,6 @@ export type Filter = Readonly<Record<string, unknown>>;
 
 type Comparison = (column: string, value: string) => string;
 
-const { graphFilterLeavesMax, graphFilterDepthMax, graphFilterListMax, graphFilterTextMax } = LIMITS;
-
 /** Records without a value are different from every value, and are none of any list. */
 const COMPARISONS: Readonly<Record<string, Comparison>> = {
   eq: (column, value) => `${column} = ${value}`,
@@ -58,8 +56,8 @@ class FilterWriter {
   }
 
   conditions(model: Model, filter: Filter, at: At): string {
-    if (at.depth > graphFilterDepthMax)
-      throw refused(`A filter is at most ${graphFilterDepthMax} filters deep. Split the query.`);
+    if (at.depth > LIMITS.graphFilterDepthMax)
+      throw refused(`A filter is at most ${LIMITS.graphFilterDepthMax} filters deep. Split the query.`);
     const fields = new Map(fieldsOf(model));
     const all = Object.entries(filter).flatMap(([name, given]) => {
       if (given === null || given === undefined) return [];
@@ -72,7 +70,7 @@ class FilterWriter {
   }
 
   #join(model: Model, name: 'and' | 'or', { given, at }: { given: readonly Filter[]; at: At }): string {
-    if (given.length > graphFilterLeavesMax) throw tooMany();
+    if (given.length > LIMITS.graphFilterLeavesMax) throw tooMany();
     const parts = given.map((one) => `(${this.conditions(model, one, { ...at, depth: at.depth + 1 })})`);
     if (parts.length === 0) return name === 'and' ? 'true' : 'false';
     return `(${parts.join(` ${name} `)})`;
@@ -105,8 +103,8 @@ class FilterWriter {
     const type = sqlType === 'uuid[]' ? 'uuid' : sqlType;
     if (LISTS.has(operator)) {
       const list = value as readonly unknown[];
-      if (list.length > graphFilterListMax)
-        throw refused(`${name}.${operator} has at most ${graphFilterListMax} values`);
+      if (list.length > LIMITS.graphFilterListMax)
+        throw refused(`${name}.${operator} has at most ${LIMITS.graphFilterListMax} values`);
       for (const one of list) check(name, type, one);
       return this.#sql.add(list, `${type}[]`);
     }
@@ -155,7 +153,7 @@ class FilterWriter {
 
   #count(): void {
     this.#leaves += 1;
-    if (this.#leaves > graphFilterLeavesMax) throw tooMany();
+    if (this.#leaves > LIMITS.graphFilterLeavesMax) throw tooMany();
   }
 }
 
@@ -172,12 +170,12 @@ function check(name: string, type: string, value: unknown): void {
   const text = String(value);
   if (text.includes('\0') || !text.isWellFormed())
     throw refused(`${name} is compared with valid Unicode text without NUL`);
-  if (text.length > graphFilterTextMax)
-    throw refused(`${name} is compared with at most ${graphFilterTextMax} characters`);
+  if (text.length > LIMITS.graphFilterTextMax)
+    throw refused(`${name} is compared with at most ${LIMITS.graphFilterTextMax} characters`);
 }
 
 function tooMany(): Fault {
-  return refused(`A filter has at most ${graphFilterLeavesMax} conditions. Use \`in\`, or split the query.`);
+  return refused(`A filter has at most ${LIMITS.graphFilterLeavesMax} conditions. Use \`in\`, or split the query.`);
 }
 
 function refused(message: string): Fault {

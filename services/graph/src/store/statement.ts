@@ -1,4 +1,4 @@
-import type { GroupsWithGains, ViewerSql } from '@wts/read-model';
+import { groupsStateSql, type GroupsWithGains, type ViewerSql } from '@wts/read-model';
 
 /** Who reads: the groups they are in, and the workspace that their credential is limited to. */
 export interface Reader {
@@ -13,7 +13,7 @@ export interface Statement {
 }
 
 /** With more groups, statements look them up in a hash table instead of a list. */
-export const GROUPS_FEW = 64;
+const GROUPS_FEW = 64;
 
 /** Lists of tens of thousands of groups are written once for each set. */
 const lists = new WeakMap<ReadonlySet<string>, string>();
@@ -70,6 +70,13 @@ export class StatementWriter {
   finish(text: string): Statement {
     return { text, values: this.#values };
   }
+}
+
+/** The statement with a column `state`: the gains and losses since the groups of its reader were read. */
+export function withGroupsState({ text, values }: Statement, sql: StatementWriter): Statement {
+  const { userId, person } = sql.reader;
+  const state = groupsStateSql(sql.add(userId, 'uuid'), sql.add(person.at.toString(), 'bigint'));
+  return { text: `select answer.found, ${state} as state from (${text}) answer`, values };
 }
 
 function listOf(groups: ReadonlySet<string>): string {
