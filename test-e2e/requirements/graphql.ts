@@ -73,6 +73,13 @@ export const graphql: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'graphql.limit.bytes',
+    source: 'Design 14',
+    text: 'An operation reads at most 32 MiB of records; one that would read more is refused before they are in memory.',
+    home: 'services/graph/src/store/statements.ts',
+    status: 'kept',
+  },
+  {
     id: 'graphql.limit.deadline',
     source: 'Design 8',
     text: 'An operation ends after 10 seconds, and when its client disconnects; its statements then end in PostgreSQL.',

@@ -1,5 +1,8 @@
+import type { Socket } from 'node:net';
+import { LIMITS } from '@wts/contracts';
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg';
 import type { Caller } from '../context.ts';
+import { graphError } from '../graphql/errors.ts';
 import { StatementNames } from './statement-names.ts';
 
 /** The connections to one server. */
@@ -12,11 +15,13 @@ export interface Server {
 /**
  * Runs the statements of requests. When the signal of a request aborts, because its client has disconnected or its deadline has
  * passed, a statement that waits for a connection never runs, and a running one is cancelled in PostgreSQL.
- * Keeps graphql.limit.deadline.
+ * A request that reads too many bytes ends too, before they are in memory. Keeps graphql.limit.deadline, graphql.limit.bytes.
  */
 export class Statements {
   readonly #cancelPools: ReadonlyMap<Pool, Pool>;
   readonly #names = new StatementNames();
+  /** Bytes that each request has read. */
+  readonly #bytes = new WeakMap<AbortSignal, number>();
 
   constructor(servers: readonly Server[]) {
     this.#cancelPools = new Map(servers.map(({ pool, cancelPool }) => [pool, cancelPool]));
@@ -35,6 +40,7 @@ export class Statements {
     const isCurrent = this.#names.isCurrent(client);
     let cancelled: Promise<unknown> | undefined;
     let broken: Error | undefined;
+    using reading = countBytes(client, LIMITS.graphReadBytesMax - (this.#bytes.get(signal) ?? 0));
     const cancel = (): void => {
       cancelled = this.#cancel(pool, client);
     };
@@ -46,10 +52,15 @@ export class Statements {
       const [{ rows }] = await Promise.all([client.query<Row>(prepared), known]);
       return rows;
     } catch (error) {
+      if (reading.isTooMuch) {
+        broken = error as Error;
+        throw tooManyBytes();
+      }
       if (isOfConnection(error)) broken = error as Error;
       throw signal.aborted ? signal.reason : error;
     } finally {
       signal.removeEventListener('abort', cancel);
+      this.#bytes.set(signal, (this.#bytes.get(signal) ?? 0) + reading.bytes);
       // A late cancel request would cancel the next statement.
       if (cancelled !== undefined) await cancelled;
       client.release(broken ?? !isCurrent);
@@ -75,6 +86,43 @@ function backendOf(client: PoolClient): Promise<number> {
   backends.set(client, backend);
   backend.catch(() => backends.delete(client));
   return backend;
+}
+
+interface Reading extends Disposable {
+  readonly bytes: number;
+  readonly isTooMuch: boolean;
+}
+
+/**
+ * Counts what the server sends, and closes the connection when it is too much, because the driver collects a whole row before it
+ * gives anything of it.
+ */
+function countBytes(client: PoolClient, bytesMax: number): Reading {
+  // Not in the types of the driver.
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  const before = stream.bytesRead;
+  let isTooMuch = false;
+  const check = (): void => {
+    if (isTooMuch || stream.bytesRead - before <= bytesMax) return;
+    isTooMuch = true;
+    stream.destroy();
+  };
+  stream.on('data', check);
+  return {
+    get bytes() {
+      return stream.bytesRead - before;
+    },
+    get isTooMuch() {
+      return isTooMuch;
+    },
+    [Symbol.dispose]: () => stream.off('data', check),
+  };
+}
+
+function tooManyBytes(): Error {
+  const mebibytes = LIMITS.graphReadBytesMax / 1024 / 1024;
+  const message = `The records of this operation are larger than ${mebibytes} MiB. Ask for fewer of them, or for fewer long texts.`;
+  return graphError('COMPLEXITY_LIMIT_EXCEEDED', message);
 }
 
 /** An error of the server has a severity; after any other one the connection may be in any state. */

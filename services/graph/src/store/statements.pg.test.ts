@@ -1,0 +1,62 @@
+import { LIMITS } from '@wts/contracts';
+import { eventually, testDatabase } from '@wts/testkit';
+import type { TestDatabase } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { Pool } from 'pg';
+import { Statements } from './statements.ts';
+
+const MIB = 1024 * 1024;
+
+describe('the statements of a request', function () {
+  this.timeout(30_000);
+  let database: TestDatabase;
+  let pool: Pool;
+  let cancelPool: Pool;
+  let statements: Statements;
+
+  before(async () => {
+    database = await testDatabase('graph-statements');
+    [pool, cancelPool] = [2, 1].map((max) => new Pool({ connectionString: database.url, max })) as [Pool, Pool];
+    // A connection that is closed reports it here too, as in `openPostgres`.
+    pool.on('connect', (client) => client.on('error', () => undefined));
+    statements = new Statements([{ pool, cancelPool }]);
+  });
+  after(async () => {
+    await Promise.all([pool.end(), cancelPool.end()]);
+    await database.drop();
+  });
+
+  const sizeOf = async (signal: AbortSignal, mebibytes: number): Promise<number | undefined> => {
+    const query = { text: `select repeat('x', $1::int) as text`, values: [mebibytes * MIB] };
+    return (await statements.rows<{ text: string }>({ signal }, pool, query))[0]?.text.length;
+  };
+
+  it('read a bounded number of bytes together, and others go on [graphql.limit.bytes]', async () => {
+    assert.equal(LIMITS.graphReadBytesMax, 32 * MIB);
+    const { signal } = new AbortController();
+    assert.equal(await sizeOf(signal, 20), 20 * MIB);
+    const code = { extensions: { code: 'COMPLEXITY_LIMIT_EXCEEDED' } };
+    await assert.rejects(sizeOf(signal, 20), code);
+    await assert.rejects(sizeOf(new AbortController().signal, 200), code);
+    assert.equal(await sizeOf(new AbortController().signal, 31), 31 * MIB);
+  });
+
+  it('end in PostgreSQL when the request ends, and its connection serves others [graphql.limit.deadline]', async () => {
+    const ending = new AbortController();
+    const sleep = { text: `select pg_sleep(60), 'sleeping'`, values: [] };
+    const sleeping = [0, 1, 2].map(() => statements.rows(ending, pool, sleep));
+    const outcomes = Promise.allSettled(sleeping);
+    const active = async (): Promise<number> =>
+      (
+        await cancelPool.query(
+          `select 1 from pg_stat_activity where query like '%''sleeping''' and state = 'active' and datname = current_database()`,
+        )
+      ).rows.length;
+    await eventually(async () => (await active()) === 2);
+    const reason = new Error('over');
+    ending.abort(reason);
+    for (const outcome of await outcomes) assert.equal(outcome.status === 'rejected' && outcome.reason, reason);
+    assert.equal(await active(), 0);
+    assert.equal(await sizeOf(new AbortController().signal, 1), MIB);
+  });
+});
