@@ -13,11 +13,11 @@ import { Steps } from './steps.ts';
 /*
  * Every entry of the log becomes its event and the deliveries of that event, in order, once.
  *
- * One replica does it at a time, the holder of a lease; the lease spares work and is not what keeps the order. That is done
+ * One replica does it at a time, the holder of a lease; the lease saves work and does not keep the order. That is done
  * by the cursor in PostgreSQL: events, deliveries and the step of the cursor are one statement, which changes nothing when
- * the cursor does not stand where the step begins. So after whatever happens (a crash between any two steps, an answer that
- * got lost, a replica that slept and wakes beside its successor, a message that came twice, late or never) the next step
- * is the same: ask where the cursor stands, go on from there.
+ * the cursor is not where the step begins. So after any fault (a crash between two steps, an answer that
+ * was lost, a replica that was suspended and continues beside its successor, a message that came twice, late or never) the next step
+ * is the same: read the cursor and continue from it.
  *
  * Entries come from the hand-over in the moment of their commit, or from the stream; `consume` reads from the log what they
  * did not bring.
@@ -46,7 +46,7 @@ const LEASE_KEY = 7_368_021;
 const LEASE_RETRY_MS = 500;
 /** How late a change may be seen when neither hand-over nor stream bring it. */
 const POLL_MS = 250;
-const TROUBLE_REST_MS = 500;
+const RETRY_MS = 500;
 
 export function openEnqueue(options: EnqueueOptions): Enqueue {
   const enqueuing = new Enqueuing(options);
@@ -68,7 +68,7 @@ class Enqueuing {
   readonly #options: EnqueueOptions;
   readonly #log: LogReader;
   #offer: ((chunk: EntryChunk) => void) | null = null;
-  #isTroubled = false;
+  #isFailing = false;
 
   constructor(options: EnqueueOptions) {
     this.#options = options;
@@ -84,7 +84,7 @@ class Enqueuing {
         await using lease = await tryLease({ url, key: LEASE_KEY, name: 'wts-webhooks-enqueue', logger, ...silence });
         if (lease !== null) await this.#hold(lease, signal);
       } catch (error) {
-        this.#complain(error);
+        this.#warn(error);
       }
       await pause(LEASE_RETRY_MS * (0.5 + Math.random()), signal);
     }
@@ -114,7 +114,7 @@ class Enqueuing {
     }
   }
 
-  /** Goes on from where the cursor stands. Resolves with whether this replica should do so again, under the same lease. */
+  /** Continues from the cursor. Resolves with whether this replica should do so again, under the same lease. */
   async #follow(ended: AbortSignal): Promise<boolean> {
     const { pool, nats, onEnqueued, metrics, logger } = this.#options;
     const cursor = await openCursor(pool);
@@ -126,7 +126,7 @@ class Enqueuing {
     const stepping = steps
       .run()
       .catch((error: unknown) => {
-        if (!ended.aborted) this.#complain(error);
+        if (!ended.aborted) this.#warn(error);
       })
       .finally(() => stop.abort());
     let isOtherLog = false;
@@ -151,7 +151,7 @@ class Enqueuing {
           stop.abort();
           return head;
         },
-        onTrimmed: ({ floor }) => steps.leap(floor),
+        onTrimmed: ({ floor }) => steps.skipTo(floor),
         pollMs: POLL_MS,
         signal,
         log: logger,
@@ -161,17 +161,17 @@ class Enqueuing {
       await stepping;
     }
     if (isOtherLog) return true;
-    if (!ended.aborted) await pause(TROUBLE_REST_MS, ended);
+    if (!ended.aborted) await pause(RETRY_MS, ended);
     return false;
   }
 
-  #complain(error: unknown): void {
-    if (!this.#isTroubled) this.#options.logger.warn({ err: error }, 'events are held up; trying again');
-    this.#isTroubled = true;
+  #warn(error: unknown): void {
+    if (!this.#isFailing) this.#options.logger.warn({ err: error }, 'events are held up; trying again');
+    this.#isFailing = true;
   }
 
   #recovered(position: bigint): void {
-    if (this.#isTroubled) this.#options.logger.info({ position: position.toString() }, 'events go on');
-    this.#isTroubled = false;
+    if (this.#isFailing) this.#options.logger.info({ position: position.toString() }, 'events are made again');
+    this.#isFailing = false;
   }
 }

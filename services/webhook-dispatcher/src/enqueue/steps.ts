@@ -16,7 +16,7 @@ import type { EnqueueMetrics } from './metrics.ts';
 
 export interface StepsOptions {
   readonly pool: Pool;
-  /** Where the cursor stands. */
+  /** Where the cursor is. */
   readonly cursor: Cursor;
   readonly onEnqueued: (endpointIds: readonly string[]) => void;
   readonly metrics: EnqueueMetrics;
@@ -36,7 +36,7 @@ const RETRY_MS = 250;
 const TRIES_MAX = 3;
 const TRY_AGAIN_MS = 50;
 const REASON_MAX = 500;
-/** Workspaces known to have endpoints. Those that no longer have any are forgotten with the others. */
+/** Workspaces known to have endpoints. Those that no longer have any are removed with the others. */
 const KNOWN_MAX = 10_000;
 const KNOWN_MS = 10 * 60_000;
 
@@ -58,14 +58,14 @@ export class Steps {
   #waiting: EntryChunk[] = [];
   #waitingBytes = 0;
   #roomFor: (() => void) | null = null;
-  /** Where the cursor stands in PostgreSQL. */
+  /** Where the cursor is in PostgreSQL. */
   #saved: bigint;
   /** How far entries were dealt with; those behind `#saved` had no event. */
   #passed: bigint;
   #savedAt = performance.now();
   #known = new Set<string>();
   #knownSince = performance.now();
-  #isTroubled = false;
+  #isFailing = false;
 
   constructor(options: StepsOptions) {
     this.#options = options;
@@ -85,8 +85,8 @@ export class Steps {
     await this.#room();
   }
 
-  /** Goes on behind entries that were trimmed before they were read. */
-  async leap(floor: bigint): Promise<bigint> {
+  /** Continues behind entries that were trimmed before they were read. */
+  async skipTo(floor: bigint): Promise<bigint> {
     const { signal, pool, metrics, logger, cursor } = this.#options;
     while (this.#waitingBytes > 0 && !signal.aborted) await pause(RETRY_MS, signal);
     if (signal.aborted) return floor;
@@ -165,7 +165,7 @@ export class Steps {
         if (signal.aborted) return;
         const reason = refusal === null ? reasonOf(error) : null;
         if (reason === null) {
-          this.#complain(error);
+          this.#warn(error);
           await pause(RETRY_MS, signal);
         } else if (entries.length > 1) {
           const middle = Math.ceil(entries.length / 2);
@@ -193,7 +193,7 @@ export class Steps {
     const result = await enqueue(pool, step);
     if (result.kind === 'incomplete') return this.#stepAgain(entries, refusal, result.workspaceIds);
     if (result.kind === 'moved') return this.#settle(step.to);
-    this.#standAt(step.to);
+    this.#setCursor(step.to);
     // Without the reason, which may have a piece of the record in it.
     for (const { position } of step.parked)
       this.#options.logger.error({ position }, 'an entry of the log became no event: see webhooks.parked_entries');
@@ -211,7 +211,7 @@ export class Steps {
   }
 
   #stepOf(entries: readonly StoredEntry[], refusal: string | null): Step {
-    this.#forget();
+    this.#clearKnown();
     const events: StoredEvent[] = [];
     const parked: ParkedEntry[] = [];
     const others = new Set<string>();
@@ -236,7 +236,7 @@ export class Steps {
     return { epoch, from: this.#saved, to, events, parked, otherWorkspaces: [...others], deletedWorkspaces: deleted };
   }
 
-  #forget(): void {
+  #clearKnown(): void {
     if (this.#known.size <= KNOWN_MAX && performance.now() - this.#knownSince < KNOWN_MS) return;
     this.#known = new Set();
     this.#knownSince = performance.now();
@@ -247,8 +247,8 @@ export class Steps {
     const { pool, cursor } = this.#options;
     const stored = await readCursor(pool);
     if (stored?.epoch !== cursor.epoch || stored.position !== to)
-      throw new CursorMoved(`the cursor of webhooks is moved by another replica: it stands at ${stored?.position}`);
-    this.#standAt(to);
+      throw new CursorMoved(`the cursor of webhooks is moved by another replica: it is at ${stored?.position}`);
+    this.#setCursor(to);
   }
 
   async #save(): Promise<void> {
@@ -256,28 +256,28 @@ export class Steps {
     const [from, to] = [this.#saved, this.#passed];
     if (from === to) return;
     try {
-      if (await moveCursor(pool, { epoch: cursor.epoch, from, to })) this.#standAt(to);
+      if (await moveCursor(pool, { epoch: cursor.epoch, from, to })) this.#setCursor(to);
       else await this.#settle(to);
     } catch (error) {
       if (error instanceof CursorMoved) throw error;
-      this.#complain(error);
+      this.#warn(error);
     }
   }
 
-  #standAt(position: bigint): void {
+  #setCursor(position: bigint): void {
     this.#saved = this.#passed = position;
     this.#savedAt = performance.now();
   }
 
-  #complain(error: unknown): void {
+  #warn(error: unknown): void {
     const { logger, signal } = this.#options;
-    if (!this.#isTroubled && !signal.aborted) logger.warn({ err: error }, 'events cannot be written; trying again');
-    this.#isTroubled = true;
+    if (!this.#isFailing && !signal.aborted) logger.warn({ err: error }, 'events cannot be written; trying again');
+    this.#isFailing = true;
   }
 
   #recovered(): void {
-    if (this.#isTroubled) this.#options.logger.info({ position: this.#passed.toString() }, 'events are written again');
-    this.#isTroubled = false;
+    if (this.#isFailing) this.#options.logger.info({ position: this.#passed.toString() }, 'events are written again');
+    this.#isFailing = false;
   }
 }
 

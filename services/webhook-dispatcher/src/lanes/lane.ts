@@ -25,14 +25,14 @@ export interface LaneParts extends AttemptParts {
 }
 
 /** After a reading failed, and while the secrets of an endpoint cannot be read. */
-const TROUBLE_MS = 500;
+const RETRY_MS = 500;
 const SEALED_MS = 30_000;
 /** Between two attempts whose outcome PostgreSQL refuses: the consumer receives the same event each time. */
 const REFUSED_MS = 5_000;
 
 /**
  * One endpoint, while this replica leases it. First attempts run one after the other, ascending; the next one begins when
- * the one before is settled, whatever became of it. A first attempt that failed goes on as a retry, and retries run beside,
+ * the one before is settled, whatever became of it. A first attempt that failed becomes a retry, and retries run beside,
  * each at its time. Everything that happens (a wake, a reading, the end of an attempt, a timer, a renewed lease) calls
  * `#advance`, which begins what can begin now.
  *
@@ -69,7 +69,7 @@ export class Lane {
   readonly #retryPacer: RetryPacer;
   /** Deliveries under attempt, or whose outcome is not recorded yet. */
   readonly #busy = new Set<string>();
-  /** Deliveries whose outcome was recorded during the reading under way, which may still show them as due. */
+  /** Deliveries whose outcome was recorded during the current reading, which may still show them as due. */
   readonly #recordedMeanwhile = new Set<string>();
   /** Answers of 410 that are not recorded yet. */
   #goneUnrecorded = 0;
@@ -102,7 +102,7 @@ export class Lane {
   }
 
   /** Settings may have changed, retries may have been asked for. */
-  look(): void {
+  readAll(): void {
     this.#wantsFirsts = true;
     this.#wantsRetries = true;
     this.#wantsSettings = true;
@@ -111,7 +111,7 @@ export class Lane {
 
   /** How often the lane was woken, as PostgreSQL has it: more than is known here means that a wake was missed. */
   noteWakes(wakes: string): void {
-    if (BigInt(wakes) > BigInt(this.#wakes)) this.look();
+    if (BigInt(wakes) > BigInt(this.#wakes)) this.readAll();
   }
 
   renewed(safeUntilMs: number): void {
@@ -120,7 +120,7 @@ export class Lane {
   }
 
   /** There may be room for what could not begin. */
-  goOn(): void {
+  advance(): void {
     this.#advance();
   }
 
@@ -181,7 +181,7 @@ export class Lane {
     setTimeout(() => this.#advance(), ms + 1).unref();
   }
 
-  /** An attempt may begin when its end lies safely within the lease, and its outcome finds room. */
+  /** An attempt may begin when its end is safely within the lease, and there is room for its outcome. */
   #mayBegin(): boolean {
     const { attemptMs, leaseSlackMs } = this.#parts.limits;
     const isLeaseSafe = this.#safeUntilMs - performance.now() >= attemptMs + leaseSlackMs;
@@ -231,7 +231,7 @@ export class Lane {
       this.#wantsFirsts ||= wantsFirsts;
       this.#wantsRetries ||= wantsRetries;
       this.#wantsSettings = true;
-      this.#pause(TROUBLE_MS);
+      this.#pause(RETRY_MS);
     }
     this.#idleSinceMs = performance.now();
   }
@@ -389,7 +389,7 @@ export class Lane {
     if (this.#reading !== null) this.#recordedMeanwhile.add(deliveryId);
     this.#idleSinceMs = performance.now();
     if (!this.#isOpen) return;
-    if (recording !== 'recorded') return this.look();
+    if (recording !== 'recorded') return this.readAll();
     // Of a retry, one more attempt may have been asked for meanwhile.
     if (attemptCount > 0) this.#wantsRetries = true;
     this.#nextRetry.setEarlier(nextMs);

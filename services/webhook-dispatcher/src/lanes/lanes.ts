@@ -24,7 +24,7 @@ import { Slots } from './slots.ts';
  * row's time on the clock of PostgreSQL, and its token ascends with each take-over, so a replica that was suspended beyond
  * the end of its lease can record no failure. The holder begins an attempt only when its end lies safely within the lease.
  *
- * A lane is claimed when it is woken, or when it is found due, which any replica looks for twice a second; so after a
+ * A lane is claimed when it is woken, or when it is due, which each replica checks twice a second; so after a
  * wake or an announcement that was lost a delivery is late by a moment, after the end of a replica by a lease.
  */
 
@@ -90,7 +90,7 @@ class LeasedLanes implements LaneGauges {
   #toClaim = new Set<string>();
   #claiming: Promise<void> | null = null;
   #releasing: Promise<void> | null = null;
-  #isTroubled = false;
+  #isFailing = false;
 
   constructor(options: LanesOptions, limits: DispatchLimits) {
     checkLease(limits);
@@ -100,7 +100,7 @@ class LeasedLanes implements LaneGauges {
     const recorder = new Recorder({
       write: (outcomes) => recordOutcomes(pool, outcomes, options.disableRule),
       onWritten: (recorded) => this.#written(recorded),
-      onRoom: () => this.#each((lane) => lane.goOn()),
+      onRoom: () => this.#each((lane) => lane.advance()),
       atOnce: limits.outcomesAtOnce,
       max: limits.outcomesMax,
       gatherMs: limits.outcomesGatherMs,
@@ -126,14 +126,14 @@ class LeasedLanes implements LaneGauges {
   }
 
   change(endpointIds: readonly string[]): void {
-    this.#eachOf(endpointIds, (lane) => lane.look());
+    this.#eachOf(endpointIds, (lane) => lane.readAll());
   }
 
   announced(endpointIds: readonly string[]): void {
-    for (const endpointId of endpointIds) this.#lanes.get(endpointId)?.look();
+    for (const endpointId of endpointIds) this.#lanes.get(endpointId)?.readAll();
   }
 
-  /** Lanes that are not held are claimed, and so look at everything. */
+  /** Lanes that are not held are claimed, and a claimed lane reads everything. */
   #eachOf(endpointIds: readonly string[], act: (lane: Lane) => void): void {
     for (const endpointId of endpointIds) {
       const lane = this.#lanes.get(endpointId);
@@ -197,11 +197,11 @@ class LeasedLanes implements LaneGauges {
     while (!signal.aborted) {
       try {
         await step();
-        if (this.#isTroubled) log.info({}, 'lanes are served again');
-        this.#isTroubled = false;
+        if (this.#isFailing) log.info({}, 'lanes are served again');
+        this.#isFailing = false;
       } catch (err) {
-        if (!this.#isTroubled) log.warn({ err }, 'lanes cannot be served now; trying again');
-        this.#isTroubled = true;
+        if (!this.#isFailing) log.warn({ err }, 'lanes cannot be served now; trying again');
+        this.#isFailing = true;
       }
       await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
@@ -252,7 +252,7 @@ class LeasedLanes implements LaneGauges {
     while (this.#toClaim.size > 0 && !this.#options.signal.aborted) {
       const { lanesAtOnce, lanesMax } = this.#limits;
       const room = lanesMax - this.#lanes.size;
-      // What finds no room is due, so any replica with room claims it, and this one when it gives lanes back.
+      // Lanes without room here are due, so any replica with room claims them, and this one after it released others.
       if (room <= 0) return this.#toClaim.clear();
       const endpointIds = [...this.#toClaim].slice(0, Math.min(lanesAtOnce, room));
       for (const endpointId of endpointIds) this.#toClaim.delete(endpointId);
@@ -264,7 +264,7 @@ class LeasedLanes implements LaneGauges {
         const claimed = await claimLanes(pool, { holder: this.#holder, leaseMs, endpointIds });
         this.#add(claimed, safeFromMs);
       } catch (err) {
-        log.debug({ err }, 'lanes could not be claimed; they are found when they are looked for');
+        log.debug({ err }, 'lanes could not be claimed; the next check for due lanes finds them');
       }
       const elsewhere = endpointIds.filter((endpointId) => !this.#lanes.has(endpointId));
       if (elsewhere.length > 0) announce?.(elsewhere);
@@ -285,7 +285,7 @@ class LeasedLanes implements LaneGauges {
       if (before !== undefined) this.#remove(before);
       const lane = new Lane(leased, safeUntilMs, this.#parts);
       this.#lanes.set(leased.endpointId, lane);
-      lane.look();
+      lane.readAll();
     }
   }
 

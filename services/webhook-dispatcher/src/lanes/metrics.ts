@@ -10,7 +10,7 @@ export interface LaneMetrics {
   endpointDisabled(reason: DisabledReason): void;
 }
 
-/** What is looked up when the metrics are read. */
+/** What is computed when the metrics are read. */
 export interface LaneGauges {
   inFlight(): Readonly<Record<'quick' | 'slow' | 'unknown', number>>;
   lanes(): { readonly active: number; readonly slow: number; readonly idle: number };

@@ -33,7 +33,7 @@ interface Asked extends Ask {
 /** A lane with so many retries under way or unrecorded begins no more, so that a page always holds some that can begin. */
 export const RETRIES_READ = 8;
 
-/** Reads what the lanes ask for, many lanes in one statement: at once, together with what gathers while one is read. */
+/** Reads what lanes request, many lanes in one statement: at once, together with the requests that arrive during a reading. */
 export class LaneReader {
   readonly #pool: Pool;
   readonly #held: Held;

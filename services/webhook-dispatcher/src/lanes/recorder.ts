@@ -3,7 +3,7 @@ import type { Logger } from '@wts/service-kit/observe';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outcome, Recorded } from '../store/outcomes.ts';
 
-/** An outcome that waits for PostgreSQL; its times stand on this process's monotonic clock. */
+/** An outcome that waits for PostgreSQL; its times are of this process's monotonic clock. */
 export type SettledOutcome = Omit<Outcome, 'startedAgoMs' | 'settledAgoMs'> & {
   readonly startedMs: number;
   readonly settledMs: number;
@@ -45,7 +45,7 @@ export class Recorder {
   #waiting: Waiting[] = [];
   #writing: Promise<void> | null = null;
   #wasFull = false;
-  #isTroubled = false;
+  #isFailing = false;
   #isGivingUp = false;
 
   constructor(options: RecorderOptions) {
@@ -82,7 +82,7 @@ export class Recorder {
       await this.#writeBatch();
       if (this.#waiting.length < this.#options.atOnce) await sleep(this.#options.gatherMs);
     }
-    // In the same turn as the last look at what waits, because otherwise what is added in between would wait for the next.
+    // In the same turn as the last check of the queue, because an outcome added in between would wait for the next one.
     this.#writing = null;
   }
 
@@ -106,8 +106,8 @@ export class Recorder {
     const batch = all.filter(({ isDone }) => !isDone);
     try {
       const recorded = await write(batch.map(({ outcome }) => countedBack(outcome)));
-      if (this.#isTroubled) log.info({}, 'outcomes of attempts are recorded again');
-      this.#isTroubled = false;
+      if (this.#isFailing) log.info({}, 'outcomes of attempts are recorded again');
+      this.#isFailing = false;
       onWritten(recorded);
       for (const one of batch) {
         done(one, recorded.deliveryIds.has(one.outcome.deliveryId) ? 'recorded' : 'ignored');
@@ -116,8 +116,8 @@ export class Recorder {
     } catch (err) {
       if (isRetryableSqlState(err) || isOfNewPartition(err)) return false;
       if (faultOfSqlState(err)?.code === 'unavailable') {
-        if (!this.#isTroubled) log.warn({ err }, 'outcomes of attempts cannot be recorded; they are kept meanwhile');
-        this.#isTroubled = true;
+        if (!this.#isFailing) log.warn({ err }, 'outcomes of attempts cannot be recorded; they are kept meanwhile');
+        this.#isFailing = true;
         return false;
       }
       return this.#writeInParts(batch, err);
@@ -160,7 +160,7 @@ function reduced(outcome: SettledOutcome): SettledOutcome {
 }
 
 /**
- * A row that waited for the lock of the default partition while a partition was made is refused (23514), and goes into the
+ * A row that waited for the lock of the default partition while a partition was made is refused (23514), and is stored in the
  * new one when its statement is repeated. A check constraint has a name, the bounds of a partition have none.
  */
 function isOfNewPartition(err: unknown): boolean {

@@ -3,8 +3,8 @@ import { DISPATCH } from '../limits.ts';
 import { RetryTimer } from './retry-timer.ts';
 
 describe('the timer of retries', () => {
-  /** After how long a retry that is due then is looked at. */
-  function lookedAtAfter(dueInMs: number): number {
+  /** After how long the timer ends for a retry that is due then. */
+  function endsAfter(dueInMs: number): number {
     const { setTimeout: original } = globalThis;
     let waitMs = Number.NaN;
     globalThis.setTimeout = ((onTime: () => void, ms: number) => {
@@ -22,10 +22,10 @@ describe('the timer of retries', () => {
   }
 
   it('does not keep a lane that only waits from going back', () => {
-    assert.ok(lookedAtAfter(10 * 3_600_000) > DISPATCH.laneIdleMs * 2);
+    assert.ok(endsAfter(10 * 3_600_000) > DISPATCH.laneIdleMs * 2);
   });
 
   it('never waits too long for a timer', () => {
-    assert.ok(lookedAtAfter(60 * 24 * 3_600_000) < 2 ** 31);
+    assert.ok(endsAfter(60 * 24 * 3_600_000) < 2 ** 31);
   });
 });

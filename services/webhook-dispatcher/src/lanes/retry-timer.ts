@@ -1,6 +1,6 @@
 /**
- * A timer this long overflows nothing; what lies beyond is looked at in between. It is longer than `laneIdleMs`, because each
- * look makes a lane busy, and one that only waits goes back.
+ * A timer this long overflows nothing; for a later time it is set again. It is longer than `laneIdleMs`, because each
+ * end makes a lane busy, and one that only waits is released.
  */
 const WAIT_MS_MAX = 24 * 60 * 60 * 1_000;
 

@@ -71,7 +71,7 @@ describe('the places for attempts', () => {
     for (const slot of quick) (await slot).free();
   });
 
-  it('remember no origin that nothing is sent to', async () => {
+  it('keep no entry of an origin that nothing is sent to', async () => {
     const slots = new Slots(LIMITS);
     for (let at = 0; at < 1_000; at += 1) (await slots.take(asked('quick'))).free();
     assert.equal(slots.keys, 0);

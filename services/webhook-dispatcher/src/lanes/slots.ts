@@ -70,7 +70,7 @@ class Places {
   }
 }
 
-/** As many places for each key; nothing is kept of a key without attempts, because hosts come and go. */
+/** As many places for each key; nothing is kept of a key without attempts, because the number of hosts has no bound. */
 class KeyedPlaces {
   readonly #max: number;
   readonly #places = new Map<string, Places>();
@@ -156,7 +156,7 @@ export class Slots {
     };
   }
 
-  /** Origins and workspaces that are remembered. */
+  /** How many origins and workspaces have an entry. */
   get keys(): number {
     return this.#workspaces.size + this.#origins.size + this.#slowOrigins.size;
   }

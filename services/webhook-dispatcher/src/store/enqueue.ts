@@ -17,7 +17,7 @@ export interface ParkedEntry {
   readonly entry: string;
 }
 
-/** What becomes of a run of entries, and where the cursor stands before and after it. */
+/** What becomes of a run of entries, and where the cursor is before and after it. */
 export interface Step {
   readonly epoch: string;
   readonly from: bigint;
@@ -35,14 +35,14 @@ export type StepResult =
   | { readonly kind: 'done'; readonly endpointIds: readonly string[]; readonly deliveries: number }
   /** These do have endpoints: nothing was changed, the step has to be taken again with their events. */
   | { readonly kind: 'incomplete'; readonly workspaceIds: readonly string[] }
-  /** The cursor stands elsewhere: nothing was changed. */
+  /** The cursor is elsewhere: nothing was changed. */
   | { readonly kind: 'moved' };
 
 const IS_SERVED = 'enabled and deleted_at is null';
 
 /**
  * The cursor, brought to the log as it is now: before the first start it begins at the head, or where the first endpoint
- * was created; in a new epoch it goes on where it stands, because it lies in the same database as the log and was restored
+ * was created; in a new epoch it stays where it is, because it is in the same database as the log and was restored
  * with it. Both are read in one snapshot: what an endpoint created later is for lies behind this head.
  */
 export async function openCursor(pool: Pool): Promise<Cursor> {
@@ -67,7 +67,7 @@ export async function readCursor(pool: Pool): Promise<Cursor | null> {
   return row === undefined ? null : { epoch: row.epoch, position: BigInt(row.position) };
 }
 
-/** Moves the cursor over entries without events; false when it stands elsewhere. */
+/** Moves the cursor over entries without events; false when it is elsewhere. */
 export async function moveCursor(
   pool: Pool,
   { epoch, from, to }: Pick<Step, 'epoch' | 'from' | 'to'>,
@@ -125,7 +125,7 @@ const DELIVER = `lane as materialized (
 
 /**
  * The statement is a transaction of its own: events, deliveries and cursor become true together or not at all, and only
- * from the place where the cursor stands, so whatever arrives twice and whoever works beside makes no second delivery.
+ * from the place of the cursor, so neither a repeated entry nor a second replica makes a second delivery.
  *
  * A workspace that is deleted loses its endpoints, lanes and secrets at once. Its last events make no deliveries, because
  * a statement cannot change a lane and delete it.

@@ -93,7 +93,7 @@ export async function claimDueLanes(
 }
 
 /**
- * Leases those of the lanes that are free, or that the holder meant to give back. One that is locked is being claimed, or
+ * Leases those of the lanes that are free, or that the holder was about to release. One that is locked is being claimed, or
  * woken, by another.
  */
 export async function claimLanes(
@@ -206,7 +206,7 @@ function storedSecret({ keyId, sealed, createdAt, expiresAt }: StoredSecretText)
   };
 }
 
-/** Where the first attempts of a lane go on. */
+/** Where the reading of first attempts of a lane continues. */
 export interface FirstsAsked {
   readonly endpointId: string;
   /** The last delivery whose first attempt began. */
@@ -219,7 +219,7 @@ const DELIVERY = `d.endpoint_id as "endpointId", d.id as "deliveryId", d.event_a
   (extract(epoch from now() - d.event_at) * 1000)::float8 as "ageMs"`;
 
 /**
- * The text of a delivery's event. `offset 0` makes PostgreSQL look it up by its key, in the one partition that its time names;
+ * The text of a delivery's event. `offset 0` makes PostgreSQL read it by its key, from the one partition of its time;
  * a plain join may read every event of every day, because it plans without knowing which partitions are left out.
  */
 const eventOf = (delivery: string, condition = 'true'): string =>

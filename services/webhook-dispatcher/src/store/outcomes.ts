@@ -11,7 +11,7 @@ export interface Outcome {
   readonly eventAt: string;
   /** Of the lane when the attempt began. */
   readonly token: string;
-  /** Where the attempt went. */
+  /** Of the endpoint when the attempt began. */
   readonly url: string;
   /** Before this attempt. */
   readonly attemptCount: number;
@@ -74,9 +74,9 @@ const HISTORY = `history as (
 /**
  * Keeps webhooks.repeat.same-id: what was sent and not recorded is sent again, with the same id.
  *
- * A success counts whoever records it. Neither the endpoint nor its lane is written, except when the success changes what
+ * A success counts, whichever replica records it. Neither the endpoint nor its lane is written, except when the success changes what
  * is known of the endpoint. An endpoint that was switched off for its failures while the successful attempt was under way is
- * switched on again: its consumer answers. A success at an address that the endpoint no longer has says nothing of it.
+ * switched on again: its consumer answers. A success at an address that the endpoint no longer has does not count for it.
  */
 const RECORD_SUCCESSES = `with ${OUTCOME},
   recorded as (
