@@ -171,6 +171,38 @@ describe('POST /graphql', function () {
     for (const code of Object.keys(GRAPH_ERRORS)) assert.ok(text.includes(code), code);
   });
 
+  it('answers huge and hostile values shortly, with a code and without a trace of the engine [graphql.errors.coded]', async () => {
+    const byId = 'query ($id: ID!) { task(id: $id) { id } }';
+    const page = 'query ($first: Int) { tasks(first: $first) { nodes { id } } }';
+    const cases: [name: string, document: string, variables: Record<string, unknown>, code: string][] = [
+      ['a huge id', byId, { id: 'x'.repeat(900_000) }, 'BAD_USER_INPUT'],
+      [
+        'an object as an id',
+        byId,
+        { id: { a: Array.from({ length: 500 }, () => 'x'.repeat(1000)) } },
+        'BAD_USER_INPUT',
+      ],
+      ['a NUL in a literal', '{ task(id: "a\\u0000b") { id } }', {}, 'VALIDATION_FAILED'],
+      ['a negative page', page, { first: -1 }, 'BAD_USER_INPUT'],
+      ['a large page', page, { first: 101 }, 'BAD_USER_INPUT'],
+      ['a page beyond integers', page, { first: 2 ** 40 }, 'BAD_USER_INPUT'],
+      ['a forged cursor', '{ tasks(after: "bm8=") { nodes { id } } }', {}, 'BAD_USER_INPUT'],
+      ['1600 levels', `{${'viewer{'.repeat(1600)}id${'}'.repeat(1600)}}`, {}, 'DEPTH_LIMIT_EXCEEDED'],
+      [
+        '5000 aliases',
+        `{${Array.from({ length: 5000 }, (_, at) => `a${at}: viewer { id }`).join(' ')}}`,
+        {},
+        'PARSE_FAILED',
+      ],
+    ];
+    for (const [name, document, variables, code] of cases) {
+      const answer = await graph.query(document, { variables });
+      assert.deepEqual([answer.status, codesOf(answer)[0]], [200, code], `${name}: ${answer.text.slice(0, 500)}`);
+      assert.ok(answer.text.length < 3000, name);
+      assert.doesNotMatch(answer.text, /node_modules|RangeError|TypeError|\bat .*:\d+:\d+/, name);
+    }
+  });
+
   it('writes one line for each request, without its document and its variables', async () => {
     graph.logs.length = 0;
     const document = 'query Named($secret: String!) { __type(name: $secret) { name } }';
