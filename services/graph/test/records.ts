@@ -4,7 +4,7 @@ import { testDatabase, type TestDatabase } from '@wts/testkit';
 import type { Principal } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { execute, parse, validate, type ExecutionResult } from 'graphql';
+import { execute, parse, validate, type DocumentNode, type ExecutionResult } from 'graphql';
 import { Pool } from 'pg';
 import type { Context, RequestContext } from '../src/context.ts';
 import { SCHEMA } from '../src/graphql/schema.ts';
@@ -12,6 +12,18 @@ import { Reads } from '../src/queries/reads.ts';
 import { Statements } from '../src/store/statements.ts';
 
 type Values = Readonly<Record<string, unknown>>;
+
+const documents = new Map<string, DocumentNode>();
+
+/** A valid document, parsed once. */
+function documentOf(query: string): DocumentNode {
+  const known = documents.get(query);
+  if (known !== undefined) return known;
+  const document = parse(query);
+  assert.deepEqual(validate(SCHEMA, document), [], query);
+  documents.set(query, document);
+  return document;
+}
 
 /** A record to store; its group is its workspace unless another is given. */
 export interface NewRow {
@@ -128,9 +140,7 @@ export class Records implements AsyncDisposable {
   /** Asks as a person. */
   async ask(userId: string, query: string, asked: Asked = {}): Promise<Answer> {
     const { variables = {}, workspaceId, minSyncId, signal = new AbortController().signal } = asked;
-    const document = parse(query);
-    const faults = validate(SCHEMA, document);
-    assert.deepEqual(faults, [], query);
+    const document = documentOf(query);
     const principal: Principal = {
       userId,
       scopes: ['read'],

@@ -61,7 +61,6 @@ describe('a search', function () {
       'DATABASE version',
       'migr data',
       'atabas',
-      'databsae',
       'migrate databse',
       'Migrate the database to version 18',
     ])

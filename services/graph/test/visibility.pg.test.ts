@@ -171,6 +171,7 @@ describe('what a reader sees', function () {
     );
     const task = await records.one({ model: 'Task', values: { workspaceId: group, title: 'Old', creatorId: gone } });
     const query = `query ($id: ID!, $task: ID!) { user(id: $id) { name } node(id: $id) { ... on User { username } } task(id: $task) { creator { name } }
+      listed: tasks(filter: {id: {eq: $task}}) { nodes { creator { name } } }
       users(filter: {id: {eq: $id}}) { totalCount }
       tasks(filter: {creator: {name: {eq: "Now called otherwise"}}}) { totalCount } }`;
     const asked = { variables: { id: gone, task: task.id } };
@@ -178,6 +179,7 @@ describe('what a reader sees', function () {
       user: { name: 'As she was' },
       node: { username: 'then' },
       task: { creator: { name: 'As she was' } },
+      listed: { nodes: [{ creator: { name: 'As she was' } }] },
       users: { totalCount: 0 },
       tasks: { totalCount: 0 },
     });
@@ -234,17 +236,21 @@ describe('what a reader sees', function () {
       ({ many }) => !many,
     );
     const fields = relations.map(({ name }) => `${name} { id }`).join(' ');
-    const { task: found } = await records.data<{ task: Record<string, { id: string } | null> }>(
-      bob,
-      `{ task(id: "${task.id}") { ${fields} } }`,
-    );
-    assert.deepEqual(found, {
-      workspace: { id: home },
-      project: null,
-      team: null,
-      assignee: null,
-      creator: null,
-      repeatTemplate: null,
-    });
+    // Alone, in a list at the root, and in one inside a record: the three are read by different statements.
+    const list = `tasks(filter: {id: {eq: "${task.id}"}}) { nodes { ${fields} } }`;
+    const data = await records.data<{
+      task: object;
+      tasks: { nodes: object[] };
+      workspace: { tasks: { nodes: object[] } };
+    }>(bob, `{ task(id: "${task.id}") { ${fields} } ${list} workspace(id: "${home}") { ${list} } }`);
+    for (const found of [data.task, data.tasks.nodes[0], data.workspace.tasks.nodes[0]])
+      assert.deepEqual(found, {
+        workspace: { id: home },
+        project: null,
+        team: null,
+        assignee: null,
+        creator: null,
+        repeatTemplate: null,
+      });
   });
 });

@@ -1,5 +1,6 @@
 import { Kind } from 'graphql';
 import type { FieldNode, FragmentDefinitionNode, GraphQLResolveInfo, SelectionSetNode } from 'graphql';
+import { relationsOf, type Model, type Relation } from '@wts/models';
 import type { Wants } from '../store/record.ts';
 
 /*
@@ -34,6 +35,39 @@ export function selectsRecords({ fieldNodes, fragments }: GraphQLResolveInfo): b
       connections.set(node, selects);
     }
     return selects;
+  });
+}
+
+const followed = new WeakMap<FieldNode, readonly Relation[]>();
+
+/** The single records that are selected in the records of a connection field, so that they are read with its page. */
+export function followedOf(model: Model, { fieldNodes: [node], fragments }: GraphQLResolveInfo): readonly Relation[] {
+  if (node?.selectionSet === undefined) return [];
+  const known = followed.get(node);
+  if (known !== undefined) return known;
+  const names = namesUnder(node.selectionSet, fragments, ['nodes', 'node']);
+  const relations = relationsOf(model).filter(({ name, many }) => !many && names.has(name));
+  followed.set(node, relations);
+  return relations;
+}
+
+/** The fields selected in `nodes`, or in `node` of `edges`. */
+function namesUnder(set: SelectionSetNode, fragments: Fragments, inside: readonly string[]): Set<string> {
+  const names = new Set<string>();
+  for (const { name, selectionSet } of fieldsIn(set, fragments)) {
+    if (selectionSet === undefined) continue;
+    if (inside.includes(name.value)) collect(selectionSet, fragments, { names, isDeep: false, visited: new Set() });
+    else if (name.value === 'edges') for (const one of namesUnder(selectionSet, fragments, inside)) names.add(one);
+  }
+  return names;
+}
+
+function fieldsIn({ selections }: SelectionSetNode, fragments: Fragments): FieldNode[] {
+  return selections.flatMap((selection) => {
+    if (selection.kind === Kind.FIELD) return [selection];
+    if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsIn(selection.selectionSet, fragments);
+    const fragment = fragments[selection.name.value];
+    return fragment === undefined ? [] : fieldsIn(fragment.selectionSet, fragments);
   });
 }
 

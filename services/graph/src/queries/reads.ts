@@ -8,10 +8,12 @@ import {
   pageOf,
   pagesStatement,
   pageStatement,
+  targetsOf,
   totalsStatement,
   totalStatement,
   type Connection,
   type Found,
+  type FoundPages,
   type Page,
   type Parents,
 } from '../store/connection.ts';
@@ -23,7 +25,10 @@ import { searchStatement, type SearchRequest } from '../store/search.ts';
 import { StatementWriter, withGroupsState, type Reader, type Statement } from '../store/statement.ts';
 
 /** The model of a record, for types that may be of any model. */
-const typed = (model: string, record: Found): Found => Object.assign(record, { __typename: model });
+function typed(model: string, record: Found): Found {
+  (record as { __typename?: string }).__typename = model;
+  return record;
+}
 
 interface Ready {
   readonly reader: Reader;
@@ -69,6 +74,7 @@ export class Reads {
   #ready: Promise<Ready> | null = null;
   /** By model, or by field of the query. */
   readonly #loaders = new Map<unknown, unknown>();
+  readonly #found = new Map<Model, Map<string, Found | null>>();
 
   constructor(context: Context, caller: Caller) {
     this.caller = caller;
@@ -88,16 +94,53 @@ export class Reads {
   refresh(): void {
     this.#ready = null;
     this.#loaders.clear();
+    this.#found.clear();
   }
 
   /** Null for a record that does not exist, or that the caller may not see. */
   async byId(model: Model, id: string, wants: Wants = ALL): Promise<Found | null> {
     if (!isUuid(id)) throw new Fault('validation_failed', { message: 'An id is a UUID' });
+    return this.#records(model, wants).load(id.toLowerCase());
+  }
+
+  /** A record that another one refers to. Without a promise where it was read before, because a query may have thousands. */
+  related(model: Model, id: string, wants: Wants): Found | null | Promise<Found | null> {
+    const found = this.#found.get(model)?.get(id);
+    return found === undefined ? this.#records(model, wants).load(id) : found;
+  }
+
+  #records(model: Model, wants: Wants): DataLoader<string, Found | null> {
     return this.#loader(model, async (ids: readonly string[]) => {
       const records = (await this.read((sql) => recordsStatement(model, ids, sql, wants))) as readonly Found[];
       const found = new Map(records.map((record) => [record.id, typed(model.name, record)]));
+      const known = this.#knownOf(model);
+      for (const id of ids) known.set(id, found.get(id) ?? null);
       return ids.map((one) => found.get(one) ?? null);
-    }).load(id.toLowerCase());
+    });
+  }
+
+  /** The pages of a statement. The records to which theirs refer are then found without a statement. */
+  #pages(connection: Connection, found: unknown): readonly Page[] {
+    const { pages, records } = found as FoundPages;
+    const { followed } = connection;
+    for (const [index, target] of targetsOf(followed).entries()) {
+      const known = this.#knownOf(target);
+      for (const record of records[index] ?? []) known.set(record.id, typed(target.name, record));
+    }
+    for (const { field, target } of followed) {
+      const known = this.#knownOf(target);
+      for (const row of pages.flat()) {
+        const id = row[field];
+        if (typeof id === 'string' && !known.has(id)) known.set(id, null);
+      }
+    }
+    return pages.map((rows) => pageWithTypes(connection, rows));
+  }
+
+  #knownOf(model: Model): Map<string, Found | null> {
+    let known = this.#found.get(model);
+    if (known === undefined) this.#found.set(model, (known = new Map<string, Found | null>()));
+    return known;
   }
 
   /** A record of any model. */
@@ -111,8 +154,8 @@ export class Reads {
   }
 
   async page(connection: Connection): Promise<Page> {
-    const rows = (await this.read((sql) => pageStatement(connection, sql))) as readonly Found[];
-    return pageWithTypes(connection, rows);
+    const [page = EMPTY] = this.#pages(connection, await this.read((sql) => pageStatement(connection, sql)));
+    return page;
   }
 
   async total(connection: Connection): Promise<number> {
@@ -160,8 +203,8 @@ export class Reads {
         : { ...scope, lists: records.map((record) => (record[scope.relation.field] ?? []) as readonly string[]) };
     const pages = new DataLoader(
       async (records: readonly Found[]) => {
-        const all = await this.read((sql) => pagesStatement(connection, parentsOf(records), sql));
-        return (all as readonly (readonly Found[])[]).map((rows) => pageWithTypes(connection, rows));
+        const found = await this.read((sql) => pagesStatement(connection, parentsOf(records), sql));
+        return this.#pages(connection, found);
       },
       { cache: false },
     );
@@ -279,6 +322,8 @@ export class Reads {
 export function readsOf(context: Context, caller: Caller): Reads {
   return new Reads(context, caller);
 }
+
+const EMPTY: Page = { records: [], hasMore: false };
 
 const ALL: Wants = { selects: () => true };
 

@@ -5,6 +5,7 @@ import { placeOf } from './cursor.ts';
 import { filterSql, type Filter } from './filter.ts';
 import { beyondSql, isByCreation, orderOf, orderSql, type OrderKey, type Place } from './order.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
+import { selectedSql } from './records.ts';
 import { foundSql, firstMatchesSql, wordsOf, type Words } from './search.ts';
 import type { Statement, StatementWriter } from './statement.ts';
 
@@ -33,9 +34,16 @@ export interface Connection {
   readonly words: Words | null;
   readonly includeArchived: boolean;
   readonly wants: Wants;
+  /** The single records that are read with those of a page. */
+  readonly followed: readonly Relation[];
 }
 
-export function connectionOf(model: Model, given: ConnectionArguments, wants: Wants): Connection {
+export function connectionOf(
+  model: Model,
+  given: ConnectionArguments,
+  wants: Wants,
+  followed: readonly Relation[] = [],
+): Connection {
   const { first, last, after, before, filter, orderBy, search, includeArchived } = given;
   if (typeof first === 'number' && typeof last === 'number') throw refused('Give either first or last, not both');
   const limit = first ?? last ?? LIMITS.graphPageDefault;
@@ -53,6 +61,7 @@ export function connectionOf(model: Model, given: ConnectionArguments, wants: Wa
     words: typeof search === 'string' ? wordsOf(search) : null,
     includeArchived: includeArchived ?? false,
     wants,
+    followed,
   };
 }
 
@@ -71,21 +80,58 @@ export function pageOf({ limit, isBackward }: Connection, rows: readonly Found[]
   return { records: isBackward ? records.toReversed() : records, hasMore: rows.length > limit };
 }
 
-/** The page of a connection at the root: `[record]`. */
-export function pageStatement(connection: Connection, sql: StatementWriter): Statement {
-  const rows = followsGroups(connection) ? groupRowsSql(connection, sql) : rowsSql(connection, sql, null);
-  return sql.finish(`select coalesce(json_agg(page.record), '[]') as found from (${rows}) page`);
+/** What the statements of pages return. */
+export interface FoundPages {
+  readonly pages: readonly (readonly Found[])[];
+  /** Of each model in `targetsOf`: the records that those of the pages refer to. */
+  readonly records: readonly (readonly Found[])[];
 }
 
-/** The page of each parent: `[[record]]`, in the order of the parents. */
+/** The page of a connection at the root. */
+export function pageStatement(connection: Connection, sql: StatementWriter): Statement {
+  const rows = followsGroups(connection) ? groupRowsSql(connection, sql) : rowsSql(connection, sql, null);
+  return pagesOf(connection, sql, `select 1 as place, one.* from (${pageSql(connection, rows)}) one`);
+}
+
+/** The page of each parent, in the order of the parents. */
 export function pagesStatement(connection: Connection, parents: Parents, sql: StatementWriter): Statement {
   const from = parentsSql(parents, sql);
   const rows = rowsSql(connection, sql, scopeSql(parents));
-  return sql.finish(
-    `select coalesce(json_agg(level.page order by level.place), '[]') as found from (
-      select parent.place, (select coalesce(json_agg(page.record), '[]') from (${rows}) page) as page from ${from}
-    ) level`,
+  return pagesOf(
+    connection,
+    sql,
+    `select parent.place, one.* from ${from}, lateral (${pageSql(connection, rows)}) one`,
   );
+}
+
+/** One page as JSON, and the ids to which its records refer. */
+function pageSql({ followed }: Connection, rows: string): string {
+  const ids = followed.map((_, index) => `, array_agg(page.ref_${index}) as ref_${index}`).join('');
+  return `select coalesce(json_agg(page.record), '[]') as page${ids} from (${rows}) page`;
+}
+
+function pagesOf({ followed, wants }: Connection, sql: StatementWriter, level: string): Statement {
+  const records = targetsOf(followed).map((target) => {
+    const refs = followed.flatMap((one, index) => (one.target === target ? [`level.ref_${index}`] : [])).join(' || ');
+    const list = `array(select distinct ref from level, unnest(${refs}) ref where ref is not null)`;
+    return `(select coalesce(json_agg(one.record), '[]') from (${selectedSql(target, list, sql, wants)}) one)`;
+  });
+  return sql.finish(`with level as materialized (${level})
+    select json_build_object(
+      'pages', (select coalesce(json_agg(level.page order by level.place), '[]') from level),
+      'records', json_build_array(${records.join(', ')})
+    ) as found`);
+}
+
+/** The models of the records that are read with a page. */
+export function targetsOf(followed: readonly Relation[]): readonly Model[] {
+  return [...new Set(followed.map(({ target }) => target))];
+}
+
+/** The columns of a row of a page: its record, and the ids to which it refers. */
+function columnsSql({ model, wants, followed }: Connection): string {
+  const ids = followed.map(({ field }, index) => `, t.${snakeCase(field)} as ref_${index}`).join('');
+  return `${recordSql(model, 't', wants)} as record${ids}`;
 }
 
 /** How many records match at the root. */
@@ -130,19 +176,19 @@ function scopeSql(parents: Parents): string {
  * their keys, because records are large.
  */
 function rowsSql(connection: Connection, sql: StatementWriter, scope: string | null): string {
-  const { model, keys, isBackward, limit, words, wants } = connection;
+  const { model, keys, isBackward, limit, words } = connection;
   const { table } = layoutOf(model);
   const where = [...(scope === null ? [] : [scope]), visibleNow(model, sql)];
   const matching = inPage(connection, sql, where).join(' and ');
-  const record = recordSql(model, 't', wants);
+  const columns = columnsSql(connection);
   const order = orderSql('t', keys, isBackward);
   if (scope !== null && isByCreation(keys))
-    return `select ${record} as record from ${table} t where ${matching} order by ${order} limit ${limit + 1}`;
+    return `select ${columns} from ${table} t where ${matching} order by ${order} limit ${limit + 1}`;
   const near =
     words !== null && isByCreation(keys)
       ? firstMatchesSql(table, matching, (alias) => orderSql(alias, keys, isBackward), limit + 1)
       : `(select t.id from ${table} t where ${matching} order by ${order} limit ${limit + 1})`;
-  return `select ${record} as record from ${near} near join ${table} t on t.id = near.id order by ${order}`;
+  return `select ${columns} from ${near} near join ${table} t on t.id = near.id order by ${order}`;
 }
 
 /**
@@ -150,7 +196,7 @@ function rowsSql(connection: Connection, sql: StatementWriter, scope: string | n
  * the first of these. A reader of thousands of groups first finds the groups that have the first records.
  */
 function groupRowsSql(connection: Connection, sql: StatementWriter): string {
-  const { model, keys, isBackward, limit, wants } = connection;
+  const { model, keys, isBackward, limit, followed } = connection;
   const { table } = layoutOf(model);
   const inGroup = visibleToGroupSql(model, 'seen.id') ?? 'false';
   const where = inPage(connection, sql, [inGroup]).join(' and ');
@@ -162,8 +208,9 @@ function groupRowsSql(connection: Connection, sql: StatementWriter): string {
         select t.created_at, t.id from ${table} t where ${where} order by ${order('t')} limit 1
       ) head order by ${order('head')} limit ${limit + 1}) seen`;
   const from = sql.hasFewGroups ? `(select seen.id from ${seen}) seen` : seen;
-  return `select near.record from ${from}, lateral (
-      select t.id, t.created_at, ${recordSql(model, 't', wants)} as record from ${table} t where ${where} order by ${order('t')} limit ${limit + 1}
+  const ids = followed.map((_, index) => `, near.ref_${index}`).join('');
+  return `select near.record${ids} from ${from}, lateral (
+      select t.id, t.created_at, ${columnsSql(connection)} from ${table} t where ${where} order by ${order('t')} limit ${limit + 1}
     ) near order by ${order('near')} limit ${limit + 1}`;
 }
 

@@ -10,23 +10,26 @@ import type { Statement, StatementWriter } from './statement.ts';
 /** The records of a model with these ids, in any order: `[record]`. */
 export function recordsStatement(model: Model, ids: readonly string[], sql: StatementWriter, wants: Wants): Statement {
   return sql.finish(
-    `select coalesce(json_agg(one.record), '[]') as found from (${selectedSql(model, ids, sql, wants)}) one`,
+    `select coalesce(json_agg(one.record), '[]') as found from (${selectedSql(model, sql.add(ids, 'uuid[]'), sql, wants)}) one`,
   );
 }
 
 /** The records of any model with these ids: `[{model, record}]`. */
 export function nodesStatement(ids: readonly string[], sql: StatementWriter, wants: Wants): Statement {
+  const list = sql.add(ids, 'uuid[]');
   const each = MODELS.map(
-    (model) => `(select '${model.name}' as model, one.record from (${selectedSql(model, ids, sql, wants)}) one)`,
+    (model) => `(select '${model.name}' as model, one.record from (${selectedSql(model, list, sql, wants)}) one)`,
   );
   return sql.finish(
     `select coalesce(json_agg(json_build_object('model', one.model, 'record', one.record)), '[]') as found from (${each.join(' union all ')}) one`,
   );
 }
 
-/** A person who left is found as they were when they left; their other columns are not those of the record. */
-function selectedSql(model: Model, ids: readonly string[], sql: StatementWriter, wants: Wants): string {
-  const list = sql.add(ids, 'uuid[]');
+/**
+ * SQL with `record` of the records with these ids; `list` is SQL of an array. A person who left is found as they were when they left;
+ * their other columns are not those of the record.
+ */
+export function selectedSql(model: Model, list: string, sql: StatementWriter, wants: Wants): string {
   return visibleSelections(model, sql.viewer)
     .map(({ from, where }) => {
       const record = from === undefined ? recordSql(model, 't', wants) : 'frozen.record';
