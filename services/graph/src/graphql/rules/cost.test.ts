@@ -5,10 +5,12 @@ import { costOf, planCost, refusalOfCost } from './cost.ts';
 import type { Cost, CostPlan } from './cost.ts';
 
 const schema = buildSchema(`
-  type Query { tasks(first: Int, last: Int): TaskConnection! task(id: ID!): Task nodes(ids: [ID!]!): [Node]! workspaces: [Workspace!]! search(first: Int): [Task!]! }
+  type Query { tasks(first: Int, last: Int): TaskConnection! task(id: ID!): Task nodes(ids: [ID!]!): [Node]! workspaces: [Workspace!]! search(first: Int): SearchResult! }
   type Mutation { taskBatchUpdate(ids: [ID!]!): TaskBatchPayload! taskBatchCreate(inputs: [TaskInput!]!): TaskBatchPayload! }
   input TaskInput { title: String }
   interface Node { id: ID! }
+  type SearchResult { hits: [SearchHit!]! nodes: [Node!]! }
+  type SearchHit { score: Float! record: Node! }
   type TaskBatchPayload { tasks: [Task!]! }
   type TaskConnection { edges: [TaskEdge!]! nodes: [Task!]! totalCount: Int! pageInfo: PageInfo! }
   type PageInfo { hasNextPage: Boolean! }
@@ -47,8 +49,17 @@ describe('the cost of an operation', () => {
     );
     assert.equal(nodesOf('{ tasks { nodes { id } } }'), 50);
     assert.equal(nodesOf('{ tasks(last: 7) { nodes { id } } }'), 7);
-    assert.equal(nodesOf('{ search(first: 5) { id } }'), 5);
+    assert.equal(nodesOf('{ search(first: 5) { hits { record { id } } nodes { id } } }'), 5);
     assert.equal(nodesOf('{ workspaces { id } }'), 50);
+  });
+
+  it('is that of `last` when `first` is a variable without a value', () => {
+    const both = 'query ($first: Int, $last: Int) { tasks(first: $first, last: $last) { nodes { id } } }';
+    assert.equal(nodesOf(both, { first: null, last: 100 }), 100);
+    assert.equal(nodesOf(both, { last: 7 }), 7);
+    assert.equal(nodesOf(both, { first: 3, last: null }), 3);
+    assert.equal(nodesOf(both), 50);
+    assert.equal(nodesOf('query ($first: Int) { tasks(first: $first, last: 100) { nodes { id } } }'), 100);
   });
 
   it('multiplies lists inside lists, through every part and fragment', () => {

@@ -23,7 +23,7 @@ export interface Cost {
 type Variables = Readonly<Record<string, unknown>>;
 
 /** How many records a list returns at most. */
-type Count = number | { readonly variable: string; readonly read: (value: unknown) => number };
+type Count = number | ((variables: Variables) => number);
 
 /** `list`: a list of `count` records. `single`: one record. `part`: a part of the object around it, such as `edges`. */
 type FieldPlan =
@@ -126,32 +126,44 @@ class Planner {
   #count(field: GraphQLField<unknown, unknown>, node: FieldNode): Count | null {
     const declares = (name: string): boolean => field.args.some((one) => one.name === name);
     if (declares('first')) {
-      const given = ['first', 'last'].flatMap((name) => this.#given(node, name, pageOf) ?? []);
-      return given[0] ?? LIMITS.graphPageDefault;
+      const [first, last] = [this.#given(node, 'first'), this.#given(node, 'last')];
+      if (typeof first !== 'function' && typeof last !== 'function') return pageOf(first ?? last);
+      return (variables) => pageOf(valueOf(first, variables) ?? valueOf(last, variables));
     }
     // A batch returns a record for each of its items.
     const items = ['ids', 'inputs'].find(declares);
-    if (items !== undefined) return this.#given(node, items, lengthOf) ?? 0;
+    if (items !== undefined) {
+      const given = this.#given(node, items);
+      return typeof given === 'function' ? (variables) => lengthOf(given(variables)) : lengthOf(given);
+    }
     const { type } = field;
     return isListType(isNonNullType(type) ? type.ofType : type) ? LIMITS.graphPageDefault : null;
   }
 
-  #given(node: FieldNode, name: string, read: (value: unknown) => number): Count | null {
+  /** The value of an argument; null without one. */
+  #given(node: FieldNode, name: string): Given {
     const value = node.arguments?.find((argument) => argument.name.value === name)?.value;
     if (value === undefined || value.kind === Kind.NULL) return null;
-    if (value.kind !== Kind.VARIABLE) return read(literalOf(value));
+    if (value.kind !== Kind.VARIABLE) return literalOf(value);
     const variable = value.name.value;
     const fallback = this.#defaults.get(variable);
     const ofFallback = fallback === undefined ? undefined : literalOf(fallback);
-    return { variable, read: (given) => read(given === undefined ? ofFallback : given) };
+    return (variables) => (variables[variable] === undefined ? ofFallback : variables[variable]);
   }
 }
 
+/** A literal, or what it is with the variables of a request. */
+type Given = ReturnType<typeof literalOf> | null | ((variables: Variables) => unknown);
+
+function valueOf(given: Given, variables: Variables): unknown {
+  return typeof given === 'function' ? given(variables) : given;
+}
+
 /** Connections, their edges, and results of mutations: their lists are those that the field around them was charged for. */
-const PARTS = /(?:Connection|Edge|Payload)$/;
+const PARTS = /(?:Connection|Edge|Payload|SearchResult|SearchHit)$/;
 
 /** What the readers of a literal need: a whole number, or the length of a list. */
-function literalOf(value: ValueNode): unknown {
+function literalOf(value: ValueNode): number | readonly ValueNode[] | undefined {
   if (value.kind === Kind.INT) return Number(value.value);
   return value.kind === Kind.LIST ? value.values : undefined;
 }
@@ -209,7 +221,7 @@ function costOfField(field: FieldPlan, variables: Variables, known: Map<SetPlan,
 }
 
 function numberOf(count: Count, variables: Variables): number {
-  return typeof count === 'number' ? count : count.read(variables[count.variable]);
+  return typeof count === 'number' ? count : count(variables);
 }
 
 /** Why an operation with this cost does not run; null when it may. */
