@@ -158,4 +158,10 @@ describe('documents', () => {
       assert.doesNotMatch(refused.message, /stack|RangeError|undefined/, name);
     }
   });
+
+  it('with a long name are refused without repeating it', () => {
+    const name = 'a'.repeat(10_000);
+    for (const text of [`{ ${name} }`, `query ($${name}: Int!) { task { id } }`, `{ task { id } } ${name}`])
+      assert.ok(refusal(text).message.length < 1_000);
+  });
 });

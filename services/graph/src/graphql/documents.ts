@@ -4,7 +4,7 @@ import { SetupError } from '@wts/service-kit/life';
 import { GraphQLError, Kind, parse, validate } from 'graphql';
 import type { DocumentNode, FragmentDefinitionNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { GRAPH_LIMITS } from '../limits.ts';
-import { graphError } from './errors.ts';
+import { graphError, short } from './errors.ts';
 import { planCost } from './rules/cost.ts';
 import type { CostPlan } from './rules/cost.ts';
 import { refusalOf } from './rules/structure.ts';
@@ -137,7 +137,7 @@ function parsed(text: string): DocumentNode | GraphQLError {
     if (error instanceof RangeError) return graphError('PARSE_FAILED', 'The document is nested too deeply.');
     if (!(error instanceof GraphQLError)) throw error;
     const { message, source, positions } = error;
-    return new GraphQLError(message, { source, positions, extensions: { code: 'PARSE_FAILED' } });
+    return new GraphQLError(short(message), { source, positions, extensions: { code: 'PARSE_FAILED' } });
   }
 }
 
@@ -152,7 +152,7 @@ function validated(schema: GraphQLSchema, ast: DocumentNode): readonly GraphQLEr
 }
 
 function asInvalid({ message, nodes }: GraphQLError): GraphQLError {
-  return new GraphQLError(message, { nodes, extensions: { code: 'VALIDATION_FAILED' } });
+  return new GraphQLError(short(message), { nodes, extensions: { code: 'VALIDATION_FAILED' } });
 }
 
 function operationsOf(schema: GraphQLSchema, { definitions }: DocumentNode): Operation[] {

@@ -1,6 +1,7 @@
 import type { ErrorCode, Fault } from '@wts/contracts';
 import { errorBody, ERRORS } from '@wts/contracts';
 import { GraphQLError } from 'graphql';
+import { GRAPH_LIMITS } from '../limits.ts';
 
 /** Every `extensions.code`, and every code of a refused change, with what it means for a caller. */
 export const GRAPH_ERRORS = {
@@ -52,13 +53,19 @@ export function graphCodeOf(code: ErrorCode): GraphErrorCode {
   return BY_STATUS[ERRORS[code].status] ?? 'BAD_USER_INPUT';
 }
 
+/** Messages about a value or a name repeat it, which may be as long as the request. */
+export function short(message: string): string {
+  const { messageCharsMax: max } = GRAPH_LIMITS;
+  return message.length <= max ? message : `${message.slice(0, max)}…`;
+}
+
 /** An error with a code of the list. Resolvers throw a `Fault` where one fits, which becomes such an error. */
 export function graphError(
   code: GraphErrorCode,
   message: string,
   more: Readonly<Record<string, unknown>> = {},
 ): GraphQLError {
-  return new GraphQLError(message, { extensions: { code, ...more } });
+  return new GraphQLError(short(message), { extensions: { code, ...more } });
 }
 
 /** The error of a fault: its public text, its code and its advice. The cause stays in `cause`, which is never sent. */

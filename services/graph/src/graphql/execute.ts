@@ -5,10 +5,9 @@ import { toFault } from '@wts/service-kit/http';
 import { executeRootSelectionSet, GraphQLError, validateExecutionArgs } from 'graphql';
 import type { ExecutionResult, GraphQLSchema, ValidatedExecutionArgs } from 'graphql';
 import type { RequestContext } from '../context.ts';
-import { GRAPH_LIMITS } from '../limits.ts';
 import { operationOf } from './documents.ts';
 import type { Document, Operation } from './documents.ts';
-import { GRAPH_ERRORS, graphError, toGraphError } from './errors.ts';
+import { GRAPH_ERRORS, graphError, short, toGraphError } from './errors.ts';
 import type { GraphErrorCode } from './errors.ts';
 import { costOf, refusalOfCost } from './rules/cost.ts';
 import type { Cost } from './rules/cost.ts';
@@ -72,13 +71,6 @@ function asWrongInput({ message, nodes }: GraphQLError): GraphQLError {
   return new GraphQLError(short(message), { nodes, extensions: { code: 'BAD_USER_INPUT' } });
 }
 
-/** Messages about a value repeat it. */
-function short(message: string): string {
-  return message.length <= GRAPH_LIMITS.messageCharsMax
-    ? message
-    : `${message.slice(0, GRAPH_LIMITS.messageCharsMax)}…`;
-}
-
 /** The reason of a request's signal at its deadline. */
 export function deadlineReached(): GraphQLError {
   const message = `The operation took longer than the allowed time and was cancelled. Ask for less at once. A mutation may still have happened: repeat it with the same clientTxId.`;
@@ -120,7 +112,8 @@ export function withRequestId(errors: readonly GraphQLError[], requestId: string
  * as an internal error without its cause. Keeps graphql.errors.coded.
  */
 function masked(error: GraphQLError, requestId: string, faults: Fault[]): GraphQLError {
-  const coded = [error, error.cause].find((one) => one instanceof GraphQLError && isCoded(one));
+  // The cause first: an error without a message of its own takes over the extensions of its cause.
+  const coded = [error.cause, error].find((one) => one instanceof GraphQLError && isCoded(one));
   if (coded instanceof GraphQLError) return copyOf(error, short(coded.message), { ...coded.extensions, requestId });
   // Raised by the engine: an argument that is wrong only with its variables.
   if (error.cause === undefined) return copyOf(error, short(error.message), { code: 'BAD_USER_INPUT', requestId });
