@@ -10,6 +10,8 @@ export const GRAPH_LIMITS = {
   documentsBytesMax: 48 * 1024 * 1024,
   /** Documents used once, which new ones displace first, so that nobody displaces the documents of others. */
   documentsUsedOnceBytesMax: 8 * 1024 * 1024,
+  /** Statements that wait for a connection; each holds its text and its values in memory. */
+  statementsWaitingMax: 2_000,
   /** Connections that cancel statements, which takes PostgreSQL less than a millisecond. */
   cancelConnections: 2,
 } as const;

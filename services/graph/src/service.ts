@@ -1,6 +1,8 @@
+import { LIMITS } from '@wts/contracts';
 import { GroupCache, Standby } from '@wts/read-model';
 import { openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
+import { FairGate } from '@wts/service-kit/fairness';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { checkPostgres, openPostgres } from '@wts/service-kit/postgres';
 import type { PostgresOptions } from '@wts/service-kit/postgres';
@@ -76,5 +78,13 @@ function openServer(
     log,
     stack,
   });
-  return { pool, cancelPool };
+  const gate = new FairGate({
+    slots: options.poolMax,
+    // Half of them keep this process busy, and as many processors of PostgreSQL.
+    slotsOfOneMax: Math.ceil(options.poolMax / 2),
+    waitMs: LIMITS.graphDeadlineMs,
+    waitingMax: GRAPH_LIMITS.statementsWaitingMax,
+    refusal: 'Too many queries are running',
+  });
+  return { pool, cancelPool, gate };
 }

@@ -54,6 +54,7 @@ describe('an operation that cannot go on', function () {
       await eventually(async () => (await waiting()) === 1);
       const answer = await answering;
       assert.deepEqual([answer.status, codesOf(answer), answer.body.data], [200, ['DEADLINE_EXCEEDED'], null]);
+      assert.match(answer.body.errors?.[0]?.message ?? '', /took longer than the allowed time/);
       await eventually(async () => (await waiting()) === 0);
     });
     assert.deepEqual(codesOf(await graph.query(TASKS)), []);
@@ -70,6 +71,23 @@ describe('an operation that cannot go on', function () {
       await eventually(async () => (await waiting()) === 0);
     });
     assert.deepEqual(codesOf(await long.query(TASKS)), []);
+  });
+
+  it('takes no connection of other people, however many of one person wait [never.one-takes-all]', async () => {
+    await using shared = await TestGraph.open('graph-shared', { DATABASE_POOL_MAX: '4' });
+    const leaving = new AbortController();
+    const greedy = personWith('read');
+    await whileLocked(shared, async (waiting) => {
+      const clients = Array.from({ length: 20 }, () =>
+        shared.query(TASKS, { principal: greedy, signal: leaving.signal }).catch(() => null),
+      );
+      await eventually(async () => (await waiting()) === 2);
+      // The person does not exist: the answer is that of a statement.
+      assert.deepEqual(codesOf(await shared.query('{ viewer { id } }')), ['NOT_FOUND']);
+      assert.equal(await waiting(), 2);
+      leaving.abort();
+      await Promise.all(clients);
+    });
   });
 
   it('is UNAVAILABLE with retry advice while PostgreSQL is gone, and works again after [graphql.errors.coded]', async () => {

@@ -1,5 +1,6 @@
 import { buildRecord, layoutOf, modelNamed, readInsert, type RecordOf, type Model } from '@wts/models';
 import { GroupCache } from '@wts/read-model';
+import { FairGate } from '@wts/service-kit/fairness';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
 import type { Principal } from '@wts/contracts';
 import assert from 'node:assert/strict';
@@ -70,7 +71,8 @@ export class Records implements AsyncDisposable {
     this.pool = new Pool({ connectionString: database.urlOf('wts_graph'), max: 8 });
     this.sync = new Pool({ connectionString: database.urlOf('wts_sync'), max: 2 });
     const { pool } = this;
-    const statements = new Statements([{ pool, cancelPool: pool }]);
+    const gate = new FairGate({ slots: 8, waitMs: 60_000, waitingMax: 1_000, refusal: 'Too much' });
+    const statements = new Statements([{ pool, cancelPool: pool, gate }]);
     // Only the parts that reads use.
     this.context = { pool, statements, standby: null, groupCache: new GroupCache() } as unknown as Context;
   }

@@ -83,6 +83,28 @@ describe('the statements of a request', function () {
     assert.equal(statements, 2);
   });
 
+  it('read and count the records of the same parent once', async () => {
+    const me = await fill(20);
+    const ofWorkspace = async (field: string): Promise<number> => {
+      let parents = 0;
+      const { statements } = records.context;
+      const rows = statements.rows.bind(statements);
+      statements.rows = (caller, pool, query) => {
+        const [first] = (query.values ?? []) as unknown[];
+        if (query.text.includes('parent') && Array.isArray(first)) parents += first.length;
+        return rows(caller, pool, query);
+      };
+      try {
+        await records.data(me, `{ tasks(first: 20) { nodes { workspace { tasks(first: 2) { ${field} } } } } }`);
+      } finally {
+        statements.rows = rows;
+      }
+      return parents;
+    };
+    assert.equal(await ofWorkspace('nodes { id }'), 1);
+    assert.equal(await ofWorkspace('totalCount'), 1);
+  });
+
   it('read a long text only where it is selected, and every other field as it is stored', async () => {
     const me = await records.person();
     const home = await records.workspace('Long', me);

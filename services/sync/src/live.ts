@@ -8,7 +8,7 @@ import type { ServiceContext } from '@wts/service-kit/life';
 import { onRevocation, openNats } from '@wts/service-kit/nats';
 import { type GroupCache, GroupReader } from '@wts/read-model';
 import type { Pool } from 'pg';
-import type { FairGate } from './fairness/fair-gate.ts';
+import type { FairGate } from '@wts/service-kit/fairness';
 import type { LoopTurns } from './fairness/loop-turns.ts';
 import { Hub } from './hub/hub.ts';
 import type { HubOptions } from './hub/hub.ts';

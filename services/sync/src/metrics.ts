@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { StandbyOutcome } from '@wts/read-model';
 import type { CommitWatch } from './commit/engine.ts';
-import type { FairGateWatch } from './fairness/fair-gate.ts';
+import type { FairGateWatch } from '@wts/service-kit/fairness';
 
 /** Metrics of commits: how many, how large, how long, and which requests were refused or dropped. */
 export function commitMetrics(registry: Registry, waiting: () => { units: number; bytes: number }): CommitWatch {

@@ -6,7 +6,7 @@ import { KeyedReads } from './keyed-reads/keyed-reads.ts';
 import { Bootstraps } from './bootstrap/bootstrap.ts';
 import { ClientModels } from './bootstrap/client-models.ts';
 import type { ConnectionShares } from './connections.ts';
-import { FairGate } from './fairness/fair-gate.ts';
+import { FairGate } from '@wts/service-kit/fairness';
 import type { LoopTurns } from './fairness/loop-turns.ts';
 import type { Reads } from './fairness/reads.ts';
 import { snapshotMetrics, type SnapshotKind } from './snapshots/metrics.ts';

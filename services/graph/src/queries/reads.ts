@@ -201,17 +201,19 @@ export class Reads {
       'inverse' in scope
         ? { ...scope, ids: records.map(({ id }) => id) }
         : { ...scope, lists: records.map((record) => (record[scope.relation.field] ?? []) as readonly string[]) };
+    // Parents such as the workspace of many tasks are the same record many times.
+    const cacheKeyFn = ({ id }: Found): string => id;
     const pages = new DataLoader(
       async (records: readonly Found[]) => {
         const found = await this.read((sql) => pagesStatement(connection, parentsOf(records), sql));
         return this.#pages(connection, found);
       },
-      { cache: false },
+      { cacheKeyFn },
     );
     const totals = new DataLoader(
       async (records: readonly Found[]) =>
         (await this.read((sql) => totalsStatement(connection, parentsOf(records), sql))) as readonly number[],
-      { cache: false },
+      { cacheKeyFn },
     );
     return { connection, page: (parent) => pages.load(parent), total: (parent) => totals.load(parent) };
   }
@@ -310,12 +312,13 @@ export class Reads {
   }
 
   #counted(): Queryable {
-    const { pool } = this.#context;
-    const query = (...given: Parameters<Queryable['query']>): unknown => {
+    const { pool, statements } = this.#context;
+    const query = async (given: string | Statement, more: readonly unknown[] = []): Promise<unknown> => {
       this.statements += 1;
-      return pool.query(...given);
+      const { text, values } = typeof given === 'string' ? { text: given, values: more } : given;
+      return { rows: await statements.rows(this.caller, pool, { text, values: [...values] }) };
     };
-    return { query } as Queryable;
+    return { query } as unknown as Queryable;
   }
 }
 

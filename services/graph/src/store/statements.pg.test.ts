@@ -1,8 +1,10 @@
 import { LIMITS } from '@wts/contracts';
+import { FairGate } from '@wts/service-kit/fairness';
 import { eventually, testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { Pool } from 'pg';
+import { personWith } from '../../test/test-graph.ts';
 import { Statements } from './statements.ts';
 
 const MIB = 1024 * 1024;
@@ -13,13 +15,15 @@ describe('the statements of a request', function () {
   let pool: Pool;
   let cancelPool: Pool;
   let statements: Statements;
+  const principal = personWith('read');
 
   before(async () => {
     database = await testDatabase('graph-statements');
     [pool, cancelPool] = [2, 1].map((max) => new Pool({ connectionString: database.url, max })) as [Pool, Pool];
     // A connection that is closed reports it here too, as in `openPostgres`.
     pool.on('connect', (client) => client.on('error', () => undefined));
-    statements = new Statements([{ pool, cancelPool }]);
+    const gate = new FairGate({ slots: 2, waitMs: 60_000, waitingMax: 100, refusal: 'Too much' });
+    statements = new Statements([{ pool, cancelPool, gate }]);
   });
   after(async () => {
     await Promise.all([pool.end(), cancelPool.end()]);
@@ -28,7 +32,7 @@ describe('the statements of a request', function () {
 
   const sizeOf = async (signal: AbortSignal, mebibytes: number): Promise<number | undefined> => {
     const query = { text: `select repeat('x', $1::int) as text`, values: [mebibytes * MIB] };
-    return (await statements.rows<{ text: string }>({ signal }, pool, query))[0]?.text.length;
+    return (await statements.rows<{ text: string }>({ principal, signal }, pool, query))[0]?.text.length;
   };
 
   it('read a bounded number of bytes together, and others go on [graphql.limit.bytes]', async () => {
@@ -44,7 +48,7 @@ describe('the statements of a request', function () {
   it('end in PostgreSQL when the request ends, and its connection serves others [graphql.limit.deadline]', async () => {
     const ending = new AbortController();
     const sleep = { text: `select pg_sleep(60), 'sleeping'`, values: [] };
-    const sleeping = [0, 1, 2].map(() => statements.rows(ending, pool, sleep));
+    const sleeping = [0, 1, 2].map(() => statements.rows({ principal, signal: ending.signal }, pool, sleep));
     const outcomes = Promise.allSettled(sleeping);
     const active = async (): Promise<number> =>
       (

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { LIMITS } from '@wts/contracts';
+import type { FairGate } from '@wts/service-kit/fairness';
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg';
 import type { Caller } from '../context.ts';
 import { graphError } from '../graphql/errors.ts';
@@ -10,30 +11,42 @@ export interface Server {
   readonly pool: Pool;
   /** A few connections that only cancel, because those of `pool` may all wait for statements that nobody needs. */
   readonly cancelPool: Pool;
+  /** Divides the connections of `pool` by person. */
+  readonly gate: FairGate;
 }
 
 /**
- * Runs the statements of requests. When the signal of a request aborts, because its client has disconnected or its deadline has
- * passed, a statement that waits for a connection never runs, and a running one is cancelled in PostgreSQL.
- * A request that reads too many bytes ends too, before they are in memory. Keeps graphql.limit.deadline, graphql.limit.bytes.
+ * Runs the statements of requests: a statement takes a connection when it is its person's turn, so no person takes the connections
+ * of others. When the signal of a request aborts, because its client has disconnected or its deadline has passed, a statement that
+ * waits for a connection never runs, and a running one is cancelled in PostgreSQL. A request that reads too many bytes ends too,
+ * before they are in memory. Keeps graphql.limit.deadline, graphql.limit.bytes.
  */
 export class Statements {
-  readonly #cancelPools: ReadonlyMap<Pool, Pool>;
+  readonly #servers: ReadonlyMap<Pool, Server>;
   readonly #names = new StatementNames();
   /** Bytes that each request has read. */
   readonly #bytes = new WeakMap<AbortSignal, number>();
 
   constructor(servers: readonly Server[]) {
-    this.#cancelPools = new Map(servers.map(({ pool, cancelPool }) => [pool, cancelPool]));
+    this.#servers = new Map(servers.map((server) => [server.pool, server]));
   }
 
   /** The rows of one statement, which is prepared when it is frequent. Rejects with the reason of the signal when it aborts. */
   async rows<Row extends QueryResultRow>(
-    { signal }: Pick<Caller, 'signal'>,
+    { principal, signal }: Pick<Caller, 'principal' | 'signal'>,
     pool: Pool,
     query: QueryConfig,
   ): Promise<Row[]> {
-    signal.throwIfAborted();
+    const server = this.#servers.get(pool);
+    if (server === undefined) throw new Error('the pool is of no server');
+    return server.gate.run(principal.userId, { signal }, () => this.#run<Row>(server, signal, query));
+  }
+
+  async #run<Row extends QueryResultRow>(
+    { pool, cancelPool }: Server,
+    signal: AbortSignal,
+    query: QueryConfig,
+  ): Promise<Row[]> {
     const name = this.#names.nameOf(query.text);
     const prepared = name === undefined ? query : { ...query, name };
     const client = await pool.connect();
@@ -41,14 +54,14 @@ export class Statements {
     let cancelled: Promise<unknown> | undefined;
     let broken: Error | undefined;
     using reading = countBytes(client, LIMITS.graphReadBytesMax - (this.#bytes.get(signal) ?? 0));
-    const cancel = (): void => {
-      cancelled = this.#cancel(pool, client);
+    const onAbort = (): void => {
+      cancelled = cancel(cancelPool, client);
     };
     try {
       signal.throwIfAborted();
       // Sent before the first statement of a connection, so that it does not wait behind it.
       const known = backends.has(client) ? undefined : backendOf(client);
-      signal.addEventListener('abort', cancel, { once: true });
+      signal.addEventListener('abort', onAbort, { once: true });
       const [{ rows }] = await Promise.all([client.query<Row>(prepared), known]);
       return rows;
     } catch (error) {
@@ -59,20 +72,20 @@ export class Statements {
       if (isOfConnection(error)) broken = error as Error;
       throw signal.aborted ? signal.reason : error;
     } finally {
-      signal.removeEventListener('abort', cancel);
+      signal.removeEventListener('abort', onAbort);
       this.#bytes.set(signal, (this.#bytes.get(signal) ?? 0) + reading.bytes);
       // A late cancel request would cancel the next statement.
       if (cancelled !== undefined) await cancelled;
       client.release(broken ?? !isCurrent);
     }
   }
+}
 
-  async #cancel(pool: Pool, client: PoolClient): Promise<void> {
-    try {
-      await this.#cancelPools.get(pool)?.query('select pg_cancel_backend($1)', [await backendOf(client)]);
-    } catch {
-      // The timeout of the connection ends the statement.
-    }
+async function cancel(cancelPool: Pool, client: PoolClient): Promise<void> {
+  try {
+    await cancelPool.query('select pg_cancel_backend($1)', [await backendOf(client)]);
+  } catch {
+    // The timeout of the connection ends the statement.
   }
 }
 

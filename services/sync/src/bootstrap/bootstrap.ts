@@ -1,6 +1,6 @@
 import { Fault, formatSyncId, LIMITS, syncApi } from '@wts/contracts';
 import { type PersonGroups, visibleSelections } from '@wts/read-model';
-import type { FairGate } from '../fairness/fair-gate.ts';
+import type { FairGate } from '@wts/service-kit/fairness';
 import {
   SpooledSnapshot,
   tooManySnapshots,

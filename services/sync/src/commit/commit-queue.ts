@@ -1,8 +1,6 @@
 import { BoundedMap } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
-import { FairQueue, type QueueEntry } from '../fairness/fair-queue.ts';
-import { retryAfterSeconds, SHARE } from '../fairness/fair-gate.ts';
-import { RecentPeople } from '../fairness/recent-people.ts';
+import { FairQueue, RecentPeople, SHARE, retryAfterSeconds, type QueueEntry } from '@wts/service-kit/fairness';
 import { Batch, type BatchKind, type BatchPart } from './batch.ts';
 import { WEIGHT_BYTES, type BatchLimits } from './decide-batch.ts';
 import type { CommitRequest } from './request.ts';

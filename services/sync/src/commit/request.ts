@@ -1,5 +1,5 @@
 import { Fault } from '@wts/contracts';
-import type { QueueEntry } from '../fairness/fair-queue.ts';
+import type { QueueEntry } from '@wts/service-kit/fairness';
 import { personOf, type Unit, type UnitOutcome } from './unit.ts';
 
 export interface CommitOptions {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LoopTurns } from './loop-turns.ts';
-import { RecentPeople } from './recent-people.ts';
+import { RecentPeople } from '@wts/service-kit/fairness';
 
 const PIECE = 10;
 

@@ -1,6 +1,4 @@
-import { FairQueue } from './fair-queue.ts';
-import type { RecentPeople } from './recent-people.ts';
-import { TimeShare } from './time-share.ts';
+import { FairQueue, TimeShare, type RecentPeople } from '@wts/service-kit/fairness';
 
 /**
  * Bytes moved in one turn of the event loop, for all people together: a millisecond or two. With less, each piece would need a

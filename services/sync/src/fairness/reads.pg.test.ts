@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { eventually, testDatabase } from '@wts/testkit';
 import type { Queryable } from '@wts/log';
 import { Pool } from 'pg';
-import { FairGate } from './fair-gate.ts';
+import { FairGate } from '@wts/service-kit/fairness';
 import { Reads } from './reads.ts';
 
 describe('reads by turns of people', () => {

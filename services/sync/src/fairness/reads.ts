@@ -1,6 +1,6 @@
 import type { Queryable } from '@wts/log';
 import type { Pool, PoolClient } from 'pg';
-import type { FairGate } from './fair-gate.ts';
+import type { FairGate } from '@wts/service-kit/fairness';
 
 /**
  * Runs short reads by turns of people: a read takes a connection only when its turn has come, so no person takes the

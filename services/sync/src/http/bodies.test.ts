@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Fault, LIMITS } from '@wts/contracts';
 import { Registry } from 'prom-client';
 import { LoopTurns } from '../fairness/loop-turns.ts';
-import { RecentPeople } from '../fairness/recent-people.ts';
+import { RecentPeople } from '@wts/service-kit/fairness';
 import { waitMetrics } from '../metrics.ts';
 import { Bodies } from './bodies.ts';
 

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { FairGateWatch } from '../fairness/fair-gate.ts';
+import type { FairGateWatch } from '@wts/service-kit/fairness';
 
 /** Metrics of snapshots: how many run, wait and are refused, how large they are, how long they take. */
 export interface SnapshotMetrics extends FairGateWatch {

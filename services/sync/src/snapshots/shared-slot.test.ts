@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { FairGate } from '../fairness/fair-gate.ts';
+import { FairGate } from '@wts/service-kit/fairness';
 import { SharedSlot } from './shared-slot.ts';
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

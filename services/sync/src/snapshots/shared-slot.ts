@@ -1,4 +1,4 @@
-import type { FairGate } from '../fairness/fair-gate.ts';
+import type { FairGate } from '@wts/service-kit/fairness';
 
 /**
  * Waits for one slot on behalf of several people: it enters the gate once for each, and keeps the first slot that is granted.

@@ -3,7 +3,7 @@ import type { PersonGroups, Selection } from '@wts/read-model';
 import type { Pool } from 'pg';
 import type { LineSink } from '../store/copy-rows.ts';
 import { SnapshotTransaction, SnapshotTooOld } from '../store/snapshot-transaction.ts';
-import type { FairGate } from '../fairness/fair-gate.ts';
+import type { FairGate } from '@wts/service-kit/fairness';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import { Deflater, type Content } from './gzip.ts';
 import type { SnapshotMetrics } from './metrics.ts';

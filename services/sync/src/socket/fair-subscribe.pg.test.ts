@@ -5,7 +5,7 @@ import type { LiveSocket } from '@wts/testkit';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openTestReplica } from '../../test/replica.ts';
-import { FairGate } from '../fairness/fair-gate.ts';
+import { FairGate } from '@wts/service-kit/fairness';
 
 const SOCKETS = 40;
 

@@ -3,7 +3,7 @@ import type { Entry, EntryRange } from '@wts/log';
 import { type GroupsWithGains, type Reader, Visibility } from '@wts/read-model';
 import { ENTRY_FORMATTERS, type ActionSpelling } from '../deltas/action-spelling.ts';
 import { walk } from '../deltas/walk.ts';
-import type { FairGate } from '../fairness/fair-gate.ts';
+import type { FairGate } from '@wts/service-kit/fairness';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Hub } from '../hub/hub.ts';
 import { PacketWriter, Packets } from '../hub/packet.ts';

@@ -1,6 +1,6 @@
 import { Fault } from '@wts/contracts';
 import { poll, type GroupSource, type GroupsWithGains, type Reader } from '@wts/read-model';
-import type { FairGate } from '../fairness/fair-gate.ts';
+import type { FairGate } from '@wts/service-kit/fairness';
 
 /** A standby that was promoted a moment ago may be behind the requested position until it starts its epoch. */
 const PATIENCE = { everyMs: 20, timeoutMs: 5_000 } as const;

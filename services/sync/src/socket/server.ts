@@ -11,7 +11,7 @@ import type { Duplex } from 'node:stream';
 import type { Registry } from 'prom-client';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { ActionSpelling } from '../deltas/action-spelling.ts';
-import type { FairGate } from '../fairness/fair-gate.ts';
+import type { FairGate } from '@wts/service-kit/fairness';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Hub } from '../hub/hub.ts';
 import { GroupListeners } from './group-listeners.ts';
