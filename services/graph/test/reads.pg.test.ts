@@ -1,4 +1,9 @@
+import type { Standby } from '@wts/read-model';
+import { FairGate } from '@wts/service-kit/fairness';
 import assert from 'node:assert/strict';
+import { Pool } from 'pg';
+import { Reads } from '../src/queries/reads.ts';
+import { Statements } from '../src/store/statements.ts';
 import { Records } from './records.ts';
 
 describe('reading', () => {
@@ -38,5 +43,34 @@ describe('reading', () => {
         ],
       },
     });
+  });
+
+  it('refuses on a replica by its bounds, without a second try on the primary [never.one-takes-all]', async () => {
+    const { context, pool } = records;
+    const replica = new Pool({ connectionString: records.database.urlOf('wts_graph'), max: 1 });
+    const gateOf = (slots: number): FairGate =>
+      new FairGate({ slots, waitMs: 60_000, waitingMax: 0, refusal: 'Too many queries' });
+    const [free, taken] = [gateOf(8), gateOf(1)];
+    using _slot = await taken.enter(me);
+    const reads = new Reads(
+      {
+        ...context,
+        standby: { poolFor: () => Promise.resolve(replica) } as unknown as Standby,
+        statements: new Statements([
+          { pool, cancelPool: pool, gate: free },
+          { pool: replica, cancelPool: pool, gate: taken },
+        ]),
+      },
+      {
+        principal: { userId: me, scopes: ['read'], credential: { kind: 'jwt', id: 'test' } },
+        requestId: 'test',
+        signal: new AbortController().signal,
+      },
+    );
+    try {
+      await assert.rejects(reads.ownWorkspaces(), { code: 'unavailable' });
+    } finally {
+      await replica.end();
+    }
   });
 });

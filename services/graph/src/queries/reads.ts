@@ -3,6 +3,7 @@ import { hasEntries, LogReader, type Queryable } from '@wts/log';
 import type { Model } from '@wts/models';
 import { GroupReader, poll } from '@wts/read-model';
 import DataLoader from 'dataloader';
+import { GraphQLError } from 'graphql';
 import type { Caller, Context } from '../context.ts';
 import {
   pageOf,
@@ -267,8 +268,10 @@ export class Reads {
     try {
       return await statements.rows<FoundRow>(caller, pool, query);
     } catch (error) {
-      // The replica may disconnect, or end a statement whose rows its replay removes. The primary has everything it had.
-      if (pool === primary || caller.signal.aborted) throw error;
+      // The replica may disconnect, or end a statement whose rows its replay removes. The primary has everything it had. What this
+      // service refused by its own bounds is no failure of the replica.
+      if (pool === primary || caller.signal.aborted || error instanceof Fault || error instanceof GraphQLError)
+        throw error;
       return statements.rows<FoundRow>(caller, primary, query);
     }
   }
