@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { TestDispatcher } from './test-dispatcher.ts';
 
-const { createEndpoint, deleteEndpoint, listEndpoints } = webhookApi;
+const { createEndpoint, deleteEndpoint, listEndpoints, rotateSecret } = webhookApi;
 const url = 'https://hooks.example.com/x';
 
 describe('a webhook endpoint that is created with an Idempotency-Key', function () {
@@ -36,5 +36,23 @@ describe('a webhook endpoint that is created with an Idempotency-Key', function 
     const second = await dispatcher.ask(owner, createEndpoint, create);
     assert.equal(second.status, 201, second.text);
     assert.notEqual(second.body.endpoint.id, params.id);
+  });
+
+  it('has a current secret after a rotation whose key is of an earlier day', async () => {
+    const { id: workspaceId, owner } = await dispatcher.workspace('owner');
+    const { endpoint } = await dispatcher.endpoint(owner, workspaceId);
+    const rotate = { params: { id: endpoint.id }, headers: { 'idempotency-key': randomUUID() } };
+    await dispatcher.ask(owner, rotateSecret, rotate);
+    await dispatcher.ask(owner, rotateSecret, { params: rotate.params });
+    await dispatcher.store.admin.query('update webhooks.idempotency_keys set expires_at = now()');
+    assert.equal((await dispatcher.ask(owner, rotateSecret, rotate)).status, 200);
+    const { rows } = await dispatcher.store.pool.query<{ expires_at: Date | null }>(
+      'select expires_at from webhooks.secrets where endpoint_id = $1 order by created_at desc',
+      [endpoint.id],
+    );
+    assert.deepEqual(
+      rows.map(({ expires_at: expiresAt }) => expiresAt === null),
+      [true, false, false],
+    );
   });
 });

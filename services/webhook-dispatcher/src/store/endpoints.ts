@@ -156,12 +156,15 @@ async function remove(trx: Knex, id: string): Promise<boolean> {
   return true;
 }
 
-/** A secret of an earlier try of the same request was never shown: the new text takes its place. */
+/**
+ * A secret of an earlier try of the same request was never shown: the new one takes its place. It is the current one also when
+ * the `Idempotency-Key` was used before and another secret has followed since.
+ */
 async function insertSecret(trx: Knex, endpointId: string, { id, keyId, sealed }: NewSecret): Promise<void> {
   await rows(
     trx,
     `insert into webhooks.secrets (id, endpoint_id, key_id, sealed) values (:id, :endpointId, :keyId, :sealed)
-      on conflict (id) do update set key_id = excluded.key_id, sealed = excluded.sealed`,
+      on conflict (id) do update set key_id = excluded.key_id, sealed = excluded.sealed, created_at = now(), expires_at = null`,
     { id, endpointId, keyId, sealed },
   );
 }
