@@ -607,6 +607,7 @@ create table webhooks.deliveries (
   last_status_code smallint,
   last_response_snippet text,
   last_error text,
+  unrecorded_attempts smallint default 0 not null,
   constraint deliveries_endpoint_id_event_id_event_at_key UNIQUE (endpoint_id, event_id, event_at),
   constraint deliveries_pkey PRIMARY KEY (id, event_at),
   constraint deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
@@ -725,6 +726,7 @@ create table webhooks.events_default partition of webhooks.events
 insert into webhooks.migrations (batch, name) values
   (1, '0001-create-endpoints'),
   (1, '0002-create-deliveries'),
-  (1, '0003-create-idempotency-keys');
+  (1, '0003-create-idempotency-keys'),
+  (1, '0004-count-unrecorded-attempts');
 
 reset role;

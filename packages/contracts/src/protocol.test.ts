@@ -24,7 +24,8 @@ function protocol(): object {
   const operations = Object.values(syncApi as Readonly<Record<string, unknown>>)
     .filter((value): value is Contract => typeof value === 'object' && value !== null && 'path' in value)
     .filter(({ internal }) => internal === undefined)
-    .map((operation) => ({ ...operation, errors: errorsOf(operation).toSorted() }))
+    // Which services call an operation too is nothing that clients see.
+    .map(({ callers: _callers, ...operation }) => ({ ...operation, errors: errorsOf(operation).toSorted() }))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const socketErrors = Object.keys(SOCKET_ERRORS).toSorted();
   const codes = new Set<string>([...operations.flatMap((operation) => operation.errors), ...socketErrors]);

@@ -209,7 +209,10 @@ describe('the fair gate', () => {
           await note();
         }
         paused.clear();
-        for (const person of started.keys()) start(person);
+        for (const person of started.keys()) {
+          start(person);
+          await note();
+        }
         for (await note(); gated.begun.length > 0; await note()) await gated.end(0);
         assert.deepEqual(begun, started);
         await gated.close();
