@@ -75,9 +75,15 @@ export async function readHistory(
   const entries: HistoryEntry[] = [];
   // Entries after the position for which the groups are exact could be of a group that was lost since.
   let end = before !== null && before <= person.at ? before - 1n : person.at;
+  // Where one entry is before the gain of its group, all earlier ones of the group are too.
+  const ended = new Set<string>();
   for (;;) {
-    const rows = (await read(entriesStatement(reader, modelId, { end, count: limit + 1 }))) as readonly EntryRow[];
-    for (const row of rows) if (isShown(row, visibility)) entries.push(entryOf(row, modelId));
+    const page = { end, count: limit + 1, ended: [...ended] };
+    const rows = (await read(entriesStatement(reader, modelId, page))) as readonly EntryRow[];
+    for (const row of rows) {
+      if (isShown(row, visibility)) entries.push(entryOf(row, modelId));
+      else ended.add(row.groupId);
+    }
     const last = rows.at(-1);
     if (entries.length > limit) return { entries: entries.slice(0, limit), hasMore: true };
     if (last === undefined || rows.length <= limit) return { entries, hasMore: false };
@@ -85,15 +91,23 @@ export async function readHistory(
   }
 }
 
+interface EntriesPage {
+  readonly end: bigint;
+  readonly count: number;
+  /** Groups without further visible entries. */
+  readonly ended: readonly string[];
+}
+
 /** Relies on index sync_actions (model_id, sync_id). */
-function entriesStatement(reader: Reader, modelId: string, { end, count }: { end: bigint; count: number }): Statement {
+function entriesStatement(reader: Reader, modelId: string, { end, count, ended }: EntriesPage): Statement {
   const sql = new StatementWriter(reader);
   const own = `entry.model_id = ${sql.add(modelId, 'uuid')} and entry.sync_id <= ${sql.add(end.toString(), 'bigint')}`;
+  const groups = `entry.group_id = any(${sql.viewer.groups}) and entry.group_id <> all(${sql.add(ended, 'uuid[]')})`;
   return sql.finish(`select coalesce(json_agg(page), '[]') as found from (
       select sync_id::text as "syncId", group_id as "groupId", workspace_id as "workspaceId", model as "modelName", action,
         coalesce(data, record) as data, client_id as "clientId", client_tx_id as "clientTxId", actor_id as "actorId",
         ${isoTimeSql('created_at')} as "createdAt"
-      from sync.sync_actions entry where ${own} and entry.group_id = any(${sql.viewer.groups}) order by entry.sync_id desc limit ${count}
+      from sync.sync_actions entry where ${own} and ${groups} order by entry.sync_id desc limit ${count}
     ) page`);
 }
 
