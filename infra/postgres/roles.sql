@@ -7,6 +7,7 @@ DROP TABLE IF EXISTS pg_temp.service_role;
 CREATE TEMP TABLE service_role (role, schema, reads_sync) AS VALUES
   ('wts_sync',      'sync',      false),
   ('wts_workspace', 'workspace', true),
+  ('wts_auth',      'auth',      true),
   ('wts_webhooks',  'webhooks',  true),
   -- Reads the models and writes nothing, because sync commits every change.
   ('wts_graph',     NULL,        true);

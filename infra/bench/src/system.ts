@@ -12,7 +12,7 @@ export interface MeasuredSystem extends AsyncDisposable {
   readonly authority: TestAuthority;
 }
 
-const MEASURED = ['gateway', 'sync', 'workspace', 'webhook-dispatcher', 'graph'] as const;
+const MEASURED = ['gateway', 'sync', 'workspace', 'webhook-dispatcher', 'graph', 'auth', 'agent'] as const;
 
 export interface StartOptions {
   /** Of the measured processes. */

@@ -7,7 +7,7 @@ export interface ServiceSpec {
   readonly name: ServiceName;
   /** Its PostgreSQL role. A service with a role has its migrations in `src/migrate.ts`. */
   readonly role?: DatabaseRole;
-  /** The services it calls: each one sets `<NAME>_URL`. */
+  /** The services it calls: each one sets `<NAME>_SERVICE_URL`. */
   readonly calls?: readonly string[];
   readonly reads?: readonly SharedSetting[];
 }
@@ -28,14 +28,21 @@ export const SERVICES: readonly ServiceSpec[] = [
   { name: 'sync', role: 'wts_sync', calls: ['workspace'], reads: ['NATS_URL', 'API_KEY_PREFIX', 'JWT_ISSUERS'] },
   { name: 'workspace', role: 'wts_workspace', calls: ['sync'], reads: ['NATS_URL', 'API_KEY_PREFIX'] },
   {
+    name: 'auth',
+    role: 'wts_auth',
+    calls: ['sync', 'workspace'],
+    reads: ['NATS_URL', 'API_KEY_PREFIX', 'BASE_URL', 'AUTH_URL'],
+  },
+  {
     name: 'webhook-dispatcher',
     role: 'wts_webhooks',
     reads: ['NATS_URL', 'WEBHOOK_SECRET_KEY', 'WEBHOOK_ALLOWED_CIDRS', 'WEBHOOK_EXTRA_CA_FILE'],
   },
   { name: 'graph', role: 'wts_graph', calls: ['sync', 'workspace'] },
+  { name: 'agent', calls: ['graph'], reads: ['AUTH_URL'] },
   {
     name: 'gateway',
-    calls: ['workspace', 'sync', 'webhook-dispatcher', 'graph'],
+    calls: ['workspace', 'auth', 'sync', 'webhook-dispatcher', 'graph', 'agent'],
     reads: ['NATS_URL', 'API_KEY_PREFIX', 'JWT_ISSUERS', 'BASE_URL', 'AUTH_URL', 'AUTH_PORT'],
   },
 ];
@@ -68,5 +75,5 @@ export const PASSED_THROUGH: readonly string[] = [
 ];
 
 export function urlVariable(service: string): string {
-  return `${service.toUpperCase().replaceAll('-', '_')}_URL`;
+  return `${service.toUpperCase().replaceAll('-', '_')}_SERVICE_URL`;
 }

@@ -123,7 +123,7 @@ export class Stack implements AsyncDisposable {
     const printed = await runScript('workspace', 'seed', {
       ...picked(env, PASSED_THROUGH),
       DATABASE_URL: database.urlOf('wts_workspace'),
-      SYNC_URL: this.#urlsOf('sync'),
+      SYNC_SERVICE_URL: this.#urlsOf('sync'),
       INTERNAL_TOKEN_SECRET: secrets.internalTokenSecret,
       API_KEY_PREFIX,
       SEED_ISSUER: LOCAL_JWT.issuer,

@@ -1,7 +1,7 @@
 import { STREAM } from './actions.ts';
 
 /** The users of NATS: services, the audit (`npm run verify:log`), an operator. */
-export const NATS_USERS = ['gateway', 'workspace', 'sync', 'webhook-dispatcher', 'verify', 'admin'] as const;
+export const NATS_USERS = ['gateway', 'workspace', 'auth', 'sync', 'webhook-dispatcher', 'verify', 'admin'] as const;
 export type NatsUser = (typeof NATS_USERS)[number];
 
 export interface NatsPermissions {
@@ -22,11 +22,12 @@ const FOLLOWING = [
 
 /**
  * The subjects that each user may publish and receive, from which infra/nats/users.conf is generated. Only sync may publish entries,
- * only the workspace service revocations, only gateways counts. None of them may delete or purge the stream.
+ * only the workspace and auth services revocations, only gateways counts. None of them may delete or purge the stream.
  */
 export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
   gateway: { publish: [STREAM.rates], subscribe: [STREAM.rates, STREAM.revoked] },
   workspace: { publish: [STREAM.revoked], subscribe: [] },
+  auth: { publish: [STREAM.revoked], subscribe: [] },
   sync: {
     publish: [
       STREAM.subject,

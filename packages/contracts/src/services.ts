@@ -1,7 +1,7 @@
 import type { Contract } from './contract.ts';
 
 /** Every service that calls others. */
-export type ServiceName = 'gateway' | 'workspace' | 'sync' | 'graph' | 'webhook-dispatcher';
+export type ServiceName = 'gateway' | 'workspace' | 'auth' | 'sync' | 'graph' | 'webhook-dispatcher' | 'agent';
 
 /** The services that may call an internal operation; all others are refused, on behalf of any person. */
 export interface InternalUse {

@@ -66,15 +66,15 @@ export const settings = defineSettings({
 
 export type GatewayConfig = ConfigOf<typeof settings>;
 
-/** `syncUrls`, read from `SYNC_URL`, and so on for each service of the route table. */
-function upstreamUrls(): { readonly [Name in UpstreamName as `${Name}Urls`]: Setting<readonly string[]> } {
+/** `syncServiceUrls`, read from `SYNC_SERVICE_URL`, and so on for each service of the route table. */
+function upstreamUrls(): { readonly [Name in UpstreamName as `${Name}ServiceUrls`]: Setting<readonly string[]> } {
   const settings = forUpstreams((name) =>
-    setting.urls(`${name.toUpperCase().replaceAll('-', '_')}_URL`, {
+    setting.urls(`${name.toUpperCase().replaceAll('-', '_')}_SERVICE_URL`, {
       ...HTTP,
       doc: `Addresses of the ${name} service.`,
     }),
   );
-  return Object.fromEntries(Object.entries(settings).map(([name, urls]) => [`${name}Urls`, urls])) as ReturnType<
+  return Object.fromEntries(Object.entries(settings).map(([name, urls]) => [`${name}ServiceUrls`, urls])) as ReturnType<
     typeof upstreamUrls
   >;
 }

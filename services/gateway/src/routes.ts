@@ -12,7 +12,7 @@ import {
 
 interface RouteRow {
   readonly contract: Contract;
-  /** The gateway itself, or the service at the setting `<NAME>_URL`. */
+  /** The gateway itself, or the service at the setting `<NAME>_SERVICE_URL`. */
   readonly to: ServiceName;
   /** Pages of any origin may read the answer, because it is public. Other answers need a configured origin. */
   readonly anyOrigin?: true;

@@ -105,7 +105,7 @@ function openShared(
     connections: shareConnections(kit, config),
     upstreams,
     mintToken: forUpstreams((to) => tokenMinter({ from: 'gateway', to, secret: kit.internalTokenSecret })),
-    authenticator: openAuthenticator(kit, openServiceClient(kit, 'workspace', config.workspaceUrls), config),
+    authenticator: openAuthenticator(kit, openServiceClient(kit, 'workspace', config.workspaceServiceUrls), config),
     ownAnswers: ownAnswers(kit.readiness, describe(config), config.graphiql ? readGraphiql() : null),
     socketsMax: kit.connections.socketsMax,
     origins: checkOrigins(config.corsOrigins),
@@ -147,7 +147,7 @@ function describe({ baseUrl, rateLimits }: GatewayConfig): object {
 function openUpstreams({ log, stack }: ServiceContext, config: GatewayConfig): EdgeParts['upstreams'] {
   const more = { headersTimeoutMs: config.upstreamTimeoutMs, refreshMs: config.addressRefreshMs };
   return forUpstreams((name) => {
-    const upstream = openUpstream(name, config[`${name}Urls`], log, more);
+    const upstream = openUpstream(name, config[`${name}ServiceUrls`], log, more);
     stack.defer(() => upstream.close());
     return upstream;
   });

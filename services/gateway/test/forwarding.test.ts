@@ -262,7 +262,7 @@ describe('a service that fails', () => {
 
   it('to answer before it closes the connection gives 503, and the request is not sent elsewhere', async () => {
     const second = await FakeService.start('sync', testGateway.sync.secret);
-    const two = await startTestGateway({ SYNC_URL: `${testGateway.sync.url},${second.url}` });
+    const two = await startTestGateway({ SYNC_SERVICE_URL: `${testGateway.sync.url},${second.url}` });
     const hangUp: FakeService['answer'] = (req) => void req.socket.destroy();
     testGateway.sync.answer = hangUp;
     second.answer = hangUp;
@@ -282,7 +282,7 @@ describe('a service that fails', () => {
 
   it('at one address is skipped while another answers, and each request is sent once', async () => {
     const two = await startTestGateway({
-      SYNC_URL: `http://127.0.0.1:${closedPort},${testGateway.sync.url},http://127.0.0.1:${closedPort}`,
+      SYNC_SERVICE_URL: `http://127.0.0.1:${closedPort},${testGateway.sync.url},http://127.0.0.1:${closedPort}`,
     });
     const lines = [`Authorization: Bearer ${two.fullKey}`, 'Content-Length: 2'];
     for (let count = 1; count <= 5; count += 1) {
@@ -318,7 +318,7 @@ describe('a service that fails', () => {
   });
 
   it('to answer in time gives 503, and the request there is cancelled', async () => {
-    const impatient = await startTestGateway({ UPSTREAM_TIMEOUT_MS: '200', SYNC_URL: testGateway.sync.url });
+    const impatient = await startTestGateway({ UPSTREAM_TIMEOUT_MS: '200', SYNC_SERVICE_URL: testGateway.sync.url });
     let isCancelled = false;
     testGateway.sync.answer = (req) => void req.socket.once('close', () => (isCancelled = true));
     const lines = [`Authorization: Bearer ${impatient.fullKey}`];

@@ -46,7 +46,7 @@ describe('readiness', () => {
     silent.on('connection', (socket) => sockets.add(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
-    const hanging = await startTestGateway({ SYNC_URL: `http://127.0.0.1:${port}` });
+    const hanging = await startTestGateway({ SYNC_SERVICE_URL: `http://127.0.0.1:${port}` });
     const before = performance.now();
     const replies = await Promise.all([1, 2, 3].map(() => exchange(hanging.api, request('GET /ready'))));
     assert.ok(performance.now() - before < 2_000);
@@ -145,8 +145,8 @@ describe('the log of a gateway', () => {
 describe('the configuration of a gateway', () => {
   it('is checked before anything is opened, with every error in one message', async () => {
     const wrong = {
-      WORKSPACE_URL: 'not a url',
-      SYNC_URL: '',
+      WORKSPACE_SERVICE_URL: 'not a url',
+      SYNC_SERVICE_URL: '',
       INTERNAL_TOKEN_SECRET: 'short',
       JWT_ISSUERS: '{',
       PORT: '70000',

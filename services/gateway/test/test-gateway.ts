@@ -41,11 +41,11 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
       HOST: '127.0.0.1',
       PORT: '0',
       AUTH_PORT: String(auth),
-      WORKSPACE_URL: workspace.url,
-      SYNC_URL: sync.url,
+      WORKSPACE_SERVICE_URL: workspace.url,
+      SYNC_SERVICE_URL: sync.url,
       // Nothing listens there: no test of the gateway needs it.
-      WEBHOOK_DISPATCHER_URL: 'http://127.0.0.1:9',
-      GRAPH_URL: 'http://127.0.0.1:9',
+      WEBHOOK_DISPATCHER_SERVICE_URL: 'http://127.0.0.1:9',
+      GRAPH_SERVICE_URL: 'http://127.0.0.1:9',
       // Nothing listens there: these tests must pass without NATS.
       NATS_URL: 'nats://127.0.0.1:9',
       INTERNAL_TOKEN_SECRET: SECRET,

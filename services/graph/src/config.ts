@@ -31,8 +31,11 @@ export const settings = defineSettings({
     optional: true,
     doc: 'JSON file with the only documents that run, by their hashes, as graphql-codegen writes it: {"<hash>": "query { ... }"}. Clients send the hash in extensions.persistedQuery.sha256Hash. Default: every valid document runs.',
   }),
-  syncUrls: setting.urls('SYNC_URL', { ...HTTP, doc: 'Addresses of the sync service, which commits every change.' }),
-  workspaceUrls: setting.urls('WORKSPACE_URL', {
+  syncUrls: setting.urls('SYNC_SERVICE_URL', {
+    ...HTTP,
+    doc: 'Addresses of the sync service, which commits every change.',
+  }),
+  workspaceUrls: setting.urls('WORKSPACE_SERVICE_URL', {
     ...HTTP,
     doc: 'Addresses of the workspace service, which keeps API keys and invitations.',
   }),

@@ -71,8 +71,8 @@ export class TestGraph implements AsyncDisposable {
       LOG_LEVEL: 'debug',
       INTERNAL_TOKEN_SECRET: SECRET,
       DATABASE_URL: await route(database.urlOf('wts_graph')),
-      SYNC_URL: NOBODY,
-      WORKSPACE_URL: NOBODY,
+      SYNC_SERVICE_URL: NOBODY,
+      WORKSPACE_SERVICE_URL: NOBODY,
       CHECK_REPLIES: 'on',
       ...settings,
     };

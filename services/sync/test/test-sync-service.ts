@@ -212,7 +212,7 @@ function start(
     INTERNAL_TOKEN_SECRET: SECRET,
     DATABASE_URL: database.urlOf('wts_sync'),
     NATS_URL: `nats://${NOWHERE}`,
-    WORKSPACE_URL: `http://${NOWHERE}`,
+    WORKSPACE_SERVICE_URL: `http://${NOWHERE}`,
     SHUTDOWN_GRACE_MS: '500',
     ...settings,
   };

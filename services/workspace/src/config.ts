@@ -17,7 +17,7 @@ export const databaseSettings = {
 /** What the service and `seed.ts` need: the database and the sync service. */
 export const storeSettings = {
   ...databaseSettings,
-  syncUrls: setting.urls('SYNC_URL', {
+  syncUrls: setting.urls('SYNC_SERVICE_URL', {
     protocols: ['http', 'https'],
     doc: 'Addresses of the sync service, which commits every change.',
   }),

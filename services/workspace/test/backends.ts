@@ -89,7 +89,7 @@ async function startSync(settings: Record<string, string>): Promise<AsyncDisposa
       PORT: '0',
       LOG_LEVEL: 'error',
       INTERNAL_TOKEN_SECRET: SECRET,
-      WORKSPACE_URL: 'http://127.0.0.1:1',
+      WORKSPACE_SERVICE_URL: 'http://127.0.0.1:1',
       // The process ends when this one ends, also after a crash.
       WTS_SUPERVISED: '1',
       ...settings,

@@ -22,7 +22,7 @@ describe('the seed', () => {
       env: {
         LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'],
         DATABASE_URL: testService.backends.databaseUrl,
-        SYNC_URL: testService.backends.syncUrl,
+        SYNC_SERVICE_URL: testService.backends.syncUrl,
         INTERNAL_TOKEN_SECRET: SECRET,
         ...settings,
       },

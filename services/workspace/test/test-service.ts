@@ -113,7 +113,7 @@ function startOn(backends: Backends, settings: Record<string, string> = {}): Pro
     LOG_LEVEL: 'error',
     INTERNAL_TOKEN_SECRET: SECRET,
     DATABASE_URL: backends.databaseUrl,
-    SYNC_URL: backends.syncUrl,
+    SYNC_SERVICE_URL: backends.syncUrl,
     NATS_URL: backends.natsUrl,
     ...settings,
   });

@@ -8,7 +8,7 @@ import { UserError, textOf } from '../user-error.ts';
 import { POSTGRES_MAJOR_MIN } from '../servers/postgres-programs.ts';
 
 /** See infra/postgres/roles.sql. */
-export type DatabaseRole = 'wts_sync' | 'wts_workspace' | 'wts_webhooks' | 'wts_graph';
+export type DatabaseRole = 'wts_sync' | 'wts_workspace' | 'wts_auth' | 'wts_webhooks' | 'wts_graph';
 
 /** One database of the service. URLs carry passwords: never log them. */
 export interface Database {

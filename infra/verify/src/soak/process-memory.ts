@@ -9,7 +9,7 @@ import { PROBE_VARIABLE, type HeapSample } from './heap-probe.ts';
 
 const exec = promisify(execFile);
 const MEGABYTE = 1024 * 1024;
-const SERVICES = ['sync', 'workspace', 'gateway', 'webhook-dispatcher', 'graph'] as const;
+const SERVICES = ['sync', 'workspace', 'gateway', 'webhook-dispatcher', 'graph', 'auth', 'agent'] as const;
 
 /** Collects the memory samples of every process of a system, also of processes that have exited. */
 export class ProcessMemory implements Disposable {

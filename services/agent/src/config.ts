@@ -1,0 +1,16 @@
+import { defineSettings, serviceSettings, setting } from '@wts/service-kit/config';
+
+const HTTP = { protocols: ['http', 'https'] } as const;
+
+export const settings = defineSettings({
+  ...serviceSettings,
+  authUrl: setting.url('AUTH_URL', {
+    ...HTTP,
+    default: 'http://localhost:4001',
+    doc: 'Public address of the authorization origin, the same as for the gateway: the endpoint is at /mcp of it.',
+  }),
+  graphUrls: setting.urls('GRAPH_SERVICE_URL', {
+    ...HTTP,
+    doc: 'Addresses of the graph service, which reads and changes everything for the agent.',
+  }),
+});
