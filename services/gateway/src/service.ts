@@ -61,6 +61,8 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
       routes: compileRoutes(AUTH_ROUTES),
       securityHeaders: securityHeaders(new URL(config.authUrl)),
       ownOrigin: new URL(config.authUrl).origin,
+      // CORS_ORIGINS are for the API. Here an operation is open to pages of any origin, or to its own pages only.
+      origins: new Set(),
     });
 
     return {

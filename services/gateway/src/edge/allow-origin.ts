@@ -9,6 +9,7 @@ const READABLE = [
   'ETag',
   'Idempotency-Replayed',
   'Link',
+  'Mcp-Session-Id',
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
@@ -26,6 +27,11 @@ const SENDABLE = [
   'X-Request-Id',
   'Idempotency-Key',
   'If-None-Match',
+  'Last-Event-ID',
+  'Mcp-Method',
+  'Mcp-Name',
+  'MCP-Protocol-Version',
+  'Mcp-Session-Id',
   'X-GraphQL-Cost',
   'X-Min-Sync-Id',
   'Traceparent',
@@ -34,8 +40,9 @@ const SENDABLE = [
 
 /**
  * CORS for the configured origins, on every route and every answer, also of malformed requests. The answer names the
- * configured origin, never `null`, and allows no cookies, because this interface has none. Pages of any origin may read
- * public answers. Keeps sync.cors, meta.cors.
+ * configured origin, never `null`, and never allows cookies. Pages of any origin may read public answers, and call what takes
+ * only the credential that they send. The authorization origin has no configured origins, so no other page may read or call
+ * its own pages. Keeps sync.cors, meta.cors.
  */
 export function allowOrigin(context: RequestContext, entry: PathEntry | null, origins: ReadonlySet<string>): void {
   const { reply } = context;
@@ -81,6 +88,18 @@ export function refuseForeignSocket(context: RequestContext, origins: ReadonlySe
     throw new Fault('forbidden', { message: 'This origin may not open a socket.' });
   }
 }
+
+/**
+ * Refuses a page whose host name was made to resolve to this server (DNS rebinding): for its browser the request is one of its own
+ * origin, which is not ours. A page elsewhere names our host, and may call what is open to any origin.
+ */
+export function refuseReboundHost({ headers: { origin, hosts } }: RequestContext, own: string): void {
+  const [named] = origin;
+  if (named === undefined || named === own || !isOriginOf(named, hosts[0]) || LOOPBACK.test(named)) return;
+  throw new Fault('forbidden', { message: 'This origin may not call this operation.' });
+}
+
+const LOOPBACK = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
 
 /** Whether an origin is that of the host that the request names. */
 function isOriginOf(origin: string | undefined, host: string | undefined): boolean {

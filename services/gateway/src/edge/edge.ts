@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator, MintToken } from '@wts/access';
-import { Fault } from '@wts/contracts';
+import { Fault, HEADERS } from '@wts/contracts';
 import { ClientClosedError } from '@wts/service-kit/http';
 import type { ReserveBytes } from '@wts/service-kit/http';
 import { isTracing, traceRequest } from '@wts/service-kit/observe';
 import type { UpstreamName } from '../routes.ts';
 import type { Upstream } from '../upstream.ts';
-import { allowOrigin, answerOptions } from './allow-origin.ts';
+import { allowOrigin, answerOptions, refuseReboundHost } from './allow-origin.ts';
 import { answerFault, startAnswer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
 import { boundBody } from './bound-body.ts';
@@ -97,6 +97,7 @@ async function runSteps(context: RequestContext, res: ServerResponse, parts: Edg
     context.route = route;
     context.reply.push(...route.notice);
     if (route.isSocket) throw upgradeRequired();
+    if (route.anyOrigin && route.contract.scope !== 'none') refuseReboundHost(context, parts.ownOrigin);
     await parts.rates.checkAddress(context, route);
     context.principal = await authenticate(
       context.headers.authorization,
@@ -113,9 +114,16 @@ async function runSteps(context: RequestContext, res: ServerResponse, parts: Edg
       return;
     }
     const body = await boundBody(context, res, takeShare(context, res, parts));
-    const internalToken = context.principal === null ? null : parts.mintToken[route.to](context.principal);
     const { upstreams, clientStalledMs } = parts;
-    forward({ context, res, upstream: upstreams[route.to], body, internalToken, clientStalledMs });
+    forward({
+      context,
+      res,
+      upstream: upstreams[route.to],
+      body,
+      caller: callerLines(context, route.to, parts),
+      hasCookies: route.hasCookies,
+      clientStalledMs,
+    });
   } catch (failure) {
     if (failure instanceof ClientClosedError) return;
     answerFault(context, res, failure);
@@ -124,6 +132,13 @@ async function runSteps(context: RequestContext, res: ServerResponse, parts: Edg
 
 /** The answer to `OPTIONS *` (RFC 9110 section 9.3.7), which some load balancers use as a health check. */
 const ALLOWED = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
+
+/** Names the caller for a service: the person and the credential, or without one the network. */
+function callerLines(context: RequestContext, to: UpstreamName, { mintToken, rates }: EdgeParts): readonly string[] {
+  const { principal } = context;
+  if (principal !== null) return [HEADERS.principal, mintToken[to](principal)];
+  return [HEADERS.network, rates.networkOf(context)];
+}
 
 /** Takes a request slot of this caller until the answer is sent. Returns the function that counts bytes of the body. */
 function takeShare(context: RequestContext, res: ServerResponse, { shares, rates }: EdgeParts): ReserveBytes {

@@ -15,7 +15,10 @@ interface ForwardOptions {
   readonly res: ServerResponse;
   readonly upstream: Upstream;
   readonly body: Buffer | null;
-  readonly internalToken: string | null;
+  /** Header lines that name the caller. */
+  readonly caller: readonly string[];
+  /** The cookies of the client are for this service, and it may set some. */
+  readonly hasCookies: boolean;
   readonly clientStalledMs: number;
 }
 
@@ -44,6 +47,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
   readonly #upstream: Upstream;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #clientStalledMs: number;
+  readonly #hasCookies: boolean;
   #target: Address | null = null;
   #end: () => void = () => undefined;
   #isUnresponsive = false;
@@ -54,15 +58,17 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
   #waitsForDrain = false;
   #stalled: NodeJS.Timeout | undefined;
 
-  constructor({ context, res, upstream, body, internalToken, clientStalledMs }: ForwardOptions) {
+  constructor(options: ForwardOptions) {
+    const { context, res, upstream, body, hasCookies, clientStalledMs } = options;
     this.#context = context;
     this.#res = res;
     this.#upstream = upstream;
     this.#clientStalledMs = clientStalledMs;
+    this.#hasCookies = hasCookies;
     this.#options = {
       method: context.method,
       path: context.url,
-      headers: requestHeaders(context, internalToken),
+      headers: requestHeaders(options),
       body,
       // Without this, undici closes the connection after each HEAD. Our services send no body to HEAD.
       reset: false,
@@ -110,7 +116,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
       controller.abort(new Error(`${this.#upstream.name} refused the internal token`));
       return;
     }
-    startAnswer(this.#context, this.#res, status, responseHeaders(headers));
+    startAnswer(this.#context, this.#res, status, responseHeaders(headers, this.#hasCookies));
     // A stream may wait for its first row; the client gets the status before it.
     if (headers['content-length'] === undefined) this.#res.flushHeaders();
   }
@@ -174,11 +180,11 @@ function faultOf(error: Error): Fault {
   return new Fault('unavailable', { cause: error });
 }
 
-function requestHeaders({ headers, requestId }: RequestContext, token: string | null): string[] {
+function requestHeaders({ context: { headers, requestId }, caller, hasCookies }: ForwardOptions): string[] {
   const lines = headers.onward;
-  lines.push(HEADERS.requestId, requestId);
+  lines.push(HEADERS.requestId, requestId, ...caller);
+  if (hasCookies) for (const cookies of headers.cookies) lines.push('cookie', cookies);
   if (isTracing()) replaceTrace(lines);
-  if (token !== null) lines.push(HEADERS.principal, token);
   return lines;
 }
 
@@ -209,14 +215,16 @@ const NOT_FORWARDED = new Set([
   HEADERS.apiVersion,
   HEADERS.requestId,
   HEADERS.principal,
+  HEADERS.network,
 ]);
 
-function responseHeaders(headers: ReplyHeaders): string[] {
+function responseHeaders(headers: ReplyHeaders, hasCookies: boolean): string[] {
   const lines: string[] = [];
   const named = typeof headers.connection === 'string' ? headers.connection.toLowerCase() : '';
   const hasNamed = named !== '' && named !== 'keep-alive' && named !== 'close';
   for (const name in headers) {
     if (NOT_FORWARDED.has(name) || name.startsWith('access-control-')) continue;
+    if (name === 'set-cookie' && !hasCookies) continue;
     if (hasNamed && named.split(',').some((option) => option.trim() === name)) continue;
     const value = headers[name];
     if (typeof value === 'string') lines.push(name, value);

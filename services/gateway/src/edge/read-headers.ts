@@ -13,6 +13,7 @@ export class RequestHeaders {
   socketKey = NONE;
   socketVersion = NONE;
   origin = NONE;
+  cookies = NONE;
   contentLength = NONE;
   transferEncoding = NONE;
   preflightMethod = NONE;
@@ -39,6 +40,7 @@ const EDGE_HEADERS: Readonly<Record<string, EdgeHeader>> = {
   'sec-websocket-key': 'socketKey',
   'sec-websocket-version': 'socketVersion',
   origin: 'origin',
+  cookie: 'cookies',
   'content-length': 'contentLength',
   'transfer-encoding': 'transferEncoding',
   'access-control-request-method': 'preflightMethod',
@@ -57,6 +59,11 @@ const ONWARD = [
   'if-modified-since',
   'if-none-match',
   'idempotency-key',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
   'traceparent',
   'tracestate',
   'user-agent',

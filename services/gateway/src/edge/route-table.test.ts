@@ -3,6 +3,7 @@ import { contract, workspaceApi } from '@wts/contracts';
 import type { InternalUse } from '@wts/contracts';
 import fc from 'fast-check';
 import { API_ROUTES, AUTH_ROUTES } from '../routes.ts';
+import type { Route } from '../routes.ts';
 import { compileRoutes } from './route-table.ts';
 
 const operation = (id: string, path: string, method: 'GET' | 'POST' = 'GET', internal?: InternalUse) =>
@@ -62,6 +63,14 @@ describe('the route table', () => {
     assert.equal(found('/w/other'), 'one');
     assert.equal(found('/w/fixed/1/x'), 'deep');
     assert.equal(found('/w/fixed/1/y'), 'other');
+  });
+
+  it('has pages of services, which use cookies, at the authorization origin only', () => {
+    const routes: readonly Route[] = API_ROUTES;
+    assert.deepEqual(
+      routes.filter(({ contract, to }) => contract.page && to !== 'gateway'),
+      [],
+    );
   });
 
   it('refuses an internal operation and an operation routed twice', () => {

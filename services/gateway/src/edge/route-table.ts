@@ -6,6 +6,8 @@ export interface CompiledRoute extends Route {
   readonly isSocket: boolean;
   /** Zero: the operation has no body, and none is forwarded. */
   readonly bodyBytesMax: number;
+  /** A page of a service: it gets the cookies of the browser and may set some. No other operation does. */
+  readonly hasCookies: boolean;
   /** `Deprecation`, `Sunset` and `Link` headers of a deprecated operation. */
   readonly notice: readonly string[];
 }
@@ -58,7 +60,9 @@ function compilePath(siblings: readonly Route[], notices: ReadonlyMap<string, re
     const compiled: CompiledRoute = {
       ...route,
       isSocket: contract.reply.status === 101,
-      bodyBytesMax: contract.body === undefined ? 0 : (contract.bodyBytesMax ?? LIMITS.bodyBytes),
+      // A form has a limit and no schema of JSON.
+      bodyBytesMax: contract.bodyBytesMax ?? (contract.body === undefined ? 0 : LIMITS.bodyBytes),
+      hasCookies: contract.page === true,
       notice: notices.get(contract.id) ?? [],
     };
     methods.set(contract.method, compiled);
