@@ -76,8 +76,8 @@ export const authentication: readonly Rule[] = [
     id: 'authentication.scopes.admin-api-keys-only',
     source: 'Specification 5',
     text: '`admin` is not available to OAuth, which advertises `read` and `write`.',
-    home: null,
-    status: 'planned',
+    home: 'packages/contracts/src/auth/oauth.ts',
+    status: 'kept',
   },
   {
     id: 'authentication.scopes.missing',

@@ -5,6 +5,7 @@ export { createAuthenticator } from './authenticator.ts';
 export type { Authenticator, AuthenticatorOptions, TokenIdentity } from './authenticator.ts';
 export { tokenMinter, tokenReader } from './internal-token.ts';
 export type { InternalCall, MintToken, ReadToken, TokenRoute } from './internal-token.ts';
+export { apiResourceOf, issuerOf, mcpResourceOf } from './issuer-of.ts';
 export { parseIssuers } from './issuers.ts';
 export type { Issuer } from './issuers.ts';
 export type { FetchJwks } from './jwks.ts';

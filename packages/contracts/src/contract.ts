@@ -44,6 +44,10 @@ export interface Contract<S extends Shape = Shape> {
   readonly bodyBytesMax?: number;
   /** The body is optional. */
   readonly bodyOptional?: true;
+  /** The query or the body is a `Form`, which only the handler judges. */
+  readonly form?: 'query' | 'body';
+  /** The code of a body that cannot be read or differs from its schema, where a standard names the codes. */
+  readonly bodyRefusal?: ErrorCode;
   /** A repeated request with the same `Idempotency-Key` gets the same reply. */
   readonly idempotencyKey?: true;
   /** Its reply has an `ETag`, and a request with it as `If-None-Match` gets 304. */

@@ -7,6 +7,8 @@
 export const LIMITS = {
   /** REST bodies are as small as a form. */
   bodyBytes: 1024 * 1024,
+  /** A form, or the metadata of a client. */
+  formBytes: 16 * 1024,
   /** 100 transactions of the largest records fit. */
   mutateBodyBytes: 4 * 1024 * 1024,
   /** Larger bodies are admitted in turns by person, in services with a `BodyAdmission`. */
@@ -272,6 +274,16 @@ export const LIMITS = {
   lookUpsWaitingOfSenderMax: 4096,
   lookUpWaitMs: 10_000,
   internalTokenSeconds: 60,
+
+  /** A client redeems its code immediately. */
+  codeMs: 60_000,
+  /** Verifiers look up the grant of a token, so a revocation does not wait for this. */
+  accessTokenMs: 30 * 60_000,
+  /** A grant ends when it is not used for this long, and at this age in any case. */
+  grantIdleMs: 30 * 24 * 60 * 60_000,
+  grantMs: 90 * 24 * 60 * 60_000,
+  redirectUriMax: 2048,
+
   /** A longer credential is invalid; all headers together may have twice as much. */
   credentialChars: 8 * 1024,
 } as const;

@@ -3,6 +3,8 @@ import type { ServiceDefinition } from '@wts/service-kit/life';
 import { checkPostgres, openPostgres } from '@wts/service-kit/postgres';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
 import { settings } from './config.ts';
+import { mountGrants } from './http/grants.ts';
+import { openOAuth } from './oauth/oauth.ts';
 
 /**
  * The one place that knows who calls: identities and API keys, sign-in, and the OAuth 2.1 authorization server of {auth_url}. Its
@@ -14,7 +16,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
   async open(kit, config) {
     const { log, stack, readiness, signal } = kit;
     await checkPostgres({ url: config.databaseUrl, applicationName: 'wts-auth', log, readiness, signal });
-    openPostgres({
+    const { knex } = openPostgres({
       url: config.databaseUrl,
       poolMax: config.poolMax,
       applicationName: 'wts-auth',
@@ -22,7 +24,9 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       stack,
       readiness,
     });
+    const oauth = openOAuth({ ...config, knex, revoke: async () => undefined });
     const app = createApp(kit);
+    mountGrants(app, oauth);
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };
   },

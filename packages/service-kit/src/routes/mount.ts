@@ -1,6 +1,6 @@
 import { parse as parseQueryString } from 'node:querystring';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BodyOf, Contract, ParamsOf, QueryOf, ReplyOf } from '@wts/contracts';
+import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf } from '@wts/contracts';
 import { Fault, isStorableText, LIMITS } from '@wts/contracts';
 import type { IRouter, Request, Response } from 'express';
 import { sendJson } from '../http/answer.ts';
@@ -8,6 +8,7 @@ import { Call, signalOf } from './call.ts';
 import { contextOf } from '../http/request-context.ts';
 import { hasBody } from '../http/unread-body.ts';
 import type { Idempotency } from './idempotency.ts';
+import { parseForm, readForm } from '../http/read-form.ts';
 import { readJson } from '../http/read-json.ts';
 import type { Validate } from './validate.ts';
 import { compile } from './validate.ts';
@@ -103,8 +104,9 @@ async function pause(res: Response): Promise<void> {
 
 function readerOf<C extends Contract>(contract: C): (req: Request, res: Response) => Promise<Call<C>> {
   const checkParams = contract.params && compile(contract.params, 'path');
-  const checkQuery = contract.query && compile(contract.query, 'query');
-  const checkBody = contract.body && compile(contract.body, 'body');
+  const { form, bodyRefusal } = contract;
+  const checkQuery = form === 'query' ? undefined : contract.query && compile(contract.query, 'query');
+  const checkBody = form === 'body' ? undefined : contract.body && compile(contract.body, 'body');
   return async (req, res) => {
     const context = contextOf(req);
     context.route = contract.id;
@@ -112,13 +114,14 @@ function readerOf<C extends Contract>(contract: C): (req: Request, res: Response
     context.userId = principal.userId || undefined;
     context.http.onPerson?.(principal.userId);
     const params = readParams(req, checkParams);
-    const query = readQuery(req, checkQuery);
+    const query = form === 'query' ? parseForm(searchOf(req)) : readQuery(req, checkQuery);
     let body: unknown;
-    if (checkBody !== undefined && !(contract.bodyOptional && !hasBody(req))) {
-      const { bodies } = context.http;
-      const admission = bodies && { bodies, person: principal.userId, signal: () => signalOf(res) };
-      body = await readJson(req, contract.bodyBytesMax, admission);
-      checkBody(body);
+    if (contract.body !== undefined && !(contract.bodyOptional && !hasBody(req))) {
+      const reading =
+        form === 'body'
+          ? readForm(req, contract.bodyBytesMax)
+          : readChecked(req, res, { contract, principal, checkBody });
+      body = await (bodyRefusal === undefined ? reading : reading.catch(refuseAs(bodyRefusal)));
     }
     return new Call<C>({
       principal,
@@ -132,16 +135,49 @@ function readerOf<C extends Contract>(contract: C): (req: Request, res: Response
   };
 }
 
+interface BodyReading {
+  readonly contract: Contract;
+  readonly principal: Principal;
+  readonly checkBody: Validate | undefined;
+}
+
+async function readChecked(
+  req: Request,
+  res: Response,
+  { contract, principal, checkBody }: BodyReading,
+): Promise<unknown> {
+  const { bodies } = contextOf(req).http;
+  const admission = bodies && { bodies, person: principal.userId, signal: () => signalOf(res) };
+  const body = await readJson(req, contract.bodyBytesMax, admission);
+  checkBody?.(body);
+  return body;
+}
+
+/** Faults of the text of a body; too large and not received are faults of the message. */
+const BODY_FAULTS: readonly ErrorCode[] = [
+  'malformed_json',
+  'malformed_request',
+  'unsupported_media_type',
+  'validation_failed',
+];
+
+function refuseAs(code: ErrorCode): (failure: unknown) => never {
+  return (failure) => {
+    if (!(failure instanceof Fault) || !BODY_FAULTS.includes(failure.code)) throw failure;
+    throw new Fault(code, { cause: failure, ...(failure.publicMessage ? { message: failure.publicMessage } : {}) });
+  };
+}
+
 function readParams(req: Request, check: Validate | undefined): unknown {
   check?.(req.params);
   return req.params;
 }
 
 function readQuery(req: Request, check: Validate | undefined): unknown {
-  const start = req.url.indexOf('?');
-  if (start === -1 && check === undefined) return EMPTY;
+  const search = searchOf(req);
+  if (search === '' && check === undefined) return EMPTY;
   // 0: no bound on the number of parameters, because more would be dropped silently. The length of the URL is bounded.
-  const query = start === -1 ? {} : parseQueryString(req.url.slice(start + 1), '&', '=', { maxKeys: 0 });
+  const query = parseQueryString(search, '&', '=', { maxKeys: 0 });
   for (const name in query) {
     // Refuses names that other frameworks read as a list or an object, such as `limit[]` or `id[$ne]`.
     if (!PLAIN_NAME.test(name)) {
@@ -158,6 +194,12 @@ function readQuery(req: Request, check: Validate | undefined): unknown {
   if (check === undefined) return EMPTY;
   check(query);
   return query;
+}
+
+/** The query without its `?`. */
+function searchOf({ url }: Request): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start + 1);
 }
 
 const PLAIN_NAME = /^[\w.-]+$/;

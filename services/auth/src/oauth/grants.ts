@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import type { Revocation } from '@wts/contracts';
+import { newOpaqueToken } from '../domain/opaque-token.ts';
+import type { GrantStore, ListedGrant, NewGrant, RevokedGrant } from '../store/grants.ts';
+
+/** What people allow clients, from their consent to its end. */
+export interface Grants {
+  /** Returns the code that the client gets by the redirect. */
+  createWithCode(grant: Omit<NewGrant, 'id'>): Promise<string>;
+  listOf(userId: string): Promise<ListedGrant[]>;
+  /** False when the person has no such grant, or it is revoked already. Its access tokens stop working within a second. */
+  revoke(userId: string, id: string): Promise<boolean>;
+  revokeAllOf(userId: string): Promise<void>;
+  /** Revokes the grant of a code or refresh token that is presented again: one of the two who have it is a thief. */
+  revokeReused(hash: Buffer): Promise<boolean>;
+}
+
+/** `publish` announces a revocation to the caches of all services. */
+export function openGrants(store: GrantStore, publish: (revocation: Revocation) => Promise<void>): Grants {
+  const announce = async (revoked: readonly RevokedGrant[]): Promise<boolean> => {
+    await Promise.all(revoked.map(({ id, userId }) => publish({ kind: 'credential', credentialId: id, userId })));
+    return revoked.length > 0;
+  };
+  return {
+    createWithCode: async (grant) => {
+      const { token, hash } = newOpaqueToken('code');
+      await store.insert({ id: randomUUID(), ...grant }, hash);
+      return token;
+    },
+    listOf: (userId) => store.listOf(userId),
+    revoke: async (userId, id) => announce(await store.revoke(userId, id)),
+    revokeAllOf: async (userId) => void (await announce(await store.revokeAllOf(userId))),
+    revokeReused: async (hash) => announce(await store.revokeReused(hash)),
+  };
+}
