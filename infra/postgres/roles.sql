@@ -95,3 +95,19 @@ BEGIN
   END LOOP;
 END
 $$;
+
+-- In a database from before the auth service, schema workspace has the identities and API keys, which the migrations of auth
+-- copy. Once the tables are gone, so is the right.
+DO $$
+DECLARE
+  moved text;
+BEGIN
+  REVOKE USAGE ON SCHEMA workspace FROM wts_auth;
+  FOR moved IN
+    SELECT tablename FROM pg_tables WHERE schemaname = 'workspace' AND tablename IN ('identities', 'api_keys')
+  LOOP
+    GRANT USAGE ON SCHEMA workspace TO wts_auth;
+    EXECUTE format('GRANT SELECT ON workspace.%I TO wts_auth', moved);
+  END LOOP;
+END
+$$;

@@ -459,13 +459,13 @@ insert into sync.migrations (batch, name) values
 
 reset role;
 
-set role wts_workspace;
+set role wts_auth;
 
-create sequence workspace.migrations_id_seq as integer;
+create sequence auth.migrations_id_seq as integer;
 
-create sequence workspace.migrations_lock_index_seq as integer;
+create sequence auth.migrations_lock_index_seq as integer;
 
-create table workspace.api_keys (
+create table auth.api_keys (
   id uuid not null,
   user_id uuid not null,
   label text not null,
@@ -485,12 +485,140 @@ create table workspace.api_keys (
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_token_hash_check CHECK ((length(token_hash) = 32)),
   constraint api_keys_token_hash_key UNIQUE (token_hash),
-  constraint api_keys_made_by_key_fkey FOREIGN KEY (made_by_key) REFERENCES workspace.api_keys(id)
+  constraint api_keys_made_by_key_fkey FOREIGN KEY (made_by_key) REFERENCES auth.api_keys(id)
 );
-CREATE INDEX api_keys_made_by_key_idx ON workspace.api_keys USING btree (made_by_key) WHERE (made_by_key IS NOT NULL);
-CREATE INDEX api_keys_revoked_at_idx ON workspace.api_keys USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
-CREATE INDEX api_keys_user_id_idx ON workspace.api_keys USING btree (user_id, created_at);
-CREATE INDEX api_keys_workspace_id_idx ON workspace.api_keys USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
+CREATE INDEX api_keys_made_by_key_idx ON auth.api_keys USING btree (made_by_key) WHERE (made_by_key IS NOT NULL);
+CREATE INDEX api_keys_revoked_at_idx ON auth.api_keys USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
+CREATE INDEX api_keys_user_id_idx ON auth.api_keys USING btree (user_id, created_at);
+CREATE INDEX api_keys_workspace_id_idx ON auth.api_keys USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
+
+create table auth.clients (
+  id text not null,
+  secret_hash bytea,
+  name text,
+  redirect_uris text[] not null,
+  auth_method text not null,
+  grant_types text[] not null,
+  application_type text,
+  created_at timestamp with time zone default now() not null,
+  used_at timestamp with time zone,
+  constraint clients_check CHECK (((secret_hash IS NULL) = (auth_method = 'none'::text))),
+  constraint clients_pkey PRIMARY KEY (id),
+  constraint clients_secret_hash_check CHECK ((length(secret_hash) = 32))
+);
+CREATE INDEX clients_unused_idx ON auth.clients USING btree (created_at) WHERE (used_at IS NULL);
+
+create table auth.codes (
+  hash bytea not null,
+  grant_id uuid not null,
+  redirect_uri text not null,
+  challenge text not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint codes_hash_check CHECK ((length(hash) = 32)),
+  constraint codes_pkey PRIMARY KEY (hash),
+  constraint codes_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES auth.grants(id) ON DELETE CASCADE
+);
+CREATE INDEX codes_grant_idx ON auth.codes USING btree (grant_id);
+
+create table auth.grants (
+  id uuid not null,
+  user_id uuid not null,
+  client_id text not null,
+  client_name text,
+  scopes text[] not null,
+  resources text[] not null,
+  created_at timestamp with time zone default now() not null,
+  signed_in_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  constraint grants_pkey PRIMARY KEY (id)
+);
+CREATE INDEX grants_client_idx ON auth.grants USING btree (client_id);
+CREATE INDEX grants_expires_at_idx ON auth.grants USING btree (expires_at);
+CREATE INDEX grants_revoked_at_idx ON auth.grants USING btree (revoked_at, id) WHERE (revoked_at IS NOT NULL);
+CREATE INDEX grants_user_idx ON auth.grants USING btree (user_id);
+
+create table auth.idempotency_keys (
+  key_hash bytea not null,
+  owner text not null,
+  fingerprint bytea not null,
+  status smallint,
+  body bytea,
+  expires_at timestamp with time zone not null,
+  constraint idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),
+  constraint idempotency_keys_key_hash_check CHECK ((length(key_hash) = 32)),
+  constraint idempotency_keys_pkey PRIMARY KEY (key_hash)
+);
+CREATE INDEX idempotency_keys_expires_at_idx ON auth.idempotency_keys USING btree (expires_at);
+
+create table auth.identities (
+  identity_hash bytea not null,
+  issuer text not null,
+  subject text not null,
+  user_id uuid not null,
+  email text,
+  email_verified boolean default false not null,
+  created_at timestamp with time zone default now() not null,
+  person_created_at timestamp with time zone,
+  constraint identities_identity_hash_check CHECK ((length(identity_hash) = 32)),
+  constraint identities_pkey PRIMARY KEY (identity_hash)
+);
+CREATE INDEX identities_user_id_idx ON auth.identities USING btree (user_id);
+
+create table auth.migrations (
+  id integer default nextval('auth.migrations_id_seq'::regclass) not null,
+  name character varying(255),
+  batch integer,
+  migration_time timestamp with time zone,
+  constraint migrations_pkey PRIMARY KEY (id)
+);
+
+create table auth.migrations_lock (
+  index integer default nextval('auth.migrations_lock_index_seq'::regclass) not null,
+  is_locked integer,
+  constraint migrations_lock_pkey PRIMARY KEY (index)
+);
+
+create table auth.refresh_tokens (
+  hash bytea not null,
+  grant_id uuid not null,
+  predecessor bytea,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint refresh_tokens_hash_check CHECK ((length(hash) = 32)),
+  constraint refresh_tokens_pkey PRIMARY KEY (hash),
+  constraint refresh_tokens_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES auth.grants(id) ON DELETE CASCADE
+);
+CREATE INDEX refresh_tokens_expires_at_idx ON auth.refresh_tokens USING btree (expires_at);
+CREATE INDEX refresh_tokens_grant_idx ON auth.refresh_tokens USING btree (grant_id);
+CREATE INDEX refresh_tokens_predecessor_idx ON auth.refresh_tokens USING btree (predecessor);
+
+create table auth.signing_keys (
+  id text not null,
+  public_jwk jsonb not null,
+  private_key bytea not null,
+  sealed_with text not null,
+  signs_from timestamp with time zone not null,
+  constraint signing_keys_pkey PRIMARY KEY (id)
+);
+
+insert into auth.migrations (batch, name) values
+  (1, '0001-create-idempotency-keys'),
+  (1, '0002-create-identities'),
+  (1, '0003-create-api-keys'),
+  (1, '0004-create-clients'),
+  (1, '0005-create-grants'),
+  (1, '0006-create-signing-keys');
+
+reset role;
+
+set role wts_workspace;
+
+create sequence workspace.migrations_id_seq as integer;
+
+create sequence workspace.migrations_lock_index_seq as integer;
 
 create table workspace.idempotency_keys (
   key_hash bytea not null,
@@ -504,20 +632,6 @@ create table workspace.idempotency_keys (
   constraint idempotency_keys_pkey PRIMARY KEY (key_hash)
 );
 CREATE INDEX idempotency_keys_expires_at_idx ON workspace.idempotency_keys USING btree (expires_at);
-
-create table workspace.identities (
-  identity_hash bytea not null,
-  issuer text not null,
-  subject text not null,
-  user_id uuid not null,
-  email text,
-  email_verified boolean default false not null,
-  created_at timestamp with time zone default now() not null,
-  person_created_at timestamp with time zone,
-  constraint identities_identity_hash_check CHECK ((length(identity_hash) = 32)),
-  constraint identities_pkey PRIMARY KEY (identity_hash)
-);
-CREATE INDEX identities_user_id_idx ON workspace.identities USING btree (user_id);
 
 create table workspace.invitations (
   id uuid not null,
@@ -558,7 +672,8 @@ insert into workspace.migrations (batch, name) values
   (1, '0004-create-idempotency-keys'),
   (1, '0005-find-keys'),
   (1, '0006-verify-addresses'),
-  (1, '0007-remember-key-makers');
+  (1, '0007-remember-key-makers'),
+  (1, '0008-move-identities-to-auth');
 
 reset role;
 

@@ -48,7 +48,7 @@ export const authentication: readonly Rule[] = [
     id: 'authentication.jwt.person',
     source: 'Design 4',
     text: 'The first valid JWT of an identity creates its person, once.',
-    home: 'services/workspace/src/commands/resolve-person.ts',
+    home: 'services/auth/src/commands/resolve-person.ts',
     status: 'kept',
   },
   {

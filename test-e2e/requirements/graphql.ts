@@ -138,7 +138,7 @@ export const graphql: readonly Rule[] = [
   {
     id: 'graphql.writes.workspaces',
     source: 'Design 8',
-    text: 'Workspaces, members, invitations and keys are decided by the workspace service, as in REST.',
+    text: 'Workspaces, members, invitations and keys are decided by the workspace and auth services, as in REST.',
     home: 'services/graph/src/commands/workspaces.ts',
     status: 'kept',
   },

@@ -69,7 +69,7 @@ export const workspaces: readonly Rule[] = [
     id: 'workspaces.create.through-log',
     source: 'Design 2',
     text: 'Creating a workspace is a commit of the sync log, so every live client of its owner sees it.',
-    home: 'services/workspace/src/commands/commit-unit.ts',
+    home: 'packages/service-kit/src/call/commit-unit.ts',
     status: 'kept',
   },
   {
@@ -153,7 +153,7 @@ export const workspaces: readonly Rule[] = [
     id: 'workspaces.members.cut-off',
     source: 'Design 4',
     text: 'A removed member is cut off on every replica within a second, open sockets included.',
-    home: 'services/workspace/src/revocations.ts',
+    home: 'packages/service-kit/src/nats/revocations.ts',
     status: 'kept',
   },
   {

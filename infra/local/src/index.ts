@@ -5,7 +5,7 @@ export { readOptions } from './command-options.ts';
 export { migrateServices, migrationsHash } from './database/migrate.ts';
 export type { Database, DatabaseRole } from './database/provision.ts';
 export { databaseExists, describeDatabase, dropDatabase, provision, withServerLock } from './database/provision.ts';
-export { LOCAL } from './layout.ts';
+export { LOCAL, serviceFile } from './layout.ts';
 export { removeAtExit } from './processes/guard.ts';
 export { identityOf, isAlive } from './processes/identity.ts';
 export { launch } from './processes/launch.ts';

@@ -7,6 +7,8 @@ export interface ServiceSpec {
   readonly name: ServiceName;
   /** Its PostgreSQL role. A service with a role has its migrations in `src/migrate.ts`. */
   readonly role?: DatabaseRole;
+  /** Services above it in `SERVICES` whose migrations must run before its own. */
+  readonly migratesAfter?: readonly ServiceName[];
   /** The services it calls: each one sets `<NAME>_SERVICE_URL`. */
   readonly calls?: readonly string[];
   readonly reads?: readonly SharedSetting[];
@@ -25,20 +27,20 @@ export type SharedSetting =
 
 /** Every service, in the order in which they start. They stop in reverse order. */
 export const SERVICES: readonly ServiceSpec[] = [
-  { name: 'sync', role: 'wts_sync', calls: ['workspace'], reads: ['NATS_URL', 'API_KEY_PREFIX', 'JWT_ISSUERS'] },
-  { name: 'workspace', role: 'wts_workspace', calls: ['sync'], reads: ['NATS_URL', 'API_KEY_PREFIX'] },
+  { name: 'sync', role: 'wts_sync', calls: ['auth'], reads: ['NATS_URL', 'API_KEY_PREFIX', 'JWT_ISSUERS'] },
   {
     name: 'auth',
     role: 'wts_auth',
     calls: ['sync', 'workspace'],
     reads: ['NATS_URL', 'API_KEY_PREFIX', 'BASE_URL', 'AUTH_URL'],
   },
+  { name: 'workspace', role: 'wts_workspace', migratesAfter: ['auth'], calls: ['sync', 'auth'], reads: ['NATS_URL'] },
   {
     name: 'webhook-dispatcher',
     role: 'wts_webhooks',
     reads: ['NATS_URL', 'WEBHOOK_SECRET_KEY', 'WEBHOOK_ALLOWED_CIDRS', 'WEBHOOK_EXTRA_CA_FILE'],
   },
-  { name: 'graph', role: 'wts_graph', calls: ['sync', 'workspace'] },
+  { name: 'graph', role: 'wts_graph', calls: ['sync', 'workspace', 'auth'] },
   { name: 'agent', calls: ['graph'], reads: ['AUTH_URL'] },
   {
     name: 'gateway',

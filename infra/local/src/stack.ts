@@ -120,16 +120,32 @@ export class Stack implements AsyncDisposable {
 
   async #seed(stored: DemoWorkspace | undefined): Promise<DemoWorkspace> {
     const { secrets, database, env } = this.#options;
-    const printed = await runScript('workspace', 'seed', {
+    const shared = {
       ...picked(env, PASSED_THROUGH),
-      DATABASE_URL: database.urlOf('wts_workspace'),
       SYNC_SERVICE_URL: this.#urlsOf('sync'),
       INTERNAL_TOKEN_SECRET: secrets.internalTokenSecret,
-      API_KEY_PREFIX,
-      SEED_ISSUER: LOCAL_JWT.issuer,
-      ...(stored === undefined ? {} : { SEED_API_KEY: stored.apiKey, SEED_READ_ONLY_API_KEY: stored.readOnlyApiKey }),
-    });
-    return parseDemo(printed);
+    };
+    const owner = readSeeded(
+      'auth',
+      await runScript('auth', 'seed', {
+        ...shared,
+        DATABASE_URL: database.urlOf('wts_auth'),
+        API_KEY_PREFIX,
+        SEED_ISSUER: LOCAL_JWT.issuer,
+        ...(stored === undefined ? {} : { SEED_API_KEY: stored.apiKey, SEED_READ_ONLY_API_KEY: stored.readOnlyApiKey }),
+      }),
+      ['userId', 'apiKey', 'readOnlyApiKey'],
+    );
+    const demo = readSeeded(
+      'workspace',
+      await runScript('workspace', 'seed', {
+        ...shared,
+        DATABASE_URL: database.urlOf('wts_workspace'),
+        SEED_USER_ID: owner.userId,
+      }),
+      ['workspaceId'],
+    );
+    return { ...owner, ...demo };
   }
 
   async stop(): Promise<void> {
@@ -215,19 +231,21 @@ export class Stack implements AsyncDisposable {
   }
 }
 
-function parseDemo(printed: string): DemoWorkspace {
+/** The last line of JSON that a seed printed, with these properties. */
+function readSeeded<K extends keyof DemoWorkspace>(
+  service: string,
+  printed: string,
+  names: readonly K[],
+): Pick<DemoWorkspace, K> {
   const line = printed
     .trim()
     .split('\n')
     .findLast((text) => text.startsWith('{'));
   try {
-    const demo = JSON.parse(line ?? '') as Partial<DemoWorkspace>;
-    const { userId, workspaceId, apiKey, readOnlyApiKey } = demo;
-    if (userId && workspaceId && apiKey && readOnlyApiKey) return { userId, workspaceId, apiKey, readOnlyApiKey };
+    const seeded = JSON.parse(line ?? '') as Partial<DemoWorkspace>;
+    if (names.every((name) => seeded[name])) return seeded as Pick<DemoWorkspace, K>;
   } catch {
     // Falls through to the error below.
   }
-  throw new UserError(
-    'services/workspace/src/seed.ts did not print a line with userId, workspaceId, apiKey and readOnlyApiKey.',
-  );
+  throw new UserError(`services/${service}/src/seed.ts did not print a line with ${names.join(', ')}.`);
 }

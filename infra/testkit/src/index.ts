@@ -3,6 +3,8 @@ export type { SupervisedProcess } from '@wts/local';
 
 export { testAuthority } from './authority.ts';
 export type { TestAuthority } from './authority.ts';
+export { openBackends } from './backends.ts';
+export type { Backends, BackendsOptions } from './backends.ts';
 export { openBrowser } from './browser.ts';
 export type { Page } from './browser.ts';
 export { testClock } from './clock.ts';

@@ -4,7 +4,7 @@
  */
 import { servicePrincipal, tokenMinter } from '@wts/access';
 import type { InternalCommitReply, InternalMutation, NewApiKey, Principal, Role, ServiceName } from '@wts/contracts';
-import { apiKeyApi, HEADERS, syncApi, workspaceApi } from '@wts/contracts';
+import { apiKeyApi, credentialApi, HEADERS, syncApi } from '@wts/contracts';
 import type { NatsServer, PostgresServer, SupervisedProcess } from '@wts/local';
 import { LOCAL_JWT, Stack, makeSecrets } from '@wts/local';
 import { randomUUID } from 'node:crypto';
@@ -157,8 +157,8 @@ export class TestSystem implements AsyncDisposable {
     const subject = `${name.toLowerCase().replaceAll(/\s+/g, '-')}-${randomUUID()}`;
     const { email = `${subject}@example.com`, email_verified: emailVerified = true } = claims;
     const identity = { issuer: this.jwt.issuer, subject, name: claims.name ?? name, email, emailVerified };
-    const { path } = workspaceApi.internalResolvePerson;
-    const { userId } = await this.#internal<{ userId: string }>({ from: 'gateway', to: 'workspace' }, path, identity);
+    const { path } = credentialApi.internalResolvePerson;
+    const { userId } = await this.#internal<{ userId: string }>({ from: 'gateway', to: 'auth' }, path, identity);
     const token = signToken(this.jwt, subject, { name, email, email_verified: emailVerified, ...claims });
     return { userId, name, token };
   }
@@ -180,7 +180,7 @@ export class TestSystem implements AsyncDisposable {
     const principal: Principal = { userId, scopes: ['read', 'write', 'admin'], credential };
     const { path } = apiKeyApi.internalCreateApiKey;
     const reply = await this.#internal<{ key: { id: string; token: string } }>(
-      { from: 'graph', to: 'workspace' },
+      { from: 'graph', to: 'auth' },
       path,
       { label: 'testkit', ...key },
       principal,
@@ -248,6 +248,7 @@ async function openWires(
   const { hostname, port } = new URL(database.url);
   const places = [
     ['workspace', 0],
+    ['auth', 0],
     ['gateway', 0],
     ...Array.from({ length: syncReplicas }, (_, replica) => ['sync', replica] as const),
     ...Array.from({ length: dispatcherReplicas }, (_, replica) => ['webhook-dispatcher', replica] as const),

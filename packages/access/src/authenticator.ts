@@ -8,7 +8,7 @@ import type { FetchJwks } from './jwks.ts';
 import type { VerifiedJwt } from './jwt.ts';
 import { verifyJwt } from './jwt.ts';
 
-/** The claims of a verified JWT about a person; the workspace service resolves them to a user. */
+/** The claims of a verified JWT about a person; the auth service resolves them to a user. */
 export interface TokenIdentity {
   readonly issuer: string;
   readonly subject: string;

@@ -19,6 +19,12 @@ export function requireScope(principal: Principal, scope: Scope): void {
   });
 }
 
+/** Throws `forbidden` for a credential that is limited to one workspace; for operations that reach beyond one. */
+export function requireUnrestricted(principal: Principal): void {
+  if (principal.workspaceId === undefined) return;
+  throw new Fault('forbidden', { message: 'This credential is restricted to one workspace; use one that is not.' });
+}
+
 /** The principal of a service that acts for itself: schedulers, credential look-ups, readiness. */
 export function servicePrincipal(name: string): Principal {
   return { userId: SERVICE_USER_ID, scopes: SCOPES, credential: { kind: 'service', id: name } };

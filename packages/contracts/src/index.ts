@@ -13,6 +13,7 @@ export * from './version.ts';
 export { form, type Form } from './auth/form.ts';
 export type { GrantScope, ResolvedGrant } from './auth/oauth.ts';
 export * as apiKeyApi from './api-keys.ts';
+export * as credentialApi from './auth/credentials.ts';
 export * as graphqlApi from './graphql.ts';
 export * as memberApi from './members.ts';
 export * as meta from './meta.ts';

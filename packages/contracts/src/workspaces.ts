@@ -4,8 +4,7 @@ import { NOT_BLANK_PATTERN, URL_KEY_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
 import { okBody, timestamp, uuid } from './parts.ts';
 import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
-import type { Principal } from './scopes.ts';
-import { typed, type TypeOf } from './type-of.ts';
+import type { TypeOf } from './type-of.ts';
 
 /** Length in Unicode code points. */
 export const NAME = { min: 1, max: 100 } as const;
@@ -139,49 +138,4 @@ export const createWorkspace = contract({
     example: { ok: true, workspace: workspaceExample },
   },
   errors: ['slug_taken', 'forbidden', 'conflict'],
-});
-
-/** The principal of an API key, found by its hash. Served by the workspace service. */
-export const internalResolveApiKey = contract({
-  id: 'internalResolveApiKey',
-  method: 'POST',
-  path: '/internal/api-keys/resolve',
-  summary: 'Principal of an API key, by its hash; null when unknown, revoked or expired',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['gateway', 'sync'], forItself: true },
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['tokenHash'],
-    properties: { tokenHash: { type: 'string', pattern: '^[0-9a-f]{64}$' } },
-  },
-  reply: { status: 200, schema: okBody({ principal: typed<Principal | null>({ type: ['object', 'null'] }) }) },
-  errors: [],
-});
-
-/** The person of a verified JWT; created when they are new. Served by the workspace service. */
-export const internalResolvePerson = contract({
-  id: 'internalResolvePerson',
-  method: 'POST',
-  path: '/internal/people/resolve',
-  summary: 'Person of an identity; creates the person when the identity is new',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['gateway', 'sync'], forItself: true },
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['issuer', 'subject'],
-    properties: {
-      issuer: { type: 'string', minLength: 1, maxLength: 2048 },
-      subject: { type: 'string', minLength: 1, maxLength: 255 },
-      name: { type: 'string' },
-      email: { type: 'string' },
-      emailVerified: { type: 'boolean' },
-      avatarUrl: { type: 'string' },
-    },
-  },
-  reply: { status: 200, schema: okBody({ userId: uuid }) },
-  errors: [],
 });

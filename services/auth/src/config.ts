@@ -1,4 +1,4 @@
-import { defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit/config';
+import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit/config';
 
 const HTTP = { protocols: ['http', 'https'] } as const;
 
@@ -16,9 +16,19 @@ export const databaseSettings = {
   }),
 };
 
+/** What the service and `seed.ts` need: the database and the sync service. */
+export const storeSettings = {
+  ...databaseSettings,
+  syncUrls: setting.urls('SYNC_SERVICE_URL', {
+    ...HTTP,
+    doc: 'Addresses of the sync service, which commits every new person.',
+  }),
+  apiKeyPrefix: credentialSettings.apiKeyPrefix,
+};
+
 export const settings = defineSettings({
   ...serviceSettings,
-  ...databaseSettings,
+  ...storeSettings,
   baseUrl: setting.url('BASE_URL', {
     ...HTTP,
     default: 'http://localhost:4000',
@@ -28,10 +38,6 @@ export const settings = defineSettings({
     ...HTTP,
     default: 'http://localhost:4001',
     doc: 'Public address of the authorization origin, the same as for the gateway: the issuer of access tokens.',
-  }),
-  syncUrls: setting.urls('SYNC_SERVICE_URL', {
-    ...HTTP,
-    doc: 'Addresses of the sync service, which commits every new person.',
   }),
   workspaceUrls: setting.urls('WORKSPACE_SERVICE_URL', {
     ...HTTP,

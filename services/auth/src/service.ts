@@ -1,10 +1,21 @@
+import { Roles } from '@wts/read-model';
+import { commitUnitSender, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceDefinition } from '@wts/service-kit/life';
-import { checkPostgres, openPostgres } from '@wts/service-kit/postgres';
-import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
+import { openNats, revocationSender } from '@wts/service-kit/nats';
+import { checkPostgres, idempotencyKeys, openPostgres } from '@wts/service-kit/postgres';
+import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import { settings } from './config.ts';
+import type { Context } from './context.ts';
+import { mountApiKeys } from './http/api-keys.ts';
+import { mountCredentials } from './http/credentials.ts';
 import { mountGrants } from './http/grants.ts';
+import { openKeyUse } from './key-use.ts';
+import { serviceMetrics } from './metrics.ts';
 import { openOAuth } from './oauth/oauth.ts';
+import { apiKeyStore } from './store/api-keys.ts';
+import { identityStore } from './store/identities.ts';
+import { revocationReads } from './store/revocations.ts';
 
 /**
  * The one place that knows who calls: identities and API keys, sign-in, and the OAuth 2.1 authorization server of {auth_url}. Its
@@ -16,7 +27,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
   async open(kit, config) {
     const { log, stack, readiness, signal } = kit;
     await checkPostgres({ url: config.databaseUrl, applicationName: 'wts-auth', log, readiness, signal });
-    const { knex } = openPostgres({
+    const { knex, pool } = openPostgres({
       url: config.databaseUrl,
       poolMax: config.poolMax,
       applicationName: 'wts-auth',
@@ -24,8 +35,24 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       stack,
       readiness,
     });
-    const oauth = openOAuth({ ...config, knex, revoke: async () => undefined });
+    const nats = openNats({ urls: config.natsUrls, name: 'wts-auth', log, stack });
+    const keys = apiKeyStore(knex);
+    const context: Context = {
+      roles: new Roles(pool),
+      identities: identityStore(knex),
+      keys,
+      revocations: revocationReads(knex),
+      idempotency: idempotency(idempotencyKeys(knex, 'auth.idempotency_keys'), kit.secrets),
+      apiKeyPrefix: config.apiKeyPrefix,
+      commitUnit: commitUnitSender(openServiceClient(kit, 'sync', config.syncUrls)),
+      revoke: revocationSender(nats, log),
+      keyUse: stack.use(openKeyUse(keys, log)),
+      metrics: serviceMetrics(kit.metrics),
+    };
+    const oauth = openOAuth({ ...config, knex, revoke: context.revoke });
     const app = createApp(kit);
+    mountApiKeys(app, context);
+    mountCredentials(app, context);
     mountGrants(app, oauth);
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };

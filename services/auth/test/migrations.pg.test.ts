@@ -1,23 +1,42 @@
 import { migrate } from '@wts/service-kit/migrate';
 import { createLogger } from '@wts/service-kit/observe';
+import type { TestDatabase } from '@wts/testkit';
 import { testDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 
-const directory = join(import.meta.dirname, '../src/migrations');
-const log = createLogger({ name: 'test', level: 'warn' });
+const ROOT = join(import.meta.dirname, '../../..');
+const log = createLogger({ name: 'test', level: 'silent' });
 
 describe('the migrations', () => {
-  it('run up, down and up again over data, with only the rights of the service', async () => {
-    await using database = await testDatabase('migrations');
-    const url = database.urlOf('wts_auth');
-    const run = (direction: 'up' | 'down'): Promise<string[]> =>
-      migrate({ url, directory, schema: 'auth', log, direction });
-    const made = await run('up');
-    await using stack = new AsyncDisposableStack();
+  /** With only the rights of the service. */
+  const run = (
+    database: TestDatabase,
+    schema: 'auth' | 'workspace' = 'auth',
+    direction: 'up' | 'down' = 'up',
+  ): Promise<string[]> => {
+    const directory = join(ROOT, `services/${schema}/src/migrations`);
+    return migrate({ url: database.urlOf(`wts_${schema}`), directory, schema, log, direction });
+  };
+  const connected = async (url: string, stack: AsyncDisposableStack): Promise<Client> => {
     const client = stack.adopt(new Client({ connectionString: url }), (open) => open.end());
     await client.connect();
+    return client;
+  };
+
+  it('run up, down and up again over data, with only the rights of the service', async () => {
+    await using database = await testDatabase('migrations');
+    await using stack = new AsyncDisposableStack();
+    const made = await run(database);
+    const client = await connected(database.urlOf('wts_auth'), stack);
+    await client.query(`insert into auth.identities (identity_hash, issuer, subject, user_id)
+      values (sha256('a'), 'a', 'b', gen_random_uuid())`);
+    await client.query(`insert into auth.api_keys (id, user_id, label, key_prefix, token_hash, permissions)
+      values (gen_random_uuid(), gen_random_uuid(), 'a', 'wts_', sha256('a'), 'read-only')`);
+    await client.query(`insert into auth.idempotency_keys (key_hash, owner, fingerprint, expires_at)
+      values (sha256('a'), 'a', sha256('b'), now())`);
     await client.query(`insert into auth.clients (id, redirect_uris, auth_method, grant_types)
       values ('a', '{}', 'none', '{}')`);
     await client.query(`insert into auth.grants (id, user_id, client_id, scopes, resources, signed_in_at, expires_at)
@@ -33,10 +52,56 @@ describe('the migrations', () => {
     }
     await client.query(`insert into auth.signing_keys (id, public_jwk, private_key, sealed_with, signs_from)
       values ('a', '{}', 'a', 'b', now())`);
-    assert.deepEqual(await run('down'), made.toReversed());
+    assert.deepEqual(await run(database, 'auth', 'down'), made.toReversed());
     const { rows } = await client.query(`select tablename from pg_tables where schemaname = 'auth'
       and tablename not like 'migrations%'`);
     assert.deepEqual(rows, []);
-    assert.deepEqual(await run('up'), made);
+    assert.deepEqual(await run(database), made);
+    assert.deepEqual(await run(database), []);
+  });
+
+  it('take over every identity and key of a database in which the workspace service kept them', async () => {
+    await using database = await testDatabase('takeover');
+    await using stack = new AsyncDisposableStack();
+    const admin = await connected(database.url, stack);
+    const sql = (file: string): Promise<string> => readFile(join(ROOT, 'infra/postgres', file), 'utf8');
+    await admin.query(await sql('released.sql'));
+    await admin.query(`insert into workspace.identities
+        (identity_hash, issuer, subject, user_id, email, email_verified, created_at, person_created_at)
+      select sha256(n::text::bytea), 'https://issuer.example', n::text, gen_random_uuid(),
+        case when n % 2 = 0 then n || '@example.com' end, n % 2 = 0, now() - n * interval '1 day',
+        case when n % 3 = 0 then now() end
+      from generate_series(1, 50) n`);
+    await admin.query(`insert into workspace.api_keys (id, user_id, label, key_prefix, token_hash, permissions, workspace_id,
+        expires_at, created_at, last_used_at, revoked_at, made_by)
+      select gen_random_uuid(), gen_random_uuid(), 'key ' || n, 'wts_' || n, sha256(n::text::bytea),
+        case when n % 2 = 0 then 'read-only' else 'full-access' end, case when n % 3 = 0 then gen_random_uuid() end,
+        case when n % 5 = 0 then now() + n * interval '1 day' end, now() - n * interval '1 hour',
+        case when n % 7 = 0 then now() end, case when n % 4 = 0 then now() end, case when n % 2 = 0 then 'session' end
+      from generate_series(1, 50) n`);
+    // A key and the keys made with it, in an order in which a copy row by row would miss its maker.
+    await admin.query(`update workspace.api_keys k set made_by = 'api_key', made_by_key = maker.id
+      from workspace.api_keys maker where k.label = 'key 1' and maker.label = 'key 50'`);
+    const contentOf = async (schema: string): Promise<unknown[]> => {
+      const identities = await admin.query(`select * from ${schema}.identities order by identity_hash`);
+      const keys = await admin.query(`select * from ${schema}.api_keys order by id`);
+      return [identities.rows, keys.rows];
+    };
+    const before = await contentOf('workspace');
+
+    await assert.rejects(run(database), /run infra\/postgres\/roles.sql again/);
+    await admin.query(await sql('roles.sql'));
+    await run(database);
+    assert.deepEqual(await contentOf('auth'), before);
+    await run(database, 'workspace');
+    assert.deepEqual(await contentOf('auth'), before);
+    const left = await admin.query(`select tablename from pg_tables where schemaname = 'workspace'
+      and tablename in ('identities', 'api_keys')`);
+    assert.deepEqual(left.rows, []);
+
+    // The next run of an administrator takes the right to read schema workspace away again.
+    await admin.query(await sql('roles.sql'));
+    const { rows } = await admin.query(`select has_schema_privilege('wts_auth', 'workspace', 'usage') as "mayUse"`);
+    assert.deepEqual(rows, [{ mayUse: false }]);
   });
 });

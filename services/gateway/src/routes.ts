@@ -50,9 +50,9 @@ export const API_ROUTES = [
   { contract: privateProjectApi.addPrivateProjectMember, to: 'workspace' },
   { contract: privateProjectApi.removePrivateProjectMember, to: 'workspace' },
 
-  { contract: apiKeyApi.listApiKeys, to: 'workspace' },
-  { contract: apiKeyApi.createApiKey, to: 'workspace' },
-  { contract: apiKeyApi.revokeApiKey, to: 'workspace' },
+  { contract: apiKeyApi.listApiKeys, to: 'auth' },
+  { contract: apiKeyApi.createApiKey, to: 'auth' },
+  { contract: apiKeyApi.revokeApiKey, to: 'auth' },
 
   { contract: webhookApi.listEventTypes, to: 'webhook-dispatcher' },
   { contract: webhookApi.listEndpoints, to: 'webhook-dispatcher' },
@@ -94,7 +94,7 @@ export const AUTH_ROUTES = [
 export type UpstreamName = Exclude<(typeof API_ROUTES | typeof AUTH_ROUTES)[number]['to'], 'gateway'>;
 
 /** Without one of these the gateway is not ready. Without any other, only the operations of that service are unavailable. */
-export const ESSENTIAL_UPSTREAMS: readonly UpstreamName[] = ['workspace', 'sync'];
+export const ESSENTIAL_UPSTREAMS: readonly UpstreamName[] = ['auth', 'workspace', 'sync'];
 
 /** Makes a value for each of these services. */
 export function forUpstreams<T>(make: (name: UpstreamName) => T): Readonly<Record<UpstreamName, T>> {

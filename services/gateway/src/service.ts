@@ -35,7 +35,7 @@ import { openUpstream } from './upstream.ts';
 
 /**
  * The only public entry. Two origins on two ports share every step and differ in their route table. The gateway has no
- * store: it resolves credentials by calls to the workspace service and caches them for seconds.
+ * store: it resolves credentials by calls to the auth service and caches them for seconds.
  */
 export const gateway: ServiceDefinition<GatewayConfig> = {
   name: 'gateway',
@@ -107,7 +107,7 @@ function openShared(
     connections: shareConnections(kit, config),
     upstreams,
     mintToken: forUpstreams((to) => tokenMinter({ from: 'gateway', to, secret: kit.internalTokenSecret })),
-    authenticator: openAuthenticator(kit, openServiceClient(kit, 'workspace', config.workspaceServiceUrls), config),
+    authenticator: openAuthenticator(kit, openServiceClient(kit, 'auth', config.authServiceUrls), config),
     ownAnswers: ownAnswers(kit.readiness, describe(config), config.graphiql ? readGraphiql() : null),
     socketsMax: kit.connections.socketsMax,
     origins: checkOrigins(config.corsOrigins),

@@ -157,7 +157,7 @@ describe('the gateway itself', () => {
       assert.equal((await exchange(testGateway.api, request(`GET ${path}`, lines))).status, 200, path);
     }
     assert.equal(testGateway.workspace.started, 0);
-    assert.equal(testGateway.workspace.lookUps, 0);
+    assert.equal(testGateway.authService.lookUps, 0);
   });
 });
 

@@ -17,28 +17,28 @@ describe('requests without a valid credential', () => {
   after(() => testGateway.close());
   beforeEach(() => {
     testGateway.workspace.reset();
-    testGateway.workspace.lookUps = 0;
-    testGateway.workspace.lookUpGate = Promise.resolve();
+    testGateway.authService.lookUps = 0;
+    testGateway.authService.lookUpGate = Promise.resolve();
   });
 
   it('do not block others when 200 000 of them arrive in one write [limits.pipelining]', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    testGateway.workspace.lookUpGate = promise;
+    testGateway.authService.lookUpGate = promise;
     const many = Array.from({ length: 2000 }, withUnknownKey).join('').repeat(100);
     const client = await RawClient.open(testGateway.api);
     client.send(many);
-    await until('the first is looked up', () => testGateway.workspace.lookUps > 0);
+    await until('the first is looked up', () => testGateway.authService.lookUps > 0);
     for (let count = 0; count < 50; count += 1) {
       assert.equal((await exchange(testGateway.api, request('GET /health'))).status, 200);
     }
-    assert.equal(testGateway.workspace.lookUps, 1);
+    assert.equal(testGateway.authService.lookUps, 1);
     resolve();
     for (let count = 0; count < 50; count += 1) {
       assert.equal((await exchange(testGateway.api, request('GET /health'))).status, 200);
       errorOf(await client.reply(), 401, 'api_key_invalid');
     }
     client.destroy();
-    assert.ok(testGateway.workspace.lookUps < 2000);
+    assert.ok(testGateway.authService.lookUps < 2000);
     assert.equal((await exchange(testGateway.api, request('GET /health'))).status, 200);
   });
 
@@ -46,17 +46,17 @@ describe('requests without a valid credential', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { token } = testGateway.newKey(['read']);
     const mine = request('GET /sync/deltas', [`Authorization: Bearer ${token}`]);
-    testGateway.workspace.lookUpGate = promise;
+    testGateway.authService.lookUpGate = promise;
     const clients = await Promise.all(Array.from({ length: 100 }, () => RawClient.open(testGateway.api)));
     for (const client of clients) client.send(withUnknownKey());
-    await until('some are looked up', () => testGateway.workspace.lookUps > 0);
+    await until('some are looked up', () => testGateway.authService.lookUps > 0);
     const neighbor = await RawClient.open(testGateway.api, '127.0.0.2');
     neighbor.send(mine);
     await until(
       'the credential of the other network is looked up in parallel',
-      () => testGateway.workspace.lookUps > LIMITS.lookUpsOfSenderMax,
+      () => testGateway.authService.lookUps > LIMITS.lookUpsOfSenderMax,
     );
-    assert.equal(testGateway.workspace.lookUps, LIMITS.lookUpsOfSenderMax + 1);
+    assert.equal(testGateway.authService.lookUps, LIMITS.lookUpsOfSenderMax + 1);
     resolve();
     assert.equal((await neighbor.reply()).status, 200);
     for (const client of clients) errorOf(await client.reply(), 401, 'api_key_invalid');

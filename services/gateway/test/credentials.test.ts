@@ -130,18 +130,18 @@ describe('credentials', () => {
 
   it('are looked up once for parallel requests', async () => {
     const { token } = testGateway.newKey(['read']);
-    const before = testGateway.workspace.lookUps;
+    const before = testGateway.authService.lookUps;
     await Promise.all(Array.from({ length: 20 }, () => call(`Authorization: Bearer ${token}`)));
-    assert.equal(testGateway.workspace.lookUps - before, 1);
+    assert.equal(testGateway.authService.lookUps - before, 1);
   });
 
   it('of a client that disconnected during the look-up cause no call', async () => {
     const gate = Promise.withResolvers<void>();
-    testGateway.workspace.lookUpGate = gate.promise;
-    const { lookUps } = testGateway.workspace;
+    testGateway.authService.lookUpGate = gate.promise;
+    const { lookUps } = testGateway.authService;
     const client = await RawClient.open(testGateway.api);
     client.send(request('GET /api/workspaces', [`Authorization: Bearer ${testGateway.newKey(['read']).token}`]));
-    await until('the credential is looked up', () => testGateway.workspace.lookUps > lookUps);
+    await until('the credential is looked up', () => testGateway.authService.lookUps > lookUps);
     client.destroy();
     await until('the gateway logged the disconnect', () => testGateway.logs().includes('"aborted":true'));
     gate.resolve();
@@ -151,11 +151,11 @@ describe('credentials', () => {
 
   it('that cannot be looked up get 503, not 401', async () => {
     const { token } = testGateway.newKey(['read']);
-    const { port } = testGateway.workspace;
-    await testGateway.workspace.close();
+    const { port } = testGateway.authService;
+    await testGateway.authService.close();
     const reply = await call(`Authorization: Bearer ${token}`);
     errorOf(reply, 503, 'unavailable');
     assert.match(reply.headers['retry-after']?.[0] ?? '', /^[1-9]/);
-    await testGateway.workspace.listen(port);
+    await testGateway.authService.listen(port);
   });
 });

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ReadToken } from '@wts/access';
 import { tokenReader } from '@wts/access';
-import { HEADERS, meta, workspaceApi } from '@wts/contracts';
+import { credentialApi, HEADERS, meta } from '@wts/contracts';
 import type { Principal, ServiceName } from '@wts/contracts';
 
 /** A request as the service received it. */
@@ -120,7 +120,7 @@ export class FakeService {
   #answerLookUp(req: IncomingMessage, res: ServerResponse, body: Buffer): void {
     const lookUp = JSON.parse(body.toString('utf8')) as { tokenHash?: string; subject?: string };
     const reply =
-      req.url === workspaceApi.internalResolveApiKey.path
+      req.url === credentialApi.internalResolveApiKey.path
         ? { ok: true, principal: this.keys.get(lookUp.tokenHash ?? '') ?? null }
         : { ok: true, userId: lookUp.subject };
     const text = JSON.stringify(reply);

@@ -211,7 +211,7 @@ describe('a rate limit', () => {
       try {
         const { token, principal } = one.newKey(['admin']);
         const hash = createHash('sha256').update(token).digest('hex');
-        other.workspace.keys.set(hash, principal);
+        other.authService.keys.set(hash, principal);
         const gateways = [one, other];
         for (const testGateway of gateways) {
           testGateway.workspace.answer = (_req, res) => void setTimeout(() => res.writeHead(404).end('{}'), 50);

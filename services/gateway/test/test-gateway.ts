@@ -19,6 +19,7 @@ export interface TestGateway {
   readonly api: number;
   readonly auth: number;
   readonly workspace: FakeService;
+  readonly authService: FakeService;
   readonly sync: FakeService;
   readonly fullKey: string;
   readonly readKey: string;
@@ -33,6 +34,8 @@ export interface TestGateway {
 export async function startTestGateway(env: Record<string, string> = {}): Promise<TestGateway> {
   const workspace = await FakeService.start('workspace', SECRET);
   const sync = await FakeService.start('sync', SECRET);
+  const authService = await FakeService.start('auth', SECRET);
+  const fakes = [workspace, sync, authService];
   const lines: string[] = [];
   const auth = await freePort();
   const running = await startService(
@@ -42,6 +45,7 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
       PORT: '0',
       AUTH_PORT: String(auth),
       WORKSPACE_SERVICE_URL: workspace.url,
+      AUTH_SERVICE_URL: authService.url,
       SYNC_SERVICE_URL: sync.url,
       // Nothing listens there: no test of the gateway needs it.
       WEBHOOK_DISPATCHER_SERVICE_URL: 'http://127.0.0.1:9',
@@ -58,14 +62,14 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
     },
     { logTo: { write: (line) => void lines.push(line) } },
   ).catch(async (failure: unknown) => {
-    await Promise.all([workspace.close(), sync.close()]);
+    await Promise.all(fakes.map((fake) => fake.close()));
     throw failure;
   });
 
   const newKey: TestGateway['newKey'] = (scopes) => {
     const { token, hash } = generateApiKey('wts_');
     const principal: Principal = { userId: randomUUID(), scopes, credential: { kind: 'api_key', id: randomUUID() } };
-    workspace.keys.set(hash, principal);
+    authService.keys.set(hash, principal);
     return { token, principal };
   };
 
@@ -74,16 +78,17 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
     api: running.port,
     auth,
     workspace,
+    authService,
     sync,
     fullKey: newKey(['read', 'write', 'admin']).token,
     readKey: newKey(['read']).token,
     logs: () => lines.join(''),
     newKey,
-    forgetKey: (token) => void workspace.keys.delete(createHash('sha256').update(token).digest('hex')),
+    forgetKey: (token) => void authService.keys.delete(createHash('sha256').update(token).digest('hex')),
     jwt: (claims = {}) => signJwt(claims),
     close: async () => {
       await running.close();
-      await Promise.all([workspace.close(), sync.close()]);
+      await Promise.all(fakes.map((fake) => fake.close()));
     },
   };
 }

@@ -37,6 +37,10 @@ export const settings = defineSettings({
   }),
   workspaceUrls: setting.urls('WORKSPACE_SERVICE_URL', {
     ...HTTP,
-    doc: 'Addresses of the workspace service, which keeps API keys and invitations.',
+    doc: 'Addresses of the workspace service, which keeps invitations.',
+  }),
+  authUrls: setting.urls('AUTH_SERVICE_URL', {
+    ...HTTP,
+    doc: 'Addresses of the auth service, which keeps API keys.',
   }),
 });

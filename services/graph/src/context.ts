@@ -15,6 +15,7 @@ export interface Context {
   readonly groupCache: GroupCache;
   readonly sync: ServiceClient;
   readonly workspace: ServiceClient;
+  readonly auth: ServiceClient;
   /** From which ids of new records are derived that nobody else can compute. */
   readonly secret: string;
 }

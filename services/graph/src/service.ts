@@ -43,6 +43,7 @@ export const graphService: ServiceDefinition<Config> = {
       groupCache: new GroupCache(),
       sync: openServiceClient(kit, 'sync', config.syncUrls),
       workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),
+      auth: openServiceClient(kit, 'auth', config.authUrls),
       secret: kit.internalTokenSecret,
     };
     const operations = operationMetrics(metrics);

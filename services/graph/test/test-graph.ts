@@ -73,6 +73,7 @@ export class TestGraph implements AsyncDisposable {
       DATABASE_URL: await route(database.urlOf('wts_graph')),
       SYNC_SERVICE_URL: NOBODY,
       WORKSPACE_SERVICE_URL: NOBODY,
+      AUTH_SERVICE_URL: NOBODY,
       CHECK_REPLIES: 'on',
       ...settings,
     };

@@ -51,8 +51,8 @@ export const settings = defineSettings({
     max: 5,
     doc: 'Copies of the stream that JetStream keeps. Set 3 in a cluster of at least three servers.',
   }),
-  workspaceUrls: setting.urls('WORKSPACE_SERVICE_URL', {
+  authUrls: setting.urls('AUTH_SERVICE_URL', {
     protocols: ['http', 'https'],
-    doc: 'Addresses of the workspace service, which resolves the credentials in subscribe frames.',
+    doc: 'Addresses of the auth service, which resolves the credentials in subscribe frames.',
   }),
 });

@@ -1,6 +1,6 @@
 import { servicePrincipal } from '@wts/access';
 import type { EntryChunk, Revocation } from '@wts/contracts';
-import { apiKeyApi } from '@wts/contracts';
+import { credentialApi } from '@wts/contracts';
 import { readEntries, type LogReader } from '@wts/log';
 import { openAuthenticator, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf, credentialSettings } from '@wts/service-kit/config';
@@ -17,7 +17,7 @@ import { relayMetrics } from './relay/metrics.ts';
 import { startRelay } from './relay/relay.ts';
 import { openSocketServer } from './socket/server.ts';
 import type { SocketServer } from './socket/server.ts';
-import { followRevokedKeys } from './socket/revoked-keys.ts';
+import { followRevokedCredentials } from './socket/revoked-credentials.ts';
 
 interface LiveOptions {
   readonly kit: ServiceContext;
@@ -25,7 +25,7 @@ interface LiveOptions {
     readonly databaseUrl: string;
     readonly natsUrls: readonly string[];
     readonly streamReplicas: number;
-    readonly workspaceUrls: readonly string[];
+    readonly authUrls: readonly string[];
   };
   readonly pool: Pool;
   /** For the database reads of sockets. */
@@ -50,9 +50,9 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
   const hub = followLog({ nc, log, handover: (offer) => handover.listen(offer) }, kit);
 
   const groups = new GroupReader(pool, groupCache);
-  const workspace = openServiceClient(kit, 'workspace', config.workspaceUrls);
+  const auth = openServiceClient(kit, 'auth', config.authUrls);
   // For the tokens in subscribe frames.
-  const authenticator = openAuthenticator(kit, workspace, config);
+  const authenticator = openAuthenticator(kit, auth, config);
   const socketServer = stack.use(
     openSocketServer({
       hub,
@@ -73,11 +73,11 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
     socketServer.revoke(revocation);
   };
   onRevocation(nats, onRevoked);
-  const { REVOKED_KEYS_PAGE: pageMax, internalListRevokedKeys } = apiKeyApi;
+  const { REVOKED_CREDENTIALS_PAGE: pageMax, internalListRevokedCredentials } = credentialApi;
   stack.use(
-    followRevokedKeys({
+    followRevokedCredentials({
       list: (body, signal) =>
-        workspace.call(internalListRevokedKeys, {
+        auth.call(internalListRevokedCredentials, {
           principal: servicePrincipal(kit.name),
           body,
           idempotent: true,

@@ -30,7 +30,7 @@ describe('POST /sync/mutate', function () {
       INTERNAL_TOKEN_SECRET: SECRET,
       DATABASE_URL: engines.database.urlOf('wts_sync'),
       NATS_URL: 'nats://127.0.0.1:9',
-      WORKSPACE_SERVICE_URL: 'http://127.0.0.1:9',
+      AUTH_SERVICE_URL: 'http://127.0.0.1:9',
       SHUTDOWN_GRACE_MS: '500',
     });
   });

@@ -73,7 +73,7 @@ describe('behind PgBouncer', function () {
         INTERNAL_TOKEN_SECRET: 'a secret of at least thirty-two characters',
         DATABASE_URL: bouncer.through(database.urlOf('wts_sync')),
         NATS_URL: 'nats://127.0.0.1:9',
-        WORKSPACE_SERVICE_URL: 'http://127.0.0.1:9',
+        AUTH_SERVICE_URL: 'http://127.0.0.1:9',
       });
       await assert.rejects(starting, /mixes sessions .*pool_mode = session/);
     });

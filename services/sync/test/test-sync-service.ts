@@ -13,7 +13,7 @@ import { Pool } from 'pg';
 import { syncService } from '../src/service.ts';
 
 const SECRET = 'a secret of at least thirty-two characters';
-/** No server listens here, because snapshots need neither NATS nor the workspace service. */
+/** No server listens here, because snapshots need neither NATS nor the auth service. */
 const NOWHERE = '127.0.0.1:9';
 
 export interface Line {
@@ -212,7 +212,7 @@ function start(
     INTERNAL_TOKEN_SECRET: SECRET,
     DATABASE_URL: database.urlOf('wts_sync'),
     NATS_URL: `nats://${NOWHERE}`,
-    WORKSPACE_SERVICE_URL: `http://${NOWHERE}`,
+    AUTH_SERVICE_URL: `http://${NOWHERE}`,
     SHUTDOWN_GRACE_MS: '500',
     ...settings,
   };

@@ -1,4 +1,4 @@
-import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit/config';
+import { defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit/config';
 
 export const databaseSettings = {
   databaseUrl: setting.url('DATABASE_URL', {
@@ -21,13 +21,16 @@ export const storeSettings = {
     protocols: ['http', 'https'],
     doc: 'Addresses of the sync service, which commits every change.',
   }),
-  apiKeyPrefix: credentialSettings.apiKeyPrefix,
 };
 
 export const settings = defineSettings({
   ...serviceSettings,
   ...storeSettings,
-  natsUrls: natsSetting('NATS server, which announces revoked keys and ended memberships to all caches.'),
+  authUrls: setting.urls('AUTH_SERVICE_URL', {
+    protocols: ['http', 'https'],
+    doc: 'Addresses of the auth service, which knows the verified addresses of people.',
+  }),
+  natsUrls: natsSetting('NATS server, which announces ended memberships to all caches.'),
   poolMax: setting.int('DATABASE_POOL_MAX', {
     default: 10,
     min: 1,

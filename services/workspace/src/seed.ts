@@ -1,34 +1,20 @@
-import { createServiceClient } from '@wts/service-kit/call';
+import { commitUnitSender, createServiceClient } from '@wts/service-kit/call';
 import { defineSettings, parseSettings, serviceSettings, setting } from '@wts/service-kit/config';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
-import { commitUnitSender } from './commands/commit-unit.ts';
 import { seedDemo } from './commands/seed-demo.ts';
 import { storeSettings } from './config.ts';
-import { apiKeyStore } from './store/api-keys.ts';
-import { identityStore } from './store/identities.ts';
 import { workspaceReads } from './store/workspaces.ts';
 
 /**
- * Creates the demo workspace, its owner and two API keys where they are missing, and prints them as one line of JSON.
- * `npm start` runs it once sync is ready. Logs go to stderr, because stdout is the result.
+ * Creates the demo workspace where it is missing, and prints its id as one line of JSON. `npm start` runs it after the seed of
+ * the auth service, which creates the owner. Logs go to stderr, because stdout is the result.
  */
 const settings = defineSettings({
   ...storeSettings,
   internalTokenSecret: serviceSettings.internalTokenSecret,
-  apiKey: setting.text('SEED_API_KEY', {
-    optional: true,
-    secret: true,
-    doc: 'Token of the full-access key of the demo owner. Default: a new one.',
-  }),
-  readOnlyApiKey: setting.text('SEED_READ_ONLY_API_KEY', {
-    optional: true,
-    secret: true,
-    doc: 'Token of the read-only key of the demo owner. Default: a new one.',
-  }),
-  issuer: setting.text('SEED_ISSUER', {
-    optional: true,
-    doc: 'Issuer of tokens that sign in the demo owner; their subject is the id of the demo owner.',
+  userId: setting.text('SEED_USER_ID', {
+    doc: 'The person who owns the demo workspace, as the seed of the auth service prints it.',
   }),
 });
 
@@ -51,13 +37,5 @@ const sync = createServiceClient({
 });
 stack.defer(() => sync.close());
 
-const demo = await seedDemo(
-  {
-    workspaces: workspaceReads(knex),
-    identities: identityStore(knex),
-    keys: apiKeyStore(knex),
-    commitUnit: commitUnitSender(sync),
-  },
-  config,
-);
+const demo = await seedDemo({ workspaces: workspaceReads(knex), commitUnit: commitUnitSender(sync) }, config.userId);
 process.stdout.write(`${JSON.stringify(demo)}\n`);

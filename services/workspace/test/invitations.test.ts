@@ -1,8 +1,8 @@
-import { memberApi, workspaceApi } from '@wts/contracts';
+import { memberApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import type { TestPerson, TestService } from './test-service.ts';
-import { openTestService, SERVICE, sessionOf } from './test-service.ts';
+import { openTestService, sessionOf } from './test-service.ts';
 
 describe('invitations', () => {
   let testService: TestService;
@@ -104,9 +104,8 @@ describe('invitations', () => {
     const { id, owner } = await testService.workspace();
     const [early, late] = [`${randomUUID()}@example.com`, `${randomUUID()}@example.com`];
     const identity = { issuer: 'https://issuer.example', subject: randomUUID() };
-    const seen = (claims: object) =>
-      testService.call(SERVICE, workspaceApi.internalResolvePerson, { body: { ...identity, ...claims } });
-    const { userId } = (await seen({ email: early, emailVerified: false })).body;
+    const seen = (claims: object) => testService.resolve({ ...identity, ...claims });
+    const userId = await seen({ email: early, emailVerified: false });
     const grace = { userId, email: late, principal: sessionOf(userId) };
     const { code } = await testService.invite(owner, id, { email: early });
     await seen({ email: early });

@@ -1,9 +1,9 @@
-import { apiKeyApi, memberApi, workspaceApi } from '@wts/contracts';
+import { memberApi, workspaceApi } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestService } from './test-service.ts';
-import { openTestService, SERVICE, sessionOf } from './test-service.ts';
+import { openTestService, sessionOf } from './test-service.ts';
 
 describe('during an outage', () => {
   let testService: TestService;
@@ -11,8 +11,8 @@ describe('during an outage', () => {
     testService = await openTestService();
   });
   afterEach(async () => {
-    const { sync, postgres, nats, answers } = testService.backends.wires;
-    for (const wire of [sync, postgres, nats]) wire.mend();
+    const { sync, postgres, nats, auth, answers } = testService.backends.wires;
+    for (const wire of [sync, postgres, nats, auth]) wire?.mend();
     answers.loseAnswers(0);
     await eventually(async () => (await fetch(`${testService.service.url}/ready`)).ok);
     const principal = sessionOf(randomUUID());
@@ -37,24 +37,6 @@ describe('during an outage', () => {
     assert.equal((await testService.call(owner, workspaceApi.listWorkspaces, {})).body.workspaces.length, 1);
     testService.backends.wires.sync.mend();
     await eventually(async () => (await create(owner, urlKey)).status === 201);
-  });
-
-  it('of sync, the first request of a person fails, and retries create one person', async () => {
-    const body = { issuer: 'https://issuer.example', subject: randomUUID(), name: 'Ada' };
-    const resolve = () => testService.call(SERVICE, workspaceApi.internalResolvePerson, { body });
-    testService.backends.wires.sync.cut();
-    assert.equal((await resolve()).code, 'unavailable');
-    const claimed = await testService.backends.sql(`select user_id from workspace.identities where subject = $1`, [
-      body.subject,
-    ]);
-    testService.backends.wires.sync.mend();
-    const { userId } = await eventually(async () => {
-      const answer = await resolve();
-      return answer.status === 200 ? answer.body : null;
-    });
-    assert.deepEqual(claimed, [{ user_id: userId }]);
-    const people = await testService.backends.sql(`select count(*)::int as n from sync.users where id = $1`, [userId]);
-    assert.deepEqual(people, [{ n: 1 }]);
   });
 
   it('of sync, a code stays reserved for the person who tried to redeem it', async () => {
@@ -90,18 +72,32 @@ describe('during an outage', () => {
     assert.equal(testService.backends.wires.answers.lost(), 1);
   });
 
-  it('of NATS, a key is revoked without waiting', async () => {
-    const ada = await testService.person();
-    const { key } = (await testService.call(ada, apiKeyApi.createApiKey, { body: { label: 'ci' } })).body;
-    for (const harm of ['freeze', 'cut'] as const) {
+  it('of NATS, a member is removed without waiting', async () => {
+    const { id, owner, member, guest } = await testService.workspace('member', 'guest');
+    for (const [harm, removed] of [
+      ['freeze', member],
+      ['cut', guest],
+    ] as const) {
       testService.backends.wires.nats[harm]();
-      const params = { keyId: harm === 'cut' ? randomUUID() : key.id };
+      const params = { workspaceId: id, userId: removed.userId };
       const started = Date.now();
-      const answer = await testService.call(ada, apiKeyApi.revokeApiKey, { params });
-      assert.equal(answer.status, harm === 'cut' ? 404 : 200);
+      assert.equal((await testService.call(owner, memberApi.removeMember, { params })).status, 200);
       assert.ok(Date.now() - started < 5_000);
     }
-    assert.deepEqual((await testService.call(ada, apiKeyApi.listApiKeys, {})).body.keys, []);
+  });
+
+  it('of auth, an invitation without an address admits, and one with an address gets 503', async () => {
+    const { id, owner } = await testService.workspace();
+    const grace = await testService.person();
+    const [open, named] = [
+      await testService.invite(owner, id, {}),
+      await testService.invite(owner, id, { email: grace.email }),
+    ];
+    testService.backends.wires.auth?.cut();
+    assert.equal((await testService.join(grace, named.code)).code, 'unavailable');
+    assert.equal((await testService.join(grace, open.code)).status, 200);
+    testService.backends.wires.auth?.mend();
+    await eventually(async () => (await testService.join(grace, named.code)).status === 200);
   });
 
   it('of the database, every request gets 503, and works again afterwards', async () => {

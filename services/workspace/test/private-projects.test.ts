@@ -3,11 +3,8 @@ import type { MutateReply } from '@wts/contracts';
 import { HEADERS, LIMITS, memberApi, privateProjectApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { SECRET } from './backends.ts';
 import type { TestPerson, TestService } from './test-service.ts';
 import { openTestService } from './test-service.ts';
-
-const mint = tokenMinter({ from: 'gateway', to: 'sync', secret: SECRET });
 
 describe('private projects', () => {
   let testService: TestService;
@@ -17,6 +14,7 @@ describe('private projects', () => {
 
   const make = async (who: TestPerson, modelName: string, payload: object, modelId: string = randomUUID()) => {
     const transaction = { clientTxId: randomUUID(), clientId: 'test', modelName, modelId, action: 'INSERT', payload };
+    const mint = tokenMinter({ from: 'gateway', to: 'sync', secret: testService.backends.secret });
     const answer = await fetch(new URL('/sync/mutate', testService.backends.syncUrl), {
       method: 'POST',
       headers: { 'content-type': 'application/json', [HEADERS.principal]: mint(who.principal) },

@@ -2,21 +2,16 @@ import { tokenMinter } from '@wts/access';
 import type { MutateReply, Role } from '@wts/contracts';
 import { HEADERS, memberApi } from '@wts/contracts';
 import { Roles } from '@wts/read-model';
-import { createServiceClient } from '@wts/service-kit/call';
+import { commitUnitSender, createServiceClient } from '@wts/service-kit/call';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { commitUnitSender } from '../src/commands/commit-unit.ts';
 import { joinWorkspace } from '../src/commands/join-workspace.ts';
-import { identityStore } from '../src/store/identities.ts';
 import { invitationStore } from '../src/store/invitations.ts';
 import { workspaceReads } from '../src/store/workspaces.ts';
-import { SECRET } from './backends.ts';
 import type { TestPerson, TestService } from './test-service.ts';
 import { openTestService } from './test-service.ts';
-
-const mint = tokenMinter({ from: 'gateway', to: 'sync', secret: SECRET });
 
 describe('an invitation code from before a removal or a demotion', () => {
   let testService: TestService;
@@ -35,6 +30,7 @@ describe('an invitation code from before a removal or a demotion', () => {
   };
   /** Calls the sync routes, without this service. */
   const mutate = async (who: TestPerson, ...changes: readonly object[]): Promise<void> => {
+    const mint = tokenMinter({ from: 'gateway', to: 'sync', secret: testService.backends.secret });
     const transactions = changes.map((change) => ({
       clientTxId: randomUUID(),
       clientId: 'test',
@@ -79,7 +75,7 @@ describe('an invitation code from before a removal or a demotion', () => {
   it('does not admit a person removed through the sync routes, also after the log was trimmed [workspaces.join.after-loss]', async () => {
     const { id, owner, grace, code } = await joined('admin');
     await mutate(owner, { modelId: await membershipOf(id, grace), action: 'DELETE', payload: {} });
-    await testService.backends.asSync(
+    await testService.backends.sqlAs('wts_sync')(
       `delete from sync.sync_actions where workspace_id = $1
       and sync_id < (select max(sync_id) from sync.sync_actions)`,
       [id],
@@ -138,9 +134,9 @@ describe('an invitation code from before a removal or a demotion', () => {
     await remove(grace, id, grace);
     await using stack = new AsyncDisposableStack();
     const log = createLogger({ name: 'test', level: 'warn' });
-    const { databaseUrl: url, syncUrl } = testService.backends;
+    const { databaseUrl: url, syncUrl, secret } = testService.backends;
     const { knex, pool } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
-    const sync = createServiceClient({ name: 'sync', urls: [syncUrl], secret: SECRET, self: 'workspace', log });
+    const sync = createServiceClient({ name: 'sync', urls: [syncUrl], secret, self: 'workspace', log });
     stack.defer(() => sync.close());
     const commitUnit = commitUnitSender(sync);
     const isChecked = Promise.withResolvers<void>();
@@ -150,7 +146,7 @@ describe('an invitation code from before a removal or a demotion', () => {
         roles: new Roles(pool),
         workspaces: workspaceReads(knex),
         invitations: invitationStore(knex),
-        identities: identityStore(knex),
+        addressesOf: async () => [],
         commitUnit: async (unit, trace) => {
           isChecked.resolve();
           await gate.promise;

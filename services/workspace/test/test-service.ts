@@ -1,14 +1,12 @@
 import type { BodyOf, Contract, Principal, ReplyOf } from '@wts/contracts';
-import { memberApi, workspaceApi } from '@wts/contracts';
+import { credentialApi, memberApi, workspaceApi } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
-import { callOperation, type OperationReply, type OperationRequest } from '@wts/testkit';
+import { type Backends, callOperation, openBackends, type OperationReply, type OperationRequest } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { workspaceService } from '../src/service.ts';
-import type { Backends } from './backends.ts';
-import { openBackends, SECRET } from './backends.ts';
 
 /** A person who calls, with what their credential grants. */
 export interface TestPerson {
@@ -35,8 +33,20 @@ export class TestService {
     contract: C,
     request: OperationRequest<C>,
   ): Promise<OperationReply<C>> {
-    const called = { url: this.service.url, name: 'workspace', secret: SECRET, compile } as const;
+    const { secret } = this.backends;
+    const called = { url: this.service.url, name: 'workspace', secret, compile } as const;
     return callOperation(called, 'principal' in who ? who.principal : who, contract, request);
+  }
+
+  /** The person of an identity, as the auth service finds or creates it. */
+  async resolve(identity: BodyOf<typeof credentialApi.internalResolvePerson>): Promise<string> {
+    const { authUrl: url, secret } = this.backends;
+    const called = { url, name: 'auth', secret, compile } as const;
+    const { body, text } = await callOperation(called, SERVICE, credentialApi.internalResolvePerson, {
+      body: identity,
+    });
+    assert.ok(body.ok, text);
+    return body.userId;
   }
 
   /** Another replica of the same service, with settings of its own; the caller closes its service. */
@@ -51,17 +61,15 @@ export class TestService {
   }: { name?: string; email?: string; emailVerified?: boolean | null } = {}): Promise<TestPerson> {
     const subject = randomUUID();
     const email = claims.email ?? `${subject}@example.com`;
-    const { body } = await this.call(SERVICE, workspaceApi.internalResolvePerson, {
-      body: {
-        issuer: 'https://issuer.example',
-        subject,
-        name: `Person ${subject.slice(0, 8)}`,
-        ...(emailVerified === null ? {} : { emailVerified }),
-        ...claims,
-        email,
-      },
+    const userId = await this.resolve({
+      issuer: 'https://issuer.example',
+      subject,
+      name: `Person ${subject.slice(0, 8)}`,
+      ...(emailVerified === null ? {} : { emailVerified }),
+      ...claims,
+      email,
     });
-    return { userId: body.userId, email, principal: sessionOf(body.userId) };
+    return { userId, email, principal: sessionOf(userId) };
   }
 
   /** Creates a workspace with its owner and a person of each given role. */
@@ -101,7 +109,7 @@ export function sessionOf(userId: string): Principal {
   return { userId, scopes: ['read', 'write', 'admin'], credential: { kind: 'jwt', id: randomUUID() } };
 }
 
-export const SERVICE: Principal = {
+const SERVICE: Principal = {
   userId: '00000000-0000-0000-0000-000000000000',
   scopes: ['read', 'write', 'admin'],
   credential: { kind: 'service', id: 'test' },
@@ -111,9 +119,10 @@ function startOn(backends: Backends, settings: Record<string, string> = {}): Pro
   return startService(workspaceService, {
     HOST: '127.0.0.1',
     LOG_LEVEL: 'error',
-    INTERNAL_TOKEN_SECRET: SECRET,
+    INTERNAL_TOKEN_SECRET: backends.secret,
     DATABASE_URL: backends.databaseUrl,
     SYNC_SERVICE_URL: backends.syncUrl,
+    AUTH_SERVICE_URL: backends.authUrl,
     NATS_URL: backends.natsUrl,
     ...settings,
   });
@@ -124,7 +133,7 @@ let opened: Promise<TestService> | undefined;
 /** The service that all files of one run share. */
 export function openTestService(): Promise<TestService> {
   return (opened ??= (async () => {
-    const backends = await openBackends('workspace');
+    const backends = await openBackends({ label: 'workspace', role: 'wts_workspace', withAuth: true });
     return new TestService(backends, await startOn(backends));
   })());
 }

@@ -60,7 +60,7 @@ describe('workspaces', () => {
 
   it('are limited in number per owner', async () => {
     const { owner } = await testService.workspace();
-    await testService.backends.asSync(
+    await testService.backends.sqlAs('wts_sync')(
       `insert into sync.workspace_members (id, user_id, role, created_at, updated_at, workspace_id, group_id, record)
        select gen_random_uuid(), $1, 'owner', now(), now(), gen_random_uuid(), gen_random_uuid(), '{}'
        from generate_series(2, $2::int)`,

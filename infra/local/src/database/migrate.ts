@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import { ROOT, hasServiceFile, serviceFile } from '../layout.ts';
 import { UserError } from '../user-error.ts';
 import { PASSED_THROUGH, SERVICES } from '../services.ts';
+import type { ServiceSpec } from '../services.ts';
 import type { Database } from './provision.ts';
 
 const MIGRATE_MS = 120_000;
@@ -15,13 +16,25 @@ const run = promisify(execFile);
 
 /** Migrates the schema of every service with its own role. Resolves to the names of the services that had new migrations. */
 export async function migrateServices(database: Database, env: NodeJS.ProcessEnv): Promise<string[]> {
-  const migrated = SERVICES.map(async ({ name, role }) => {
-    if (role === undefined || !hasServiceFile(name, 'migrate')) return [];
-    if (await isUpToDate(name, database.urlOf(role))) return [];
-    await runScript(name, 'migrate', { ...picked(env, PASSED_THROUGH), DATABASE_URL: database.urlOf(role) });
-    return [name];
-  });
-  return (await Promise.all(migrated)).flat();
+  const migrated = new Map<string, Promise<string[]>>();
+  for (const service of SERVICES) {
+    const first = (service.migratesAfter ?? []).flatMap((name) => migrated.get(name) ?? []);
+    migrated.set(service.name, migrateService(service, database, env, first));
+  }
+  return (await Promise.all(migrated.values())).flat();
+}
+
+async function migrateService(
+  { name, role }: ServiceSpec,
+  database: Database,
+  env: NodeJS.ProcessEnv,
+  first: readonly Promise<unknown>[],
+): Promise<string[]> {
+  if (role === undefined || !hasServiceFile(name, 'migrate')) return [];
+  if (await isUpToDate(name, database.urlOf(role))) return [];
+  await Promise.all(first);
+  await runScript(name, 'migrate', { ...picked(env, PASSED_THROUGH), DATABASE_URL: database.urlOf(role) });
+  return [name];
 }
 
 /** Compares the names of the migrations, as the migration runner does. This saves a process per service on later starts. */

@@ -136,7 +136,7 @@ export const internalCommit = contract({
   summary: 'Commit a unit of changes',
   tag: 'Internal',
   scope: 'none',
-  internal: { callers: ['workspace', 'graph'], authority: ['workspace'] },
+  internal: { callers: ['workspace', 'auth', 'graph'], authority: ['workspace', 'auth'] },
   bodyBytesMax: LIMITS.mutateBodyBytes,
   body: {
     type: 'object',

@@ -1,6 +1,6 @@
 import type { Authenticator } from '@wts/access';
 import { createAuthenticator, servicePrincipal } from '@wts/access';
-import { LIMITS, workspaceApi } from '@wts/contracts';
+import { credentialApi, LIMITS } from '@wts/contracts';
 import type { credentialSettings } from '../config/credential-settings.ts';
 import type { ConfigOf } from '../config/settings.ts';
 import type { ServiceClient } from './service-client.ts';
@@ -13,12 +13,12 @@ interface AuthenticatorKit {
 }
 
 /**
- * Resolves credentials to principals, with two look-ups at the workspace service. The look-ups of one sender (a network, as the
+ * Resolves credentials to principals, with two look-ups at the auth service. The look-ups of one sender (a network, as the
  * gateway names it) are limited, because a sender can make up any number of credentials. Keeps limits.look-ups.network.
  */
 export function openAuthenticator(
   { name, stack }: AuthenticatorKit,
-  workspace: ServiceClient,
+  auth: ServiceClient,
   { issuers, apiKeyPrefix }: ConfigOf<typeof credentialSettings>,
 ): Authenticator {
   const principal = servicePrincipal(name);
@@ -35,12 +35,12 @@ export function openAuthenticator(
     apiKeyPrefix,
     resolveApiKey: async (tokenHash, sender) => {
       const request = { principal, body: { tokenHash }, idempotent: true };
-      const reply = await limited(sender, () => workspace.call(workspaceApi.internalResolveApiKey, request));
+      const reply = await limited(sender, () => auth.call(credentialApi.internalResolveApiKey, request));
       return reply.principal;
     },
     resolvePerson: async (identity, sender) => {
       const request = { principal, body: identity, idempotent: true };
-      const reply = await limited(sender, () => workspace.call(workspaceApi.internalResolvePerson, request));
+      const reply = await limited(sender, () => auth.call(credentialApi.internalResolvePerson, request));
       return reply.userId;
     },
   });

@@ -1,3 +1,4 @@
-export { onRevocation } from './revocations.ts';
+export { onRevocation, revocationSender } from './revocations.ts';
+export type { RevocationSender } from './revocations.ts';
 export { natsConnectionOptions, openNats, subscribe } from './nats.ts';
 export type { Nats } from './nats.ts';

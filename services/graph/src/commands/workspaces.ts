@@ -11,13 +11,17 @@ import type {
 } from '@wts/contracts';
 import type { ServiceCallOptions, ServiceClient } from '@wts/service-kit/call';
 import { createHash } from 'node:crypto';
-import type { Caller } from '../context.ts';
+import type { Caller, Context } from '../context.ts';
 import type { Reads } from '../queries/reads.ts';
 import { orRefused, refused, type Refused } from './outcome.ts';
 
 type Ids = Readonly<Record<string, string | null | undefined>>;
 
 type ClientTxId = string | null | undefined;
+
+type Services = Pick<Context, 'workspace' | 'auth'>;
+
+type CommandOptions<C> = Omit<ServiceCallOptions<C>, 'principal' | 'requestId' | 'signal'>;
 
 export interface NewKey {
   readonly label: string;
@@ -31,16 +35,16 @@ type Failed = { readonly success: false; readonly error: Refused['error'] };
 type Answer<T> = ({ readonly success: true; readonly error: null } & T) | Failed;
 
 /**
- * What the workspace service decides, asked with the caller's own principal: it checks the scope and the role as it does for REST. A
- * refusal is part of the answer. Keeps graphql.writes.workspaces.
+ * What the workspace service decides, and for API keys the auth service, asked with the caller's own principal: they check the scope
+ * and the role as they do for REST. A refusal is part of the answer. Keeps graphql.writes.workspaces.
  */
 export class WorkspaceCommands {
-  readonly #service: ServiceClient;
+  readonly #services: Services;
   readonly #caller: Caller;
   readonly #reads: Reads;
 
-  constructor(service: ServiceClient, caller: Caller, reads: Reads) {
-    this.#service = service;
+  constructor(services: Services, caller: Caller, reads: Reads) {
+    this.#services = services;
     this.#caller = caller;
     this.#reads = reads;
   }
@@ -49,7 +53,7 @@ export class WorkspaceCommands {
 
   async apiKeys(workspaceId: string | null | undefined): Promise<readonly ApiKey[]> {
     const query = typeof workspaceId === 'string' ? { workspaceId } : {};
-    return (await this.#call(apiKeyApi.listApiKeys, { query })).keys;
+    return (await this.#callAuth(apiKeyApi.listApiKeys, { query })).keys;
   }
 
   async invitations(workspaceId: string): Promise<readonly Invitation[]> {
@@ -85,7 +89,7 @@ export class WorkspaceCommands {
     clientTxId: ClientTxId,
   ): Promise<Answer<{ readonly apiKey: ApiKey; readonly token: string }>> {
     const made = await this.#try({ workspaceId }, () =>
-      this.#call(apiKeyApi.internalCreateApiKey, {
+      this.#callAuth(apiKeyApi.internalCreateApiKey, {
         body: {
           label,
           permissions,
@@ -102,7 +106,9 @@ export class WorkspaceCommands {
 
   async revokeApiKey(id: string, includeMade: boolean): Promise<Answer<object>> {
     const query = { includeMade: includeMade ? ('true' as const) : ('false' as const) };
-    return done(await this.#try({ id }, () => this.#call(apiKeyApi.revokeApiKey, { params: { keyId: id }, query })));
+    return done(
+      await this.#try({ id }, () => this.#callAuth(apiKeyApi.revokeApiKey, { params: { keyId: id }, query })),
+    );
   }
 
   async createWorkspace(
@@ -182,9 +188,17 @@ export class WorkspaceCommands {
     return outcome;
   }
 
-  #call<C extends Contract>(contract: C, options: Omit<ServiceCallOptions<C>, 'principal' | 'requestId' | 'signal'>) {
+  #call<C extends Contract>(contract: C, options: CommandOptions<C>) {
+    return this.#callOn(this.#services.workspace, contract, options);
+  }
+
+  #callAuth<C extends Contract>(contract: C, options: CommandOptions<C>) {
+    return this.#callOn(this.#services.auth, contract, options);
+  }
+
+  #callOn<C extends Contract>(service: ServiceClient, contract: C, options: CommandOptions<C>) {
     const { principal, requestId, signal } = this.#caller;
-    return this.#service.call(contract, { principal, requestId, signal, ...options });
+    return service.call(contract, { principal, requestId, signal, ...options });
   }
 }
 

@@ -41,7 +41,7 @@ export class Writes {
     this.#context = context;
     this.#caller = caller;
     this.#reads = reads;
-    this.workspaces = new WorkspaceCommands(context.workspace, caller, reads);
+    this.workspaces = new WorkspaceCommands(context, caller, reads);
   }
 
   create(model: Model, input: Values, again: SentAgain): Promise<Result> {

@@ -120,7 +120,7 @@ const WORKSPACE_MUTATIONS: Fields = {
   ),
 };
 
-/** The record that a field of the workspace service names by its id, as the caller sees it. */
+/** The record that a field of another service names by its id, as the caller sees it. */
 function referenceTo(model: Model, field: string): GraphQLFieldResolver<Record<string, unknown>, RequestContext> {
   return (source, _given, { reads }) => {
     const id = source[field];
@@ -128,7 +128,7 @@ function referenceTo(model: Model, field: string): GraphQLFieldResolver<Record<s
   };
 }
 
-/** The resolvers of everything that is changed, and of what the workspace service keeps. */
+/** The resolvers of everything that is changed, and of what other services keep. */
 export const WRITE_RESOLVERS: Resolvers = {
   ApiKeyPermissions: { READ_ONLY: 'read-only', FULL_ACCESS: 'full-access' },
   ApiKey: { user: referenceTo(User, 'userId'), workspace: referenceTo(Workspace, 'workspaceId') },

@@ -1,8 +1,8 @@
+import { requireUnrestricted } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
 import type { NewWorkspace, Principal, Workspace as WorkspaceReply } from '@wts/contracts';
 import { Workspace } from '@wts/models';
 import { randomUUID } from 'node:crypto';
-import { requireUnrestricted } from './require-unrestricted.ts';
 import type { Context } from '../context.ts';
 import { workspaceReply } from '../store/workspaces.ts';
 import type { Trace } from './commit-unit.ts';

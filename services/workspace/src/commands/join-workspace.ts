@@ -1,3 +1,4 @@
+import { requireUnrestricted } from '@wts/access';
 import type { Principal, Workspace } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
@@ -5,11 +6,10 @@ import type { Context } from '../context.ts';
 import { hashInvitationCode } from '../domain/invitation-code.ts';
 import type { RedemptionVerdict } from '../domain/redemption.ts';
 import { INVITING_ROLES, decideRedemption, LOST_SINCE } from '../domain/redemption.ts';
-import { requireUnrestricted } from './require-unrestricted.ts';
 import type { PresentedInvitation } from '../store/invitations.ts';
 import type { Trace } from './commit-unit.ts';
 
-type JoinContext = Pick<Context, 'roles' | 'workspaces' | 'invitations' | 'identities' | 'commitUnit'>;
+type JoinContext = Pick<Context, 'roles' | 'workspaces' | 'invitations' | 'addressesOf' | 'commitUnit'>;
 
 /**
  * Redeems a code. Two services store the invitation and the membership, so an invitation for one use is claimed before
@@ -24,10 +24,9 @@ export async function joinWorkspace(
 ): Promise<Workspace> {
   requireUnrestricted(principal);
   const { userId } = principal;
-  const [invitation, addresses] = await Promise.all([
-    context.invitations.findByCode(hashInvitationCode(code), INVITING_ROLES, userId),
-    context.identities.addressesOf(userId),
-  ]);
+  const invitation = await context.invitations.findByCode(hashInvitationCode(code), INVITING_ROLES, userId);
+  const isAddressed = (invitation?.email ?? null) !== null;
+  const addresses = isAddressed ? await context.addressesOf(userId, trace) : [];
   // Read after the invitation: when a membership ends in between, it is missing here, or the commit below has a used txId.
   const isMember = invitation !== null && (await isMemberOf(context, userId, invitation));
   const hasLostSince = invitation?.hasLostSince ?? false;

@@ -1,6 +1,6 @@
 import { can } from '@wts/access';
 import { ROLES, type ErrorCode, type InvitableRole, type Role } from '@wts/contracts';
-import { sameAddress } from './profile.ts';
+import { sameAddress } from './address.ts';
 
 export interface StoredInvitation {
   readonly id: string;

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { ApiKey } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { TestStore } from '../../test/store.ts';
 import { openTestStore } from '../../test/store.ts';
-import type { ApiKeyStore } from './api-keys.ts';
-import { apiKeyStore } from './api-keys.ts';
-import { identityStore } from './identities.ts';
 import type { InvitationStore } from './invitations.ts';
 import { invitationStore } from './invitations.ts';
 
@@ -17,106 +13,16 @@ describe('the stores', () => {
   });
   after(() => store[Symbol.asyncDispose]());
 
-  it('cannot write the tables of the sync service', async () => {
+  it('cannot write the tables of the sync service, nor read those of the auth service', async () => {
     for (const sql of [
       `update sync.workspace_members set role = 'owner'`,
       `insert into sync.task_counters values (gen_random_uuid(), 1)`,
       `delete from sync.sync_actions`,
       `create table sync.mine (id int)`,
+      `select * from auth.api_keys`,
     ]) {
       await assert.rejects(rows(store.knex, sql), /permission denied/, sql);
     }
-  });
-
-  it('answer data that PostgreSQL cannot store with validation_failed, and show no SQL', async () => {
-    const claim = identityStore(store.knex).claim({ issuer: 'a\u0000', subject: 'b' }, randomUUID(), {
-      email: null,
-      emailVerified: false,
-    });
-    await assert.rejects(claim, { name: 'Fault', code: 'validation_failed', publicMessage: undefined });
-  });
-
-  describe('of API keys', () => {
-    let keys: ApiKeyStore;
-    before(() => {
-      keys = apiKeyStore(store.knex);
-    });
-
-    const insert = (
-      userId: string,
-      activeMax = 10,
-      madeByKey: string | null = null,
-    ): ReturnType<ApiKeyStore['insert']> =>
-      keys.insert(
-        {
-          id: randomUUID(),
-          userId,
-          label: 'a label',
-          keyPrefix: 'wts_12345678',
-          tokenHash: randomBytes(32).toString('hex'),
-          permissions: 'read-only',
-          workspaceId: null,
-          expiresAt: null,
-          madeBy: madeByKey === null ? 'session' : 'api_key',
-          madeByKey,
-        },
-        activeMax,
-      );
-    const made = async (...args: Parameters<typeof insert>): Promise<ApiKey> => {
-      const key = await insert(...args);
-      assert.ok(typeof key === 'object', JSON.stringify(key));
-      return key;
-    };
-
-    it('writes the use of a key once a minute', async () => {
-      const userId = randomUUID();
-      const { id } = await made(userId);
-      const setUse = `update workspace.api_keys set last_used_at = now() - cast(:age as interval) where id = :id
-        returning last_used_at::text as at`;
-      for (const [age, isWritten] of [
-        ['59 seconds', false],
-        ['61 seconds', true],
-      ] as const) {
-        const [before] = await rows<{ at: string }>(store.knex, setUse, { id, age });
-        await keys.recordUse([id], 60_000);
-        const read = `select last_used_at::text as at from workspace.api_keys where id = :id`;
-        const [now] = await rows<{ at: string }>(store.knex, read, { id });
-        assert.equal(now?.at !== before?.at, isWritten, age);
-      }
-    });
-
-    it('counts only live keys against the limit', async () => {
-      const userId = randomUUID();
-      const { id } = await made(userId, 1);
-      assert.equal(await insert(userId, 1), 'too_many');
-      assert.deepEqual(await keys.revoke(userId, id, []), [{ id, userId }]);
-      await made(userId, 1);
-    });
-
-    it('creates no key with a revoked one, also in parallel to its revocation [api-keys.revoke.made]', async () => {
-      const userId = randomUUID();
-      const { id } = await made(userId);
-      const racers = Array.from({ length: 8 }, () => insert(userId, 100, id));
-      const ended = keys.revokeWithMade(userId, id);
-      const outcomes = await Promise.all(racers);
-      await ended;
-      assert.equal(await insert(userId, 100, id), 'maker_revoked');
-      assert.deepEqual(await keys.listOf(userId), [], JSON.stringify(outcomes));
-    });
-
-    it('finds no expired key', async () => {
-      const userId = randomUUID();
-      const { id } = await made(userId);
-      const end = `update workspace.api_keys set expires_at = now() + cast(:left as interval) where id = :id
-        returning encode(token_hash, 'hex') as hash`;
-      for (const [left, isLive] of [
-        ['1 minute', true],
-        ['0 seconds', false],
-      ] as const) {
-        const [key] = await rows<{ hash: string }>(store.knex, end, { id, left });
-        assert.equal((await keys.findLive(key?.hash ?? '')) !== null, isLive, left);
-      }
-    });
   });
 
   describe('of invitations', () => {

@@ -1,7 +1,7 @@
 import { entry } from './sdl.ts';
 
 /*
- * What the workspace service decides: workspaces, invitations, members and API keys. The same operations exist in REST, and need the
+ * What the workspace and auth services decide: workspaces, invitations, members and API keys. The same operations exist in REST, and need the
  * same scope there.
  */
 

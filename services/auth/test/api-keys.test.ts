@@ -1,6 +1,6 @@
 import { readApiKey } from '@wts/access';
 import type { ApiKey, BodyOf, Principal, ReplyOf, Revocation } from '@wts/contracts';
-import { apiKeyApi, LIMITS, memberApi, workspaceApi } from '@wts/contracts';
+import { apiKeyApi, credentialApi, LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -21,7 +21,7 @@ describe('API keys', () => {
   };
   const resolve = async (token: string): Promise<Principal | null> => {
     const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
-    return (await testService.call(SERVICE, workspaceApi.internalResolveApiKey, { body })).body.principal;
+    return (await testService.call(SERVICE, credentialApi.internalResolveApiKey, { body })).body.principal;
   };
 
   it('show their token once and authenticate their person with all scopes [api-keys.create.answer, api-keys.create.full-access, api-keys.permissions.full-access, api-keys.token.once, api-keys.list.no-token, api-keys.token.prefix]', async () => {
@@ -42,7 +42,7 @@ describe('API keys', () => {
   it('are stored only as a hash [api-keys.token.stored-hashed, never.secret-in-clear]', async () => {
     const { id, token } = await create(await testService.person());
     const [stored] = await testService.backends.sql(
-      `select *, token_hash::text as hash from workspace.api_keys where id = $1`,
+      `select *, token_hash::text as hash from auth.api_keys where id = $1`,
       [id],
     );
     assert.equal(stored?.['hash'], `\\x${readApiKey(token, 'wts_')?.hash}`);
@@ -187,7 +187,7 @@ describe('API keys', () => {
     );
     // After its person left, the key works nowhere, and the owner can still revoke it.
     const { id: left } = await limited(member);
-    await testService.call(member, memberApi.removeMember, { params: { workspaceId, userId: member.userId } });
+    await testService.removeMember(workspaceId, member);
     assert.equal(await revoke(owner, left), 200);
     assert.equal((await resolve(wide.token))?.userId, member.userId);
   });
@@ -221,7 +221,7 @@ describe('API keys', () => {
       workspaceId,
       expiresAt: Date.parse(expiresAt) / 1000,
     });
-    const set = `update workspace.api_keys set expires_at = now() where id = $1`;
+    const set = `update auth.api_keys set expires_at = now() where id = $1`;
     await testService.backends.sql(set, [key.id]);
     assert.equal(await resolve(token), null);
     for (const [change, code] of [
@@ -252,44 +252,43 @@ describe('API keys', () => {
 
   it('that were revoked after a given time are all listed to services, in pages [api-keys.revoke.everywhere]', async () => {
     const ada = await testService.person();
-    type ListBody = BodyOf<typeof apiKeyApi.internalListRevokedKeys>;
-    const list = async (body: ListBody): Promise<ReplyOf<typeof apiKeyApi.internalListRevokedKeys>> => {
+    type ListBody = BodyOf<typeof credentialApi.internalListRevokedCredentials>;
+    const list = async (body: ListBody): Promise<ReplyOf<typeof credentialApi.internalListRevokedCredentials>> => {
       const {
         status,
         body: reply,
         text,
-      } = await testService.call(SERVICE, apiKeyApi.internalListRevokedKeys, { body });
+      } = await testService.call(SERVICE, credentialApi.internalListRevokedCredentials, { body });
       assert.equal(status, 200, text);
       return reply;
     };
-    const { at: since, keys: none } = await list({});
+    const { at: since, credentials: none } = await list({});
     assert.deepEqual(none, []);
     const made = [await create(ada), await create(ada), await create(ada)];
     for (const { id } of made) await testService.call(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } });
-    const { keys } = await list({ since });
+    const { credentials } = await list({ since });
     assert.deepEqual(
-      keys.map(({ id, userId }) => ({ id, userId })),
+      credentials.map(({ id, userId }) => ({ id, userId })),
       made.map(({ id }) => ({ id, userId: ada.userId })),
     );
     // Several keys revoked at the same time: the next page continues after the last key of the page before.
-    await testService.backends.sql(`update workspace.api_keys set revoked_at = $1 where user_id = $2`, [
-      since,
-      ada.userId,
-    ]);
-    const [first, ...rest] = (await list({ since })).keys;
+    await testService.backends.sql(`update auth.api_keys set revoked_at = $1 where user_id = $2`, [since, ada.userId]);
+    const [first, ...rest] = (await list({ since })).credentials;
     assert.equal(rest.length, 2);
-    assert.deepEqual((await list({ since: first?.revokedAt ?? '', afterId: first?.id ?? '' })).keys, rest);
-    const odd = await testService.call(SERVICE, apiKeyApi.internalListRevokedKeys, { body: { since: 'yesterday' } });
+    assert.deepEqual((await list({ since: first?.revokedAt ?? '', afterId: first?.id ?? '' })).credentials, rest);
+    const odd = await testService.call(SERVICE, credentialApi.internalListRevokedCredentials, {
+      body: { since: 'yesterday' },
+    });
     assert.equal(odd.code, 'validation_failed');
     // A person may not call this, also when a service that may call it forwards the principal.
-    const outside = await testService.call(ada, apiKeyApi.internalListRevokedKeys, { body: { since } });
+    const outside = await testService.call(ada, credentialApi.internalListRevokedCredentials, { body: { since } });
     assert.equal(outside.code, 'token_invalid');
   });
 
   it('are limited in number per person', async () => {
     const ada = await testService.person();
     await testService.backends.sql(
-      `insert into workspace.api_keys (id, user_id, label, key_prefix, token_hash, permissions)
+      `insert into auth.api_keys (id, user_id, label, key_prefix, token_hash, permissions)
        select gen_random_uuid(), $1, 'many', 'wts_', sha256(gen_random_uuid()::text::bytea), 'read-only'
        from generate_series(1, $2::int)`,
       [ada.userId, LIMITS.apiKeysPerPersonMax],

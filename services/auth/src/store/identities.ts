@@ -35,7 +35,7 @@ export function identityStore(knex: Knex): IdentityStore {
   return {
     find: async (identity) => {
       const sql = `select user_id as "userId", email, email_verified as "emailVerified",
-        person_created_at is not null as "hasPerson" from workspace.identities where identity_hash = :hash`;
+        person_created_at is not null as "hasPerson" from auth.identities where identity_hash = :hash`;
       const [found] = await rows<StoredIdentity>(knex, sql, { hash: hashOf(identity) });
       return found ?? null;
     },
@@ -43,28 +43,28 @@ export function identityStore(knex: Knex): IdentityStore {
       const { issuer, subject } = identity;
       const hash = hashOf(identity);
       // When the insert conflicts, its snapshot does not have the other row: a second statement reads it.
-      const sql = `insert into workspace.identities (identity_hash, issuer, subject, user_id, email, email_verified)
+      const sql = `insert into auth.identities (identity_hash, issuer, subject, user_id, email, email_verified)
         values (:hash, :issuer, :subject, :userId, :email, :emailVerified)
         on conflict (identity_hash) do nothing`;
       await rows(knex, sql, { hash, issuer, subject, userId, email, emailVerified });
-      const select = `select user_id as "userId" from workspace.identities where identity_hash = :hash`;
+      const select = `select user_id as "userId" from auth.identities where identity_hash = :hash`;
       const [winner] = await rows<{ userId: string }>(knex, select, { hash });
       if (!winner) throw new Error('An identity vanished between its claim and its reading');
       return winner.userId;
     },
     markPersonCreated: async (identity) => {
-      const sql = `update workspace.identities set person_created_at = now()
+      const sql = `update auth.identities set person_created_at = now()
         where identity_hash = :hash and person_created_at is null returning user_id`;
       return (await rows(knex, sql, { hash: hashOf(identity) })).length > 0;
     },
     changeAddress: async (identity, { email, emailVerified }) => {
-      const sql = `update workspace.identities set email = :email, email_verified = :emailVerified
+      const sql = `update auth.identities set email = :email, email_verified = :emailVerified
         where identity_hash = :hash`;
       await rows(knex, sql, { hash: hashOf(identity), email, emailVerified });
     },
     // Index identities (user_id).
     addressesOf: async (userId) => {
-      const sql = `select email from workspace.identities
+      const sql = `select email from auth.identities
         where user_id = :userId and email is not null and email_verified`;
       return (await rows<{ email: string }>(knex, sql, { userId })).map(({ email }) => email);
     },

@@ -1,9 +1,9 @@
 import { generateApiKey } from '@wts/access';
-import { memberApi, workspaceApi } from '@wts/contracts';
+import { credentialApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestService } from './test-service.ts';
-import { openTestService, SERVICE, sessionOf } from './test-service.ts';
+import { openTestService, SERVICE } from './test-service.ts';
 
 describe('people', () => {
   let testService: TestService;
@@ -13,17 +13,13 @@ describe('people', () => {
 
   const resolve = async (claims: { issuer?: string; subject: string; [claim: string]: unknown }): Promise<string> => {
     const body = { issuer: 'https://issuer.example', ...claims };
-    const answer = await testService.call(SERVICE, workspaceApi.internalResolvePerson, { body });
+    const answer = await testService.call(SERVICE, credentialApi.internalResolvePerson, { body });
     assert.equal(answer.status, 200, answer.text);
     return answer.body.userId;
   };
   const profileOf = async (userId: string): Promise<object | undefined> => {
-    const principal = sessionOf(userId);
-    const urlKey = `p-${randomUUID().slice(0, 18)}`;
-    const made = await testService.call(principal, workspaceApi.createWorkspace, { body: { name: 'Mine', urlKey } });
-    const params = { workspaceId: made.body.workspace.id };
-    const [me] = (await testService.call(principal, memberApi.listMembers, { params })).body.members;
-    return me && { name: me.name, email: me.email, avatarUrl: me.avatarUrl };
+    const sql = `select name, email, avatar_url as "avatarUrl" from sync.users where id = $1`;
+    return (await testService.backends.sql(sql, [userId]))[0];
   };
 
   it('are created at their first request and found at later ones [authentication.jwt.person]', async () => {
@@ -60,6 +56,22 @@ describe('people', () => {
     assert.deepEqual(await profileOf(userId), { name: 'x'.repeat(200), email: null, avatarUrl: null });
     const nameless = await resolve({ subject: 's'.repeat(255), issuer: `https://issuer.example/${'é'.repeat(1900)}` });
     assert.deepEqual(await profileOf(nameless), { name: 'Unnamed', email: null, avatarUrl: null });
+  });
+
+  it('have the addresses that their providers verified, which only the workspace service reads', async () => {
+    const email = `${randomUUID()}@example.com`;
+    const subject = randomUUID();
+    const userId = await resolve({ subject, email, emailVerified: true });
+    const addresses = async (who: string): Promise<readonly string[]> =>
+      (await testService.call(SERVICE, credentialApi.internalListAddresses, { body: { userId: who } })).body.addresses;
+    assert.deepEqual(await addresses(userId), [email]);
+    await resolve({ subject, email: `new-${email}` });
+    assert.deepEqual(await addresses(userId), []);
+    assert.deepEqual(await addresses(randomUUID()), []);
+    const outside = await testService.call(await testService.person(), credentialApi.internalListAddresses, {
+      body: { userId },
+    });
+    assert.equal(outside.code, 'token_invalid');
   });
 
   it('are resolved only for services [authentication.internal.token]', async () => {

@@ -34,12 +34,6 @@ export interface LiveKey {
   readonly expiresAt: Date | null;
 }
 
-export interface RevokedKeys {
-  /** The time of the database, to the microsecond; from here on the next call continues. */
-  readonly at: string;
-  readonly keys: { readonly id: string; readonly userId: string; readonly revokedAt: string }[];
-}
-
 /** The store never receives the token: keeps api-keys.token.stored-hashed. */
 export interface ApiKeyStore {
   /**
@@ -58,8 +52,6 @@ export interface ApiKeyStore {
   revoke(userId: string, id: string, roles: readonly Role[]): Promise<RevokedKey[]>;
   /** Revokes a key of the person, the keys created with it, the keys created with these and so on. */
   revokeWithMade(userId: string, id: string): Promise<RevokedKey[]>;
-  /** Keys that were revoked after a time and id, in order; and the time of the database. */
-  listRevoked(after: { readonly since: string; readonly id: string } | null, limit: number): Promise<RevokedKeys>;
   /** Null when the key is unknown, revoked or expired; callers cannot tell which. */
   findLive(tokenHash: string): Promise<LiveKey | null>;
   /** Writes that keys were just used, except keys whose use was written within `intervalMs`. */
@@ -78,20 +70,20 @@ interface KeyRow extends Omit<ApiKey, 'expiresAt' | 'createdAt' | 'lastUsedAt' |
 const COLUMNS = `k.id, k.user_id as "userId", k.label, k.key_prefix as "keyPrefix", k.permissions,
   k.workspace_id as "workspaceId", k.expires_at as "expiresAt", k.created_at as "createdAt",
   k.last_used_at as "lastUsedAt", k.made_by as "madeBy", k.made_by_key as "makerId",
-  (select maker.key_prefix from workspace.api_keys maker where maker.id = k.made_by_key) as "makerPrefix"`;
+  (select maker.key_prefix from auth.api_keys maker where maker.id = k.made_by_key) as "makerPrefix"`;
 
 export function apiKeyStore(knex: Knex): ApiKeyStore {
   return {
     insert: (key, activeMax) => insertKey(knex, key, activeMax),
     // Index api_keys (user_id, created_at).
     listOf: async (userId) => {
-      const sql = `select ${COLUMNS} from workspace.api_keys k where k.user_id = :userId and k.revoked_at is null
+      const sql = `select ${COLUMNS} from auth.api_keys k where k.user_id = :userId and k.revoked_at is null
         order by k.created_at desc, k.id`;
       return (await rows<KeyRow>(knex, sql, { userId })).map((row) => keyReply(row, 'full'));
     },
     // Index api_keys (workspace_id).
     listIn: async (workspaceId) => {
-      const sql = `select ${COLUMNS} from workspace.api_keys k
+      const sql = `select ${COLUMNS} from auth.api_keys k
         where k.workspace_id = :workspaceId and k.revoked_at is null order by k.created_at desc, k.id`;
       return (await rows<KeyRow>(knex, sql, { workspaceId })).map((row) => keyReply(row, 'for_owners'));
     },
@@ -102,33 +94,23 @@ export function apiKeyStore(knex: Knex): ApiKeyStore {
           select coalesce(array_agg(workspace_id), '{}') as ids from sync.workspace_members
             where user_id = :userId and role = any(:roles)
         )
-        update workspace.api_keys k set revoked_at = now()
+        update auth.api_keys k set revoked_at = now()
         where id = (select cast(:id as uuid) from administered) and revoked_at is null
           and (user_id = :userId or workspace_id = any((select ids from administered)::uuid[]))
         returning id, user_id as "userId"`;
       return rows<RevokedKey>(knex, sql, { id, userId, roles });
     },
     revokeWithMade: (userId, id) => revokeKeyWithMade(knex, userId, id),
-    // Index api_keys (revoked_at).
-    listRevoked: async (after, limit) => {
-      const [clock] = await rows<{ at: string }>(knex, `select ${timeText('clock_timestamp()')} as at`);
-      if (clock === undefined) throw new Error('a select without a table has one row');
-      if (after === null) return { at: clock.at, keys: [] };
-      const sql = `select id, user_id as "userId", ${timeText('revoked_at')} as "revokedAt" from workspace.api_keys
-        where revoked_at >= cast(:since as timestamptz) and (revoked_at, id) > (cast(:since as timestamptz), cast(:id as uuid))
-        order by revoked_at, id limit :limit`;
-      return { at: clock.at, keys: await rows(knex, sql, { ...after, limit }) };
-    },
     // Unique index api_keys (token_hash).
     findLive: async (tokenHash) => {
       const sql = `select id, user_id as "userId", permissions, workspace_id as "workspaceId", expires_at as "expiresAt"
-        from workspace.api_keys
+        from auth.api_keys
         where token_hash = :hash and revoked_at is null and (expires_at is null or expires_at > now())`;
       const [found] = await rows<LiveKey>(knex, sql, { hash: Buffer.from(tokenHash, 'hex') });
       return found ?? null;
     },
     recordUse: async (ids, intervalMs) => {
-      const sql = `update workspace.api_keys set last_used_at = now()
+      const sql = `update auth.api_keys set last_used_at = now()
         where id = any(:ids) and (last_used_at is null or last_used_at < now() - make_interval(secs => :seconds))`;
       await rows(knex, sql, { ids, seconds: intervalMs / 1000 });
     },
@@ -142,13 +124,13 @@ function insertKey(
   activeMax: number,
 ): Promise<ApiKey | KeyInsertRefusal> {
   return knex.transaction(async (transaction) => {
-    const maker = `select id from workspace.api_keys where id = :madeByKey and revoked_at is null for share`;
+    const maker = `select id from auth.api_keys where id = :madeByKey and revoked_at is null for share`;
     if (key.madeByKey !== null && (await rows(transaction, maker, key)).length === 0) return 'maker_revoked';
-    const sql = `insert into workspace.api_keys as k
+    const sql = `insert into auth.api_keys as k
         (id, user_id, label, key_prefix, token_hash, permissions, workspace_id, expires_at, made_by, made_by_key)
       select :id, :userId, :label, :keyPrefix, :hash, :permissions, cast(:workspaceId as uuid),
         cast(:expiresAt as timestamptz), cast(:madeBy as text), cast(:madeByKey as uuid)
-      where (select count(*) from workspace.api_keys
+      where (select count(*) from auth.api_keys
         where user_id = :userId and revoked_at is null and id <> :id) < :activeMax
       on conflict (id) do update set token_hash = excluded.token_hash, key_prefix = excluded.key_prefix
         where k.user_id = excluded.user_id and k.revoked_at is null
@@ -167,20 +149,18 @@ function insertKey(
  */
 function revokeKeyWithMade(knex: Knex, userId: string, id: string): Promise<RevokedKey[]> {
   return knex.transaction(async (transaction) => {
-    const lock = `select id from workspace.api_keys where user_id = :userId and revoked_at is null order by id for update`;
+    const lock = `select id from auth.api_keys where user_id = :userId and revoked_at is null order by id for update`;
     await rows(transaction, lock, { userId });
     const sql = `with recursive made as (
-        select id from workspace.api_keys where id = :id and user_id = :userId
-        union select k.id from workspace.api_keys k join made on k.made_by_key = made.id
+        select id from auth.api_keys where id = :id and user_id = :userId
+        union select k.id from auth.api_keys k join made on k.made_by_key = made.id
       )
-      update workspace.api_keys set revoked_at = clock_timestamp()
+      update auth.api_keys set revoked_at = clock_timestamp()
         where id in (select id from made) and user_id = :userId and revoked_at is null
         returning id, user_id as "userId"`;
     return rows<RevokedKey>(transaction, sql, { userId, id });
   });
 }
-
-const timeText = (value: string): string => `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /** Owners of a workspace do not see which key of a person created a limited one: it may reach other workspaces. */
 function keyReply({ madeBy, makerId, makerPrefix, ...row }: KeyRow, detail: 'full' | 'for_owners'): ApiKey {

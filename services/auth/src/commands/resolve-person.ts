@@ -1,13 +1,13 @@
 import { servicePrincipal } from '@wts/access';
-import type { BodyOf, workspaceApi } from '@wts/contracts';
+import type { BodyOf, credentialApi } from '@wts/contracts';
+import type { CallTrace } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { profileOf, readEmail } from '../domain/profile.ts';
 import type { ServiceMetrics } from '../metrics.ts';
 import type { IdentityStore, StoredIdentity } from '../store/identities.ts';
-import type { Trace } from './commit-unit.ts';
 
-export type IdentityClaims = BodyOf<typeof workspaceApi.internalResolvePerson>;
+export type IdentityClaims = BodyOf<typeof credentialApi.internalResolvePerson>;
 
 /**
  * Returns the person of an identity; the first request of an identity creates the person. It first claims the identity
@@ -18,7 +18,7 @@ export type IdentityClaims = BodyOf<typeof workspaceApi.internalResolvePerson>;
 export async function resolvePerson(
   context: Pick<Context, 'identities' | 'commitUnit'> & { readonly metrics: Pick<ServiceMetrics, 'personCreated'> },
   claims: IdentityClaims,
-  trace: Trace = {},
+  trace: CallTrace = {},
 ): Promise<string> {
   const { identities, commitUnit, metrics } = context;
   const identity = { issuer: claims.issuer, subject: claims.subject };
@@ -32,7 +32,7 @@ export async function resolvePerson(
   const userId = stored?.userId ?? (await identities.claim(identity, randomUUID(), address));
   await commitUnit(
     {
-      principal: { ...servicePrincipal('workspace'), userId },
+      principal: { ...servicePrincipal('auth'), userId },
       authority: 'service',
       txId: `create-person:${userId}`,
       mutations: [{ modelName: 'User', modelId: userId, action: 'INSERT', payload: { ...profile, username: null } }],

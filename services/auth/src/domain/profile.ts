@@ -1,5 +1,4 @@
 import { User } from '@wts/models';
-import { domainToASCII } from 'node:url';
 
 /** Claims of an identity provider about a person. Any of them may be missing, too long or invalid. */
 export interface Claims {
@@ -35,21 +34,6 @@ export function profileOf(claims: Claims): Profile {
 export function readEmail(text: string | undefined): string | null {
   const address = text?.trim();
   return address !== undefined && ADDRESS.test(address) ? validOrNull('email', address) : null;
-}
-
-/**
- * Compares addresses without regard to case, because no provider in use gives two people addresses that differ only in case.
- * A domain with other letters equals its ASCII form (RFC 5891).
- */
-export function sameAddress(a: string, b: string): boolean {
-  return comparable(a) === comparable(b);
-}
-
-function comparable(address: string): string {
-  const plain = address.normalize('NFC').toLowerCase();
-  const name = plain.slice(0, plain.lastIndexOf('@') + 1);
-  const domain = plain.slice(name.length);
-  return name + (domainToASCII(domain) || domain);
 }
 
 function readName(text: string | undefined): string | null {

@@ -1,7 +1,7 @@
 import { readInsert, User } from '@wts/models';
 import assert from 'node:assert/strict';
 import { assert as assertProperty, property, record, string } from 'fast-check';
-import { profileOf, readEmail, sameAddress } from './profile.ts';
+import { profileOf, readEmail } from './profile.ts';
 
 describe('the profile of a new person', () => {
   it('has name, address and picture as the provider gave them', () => {
@@ -57,20 +57,5 @@ describe('the profile of a new person', () => {
         assert.deepEqual(reading.ok, true);
       }),
     );
-  });
-});
-
-describe('the comparison of addresses', () => {
-  it('ignores case', () => {
-    assert.ok(sameAddress('Ada@Example.COM', 'ada@example.com'));
-    assert.ok(!sameAddress('ada@example.com', 'ada@example.org'));
-  });
-
-  it('accepts both spellings of a non-ASCII domain and of a composed accent', () => {
-    assert.ok(sameAddress('jörg@Bücher.de', 'jo\u0308rg@xn--bcher-kva.de'));
-    assert.ok(!sameAddress('jorg@bücher.de', 'jörg@bücher.de'));
-    assert.ok(!sameAddress('a@b@example.com', 'a@example.com'));
-    // An invalid domain is compared as text.
-    assert.ok(!sameAddress('a@<', 'a@>'));
   });
 });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import type { Revocation } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
-import { followRevokedKeys } from './revoked-keys.ts';
-import type { RevokedPage } from './revoked-keys.ts';
+import { followRevokedCredentials } from './revoked-credentials.ts';
+import type { RevokedPage } from './revoked-credentials.ts';
 
 const PAGE = 3;
 const quiet = { warn: () => undefined };
 const moment = (second: number): string => new Date(Date.UTC(2026, 10, 21, 10, 0, second)).toISOString();
 
-/** A workspace service with revoked keys, which can be down. */
-class Keys {
+/** An auth service with revoked credentials, which can be down. */
+class Credentials {
   readonly revoked: { id: string; userId: string; revokedAt: string }[] = [];
   readonly reported: Revocation[] = [];
   questions = 0;
@@ -23,7 +23,7 @@ class Keys {
   }
 
   follow(): AsyncDisposable {
-    return followRevokedKeys({
+    return followRevokedCredentials({
       everyMs: 1,
       pageMax: PAGE,
       logger: quiet,
@@ -32,11 +32,11 @@ class Keys {
         this.questions += 1;
         if (this.isAway) throw new Error('away');
         const at = moment(this.now);
-        if (since === undefined) return { at, keys: [] };
+        if (since === undefined) return { at, credentials: [] };
         const after = this.revoked.filter(
           ({ id, revokedAt }) => revokedAt > since || (revokedAt === since && id > afterId),
         );
-        return { at, keys: after.slice(0, PAGE) };
+        return { at, credentials: after.slice(0, PAGE) };
       },
     });
   }
@@ -52,9 +52,9 @@ class Keys {
   }
 }
 
-describe('polling for revoked keys', () => {
-  it('reports each revoked key once, with its person', async () => {
-    const keys = new Keys();
+describe('polling for revoked credentials', () => {
+  it('reports each revoked credential once, with its person', async () => {
+    const keys = new Credentials();
     keys.now = 60;
     keys.revoke(1);
     await using _following = keys.follow();
@@ -66,7 +66,7 @@ describe('polling for revoked keys', () => {
   });
 
   it('reports a key that becomes visible after later ones', async () => {
-    const keys = new Keys();
+    const keys = new Credentials();
     keys.now = 60;
     await using _following = keys.follow();
     await keys.untilAskedAgain();
@@ -77,7 +77,7 @@ describe('polling for revoked keys', () => {
   });
 
   it('reports all keys that were revoked while the service could not be reached', async () => {
-    const keys = new Keys();
+    const keys = new Credentials();
     keys.now = 60;
     await using _following = keys.follow();
     await keys.untilAskedAgain();

@@ -1,27 +1,31 @@
-import { apiKeyApi, workspaceApi } from '@wts/contracts';
+import { credentialApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { resolvePerson } from '../commands/resolve-person.ts';
 import type { Context } from '../context.ts';
 import { resolveApiKey } from '../queries/resolve-api-key.ts';
 
-/** Sorts before the id of every key. */
+/** Sorts before the id of every credential. */
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** The internal operations by which other services authenticate callers. */
+/** The internal operations by which other services learn who calls and which credentials ended. */
 export function mountCredentials(router: IRouter, context: Context): void {
-  mount(router, workspaceApi.internalResolveApiKey, async ({ body }) => {
+  mount(router, credentialApi.internalResolveApiKey, async ({ body }) => {
     const principal = await resolveApiKey(context.keys, body.tokenHash);
     context.metrics.keyResolved(principal !== null);
     if (principal !== null) context.keyUse.record(principal.credential.id);
     return { ok: true, principal };
   });
-  mount(router, apiKeyApi.internalListRevokedKeys, async ({ body: { since, afterId = LOWEST_ID } }) => {
+  mount(router, credentialApi.internalListRevokedCredentials, async ({ body: { since, afterId = LOWEST_ID } }) => {
     const after = since === undefined ? null : { since, id: afterId };
-    return { ok: true, ...(await context.keys.listRevoked(after, apiKeyApi.REVOKED_KEYS_PAGE)) };
+    return { ok: true, ...(await context.revocations.list(after, credentialApi.REVOKED_CREDENTIALS_PAGE)) };
   });
-  mount(router, workspaceApi.internalResolvePerson, async (call) => ({
+  mount(router, credentialApi.internalResolvePerson, async (call) => ({
     ok: true,
     userId: await resolvePerson(context, call.body, call),
+  }));
+  mount(router, credentialApi.internalListAddresses, async ({ body }) => ({
+    ok: true,
+    addresses: await context.identities.addressesOf(body.userId),
   }));
 }

@@ -3,13 +3,13 @@ import type { Revocation } from '@wts/contracts';
 import type { Logger } from '@wts/log';
 import { startRounds } from '@wts/service-kit/life';
 
-/** Keys revoked after a time of the database, in ascending order. */
+/** Credentials revoked after a time of the database, in ascending order. */
 export interface RevokedPage {
   readonly at: string;
-  readonly keys: readonly { readonly id: string; readonly userId: string; readonly revokedAt: string }[];
+  readonly credentials: readonly { readonly id: string; readonly userId: string; readonly revokedAt: string }[];
 }
 
-export interface RevokedKeysOptions {
+export interface RevokedCredentialsOptions {
   readonly list: (after: { since?: string; afterId?: string }, signal: AbortSignal) => Promise<RevokedPage>;
   readonly onRevoked: (revocation: Revocation) => void;
   readonly pageMax: number;
@@ -23,16 +23,16 @@ const EVERY_MS = LIMITS.credentialCacheMs / 2.5;
 const COMMITS_WITHIN_MS = 10_000;
 
 /**
- * Polls the workspace service for revoked keys. NATS messages are faster, but a message may get lost, and then the sockets of
- * the key would stay open. The first answer after an outage has all revocations since. Keeps sync.socket.credential-dies.
+ * Polls the auth service for revoked credentials. NATS messages are faster, but a message may get lost, and then the sockets of
+ * the credential would stay open. The first answer after an outage has all revocations since. Keeps sync.socket.credential-dies.
  */
-export function followRevokedKeys(options: RevokedKeysOptions): AsyncDisposable {
+export function followRevokedCredentials(options: RevokedCredentialsOptions): AsyncDisposable {
   const { everyMs = EVERY_MS, logger } = options;
-  let seen: SeenKeys = { since: undefined, ids: new Set() };
+  let seen: SeenCredentials = { since: undefined, ids: new Set() };
   let hasWarned = false;
   return startRounds({
     round: async (signal) => {
-      seen = await readRevokedKeys(options, seen, signal);
+      seen = await readRevokedCredentials(options, seen, signal);
       hasWarned = false;
     },
     everyMs,
@@ -40,33 +40,33 @@ export function followRevokedKeys(options: RevokedKeysOptions): AsyncDisposable 
       if (!hasWarned)
         logger.warn(
           { err },
-          'the workspace service cannot be read for revoked keys; until it answers, their sockets are closed by NATS messages only',
+          'the auth service cannot be read for revoked credentials; until it answers, their sockets are closed by NATS messages only',
         );
       hasWarned = true;
     },
   });
 }
 
-/** Where the next poll starts, and the keys after that time that were reported already. */
-interface SeenKeys {
+/** Where the next poll starts, and the credentials after that time that were reported already. */
+interface SeenCredentials {
   readonly since: string | undefined;
   readonly ids: ReadonlySet<string>;
 }
 
-async function readRevokedKeys(
-  { list, onRevoked, pageMax }: RevokedKeysOptions,
-  { since, ids }: SeenKeys,
+async function readRevokedCredentials(
+  { list, onRevoked, pageMax }: RevokedCredentialsOptions,
+  { since, ids }: SeenCredentials,
   signal: AbortSignal,
-): Promise<SeenKeys> {
+): Promise<SeenCredentials> {
   const seen = new Set<string>();
   const first = await list(since === undefined ? {} : { since }, signal);
   for (let page = first; ;) {
-    for (const { id, userId } of page.keys) {
+    for (const { id, userId } of page.credentials) {
       seen.add(id);
       if (!ids.has(id)) onRevoked({ kind: 'credential', credentialId: id, userId });
     }
-    const last = page.keys.at(-1);
-    if (last === undefined || page.keys.length < pageMax) break;
+    const last = page.credentials.at(-1);
+    if (last === undefined || page.credentials.length < pageMax) break;
     page = await list({ since: last.revokedAt, afterId: last.id }, signal);
   }
   return { since: new Date(Date.parse(first.at) - COMMITS_WITHIN_MS).toISOString(), ids: seen };

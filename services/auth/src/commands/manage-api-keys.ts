@@ -1,11 +1,10 @@
-import { can, generateApiKey, requireScope } from '@wts/access';
+import { can, generateApiKey, requireScope, requireUnrestricted } from '@wts/access';
 import type { ApiKey, NewApiKey, Principal } from '@wts/contracts';
 import { Fault, LIMITS, ROLES } from '@wts/contracts';
 import type { Context } from '../context.ts';
-import { requireUnrestricted } from './require-unrestricted.ts';
 import type { KeyInsertRefusal, NewStoredKey } from '../store/api-keys.ts';
 import { newIds } from '@wts/service-kit/routes';
-import type { Trace } from './commit-unit.ts';
+import type { EffectSource } from '@wts/service-kit/routes';
 
 type KeyContext = Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
 
@@ -17,7 +16,7 @@ export async function createApiKey(
   { keys, roles, apiKeyPrefix }: KeyContext,
   principal: Principal,
   { label, permissions, workspaceId, expiresAt }: NewApiKey,
-  trace: Trace,
+  source: EffectSource,
 ): Promise<ApiKey & { readonly token: string }> {
   requireKeyAdmin(principal);
   if (workspaceId !== undefined) await roles.require(principal, workspaceId);
@@ -33,7 +32,7 @@ export async function createApiKey(
     ...makerOf(principal),
   };
   let made: ApiKey | KeyInsertRefusal = 'too_many';
-  for (const id of newIds(trace)) {
+  for (const id of newIds(source)) {
     if (made === 'too_many') made = await keys.insert({ id, ...key }, LIMITS.apiKeysPerPersonMax);
   }
   // A cache still had the revoked key. Not a 401: the gateway would take that for a refusal of the internal token.

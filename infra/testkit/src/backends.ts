@@ -1,64 +1,107 @@
+/** What a service under test uses, for the black-box tests of one service. */
 import { STREAM } from '@wts/contracts';
 import type { Revocation } from '@wts/contracts';
-import type { Wire } from '@wts/testkit';
-import { openWire, testDatabase, testNats } from '@wts/testkit';
+import type { DatabaseRole } from '@wts/local';
+import { serviceFile } from '@wts/local';
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { Msg } from 'nats';
 import { connect } from 'nats';
 import { Pool } from 'pg';
+import { testDatabase } from './database.ts';
 import type { LossyWire } from './lossy-wire.ts';
 import { openLossyWire } from './lossy-wire.ts';
+import { testNats } from './nats.ts';
+import type { Wire } from './wire.ts';
+import { openWire } from './wire.ts';
 
-export const SECRET = 'a secret of thirty-two characters or more';
 const START_MS = 20_000;
+const NOWHERE = 'http://127.0.0.1:1';
 
 type Sql = (text: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 
-/** What the service under test needs: a migrated database, a NATS server and a sync service, all real. */
+export interface BackendsOptions {
+  readonly label: string;
+  /** The database role of the service under test. */
+  readonly role: DatabaseRole;
+  /** True: the auth service runs too. */
+  readonly withAuth?: boolean;
+}
+
+/** What a service under test needs: a migrated database, a NATS server and a sync service, all real. */
 export interface Backends extends AsyncDisposable {
+  /** The secret of internal tokens. */
+  readonly secret: string;
   /** Each through a wire that the test can cut. */
   readonly databaseUrl: string;
   readonly natsUrl: string;
   readonly syncUrl: string;
-  readonly wires: { readonly sync: Wire; readonly postgres: Wire; readonly nats: Wire; readonly answers: LossyWire };
-  /** Runs SQL with the rights of this service. */
+  /** Only with `withAuth`; otherwise nothing listens there. */
+  readonly authUrl: string;
+  readonly wires: {
+    readonly sync: Wire;
+    readonly postgres: Wire;
+    readonly nats: Wire;
+    readonly auth: Wire | null;
+    readonly answers: LossyWire;
+  };
+  /** Runs SQL with the rights of the service under test. */
   readonly sql: Sql;
-  /** Runs SQL with the rights of the sync service, without the rules of the commit. */
-  readonly asSync: Sql;
+  /** Runs SQL with the rights of another service, without its rules. */
+  readonly sqlAs: (role: DatabaseRole) => Sql;
   /** Receives revocations that are published from now on. */
   readonly revocations: () => Promise<{ next(): Promise<Revocation> }>;
 }
 
-export async function openBackends(label: string): Promise<Backends> {
+export async function openBackends({ label, role, withAuth = false }: BackendsOptions): Promise<Backends> {
   await using opening = new AsyncDisposableStack();
+  const secret = 'a secret of thirty-two characters or more';
   const database = opening.use(await testDatabase(label, { migrated: true }));
   const nats = opening.use(await testNats(label));
-  const databaseUrl = database.urlOf('wts_workspace');
-  const sqlAs = (connectionString: string): Sql => {
-    const pool = opening.adopt(new Pool({ connectionString, max: 2 }), (open) => open.end());
+  const databaseUrl = database.urlOf(role);
+  const pools = new Map<DatabaseRole, Pool>();
+  opening.defer(async () => {
+    for (const pool of pools.values()) await pool.end();
+  });
+  const sqlAs = (user: DatabaseRole): Sql => {
+    const pool = pools.get(user) ?? new Pool({ connectionString: database.urlOf(user), max: 2 });
+    pools.set(user, pool);
     return async (text, values = []) => (await pool.query<Record<string, unknown>>(text, [...values])).rows;
   };
-  const [sql, asSync] = [sqlAs(databaseUrl), sqlAs(database.urlOf('wts_sync'))];
   const subscriber = opening.adopt(await connect({ servers: nats.url }), (open) => open.close());
-  const sync = opening.use(await startSync({ DATABASE_URL: database.urlOf('wts_sync'), NATS_URL: nats.url }));
+  const shared = { INTERNAL_TOKEN_SECRET: secret, NATS_URL: nats.url };
+  const sync = opening.use(
+    await startBeside('sync', { ...shared, DATABASE_URL: database.urlOf('wts_sync'), AUTH_SERVICE_URL: NOWHERE }),
+  );
+  const auth = withAuth
+    ? opening.use(
+        await startBeside('auth', {
+          ...shared,
+          DATABASE_URL: database.urlOf('wts_auth'),
+          SYNC_SERVICE_URL: sync.url,
+          WORKSPACE_SERVICE_URL: NOWHERE,
+        }),
+      )
+    : null;
   const answers = opening.use(await openLossyWire(sync.url));
   const wires = {
     answers,
     sync: opening.use(await wireTo(answers.url)),
     postgres: opening.use(await wireTo(databaseUrl)),
     nats: opening.use(await wireTo(nats.url)),
+    auth: auth && opening.use(await wireTo(auth.url)),
   };
   const owned = opening.move();
   return {
+    secret,
     wires,
     databaseUrl: wires.postgres.through(databaseUrl),
     natsUrl: wires.nats.through(nats.url),
-    syncUrl: wires.sync.through(sync.url),
-    sql,
-    asSync,
+    syncUrl: new URL(wires.sync.through(sync.url)).origin,
+    authUrl: auth === null || wires.auth === null ? NOWHERE : new URL(wires.auth.through(auth.url)).origin,
+    sql: sqlAs(role),
+    sqlAs,
     revocations: async () => {
       const messages = subscriber.subscribe(STREAM.revoked)[Symbol.asyncIterator]();
       await subscriber.flush();
@@ -79,17 +122,18 @@ function wireTo(url: string): Promise<Wire> {
   return openWire({ host: hostname, port: Number(port) });
 }
 
-/** Starts sync as a process, because services never import each other. */
-async function startSync(settings: Record<string, string>): Promise<AsyncDisposable & { readonly url: string }> {
-  const child = fork(join(import.meta.dirname, '../../sync/src/main.ts'), {
+/** Starts a service as a process, because services never import each other. */
+async function startBeside(
+  service: string,
+  settings: Record<string, string>,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const child = fork(serviceFile(service, 'main'), {
     env: {
       PATH: process.env['PATH'],
       LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'],
       HOST: '127.0.0.1',
       PORT: '0',
       LOG_LEVEL: 'error',
-      INTERNAL_TOKEN_SECRET: SECRET,
-      WORKSPACE_SERVICE_URL: 'http://127.0.0.1:1',
       // The process ends when this one ends, also after a crash.
       WTS_SUPERVISED: '1',
       ...settings,
@@ -100,7 +144,7 @@ async function startSync(settings: Record<string, string>): Promise<AsyncDisposa
   const signal = AbortSignal.timeout(START_MS);
   const [message] = (await Promise.race([
     once(child, 'message', { signal }),
-    ended.then(([code]) => Promise.reject(new Error(`sync ended with ${String(code)}`))),
+    ended.then(([code]) => Promise.reject(new Error(`${service} ended with ${String(code)}`))),
   ])) as [{ listening: string }];
   return {
     url: message.listening,

@@ -1,0 +1,91 @@
+import { generateApiKey, readApiKey } from '@wts/access';
+import type { KeyPermissions } from '@wts/contracts';
+import { Fault, LIMITS } from '@wts/contracts';
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
+import type { ApiKeyStore } from '../store/api-keys.ts';
+import type { IdentityStore } from '../store/identities.ts';
+import { resolvePerson } from './resolve-person.ts';
+
+type SeedContext = Pick<Context, 'identities' | 'keys' | 'commitUnit'>;
+
+export interface DemoOwnerOptions {
+  readonly apiKeyPrefix: string;
+  readonly apiKey?: string | undefined;
+  readonly readOnlyApiKey?: string | undefined;
+  readonly issuer?: string | undefined;
+}
+
+export interface SeededOwner {
+  readonly userId: string;
+  readonly apiKey: string;
+  readonly readOnlyApiKey: string;
+}
+
+const OWNER = { issuer: 'local', subject: 'demo', name: 'Demo Owner', email: 'demo@example.com' } as const;
+
+/** Creates what is missing: any number of runs, also in parallel, end with one person and the given keys. */
+export async function seedDemo(context: SeedContext, options: DemoOwnerOptions): Promise<SeededOwner> {
+  const userId = await resolvePerson({ ...context, metrics: { personCreated: () => {} } }, OWNER);
+  if (options.issuer !== undefined) await link(context.identities, { issuer: options.issuer, subject: userId }, userId);
+  const owner = { userId, apiKeyPrefix: options.apiKeyPrefix };
+  return {
+    userId,
+    apiKey: await demoKey(context.keys, { ...owner, permissions: 'full-access', token: options.apiKey }),
+    readOnlyApiKey: await demoKey(context.keys, { ...owner, permissions: 'read-only', token: options.readOnlyApiKey }),
+  };
+}
+
+async function link(
+  identities: IdentityStore,
+  identity: { readonly issuer: string; readonly subject: string },
+  userId: string,
+): Promise<void> {
+  await identities.claim(identity, userId, { email: OWNER.email, emailVerified: true });
+  await identities.markPersonCreated(identity);
+}
+
+interface DemoKeyOptions {
+  readonly apiKeyPrefix: string;
+  readonly userId: string;
+  readonly permissions: KeyPermissions;
+  readonly token: string | undefined;
+}
+
+/** Returns the given token when it is a key of the owner or can become one; otherwise the token of a new key. */
+async function demoKey(
+  keys: ApiKeyStore,
+  { apiKeyPrefix, userId, permissions, token: given }: DemoKeyOptions,
+): Promise<string> {
+  const read = given === undefined ? null : readApiKey(given, apiKeyPrefix);
+  const candidates = [
+    ...(given === undefined || read === null ? [] : [{ token: given, ...read }]),
+    generateApiKey(apiKeyPrefix),
+  ];
+  for (const { token, ...candidate } of candidates) {
+    let stored = await keys.findLive(candidate.hash);
+    if (stored === null) {
+      await insertUnlessStored(keys, userId, permissions, candidate);
+      stored = await keys.findLive(candidate.hash);
+    }
+    if (stored?.userId === userId && stored.permissions === permissions) return token;
+  }
+  throw new Error(`The demo owner has ${LIMITS.apiKeysPerPersonMax} API keys already; revoke some`);
+}
+
+/** Does nothing for a token that was revoked, belongs to another person, or was inserted by a parallel run. */
+async function insertUnlessStored(
+  keys: ApiKeyStore,
+  userId: string,
+  permissions: KeyPermissions,
+  { hash, keyPrefix }: { readonly hash: string; readonly keyPrefix: string },
+): Promise<void> {
+  const label = permissions === 'full-access' ? 'demo' : 'demo, read-only';
+  const key = { id: randomUUID(), userId, label, keyPrefix, tokenHash: hash, permissions };
+  try {
+    const free = { workspaceId: null, expiresAt: null, madeBy: null, madeByKey: null };
+    await keys.insert({ ...key, ...free }, LIMITS.apiKeysPerPersonMax);
+  } catch (failure) {
+    if (!(failure instanceof Fault && failure.code === 'conflict')) throw failure;
+  }
+}

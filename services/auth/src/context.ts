@@ -1,0 +1,23 @@
+import type { Roles } from '@wts/read-model';
+import type { CommitUnitSender } from '@wts/service-kit/call';
+import type { RevocationSender } from '@wts/service-kit/nats';
+import type { Idempotency } from '@wts/service-kit/routes';
+import type { KeyUse } from './key-use.ts';
+import type { ServiceMetrics } from './metrics.ts';
+import type { ApiKeyStore } from './store/api-keys.ts';
+import type { IdentityStore } from './store/identities.ts';
+import type { RevocationReads } from './store/revocations.ts';
+
+/** What the operations of this service use, opened once. Each operation names the part it needs. */
+export interface Context {
+  readonly roles: Roles;
+  readonly identities: IdentityStore;
+  readonly keys: ApiKeyStore;
+  readonly revocations: RevocationReads;
+  readonly idempotency: Idempotency;
+  readonly apiKeyPrefix: string;
+  readonly commitUnit: CommitUnitSender;
+  readonly revoke: RevocationSender;
+  readonly keyUse: KeyUse;
+  readonly metrics: ServiceMetrics;
+}

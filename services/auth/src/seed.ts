@@ -1,0 +1,61 @@
+import { commitUnitSender, createServiceClient } from '@wts/service-kit/call';
+import { defineSettings, parseSettings, serviceSettings, setting } from '@wts/service-kit/config';
+import { createLogger } from '@wts/service-kit/observe';
+import { openPostgres } from '@wts/service-kit/postgres';
+import { seedDemo } from './commands/seed-demo.ts';
+import { storeSettings } from './config.ts';
+import { apiKeyStore } from './store/api-keys.ts';
+import { identityStore } from './store/identities.ts';
+
+/**
+ * Creates the owner of the demo workspace and two API keys where they are missing, and prints them as one line of JSON.
+ * `npm start` runs it once sync is ready, before the seed of the workspace service. Logs go to stderr, because stdout is the
+ * result.
+ */
+const settings = defineSettings({
+  ...storeSettings,
+  internalTokenSecret: serviceSettings.internalTokenSecret,
+  apiKey: setting.text('SEED_API_KEY', {
+    optional: true,
+    secret: true,
+    doc: 'Token of the full-access key of the demo owner. Default: a new one.',
+  }),
+  readOnlyApiKey: setting.text('SEED_READ_ONLY_API_KEY', {
+    optional: true,
+    secret: true,
+    doc: 'Token of the read-only key of the demo owner. Default: a new one.',
+  }),
+  issuer: setting.text('SEED_ISSUER', {
+    optional: true,
+    doc: 'Issuer of tokens that sign in the demo owner; their subject is the id of the demo owner.',
+  }),
+});
+
+const config = parseSettings(settings, process.env);
+const log = createLogger({ name: 'auth-seed', level: 'warn', destination: process.stderr });
+await using stack = new AsyncDisposableStack();
+const { knex } = openPostgres({
+  url: config.databaseUrl,
+  poolMax: 1,
+  applicationName: 'wts-auth-seed',
+  log,
+  stack,
+});
+const sync = createServiceClient({
+  name: 'sync',
+  urls: config.syncUrls,
+  secret: config.internalTokenSecret,
+  self: 'auth',
+  log,
+});
+stack.defer(() => sync.close());
+
+const owner = await seedDemo(
+  {
+    identities: identityStore(knex),
+    keys: apiKeyStore(knex),
+    commitUnit: commitUnitSender(sync),
+  },
+  config,
+);
+process.stdout.write(`${JSON.stringify(owner)}\n`);

@@ -1,0 +1,38 @@
+import { rows } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
+
+/** A place in the list of revoked credentials, which is ordered by time and id. */
+export interface RevocationPlace {
+  readonly since: string;
+  readonly id: string;
+}
+
+export interface RevokedCredentials {
+  /** The time of the database, to the microsecond; from here on the next call continues. */
+  readonly at: string;
+  readonly credentials: { readonly id: string; readonly userId: string; readonly revokedAt: string }[];
+}
+
+/** Which credentials were revoked, of every kind. */
+export interface RevocationReads {
+  /** The credentials that were revoked after a place, in order; and the time of the database. */
+  list(after: RevocationPlace | null, limit: number): Promise<RevokedCredentials>;
+}
+
+export function revocationReads(knex: Knex): RevocationReads {
+  return {
+    list: async (after, limit) => {
+      const [clock] = await rows<{ at: string }>(knex, `select ${timeText('clock_timestamp()')} as at`);
+      if (clock === undefined) throw new Error('a select without a table has one row');
+      if (after === null) return { at: clock.at, credentials: [] };
+      return { at: clock.at, credentials: await rows(knex, REVOKED, { ...after, limit }) };
+    },
+  };
+}
+
+const timeText = (value: string): string => `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** Index api_keys (revoked_at). */
+const REVOKED = `select id, user_id as "userId", ${timeText('revoked_at')} as "revokedAt" from auth.api_keys
+  where revoked_at >= cast(:since as timestamptz) and (revoked_at, id) > (cast(:since as timestamptz), cast(:id as uuid))
+  order by revoked_at, id limit :limit`;

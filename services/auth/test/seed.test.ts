@@ -1,0 +1,65 @@
+import { generateApiKey, readApiKey } from '@wts/access';
+import { credentialApi } from '@wts/contracts';
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { SeededOwner } from '../src/commands/seed-demo.ts';
+import type { TestService } from './test-service.ts';
+import { openTestService, SERVICE } from './test-service.ts';
+
+const run = promisify(execFile);
+
+describe('the seed', () => {
+  let testService: TestService;
+  before(async () => {
+    testService = await openTestService();
+  });
+
+  const seed = async (settings: Record<string, string> = {}): Promise<SeededOwner> => {
+    const { stdout } = await run(process.execPath, [join(import.meta.dirname, '../src/seed.ts')], {
+      env: {
+        LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'],
+        DATABASE_URL: testService.backends.databaseUrl,
+        SYNC_SERVICE_URL: testService.backends.syncUrl,
+        INTERNAL_TOKEN_SECRET: testService.backends.secret,
+        ...settings,
+      },
+    });
+    assert.equal(stdout.trim().split('\n').length, 1, 'one line on stdout');
+    return JSON.parse(stdout) as SeededOwner;
+  };
+  const scopesOf = async (token: string): Promise<readonly string[] | undefined> => {
+    const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
+    return (await testService.call(SERVICE, credentialApi.internalResolveApiKey, { body })).body.principal?.scopes;
+  };
+
+  it('creates one owner with the given keys, in any number of runs, also in parallel', async () => {
+    const given = { SEED_API_KEY: generateApiKey('wts_').token, SEED_READ_ONLY_API_KEY: generateApiKey('wts_').token };
+    const owners = await Promise.all([seed(given), seed(given), seed(given)]);
+    const [owner] = owners;
+    assert.ok(owner);
+    for (const other of [...owners, await seed(given)]) assert.deepEqual(other, owner);
+    assert.deepEqual([owner.apiKey, owner.readOnlyApiKey], [given.SEED_API_KEY, given.SEED_READ_ONLY_API_KEY]);
+    assert.deepEqual(await scopesOf(owner.apiKey), ['read', 'write', 'admin']);
+    assert.deepEqual(await scopesOf(owner.readOnlyApiKey), ['read']);
+    const [person] = await testService.backends.sql(`select name from sync.users where id = $1`, [owner.userId]);
+    assert.deepEqual(person, { name: 'Demo Owner' });
+  });
+
+  it('creates new keys when it gets none or invalid ones', async () => {
+    const owner = await seed();
+    const again = await seed({ SEED_API_KEY: `${owner.apiKey}x`, SEED_READ_ONLY_API_KEY: owner.apiKey });
+    assert.equal(again.userId, owner.userId);
+    assert.notEqual(again.apiKey, `${owner.apiKey}x`);
+    assert.deepEqual(await scopesOf(again.readOnlyApiKey), ['read']);
+  });
+
+  it('lets the demo owner sign in with tokens of an issuer, by their id', async () => {
+    const issuer = 'https://local.example';
+    const { userId } = await seed({ SEED_ISSUER: issuer });
+    const body = { issuer, subject: userId };
+    const resolved = await testService.call(SERVICE, credentialApi.internalResolvePerson, { body });
+    assert.equal(resolved.body.userId, userId);
+  });
+});

@@ -1,0 +1,136 @@
+import type { Contract, InternalMutation, Principal, Role } from '@wts/contracts';
+import { credentialApi, syncApi } from '@wts/contracts';
+import { startService } from '@wts/service-kit/life';
+import type { RunningService } from '@wts/service-kit/life';
+import { compile } from '@wts/service-kit/routes';
+import { type Backends, callOperation, openBackends, type OperationReply, type OperationRequest } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { authService } from '../src/service.ts';
+
+/** A person who calls, with what their credential grants. */
+export interface TestPerson {
+  readonly userId: string;
+  readonly email: string;
+  readonly principal: Principal;
+}
+
+/**
+ * An auth service with a real PostgreSQL, NATS and sync service. Checks every answer against the contract: its status, its body,
+ * and whether the contract names its error.
+ */
+export class TestService {
+  readonly backends: Backends;
+  readonly service: RunningService;
+
+  constructor(backends: Backends, service: RunningService) {
+    this.backends = backends;
+    this.service = service;
+  }
+
+  call<C extends Contract>(
+    who: TestPerson | Principal,
+    contract: C,
+    request: OperationRequest<C>,
+  ): Promise<OperationReply<C>> {
+    const called = { url: this.service.url, name: 'auth', secret: this.backends.secret, compile } as const;
+    return callOperation(called, 'principal' in who ? who.principal : who, contract, request);
+  }
+
+  /** Another replica of the same service, with settings of its own; the caller closes its service. */
+  async replica(settings: Record<string, string>): Promise<TestService> {
+    return new TestService(this.backends, await startOn(this.backends, settings));
+  }
+
+  /** Signs a new person in, with all scopes. */
+  async person(claims: { name?: string; email?: string } = {}): Promise<TestPerson> {
+    const subject = randomUUID();
+    const email = claims.email ?? `${subject}@example.com`;
+    const name = `Person ${subject.slice(0, 8)}`;
+    const body = { issuer: 'https://issuer.example', subject, name, emailVerified: true, ...claims, email };
+    const { userId } = (await this.call(SERVICE, credentialApi.internalResolvePerson, { body })).body;
+    return { userId, email, principal: sessionOf(userId) };
+  }
+
+  /** Creates a workspace with its owner and a person of each given role. */
+  async workspace<R extends 'admin' | 'member' | 'guest'>(
+    ...roles: readonly R[]
+  ): Promise<{ readonly id: string; readonly owner: TestPerson } & Record<R, TestPerson>> {
+    const [id, owner] = [randomUUID(), await this.person()];
+    const people: Record<string, TestPerson> = {};
+    for (const role of roles) people[role] = await this.person();
+    const payload = { name: 'Platform', urlKey: `w-${id.slice(0, 18)}`, logoUrl: null };
+    await this.commit([
+      { modelName: 'Workspace', modelId: id, action: 'INSERT', payload },
+      membershipOf(id, owner, 'owner'),
+      ...roles.map((role) => membershipOf(id, people[role] as TestPerson, role)),
+    ]);
+    return { id, owner, ...(people as Record<R, TestPerson>) };
+  }
+
+  async removeMember(workspaceId: string, { userId }: TestPerson): Promise<void> {
+    const sql = `select id from sync.workspace_members where workspace_id = $1 and user_id = $2`;
+    const [found] = await this.backends.sql(sql, [workspaceId, userId]);
+    const modelId = found?.['id'] as string;
+    await this.commit([{ modelName: 'WorkspaceMember', modelId, action: 'DELETE', payload: {} }]);
+  }
+
+  /** Changes records as the workspace service does. */
+  async commit(mutations: readonly InternalMutation[]): Promise<void> {
+    const called = { url: this.backends.syncUrl, name: 'sync', secret: this.backends.secret, compile } as const;
+    const body = {
+      clientId: 'test',
+      clientTxId: randomUUID(),
+      authority: 'service',
+      mutations: [...mutations],
+    } as const;
+    const { status, text } = await callOperation(called, SERVICE, syncApi.internalCommit, { body });
+    assert.equal(status, 200, text);
+  }
+}
+
+function membershipOf(workspaceId: string, { userId }: TestPerson, role: Role): InternalMutation {
+  const payload = { workspaceId, userId, role };
+  return { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload };
+}
+
+/** A principal as the gateway makes one for a session. */
+export function sessionOf(userId: string): Principal {
+  return { userId, scopes: ['read', 'write', 'admin'], credential: { kind: 'jwt', id: randomUUID() } };
+}
+
+export const SERVICE: Principal = {
+  userId: '00000000-0000-0000-0000-000000000000',
+  scopes: ['read', 'write', 'admin'],
+  credential: { kind: 'service', id: 'test' },
+};
+
+function startOn(backends: Backends, settings: Record<string, string> = {}): Promise<RunningService> {
+  return startService(authService, {
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'error',
+    INTERNAL_TOKEN_SECRET: backends.secret,
+    DATABASE_URL: backends.databaseUrl,
+    SYNC_SERVICE_URL: backends.syncUrl,
+    // No test of this service needs the workspace service.
+    WORKSPACE_SERVICE_URL: 'http://127.0.0.1:1',
+    NATS_URL: backends.natsUrl,
+    ...settings,
+  });
+}
+
+let opened: Promise<TestService> | undefined;
+
+/** The service that all files of one run share. */
+export function openTestService(): Promise<TestService> {
+  return (opened ??= (async () => {
+    const backends = await openBackends({ label: 'auth', role: 'wts_auth' });
+    return new TestService(backends, await startOn(backends));
+  })());
+}
+
+after(async () => {
+  const testService = await opened;
+  await testService?.service.close();
+  await testService?.backends[Symbol.asyncDispose]();
+});
