@@ -93,7 +93,9 @@ describe('PostgreSQL', () => {
     await admin.connect();
     const underWay = failureOf(sql('select pg_sleep(5)'));
     await eventually(() => postgres.pool.idleCount === 2);
-    await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'kit-test'");
+    await admin.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'kit-test'",
+    );
     await admin.end();
     assert.ok(isUnavailable(await underWay));
     await eventually(() => postgres.pool.totalCount === 0);

@@ -133,7 +133,7 @@ describe('replicas', function () {
       });
       await write(writers, groups, 20);
       await pool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'wts-sync-relay' and usename = current_user`,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'wts-sync-relay'`,
       );
     })();
     await Promise.all([faults, write(writers, groups, 120)]);

@@ -133,7 +133,7 @@ describe('the relay [sync.log.relay]', function () {
     await untilWhole();
     assert.equal(relays.filter(({ isHolding }) => isHolding).length, 1);
     await pool.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'wts-sync-relay' and usename = current_user`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'wts-sync-relay'`,
     );
     await commits(5);
     await untilWhole();
