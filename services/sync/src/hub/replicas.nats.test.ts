@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { STREAM } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { eventually, socketOf, testDatabase, testNats } from '@wts/testkit';
+import type { LeasedWork } from '@wts/service-kit/postgres';
 import type { LiveSocket, TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { Registry } from 'prom-client';
@@ -14,13 +15,12 @@ import { openHandover } from '../relay/handover.ts';
 import type { NatsSource } from '../relay/handover.ts';
 import { relayMetrics } from '../relay/metrics.ts';
 import { startRelay } from '../relay/relay.ts';
-import type { Relay } from '../relay/relay.ts';
 
 /** A whole replica: its own writer, connection, relay, hub and socket server. */
 interface WholeReplica {
   readonly writer: LogWriter;
   readonly nats: NatsSource;
-  readonly relay: Relay;
+  readonly relay: LeasedWork;
   readonly replica: TestReplica;
 }
 
