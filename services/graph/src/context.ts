@@ -15,7 +15,7 @@ export interface Context {
   readonly groupCache: GroupCache;
   readonly sync: ServiceClient;
   readonly workspace: ServiceClient;
-  /** From which ids of new records are derived that nobody else can compute. */
+  /** From which ids of new records are derived that other people cannot compute. */
   readonly secret: string;
 }
 

@@ -9,7 +9,7 @@ import { StatementNames } from './statement-names.ts';
 /** The connections to one server. */
 export interface Server {
   readonly pool: Pool;
-  /** A few connections that only cancel, because those of `pool` may all wait for statements that nobody needs. */
+  /** A few connections that only cancel, because those of `pool` may all wait for statements whose results are not needed. */
   readonly cancelPool: Pool;
   /** Divides the connections of `pool` by person. */
   readonly gate: FairGate;

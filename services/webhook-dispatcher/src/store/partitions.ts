@@ -11,7 +11,7 @@ import { inTransaction } from './transaction.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A service that cannot make partitions for so long puts events into the default one. */
 const DAYS_AHEAD = 3;
-/** Whoever waits for a lock holds up those who come after it. What was not possible is done in the next round. */
+/** A statement that waits for a lock delays all that come after it. What was not possible is done in the next round. */
 const LOCK_TIMEOUT = '1s';
 const CHUNK_ROWS = 5_000;
 
