@@ -12,6 +12,8 @@ export const GRAPH_LIMITS = {
   documentsUsedOnceBytesMax: 8 * 1024 * 1024,
   /** Statements that wait for a connection; each holds its text and its values in memory. */
   statementsWaitingMax: 2_000,
+  /** A person with longer statements has at most half of the connections; pages take a few milliseconds. */
+  statementLongMs: 100,
   /** Connections that cancel statements, which takes PostgreSQL less than a millisecond. */
   cancelConnections: 2,
 } as const;

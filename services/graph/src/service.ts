@@ -78,8 +78,9 @@ function openServer(
   });
   const gate = new FairGate({
     slots: options.poolMax,
-    // Half of them keep this process busy, and as many processors of PostgreSQL.
+    // One person has all connections but one, or half of them for long statements, which do not end for others.
     slotsOfOneMax: Math.ceil(options.poolMax / 2),
+    longMs: GRAPH_LIMITS.statementLongMs,
     waitMs: LIMITS.graphDeadlineMs,
     waitingMax: GRAPH_LIMITS.statementsWaitingMax,
     refusal: 'Too many queries are running',
