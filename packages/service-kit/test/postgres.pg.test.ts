@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '@wts/contracts';
 import type { ErrorCode } from '@wts/contracts';
 import { eventually, openWire, testDatabase } from '@wts/testkit';
@@ -117,9 +118,7 @@ describe('PostgreSQL', () => {
   it('that stops replying makes a service not ready in time', async () => {
     await postgres.ping();
     wire.freeze();
-    const started = performance.now();
-    await assert.rejects(readiness.check(), Fault);
-    assert.ok(performance.now() - started < 2_000);
+    await assert.rejects(Promise.race([readiness.check(), sleep(2_000)]), Fault);
   });
 
   it('is queried by knex over the same connections', async () => {
