@@ -61,7 +61,7 @@ export const graphql: readonly Rule[] = [
   {
     id: 'graphql.limit.shape',
     source: 'Design 8',
-    text: 'An operation has at most 5000 tokens, 30 aliases, 50 directives, 100 fragments, and 20 fields at its first level (10 in a mutation); a hostile document is refused in milliseconds.',
+    text: 'An operation has at most 5000 tokens, 30 aliases, 50 directives, 100 fragments, and 20 fields at its first level (in a mutation 10, and 100 that change one record each, whose aliases are not counted); a hostile document is refused in milliseconds.',
     home: 'services/graph/src/graphql/documents.ts',
     status: 'kept',
   },
