@@ -199,6 +199,13 @@ export const graphql: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'graphql.reads.replica',
+    source: 'Design 3',
+    text: 'A database replica that lags changes no answer: a caller reads their own changes at once, and nothing of a workspace that they have left.',
+    home: 'services/graph/src/queries/reads.ts',
+    status: 'kept',
+  },
+  {
     id: 'graphql.reads.position',
     source: 'Design 8',
     text: 'A query reads at or after `minSyncId`, or answers with a code when the log does not reach it in time.',

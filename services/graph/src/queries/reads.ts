@@ -279,7 +279,7 @@ export class Reads {
     return (this.#ready ??= this.#prepare(this.#reached));
   }
 
-  /** The caller's groups are those of the primary. A replica is read when it has all that these groups had there. */
+  /** The caller's groups are those of the primary. A replica is read when it has all that these groups had there. Keeps graphql.reads.replica. */
   async #prepare(reached: bigint): Promise<Ready> {
     const { pool: primary, standby, groupCache } = this.#context;
     const { userId, workspaceId } = this.caller.principal;
