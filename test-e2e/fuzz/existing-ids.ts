@@ -15,13 +15,22 @@ export async function existingIds(testSystem: TestSystem, person: Person): Promi
   return [workspace.id, urlKey, person.userId, member.userId];
 }
 
-/** Creates a record of each model in a workspace, by the testkit. Resolves to their ids. */
-export async function existingRecords(testSystem: TestSystem, workspaceId: string, text: string): Promise<string[]> {
-  const made: string[] = [];
+interface ExistingRecord {
+  readonly modelName: string;
+  readonly id: string;
+}
+
+/** Creates a record of each model in a workspace, by the testkit. */
+export async function existingRecords(
+  testSystem: TestSystem,
+  workspaceId: string,
+  text: string,
+): Promise<readonly ExistingRecord[]> {
+  const made: ExistingRecord[] = [];
   const put = async (modelName: string, payload: object): Promise<string> => {
     const modelId = randomUUID();
     await testSystem.commit([{ modelName, modelId, action: 'INSERT', payload: { workspaceId, ...payload } }]);
-    made.push(modelId);
+    made.push({ modelName, id: modelId });
     return modelId;
   };
   const teamId = await put('Team', { key: 'TEAM', name: text });
@@ -35,13 +44,18 @@ export async function existingRecords(testSystem: TestSystem, workspaceId: strin
   return made;
 }
 
-/** What another person has in a workspace of theirs: ids, and a text in every record. */
-export async function strangersRecords(
-  testSystem: TestSystem,
-): Promise<{ readonly ids: readonly string[]; readonly texts: readonly string[] }> {
+/** What another person has in a workspace of theirs. */
+export interface StrangersRecords {
+  readonly ids: readonly string[];
+  readonly records: readonly ExistingRecord[];
+  /** Every record has one of them. */
+  readonly texts: readonly string[];
+}
+
+export async function strangersRecords(testSystem: TestSystem): Promise<StrangersRecords> {
   const text = `secret-${randomUUID()}`;
   const stranger = await testSystem.person(text);
   const [workspaceId = '', urlKey = '', ...people] = await existingIds(testSystem, stranger);
-  const ids = await existingRecords(testSystem, workspaceId, text);
-  return { ids: [workspaceId, ...people, ...ids], texts: [text, urlKey] };
+  const records = await existingRecords(testSystem, workspaceId, text);
+  return { ids: [workspaceId, ...people, ...records.map(({ id }) => id)], records, texts: [text, urlKey] };
 }

@@ -15,12 +15,16 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { randomUUID } from 'node:crypto';
+import type { StrangersRecords } from './existing-ids.ts';
 
 export interface OperationsOptions {
   /** Ids and keys that the caller sees, with which operations get past the first look-up. */
   readonly known: readonly string[];
-  /** Ids and texts of others. No mutation writes the texts, because answers to the caller would then have them. */
-  readonly strange: { readonly ids: readonly string[]; readonly texts: readonly string[] };
+  /**
+   * Ids and texts of others. No mutation writes the texts, or makes a record of another model with one of the ids, because answers to
+   * the caller would then have them.
+   */
+  readonly strange: StrangersRecords;
 }
 
 /** An operation to send. */
@@ -179,7 +183,13 @@ export class Operations {
       const given = bare.isOneOf
         ? [this.#one(fields)]
         : fields.filter((field) => isNonNullType(field.type) || this.#chance(share));
-      return Object.fromEntries(given.map((field) => [field.name, this.#value(field.type, depth + 1)]));
+      const model = /^(\w+)CreateInput$/.exec(bare.name)?.[1];
+      return Object.fromEntries(
+        given.map(({ name, type: inner }) => [
+          name,
+          name === 'id' && model !== undefined ? this.#newId(model) : this.#value(inner, depth + 1),
+        ]),
+      );
     }
     switch (bare.name) {
       case 'ID':
@@ -195,6 +205,12 @@ export class Operations {
       default:
         return this.#chance(0.2) ? this.#one(NASTY_TEXTS) : this.#one(this.#texts);
     }
+  }
+
+  /** The id of a record to make: a new one, or one that the model has already. */
+  #newId(modelName: string): string {
+    const taken = this.#options.strange.records.filter((record) => record.modelName === modelName);
+    return this.#one([randomUUID(), ...this.#options.known, ...taken.map(({ id }) => id)]);
   }
 
   get #texts(): readonly string[] {

@@ -62,7 +62,7 @@ for (let round = 0, operations = 0; operations < wantedOperations && process.exi
     token: person.token,
     seed: seed + round,
     operations: Math.min(OPERATIONS_OF, wantedOperations - operations),
-    known: [...known, ...(await existingRecords(testSystem, known[0] ?? '', 'Fuzz'))],
+    known: [...known, ...(await existingRecords(testSystem, known[0] ?? '', 'Fuzz')).map(({ id }) => id)],
     strange: await strangersRecords(testSystem),
   });
   operations += report.operations;

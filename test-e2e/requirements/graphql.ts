@@ -61,7 +61,7 @@ export const graphql: readonly Rule[] = [
   {
     id: 'graphql.limit.shape',
     source: 'Design 8',
-    text: 'An operation has at most 5000 tokens, 30 aliases, 50 directives, 100 fragments, and 20 fields at its first level (10 in a mutation); a hostile document is refused in milliseconds.',
+    text: 'An operation has at most 5000 tokens, 30 aliases, 50 directives, 100 fragments, and 20 fields at its first level (in a mutation 10, and 100 that change one record each, whose aliases are not counted); a hostile document is refused in milliseconds.',
     home: 'services/graph/src/graphql/documents.ts',
     status: 'kept',
   },
@@ -196,6 +196,13 @@ export const graphql: readonly Rule[] = [
     source: 'Design 6',
     text: 'Lists leave out archived records, and the tasks of archived projects, unless `includeArchived` is true.',
     home: 'services/graph/src/store/record.ts',
+    status: 'kept',
+  },
+  {
+    id: 'graphql.reads.replica',
+    source: 'Design 3',
+    text: 'A database replica that lags changes no answer: a caller reads their own changes at once, and nothing of a workspace that they have left.',
+    home: 'services/graph/src/queries/reads.ts',
     status: 'kept',
   },
   {

@@ -1,4 +1,6 @@
-import type { GraphQLMutationBuilder } from '@stratasync/transport-graphql';
+import type { TransactionAction } from '@stratasync/core';
+import { createGraphQLTransport, type GraphQLMutationBuilder } from '@stratasync/transport-graphql';
+import { LIMITS } from '@wts/contracts';
 import { startTestSystem, type Person, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -195,6 +197,28 @@ describe('documents of existing clients', function () {
     await phone.untilSettled();
     assert.ok(phone.requests.includes('POST /graphql'));
     assert.ok(!phone.requests.includes('POST /sync/mutate'));
+    // As many changes at once as it sends.
+    const transport = createGraphQLTransport({
+      endpoint: `${testSystem.baseUrl}/graphql`,
+      syncEndpoint: `${testSystem.baseUrl}/sync`,
+      wsEndpoint: `${testSystem.baseUrl}/sync/ws`,
+      auth: { getAccessToken: () => Promise.resolve(ann.token) },
+      mutationBuilder,
+    });
+    const state = { state: 'queued', createdAt: 0, retryCount: 0 } as const;
+    const transactions = Array.from({ length: LIMITS.mutateTransactionsMax }, (_, at) => ({
+      ...state,
+      clientTxId: randomUUID(),
+      clientId: 'phone',
+      modelName: 'Task',
+      modelId: at % 2 === 0 ? randomUUID() : (others[1] ?? ''),
+      action: (at % 2 === 0 ? 'I' : 'U') as TransactionAction,
+      payload: at % 2 === 0 ? { workspaceId, title: `Batch ${at}` } : { title: `Change ${at}` },
+    }));
+    const { success, results } = await transport.mutate({ batchId: randomUUID(), transactions, createdAt: 0 });
+    assert.ok(success, JSON.stringify(results.find((result) => !result.success)));
+    assert.equal(new Set(results.map(({ syncId }) => syncId)).size, transactions.length);
+    await transport.close();
     // A refused change is undone on the device.
     await phone.client.update('Task', id, { title: '' });
     await phone.untilShows('Task', id, { title: 'Changed' });

@@ -11,7 +11,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
 import type { TestDatabase } from './database.ts';
-import { openTestPostgres, testDatabase } from './database.ts';
+import { openTestPostgres, openTestStandby, testDatabase } from './database.ts';
 import { testNats } from './nats.ts';
 import type { Issuer, TokenClaims } from './person.ts';
 import { signToken } from './person.ts';
@@ -32,6 +32,8 @@ export interface TestSystemOptions {
   readonly graphReplicas?: number;
   /** True: a separate PostgreSQL server, for tests that stop or kill it. */
   readonly ownPostgres?: boolean;
+  /** True: a separate PostgreSQL server, and a streaming standby of it that the graph service reads. */
+  readonly standby?: boolean;
   /** Settings of services: `{ sync: { LOG_LEVEL: 'debug' } }`. */
   readonly overrides?: { readonly [service: string]: { readonly [variable: string]: string } };
   /** True: a wire between each process and each store; see `TestSystem.wire`. */
@@ -52,6 +54,7 @@ interface Parts {
   readonly database: TestDatabase;
   readonly nats: NatsServer;
   readonly postgres: PostgresServer | null;
+  readonly standby: PostgresServer | null;
   readonly wires: ReadonlyMap<string, Wire>;
   readonly jwt: Issuer;
   readonly internalTokenSecret: string;
@@ -66,10 +69,13 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   const { dispatcherReplicas = 1, graphReplicas = 1 } = options;
   const directory = scratch(label);
   const secrets = makeSecrets();
-  const postgres = options.ownPostgres ? opening.use(await openTestPostgres(`${label}-postgres`)) : null;
+  const hasOwn = options.ownPostgres === true || options.standby === true;
+  const postgres = hasOwn ? opening.use(await openTestPostgres(`${label}-postgres`)) : null;
   const database = opening.use(
     await testDatabase(label, { migrated: true, ...(postgres === null ? {} : { adminUrl: postgres.url() }) }),
   );
+  const standby =
+    postgres !== null && options.standby ? opening.use(await openTestStandby(postgres, `${label}-standby`)) : null;
   const nats = opening.use(await testNats(`${label}-nats`, secrets.natsPassword));
   const wires = await openWires(opening, options, database, nats);
   const stack = opening.use(
@@ -88,7 +94,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       restarts: false,
       // Services check every response against its contract.
       env: { CHECK_REPLIES: 'on', ...process.env },
-      overrides: options.overrides ?? {},
+      overrides: standby === null ? (options.overrides ?? {}) : withReplica(options, database, standby),
       route: (service, replica, store, url) => wires.get(`${service} ${replica} ${store}`)?.through(url) ?? url,
     }),
   );
@@ -96,8 +102,19 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   await stack.untilReady();
   const jwt = { ...LOCAL_JWT, secret: secrets.jwtSecret };
   const { internalTokenSecret } = secrets;
-  const parts = { stack, database, nats, postgres, wires, jwt, internalTokenSecret };
+  const parts = { stack, database, nats, postgres, standby, wires, jwt, internalTokenSecret };
   return new TestSystem(parts, await stack.demo(), opening.move());
+}
+
+/** The roles of the standby are those of its primary. */
+function withReplica(
+  { overrides = {} }: TestSystemOptions,
+  database: TestDatabase,
+  standby: PostgresServer,
+): NonNullable<TestSystemOptions['overrides']> {
+  const url = new URL(database.urlOf('wts_graph'));
+  url.port = String(standby.port);
+  return { ...overrides, graph: { DATABASE_REPLICA_URL: url.href, ...overrides['graph'] } };
 }
 
 type Demo = Awaited<ReturnType<Stack['demo']>>;
@@ -133,6 +150,13 @@ export class TestSystem implements AsyncDisposable {
     this.services = parts.stack.services;
     this.#parts = parts;
     this.#owned = owned;
+  }
+
+  /** Connects as superuser to the standby; only with `standby`. */
+  get standbyUrl(): string {
+    const { standby, database } = this.#parts;
+    if (standby !== null) return standby.url(database.name);
+    throw new Error('this system has no standby; start it with standby');
   }
 
   /** Only with `ownPostgres`. */

@@ -205,6 +205,8 @@ export const LIMITS = {
   /** Fields at the first level: each is a list of its own, or a commit of its own. */
   graphQueryFieldsMax: 20,
   graphMutationFieldsMax: 10,
+  /** Fields of a mutation that change one record each, which sync clients send together: as many as in one request to sync. */
+  graphMutationChangesMax: 100,
   /** Records that the lists of one operation may return, and all its objects: about a second of one processor. */
   graphNodesMax: 10_000,
   graphObjectsMax: 50_000,

@@ -22,6 +22,8 @@ interface StandbyOptions {
   readonly backoffMs?: number;
 }
 
+/** The timeout of connections to a database replica: one that needs longer for a small query is no faster than the primary. */
+export const STANDBY_TIMEOUT_MS = 2_000;
 /** A failed read may take a whole timeout, so the replica is not read for this long after it. */
 const BACKOFF_MS = 5_000;
 /** A replica is usually milliseconds behind; waiting for it puts no load on the primary. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '@wts/contracts';
 import type { ErrorCode } from '@wts/contracts';
 import { eventually, openWire, testDatabase } from '@wts/testkit';
@@ -93,7 +94,9 @@ describe('PostgreSQL', () => {
     await admin.connect();
     const underWay = failureOf(sql('select pg_sleep(5)'));
     await eventually(() => postgres.pool.idleCount === 2);
-    await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'kit-test'");
+    await admin.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'kit-test'",
+    );
     await admin.end();
     assert.ok(isUnavailable(await underWay));
     await eventually(() => postgres.pool.totalCount === 0);
@@ -115,9 +118,7 @@ describe('PostgreSQL', () => {
   it('that stops replying makes a service not ready in time', async () => {
     await postgres.ping();
     wire.freeze();
-    const started = performance.now();
-    await assert.rejects(readiness.check(), Fault);
-    assert.ok(performance.now() - started < 2_000);
+    await assert.rejects(Promise.race([readiness.check(), sleep(2_000)]), Fault);
   });
 
   it('is queried by knex over the same connections', async () => {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Fault } from '@wts/contracts';
+import { Fault, LIMITS } from '@wts/contracts';
 import type { ErrorCode } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import { createServiceClient } from '../src/call/index.ts';
@@ -143,7 +144,7 @@ describe('a call to another service', () => {
   it('to a service that is down is unavailable, and soon', async () => {
     const started = performance.now();
     await refuses(caller(await nobody()).call(api.open, { principal: ann }), 'unavailable');
-    assert.ok(performance.now() - started < 2_000);
+    assert.ok(performance.now() - started < LIMITS.internalCallTimeoutMs / 2);
   });
 
   it('is unavailable when the reply is not JSON, or an error of another shape', async () => {
@@ -160,9 +161,8 @@ describe('a call to another service', () => {
       res.on('close', () => clearInterval(timer));
     });
     for (const { url } of [hanging, dripping]) {
-      const started = performance.now();
-      await refuses(caller(url).call(api.open, { principal: ann, timeoutMs: 200 }), 'unavailable');
-      assert.ok(performance.now() - started < 1_500);
+      const call = caller(url).call(api.open, { principal: ann, timeoutMs: 200 });
+      await refuses(Promise.race([call, sleep(1_500)]), 'unavailable');
     }
   });
 
@@ -209,9 +209,8 @@ describe('a call to another service', () => {
   it('that is idempotent does not wait for a replica that hangs', async () => {
     const [hanging, well] = [await server(hang), await server(good)];
     const { call } = caller(hanging.url, well.url);
-    const started = performance.now();
-    await Promise.all([1, 2].map(() => call(api.open, { principal: ann, timeoutMs: 2_500 })));
-    assert.ok(performance.now() - started < 2_400);
+    // A call that waited for it until its deadline would fail.
+    await Promise.all([1, 2].map(() => call(api.open, { principal: ann, timeoutMs: 4_000 })));
     assert.ok(well.asked() >= 2);
   });
 

@@ -1,24 +1,20 @@
-import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit/config';
+import {
+  credentialSettings,
+  databaseSettings,
+  defineSettings,
+  natsSetting,
+  poolMaxSetting,
+  serviceSettings,
+  setting,
+} from '@wts/service-kit/config';
 
 const HTTP = { protocols: ['http', 'https'] } as const;
 
-export const databaseSettings = {
-  databaseUrl: setting.url('DATABASE_URL', {
-    secret: true,
-    protocols: ['postgres', 'postgresql'],
-    doc: 'PostgreSQL, with the role wts_auth. A connection pooler in between must use session pooling.',
-  }),
-  migrationDatabaseUrl: setting.url('MIGRATION_DATABASE_URL', {
-    secret: true,
-    optional: true,
-    protocols: ['postgres', 'postgresql'],
-    doc: 'PostgreSQL for the migrations (src/migrate.ts), with the same role. Set it to the server itself when DATABASE_URL is a pooler. Default: DATABASE_URL. The service does not use it.',
-  }),
-};
+export const database = databaseSettings('wts_auth');
 
 /** What the service and `seed.ts` need: the database and the sync service. */
 export const storeSettings = {
-  ...databaseSettings,
+  ...database,
   syncUrls: setting.urls('SYNC_SERVICE_URL', {
     ...HTTP,
     doc: 'Addresses of the sync service, which commits every new person.',
@@ -44,10 +40,5 @@ export const settings = defineSettings({
     doc: 'Addresses of the workspace service, which keeps invitations.',
   }),
   natsUrls: natsSetting('NATS server, which announces revoked credentials to all caches.'),
-  poolMax: setting.int('DATABASE_POOL_MAX', {
-    default: 10,
-    min: 1,
-    max: 200,
-    doc: 'Connections to PostgreSQL per process. Raise it when requests wait for a connection.',
-  }),
+  poolMax: poolMaxSetting(),
 });

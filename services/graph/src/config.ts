@@ -1,26 +1,20 @@
 import { LIMITS } from '@wts/contracts';
-import { defineSettings, serviceSettings, setting } from '@wts/service-kit/config';
+import {
+  databaseUrlSetting,
+  defineSettings,
+  poolMaxSetting,
+  replicaUrlSetting,
+  serviceSettings,
+  setting,
+} from '@wts/service-kit/config';
 
 const HTTP = { protocols: ['http', 'https'] } as const;
-const POSTGRES = { secret: true, protocols: ['postgres', 'postgresql'] } as const;
 
 export const settings = defineSettings({
   ...serviceSettings,
-  databaseUrl: setting.url('DATABASE_URL', {
-    ...POSTGRES,
-    doc: 'PostgreSQL, with the role wts_graph, which only reads. A connection pooler in between must use session pooling.',
-  }),
-  replicaUrl: setting.url('DATABASE_REPLICA_URL', {
-    ...POSTGRES,
-    optional: true,
-    doc: 'A streaming replica of the database. Queries read from it when it has everything that the caller could read. Set it to take load off the primary.',
-  }),
-  poolMax: setting.int('DATABASE_POOL_MAX', {
-    default: 10,
-    min: 1,
-    max: 200,
-    doc: 'Connections to PostgreSQL per process. Raise it when requests wait for a connection.',
-  }),
+  databaseUrl: databaseUrlSetting('wts_graph, which only reads'),
+  replicaUrl: replicaUrlSetting('Queries read from it when it has everything that the caller could read.'),
+  poolMax: poolMaxSetting(),
   deadlineMs: setting.durationMs('OPERATION_TIMEOUT_MS', {
     default: LIMITS.graphDeadlineMs,
     min: 100,

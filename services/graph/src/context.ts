@@ -3,6 +3,7 @@ import type { GroupCache, Standby } from '@wts/read-model';
 import type { ServiceClient } from '@wts/service-kit/call';
 import type { Pool } from 'pg';
 import type { Statements } from './store/statements.ts';
+import type { Charge } from './graphql/rules/cost.ts';
 import type { Reads } from './queries/reads.ts';
 import type { Writes } from './commands/writes.ts';
 
@@ -16,7 +17,7 @@ export interface Context {
   readonly sync: ServiceClient;
   readonly workspace: ServiceClient;
   readonly auth: ServiceClient;
-  /** From which ids of new records are derived that nobody else can compute. */
+  /** From which ids of new records are derived that other people cannot compute. */
   readonly secret: string;
 }
 
@@ -34,4 +35,5 @@ export interface Caller {
 export interface RequestContext extends Caller {
   readonly reads: Reads;
   readonly writes: Writes;
+  readonly charge: Charge;
 }

@@ -8,10 +8,12 @@ export const GRAPH_LIMITS = {
   messageCharsMax: 500,
   /** Validated documents in memory: the text and some hundred bytes for each token of them. */
   documentsBytesMax: 48 * 1024 * 1024,
-  /** Documents used once, which new ones displace first, so that nobody displaces the documents of others. */
+  /** Documents used once, which new ones displace first, so that no person displaces the documents of others. */
   documentsUsedOnceBytesMax: 8 * 1024 * 1024,
   /** Statements that wait for a connection; each holds its text and its values in memory. */
   statementsWaitingMax: 2_000,
+  /** A person with longer statements has at most half of the connections; pages take a few milliseconds. */
+  statementLongMs: 100,
   /** Connections that cancel statements, which takes PostgreSQL less than a millisecond. */
   cancelConnections: 2,
 } as const;

@@ -1,5 +1,6 @@
 import { LIMITS } from '@wts/contracts';
-import { GroupCache, Standby } from '@wts/read-model';
+import { GroupCache, STANDBY_TIMEOUT_MS, Standby } from '@wts/read-model';
+import { standbyMetrics } from '@wts/read-model/metrics';
 import { openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import { FairGate } from '@wts/service-kit/fairness';
@@ -15,14 +16,11 @@ import { SCHEMA } from './graphql/schema.ts';
 import { mountGraphql } from './http/graphql.ts';
 import { mountSchema } from './http/schema.ts';
 import { GRAPH_LIMITS } from './limits.ts';
-import { operationMetrics, standbyMetrics } from './metrics.ts';
+import { operationMetrics } from './metrics.ts';
 import { Statements } from './store/statements.ts';
 import type { Server } from './store/statements.ts';
 
 type Config = ConfigOf<typeof settings>;
-
-/** A database replica that needs longer for a small query is no faster than the primary. */
-const STANDBY_TIMEOUT_MS = 2_000;
 
 /**
  * GraphQL over the records of the sync service: `graphql/` decides what may run, `queries/` reads by SQL, `commands/` changes by
@@ -81,8 +79,9 @@ function openServer(
   });
   const gate = new FairGate({
     slots: options.poolMax,
-    // Half of them keep this process busy, and as many processors of PostgreSQL.
+    // One person has all connections but one, or half of them for long statements, which do not end for others.
     slotsOfOneMax: Math.ceil(options.poolMax / 2),
+    longMs: GRAPH_LIMITS.statementLongMs,
     waitMs: LIMITS.graphDeadlineMs,
     waitingMax: GRAPH_LIMITS.statementsWaitingMax,
     refusal: 'Too many queries are running',

@@ -159,7 +159,7 @@ describe('POST /graphql', function () {
     assert.ok((await read('(includeDeprecated: true)')).includes('"isDeprecated":true'));
   });
 
-  it('serves the schema that it executes as text, to anyone [graphql.schema.sdl]', async () => {
+  it('serves the schema that it executes as text, without a credential [graphql.schema.sdl]', async () => {
     const answer = await fetch(`${graph.service.url}/graphql/schema.graphql`);
     const text = await answer.text();
     assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'text/plain; charset=utf-8']);

@@ -45,6 +45,17 @@ describe('reading', () => {
     });
   });
 
+  it('charges the workspaces of the caller when they are read, as many as there are [graphql.limit.cost]', async () => {
+    const person = await records.person();
+    for (const name of ['A', 'B']) await records.workspace(name, person);
+    const query = '{ myWorkspaces { id tasks(first: 100) { nodes { comments(first: 40) { nodes { id } } } } } }';
+    assert.equal((await records.data<{ myWorkspaces: object[] }>(person, query)).myWorkspaces.length, 2);
+    await records.workspace('C', person);
+    const { data, errors } = await records.ask(person, query);
+    assert.deepEqual([data, errors.map(({ extensions }) => extensions['code'])], [null, ['COMPLEXITY_LIMIT_EXCEEDED']]);
+    assert.match(errors[0]?.message ?? '', /up to 12303 records.*myWorkspaces\.tasks\.comments/);
+  });
+
   it('refuses on a replica by its bounds, without a second try on the primary [never.one-takes-all]', async () => {
     const { context, pool } = records;
     const replica = new Pool({ connectionString: records.database.urlOf('wts_graph'), max: 1 });

@@ -5,25 +5,23 @@ import { testDatabase, type TestDatabase } from '@wts/testkit';
 import type { Principal } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { execute, parse, validate, type DocumentNode, type ExecutionResult } from 'graphql';
+import { execute, type ExecutionResult } from 'graphql';
 import { Pool } from 'pg';
 import type { Context, RequestContext } from '../src/context.ts';
+import { Documents, type Document } from '../src/graphql/documents.ts';
+import { Charge } from '../src/graphql/rules/cost.ts';
 import { SCHEMA } from '../src/graphql/schema.ts';
 import { Reads } from '../src/queries/reads.ts';
 import { Statements } from '../src/store/statements.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-const documents = new Map<string, DocumentNode>();
+const documents = new Documents({ schema: SCHEMA });
 
 /** A valid document, parsed once. */
-function documentOf(query: string): DocumentNode {
-  const known = documents.get(query);
-  if (known !== undefined) return known;
-  const document = parse(query);
-  assert.deepEqual(validate(SCHEMA, document), [], query);
-  documents.set(query, document);
-  return document;
+function documentOf(query: string): Document {
+  const found = documents.find({ text: query, hash: null });
+  return 'ast' in found ? found : assert.fail(`${query}: ${found[0]?.message}`);
 }
 
 /** A record to store; its group is its workspace unless another is given. */
@@ -151,10 +149,13 @@ export class Records implements AsyncDisposable {
     };
     const caller = { principal, requestId: 'test', signal, ...(minSyncId === undefined ? {} : { minSyncId }) };
     const reads = new Reads(this.context, caller);
-    const contextValue = { ...caller, reads } as unknown as RequestContext;
+    const { ast, operations } = document;
+    const [operation = assert.fail('an operation')] = operations;
+    const charge = new Charge(operation.cost, variables);
+    const contextValue = { ...caller, reads, charge } as unknown as RequestContext;
     const result = await execute({
       schema: SCHEMA,
-      document,
+      document: ast,
       contextValue,
       variableValues: variables,
     });

@@ -2,13 +2,9 @@ import { tokenMinter } from '@wts/access';
 import type { Principal, Scope } from '@wts/contracts';
 import { HEADERS } from '@wts/contracts';
 import { startService, type RunningService } from '@wts/service-kit/life';
-import { testDatabase, type TestDatabase } from '@wts/testkit';
+import { ABSENT_SERVICE, serviceEnvironment, TEST_SECRET, testDatabase, type TestDatabase } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { graphService } from '../src/service.ts';
-
-const SECRET = 'a secret of thirty-two characters or more';
-/** Nothing listens there. */
-const NOBODY = 'http://127.0.0.1:9';
 
 export interface GraphError {
   readonly message: string;
@@ -64,19 +60,14 @@ export class TestGraph implements AsyncDisposable {
     await using opening = new AsyncDisposableStack();
     const database = opening.use(await testDatabase(label, { migrated: true }));
     const logs: string[] = [];
-    const environment = {
-      HOST: '127.0.0.1',
-      PORT: '0',
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'debug',
-      INTERNAL_TOKEN_SECRET: SECRET,
+    const environment = serviceEnvironment({
       DATABASE_URL: await route(database.urlOf('wts_graph')),
-      SYNC_SERVICE_URL: NOBODY,
-      WORKSPACE_SERVICE_URL: NOBODY,
-      AUTH_SERVICE_URL: NOBODY,
+      SYNC_SERVICE_URL: ABSENT_SERVICE,
+      WORKSPACE_SERVICE_URL: ABSENT_SERVICE,
+      AUTH_SERVICE_URL: ABSENT_SERVICE,
       CHECK_REPLIES: 'on',
       ...settings,
-    };
+    });
     const service = await startService(graphService, environment, { logTo: { write: (line) => void logs.push(line) } });
     opening.defer(() => service.close());
     return new TestGraph(database, service, logs, opening.move());
@@ -88,7 +79,7 @@ export class TestGraph implements AsyncDisposable {
 
   /** The headers of the gateway for a caller. */
   headersOf(principal: Principal): Record<string, string> {
-    return { [HEADERS.principal]: tokenMinter({ from: 'gateway', to: 'graph', secret: SECRET })(principal) };
+    return { [HEADERS.principal]: tokenMinter({ from: 'gateway', to: 'graph', secret: TEST_SECRET })(principal) };
   }
 
   async query(document: string | null, request: GraphRequest = {}): Promise<GraphAnswer> {

@@ -1,35 +1,28 @@
-import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit/config';
+import {
+  credentialSettings,
+  databaseSettings,
+  defineSettings,
+  natsSetting,
+  poolMaxSetting,
+  replicaUrlSetting,
+  serviceSettings,
+  setting,
+} from '@wts/service-kit/config';
 
-export const databaseSettings = {
-  databaseUrl: setting.url('DATABASE_URL', {
-    secret: true,
-    protocols: ['postgres', 'postgresql'],
-    doc: 'PostgreSQL, with the role wts_sync. A connection pooler in between must use session pooling.',
-  }),
-  migrationDatabaseUrl: setting.url('MIGRATION_DATABASE_URL', {
-    secret: true,
-    optional: true,
-    protocols: ['postgres', 'postgresql'],
-    doc: 'PostgreSQL for the migrations (src/migrate.ts), with the same role. Set it to the server itself when DATABASE_URL is a pooler. Default: DATABASE_URL. The service does not use it.',
-  }),
-};
+export const database = databaseSettings('wts_sync');
 
 export const settings = defineSettings({
   ...serviceSettings,
   ...credentialSettings,
-  ...databaseSettings,
-  poolMax: setting.int('DATABASE_POOL_MAX', {
+  ...database,
+  poolMax: poolMaxSetting({
     default: 20,
     min: 4,
-    max: 200,
-    doc: 'Connections to PostgreSQL per process for reading: a quarter each for bootstraps and pages of deltas, a fifth each for /sync/batch and sockets. Commits use up to six more, and sweeps one. Raise it when readers wait for a connection.',
+    use: ' for reading: a quarter each for bootstraps and pages of deltas, a fifth each for /sync/batch and sockets. Commits use up to six more, and sweeps one',
   }),
-  replicaUrl: setting.url('DATABASE_REPLICA_URL', {
-    secret: true,
-    optional: true,
-    protocols: ['postgres', 'postgresql'],
-    doc: 'A streaming replica of the database. Bootstrap, batch and deltas read from it when it has the position that the caller needs. Set it to take load off the primary.',
-  }),
+  replicaUrl: replicaUrlSetting(
+    'Bootstrap, batch and deltas read from it when it has the position that the caller needs.',
+  ),
   commitFastPath: setting.flag('COMMIT_FAST_PATH', {
     default: true,
     doc: 'on: batches that only create records are decided from a cache, which their database transaction checks, and batches overlap. off: each batch first reads and locks what it needs, which is slower and has the same results. Turn it off to exclude the cache as the cause of a problem.',

@@ -1,5 +1,4 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { StandbyOutcome } from '@wts/read-model';
 import type { CommitWatch } from './commit/engine.ts';
 import type { FairGateWatch } from '@wts/service-kit/fairness';
 
@@ -64,17 +63,6 @@ export function sweepMetrics(registry: Registry): (waiting: number) => void {
     registers: [registry],
   });
   return (count) => waiting.set(count);
-}
-
-/** Metrics of the database replica: the reads it served, and why it did not serve others. */
-export function standbyMetrics(registry: Registry): (outcome: StandbyOutcome) => void {
-  const reads = new Counter({
-    name: 'wts_replica_reads_total',
-    help: 'Reads that the database replica served, and reads that the primary served because the replica lagged, failed or had just failed.',
-    labelNames: ['outcome'] as const,
-    registers: [registry],
-  });
-  return (outcome) => reads.inc({ outcome });
 }
 
 export interface WaitMetrics extends FairGateWatch {

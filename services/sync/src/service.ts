@@ -4,7 +4,8 @@ import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { checkPostgres, openPostgres } from '@wts/service-kit/postgres';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
-import { GroupCache, Standby } from '@wts/read-model';
+import { GroupCache, STANDBY_TIMEOUT_MS, Standby } from '@wts/read-model';
+import { standbyMetrics } from '@wts/read-model/metrics';
 import { COMMIT_CONNECTIONS, CommitEngine } from './commit/engine.ts';
 import { settings } from './config.ts';
 import { PAGES_OF_ONE_MAX, shareConnections } from './connections.ts';
@@ -20,15 +21,12 @@ import { mountInternal } from './http/internal.ts';
 import { mountMutate } from './http/mutate.ts';
 import { mountSocket } from './http/socket.ts';
 import { openLive } from './live.ts';
-import { commitMetrics, standbyMetrics, sweepMetrics, waitMetrics, watchPages } from './metrics.ts';
+import { commitMetrics, sweepMetrics, waitMetrics, watchPages } from './metrics.ts';
 import { openSnapshots } from './snapshots.ts';
 import { COMMITTING } from './store/pipeline.ts';
 import { PLANS } from './store/prepared.ts';
 import { startSweeper } from './sweeps/sweeper.ts';
 import { maintainLog, retentionOf } from './log-maintenance.ts';
-
-/** A database replica that needs longer for a small query is no faster than the primary. */
-const STANDBY_TIMEOUT_MS = 2_000;
 
 /**
  * The one writer of every synced model and of the log. `http/` receives a change, `commit/` decides and commits it, `relay/`

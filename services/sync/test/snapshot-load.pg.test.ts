@@ -86,7 +86,7 @@ describe('snapshots under load', () => {
         const answer = await sync.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': encoding });
         await eventually(async () => (await sync.busyConnections()) > 0);
         await sync.sql.query(
-          `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like '%copy (%' and pid <> pg_backend_pid()`,
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and state = 'active' and query like '%copy (%' and pid <> pg_backend_pid()`,
         );
         const pieces: Buffer[] = [];
         answer.on('data', (piece: Buffer) => pieces.push(piece));

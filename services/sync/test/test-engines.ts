@@ -25,6 +25,9 @@ export interface UnitKey {
   readonly clientTxId?: string;
 }
 
+/** The application name of the sessions of engines. */
+export const ENGINES = 'wts-sync';
+
 let fastPath = true;
 
 /** Whether engines that are opened from now on use the fast path. */
@@ -39,7 +42,10 @@ export function openEngine(options: EngineOptions): CommitEngine {
 /** The commit engines of several replicas on one database, and the people who use them. */
 export class TestEngines implements AsyncDisposable {
   readonly database: TestDatabase;
+  /** The sessions of the first engine. */
   readonly pool: Pool;
+  /** Sessions that no test ends: what was committed is read here, also after the sessions of the engines were lost. */
+  readonly checks: Pool;
   readonly log: LogReader;
   readonly all: readonly CommitEngine[];
   readonly #stack: AsyncDisposableStack;
@@ -47,15 +53,16 @@ export class TestEngines implements AsyncDisposable {
 
   private constructor(
     database: TestDatabase,
-    pools: readonly Pool[],
+    pools: { readonly engines: readonly Pool[]; readonly checks: Pool },
     stack: AsyncDisposableStack,
     bounds: CascadeBounds,
   ) {
     this.database = database;
     this.#stack = stack;
-    this.pool = pools[0]!;
-    this.log = new LogReader(this.pool);
-    this.all = pools.map((pool) => openEngine({ pool, bounds }));
+    this.pool = pools.engines[0]!;
+    this.checks = pools.checks;
+    this.log = new LogReader(pools.checks);
+    this.all = pools.engines.map((pool) => openEngine({ pool, bounds }));
   }
 
   /** `adminUrl`: the URL of the superuser of a server of its own. */
@@ -70,11 +77,12 @@ export class TestEngines implements AsyncDisposable {
     const stack = new AsyncDisposableStack();
     const log = createLogger({ name: 'test', level: 'silent' });
     const url = database.urlOf('wts_sync');
-    const pools = Array.from(
+    const opened = Array.from(
       { length: replicas },
-      () => openPostgres({ url, poolMax: 8, applicationName: 'wts-sync', ...COMMITTING, log, stack }).pool,
+      () => openPostgres({ url, poolMax: 8, applicationName: ENGINES, ...COMMITTING, log, stack }).pool,
     );
-    return new TestEngines(database, pools, stack, { ...CASCADE_BOUNDS, ...bounds });
+    const checks = openPostgres({ url, poolMax: 4, applicationName: 'checks', log, stack }).pool;
+    return new TestEngines(database, { engines: opened, checks }, stack, { ...CASCADE_BOUNDS, ...bounds });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -131,7 +139,7 @@ export class TestEngines implements AsyncDisposable {
 
   /** Counts the sweeps that wait. */
   async sweeps(): Promise<number> {
-    return (await this.pool.query<{ n: number }>('select count(*)::int as n from sync.sweeps')).rows[0]!.n;
+    return (await this.checks.query<{ n: number }>('select count(*)::int as n from sync.sweeps')).rows[0]!.n;
   }
 
   /** All entries after a position. */
@@ -144,7 +152,7 @@ export class TestEngines implements AsyncDisposable {
   }
 
   async stored(model: string, id: string): Promise<{ groupId: string; record: Record<string, unknown> } | null> {
-    const { rows } = await this.pool.query<{ groupId: string; record: Record<string, unknown> }>(
+    const { rows } = await this.checks.query<{ groupId: string; record: Record<string, unknown> }>(
       `select group_id as "groupId", record from sync.${modelNamed(model).table} where id = $1`,
       [id],
     );

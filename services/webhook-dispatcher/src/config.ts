@@ -1,35 +1,25 @@
-import { defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit/config';
+import {
+  databaseSettings,
+  defineSettings,
+  natsSetting,
+  poolMaxSetting,
+  serviceSettings,
+  setting,
+} from '@wts/service-kit/config';
 import { refuseRange } from './attempt/address-guard.ts';
 import { refuseDnsServer } from './attempt/resolver.ts';
 import { parseDuration, parseRetrySchedule } from './domain/schedule.ts';
 import { parseSecretKeys } from './domain/secrets.ts';
 
-export const databaseSettings = {
-  databaseUrl: setting.url('DATABASE_URL', {
-    secret: true,
-    protocols: ['postgres', 'postgresql'],
-    doc: 'PostgreSQL, as the role wts_webhooks; a pooler before it must give each connection a session of its own.',
-  }),
-  migrationDatabaseUrl: setting.url('MIGRATION_DATABASE_URL', {
-    secret: true,
-    optional: true,
-    protocols: ['postgres', 'postgresql'],
-    doc: 'Where src/migrate.ts connects to, as the same role: PostgreSQL itself when DATABASE_URL leads to a pooler. Default: DATABASE_URL. The service itself does not use it.',
-  }),
-};
+export const database = databaseSettings('wts_webhooks');
 
 export const settings = defineSettings({
   ...serviceSettings,
-  ...databaseSettings,
+  ...database,
   natsUrls: natsSetting(
     'NATS server: brings new entries of the log within milliseconds; without it they are read every 250 ms.',
   ),
-  poolMax: setting.int('DATABASE_POOL_MAX', {
-    default: 10,
-    min: 2,
-    max: 200,
-    doc: 'Connections to PostgreSQL per process.',
-  }),
+  poolMax: poolMaxSetting({ min: 2 }),
   allowedCidrs: setting.texts('WEBHOOK_ALLOWED_CIDRS', {
     default: [],
     refuse: refuseRange,

@@ -206,7 +206,7 @@ describe('connections of attempts', () => {
     }
   });
 
-  it('A16: that bring an answer nobody asked for are closed, and cost no attempt', async () => {
+  it('A16: that bring an answer without a request are closed, and cost no attempt', async () => {
     await using consumer = await consumerThat((socket) => {
       socket.write(OK);
       setTimeout(() => socket.write('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n'), 20);

@@ -102,8 +102,12 @@ describe('a change of the log', function () {
     await change(id, { enabled: true });
     await append(2);
     await consumer.until((all) => all.length >= 4);
-    const on = await dispatcher.ask(who, webhookApi.getEndpoint, { params: { id } });
-    assert.deepEqual([on.body.endpoint.enabled, on.body.endpoint.consecutiveFailures], [true, 0]);
+    // The outcome of an attempt is recorded after the consumer received it.
+    await eventually(async () => {
+      const { body } = await dispatcher.ask(who, webhookApi.getEndpoint, { params: { id } });
+      assert.deepEqual([body.endpoint.enabled, body.endpoint.consecutiveFailures], [true, 0]);
+      return true;
+    });
   });
 
   it('is sent once more when that is asked for [webhooks.retry.queued]', async () => {

@@ -4,12 +4,12 @@ import { LIMITS, STREAM, WIRE_VERSION } from '@wts/contracts';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { ensureStream } from '@wts/log/stream';
 import { openNats, type Nats } from '@wts/service-kit/nats';
-import { openPostgres } from '@wts/service-kit/postgres';
+import { openPostgres, type LeasedWork } from '@wts/service-kit/postgres';
 import { eventually, openTestPostgres, testNats } from '@wts/testkit';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { enqueueMetrics, type EnqueueMetrics } from '../src/enqueue/metrics.ts';
-import { openEnqueue, type Enqueue } from '../src/enqueue/enqueue.ts';
+import { openEnqueue } from '../src/enqueue/enqueue.ts';
 import { ChaosRelay } from './chaos-relay.ts';
 import { LogAndEndpoints, quiet } from './log-and-endpoints.ts';
 
@@ -43,7 +43,7 @@ describe('following the log', function () {
   });
   afterEach(() => stack.disposeAsync());
 
-  const open = (pool: Pool = store.pool, databaseUrl = store.database.urlOf('wts_webhooks')): Enqueue =>
+  const open = (pool: Pool = store.pool, databaseUrl = store.database.urlOf('wts_webhooks')): LeasedWork =>
     stack.use(
       openEnqueue({
         pool,
@@ -54,7 +54,7 @@ describe('following the log', function () {
         logger: quiet,
       }),
     );
-  const started = async (): Promise<Enqueue> => {
+  const started = async (): Promise<LeasedWork> => {
     const enqueue = open();
     await eventually(async () => enqueue.isHolding && (await store.cursor()) !== null);
     return enqueue;

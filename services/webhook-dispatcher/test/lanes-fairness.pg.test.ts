@@ -44,7 +44,7 @@ describe('many endpoints', () => {
 
   it('E1: that hang, all at once and for ever, hold up no other one [webhooks.fairness.neighbors]', async () => {
     const { send, sent, hanging, end } = hangingSender();
-    // Fewer places than endpoints that hang, of each kind: 90 hang, 10 answer, and nobody is known before.
+    // Fewer places than endpoints that hang, of each kind: 90 hang, 10 answer, and none was attempted before.
     const limits = { quickSlots: 6, unknownSlots: 6, slowSlots: 3, slotsMax: 200, quickMs: 25 };
     await using lanes = system.lanes({ send, limits });
     const hangs = await Promise.all(

@@ -217,8 +217,8 @@ describe('management of webhook endpoints', function () {
   });
 
   it('lists the event types to a caller without credential [webhooks.event-types.list]', async () => {
-    const nobody = principalOf('', { scopes: [] });
-    const { status, body } = await dispatcher.ask(nobody, listEventTypes, {});
+    const anonymous = principalOf('', { scopes: [] });
+    const { status, body } = await dispatcher.ask(anonymous, listEventTypes, {});
     assert.equal(status, 200);
     assert.equal(body.eventTypes.length, 13);
     assert.ok(!body.eventTypes.includes('endpoint.test'));

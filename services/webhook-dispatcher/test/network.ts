@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AttemptResult } from '../src/domain/attempt.ts';
 import type { DnsAnswer } from './dns-server.ts';
 
-/** Where consumers are, and where nobody may be sent to. */
+/** Where consumers are, and addresses that no attempt may go to. */
 export interface Network {
   readonly publicAddress: string;
   /** Of the other family, where the network has one. */

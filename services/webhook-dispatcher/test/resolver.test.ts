@@ -96,12 +96,9 @@ describe('names of consumers', () => {
     for (let index = 0; index < 40; index++) dns.set(`${index}.test`, 'silent');
     const { resolve } = resolverOver(dns);
     const hanging = Promise.allSettled(Array.from({ length: 40 }, (_, index) => resolve(`${index}.test`)));
-    const startedMs = performance.now();
-    assert.deepEqual(await resolve('a.test'), ['1.2.3.4']);
-    assert.ok(performance.now() - startedMs < 1_500);
+    assert.deepEqual(await Promise.race([resolve('a.test'), hanging]), ['1.2.3.4']);
     const ended = await hanging;
     assert.ok(ended.every((outcome) => outcome.status === 'rejected' && isDnsError(outcome.reason)));
-    assert.ok(performance.now() - startedMs < 8_000);
   });
 
   it('B6: resolve, however many come at once', async () => {
@@ -128,11 +125,12 @@ describe('names of consumers', () => {
     await using dns = await dnsServer();
     dns.set('a.test', { addresses: ['1.2.3.4'], silentFor: 'AAAA' });
     dns.set('b.test', { addresses: ['2a00::1'], silentFor: 'A' });
+    dns.set('c.test', 'silent');
     const { resolve } = resolverOver(dns);
-    const startedMs = performance.now();
-    const found = await Promise.all([resolve('a.test'), resolve('b.test')]);
-    assert.deepEqual(found, [['1.2.3.4'], ['2a00::1']]);
-    assert.ok(performance.now() - startedMs < 1_500);
+    const silent = resolve('c.test');
+    const found = Promise.all([resolve('a.test'), resolve('b.test')]);
+    assert.deepEqual(await Promise.race([found, silent]), [['1.2.3.4'], ['2a00::1']]);
+    await assert.rejects(silent, isDnsError);
   });
 
   it('B6: are read whole when they have 300 addresses', async () => {

@@ -2,13 +2,18 @@ import type { Contract, Principal, ReplyOf, Role } from '@wts/contracts';
 import { webhookApi } from '@wts/contracts';
 import { startService, type RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
-import { callOperation, testNats, type OperationReply, type OperationRequest } from '@wts/testkit';
+import {
+  callOperation,
+  serviceEnvironment,
+  TEST_SECRET,
+  testNats,
+  type OperationReply,
+  type OperationRequest,
+} from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { webhookDispatcher } from '../src/service.ts';
 import { LogAndEndpoints } from './log-and-endpoints.ts';
-
-const SECRET = 'a secret of thirty-two characters or more';
 
 /** One dispatcher over a real database and a real NATS server. Every answer is compared with its contract. */
 export class TestDispatcher implements AsyncDisposable {
@@ -34,18 +39,12 @@ export class TestDispatcher implements AsyncDisposable {
     const store = opening.use(await LogAndEndpoints.open(label));
     const nats = opening.use(await testNats(label));
     const logs: string[] = [];
-    const environment = {
-      HOST: '127.0.0.1',
-      PORT: '0',
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'debug',
-      INTERNAL_TOKEN_SECRET: SECRET,
+    const environment = serviceEnvironment({
       DATABASE_URL: store.database.urlOf('wts_webhooks'),
       NATS_URL: nats.url,
       WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'),
-      CHECK_REPLIES: 'on',
       ...settings,
-    };
+    });
     const service = await startService(webhookDispatcher, environment, {
       logTo: { write: (line) => void logs.push(line) },
     });
@@ -74,7 +73,7 @@ export class TestDispatcher implements AsyncDisposable {
   }
 
   ask<C extends Contract>(who: Principal, contract: C, request: OperationRequest<C>): Promise<OperationReply<C>> {
-    const called = { url: this.service.url, name: 'webhook-dispatcher', secret: SECRET, compile } as const;
+    const called = { url: this.service.url, name: 'webhook-dispatcher', secret: TEST_SECRET, compile } as const;
     return callOperation(called, who, contract, request);
   }
 

@@ -1,10 +1,10 @@
-import { defineSettings, parseSettings } from '@wts/service-kit/config';
+import { parseSettings } from '@wts/service-kit/config';
 import { migrate } from '@wts/service-kit/migrate';
 import { createLogger } from '@wts/service-kit/observe';
 import { join } from 'node:path';
-import { databaseSettings } from './config.ts';
+import { database } from './config.ts';
 
-const { databaseUrl, migrationDatabaseUrl } = parseSettings(defineSettings(databaseSettings), process.env);
+const { databaseUrl, migrationDatabaseUrl } = parseSettings(database, process.env);
 
 await migrate({
   url: migrationDatabaseUrl ?? databaseUrl,

@@ -1,4 +1,5 @@
 export { credentialSettings } from './credential-settings.ts';
+export { databaseSettings, databaseUrlSetting, poolMaxSetting, replicaUrlSetting } from './database-settings.ts';
 export { natsSetting } from './nats-setting.ts';
 export { serviceSettings } from './service-settings.ts';
 export type { ServiceConfig } from './service-settings.ts';

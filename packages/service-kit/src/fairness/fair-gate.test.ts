@@ -112,6 +112,24 @@ describe('the fair gate', () => {
     await gated.close();
   });
 
+  it('gives a person alone all slots but one for short tasks, and slotsOfOneMax from the first long one on', async () => {
+    const gated = new TestGate({ slots: 8, slotsOfOneMax: 4, longMs: 10 });
+    for (let n = 0; n < 20; n += 1) gated.start('a', `a${n}`);
+    await settled();
+    assert.equal(gated.running('a'), 7);
+    for (let n = 0; n < 3; n += 1) await gated.end(0);
+    assert.equal(gated.running('a'), 7);
+    await new Promise((resolve) => setTimeout(resolve, 12));
+    for (let n = 0; n < 3; n += 1) await gated.end(0);
+    assert.equal(gated.running('a'), 4);
+    await gated.end(0);
+    assert.equal(gated.running('a'), 4);
+    for (let n = 0; n < 9; n += 1) gated.start('b', `b${n}`);
+    await settled();
+    assert.equal(gated.running('b'), 4);
+    await gated.close();
+  });
+
   it('for any sequence of tasks: no idle slot but the spare one while work waits, shares kept, all tasks served, each person in order', async () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.tuple(fc.constant('start' as const), fc.nat(5), fc.integer({ min: 1, max: 9 })) },

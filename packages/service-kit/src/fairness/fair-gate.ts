@@ -1,3 +1,4 @@
+import { BoundedMap } from '@wts/access';
 import { Fault } from '@wts/contracts';
 import { FairQueue, type QueueEntry } from './fair-queue.ts';
 import type { Eligibility, TimeShare } from './time-share.ts';
@@ -7,6 +8,11 @@ export interface FairGateOptions {
   readonly slots: number;
   /** The most slots of one person, also of one who is alone; for tasks that are no faster with more. */
   readonly slotsOfOneMax?: number;
+  /**
+   * With it, `slotsOfOneMax` applies only to a person with a task that runs longer than this, or that did in the last seconds. Slots
+   * of short tasks are soon free for others, so a person who is alone may have nearly all of them.
+   */
+  readonly longMs?: number;
   /** The longest that a task may wait; a task that is expected to wait longer is refused immediately. */
   readonly waitMs: number;
   /** Bounds of all waiting tasks together: their number, and the memory they hold. */
@@ -41,8 +47,12 @@ export interface FairTask {
 }
 
 interface Waiter {
-  readonly enter: () => void;
+  readonly enter: (task: RunningTask) => void;
   readonly refuse: (reason: unknown) => void;
+}
+
+interface RunningTask {
+  readonly startedAt: number;
 }
 
 const ALL_ELIGIBLE: Eligibility = { mayServe: () => true, soonestMs: Infinity };
@@ -54,12 +64,15 @@ const SLOTS_WITH_RESERVE_MIN = 4;
 /** The weight of the latest task in the moving average of durations. */
 const WEIGHT = 0.1;
 const RETRY_SECONDS_MAX = 30;
+/** How long a person counts as one with long tasks after such a task. */
+const LONG_REMEMBERED_MS = 5_000;
+const PEOPLE_REMEMBERED_MAX = 1_000;
 
 /**
  * Runs a bounded number of tasks in parallel, with slots divided by person. A free slot is given to the person who got least
  * so far among those with less than a quarter of the slots; when none of those waits, to any person who does. A person who is
  * alone gets all slots but one: a slot is never taken back, so without a spare slot the next person would wait for the end of
- * a long task.
+ * a long task. With `longMs`, a person with long tasks leaves more slots to others.
  *
  * A task that is not expected to start in time is refused immediately, by the cost ahead of it and the recent duration of
  * tasks. When too much waits, the latest task of the person with the most waiting is refused. A task whose client has
@@ -70,7 +83,10 @@ export class FairGate {
   readonly #queue = new FairQueue<Waiter>();
   readonly #share: number;
   readonly #aloneMax: number;
-  readonly #running = new Map<string, number>();
+  /** The running tasks of each person; the one that started first is first. */
+  readonly #running = new Map<string, Set<RunningTask>>();
+  /** When the last long task of a person ended. */
+  readonly #longEndedAt = new BoundedMap<string, number>(PEOPLE_REMEMBERED_MAX);
   #runningCount = 0;
   /** Set while a slot is free and all people who wait are paused. */
   #wakeUp: NodeJS.Timeout | undefined;
@@ -81,7 +97,8 @@ export class FairGate {
     this.#options = options;
     this.#share = shareOf(options.slots);
     const reserved = options.slots < SLOTS_WITH_RESERVE_MIN ? 0 : 1;
-    this.#aloneMax = Math.min(options.slots - reserved, options.slotsOfOneMax ?? Infinity);
+    const slotsOfOneMax = options.longMs === undefined ? options.slotsOfOneMax : undefined;
+    this.#aloneMax = Math.min(options.slots - reserved, slotsOfOneMax ?? Infinity);
   }
 
   get waiting(): number {
@@ -108,40 +125,41 @@ export class FairGate {
     options.signal?.throwIfAborted();
     const { cost = 1 } = options;
     const isPaused = (this.#options.timeShare?.pauseMs(person) ?? 0) > 0;
-    const mayStart = !this.isBusy && !isPaused && this.#countOf(person) < this.#aloneMax;
+    const mayStart = !this.isBusy && !isPaused && this.#countOf(person) < this.#maxOf(person);
     // Tasks of a person start in order. Some may wait although one could start: a pause ends before the timer that ends the wait.
-    if (mayStart && this.#queue.of(person).size === 0) this.#startNow(person, cost);
-    else await this.#wait(person, options);
-    const startedAt = performance.now();
+    const started =
+      mayStart && this.#queue.of(person).size === 0 ? this.#startNow(person, cost) : await this.#wait(person, options);
     let isFreed = false;
     return {
       [Symbol.dispose]: () => {
         if (isFreed) return;
         isFreed = true;
-        const tookMs = performance.now() - startedAt;
+        const now = performance.now();
+        const tookMs = now - started.startedAt;
         this.#updateExpected(tookMs / cost);
         if (options.isLarge) this.#options.timeShare?.spent(person, tookMs);
-        this.#free(person);
+        if (tookMs > (this.#options.longMs ?? Infinity)) this.#longEndedAt.set(person, now);
+        this.#free(person, started);
       },
     };
   }
 
   /** Takes its entry, the only one of this person, through the queue, which counts the use of people. */
-  #startNow(person: string, cost: number): void {
+  #startNow(person: string, cost: number): RunningTask {
     const waiter = { enter: () => undefined, refuse: () => undefined };
     this.#queue.push(person, waiter, { cost });
     this.#queue.shift((other) => other === person);
-    this.#start(person);
+    return this.#start(person);
   }
 
-  async #wait(person: string, options: FairTask): Promise<void> {
+  async #wait(person: string, options: FairTask): Promise<RunningTask> {
     const { signal, cost = 1, bytes = 0 } = options;
     const now = performance.now();
     const leftMs = Math.min(this.#options.waitMs, (options.deadlineMs ?? Infinity) - now);
     // `#waitMs` visits all people who wait, so it is skipped when the whole queue is shorter than the limit.
     const expectedMs = this.#queue.load.cost * this.#expectedMs > leftMs ? this.#waitMs(person, cost) : 0;
     if (expectedMs > leftMs) throw this.#refusal(expectedMs);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<RunningTask>();
     const entry = this.#queue.push(person, { enter: resolve, refuse: reject }, { cost, bytes });
     this.#makeRoom();
     const drop = (reason: unknown): void => {
@@ -156,7 +174,7 @@ export class FairGate {
     this.#options.watch?.onWaiting?.(this.#queue.size);
     if (!this.isBusy) this.#admit();
     try {
-      await promise;
+      return await promise;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
@@ -194,16 +212,20 @@ export class FairGate {
     });
   }
 
-  #start(person: string): void {
+  #start(person: string): RunningTask {
+    const task = { startedAt: performance.now() };
     this.#runningCount += 1;
-    this.#running.set(person, this.#countOf(person) + 1);
+    const own = this.#running.get(person);
+    if (own === undefined) this.#running.set(person, new Set([task]));
+    else own.add(task);
     this.#options.watch?.onRunning?.(this.#runningCount);
+    return task;
   }
 
-  #free(person: string): void {
-    const left = this.#countOf(person) - 1;
-    if (left > 0) this.#running.set(person, left);
-    else this.#running.delete(person);
+  #free(person: string, task: RunningTask): void {
+    const own = this.#running.get(person);
+    own?.delete(task);
+    if (own?.size === 0) this.#running.delete(person);
     this.#runningCount -= 1;
     this.#options.watch?.onRunning?.(this.#runningCount);
     this.#admit();
@@ -216,9 +238,9 @@ export class FairGate {
     while (!this.isBusy && this.#queue.size > 0) {
       const next = this.#next(eligibility);
       if (!next) break;
-      this.#start(next.person);
+      const task = this.#start(next.person);
       this.#options.watch?.onWaiting?.(this.#queue.size);
-      next.item.enter();
+      next.item.enter(task);
     }
     const { soonestMs } = eligibility;
     if (!this.isBusy && soonestMs < Infinity) this.#wakeUp = setTimeout(() => this.#admit(), soonestMs);
@@ -227,12 +249,24 @@ export class FairGate {
   #next({ mayServe }: Eligibility): QueueEntry<Waiter> | undefined {
     return (
       this.#queue.shift((person) => this.#countOf(person) < this.#share && mayServe(person)) ??
-      this.#queue.shift((person) => this.#countOf(person) < this.#aloneMax && mayServe(person))
+      this.#queue.shift((person) => this.#countOf(person) < this.#maxOf(person) && mayServe(person))
     );
   }
 
   #countOf(person: string): number {
-    return this.#running.get(person) ?? 0;
+    return this.#running.get(person)?.size ?? 0;
+  }
+
+  /** The slots that a person may have when no one else waits. */
+  #maxOf(person: string): number {
+    const { longMs, slotsOfOneMax } = this.#options;
+    if (longMs === undefined || slotsOfOneMax === undefined || this.#countOf(person) < slotsOfOneMax)
+      return this.#aloneMax;
+    const now = performance.now();
+    const [first] = this.#running.get(person) ?? [];
+    const isLong = first !== undefined && now - first.startedAt > longMs;
+    const wasLong = now - (this.#longEndedAt.get(person) ?? -Infinity) < LONG_REMEMBERED_MS;
+    return isLong || wasLong ? Math.min(slotsOfOneMax, this.#aloneMax) : this.#aloneMax;
   }
 
   #updateExpected(ms: number): void {

@@ -4,7 +4,7 @@ interface RoundsOptions {
   /** Its signal aborts when the rounds stop. */
   readonly round: (signal: AbortSignal) => Promise<void>;
   /** From the end of a round to the next one. */
-  readonly everyMs: number;
+  readonly everyMs: number | (() => number);
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -28,7 +28,8 @@ export function startRounds({ round, everyMs, onFailure }: RoundsOptions): Round
         if (!signal.aborted) onFailure(error);
       }
       const until = AbortSignal.any([waking.signal, signal]);
-      await sleep(everyMs, undefined, { signal: until, ref: false }).catch(() => undefined);
+      const pauseMs = typeof everyMs === 'number' ? everyMs : everyMs();
+      await sleep(pauseMs, undefined, { signal: until, ref: false }).catch(() => undefined);
     }
   };
   const running = run();

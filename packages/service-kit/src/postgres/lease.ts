@@ -5,14 +5,14 @@ export interface Lease extends AsyncDisposable {
   readonly lost: AbortSignal;
 }
 
-interface LeaseOptions {
+export interface LeaseOptions {
   readonly url: string;
   /** Names the lock among all advisory locks of the database. */
   readonly key: number;
   readonly name: string;
   readonly logger: { warn(fields: object, text: string): void };
   /** The server ends the session, and with it the lease, after this long without a query. */
-  readonly silenceMaxMs?: number;
+  readonly silenceMaxMs?: number | undefined;
 }
 
 const SILENCE_MAX_MS = 4_000;

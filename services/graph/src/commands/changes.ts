@@ -86,8 +86,8 @@ export class Changes {
   }
 
   /**
-   * A change that is sent again must name the same record, so the id follows from the name of the change. Nobody else can compute it,
-   * because otherwise another person could take the id first.
+   * A change that is sent again must name the same record, so the id follows from the name of the change. Other
+   * people cannot compute it, because otherwise one of them could take the id first.
    */
   #newId(index: number): string {
     const name = this.#nameOf(index);

@@ -9,7 +9,7 @@ import { operationOf } from './documents.ts';
 import type { Document, Operation } from './documents.ts';
 import { GRAPH_ERRORS, graphError, short, toGraphError } from './errors.ts';
 import type { GraphErrorCode } from './errors.ts';
-import { costOf, refusalOfCost } from './rules/cost.ts';
+import { Charge } from './rules/cost.ts';
 import type { Cost } from './rules/cost.ts';
 
 /** What a request asks for, besides its document. */
@@ -21,7 +21,7 @@ export interface OperationRequest {
 /** An operation that may run, with everything it needs. */
 export interface PreparedOperation {
   readonly operation: Operation;
-  readonly cost: Cost;
+  readonly charge: Charge;
   readonly validated: ValidatedExecutionArgs;
   readonly context: RequestContext;
 }
@@ -34,12 +34,12 @@ export function prepareOperation(
   schema: GraphQLSchema,
   document: Document,
   { operationName, variables }: OperationRequest,
-  context: RequestContext,
+  caller: Omit<RequestContext, 'charge'>,
 ): PreparedOperation | readonly GraphQLError[] {
   const operation = operationOf(document, operationName);
   if (operation instanceof GraphQLError) return [operation];
   if (operation.kind === 'mutation') {
-    const refusal = refusalOfScope(context);
+    const refusal = refusalOfScope(caller);
     if (refusal !== null) return [refusal];
   }
   const validated = validateExecutionArgs({
@@ -47,17 +47,17 @@ export function prepareOperation(
     document: document.ast,
     operationName,
     variableValues: variables,
-    contextValue: context,
-    abortSignal: context.signal,
+    abortSignal: caller.signal,
   });
   if (!('schema' in validated)) return validated.map(asWrongInput);
-  const values = validated.variableValues.coerced;
-  const cost = costOf(operation.cost, values);
-  const refusal = refusalOfCost(operation.cost, values, cost);
-  return refusal === null ? { operation, cost, validated, context } : [refusal];
+  const charge = new Charge(operation.cost, validated.variableValues.coerced);
+  const refusal = charge.refusal();
+  if (refusal !== null) return [refusal];
+  const context: RequestContext = { ...caller, charge };
+  return { operation, charge, validated: { ...validated, contextValue: context }, context };
 }
 
-function refusalOfScope({ principal }: RequestContext): GraphQLError | null {
+function refusalOfScope({ principal }: Pick<RequestContext, 'principal'>): GraphQLError | null {
   try {
     requireScope(principal, 'write');
     return null;

@@ -5,7 +5,7 @@ import { STEPS, type SentAgain, type Step } from '../commands/changes.ts';
 import type { NewKey, PageArguments, ProjectPerson } from '../commands/workspaces.ts';
 import type { BatchResult, Result, Writes } from '../commands/writes.ts';
 import type { RequestContext } from '../context.ts';
-import { OPERATIONS, type Operations } from './inputs/operations.ts';
+import { OPERATIONS, verbsOf, type Operations } from './inputs/operations.ts';
 import type { Resolvers } from './resolvers.ts';
 
 type Fields = Record<string, GraphQLFieldResolver<never, RequestContext, never>>;
@@ -41,20 +41,16 @@ function mutationsOf(operations: Operations): Fields {
       several(writes.updateAll(model, { ids, input }, again)),
     ),
   };
-  const steps = stepsOf(operations).map((step): Fields => ({
-    [`${noun}${step}`]: by((writes, { id, ...again }: One) => one(writes.step(model, { id, step }, again))),
-    [`${noun}Batch${step}`]: by((writes, { ids, ...again }: Several) =>
-      several(writes.stepAll(model, { ids, step }, again)),
-    ),
-  }));
+  const verbs = new Set(verbsOf(operations));
+  const steps = (Object.keys(STEPS) as Step[])
+    .filter((step) => verbs.has(step))
+    .map((step): Fields => ({
+      [`${noun}${step}`]: by((writes, { id, ...again }: One) => one(writes.step(model, { id, step }, again))),
+      [`${noun}Batch${step}`]: by((writes, { ids, ...again }: Several) =>
+        several(writes.stepAll(model, { ids, step }, again)),
+      ),
+    }));
   return Object.assign({}, operations.create ? create : {}, operations.update ? update : {}, ...steps) as Fields;
-}
-
-function stepsOf(operations: Operations): Step[] {
-  return (Object.keys(STEPS) as Step[]).filter((step) => {
-    if (step === 'Delete') return operations.delete;
-    return step === 'Archive' || step === 'Unarchive' ? operations.archive : operations.complete;
-  });
 }
 
 function payloadOf(noun: string, { record, ...result }: Result): object {

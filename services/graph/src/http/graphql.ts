@@ -71,13 +71,18 @@ export function mountGraphql(router: IRouter, options: GraphqlOptions): void {
     });
     const { operation, codes, fault } = exchange;
     const { kind = null, name = null } = operation?.operation ?? {};
-    metrics.observe({ kind, codes, cost: operation?.cost ?? null, seconds: (performance.now() - startedAt) / 1000 });
+    metrics.observe({
+      kind,
+      codes,
+      cost: operation?.charge.cost ?? null,
+      seconds: (performance.now() - startedAt) / 1000,
+    });
     noteRequest(req, {
       failure: fault,
       details: {
         operation: name ?? undefined,
         kind,
-        nodes: operation?.cost.nodes,
+        nodes: operation?.charge.cost.nodes,
         codes: codes.length > 0 ? codes : undefined,
       },
     });
@@ -124,7 +129,7 @@ async function execute({ exchange, prepared }: Execution): Promise<ExecutionResu
   exchange.fault = fault;
   exchange.codes = codes;
   if (exchange.call.req.headers[COST_HEADER] === undefined) return result;
-  return { ...result, extensions: { ...result.extensions, cost: costShown(prepared.cost) } };
+  return { ...result, extensions: { ...result.extensions, cost: costShown(prepared.charge.cost) } };
 }
 
 /** Asks for the cost of the operation in `extensions`. */

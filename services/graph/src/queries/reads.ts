@@ -260,10 +260,9 @@ export class Reads {
     return (await this.#rows(pool, statement))[0]?.found;
   }
 
-  async #rows(pool: Pool, { text, values }: Statement): Promise<FoundRow[]> {
+  async #rows(pool: Pool, query: Statement): Promise<FoundRow[]> {
     const { statements, pool: primary } = this.#context;
     const { caller } = this;
-    const query = { text, values: [...values] };
     this.statements += 1;
     try {
       return await statements.rows<FoundRow>(caller, pool, query);
@@ -280,7 +279,7 @@ export class Reads {
     return (this.#ready ??= this.#prepare(this.#reached));
   }
 
-  /** The caller's groups are those of the primary. A replica is read when it has all that these groups had there. */
+  /** The caller's groups are those of the primary. A replica is read when it has all that these groups had there. Keeps graphql.reads.replica. */
   async #prepare(reached: bigint): Promise<Ready> {
     const { pool: primary, standby, groupCache } = this.#context;
     const { userId, workspaceId } = this.caller.principal;
@@ -319,7 +318,7 @@ export class Reads {
     const query = async (given: string | Statement, more: readonly unknown[] = []): Promise<unknown> => {
       this.statements += 1;
       const { text, values } = typeof given === 'string' ? { text: given, values: more } : given;
-      return { rows: await statements.rows(this.caller, pool, { text, values: [...values] }) };
+      return { rows: await statements.rows(this.caller, pool, { text, values, isPlannedByValues: true }) };
     };
     return { query } as unknown as Queryable;
   }

@@ -1,4 +1,4 @@
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault, isUuid, LIMITS } from '@wts/contracts';
 import { isNumerous, layoutOf, snakeCase, type Inverse, type Model, type Relation } from '@wts/models';
 import { visibleSelections, visibleToGroupSql } from '@wts/read-model';
 import { placeOf } from './cursor.ts';
@@ -6,7 +6,7 @@ import { filterSql, type Filter } from './filter.ts';
 import { beyondSql, isByCreation, orderOf, orderSql, type OrderKey, type Place } from './order.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
 import { selectedSql } from './records.ts';
-import { foundSql, firstMatchesSql, wordsOf, type Words } from './search.ts';
+import { foundSql, firstMatchesSql, narrowsWorkspaces, wordsOf, type Words } from './search.ts';
 import type { Statement, StatementWriter } from './statement.ts';
 
 /** The arguments of a connection, as the schema admits them. */
@@ -238,6 +238,12 @@ function equalIds(filter: Filter, field: string): readonly string[] | null {
   return Array.isArray(list) ? list : null;
 }
 
+/** The same where this is the whole comparison, and valid. */
+function onlyIds(filter: Filter, field: string): readonly string[] | null {
+  const ids = Object.keys(filter[field] ?? {}).length === 1 ? equalIds(filter, field) : null;
+  return ids !== null && ids.length <= LIMITS.graphFilterListMax && ids.every(isUuid) ? ids : null;
+}
+
 /** The records that the reader sees now; a person who left all their workspaces is found by id only. */
 function visibleNow(model: Model, sql: StatementWriter): string {
   return visibleSelections(model, sql.viewer)[0]?.where ?? 'false';
@@ -255,11 +261,12 @@ function inPage(connection: Connection, sql: StatementWriter, where: readonly st
 
 function conditions(connection: Connection, sql: StatementWriter, where: readonly string[]): string[] {
   const { model, filter, words, includeArchived } = connection;
+  const workspaceIds = words !== null && narrowsWorkspaces(model) ? onlyIds(filter, 'workspaceId') : null;
   return [
     ...where,
     ...(includeArchived ? [] : notHiddenSql(model, 't')),
-    ...(words === null ? [] : [foundSql(model, words, { alias: 't', sql })]),
-    filterSql(model, filter, { alias: 't', sql }),
+    ...(words === null ? [] : [foundSql(model, words, { alias: 't', sql, workspaceIds })]),
+    filterSql(model, workspaceIds === null ? filter : { ...filter, workspaceId: null }, { alias: 't', sql }),
   ];
 }
 

@@ -27,6 +27,9 @@ const COMPARISONS: Readonly<Record<string, Comparison>> = {
   hasAll: (column, value) => `${column} @> ${value}`,
 };
 
+/** An index may find few records by them, or most of all. */
+const BY_VALUES: ReadonlySet<string> = new Set(['lt', 'lte', 'gt', 'gte', 'has', 'hasAny', 'hasAll']);
+
 const LISTS: ReadonlySet<string> = new Set(['in', 'nin', 'hasAny', 'hasAll']);
 
 /**
@@ -90,6 +93,7 @@ class FilterWriter {
         if (operator === 'eq') return [`${column} is null`];
         return operator === 'neq' ? [`${column} is not null`] : [];
       }
+      if (BY_VALUES.has(operator)) this.#sql.isPlannedByValues = true;
       const parameter = this.#parameter(name, field, { operator, value });
       return [COMPARISONS[operator]?.(column, parameter) ?? 'false'];
     });

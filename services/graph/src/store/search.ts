@@ -36,12 +36,21 @@ export function wordsOf(given: string): Words | null {
   return { text, query: words.length === 0 ? null : words.map((word) => `${word}:*`).join(' & ') };
 }
 
-/** The condition on the row `alias` that the words find it. Relies on the search index of the model, where it has one. */
-export function foundSql(
-  model: Model,
-  { text, query }: Words,
-  { alias, sql }: { alias: string; sql: StatementWriter },
-): string {
+interface FoundIn {
+  readonly alias: string;
+  readonly sql: StatementWriter;
+  /** Only in these workspaces; null: in all of the reader. Used where `narrowsWorkspaces` is true. */
+  readonly workspaceIds: readonly string[] | null;
+}
+
+/** Whether `foundSql` narrows the workspaces, so that no other condition on them is needed. */
+export const narrowsWorkspaces = isNumerous;
+
+/**
+ * The condition on the row `alias` that the words find it. Relies on the search index of the model, where it has one: with a single
+ * condition on the workspace, because the index takes as long for each as for all the words.
+ */
+export function foundSql(model: Model, { text, query }: Words, { alias, sql, workspaceIds }: FoundIn): string {
   const title = searchTitleOf(model);
   const part = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
   const ways: string[] = [];
@@ -52,10 +61,11 @@ export function foundSql(
   if (query !== null)
     ways.push(`${searchVectorSql(model, `${alias}.`)} @@ to_tsquery('simple', ${sql.add(query, 'text')})`);
   const found = ways.length === 0 ? 'false' : `(${ways.join(' or ')})`;
-  if (!isNumerous(model)) return found;
+  if (!narrowsWorkspaces(model)) return found;
   // Narrows the index to the reader's workspaces; the predicate of visibility applies besides.
   const { person } = sql.viewer;
-  const own = `array(select home.workspace_id from sync.workspace_members home where home.user_id = ${person?.userId ?? 'null'})`;
+  const wanted = workspaceIds === null ? '' : ` and home.workspace_id = any(${sql.add(workspaceIds, 'uuid[]')})`;
+  const own = `array(select home.workspace_id from sync.workspace_members home where home.user_id = ${person?.userId ?? 'null'}${wanted})`;
   return `${alias}.workspace_id = any(${own}) and ${found}`;
 }
 
@@ -104,9 +114,9 @@ function matchesOf(model: Model, request: SearchRequest, sql: StatementWriter): 
   const [title = 'id'] = model.search.map(snakeCase);
   const where = [
     visibleSelections(model, sql.viewer)[0]?.where ?? 'false',
-    ...(workspaceId === null ? [] : [inWorkspaceSql(model, sql.add(workspaceId, 'uuid'))]),
+    ...(workspaceId === null || narrowsWorkspaces(model) ? [] : [inWorkspaceSql(model, sql.add(workspaceId, 'uuid'))]),
     ...(includeArchived ? [] : notHiddenSql(model, 't')),
-    foundSql(model, words, { alias: 't', sql }),
+    foundSql(model, words, { alias: 't', sql, workspaceIds: workspaceId === null ? null : [workspaceId] }),
   ];
   const score = `greatest(public.word_similarity(${sql.add(words.text, 'text')}, near.title), 0.01)::float8`;
   return `select '${model.name}' as model, t.id, t.created_at, best.score, ${recordSql(model, 't', wants)} as record from (

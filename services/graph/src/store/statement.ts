@@ -10,6 +10,8 @@ export interface Reader {
 export interface Statement {
   readonly text: string;
   readonly values: readonly unknown[];
+  /** True when the best plan depends on the values, so that PostgreSQL may plan it for each request. */
+  readonly isPlannedByValues: boolean;
 }
 
 /** With more groups, statements look them up in a hash table instead of a list. */
@@ -27,6 +29,8 @@ export class StatementWriter {
   /** For the predicates of `@wts/read-model`; a part becomes a parameter when it is used. */
   readonly viewer: ViewerSql;
   readonly hasFewGroups: boolean;
+  /** Set by a condition for which the best plan depends on its values, such as a range that may have one record or all. */
+  isPlannedByValues = false;
   readonly #values: unknown[] = [];
   #groups: string | undefined;
 
@@ -68,15 +72,16 @@ export class StatementWriter {
   }
 
   finish(text: string): Statement {
-    return { text, values: this.#values };
+    return { text, values: this.#values, isPlannedByValues: this.isPlannedByValues };
   }
 }
 
 /** The statement with a column `state`: the gains and losses since the groups of its reader were read. */
-export function withGroupsState({ text, values }: Statement, sql: StatementWriter): Statement {
+export function withGroupsState(statement: Statement, sql: StatementWriter): Statement {
+  const { text } = statement;
   const { userId, person } = sql.reader;
   const state = groupsStateSql(sql.add(userId, 'uuid'), sql.add(person.at.toString(), 'bigint'));
-  return { text: `select answer.found, ${state} as state from (${text}) answer`, values };
+  return { ...statement, text: `select answer.found, ${state} as state from (${text}) answer` };
 }
 
 function listOf(groups: ReadonlySet<string>): string {

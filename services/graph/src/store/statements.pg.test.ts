@@ -31,7 +31,7 @@ describe('the statements of a request', function () {
   });
 
   const sizeOf = async (signal: AbortSignal, mebibytes: number): Promise<number | undefined> => {
-    const query = { text: `select repeat('x', $1::int) as text`, values: [mebibytes * MIB] };
+    const query = { text: `select repeat('x', $1::int) as text`, values: [mebibytes * MIB], isPlannedByValues: false };
     return (await statements.rows<{ text: string }>({ principal, signal }, pool, query))[0]?.text.length;
   };
 
@@ -47,7 +47,7 @@ describe('the statements of a request', function () {
 
   it('end in PostgreSQL when the request ends, and its connection serves others [graphql.limit.deadline]', async () => {
     const ending = new AbortController();
-    const sleep = { text: `select pg_sleep(60), 'sleeping'`, values: [] };
+    const sleep = { text: `select pg_sleep(60), 'sleeping'`, values: [], isPlannedByValues: false };
     const sleeping = [0, 1, 2].map(() => statements.rows({ principal, signal: ending.signal }, pool, sleep));
     const outcomes = Promise.allSettled(sleeping);
     const active = async (): Promise<number> =>

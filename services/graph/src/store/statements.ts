@@ -1,15 +1,16 @@
 import type { Socket } from 'node:net';
 import { LIMITS } from '@wts/contracts';
 import type { FairGate } from '@wts/service-kit/fairness';
-import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg';
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import type { Caller } from '../context.ts';
 import { graphError } from '../graphql/errors.ts';
+import type { Statement } from './statement.ts';
 import { StatementNames } from './statement-names.ts';
 
 /** The connections to one server. */
 export interface Server {
   readonly pool: Pool;
-  /** A few connections that only cancel, because those of `pool` may all wait for statements that nobody needs. */
+  /** A few connections that only cancel, because those of `pool` may all wait for statements whose results are not needed. */
   readonly cancelPool: Pool;
   /** Divides the connections of `pool` by person. */
   readonly gate: FairGate;
@@ -35,7 +36,7 @@ export class Statements {
   async rows<Row extends QueryResultRow>(
     { principal, signal }: Pick<Caller, 'principal' | 'signal'>,
     pool: Pool,
-    query: QueryConfig,
+    query: Statement,
   ): Promise<Row[]> {
     const server = this.#servers.get(pool);
     if (server === undefined) throw new Error('the pool is of no server');
@@ -45,10 +46,11 @@ export class Statements {
   async #run<Row extends QueryResultRow>(
     { pool, cancelPool }: Server,
     signal: AbortSignal,
-    query: QueryConfig,
+    { text, values, isPlannedByValues }: Statement,
   ): Promise<Row[]> {
-    const name = this.#names.nameOf(query.text);
-    const prepared = name === undefined ? query : { ...query, name };
+    const name = this.#names.nameOf(text);
+    // The driver does not change them.
+    const query = { text, values: values as unknown[], ...(name === undefined ? {} : { name }) };
     const client = await pool.connect();
     const isCurrent = this.#names.isCurrent(client);
     let cancelled: Promise<unknown> | undefined;
@@ -62,8 +64,10 @@ export class Statements {
       // Sent before the first statement of a connection, so that it does not wait behind it.
       const known = backends.has(client) ? undefined : backendOf(client);
       signal.addEventListener('abort', onAbort, { once: true });
-      const [{ rows }] = await Promise.all([client.query<Row>(prepared), known]);
-      return rows;
+      const planned = setPlanMode(client, name === undefined || isPlannedByValues ? 'auto' : 'force_generic_plan');
+      const running = client.query<Row>(query);
+      if (known !== undefined || planned !== undefined) await Promise.all([known, planned, running]);
+      return (await running).rows;
     } catch (error) {
       if (reading.isTooMuch) {
         broken = error as Error;
@@ -79,6 +83,20 @@ export class Statements {
       client.release(broken ?? !isCurrent);
     }
   }
+}
+
+type PlanMode = 'auto' | 'force_generic_plan';
+
+const planModes = new WeakMap<PoolClient, PlanMode>();
+
+/**
+ * Sets how the next statements are planned. A statement of a page takes several times as long to plan as to run, and one plan is
+ * good for all values, but PostgreSQL makes a new one each time, because its estimate for unknown values is higher.
+ */
+function setPlanMode(client: PoolClient, mode: PlanMode): Promise<unknown> | undefined {
+  if ((planModes.get(client) ?? 'auto') === mode) return undefined;
+  planModes.set(client, mode);
+  return client.query(`set plan_cache_mode = ${mode}`);
 }
 
 async function cancel(cancelPool: Pool, client: PoolClient): Promise<void> {

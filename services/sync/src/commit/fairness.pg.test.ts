@@ -195,14 +195,16 @@ describe('the changes of one person next to those of another [never.one-takes-al
   it('are committed with two replicas, and while one of them is killed', async () => {
     const [here, there] = [replica(), replica({}, 'dying')];
     const ends = [here, there].map(({ engine }) => attackOn(engine, 40, () => tasks(100)));
-    const killer = new Client({ connectionString: engines.database.adminUrl });
+    const killer = new Client({ connectionString: engines.database.url });
     await killer.connect();
     stack.defer(async () => killer.end());
     for (let round = 0; round < 5; round += 1) {
       const from = await engines.head();
       const { lastId } = applied((await here.engine.commit([honest()]))[0]!);
       assert.ok(lastId - from <= 2 * SOON, `${lastId - from} entries came before it`);
-      await killer.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dying'`);
+      await killer.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'dying'`,
+      );
     }
     for (const end of ends) await end();
   });

@@ -3,24 +3,24 @@ import { randomUUID } from 'node:crypto';
 import { STREAM } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { eventually, socketOf, testDatabase, testNats } from '@wts/testkit';
+import type { LeasedWork } from '@wts/service-kit/postgres';
 import type { LiveSocket, TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openNats } from '../../test/nats-source.ts';
 import { openTestReplica, quiet } from '../../test/replica.ts';
-import type { TestReplica } from '../../test/replica.ts';
+import type { ReplicaOptions, TestReplica } from '../../test/replica.ts';
 import { openHandover } from '../relay/handover.ts';
 import type { NatsSource } from '../relay/handover.ts';
 import { relayMetrics } from '../relay/metrics.ts';
 import { startRelay } from '../relay/relay.ts';
-import type { Relay } from '../relay/relay.ts';
 
 /** A whole replica: its own writer, connection, relay, hub and socket server. */
 interface WholeReplica {
   readonly writer: LogWriter;
   readonly nats: NatsSource;
-  readonly relay: Relay;
+  readonly relay: LeasedWork;
   readonly replica: TestReplica;
 }
 
@@ -41,7 +41,7 @@ describe('replicas', function () {
   });
   afterEach(() => stack.disposeAsync());
 
-  async function openWholeReplica(): Promise<WholeReplica> {
+  async function openWholeReplica(options: Pick<ReplicaOptions, 'pollMs'> = {}): Promise<WholeReplica> {
     const writer = new LogWriter(pool);
     writer.onCommitted((chunk) => {
       for (const { syncId, groupId } of chunk.actions) committed.set(BigInt(syncId), groupId);
@@ -64,7 +64,7 @@ describe('replicas', function () {
       }),
     );
     const replica = stack.use(
-      await openTestReplica({ pool, handover, nc, ring: { bytesMax: 200_000, ageMs: 60_000 } }),
+      await openTestReplica({ pool, handover, nc, ring: { bytesMax: 200_000, ageMs: 60_000 }, ...options }),
     );
     return { writer, nats, relay, replica };
   }
@@ -90,19 +90,17 @@ describe('replicas', function () {
   }
 
   it('receive the commits of each other by hand-over and stream, before they would read the log [sync.socket.two-replicas]', async () => {
-    const [a, b] = [await openWholeReplica(), await openWholeReplica()];
+    // They read the log only long after the test.
+    const options = { pollMs: 600_000 };
+    const [a, b] = [await openWholeReplica(options), await openWholeReplica(options)];
     const [user, home]: [string, string] = [randomUUID(), randomUUID()];
     await a.writer.join(user, home);
     await eventually(() => b.replica.hub.last >= 2n);
     const socket = stack.use(await socketOf(b.replica, { token: user }));
     for (let round = 0; round < 20; round += 1) {
-      const started = performance.now();
       const chunk = await a.writer.append([{ groupId: home }]);
       await socket.untilAction(({ syncId }) => syncId === chunk.last);
-      // By the log alone a commit takes up to 100 ms; so many faster ones cannot be chance.
-      if (performance.now() - started < 50) return;
     }
-    assert.fail('never quicker than the poll');
   });
 
   it('lose, repeat and reorder no entry while the broker is killed, the stream deleted and sessions cut [never.actions-lost]', async () => {
@@ -133,7 +131,7 @@ describe('replicas', function () {
       });
       await write(writers, groups, 20);
       await pool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'wts-sync-relay' and usename = current_user`,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'wts-sync-relay'`,
       );
     })();
     await Promise.all([faults, write(writers, groups, 120)]);

@@ -5,6 +5,7 @@ import { decodeChunk, encodeChunk, ensureStream, messageIdOf } from '@wts/log/st
 import { STREAM } from '@wts/contracts';
 import type { EntryChunk } from '@wts/contracts';
 import { eventually, openWire, testDatabase, testNats } from '@wts/testkit';
+import type { LeasedWork } from '@wts/service-kit/postgres';
 import type { TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { Registry } from 'prom-client';
@@ -15,7 +16,7 @@ import { openHandover } from './handover.ts';
 import type { NatsSource } from './handover.ts';
 import { relayMetrics } from './metrics.ts';
 import { startRelay } from './relay.ts';
-import type { Relay, RelayOptions } from './relay.ts';
+import type { RelayOptions } from './relay.ts';
 
 describe('the relay [sync.log.relay]', function () {
   this.timeout(60_000);
@@ -37,7 +38,7 @@ describe('the relay [sync.log.relay]', function () {
   });
   afterEach(() => stack.disposeAsync());
 
-  function relay(options: Partial<RelayOptions> = {}): Relay {
+  function relay(options: Partial<RelayOptions> = {}): LeasedWork {
     return stack.use(
       startRelay({
         nc: () => nats.connection(),
@@ -133,7 +134,7 @@ describe('the relay [sync.log.relay]', function () {
     await untilWhole();
     assert.equal(relays.filter(({ isHolding }) => isHolding).length, 1);
     await pool.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'wts-sync-relay' and usename = current_user`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'wts-sync-relay'`,
     );
     await commits(5);
     await untilWhole();

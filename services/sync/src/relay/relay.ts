@@ -2,8 +2,8 @@ import { WakeSignal, chunksAfter, ensureStream, hasNoEntries, openPublisher, pau
 import type { Logger } from '@wts/log';
 import type { Publisher } from '@wts/log/stream';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
-import { tryLease } from '@wts/service-kit/postgres';
-import type { Lease } from '@wts/service-kit/postgres';
+import { startLeasedWork } from '@wts/service-kit/postgres';
+import type { LeasedWork } from '@wts/service-kit/postgres';
 import type { NatsConnection } from 'nats';
 import { Backlog } from './backlog.ts';
 import type { Handover } from './handover.ts';
@@ -42,15 +42,9 @@ export interface RelayOptions {
   readonly leaseSilenceMaxMs?: number;
 }
 
-export interface Relay extends AsyncDisposable {
-  /** True while this replica holds the lease. */
-  readonly isHolding: boolean;
-}
-
 /** The number of past entries that an empty stream gets, so that consumers can resume from it. */
 const REFILL_ENTRIES = 10_000n;
 const LEASE_KEY = 7_368_012;
-const LEASE_RETRY_MS = 500;
 const POLL_MS = 50;
 const LOG_PAGE = 500;
 const FAILURE_PAUSE_MS = 250;
@@ -58,27 +52,25 @@ const FAILURES_MAX = 8;
 /** Keeps two relays during a lease change from retrying against each other without a pause. */
 const RESTART_PAUSE_MS = 10;
 
-export function startRelay(options: RelayOptions): Relay {
+export function startRelay(options: RelayOptions): LeasedWork {
+  const { databaseUrl: url, logger, leaseSilenceMaxMs: silenceMaxMs, metrics } = options;
   const relay = new RelayLoop(options);
-  const stopping = new AbortController();
-  const done = relay.run(stopping.signal);
-  return {
-    get isHolding() {
-      return relay.isHolding;
-    },
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      relay.wakeSignal.notify();
-      await done;
-    },
-  };
+  return startLeasedWork({
+    url,
+    key: LEASE_KEY,
+    name: 'wts-sync-relay',
+    logger,
+    silenceMaxMs,
+    hold: (ended) => relay.hold(ended),
+    holding: metrics.holding,
+    onFailure: (error) => relay.warnOnce(error),
+  });
 }
 
 class RelayLoop {
-  readonly wakeSignal = new WakeSignal();
-  isHolding = false;
   readonly #options: RelayOptions;
   readonly #backlog = new Backlog();
+  readonly #wakeSignal = new WakeSignal();
   #isFailing = false;
   /** When the log is read next, unless the hand-over delivers the next chunk. */
   #readAt = 0;
@@ -87,37 +79,12 @@ class RelayLoop {
     this.#options = options;
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    const { databaseUrl: url, handover, logger, leaseSilenceMaxMs } = this.#options;
-    const silence = leaseSilenceMaxMs === undefined ? {} : { silenceMaxMs: leaseSilenceMaxMs };
-    const stopListening = handover.listen((chunk) => this.#accept(chunk));
-    while (!signal.aborted) {
-      try {
-        await using lease = await tryLease({ url, key: LEASE_KEY, name: 'wts-sync-relay', logger, ...silence });
-        if (lease !== null) await this.#relayWhileHolding(lease, signal);
-      } catch (error) {
-        this.#warnOnce(error);
-      }
-      await pause(LEASE_RETRY_MS * (0.5 + Math.random()), signal);
-    }
-    stopListening();
-  }
-
-  #accept(chunk: EntryChunk): void {
-    // Without the lease another replica publishes the chunk, so it must not wait here.
-    if (!this.isHolding || hasNoEntries(chunk)) return;
-    this.#backlog.add(chunk);
-    this.wakeSignal.notify();
-  }
-
-  async #relayWhileHolding(lease: Lease, stop: AbortSignal): Promise<void> {
-    const { logger, metrics } = this.#options;
-    const ended = AbortSignal.any([lease.lost, stop]);
-    const wake = (): void => this.wakeSignal.notify();
+  async hold(ended: AbortSignal): Promise<void> {
+    const wake = (): void => this.#wakeSignal.notify();
     ended.addEventListener('abort', wake);
-    this.isHolding = true;
-    metrics.holding.set(1);
-    logger.info({}, 'this replica holds the relay lease');
+    // Without the lease another replica publishes the chunks, so they must not wait here.
+    const stopListening = this.#options.handover.listen((chunk) => this.#accept(chunk));
+    this.#options.logger.info({}, 'this replica holds the relay lease');
     try {
       // After so many failures it releases the lease, because another replica may reach the broker.
       for (let failures = 0; failures < FAILURES_MAX && !ended.aborted;) {
@@ -127,16 +94,30 @@ class RelayLoop {
           await pause(RESTART_PAUSE_MS, ended);
         } catch (error) {
           failures += 1;
-          this.#warnOnce(error);
+          this.warnOnce(error);
           await pause(FAILURE_PAUSE_MS, ended);
         }
       }
     } finally {
       ended.removeEventListener('abort', wake);
-      this.isHolding = false;
-      metrics.holding.set(0);
+      stopListening();
       this.#backlog.clear();
     }
+  }
+
+  warnOnce(error: unknown): void {
+    if (!this.#isFailing)
+      this.#options.logger.warn(
+        { err: error },
+        'the relay cannot publish to the stream; sockets still receive changes, and it tries again. Check NATS and PostgreSQL',
+      );
+    this.#isFailing = true;
+  }
+
+  #accept(chunk: EntryChunk): void {
+    if (hasNoEntries(chunk)) return;
+    this.#backlog.add(chunk);
+    this.#wakeSignal.notify();
   }
 
   /** Publishes from the end of the stream on; returns when that end has to be read again. */
@@ -176,7 +157,7 @@ class RelayLoop {
     }
     const waitMs = this.#readAt - performance.now();
     if (waitMs > 0) {
-      await this.wakeSignal.wait(waitMs);
+      await this.#wakeSignal.wait(waitMs);
       return null;
     }
     const page = await this.#options.log.read(cursor, LOG_PAGE);
@@ -201,15 +182,6 @@ class RelayLoop {
       'the stream does not end where this relay left it; the relay continues from its end',
     );
     return false;
-  }
-
-  #warnOnce(error: unknown): void {
-    if (!this.#isFailing)
-      this.#options.logger.warn(
-        { err: error },
-        'the relay cannot publish to the stream; sockets still receive changes, and it tries again. Check NATS and PostgreSQL',
-      );
-    this.#isFailing = true;
   }
 
   #recovered(cursor: bigint): void {

@@ -38,7 +38,7 @@ describe('a snapshot', () => {
     admin = new Pool({ connectionString: database.url, max: 2 });
   });
   beforeEach(async () => {
-    pool = new Pool({ connectionString: database.urlOf('wts_sync'), max: 2 });
+    pool = new Pool({ connectionString: database.urlOf('wts_sync'), max: 2, application_name: 'snapshot' });
     pool.on('error', () => {});
     await admin.query('truncate sync.labels, sync.tasks');
   });
@@ -138,7 +138,7 @@ describe('a snapshot', () => {
   it('whose connection is lost rejects, also between two statements, and the process continues', async () => {
     const snapshot = await SnapshotTransaction.open(pool, userId, null);
     await admin.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'snapshot'`,
     );
     await assert.rejects(snapshot.copy(everything, new Collector()));
     await eventually(() => pool.totalCount === 0);

@@ -4,7 +4,7 @@ import { LogReader } from '@wts/log';
 import { consume, decodeChunk, hasNoEntries, pause } from '@wts/log/stream';
 import type { Logger } from '@wts/log';
 import { subscribe, type Nats } from '@wts/service-kit/nats';
-import { tryLease, type Lease } from '@wts/service-kit/postgres';
+import { startLeasedWork, type LeasedWork } from '@wts/service-kit/postgres';
 import type { Pool } from 'pg';
 import { openCursor } from '../store/enqueue.ts';
 import type { EnqueueMetrics } from './metrics.ts';
@@ -37,34 +37,27 @@ export interface EnqueueOptions {
   readonly leaseSilenceMaxMs?: number;
 }
 
-export interface Enqueue extends AsyncDisposable {
-  /** True while this replica turns the log into events. */
-  readonly isHolding: boolean;
-}
-
 const LEASE_KEY = 7_368_021;
-const LEASE_RETRY_MS = 500;
 /** How late a change may be seen when neither hand-over nor stream bring it. */
 const POLL_MS = 250;
 const RETRY_MS = 500;
 
-export function openEnqueue(options: EnqueueOptions): Enqueue {
+export function openEnqueue(options: EnqueueOptions): LeasedWork {
+  const { databaseUrl: url, logger, leaseSilenceMaxMs: silenceMaxMs, metrics } = options;
   const enqueuing = new Enqueuing(options);
-  const stopping = new AbortController();
-  const done = enqueuing.run(stopping.signal);
-  return {
-    get isHolding() {
-      return enqueuing.isHolding;
-    },
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await done;
-    },
-  };
+  return startLeasedWork({
+    url,
+    key: LEASE_KEY,
+    name: 'wts-webhooks-enqueue',
+    logger,
+    silenceMaxMs,
+    hold: (ended) => enqueuing.hold(ended),
+    holding: metrics.holding,
+    onFailure: (error) => enqueuing.warn(error),
+  });
 }
 
 class Enqueuing {
-  isHolding = false;
   readonly #options: EnqueueOptions;
   readonly #log: LogReader;
   #offer: ((chunk: EntryChunk) => void) | null = null;
@@ -76,18 +69,14 @@ class Enqueuing {
     subscribe(options.nats, STREAM.handover, ({ data }) => this.#accept(data));
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    const { databaseUrl: url, logger, leaseSilenceMaxMs } = this.#options;
-    const silence = leaseSilenceMaxMs === undefined ? {} : { silenceMaxMs: leaseSilenceMaxMs };
-    while (!signal.aborted) {
-      try {
-        await using lease = await tryLease({ url, key: LEASE_KEY, name: 'wts-webhooks-enqueue', logger, ...silence });
-        if (lease !== null) await this.#hold(lease, signal);
-      } catch (error) {
-        this.#warn(error);
-      }
-      await pause(LEASE_RETRY_MS * (0.5 + Math.random()), signal);
-    }
+  async hold(ended: AbortSignal): Promise<void> {
+    this.#options.logger.info({}, 'this replica turns the log into events');
+    while (!ended.aborted && (await this.#follow(ended)));
+  }
+
+  warn(error: unknown): void {
+    if (!this.#isFailing) this.#options.logger.warn({ err: error }, 'events are held up; trying again');
+    this.#isFailing = true;
   }
 
   #accept(data: Uint8Array): void {
@@ -97,20 +86,6 @@ class Enqueuing {
       if (!hasNoEntries(chunk)) this.#offer(chunk);
     } catch (error) {
       this.#options.logger.warn({ err: error }, 'unreadable chunk handed over; the log has it');
-    }
-  }
-
-  async #hold(lease: Lease, stop: AbortSignal): Promise<void> {
-    const { metrics, logger } = this.#options;
-    const ended = AbortSignal.any([lease.lost, stop]);
-    this.isHolding = true;
-    metrics.holding.set(1);
-    logger.info({}, 'this replica turns the log into events');
-    try {
-      while (!ended.aborted && (await this.#follow(ended)));
-    } finally {
-      this.isHolding = false;
-      metrics.holding.set(0);
     }
   }
 
@@ -126,7 +101,7 @@ class Enqueuing {
     const stepping = steps
       .run()
       .catch((error: unknown) => {
-        if (!ended.aborted) this.#warn(error);
+        if (!ended.aborted) this.warn(error);
       })
       .finally(() => stop.abort());
     let isOtherLog = false;
@@ -163,11 +138,6 @@ class Enqueuing {
     if (isOtherLog) return true;
     if (!ended.aborted) await pause(RETRY_MS, ended);
     return false;
-  }
-
-  #warn(error: unknown): void {
-    if (!this.#isFailing) this.#options.logger.warn({ err: error }, 'events are held up; trying again');
-    this.#isFailing = true;
   }
 
   #recovered(position: bigint): void {

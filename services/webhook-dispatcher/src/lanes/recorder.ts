@@ -2,6 +2,7 @@ import { isRetryableSqlState, faultOfSqlState } from '@wts/service-kit/postgres'
 import type { Logger } from '@wts/service-kit/observe';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outcome, Recorded } from '../store/outcomes.ts';
+import { isOfNewPartition } from '../store/partitions.ts';
 
 /** An outcome that waits for PostgreSQL; its times are of this process's monotonic clock. */
 export type SettledOutcome = Omit<Outcome, 'startedAgoMs' | 'settledAgoMs'> & {
@@ -157,15 +158,6 @@ function done(waiting: Waiting, recording: Recording): void {
 /** A success stays one, because the consumer has the event. */
 function reduced(outcome: SettledOutcome): SettledOutcome {
   return { ...outcome, snippet: null, error: outcome.error === null ? null : 'invalid_response' };
-}
-
-/**
- * A row that waited for the lock of the default partition while a partition was made is refused (23514), and is stored in the
- * new one when its statement is repeated. A check constraint has a name, the bounds of a partition have none.
- */
-function isOfNewPartition(err: unknown): boolean {
-  const { code, constraint } = (err ?? {}) as { code?: unknown; constraint?: unknown };
-  return code === '23514' && constraint === undefined;
 }
 
 function countedBack({ startedMs, settledMs, ...outcome }: SettledOutcome): Outcome {

@@ -124,7 +124,7 @@ export class Slots {
   }
 
   /**
-   * Always in this order. Whoever waits for a place among all endpoints holds one of its workspace and its origin by then,
+   * Always in this order. An attempt that waits for a place among all endpoints holds one of its workspace and its origin by then,
    * so that a workspace or an origin with many endpoints is represented there by a few.
    */
   async take({ pace, origin, workspaceId }: SlotRequest): Promise<Slot> {

@@ -2,6 +2,7 @@ import { webhookApi } from '@wts/contracts';
 import { HEAD, LOG_STATE } from '@wts/log';
 import type { Pool, PoolClient } from 'pg';
 import type { StoredEvent } from '../domain/event.ts';
+import { isOfNewPartition } from './partitions.ts';
 import { inTransaction } from './transaction.ts';
 
 /** How far the log was turned into events. */
@@ -218,18 +219,27 @@ export type TestResult =
   | { readonly kind: 'queued'; readonly deliveryId: string }
   | { readonly kind: 'not_found' | 'disabled' | 'too_many' };
 
+/** One more for each of the two tables that may get their partition of today meanwhile. */
+const TEST_TRIES = 3;
+
 /**
  * Queues a test behind what its endpoint waits for already. Under the lock of the lane, so that no more than `pendingMax`
  * tests wait, however many are asked for at once. Keeps events.endpoint.test, webhooks.test.same-road and
  * webhooks.test.never-filtered. Rests on deliveries_pending_tests_idx.
  */
-export function enqueueTest(
+export async function enqueueTest(
   pool: Pool,
   endpointId: string,
   event: StoredEvent,
   pendingMax: number,
 ): Promise<TestResult> {
-  return inTransaction(pool, (client) => queueTest(client, endpointId, event, pendingMax));
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await inTransaction(pool, (client) => queueTest(client, endpointId, event, pendingMax));
+    } catch (error) {
+      if (tries >= TEST_TRIES || !isOfNewPartition(error)) throw error;
+    }
+  }
 }
 
 async function queueTest(

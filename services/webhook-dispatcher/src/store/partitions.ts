@@ -5,13 +5,13 @@ import { inTransaction } from './transaction.ts';
 /*
  * Events, deliveries and attempts lie in partitions by the day of the event (UTC), so that old ones go by the partition and
  * not row by row. Each table also has a default partition. It takes what has no partition of its own: events of a log that
- * was not followed for days, or of the first moments of a new database.
+ * was not followed for days, or of the first day of a new database.
  */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A service that cannot make partitions for so long puts events into the default one. */
 const DAYS_AHEAD = 3;
-/** Whoever waits for a lock holds up those who come after it. What was not possible is done in the next round. */
+/** A statement that waits for a lock delays all that come after it. What was not possible is done in the next round. */
 const LOCK_TIMEOUT = '1s';
 const CHUNK_ROWS = 5_000;
 
@@ -62,19 +62,34 @@ export async function dropOld(pool: Pool): Promise<string[]> {
 }
 
 /**
+ * A row that waited for the lock of the default partition while a partition was made is refused (23514), and is stored in the
+ * new one when its statement is repeated. A check constraint has a name, the bounds of a partition have none.
+ */
+export function isOfNewPartition(err: unknown): boolean {
+  const { code, constraint } = (err ?? {}) as { code?: unknown; constraint?: unknown };
+  return code === '23514' && constraint === undefined;
+}
+
+/**
  * Under the lock of the default partition, which attaching takes all the same: nothing arrives in it between the look at
  * what belongs into the new one and the end. A row that waits there for the lock is refused (23514) and goes into the new one
  * when its statement is repeated; that happens only where partitions were not made ahead.
+ *
+ * A day that has rows in the default partition stays there. A statement whose planning waits for the lock reads the partitions
+ * from before, so it would miss a row that moved, and its lane would then wait for the next event.
  */
 async function makePartition(client: PoolClient, table: Partitioned, day: Date): Promise<void> {
   const { name, column, storage } = table;
   const partition = partitionName(table, day);
   const [from, to] = [boundOf(day), boundOf(new Date(day.getTime() + DAY_MS))];
-  const isWithin = `${column} >= '${from}' and ${column} < '${to}'`;
+  const isCaught = async (): Promise<boolean> => {
+    const isWithin = `${column} >= '${from}' and ${column} < '${to}'`;
+    return (await client.query(`select from webhooks.${name}_default where ${isWithin} limit 1`)).rowCount !== 0;
+  };
+  if (await isCaught()) return;
   await client.query(`lock table webhooks.${name}_default in access exclusive mode`);
+  if (await isCaught()) return;
   await client.query(`create table webhooks.${partition} (like webhooks.${name} including all) ${storage}`);
-  await client.query(`with caught as (delete from webhooks.${name}_default where ${isWithin} returning *)
-    insert into webhooks.${partition} select * from caught`);
   await client.query(
     `alter table webhooks.${name} attach partition webhooks.${partition} for values from ('${from}') to ('${to}')`,
   );

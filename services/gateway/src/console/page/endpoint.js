@@ -5,11 +5,11 @@ import { newIdempotencyKey } from './api.js';
 import { Deliveries } from './deliveries.js';
 import { Delivery } from './delivery.js';
 import { ask, showSecret } from './dialogs.js';
-import { button, h, setText } from './dom.js';
+import { button, h } from './dom.js';
 import { endpointForm } from './endpoint-form.js';
 import { Poll } from './poll.js';
 import { hrefOf } from './routes.js';
-import { count, eventTypesText, stateOf, stateText } from './words.js';
+import { count, showEndpoint } from './words.js';
 
 const DAY_MS = 86_400_000;
 
@@ -104,13 +104,7 @@ function heading(context, workspaceId) {
      * @param {() => void} reload
      */
     show: (endpoint, reload) => {
-      const { kind, label } = stateOf(endpoint);
-      badge.className = `badge ${kind}`;
-      setText(badge, label);
-      setText(title, endpoint.url);
-      setText(purpose, endpoint.description);
-      setText(events, eventTypesText(endpoint.eventTypes));
-      setText(state, stateText(endpoint));
+      showEndpoint({ badge, title, purpose, events, state }, endpoint);
       state.hidden = state.textContent === '';
       // The buttons stay the same elements, so that the one in use keeps the focus.
       if (shown === undefined) actions.append(...buttonsOf(context, () => shown ?? endpoint, reload));

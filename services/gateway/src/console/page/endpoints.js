@@ -6,7 +6,7 @@ import { button, h, keyedList, setText } from './dom.js';
 import { endpointForm } from './endpoint-form.js';
 import { Poll } from './poll.js';
 import { hrefOf } from './routes.js';
-import { eventTypesText, pollText, stateOf, stateText } from './words.js';
+import { pollText, showEndpoint } from './words.js';
 
 /**
  * The endpoints of a workspace.
@@ -64,15 +64,7 @@ function card({ id, workspaceId }) {
   return {
     element,
     /** @param {WebhookEndpoint} endpoint */
-    update: (endpoint) => {
-      const { kind, label } = stateOf(endpoint);
-      badge.className = `badge ${kind}`;
-      setText(badge, label);
-      setText(link, endpoint.url);
-      setText(purpose, endpoint.description);
-      setText(events, eventTypesText(endpoint.eventTypes));
-      setText(state, stateText(endpoint));
-    },
+    update: (endpoint) => showEndpoint({ badge, title: link, purpose, events, state }, endpoint),
   };
 }
 

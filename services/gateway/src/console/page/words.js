@@ -1,7 +1,7 @@
 /** @import { PollState } from './poll.js' */
 /** @import { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '@wts/contracts' */
 import { Refusal } from './api.js';
-import { h } from './dom.js';
+import { h, setText } from './dom.js';
 
 /** The page in words: states, times, and what to do about an error. */
 
@@ -58,17 +58,32 @@ export function failureText(error) {
 }
 
 /**
+ * Writes what an endpoint is into the elements that show it.
+ * @param {Record<'badge' | 'title' | 'purpose' | 'events' | 'state', HTMLElement>} elements
+ * @param {WebhookEndpoint} endpoint
+ */
+export function showEndpoint({ badge, title, purpose, events, state }, endpoint) {
+  const { kind, label } = stateOf(endpoint);
+  badge.className = `badge ${kind}`;
+  setText(badge, label);
+  setText(title, endpoint.url);
+  setText(purpose, endpoint.description);
+  setText(events, eventTypesText(endpoint.eventTypes));
+  setText(state, stateText(endpoint));
+}
+
+/**
  * @param {Pick<WebhookEndpoint, 'enabled' | 'disabledReason' | 'consecutiveFailures'>} endpoint
  * @returns {{ kind: 'good' | 'bad' | 'off', label: string }}
  */
-export function stateOf({ enabled, consecutiveFailures }) {
+function stateOf({ enabled, consecutiveFailures }) {
   if (!enabled) return { kind: 'off', label: 'Disabled' };
   if (consecutiveFailures > 0) return { kind: 'bad', label: 'Failing' };
   return { kind: 'good', label: 'Enabled' };
 }
 
 /** @param {WebhookEndpoint} endpoint */
-export function stateText({ enabled, disabledAt, disabledReason, consecutiveFailures }) {
+function stateText({ enabled, disabledAt, disabledReason, consecutiveFailures }) {
   if (enabled) {
     if (consecutiveFailures === 0) return '';
     return `${count(consecutiveFailures, 'attempt')} failed since the last success. Deliveries are retried; after about three days without a success the endpoint is disabled.`;
@@ -84,7 +99,7 @@ export function stateText({ enabled, disabledAt, disabledReason, consecutiveFail
 }
 
 /** @param {readonly string[]} eventTypes */
-export function eventTypesText(eventTypes) {
+function eventTypesText(eventTypes) {
   return eventTypes.length === 0 ? 'Every event type' : eventTypes.join(', ');
 }
 

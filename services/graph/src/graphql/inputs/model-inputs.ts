@@ -1,7 +1,7 @@
 import { setChangesOf, type Field, type Model } from '@wts/models';
 import { LIMITS } from '@wts/contracts';
 import { typeNameOf } from '../types/names.ts';
-import { changeableOf, givenOf, type Operations } from './operations.ts';
+import { changeableOf, givenOf, verbsOf, type Operations } from './operations.ts';
 import { block, entry } from './sdl.ts';
 
 /*
@@ -193,15 +193,10 @@ function batches(operations: Operations): Declared[] {
     ...(operations.update
       ? [{ name: 'Update', doc: doc(`Makes the same change in several ${model.name} records.`), args: [ids, input] }]
       : []),
-    ...['Complete', 'Reopen', 'Archive', 'Unarchive', 'Delete']
-      .filter((name) => isOffered(operations, name))
+    ...verbsOf(operations)
+      .filter((name) => name !== 'Create' && name !== 'Update')
       .map((name) => ({ name, doc: doc(`${name}s several ${model.name} records.`), args: [ids] })),
   ];
-}
-
-function isOffered(operations: Operations, name: string): boolean {
-  if (name === 'Delete') return operations.delete;
-  return name === 'Complete' || name === 'Reopen' ? operations.complete : operations.archive;
 }
 
 /** An example of the fields that a new record needs. */

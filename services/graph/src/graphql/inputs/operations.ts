@@ -47,3 +47,19 @@ export function changeableOf(model: Model): string[] {
 export const OPERATIONS: readonly Operations[] = MODELS.map(operationsOf).filter(
   (operations) => operations.create || operations.update || operations.delete,
 );
+
+/** The verbs of the mutations that a model has: `Create` of `taskCreate`. */
+export function verbsOf({ create, update, complete, archive, delete: isDeleted }: Operations): string[] {
+  return [
+    ...(create ? ['Create'] : []),
+    ...(update ? ['Update'] : []),
+    ...(complete ? ['Complete', 'Reopen'] : []),
+    ...(archive ? ['Archive', 'Unarchive'] : []),
+    ...(isDeleted ? ['Delete'] : []),
+  ];
+}
+
+/** The mutations that change one record each. */
+export const SINGLE_CHANGES: ReadonlySet<string> = new Set(
+  OPERATIONS.flatMap((operations) => verbsOf(operations).map((verb) => `${operations.noun}${verb}`)),
+);

@@ -56,7 +56,7 @@ export const WORKSPACE_TYPE_DEFS = `
     workspaceId: ID!
     "The workspace that it is for."
     workspace: Workspace
-    "The only address that may redeem it; null for anyone."
+    "The only address that may redeem it; null for every person with the code."
     email: String
     "The role of the person who redeems it: \`admin\`, \`member\` or \`guest\`."
     role: WorkspaceMemberRole!
@@ -208,7 +208,7 @@ export const WORKSPACE_TYPE_DEFS = `
     id: ID!
     "The role of the person who redeems it."
     role: WorkspaceMemberRole!
-    "The only address that may redeem it; null for anyone."
+    "The only address that may redeem it; null for every person with the code."
     email: String
     "When it expires."
     expiresAt: DateTime!
@@ -262,6 +262,15 @@ const REPEATED = entry(
   'Your name for this change, at most 128 characters. Sent again within a day, it gets the first answer and is not applied twice.',
   'clientTxId: String',
 );
+
+const PRIVATE_PROJECT_MEMBER = `
+    "The workspace."
+    workspaceId: ID!
+    "The private project."
+    projectId: ID!
+    "The person."
+    userId: ID!
+  `;
 
 /** Each needs the scope `admin`, as in REST. */
 export const WORKSPACE_MUTATIONS: readonly string[] = [
@@ -334,24 +343,10 @@ export const WORKSPACE_MUTATIONS: readonly string[] = [
   ),
   entry(
     'Adds a member of the workspace to a private project; for owners and admins of the workspace, with the scope `admin`.',
-    `privateProjectMemberAdd(
-    "The workspace."
-    workspaceId: ID!
-    "The private project."
-    projectId: ID!
-    "The person."
-    userId: ID!
-  ): PrivateProjectMemberPayload!`,
+    `privateProjectMemberAdd(${PRIVATE_PROJECT_MEMBER}): PrivateProjectMemberPayload!`,
   ),
   entry(
     'Removes a person from a private project; for owners and admins of the workspace, with the scope `admin`. The person stays in the workspace.',
-    `privateProjectMemberRemove(
-    "The workspace."
-    workspaceId: ID!
-    "The private project."
-    projectId: ID!
-    "The person."
-    userId: ID!
-  ): DonePayload!`,
+    `privateProjectMemberRemove(${PRIVATE_PROJECT_MEMBER}): DonePayload!`,
   ),
 ];

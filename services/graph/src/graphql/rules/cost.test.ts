@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import { buildSchema, Kind, parse, validate } from 'graphql';
-import type { FragmentDefinitionNode, OperationDefinitionNode } from 'graphql';
-import { costOf, planCost, refusalOfCost } from './cost.ts';
+import { buildSchema, GraphQLError, Kind, parse, validate } from 'graphql';
+import type { DocumentNode, FieldNode, FragmentDefinitionNode, OperationDefinitionNode } from 'graphql';
+import { Charge, costOf, planCost } from './cost.ts';
 import type { Cost, CostPlan } from './cost.ts';
 
 const schema = buildSchema(`
-  type Query { tasks(first: Int, last: Int): TaskConnection! task(id: ID!): Task nodes(ids: [ID!]!): [Node]! workspaces: [Workspace!]! search(first: Int): SearchResult! }
+  type Query { tasks(first: Int, last: Int): TaskConnection! task(id: ID!): Task nodes(ids: [ID!]!): [Node]! workspaces: [Workspace!]! privateProjects(limit: Int): PrivateProjectPage! search(first: Int): SearchResult! }
   type Mutation { taskBatchUpdate(ids: [ID!]!): TaskBatchPayload! taskBatchCreate(inputs: [TaskInput!]!): TaskBatchPayload! }
   input TaskInput { title: String }
   interface Node { id: ID! }
+  type PrivateProjectPage { nodes: [Task!]! }
   type SearchResult { hits: [SearchHit!]! nodes: [Node!]! }
   type SearchHit { score: Float! record: Node! }
   type TaskBatchPayload { tasks: [Task!]! }
@@ -19,8 +20,9 @@ const schema = buildSchema(`
   type Workspace { id: ID! tasks(first: Int): TaskConnection! }
 `);
 
-function planOf(text: string): CostPlan {
-  const ast = parse(text);
+const planOf = (text: string): CostPlan => planOfAst(parse(text));
+
+function planOfAst(ast: DocumentNode): CostPlan {
   assert.deepEqual(validate(schema, ast), []);
   const fragments = ast.definitions.filter(
     (one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION,
@@ -50,7 +52,9 @@ describe('the cost of an operation', () => {
     assert.equal(nodesOf('{ tasks { nodes { id } } }'), 50);
     assert.equal(nodesOf('{ tasks(last: 7) { nodes { id } } }'), 7);
     assert.equal(nodesOf('{ search(first: 5) { hits { record { id } } nodes { id } } }'), 5);
-    assert.equal(nodesOf('{ workspaces { id } }'), 50);
+    assert.equal(nodesOf('{ privateProjects { nodes { id } } }'), 100);
+    assert.equal(nodesOf('{ privateProjects(limit: 900) { nodes { id } } }'), 500);
+    assert.equal(nodesOf('query ($n: Int) { privateProjects(limit: $n) { nodes { id } } }', { n: 3 }), 3);
   });
 
   it('is that of `last` when `first` is a variable without a value', () => {
@@ -74,7 +78,6 @@ describe('the cost of an operation', () => {
       nodesOf('{ tasks(first: 10) { nodes { ... on Node { ... on Task { comments(first: 5) { nodes { id } } } } } } }'),
       60,
     );
-    assert.equal(nodesOf('{ workspaces { tasks(first: 10) { nodes { id } } } }'), 550);
   });
 
   it('takes the values of variables, their defaults, and the default of the field [graphql.limit.cost]', () => {
@@ -120,8 +123,7 @@ describe('the cost of an operation', () => {
     const text =
       'query ($first: Int) { tasks(first: 100) { nodes { comments(first: $first) { nodes { comments(first: 2) { nodes { id } } } } } } }';
     const plan = planOf(text);
-    const refused = (first: number): ReturnType<typeof refusalOfCost> =>
-      refusalOfCost(plan, { first }, costOf(plan, { first }));
+    const refused = (first: number): ReturnType<Charge['refusal']> => new Charge(plan, { first }).refusal();
     assert.equal(refused(33), null);
     const refusal = refused(34);
     assert.equal(refusal?.extensions.code, 'COMPLEXITY_LIMIT_EXCEEDED');
@@ -137,11 +139,32 @@ describe('the cost of an operation', () => {
     });
   });
 
+  it('of a list without a size is one record before it is read, and what it is after [graphql.limit.cost]', () => {
+    const ast = parse(
+      '{ workspaces { ...F } } fragment F on Workspace { tasks(first: 100) { nodes { project { id } } } }',
+    );
+    const plan = planOfAst(ast);
+    const nodes = ast.definitions.flatMap((one) =>
+      one.kind === Kind.OPERATION_DEFINITION ? (one.selectionSet.selections as FieldNode[]) : [],
+    );
+    const charge = new Charge(plan, {});
+    assert.deepEqual(charge.cost, { nodes: 101, objects: 201 });
+    charge.read(nodes, 3);
+    assert.deepEqual(charge.cost, { nodes: 303, objects: 603 });
+    const empty = new Charge(plan, {});
+    empty.read(nodes, 0);
+    assert.deepEqual(empty.cost, { nodes: 0, objects: 0 });
+    assert.throws(
+      () => new Charge(plan, {}).read(nodes, 100),
+      (error) => error instanceof GraphQLError && error.extensions.code === 'COMPLEXITY_LIMIT_EXCEEDED',
+    );
+  });
+
   it('bounds single records too', () => {
     const single = Array.from({ length: 8 }, (_, at) => `p${at}: project { id }`).join(' ');
     const plan = planOf(`{ tasks(first: 100) { nodes { comments(first: 98) { nodes { ${single} } } } } }`);
     const cost = costOf(plan, {});
     assert.deepEqual(cost, { nodes: 9900, objects: 88_300 });
-    assert.equal(refusalOfCost(plan, {}, cost)?.extensions.code, 'COMPLEXITY_LIMIT_EXCEEDED');
+    assert.equal(new Charge(plan, {}).refusal()?.extensions.code, 'COMPLEXITY_LIMIT_EXCEEDED');
   });
 });

@@ -25,9 +25,13 @@ type Variables = Readonly<Record<string, unknown>>;
 /** How many records a list returns at most. */
 type Count = number | ((variables: Variables) => number);
 
-/** `list`: a list of `count` records. `single`: one record. `part`: a part of the object around it, such as `edges`. */
+/**
+ * `list`: a list of `count` records. `unsized`: a list without an argument for its size, which is charged as one record before it is
+ * read, and as what it is after. `single`: one record. `part`: a part of the object around it, such as `edges`.
+ */
 type FieldPlan =
   | { readonly kind: 'list'; readonly name: string; readonly count: Count; readonly below: SetPlan }
+  | { readonly kind: 'unsized'; readonly name: string; readonly below: SetPlan }
   | { readonly kind: 'single'; readonly name: string; readonly below: SetPlan }
   | { readonly kind: 'part'; readonly name: string; readonly below: SetPlan };
 
@@ -39,7 +43,10 @@ interface SetPlan {
   constant: Cost | null;
 }
 
-export type CostPlan = SetPlan;
+export interface CostPlan extends SetPlan {
+  /** What is selected of the records of each unsized list. */
+  readonly unsized: ReadonlyMap<FieldNode, SetPlan>;
+}
 
 const NOTHING: Cost = { nodes: 0, objects: 0 };
 
@@ -55,10 +62,12 @@ export function planCost(
   }
   const root = schema.getRootType(operation.operation);
   if (!root) throw new Error(`the schema has no ${operation.operation}`);
-  return new Planner(schema, fragments, defaults).set(root, operation.selectionSet);
+  const planner = new Planner(schema, fragments, defaults);
+  return { ...planner.set(root, operation.selectionSet), unsized: planner.unsized };
 }
 
 class Planner {
+  readonly unsized = new Map<FieldNode, SetPlan>();
   readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #defaults: ReadonlyMap<string, ValueNode>;
@@ -119,10 +128,13 @@ class Planner {
     const below = this.set(type, node.selectionSet);
     if (PARTS.test(parent.name)) return { kind: 'part', name, below };
     const count = this.#count(field, node);
-    return count === null ? { kind: 'single', name, below } : { kind: 'list', name, count, below };
+    if (count !== null) return { kind: 'list', name, count, below };
+    if (!isList(field)) return { kind: 'single', name, below };
+    this.unsized.set(node, below);
+    return { kind: 'unsized', name, below };
   }
 
-  /** By the arguments that the field declares. Null when it returns one record. */
+  /** By the arguments that the field declares. Null without one for its size. */
   #count(field: GraphQLField<unknown, unknown>, node: FieldNode): Count | null {
     const declares = (name: string): boolean => field.args.some((one) => one.name === name);
     if (declares('first')) {
@@ -136,8 +148,11 @@ class Planner {
       const given = this.#given(node, items);
       return typeof given === 'function' ? (variables) => lengthOf(given(variables)) : lengthOf(given);
     }
-    const { type } = field;
-    return isListType(isNonNullType(type) ? type.ofType : type) ? LIMITS.graphPageDefault : null;
+    if (declares('limit')) {
+      const limit = this.#given(node, 'limit');
+      return typeof limit === 'function' ? (variables) => listOf(limit(variables)) : listOf(limit);
+    }
+    return null;
   }
 
   /** The value of an argument; null without one. */
@@ -159,8 +174,22 @@ function valueOf(given: Given, variables: Variables): unknown {
   return typeof given === 'function' ? given(variables) : given;
 }
 
-/** Connections, their edges, and results of mutations: their lists are those that the field around them was charged for. */
-const PARTS = /(?:Connection|Edge|Payload|SearchResult|SearchHit)$/;
+/** Pages, their edges, and results of mutations: their lists are those that the field around them was charged for. */
+const PARTS = /(?:Connection|Edge|Page|Payload|SearchResult|SearchHit)$/;
+
+function isList({ type }: GraphQLField<unknown, unknown>): boolean {
+  return isListType(isNonNullType(type) ? type.ofType : type);
+}
+
+/** The arguments for the size of a list. */
+const SIZES: ReadonlySet<string> = new Set(['first', 'ids', 'inputs', 'limit']);
+
+/** Whether a field is a list of records whose size only reading shows. */
+export function isUnsized(parent: string, field: GraphQLField<unknown, unknown>): boolean {
+  if (parent.startsWith('__') || PARTS.test(parent) || !isList(field) || !isCompositeType(getNamedType(field.type)))
+    return false;
+  return !field.args.some(({ name }) => SIZES.has(name));
+}
 
 /** What the readers of a literal need: a whole number, or the length of a list. */
 function literalOf(value: ValueNode): number | readonly ValueNode[] | undefined {
@@ -172,6 +201,11 @@ function literalOf(value: ValueNode): number | readonly ValueNode[] | undefined 
 function pageOf(value: unknown): number {
   if (typeof value !== 'number' || Number.isNaN(value)) return LIMITS.graphPageDefault;
   return Math.min(Math.max(value, 0), LIMITS.graphPageMax);
+}
+
+function listOf(value: unknown): number {
+  if (typeof value !== 'number' || Number.isNaN(value)) return LIMITS.listPageDefault;
+  return Math.min(Math.max(value, 0), LIMITS.listPageMax);
 }
 
 function lengthOf(value: unknown): number {
@@ -187,7 +221,7 @@ function isConstant({ fields, fragments }: SetPlan): boolean {
 }
 
 /** The cost with the values of a request. */
-export function costOf(plan: CostPlan, variables: Variables): Cost {
+export function costOf(plan: SetPlan, variables: Variables): Cost {
   return plan.constant ?? add(plan, variables, new Map());
 }
 
@@ -216,7 +250,7 @@ function costOfField(field: FieldPlan, variables: Variables, known: Map<SetPlan,
   const below = add(field.below, variables, known);
   if (field.kind === 'part') return below;
   if (field.kind === 'single') return { nodes: below.nodes, objects: below.objects + 1 };
-  const count = numberOf(field.count, variables);
+  const count = field.kind === 'unsized' ? 1 : numberOf(field.count, variables);
   return { nodes: count * (1 + below.nodes), objects: count * (1 + below.objects) };
 }
 
@@ -224,8 +258,45 @@ function numberOf(count: Count, variables: Variables): number {
   return typeof count === 'number' ? count : count(variables);
 }
 
-/** Why an operation with this cost does not run; null when it may. */
-export function refusalOfCost(plan: CostPlan, variables: Variables, cost: Cost): GraphQLError | null {
+/** What one request is charged. */
+export class Charge {
+  readonly #plan: CostPlan;
+  readonly #variables: Variables;
+  #cost: Cost;
+
+  constructor(plan: CostPlan, variables: Variables) {
+    this.#plan = plan;
+    this.#variables = variables;
+    this.#cost = costOf(plan, variables);
+  }
+
+  get cost(): Cost {
+    return this.#cost;
+  }
+
+  /** Why the operation does not run, or does not go on; null when it may. */
+  refusal(): GraphQLError | null {
+    return refusalOfCost(this.#plan, this.#variables, this.#cost);
+  }
+
+  /** Charges a list that was read and had been charged as one record. Throws when it is too much to read what is selected of it. */
+  read(nodes: readonly FieldNode[], length: number): void {
+    let { nodes: below, objects } = NOTHING;
+    for (const node of nodes) {
+      const plan = this.#plan.unsized.get(node);
+      if (plan === undefined) continue;
+      const cost = costOf(plan, this.#variables);
+      below += cost.nodes;
+      objects += cost.objects;
+    }
+    const more = length - 1;
+    this.#cost = { nodes: this.#cost.nodes + more * (1 + below), objects: this.#cost.objects + more * (1 + objects) };
+    const refusal = this.refusal();
+    if (refusal !== null) throw refusal;
+  }
+}
+
+function refusalOfCost(plan: CostPlan, variables: Variables, cost: Cost): GraphQLError | null {
   const { graphNodesMax: nodesMax, graphObjectsMax: objectsMax } = LIMITS;
   if (cost.nodes <= nodesMax && cost.objects <= objectsMax) return null;
   const [asked, max] = cost.nodes > nodesMax ? [cost.nodes, nodesMax] : [cost.objects, objectsMax];

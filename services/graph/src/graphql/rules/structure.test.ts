@@ -50,6 +50,28 @@ describe('the shape of an operation', () => {
     );
   });
 
+  it('has at most 100 fields that change one record each, whose aliases are not counted [graphql.limit.shape]', () => {
+    const changes = (count: number, name = 'taskUpdate'): string =>
+      Array.from({ length: count }, (_, at) => `t${at}: ${name} { a: b }`).join(' ');
+    const many = 'mutation {';
+    // The aliases inside are counted.
+    const bare = changes(100).replaceAll('a: b', 'b');
+    assert.equal(codeOf(`${many} ${bare} }`), null);
+    assert.equal(codeOf(`${many} ${bare} ... on Mutation { t100: taskCreate { b } } }`), 'COMPLEXITY_LIMIT_EXCEEDED');
+    assert.equal(
+      codeOf(`${many} ${bare} ...F } fragment F on Mutation { taskCreate { b } }`),
+      'COMPLEXITY_LIMIT_EXCEEDED',
+    );
+    assert.equal(codeOf(`${many} ${changes(30)} }`), null);
+    assert.equal(codeOf(`${many} ${changes(31)} }`), 'COMPLEXITY_LIMIT_EXCEEDED');
+    // Batches, and what the workspace service does, are not among them.
+    for (const name of ['taskBatchUpdate', 'workspaceJoin', 'apiKeyCreate'])
+      assert.equal(codeOf(`${many} ${changes(11, name).replaceAll('a: b', 'b')} }`), 'COMPLEXITY_LIMIT_EXCEEDED');
+    // In a query, the names have no meaning.
+    assert.equal(codeOf(`{ ${changes(21)} }`), 'COMPLEXITY_LIMIT_EXCEEDED');
+    assert.equal(codeOf(`{ a { ${bare} } }`), 'COMPLEXITY_LIMIT_EXCEEDED');
+  });
+
   it('has at most 30 aliases and 50 directives in all its fragments [graphql.limit.shape]', () => {
     const aliases = (count: number): string => Array.from({ length: count }, (_, at) => `a${at}: b`).join(' ');
     assert.equal(codeOf(`{c{${aliases(15)} ...F}} fragment F on T {d{${aliases(15)}}}`), null);

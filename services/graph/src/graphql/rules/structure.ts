@@ -9,6 +9,7 @@ import type {
   SelectionSetNode,
 } from 'graphql';
 import { graphError } from '../errors.ts';
+import { SINGLE_CHANGES } from '../inputs/operations.ts';
 
 /** What one selection set contains, fragments not included. */
 interface Shape {
@@ -87,13 +88,19 @@ function refusalOfRootFields(
   { operation, selectionSet }: OperationDefinitionNode,
   fragments: Fragments,
 ): GraphQLError | null {
-  const max = operation === 'mutation' ? LIMITS.graphMutationFieldsMax : LIMITS.graphQueryFieldsMax;
-  let count = 0;
+  const isMutation = operation === 'mutation';
+  const max = isMutation ? LIMITS.graphMutationFieldsMax : LIMITS.graphQueryFieldsMax;
+  let [count, changes] = [0, 0];
   const seen = new Set<string>();
   const sets = [selectionSet];
   for (let set = sets.pop(); set !== undefined; set = sets.pop()) {
     const shape = shapeOf(set);
-    count += shape.fields.length;
+    const changing = isMutation ? shape.fields.filter(isSingleChange).length : 0;
+    changes += changing;
+    count += shape.fields.length - changing;
+    if (changes > LIMITS.graphMutationChangesMax) {
+      return tooMany('a mutation', LIMITS.graphMutationChangesMax, 'changes of single records');
+    }
     if (count > max) return tooMany(`a ${operation}`, max, 'fields at its first level');
     for (const name of shape.fragments) {
       const fragment = fragments.get(name);
@@ -104,10 +111,20 @@ function refusalOfRootFields(
   return null;
 }
 
+function isSingleChange({ name }: FieldNode): boolean {
+  return SINGLE_CHANGES.has(name.value);
+}
+
 /** What an operation and all fragments that it reaches contain. */
 function refusalOfCounts(operation: OperationDefinitionNode, fragments: Fragments): GraphQLError | null {
   const { variableDefinitions = [], selectionSet } = operation;
-  const total = { aliases: 0, repeats: 0, directives: directivesOf([operation, ...variableDefinitions]) };
+  // Their number is bounded, and each needs an alias.
+  const needed = operation.operation === 'mutation' ? shapeOf(selectionSet).fields.filter(isSingleChange) : [];
+  const total = {
+    aliases: -needed.filter(({ alias }) => alias !== undefined).length,
+    repeats: 0,
+    directives: directivesOf([operation, ...variableDefinitions]),
+  };
   const seen = new Set<string>();
   const sets: SelectionSetNode[] = [selectionSet];
   for (let set = sets.pop(); set !== undefined; set = sets.pop()) {
