@@ -25,9 +25,12 @@ export type SharedSetting =
   | 'WEBHOOK_ALLOWED_CIDRS'
   | 'WEBHOOK_EXTRA_CA_FILE';
 
+/** For services that verify credentials. */
+const VERIFIES: readonly SharedSetting[] = ['NATS_URL', 'API_KEY_PREFIX', 'JWT_ISSUERS', 'BASE_URL', 'AUTH_URL'];
+
 /** Every service, in the order in which they start. They stop in reverse order. */
 export const SERVICES: readonly ServiceSpec[] = [
-  { name: 'sync', role: 'wts_sync', calls: ['auth'], reads: ['NATS_URL', 'API_KEY_PREFIX', 'JWT_ISSUERS'] },
+  { name: 'sync', role: 'wts_sync', calls: ['auth'], reads: VERIFIES },
   {
     name: 'auth',
     role: 'wts_auth',
@@ -45,7 +48,7 @@ export const SERVICES: readonly ServiceSpec[] = [
   {
     name: 'gateway',
     calls: ['workspace', 'auth', 'sync', 'webhook-dispatcher', 'graph', 'agent'],
-    reads: ['NATS_URL', 'API_KEY_PREFIX', 'JWT_ISSUERS', 'BASE_URL', 'AUTH_URL', 'AUTH_PORT'],
+    reads: [...VERIFIES, 'AUTH_PORT'],
   },
 ];
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ErrorCode, Principal } from '@wts/contracts';
 import { errorBody, Fault, LIMITS, SCOPES } from '@wts/contracts';
 import jwt from 'jsonwebtoken';
+import { accessTokenIssuer } from './access-token.ts';
 import { generateApiKey } from './api-key.ts';
 import type { Authenticator, TokenIdentity } from './authenticator.ts';
 import { createAuthenticator } from './authenticator.ts';
@@ -24,6 +25,14 @@ class Setup {
   constructor(more: object = {}) {
     this.authenticator = createAuthenticator({
       issuers: parseIssuers(JSON.stringify([{ ...issuer, ...more }])),
+      accessTokens: {
+        issuer: accessTokenIssuer({
+          authUrl: 'https://auth.test',
+          baseUrl: 'https://api.test',
+          fetchKeys: () => Promise.reject(new Error('none')),
+        }),
+        resolveGrant: async () => null,
+      },
       apiKeyPrefix: 'wts_',
       clock: () => this.nowMs,
       resolveApiKey: async (hash) => {

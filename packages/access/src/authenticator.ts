@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { ErrorCode, Principal, Revocation } from '@wts/contracts';
 import { Fault, LIMITS, SCOPES } from '@wts/contracts';
+import { principalOfAccessToken } from './access-token.ts';
+import type { AccessTokens } from './access-token.ts';
 import { readApiKey } from './api-key.ts';
 import { BoundedMap } from './bounded-map.ts';
+import { API_RESOURCE, credentialFault } from './challenge.ts';
+import type { ProtectedResource } from './challenge.ts';
 import type { Issuer } from './issuers.ts';
 import type { FetchJwks } from './jwks.ts';
 import type { VerifiedJwt } from './jwt.ts';
@@ -19,7 +23,10 @@ export interface TokenIdentity {
 }
 
 export interface AuthenticatorOptions {
+  /** The identity providers. */
   readonly issuers: readonly Issuer[];
+  /** Our own authorization server. */
+  readonly accessTokens: AccessTokens;
   readonly apiKeyPrefix: string;
   /** Null when no valid key has this hash. */
   readonly resolveApiKey: (hash: string, sender: string) => Promise<Principal | null>;
@@ -33,13 +40,20 @@ export interface AuthenticatorOptions {
 export interface Authenticator {
   /**
    * `headers` are all values of the Authorization header. Throws the four faults of a bad credential. `sender` is passed to the
-   * look-ups, which are limited by sender.
+   * look-ups, which are limited by sender. The faults have the challenge of the resource, for which an access token must be.
    */
-  authenticate(headers: readonly string[], sender?: string): Promise<Principal>;
-  authenticateToken(token: string, sender?: string): Promise<Principal>;
+  authenticate(headers: readonly string[], sender?: string, resource?: ProtectedResource): Promise<Principal>;
+  authenticateToken(token: string, sender?: string, resource?: ProtectedResource): Promise<Principal>;
   /** Drops a credential, or those of a person, from the cache, and repeats look-ups of them that are under way. */
   revoke(revocation: Revocation): void;
   close(): void;
+}
+
+/** A valid credential. */
+interface Accepted {
+  readonly principal: Principal;
+  /** Of an access token; null for a credential that is for all resources. */
+  readonly audiences: readonly unknown[] | null;
 }
 
 interface Cached<Outcome> {
@@ -55,24 +69,26 @@ const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /**
  * Resolves credentials to principals, for the gateway and the socket server.
- * Keeps authentication.api-key.accepted, authentication.jwt.accepted.
+ * Keeps authentication.api-key.accepted, authentication.jwt.accepted, authentication.oauth.revoked.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const clock = options.clock ?? Date.now;
-  const accepted = new BoundedMap<string, Cached<Principal>>(CACHED_MAX);
+  const issuers = issuersOf(options);
+  const accepted = new BoundedMap<string, Cached<Accepted>>(CACHED_MAX);
   // A cache of its own, so that invalid credentials cannot evict valid ones.
   const refused = new BoundedMap<string, Cached<Fault>>(CACHED_MAX);
   let current = new LookUpGeneration();
 
-  async function lookUp(token: string, generation: LookUpGeneration, sender: string): Promise<Principal> {
+  async function lookUp(token: string, generation: LookUpGeneration, sender: string): Promise<Accepted> {
     try {
-      const principal = await resolve(token, options, clock, sender);
+      const found = await resolve(token, { ...options, issuers }, clock, sender);
+      const { principal } = found;
       // The result may be older than the revocation, and the caller may open a socket with it.
-      if (generation.isRevokedSince(principal)) return await authenticateToken(token, sender);
+      if (generation.isRevokedSince(principal)) return await accept(token, sender);
       const credentialEndsMs = principal.expiresAt === undefined ? Infinity : principal.expiresAt * 1000;
       const untilMs = Math.min(clock() + LIMITS.credentialCacheMs, credentialEndsMs);
-      if (generation === current) accepted.set(token, { outcome: principal, untilMs });
-      return principal;
+      if (generation === current) accepted.set(token, { outcome: found, untilMs });
+      return found;
     } catch (failure) {
       if (generation === current && isRefusal(failure)) {
         refused.set(token, { outcome: failure, untilMs: clock() + REFUSED_MS });
@@ -83,10 +99,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
   }
 
-  async function authenticateToken(token: string, sender = ''): Promise<Principal> {
+  async function accept(token: string, sender: string): Promise<Accepted> {
     if (token.length > LIMITS.credentialChars) throw refusal(codeFor(token, options.apiKeyPrefix));
-    const principal = accepted.get(token);
-    if (principal !== undefined && clock() < principal.untilMs) return principal.outcome;
+    const known = accepted.get(token);
+    if (known !== undefined && clock() < known.untilMs) return known.outcome;
     const fault = refused.get(token);
     if (fault !== undefined && clock() < fault.untilMs) throw refusal(fault.outcome.code);
     let pending = current.lookUps.get(token);
@@ -98,11 +114,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   return {
-    authenticateToken,
-    authenticate: async (headers, sender) => authenticateToken(readHeader(headers), sender),
+    authenticateToken: (token, sender = '', resource = API_RESOURCE) =>
+      checkFor(resource, async () => accept(token, sender)),
+    authenticate: (headers, sender = '', resource = API_RESOURCE) =>
+      checkFor(resource, async () => accept(readHeader(headers), sender)),
     revoke(revocation) {
       current = current.end(revocation);
-      accepted.deleteWhere(({ outcome }) => concerns(revocation, outcome));
+      accepted.deleteWhere(({ outcome }) => concerns(revocation, outcome.principal));
       refused.clear();
     },
     close() {
@@ -113,9 +131,32 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   };
 }
 
+function issuersOf({ issuers, accessTokens }: AuthenticatorOptions): readonly Issuer[] {
+  if (issuers.some(({ issuer }) => issuer === accessTokens.issuer.issuer)) {
+    throw new Error('The authorization server cannot be an identity provider too: JWT_ISSUERS must not name AUTH_URL.');
+  }
+  return [...issuers, accessTokens.issuer];
+}
+
+/**
+ * The principal, when the credential is for this resource. One look-up serves requests to several resources, so the challenge is
+ * added here. Keeps errors.401.www-authenticate, authentication.mcp.audience.
+ */
+async function checkFor(resource: ProtectedResource, accept: () => Promise<Accepted>): Promise<Principal> {
+  try {
+    const { principal, audiences } = await accept();
+    const { audience } = resource;
+    if (audience === undefined || audiences === null || audiences.includes(audience)) return principal;
+    throw refusal('token_invalid', new Error(`the access token is not for ${audience}`));
+  } catch (failure) {
+    if (!(failure instanceof Fault) || failure.status !== 401) throw failure;
+    throw credentialFault(failure.code, resource, failure.cause);
+  }
+}
+
 /** Look-ups between two revocations, one per token at a time. Bounded by the requests under way. */
 class LookUpGeneration {
-  readonly lookUps = new Map<string, Promise<Principal>>();
+  readonly lookUps = new Map<string, Promise<Accepted>>();
   #ended: { readonly by: Revocation; readonly next: LookUpGeneration } | null = null;
 
   /** The generation of look-ups that begin after the revocation. */
@@ -164,19 +205,30 @@ async function resolve(
   options: AuthenticatorOptions,
   clock: () => number,
   sender: string,
-): Promise<Principal> {
+): Promise<Accepted> {
   if (codeFor(token, options.apiKeyPrefix) === 'api_key_invalid') {
     const key = readApiKey(token, options.apiKeyPrefix);
     const principal = key === null ? null : await options.resolveApiKey(key.hash, sender);
     const hasExpired = principal?.expiresAt !== undefined && principal.expiresAt * 1000 <= clock();
     if (principal === null || hasExpired) throw refusal('api_key_invalid');
-    return principal;
+    return { principal, audiences: null };
   }
   const verified = await verify(token, options, clock);
+  if (verified.issuer === options.accessTokens.issuer.issuer) {
+    const { aud } = verified.claims;
+    const principal = await principalOfAccessToken(verified, options.accessTokens, sender);
+    return { principal, audiences: Array.isArray(aud) ? aud : [aud] };
+  }
   const userId = await options.resolvePerson(identityOf(verified, options.issuers), sender);
   // Keeps authentication.jwt.all-scopes.
   const id = createHash('sha256').update(token).digest('hex').slice(0, 32);
-  return { userId, scopes: SCOPES, credential: { kind: 'jwt', id }, expiresAt: verified.expiresAt };
+  const principal: Principal = {
+    userId,
+    scopes: SCOPES,
+    credential: { kind: 'jwt', id },
+    expiresAt: verified.expiresAt,
+  };
+  return { principal, audiences: null };
 }
 
 async function verify(token: string, options: AuthenticatorOptions, clock: () => number): Promise<VerifiedJwt> {
@@ -219,14 +271,6 @@ function isRefusal(failure: unknown): failure is Fault {
   return failure instanceof Fault && REFUSALS.includes(failure.code);
 }
 
-/** RFC 6750 section 3.1: no `error` for a request without a credential. Keeps errors.401.www-authenticate. */
-const CHALLENGES: Partial<Record<ErrorCode, string>> = {
-  authorization_required: 'Bearer realm="api"',
-  authorization_malformed: 'Bearer realm="api", error="invalid_request"',
-  api_key_invalid: 'Bearer realm="api", error="invalid_token"',
-  token_invalid: 'Bearer realm="api", error="invalid_token"',
-};
-
 function refusal(code: ErrorCode, cause?: unknown): Fault {
-  return new Fault(code, { headers: { 'WWW-Authenticate': CHALLENGES[code] ?? 'Bearer realm="api"' }, cause });
+  return new Fault(code, { cause });
 }

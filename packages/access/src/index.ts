@@ -1,8 +1,11 @@
+export { accessTokenIssuer } from './access-token.ts';
+export type { AccessTokens } from './access-token.ts';
 export { generateApiKey, readApiKey } from './api-key.ts';
 export { BoundedMap } from './bounded-map.ts';
 export type { GeneratedApiKey } from './api-key.ts';
 export { createAuthenticator } from './authenticator.ts';
 export type { Authenticator, AuthenticatorOptions, TokenIdentity } from './authenticator.ts';
+export type { ProtectedResource } from './challenge.ts';
 export { tokenMinter, tokenReader } from './internal-token.ts';
 export type { InternalCall, MintToken, ReadToken, TokenRoute } from './internal-token.ts';
 export { apiResourceOf, issuerOf, mcpResourceOf } from './issuer-of.ts';

@@ -1,3 +1,4 @@
+import type { FetchJwks } from './jwks.ts';
 import { weaknessOf } from './weak-secret.ts';
 
 /** An identity provider whose tokens are accepted. Only the configuration has them; a token cannot add one. */
@@ -8,7 +9,7 @@ export interface Issuer {
   readonly algorithms: readonly Algorithm[];
   /** Accepted values of the `typ` header, lower case; `''` stands for an absent one. */
   readonly types: readonly string[];
-  readonly key: { readonly secret: string } | { readonly jwksUri: string };
+  readonly key: { readonly secret: string } | { readonly jwksUri: string; readonly fetch?: FetchJwks };
   /** The provider verifies every e-mail address: one in a token without the claim `email_verified` counts as verified. */
   readonly trustsEmails: boolean;
 }

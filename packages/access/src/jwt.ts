@@ -118,7 +118,7 @@ async function keyFor(
   if (typeof kid !== 'string' || kid === '' || kid.length > KID_CHARS_MAX) throw refused('kid');
   let jwks = jwksByIssuer.get(issuer);
   if (jwks === undefined) {
-    jwks = new Jwks(issuer.key.jwksUri, fetchJwks);
+    jwks = new Jwks(issuer.key.jwksUri, issuer.key.fetch ?? fetchJwks);
     jwksByIssuer.set(issuer, jwks);
   }
   const key = await jwks.find(kid, algorithm, now * 1000);

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import type { Principal, Scope } from '@wts/contracts';
 import { Fault, SCOPES } from '@wts/contracts';
-import { grants, requireScope, servicePrincipal } from './principal.ts';
+import { includesScope, requireScope, servicePrincipal } from './principal.ts';
 
 const holding = (...scopes: Scope[]): Principal => ({ userId: 'u', scopes, credential: { kind: 'api_key', id: 'k' } });
 
 describe('scopes', () => {
   it('include the lower ones: admin > write > read [authentication.scopes.write-includes-read, authentication.scopes.admin-includes-both]', () => {
-    const granted = SCOPES.map((held) => SCOPES.filter((scope) => grants(holding(held), scope)));
+    const granted = SCOPES.map((held) => SCOPES.filter((scope) => includesScope(holding(held).scopes, scope)));
     assert.deepEqual(granted, [['read'], ['read', 'write'], ['read', 'write', 'admin']]);
   });
 
   it('grant nothing when they are empty or unknown', () => {
     for (const scope of SCOPES) {
-      assert.equal(grants(holding(), scope), false);
-      assert.equal(grants(holding('root' as Scope, 'constructor' as Scope), scope), false);
+      assert.equal(includesScope(holding().scopes, scope), false);
+      assert.equal(includesScope(holding('root' as Scope, 'constructor' as Scope).scopes, scope), false);
     }
   });
 
@@ -35,7 +35,7 @@ describe('scopes', () => {
 describe('a service that acts for itself', () => {
   it('has all scopes and an id that no person has', () => {
     const principal = servicePrincipal('gateway');
-    assert.ok(grants(principal, 'admin'));
+    assert.ok(includesScope(principal.scopes, 'admin'));
     assert.deepEqual(principal.credential, { kind: 'service', id: 'gateway' });
     assert.match(principal.userId, /^0{8}-/);
   });

@@ -1,22 +1,20 @@
 import type { Principal, Scope } from '@wts/contracts';
 import { Fault, SCOPES } from '@wts/contracts';
+import { API_RESOURCE, scopeFault } from './challenge.ts';
+import type { ProtectedResource } from './challenge.ts';
 
 /**
- * Whether one of the principal's scopes is, or includes, `scope`: the list of scopes is in ascending order.
+ * Whether one of the held scopes is, or includes, `scope`: the list of scopes is in ascending order.
  * Keeps authentication.scopes.write-includes-read, authentication.scopes.admin-includes-both.
  */
-export function grants(principal: Principal, scope: Scope): boolean {
+export function includesScope(held: readonly Scope[], scope: Scope): boolean {
   const needed = SCOPES.indexOf(scope);
-  return principal.scopes.some((held) => SCOPES.indexOf(held) >= needed);
+  return held.some((one) => SCOPES.indexOf(one) >= needed);
 }
 
 /** Throws `insufficient_scope`. Called before the record is read, so that the reply does not reveal whether it exists. */
-export function requireScope(principal: Principal, scope: Scope): void {
-  if (grants(principal, scope)) return;
-  throw new Fault('insufficient_scope', {
-    message: `This operation needs the scope ${scope}.`,
-    headers: { 'WWW-Authenticate': `Bearer realm="api", error="insufficient_scope", scope="${scope}"` },
-  });
+export function requireScope(principal: Principal, scope: Scope, resource: ProtectedResource = API_RESOURCE): void {
+  if (!includesScope(principal.scopes, scope)) throw scopeFault(scope, resource);
 }
 
 /** Throws `forbidden` for a credential that is limited to one workspace; for operations that reach beyond one. */

@@ -13,16 +13,6 @@ export const settings = defineSettings({
   ...credentialSettings,
   port: setting.port('PORT', { default: 4000, doc: 'Port of the API origin (BASE_URL).' }),
   authPort: setting.port('AUTH_PORT', { default: 4001, doc: 'Port of the authorization origin (AUTH_URL).' }),
-  baseUrl: setting.url('BASE_URL', {
-    ...HTTP,
-    default: 'http://localhost:4000',
-    doc: 'Public address of the API. With https the gateway sends HSTS.',
-  }),
-  authUrl: setting.url('AUTH_URL', {
-    ...HTTP,
-    default: 'http://localhost:4001',
-    doc: 'Public address of the authorization origin.',
-  }),
   ...upstreamUrls(),
   natsUrls: natsSetting(
     'NATS server, which announces revoked credentials and shares rate counts between gateways. During an outage of NATS a revoked credential works for up to 5 s, and each gateway counts alone.',

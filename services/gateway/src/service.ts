@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
-import { tokenMinter } from '@wts/access';
+import { apiResourceOf, issuerOf, mcpResourceOf, tokenMinter } from '@wts/access';
+import type { ProtectedResource } from '@wts/access';
 import { openAuthenticator, openServiceClient } from '@wts/service-kit/call';
 import { closeNow, createHttpServer, drainServer, listen, onUpgrade } from '@wts/service-kit/http';
 import { logListening } from '@wts/service-kit/life';
@@ -51,6 +52,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
       routes: compileRoutes([...API_ROUTES, ...(config.graphiql ? GRAPHIQL_ROUTES : [])], notices),
       securityHeaders: securityHeaders(new URL(config.baseUrl)),
       ownOrigin: new URL(config.baseUrl).origin,
+      resource: apiResource(config),
     };
     const app = serve(api);
     const sockets = new SocketProxy(api);
@@ -61,6 +63,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
       routes: compileRoutes(AUTH_ROUTES),
       securityHeaders: securityHeaders(new URL(config.authUrl)),
       ownOrigin: new URL(config.authUrl).origin,
+      resource: mcpResource(config),
       // CORS_ORIGINS are for the API. Here an operation is open to pages of any origin, or to its own pages only.
       origins: new Set(),
     });
@@ -80,12 +83,26 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
   },
 };
 
+function apiResource({ baseUrl }: GatewayConfig): ProtectedResource {
+  return { realm: 'api', metadataUrl: `${apiResourceOf(baseUrl)}/.well-known/oauth-protected-resource` };
+}
+
+/** The only operation of the authorization origin with a credential is the agent endpoint. */
+function mcpResource({ authUrl }: GatewayConfig): ProtectedResource {
+  return {
+    realm: 'mcp',
+    metadataUrl: `${issuerOf(authUrl)}/.well-known/oauth-protected-resource/mcp`,
+    scopes: ['read', 'write'],
+    audience: mcpResourceOf(authUrl),
+  };
+}
+
 /** What the steps of both origins share. */
 function openShared(
   kit: ServiceContext,
   config: GatewayConfig,
   nats: Nats,
-): Omit<EdgeParts, 'routes' | 'securityHeaders' | 'ownOrigin'> {
+): Omit<EdgeParts, 'routes' | 'securityHeaders' | 'ownOrigin' | 'resource'> {
   const upstreams = openUpstreams(kit, config);
   for (const name of ESSENTIAL_UPSTREAMS) {
     const upstream = upstreams[name];

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAuthenticator } from '@wts/access';
+import { accessTokenIssuer, createAuthenticator } from '@wts/access';
 import { createLogger } from '@wts/service-kit/observe';
 import { addressReader } from '../src/client-address.ts';
 import { createEdge } from '../src/edge/edge.ts';
@@ -27,6 +27,10 @@ export async function openBareEdge(
     ownAnswers: new Map(),
     authenticator: createAuthenticator({
       issuers: [],
+      accessTokens: {
+        issuer: accessTokenIssuer({ authUrl: 'http://auth.test', baseUrl: '', fetchKeys: async () => Buffer.alloc(0) }),
+        resolveGrant: async () => null,
+      },
       apiKeyPrefix: 'wts_',
       resolveApiKey: async () => null,
       resolvePerson: async () => '',
@@ -55,6 +59,7 @@ export async function openBareEdge(
     socketsMax: 1,
     origins: new Set(),
     ownOrigin: '',
+    resource: { realm: 'api' },
     securityHeaders: [],
     isDraining: () => false,
     clientStalledMs: 1_000,

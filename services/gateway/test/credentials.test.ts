@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { generateApiKey } from '@wts/access';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
 import type { RawReply } from './raw.ts';
-import { startTestGateway, until } from './test-gateway.ts';
+import { BASE_URL, startTestGateway, until } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
+
+/** Where clients find the authorization server of the API. */
+const METADATA = `resource_metadata="${BASE_URL}/.well-known/oauth-protected-resource"`;
 
 describe('credentials', () => {
   let testGateway: TestGateway;
@@ -44,9 +47,9 @@ describe('credentials', () => {
   });
 
   it('get a challenge without an error when none was sent, and with one when it was bad [errors.401.www-authenticate]', async () => {
-    assert.deepEqual((await call()).headers['www-authenticate'], ['Bearer realm="api"']);
+    assert.deepEqual((await call()).headers['www-authenticate'], [`Bearer realm="api", ${METADATA}`]);
     const bad = await call('Authorization: Bearer wts_short');
-    assert.deepEqual(bad.headers['www-authenticate'], ['Bearer realm="api", error="invalid_token"']);
+    assert.deepEqual(bad.headers['www-authenticate'], [`Bearer realm="api", error="invalid_token", ${METADATA}`]);
   });
 
   it('are accepted as API key and as JWT, with the scheme in any case [authentication.api-key.accepted, authentication.jwt.accepted]', async () => {
@@ -90,7 +93,7 @@ describe('credentials', () => {
       errorOf(reply, 403, 'insufficient_scope');
       const scope = line.includes('mutate') ? 'write' : 'admin';
       assert.deepEqual(reply.headers['www-authenticate'], [
-        `Bearer realm="api", error="insufficient_scope", scope="${scope}"`,
+        `Bearer realm="api", error="insufficient_scope", ${METADATA}, scope="${scope}"`,
       ]);
     }
     assert.equal(testGateway.workspace.started, 0);
@@ -115,7 +118,7 @@ describe('credentials', () => {
       const refused = await exchange(testGateway.api, request(line, [`Authorization: Bearer ${none.token}`]));
       errorOf(refused, 403, 'insufficient_scope');
       assert.deepEqual(refused.headers['www-authenticate'], [
-        'Bearer realm="api", error="insufficient_scope", scope="read"',
+        `Bearer realm="api", error="insufficient_scope", ${METADATA}, scope="read"`,
       ]);
     }
     assert.equal(testGateway.sync.started, 0);

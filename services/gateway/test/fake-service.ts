@@ -4,8 +4,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ReadToken } from '@wts/access';
 import { tokenReader } from '@wts/access';
-import { credentialApi, HEADERS, meta } from '@wts/contracts';
-import type { Principal, ServiceName } from '@wts/contracts';
+import { credentialApi, HEADERS, meta, oauthApi } from '@wts/contracts';
+import type { Principal, ResolvedGrant, ServiceName } from '@wts/contracts';
 
 /** A request as the service received it. */
 export interface Seen {
@@ -25,6 +25,9 @@ type Answer = (req: IncomingMessage, res: ServerResponse, seen: Seen) => void;
 export class FakeService {
   readonly seen: Seen[] = [];
   readonly keys = new Map<string, Principal>();
+  readonly grants = new Map<string, ResolvedGrant>();
+  /** The public keys of access tokens. */
+  readonly signingKeys: object[] = [];
   readonly secret: string;
   readonly server: Server;
   readonly #connections = new Set<Socket>();
@@ -95,7 +98,7 @@ export class FakeService {
       res.writeHead(this.isReady ? 200 : 503).end('{}');
       return;
     }
-    const isLookUp = req.url?.startsWith('/internal/') ?? false;
+    const isLookUp = req.url === '/jwks' || (req.url?.startsWith('/internal/') ?? false);
     if (isLookUp) this.lookUps += 1;
     else this.started += 1;
     const parts: Buffer[] = [];
@@ -118,14 +121,25 @@ export class FakeService {
   }
 
   #answerLookUp(req: IncomingMessage, res: ServerResponse, body: Buffer): void {
-    const lookUp = JSON.parse(body.toString('utf8')) as { tokenHash?: string; subject?: string };
-    const reply =
-      req.url === credentialApi.internalResolveApiKey.path
-        ? { ok: true, principal: this.keys.get(lookUp.tokenHash ?? '') ?? null }
-        : { ok: true, userId: lookUp.subject };
+    const reply = this.#replyTo(req.url, JSON.parse(body.toString('utf8') || '{}') as LookUp);
     const text = JSON.stringify(reply);
     res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
   }
+
+  #replyTo(path: string | undefined, { tokenHash = '', subject, grantId = '' }: LookUp): object {
+    if (path === '/jwks') return { keys: this.signingKeys };
+    if (path === oauthApi.internalResolveGrant.path) return { ok: true, grant: this.grants.get(grantId) ?? null };
+    if (path === credentialApi.internalResolveApiKey.path) {
+      return { ok: true, principal: this.keys.get(tokenHash) ?? null };
+    }
+    return { ok: true, userId: subject };
+  }
+}
+
+interface LookUp {
+  readonly tokenHash?: string;
+  readonly subject?: string;
+  readonly grantId?: string;
 }
 
 function answerEcho(_req: IncomingMessage, res: ServerResponse, { method, url, headers, body }: Seen): void {

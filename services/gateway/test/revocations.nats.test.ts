@@ -60,6 +60,20 @@ describe('a revoked credential', () => {
     assert.equal((await call(other.token)).status, 200);
   });
 
+  it('of OAuth is refused with all tokens of its grant when the revocation is published [authentication.oauth.revoked]', async () => {
+    const { token, userId, grantId } = testGateway.accessToken(['read']);
+    assert.equal((await call(token)).status, 200);
+    testGateway.authService.grants.delete(grantId);
+    assert.equal((await call(token)).status, 200, 'the credential is cached');
+    const startedAt = performance.now();
+    for (;;) {
+      publish({ kind: 'credential', credentialId: grantId, userId });
+      const reply = await call(token);
+      if (reply.status === 401) break;
+      assert.ok(performance.now() - startedAt < LIMITS.credentialCacheMs / 2, 'the credential still works');
+    }
+  });
+
   it('keeps its open sockets in the gateway, because sync closes them', async () => {
     const { token, principal } = testGateway.newKey(['read']);
     const socket = new WebSocket(`ws://127.0.0.1:${testGateway.api}/sync/ws?token=${token}`);

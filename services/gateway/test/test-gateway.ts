@@ -1,8 +1,8 @@
-import { createHash, createHmac, randomUUID } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { generateApiKey } from '@wts/access';
-import type { Principal, Scope } from '@wts/contracts';
+import type { GrantScope, Principal, Scope } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
 import { gateway } from '../src/service.ts';
@@ -12,6 +12,15 @@ const SECRET = 'a-secret-of-the-cluster-with-32-characters';
 const JWT_SECRET = 'a-secret-of-the-identity-provider-of-the-test';
 const ISSUER = 'https://id.example.com';
 const AUDIENCE = 'https://api.example.com';
+export const BASE_URL = 'http://localhost:4000';
+export const AUTH_URL = 'http://localhost:4001';
+const signing = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+interface AccessToken {
+  readonly token: string;
+  readonly userId: string;
+  readonly grantId: string;
+}
 
 /** A gateway with fake services behind it, over real sockets. */
 export interface TestGateway {
@@ -28,6 +37,8 @@ export interface TestGateway {
   newKey(scopes: readonly Scope[]): { token: string; principal: Principal };
   forgetKey(token: string): void;
   jwt(claims?: Record<string, unknown>): string;
+  /** An access token of a new grant. */
+  accessToken(scopes: readonly GrantScope[], claims?: Record<string, unknown>): AccessToken;
   close(): Promise<void>;
 }
 
@@ -36,6 +47,12 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
   const sync = await FakeService.start('sync', SECRET);
   const authService = await FakeService.start('auth', SECRET);
   const fakes = [workspace, sync, authService];
+  authService.signingKeys.push({
+    ...signing.publicKey.export({ format: 'jwk' }),
+    kid: 'one',
+    alg: 'ES256',
+    use: 'sig',
+  });
   const lines: string[] = [];
   const auth = await freePort();
   const running = await startService(
@@ -47,6 +64,8 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
       WORKSPACE_SERVICE_URL: workspace.url,
       AUTH_SERVICE_URL: authService.url,
       SYNC_SERVICE_URL: sync.url,
+      BASE_URL,
+      AUTH_URL,
       // Nothing listens there: no test of the gateway needs it.
       WEBHOOK_DISPATCHER_SERVICE_URL: 'http://127.0.0.1:9',
       GRAPH_SERVICE_URL: 'http://127.0.0.1:9',
@@ -86,6 +105,23 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
     newKey,
     forgetKey: (token) => void authService.keys.delete(createHash('sha256').update(token).digest('hex')),
     jwt: (claims = {}) => signJwt(claims),
+    accessToken: (scopes, claims = {}) => {
+      const [userId, grantId] = [randomUUID(), randomUUID()];
+      authService.grants.set(grantId, { userId, clientId: 'client', scopes });
+      const now = Math.floor(Date.now() / 1000);
+      const token = signAccessToken({
+        iss: AUTH_URL,
+        aud: [BASE_URL, `${AUTH_URL}/mcp`],
+        sub: userId,
+        client_id: 'client',
+        scope: scopes.join(' '),
+        gid: grantId,
+        iat: now,
+        exp: now + 1800,
+        ...claims,
+      });
+      return { token, userId, grantId };
+    },
     close: async () => {
       await running.close();
       await Promise.all(fakes.map((fake) => fake.close()));
@@ -99,6 +135,13 @@ function signJwt(claims: Record<string, unknown>): string {
   const payload = { iss: ISSUER, aud: AUDIENCE, sub: randomUUID(), iat: now, exp: now + 600, ...claims };
   const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(payload)}`;
   return `${signed}.${createHmac('sha256', JWT_SECRET).update(signed).digest('base64url')}`;
+}
+
+function signAccessToken(claims: object): string {
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signed = `${part({ alg: 'ES256', typ: 'at+jwt', kid: 'one' })}.${part(claims)}`;
+  const signature = sign('sha256', Buffer.from(signed), { key: signing.privateKey, dsaEncoding: 'ieee-p1363' });
+  return `${signed}.${signature.toString('base64url')}`;
 }
 
 export async function freePort(): Promise<number> {

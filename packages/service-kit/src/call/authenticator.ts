@@ -1,10 +1,25 @@
 import type { Authenticator } from '@wts/access';
-import { createAuthenticator, servicePrincipal } from '@wts/access';
-import { credentialApi, LIMITS } from '@wts/contracts';
+import { accessTokenIssuer, createAuthenticator, servicePrincipal } from '@wts/access';
+import { credentialApi, LIMITS, oauthApi } from '@wts/contracts';
+import type { Contract } from '@wts/contracts';
 import type { credentialSettings } from '../config/credential-settings.ts';
 import type { ConfigOf } from '../config/settings.ts';
 import type { ServiceClient } from './service-client.ts';
 import { SenderSemaphores } from './semaphore.ts';
+
+/** The key set of the authorization server, which is public. */
+const KEY_SET: Contract = {
+  id: 'jwks',
+  method: 'GET',
+  path: '/jwks',
+  summary: '',
+  tag: 'Meta',
+  scope: 'none',
+  reply: { status: 200, schema: { type: 'object' } },
+  errors: [],
+};
+/** Requests wait for the first key set, and for one with a new key. */
+const KEYS_TIMEOUT_MS = 5_000;
 
 interface AuthenticatorKit {
   readonly name: string;
@@ -13,13 +28,13 @@ interface AuthenticatorKit {
 }
 
 /**
- * Resolves credentials to principals, with two look-ups at the auth service. The look-ups of one sender (a network, as the
+ * Resolves credentials to principals, with look-ups at the auth service. The look-ups of one sender (a network, as the
  * gateway names it) are limited, because a sender can make up any number of credentials. Keeps limits.look-ups.network.
  */
 export function openAuthenticator(
   { name, stack }: AuthenticatorKit,
   auth: ServiceClient,
-  { issuers, apiKeyPrefix }: ConfigOf<typeof credentialSettings>,
+  { issuers, apiKeyPrefix, authUrl, baseUrl }: ConfigOf<typeof credentialSettings>,
 ): Authenticator {
   const principal = servicePrincipal(name);
   const lookUps = new SenderSemaphores({
@@ -32,6 +47,21 @@ export function openAuthenticator(
     sender === '' ? lookUp() : lookUps.run(sender, lookUp);
   const authenticator = createAuthenticator({
     issuers,
+    accessTokens: {
+      issuer: accessTokenIssuer({
+        authUrl,
+        baseUrl,
+        fetchKeys: async () => {
+          const keys = await auth.call(KEY_SET, { principal, timeoutMs: KEYS_TIMEOUT_MS });
+          return Buffer.from(JSON.stringify(keys));
+        },
+      }),
+      resolveGrant: async (grantId, sender) => {
+        const request = { principal, body: { grantId }, idempotent: true };
+        const reply = await limited(sender, () => auth.call(oauthApi.internalResolveGrant, request));
+        return reply.grant;
+      },
+    },
     apiKeyPrefix,
     resolveApiKey: async (tokenHash, sender) => {
       const request = { principal, body: { tokenHash }, idempotent: true };

@@ -1,8 +1,14 @@
-import type { Authenticator } from '@wts/access';
+import type { Authenticator, ProtectedResource } from '@wts/access';
 import { requireScope } from '@wts/access';
 import { Fault } from '@wts/contracts';
 import type { Principal } from '@wts/contracts';
 import type { CompiledRoute } from './route-table.ts';
+
+/** Who checks credentials, and for which resource of ours they are. */
+export interface Authentication {
+  readonly authenticator: Authenticator;
+  readonly resource: ProtectedResource;
+}
 
 /**
  * Authenticates a request: section 5 of the specification. A public operation ignores credentials, also broken ones. The
@@ -15,13 +21,13 @@ import type { CompiledRoute } from './route-table.ts';
 export async function authenticate(
   values: readonly string[],
   route: CompiledRoute,
-  authenticator: Authenticator,
+  { authenticator, resource }: Authentication,
   network: string,
 ): Promise<Principal | null> {
   const { scope } = route.contract;
   if (scope === 'none') return null;
-  const principal = await authenticator.authenticate(values, network);
-  requireScope(principal, scope);
+  const principal = await authenticator.authenticate(values, network, resource);
+  requireScope(principal, scope, resource);
   return principal;
 }
 
@@ -29,15 +35,15 @@ export async function authenticate(
 export async function authenticateSocket(
   token: string | null,
   route: CompiledRoute,
-  authenticator: Authenticator,
+  { authenticator, resource }: Authentication,
   network: string,
 ): Promise<Principal> {
   const { scope } = route.contract;
   // Without a token the authenticator refuses as for a missing header.
   const principal = await (token === null
-    ? authenticator.authenticate([])
-    : authenticator.authenticateToken(token, network));
-  if (scope !== 'none') requireScope(principal, scope);
+    ? authenticator.authenticate([], network, resource)
+    : authenticator.authenticateToken(token, network, resource));
+  if (scope !== 'none') requireScope(principal, scope, resource);
   return principal;
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Authenticator, MintToken } from '@wts/access';
+import type { MintToken } from '@wts/access';
 import { Fault, HEADERS } from '@wts/contracts';
 import { ClientClosedError } from '@wts/service-kit/http';
 import type { ReserveBytes } from '@wts/service-kit/http';
@@ -9,6 +9,7 @@ import type { Upstream } from '../upstream.ts';
 import { allowOrigin, answerOptions, refuseReboundHost } from './allow-origin.ts';
 import { answerFault, startAnswer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
+import type { Authentication } from './authenticate.ts';
 import { boundBody } from './bound-body.ts';
 import { RequestContext } from './request-context.ts';
 import { forward } from './forward.ts';
@@ -25,14 +26,13 @@ import type { Shares } from './shares.ts';
 export type OwnAnswer = (context: RequestContext, res: ServerResponse) => void | Promise<void>;
 
 /** What the steps use; one set per origin. */
-export interface EdgeParts {
+export interface EdgeParts extends Authentication {
   readonly routes: RouteTable;
   readonly upstreams: Readonly<Record<UpstreamName, Upstream>>;
   /** Makes the internal token for a service, which names the person on whose behalf the gateway calls. */
   readonly mintToken: Readonly<Record<UpstreamName, MintToken>>;
   /** The operations that the gateway answers itself, by operation id. */
   readonly ownAnswers: ReadonlyMap<string, OwnAnswer>;
-  readonly authenticator: Authenticator;
   readonly rates: RateLimiter;
   readonly shares: Shares;
   readonly connections: NetworkConnections;
@@ -102,7 +102,7 @@ async function runSteps(context: RequestContext, res: ServerResponse, parts: Edg
     context.principal = await authenticate(
       context.headers.authorization,
       route,
-      parts.authenticator,
+      parts,
       parts.rates.networkOf(context),
     ).catch((failure: unknown) => {
       throw parts.rates.refuse(context, failure);

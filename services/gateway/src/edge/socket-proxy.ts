@@ -65,7 +65,7 @@ export class SocketProxy {
   }
 
   async #admit(context: RequestContext, socket: Duplex, head: Buffer): Promise<void> {
-    const { routes, origins, authenticator, upstreams, mintToken, rates, shares, socketsMax } = this.#parts;
+    const { routes, origins, upstreams, mintToken, rates, shares, socketsMax } = this.#parts;
     const found = routes(context.path);
     allowOrigin(context, found, origins);
     refuseAmbiguity(context);
@@ -81,7 +81,7 @@ export class SocketProxy {
     refuseForeignSocket(context, origins, this.#parts.ownOrigin);
     const { token, rest } = takeToken(context.query);
     await rates.checkAddress(context, route);
-    const principal = await authenticateSocket(token, route, authenticator, rates.networkOf(context)).catch(
+    const principal = await authenticateSocket(token, route, this.#parts, rates.networkOf(context)).catch(
       (failure: unknown) => {
         throw rates.refuse(context, failure);
       },
