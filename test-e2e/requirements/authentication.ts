@@ -153,8 +153,8 @@ export const authentication: readonly Rule[] = [
     id: 'authentication.oauth.authorize',
     source: 'Specification 5',
     text: '`{auth_url}/authorize` serves the authorization code grant with PKCE S256.',
-    home: null,
-    status: 'planned',
+    home: 'services/auth/src/http/authorize.ts',
+    status: 'kept',
   },
   {
     id: 'authentication.oauth.pkce-only',

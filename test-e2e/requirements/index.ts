@@ -8,6 +8,7 @@ import { idempotency } from './idempotency.ts';
 import { limits } from './limits.ts';
 import { meta } from './meta.ts';
 import { never } from './never.ts';
+import { people } from './people.ts';
 import { sync } from './sync.ts';
 import { syncChanges } from './sync-changes.ts';
 import { syncSocket } from './sync-socket.ts';
@@ -30,6 +31,7 @@ export const RULES: readonly Rule[] = [
   ...webhookDelivery,
   ...events,
   ...authentication,
+  ...people,
   ...errors,
   ...idempotency,
   ...limits,

@@ -18,6 +18,8 @@ export * as graphqlApi from './graphql.ts';
 export * as memberApi from './members.ts';
 export * as meta from './meta.ts';
 export * as oauthApi from './auth/oauth.ts';
+export * as pageApi from './auth/pages.ts';
+export * as authorizeApi from './auth/authorize.ts';
 export * as privateProjectApi from './private-projects.ts';
 export * as syncApi from './sync.ts';
 export * as syncFrames from './sync/frames.ts';

@@ -264,6 +264,23 @@ export const LIMITS = {
   /** Statements that a connection of the graph service has prepared. With more, connections are replaced, because they keep them all. */
   graphPreparedMax: 500,
 
+  /** One hash of a password takes 128 MB and half a second of a core: so many at once, of one network one. */
+  passwordHashesAtOnceMax: 2,
+  passwordHashesWaitingMax: 32,
+  passwordHashWaitMs: 5_000,
+  /** Failed sign-ins within the window: for one address, and of one network for any address. */
+  signInFailuresMax: 10,
+  signInFailuresOfNetworkMax: 30,
+  signInWindowMs: 15 * 60_000,
+  /** Browsers and networks in which the owner of an account signed in before, and that are counted separately. */
+  signInPlacesMax: 20,
+  /** A session ends when it is not used for so long, and after the longer time in any case. */
+  sessionIdleMs: 14 * 24 * 60 * 60_000,
+  sessionMs: 30 * 24 * 60 * 60_000,
+  sessionsPerPersonMax: 20,
+  /** The time to sign in and to consent. */
+  authorizationRequestMs: 10 * 60_000,
+
   apiKeysPerPersonMax: 100,
   /** How often the time of a key's last use is stored. */
   apiKeyUseIntervalMs: 60_000,

@@ -275,7 +275,7 @@ export const joinWorkspace = contract({
     'When you are a member already, you get the same answer, and nothing changes, not even your role. 410 when you were removed from the workspace, or your role was lowered, after the invitation was made.',
   tag: 'Workspaces',
   scope: 'admin',
-  callers: ['graph'],
+  callers: ['graph', 'auth'],
   body: {
     type: 'object',
     additionalProperties: false,
@@ -295,4 +295,33 @@ export const joinWorkspace = contract({
     example: { ok: true, workspace: { ...workspaceExample, role: 'member' }, role: 'member' },
   },
   errors: ['not_found', 'forbidden', 'wrong_address', 'invitation_expired', 'conflict'],
+});
+
+/** What the page of an invitation shows. Whoever has the code may see it. */
+export const internalReadInvitation = contract({
+  id: 'internalReadInvitation',
+  method: 'POST',
+  path: '/internal/invitations/read',
+  summary: 'An invitation that can be redeemed, by its code',
+  tag: 'Internal',
+  scope: 'none',
+  internal: { callers: ['auth'], forItself: true },
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['code'],
+    properties: { code: { type: 'string', minLength: 1, maxLength: 200 } },
+  },
+  reply: {
+    status: 200,
+    schema: okBody({
+      invitation: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['workspaceName', 'email'],
+        properties: { workspaceName: { type: 'string' }, email: { type: ['string', 'null'] } },
+      },
+    }),
+  },
+  errors: ['not_found', 'invitation_expired'],
 });

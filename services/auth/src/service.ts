@@ -10,12 +10,15 @@ import type { Context } from './context.ts';
 import { mountApiKeys } from './http/api-keys.ts';
 import { mountCredentials } from './http/credentials.ts';
 import { mountGrants } from './http/grants.ts';
+import { mountPages } from './http/pages.ts';
 import { openKeyUse } from './key-use.ts';
 import { serviceMetrics } from './metrics.ts';
 import { openOAuth } from './oauth/oauth.ts';
 import { apiKeyStore } from './store/api-keys.ts';
 import { identityStore } from './store/identities.ts';
+import { openPeople } from './people-context.ts';
 import { revocationReads } from './store/revocations.ts';
+import { sessionStore } from './store/sessions.ts';
 
 /**
  * The one place that knows who calls: identities and API keys, sign-in, and the OAuth 2.1 authorization server of {auth_url}. Its
@@ -54,6 +57,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     mountApiKeys(app, context);
     mountCredentials(app, context);
     mountGrants(app, oauth);
+    mountPages(app, sessionStore(knex), openPeople({ kit, config, knex, context, oauth }));
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };
   },

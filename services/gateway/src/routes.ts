@@ -1,9 +1,11 @@
 import type { Contract, ServiceName } from '@wts/contracts';
 import {
   apiKeyApi,
+  authorizeApi,
   graphqlApi,
   memberApi,
   meta,
+  pageApi,
   privateProjectApi,
   syncApi,
   webhookApi,
@@ -88,6 +90,26 @@ export const GRAPHIQL_ROUTES = [
 export const AUTH_ROUTES = [
   { contract: meta.health, to: 'gateway' },
   { contract: meta.ready, to: 'gateway' },
+
+  { contract: pageApi.home, to: 'auth' },
+  { contract: pageApi.style, to: 'auth' },
+  { contract: pageApi.signInPage, to: 'auth' },
+  { contract: pageApi.signIn, to: 'auth' },
+  { contract: pageApi.providerSignIn, to: 'auth' },
+  { contract: pageApi.providerCallback, to: 'auth' },
+  { contract: pageApi.signOut, to: 'auth' },
+  { contract: pageApi.signedOutPage, to: 'auth' },
+  { contract: pageApi.joinPage, to: 'auth' },
+  { contract: pageApi.join, to: 'auth' },
+  { contract: pageApi.accountPage, to: 'auth' },
+  { contract: pageApi.changePassword, to: 'auth' },
+  { contract: pageApi.createKey, to: 'auth' },
+  { contract: pageApi.revokeKey, to: 'auth' },
+  { contract: pageApi.revokeApp, to: 'auth' },
+  { contract: authorizeApi.authorize, to: 'auth' },
+  { contract: authorizeApi.authorizeForm, to: 'auth' },
+  { contract: authorizeApi.consentPage, to: 'auth' },
+  { contract: authorizeApi.consent, to: 'auth' },
 ] as const satisfies readonly RouteRow[];
 
 /** The services that routes use. Their settings, connections and tokens are derived from this. */

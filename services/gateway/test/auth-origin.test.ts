@@ -65,6 +65,15 @@ describe('the authorization origin', () => {
     res.end();
   };
 
+  it('sends to pages, and to nothing else, where a form comes from', async () => {
+    const lines = ['Origin: null', 'Sec-Fetch-Site: cross-site'];
+    const from = (): unknown[] => [service.last.headers.origin, service.last.headers['sec-fetch-site']];
+    await exchange(edge.port, request('GET /page', lines));
+    assert.deepEqual(from(), ['null', 'cross-site']);
+    await exchange(edge.port, request('GET /open', lines));
+    assert.deepEqual(from(), [undefined, undefined]);
+  });
+
   it('gives the cookies of a browser to pages only, and only pages set cookies', async () => {
     service.answer = answerPage;
     const reply = await exchange(edge.port, request('GET /page', ['Cookie: a=1; b=2', 'cookie: c=3']));

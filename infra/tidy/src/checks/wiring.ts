@@ -28,10 +28,11 @@ export interface Operation {
   readonly path: string;
   readonly scope?: string;
   readonly internal?: object;
+  readonly page?: true;
 }
 
 const SCOPES = new Set(['read', 'write', 'admin']);
-/** Open to everybody because they show nothing of anybody. */
+/** Open to everybody because they show nothing of anybody, as pages are, which know their visitor by a session. */
 const OPEN = new Set([
   '/',
   '/health',
@@ -57,7 +58,7 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
     tree,
     tree.files.filter((path) => isProduct(path) && !path.startsWith(CONTRACTS)),
   );
-  return declared.flatMap(({ name, path, scope, internal }): Finding[] => {
+  return declared.flatMap(({ name, path, scope, internal, page }): Finding[] => {
     const findings: Finding[] = [];
     const short = name.split('.').at(-1) ?? name;
     if (!isServed(short, servers)) {
@@ -69,7 +70,7 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
     if (internal === undefined && !new RegExp(`\\bcontract: (?:\\w+\\.)?${short}\\b`).test(tree.read(ROUTES))) {
       findings.push({ path: ROUTES, message: `${name} (${path}) is public and has no row in the route table` });
     }
-    if (!SCOPES.has(scope ?? '') && internal === undefined && !OPEN.has(path)) {
+    if (!SCOPES.has(scope ?? '') && internal === undefined && !page && !OPEN.has(path)) {
       findings.push({ path: CONTRACTS, message: `${name} (${path}) is open to everybody: give it a scope` });
     }
     if ((internal !== undefined) !== path.startsWith('/internal/')) {
@@ -86,7 +87,7 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
 function isServed(name: string, servers: string): boolean {
   const exported = `(?:\\w+\\.)?${name}`;
   const ways = [
-    `\\bmount(?:Stream)?\\(\\s*[\\w.]+,\\s*${exported}\\b`,
+    `\\bmount(?:Stream|Page)?\\(\\s*[\\w.]+,\\s*${exported}\\b`,
     `\\[\\s*${exported}\\.id,`,
     `pathname !== ${exported}\\.path\\b`,
   ];

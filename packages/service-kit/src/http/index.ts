@@ -9,7 +9,7 @@ export { closeWithLinger, hasLargeUnreadBody } from './unread-body.ts';
 export { acceptsGzip } from './accept-encoding.ts';
 export { chooseRequestId, noteRequest, requestIdOf } from './request-context.ts';
 export type { BodyAdmission, HttpOptions } from './request-context.ts';
-export { parseForm } from './read-form.ts';
+export { parseForm, readForm } from './read-form.ts';
 export { readBytes } from './read-json.ts';
 export type { Connections } from './connections.ts';
 export { closeNow, createHttpServer, drainServer, listen, onUpgrade, refuseUpgrade } from './server.ts';

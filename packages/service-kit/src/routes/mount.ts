@@ -114,7 +114,8 @@ function readerOf<C extends Contract>(contract: C): (req: Request, res: Response
     context.userId = principal.userId || undefined;
     context.http.onPerson?.(principal.userId);
     const params = readParams(req, checkParams);
-    const query = form === 'query' ? parseForm(searchOf(req)) : readQuery(req, checkQuery);
+    // A page answers a fault of its query or its form with a page, so its handler reads them.
+    const query = contract.page ? EMPTY : readAsked(req, form, checkQuery);
     let body: unknown;
     if (contract.body !== undefined && !(contract.bodyOptional && !hasBody(req))) {
       const reading =
@@ -171,6 +172,10 @@ function refuseAs(code: ErrorCode): (failure: unknown) => never {
 function readParams(req: Request, check: Validate | undefined): unknown {
   check?.(req.params);
   return req.params;
+}
+
+function readAsked(req: Request, form: Contract['form'], check: Validate | undefined): unknown {
+  return form === 'query' ? parseForm(searchOf(req)) : readQuery(req, check);
 }
 
 function readQuery(req: Request, check: Validate | undefined): unknown {

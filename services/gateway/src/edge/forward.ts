@@ -183,7 +183,12 @@ function faultOf(error: Error): Fault {
 function requestHeaders({ context: { headers, requestId }, caller, hasCookies }: ForwardOptions): string[] {
   const lines = headers.onward;
   lines.push(HEADERS.requestId, requestId, ...caller);
-  if (hasCookies) for (const cookies of headers.cookies) lines.push('cookie', cookies);
+  if (hasCookies) {
+    for (const cookies of headers.cookies) lines.push('cookie', cookies);
+    // A page judges by them where a form comes from.
+    for (const origin of headers.origin) lines.push('origin', origin);
+    for (const site of headers.fetchSite) lines.push('sec-fetch-site', site);
+  }
   if (isTracing()) replaceTrace(lines);
   return lines;
 }

@@ -14,6 +14,7 @@ export class RequestHeaders {
   socketVersion = NONE;
   origin = NONE;
   cookies = NONE;
+  fetchSite = NONE;
   contentLength = NONE;
   transferEncoding = NONE;
   preflightMethod = NONE;
@@ -41,6 +42,7 @@ const EDGE_HEADERS: Readonly<Record<string, EdgeHeader>> = {
   'sec-websocket-version': 'socketVersion',
   origin: 'origin',
   cookie: 'cookies',
+  'sec-fetch-site': 'fetchSite',
   'content-length': 'contentLength',
   'transfer-encoding': 'transferEncoding',
   'access-control-request-method': 'preflightMethod',

@@ -86,7 +86,8 @@ function refusalOf({ code, message }: Extract<RedemptionVerdict, { outcome: 'ref
   return new Fault(code, text === undefined ? {} : { message: text });
 }
 
-const UNKNOWN_CODE = 'No invitation has this code, or it was deleted. Check the code, or ask for a new invitation.';
+export const UNKNOWN_CODE =
+  'No invitation has this code, or it was deleted. Check the code, or ask for a new invitation.';
 
 async function isMemberOf(
   context: JoinContext,

@@ -6,6 +6,7 @@ import { joinWorkspace } from '../commands/join-workspace.ts';
 import { createInvitation, deleteInvitation } from '../commands/manage-invitations.ts';
 import { removeMember } from '../commands/remove-member.ts';
 import { listInvitations } from '../queries/list-invitations.ts';
+import { readInvitation } from '../queries/read-invitation.ts';
 import { findWorkspace, listMembers, listWorkspaces } from '../queries/read-workspaces.ts';
 import type { Context } from '../context.ts';
 
@@ -66,6 +67,10 @@ export function mountWorkspaces(router: IRouter, context: Context): void {
     }),
     keyed,
   );
+  mount(router, memberApi.internalReadInvitation, async ({ body }) => ({
+    ok: true,
+    invitation: await readInvitation(context, body.code),
+  }));
   mount(router, memberApi.deleteInvitation, async ({ principal, params }) => {
     await deleteInvitation(context, principal, params);
     return { ok: true };

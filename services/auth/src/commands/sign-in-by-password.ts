@@ -1,0 +1,92 @@
+import { LIMITS } from '@wts/contracts';
+import { createHash, randomUUID } from 'node:crypto';
+import { comparableEmail } from '../domain/email.ts';
+import type { PasswordHashes } from '../password-hashes.ts';
+import type { Account, AccountStore } from '../store/accounts.ts';
+import type { Counted, SignInAttemptStore } from '../store/sign-in-attempts.ts';
+
+interface SignInContext {
+  readonly accounts: AccountStore;
+  readonly attempts: SignInAttemptStore;
+  readonly passwords: PasswordHashes;
+}
+
+export interface Visitor {
+  /** The secret of the browser. */
+  readonly browserId: string;
+  readonly network: string;
+  readonly signal: AbortSignal;
+}
+
+export interface SignInAttempt extends Visitor {
+  readonly email: string;
+  readonly password: string;
+}
+
+export type SignInResult =
+  | { readonly outcome: 'right'; readonly account: Account }
+  | { readonly outcome: 'wrong' }
+  | { readonly outcome: 'throttled'; readonly retryAfterSeconds: number };
+
+/**
+ * Checks a password. Failures are counted for the account and for the network; after too many, further attempts are refused until the
+ * window ends. A browser or network in which the owner signed in before is counted for itself only, so an attacker cannot lock the
+ * owner out. An unknown address takes the same work and gets the same answers as a known one.
+ * Keeps authentication.accounts.throttled and authentication.accounts.equal-work.
+ */
+export async function signInByPassword(context: SignInContext, attempt: SignInAttempt): Promise<SignInResult> {
+  const { accounts, attempts, passwords } = context;
+  const email = comparableEmail(attempt.email);
+  const account = await accounts.findByEmail(email);
+  const places = placesOf(attempt);
+  const known = await attempts.knownPlaces(account?.id ?? randomUUID(), places);
+  const counted = countedFor(
+    email,
+    attempt.network,
+    places.find((place) => known.some((one) => one.equals(place))),
+  );
+  const retryAfterSeconds = await attempts.begin(counted);
+  if (retryAfterSeconds !== null) return { outcome: 'throttled', retryAfterSeconds };
+  let isRight: boolean | null = null;
+  try {
+    isRight = await passwords.verify(attempt.password, account?.passwordHash ?? null, attempt);
+  } finally {
+    // Neither is a right password a failure, nor one that was not checked.
+    if (isRight !== false) await attempts.takeBack(counted);
+  }
+  if (!isRight || account === null) return { outcome: 'wrong' };
+  await attempts.addPlaces(account.id, places);
+  await renewHash(context, account, attempt);
+  return { outcome: 'right', account };
+}
+
+/** The browser first, because several people may share a network. */
+export function placesOf({ browserId, network }: Pick<Visitor, 'browserId' | 'network'>): Buffer[] {
+  return [sha256('browser', browserId), sha256('network', network)];
+}
+
+function countedFor(email: string, network: string, knownPlace: Buffer | undefined): Counted[] {
+  const ofAccount = LIMITS.signInFailuresMax;
+  if (knownPlace !== undefined) {
+    return [{ hash: sha256('place', email, knownPlace.toString('hex')), failuresMax: ofAccount }];
+  }
+  return [
+    { hash: sha256('account', email), failuresMax: ofAccount },
+    { hash: sha256('from', network), failuresMax: LIMITS.signInFailuresOfNetworkMax },
+  ];
+}
+
+/** A password that is hashed with another cost is hashed again, now that it is known. */
+async function renewHash(
+  { accounts, passwords }: SignInContext,
+  account: Account,
+  attempt: SignInAttempt,
+): Promise<void> {
+  if (!passwords.isOutdated(account.passwordHash)) return;
+  const to = await passwords.hash(attempt.password, attempt);
+  await accounts.changePassword(account.id, { from: account.passwordHash, to });
+}
+
+function sha256(...parts: readonly string[]): Buffer {
+  return createHash('sha256').update(parts.join('\n')).digest();
+}

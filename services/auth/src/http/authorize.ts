@@ -1,0 +1,125 @@
+import { authorizeApi, Fault } from '@wts/contracts';
+import { randomBytes } from 'node:crypto';
+import { hashOfSecret } from '../commands/begin-session.ts';
+import { shownName } from '../domain/shown-name.ts';
+import { readAuthorizationRequest, redirectTo, type AuthorizationRequest } from '../oauth/authorization-request.ts';
+import type { PeopleContext } from '../people-context.ts';
+import { consentPage } from '../pages/consent.ts';
+import { messagePage } from '../pages/message.ts';
+import type { PendingKey } from '../store/pending-requests.ts';
+import { endedSessionCookie, formToken } from './browser.ts';
+import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
+import type { Parameters } from './parameters.ts';
+
+/** An authorization request that waits for its person. */
+export interface PendingAuthorization extends AuthorizationRequest {
+  /** As the client called itself at that time. */
+  readonly clientName: string | null;
+}
+
+/**
+ * The authorization endpoint (RFC 6749 section 3.1). A valid request is stored for the browser that brought it, the person signs in if
+ * needed, and then decides on the consent page. Nothing skips the decision, because a client without a secret cannot prove who it
+ * is (RFC 8252 section 8.6). Keeps authentication.oauth.authorize, authentication.consent.always and
+ * authentication.consent.redirect.
+ */
+export function mountAuthorize(pages: Pages, context: PeopleContext): void {
+  const { site } = pages;
+  mountPage(pages, authorizeApi.authorize, (call) => begin(pages, context, call, call.query));
+  // A form of another site comes without cookies (SameSite), so it is repeated as a GET, which has them.
+  mountPage(
+    pages,
+    authorizeApi.authorizeForm,
+    async (call) => {
+      const { oauth } = context;
+      const client = await oauth.clients.find(call.form.text('client_id'));
+      const reading = readAuthorizationRequest(call.form, client, { resources: oauth.resources });
+      if (!('ok' in reading)) return begin(pages, context, call, call.form);
+      return { to: `${site.issuer}/authorize?${new URLSearchParams([...call.form.values]).toString()}` };
+    },
+    { token: 'none' },
+  );
+  mountPage(pages, authorizeApi.consentPage, async ({ browser, query }) => {
+    const request = query.text('request');
+    const pending = await context.pending.find<PendingAuthorization>(keyOf(request, browser.id));
+    if (pending === null) throw outdated();
+    if (browser.session === null)
+      return { to: `${site.issuer}/sign-in?${new URLSearchParams({ request }).toString()}` };
+    const { clientName, redirectUri, scopes } = pending;
+    const csrf = formToken(browser, 'session');
+    const shown = { csrf, request, clientName: shownName(clientName), redirectUri, scopes, person: browser.session };
+    return { page: consentPage(site, shown) };
+  });
+  mountPage(pages, authorizeApi.consent, (call) => decide(pages, context, call));
+}
+
+async function begin(
+  { site }: Pages,
+  { oauth, pending }: PeopleContext,
+  { browser }: PageCall,
+  parameters: Parameters,
+): Promise<PageAnswer> {
+  const client = await oauth.clients.find(parameters.text('client_id'));
+  const reading = readAuthorizationRequest(parameters, client, { resources: oauth.resources });
+  if ('page' in reading) {
+    const text = `${reading.page} The app that sent you here has a fault, or someone tries to deceive you. Nothing was allowed.`;
+    return { status: 400, page: messagePage({ title: 'This request cannot be answered', text }) };
+  }
+  if ('redirect' in reading) {
+    const { redirectUri, state, error, description } = reading.redirect;
+    return { to: redirectTo(redirectUri, { error, error_description: description, state, iss: oauth.issuer }) };
+  }
+  const request = randomBytes(32).toString('base64url');
+  const content: PendingAuthorization = { ...reading.ok, clientName: client?.name ?? null };
+  await pending.insert(keyOf(request, browser.id), content);
+  const next = new URLSearchParams({ request }).toString();
+  return { to: `${site.issuer}${browser.session === null ? '/sign-in' : '/consent'}?${next}` };
+}
+
+/** The decision ends the request, so a form that is sent twice gives one code. */
+async function decide({ site, sessions }: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
+  const { browser, form } = call;
+  const { oauth, pending } = context;
+  const { session } = browser;
+  const request = form.text('request');
+  const key = keyOf(request, browser.id);
+  const decision = form.text('decision');
+  if (session === null) throw outdated();
+  if (decision === 'switch') {
+    await sessions.end(session.id);
+    const to = `${site.issuer}/sign-in?${new URLSearchParams({ request }).toString()}`;
+    return { to, cookies: [endedSessionCookie(site)] };
+  }
+  if (decision !== 'allow' && decision !== 'deny')
+    throw new Fault('validation_failed', { message: 'The decision is missing.' });
+  const taken = await pending.take<PendingAuthorization>(key);
+  if (taken === null) throw outdated();
+  const { redirectUri, state, ...granted } = taken;
+  const iss = oauth.issuer;
+  if (decision === 'deny') {
+    const description = 'The person denied the request.';
+    return { to: redirectTo(redirectUri, { error: 'access_denied', error_description: description, state, iss }) };
+  }
+  const { userId, createdAt: signedInAt } = session;
+  const code = await oauth.grants.createWithCode({ ...granted, redirectUri, userId, signedInAt });
+  return { to: redirectTo(redirectUri, { code, state, iss }) };
+}
+
+/** The name of the client of a request; null for none of this browser. */
+export async function nameOfApp(
+  { pending }: Pick<PeopleContext, 'pending'>,
+  request: string,
+  browserId: string,
+): Promise<string | null> {
+  const found = await pending.find<PendingAuthorization>(keyOf(request, browserId));
+  return found === null ? null : shownName(found.clientName);
+}
+
+function keyOf(request: string, browserId: string): PendingKey {
+  return { idHash: hashOfSecret(request), kind: 'authorization', browserHash: hashOfSecret(browserId) };
+}
+
+function outdated(): Fault {
+  const message = 'This request has ended, or began in another browser. Go back to the app and start again.';
+  return new Fault('malformed_request', { message });
+}

@@ -1,0 +1,146 @@
+import type { Contract, Principal } from '@wts/contracts';
+import { ERRORS, Fault, HEADERS, SCOPES } from '@wts/contracts';
+import { noteRequest, parseForm, readForm, sendText, toFault } from '@wts/service-kit/http';
+import { mountStream, type Call } from '@wts/service-kit/routes';
+import type { IRouter, Request } from 'express';
+import { headersOf, renderPage, type Page, type Site } from '../pages/layout.ts';
+import { messagePage } from '../pages/message.ts';
+import type { Session, SessionStore } from '../store/sessions.ts';
+import { browserCookie, formToken, isFormToken, readBrowser, type Browser } from './browser.ts';
+import { Parameters, queryOf } from './parameters.ts';
+
+/** What all pages need. */
+export interface Pages {
+  readonly router: IRouter;
+  readonly site: Site;
+  readonly sessions: SessionStore;
+}
+
+export interface PageCall {
+  readonly browser: Browser;
+  readonly query: Parameters;
+  /** Empty for a GET. */
+  readonly form: Parameters;
+  readonly params: Readonly<Record<string, string>>;
+  /** The network of the client, as the gateway counts it. */
+  readonly network: string;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+}
+
+export type PageAnswer = (
+  | { readonly page: Page; readonly status?: number; readonly retryAfterSeconds?: number }
+  /** An absolute URL. The status is 303, so that no browser repeats a form with a password there (RFC 9700 section 4.12). */
+  | { readonly to: string }
+) & { readonly cookies?: readonly string[] };
+
+interface PageOptions {
+  /** Which token the form must have; `either` is that of the session when there is one. `none` is for a form of other sites. */
+  readonly token?: 'session' | 'browser' | 'either' | 'none';
+}
+
+/**
+ * Mounts a page or a form of pages. A form is refused unless it comes from a page of this site in the same browser. A fault is answered
+ * with a page.
+ */
+export function mountPage(
+  pages: Pages,
+  contract: Contract,
+  handler: (call: PageCall) => Promise<PageAnswer>,
+  { token = 'session' }: PageOptions = {},
+): void {
+  const { router, site, sessions } = pages;
+  mountStream(router, contract, async (call) => {
+    const { req } = call;
+    let browser: Browser | null = null;
+    try {
+      browser = await readBrowser(req, site, sessions);
+      const form = new Parameters(contract.method === 'POST' ? await readForm(req) : parseForm(''));
+      if (contract.method === 'POST' && token !== 'none') {
+        const expected = formToken(
+          browser,
+          token === 'either' ? (browser.session === null ? 'browser' : 'session') : token,
+        );
+        checkForm(req, site, isFormToken(form.text('csrf'), expected));
+      }
+      const answer = await handler({
+        browser,
+        query: queryOf(req),
+        form,
+        params: req.params as Record<string, string>,
+        network: networkOf(req),
+        requestId: call.requestId,
+        signal: call.signal,
+      });
+      send(call, site, browser, answer);
+    } catch (failure) {
+      const fault = toFault(failure);
+      noteRequest(req, { details: null, failure: fault });
+      send(call, site, browser, faultPage(site, fault, call.requestId));
+    }
+  });
+}
+
+/** The caller of a session, who holds all scopes of the person. */
+export function principalOf({ id, userId }: Session): Principal {
+  return { userId, scopes: SCOPES, credential: { kind: 'jwt', id } };
+}
+
+/** Other sites can send forms here, but have no token and another origin. Keeps authentication.pages.forged-forms. */
+function checkForm(req: Request, site: Site, hasToken: boolean): void {
+  const { origin, 'sec-fetch-site': from } = req.headers;
+  // Browsers send `null` with forms of a page whose referrer policy is `no-referrer`, as that of these pages is.
+  const isForeign = origin !== undefined && origin !== 'null' && origin !== site.origin;
+  const isCrossSite = from !== undefined && from !== 'same-origin';
+  if (isForeign || isCrossSite || !hasToken) {
+    throw new Fault('forbidden', {
+      message: 'This form is out of date, or comes from another site. Go back, reload the page and try again.',
+    });
+  }
+}
+
+function networkOf(req: Request): string {
+  const { [HEADERS.network]: network } = req.headers;
+  return typeof network === 'string' ? network : (req.socket.remoteAddress ?? '');
+}
+
+function send({ req, res }: Call, site: Site, browser: Browser | null, answer: PageAnswer): void {
+  const cookies = [...(answer.cookies ?? []), ...(browser?.isNew ? [browserCookie(site, browser)] : [])];
+  if (cookies.length > 0) res.setHeader('Set-Cookie', cookies);
+  if ('to' in answer) {
+    const headers = { ...headersOf({}), location: answer.to };
+    sendText(req, res, { status: 303, text: '', headers });
+    return;
+  }
+  const { page, status = 200, retryAfterSeconds } = answer;
+  const headers = {
+    ...headersOf(page),
+    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+  };
+  sendText(req, res, { status, text: req.method === 'HEAD' ? '' : renderPage(site, page), headers });
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'This does not work',
+  403: 'This is not allowed',
+  404: 'Not found',
+  409: 'This is not possible now',
+  410: 'This is no longer valid',
+  429: 'Too many attempts',
+  500: 'Something went wrong',
+  503: 'Please try again in a moment',
+};
+
+function faultPage(site: Site, fault: Fault, requestId: string): PageAnswer {
+  const { status, publicMessage, retryAfterSeconds } = fault;
+  const text = publicMessage ?? (status >= 500 ? SERVER_FAULT : ERRORS[fault.code].when.replaceAll('`', ''));
+  const page = messagePage({
+    title: TITLES[status] ?? ERRORS[fault.code].error,
+    text,
+    link: { to: site.path('/'), label: 'Go to your account' },
+    ...(status >= 500 ? { requestId } : {}),
+  });
+  return { page, status, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
+}
+
+const SERVER_FAULT = 'The service has a problem and cannot answer now. Nothing was changed. Try again in a moment.';

@@ -1,0 +1,20 @@
+import type { IRouter } from 'express';
+import type { PeopleContext } from '../people-context.ts';
+import { siteOf } from '../pages/layout.ts';
+import type { SessionStore } from '../store/sessions.ts';
+import { mountAccount } from './account.ts';
+import { mountAuthorize } from './authorize.ts';
+import { mountJoin } from './join.ts';
+import type { Pages } from './mount-page.ts';
+import { mountProvider } from './provider.ts';
+import { mountSignIn } from './sign-in.ts';
+
+/** The pages of {auth_url} for people. */
+export function mountPages(router: IRouter, sessions: SessionStore, context: PeopleContext): void {
+  const pages: Pages = { router, sessions, site: siteOf(context.oauth.issuer) };
+  mountSignIn(pages, context);
+  mountProvider(pages, context);
+  mountAuthorize(pages, context);
+  mountJoin(pages, context);
+  mountAccount(pages, context);
+}

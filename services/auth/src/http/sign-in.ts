@@ -1,0 +1,118 @@
+import { pageApi } from '@wts/contracts';
+import { sendText } from '@wts/service-kit/http';
+import { mountStream } from '@wts/service-kit/routes';
+import { beginSession } from '../commands/begin-session.ts';
+import { signInByPassword } from '../commands/sign-in-by-password.ts';
+import type { PeopleContext } from '../people-context.ts';
+import type { Page } from '../pages/layout.ts';
+import { messagePage } from '../pages/message.ts';
+import type { Fields } from '../pages/parts.ts';
+import { signInPage } from '../pages/sign-in.ts';
+import { STYLE } from '../pages/style.ts';
+import { nameOfApp } from './authorize.ts';
+import { endedSessionCookie, formToken, sessionCookie } from './browser.ts';
+import { mountPage, type PageCall, type Pages } from './mount-page.ts';
+import type { Parameters } from './parameters.ts';
+
+/** Where people sign in and out. */
+export function mountSignIn(pages: Pages, context: PeopleContext): void {
+  const { router, site, sessions } = pages;
+
+  mountStream(router, pageApi.style, async ({ req, res }) => {
+    const headers = { 'content-type': 'text/css; charset=utf-8', 'cache-control': 'public, max-age=300' };
+    sendText(req, res, { status: 200, text: req.method === 'HEAD' ? '' : STYLE, headers });
+  });
+
+  mountPage(pages, pageApi.home, async ({ browser }) => ({
+    to: `${site.issuer}${browser.session === null ? '/sign-in' : '/account'}`,
+  }));
+
+  mountPage(pages, pageApi.signInPage, async (call) => ({ page: await showSignIn(pages, context, call, {}) }));
+
+  mountPage(
+    pages,
+    pageApi.signIn,
+    async (call) => {
+      const { form, browser, network, signal, requestId } = call;
+      if (!context.hasAccounts) return { status: 403, page: passwordsClosed(pages) };
+      const { accounts, attempts, passwords } = context;
+      const email = form.text('email').slice(0, 320);
+      const attempt = { email, password: form.text('password'), browserId: browser.id, network, signal };
+      const result = await signInByPassword({ accounts, attempts, passwords }, attempt);
+      if (result.outcome === 'throttled') {
+        const { retryAfterSeconds } = result;
+        const minutes = Math.ceil(retryAfterSeconds / 60);
+        const wrong = `Too many attempts failed. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
+        return { status: 429, retryAfterSeconds, page: await showSignIn(pages, context, call, { email, wrong }) };
+      }
+      if (result.outcome === 'wrong') {
+        const wrong = 'This email and password do not match an account.';
+        return { status: 422, page: await showSignIn(pages, context, call, { email, wrong }) };
+      }
+      const userId = await context.personOf(result.account, { requestId, signal });
+      const secret = await beginSession(sessions, { userId, accountId: result.account.id });
+      if (browser.session !== null) await sessions.end(browser.session.id);
+      return { to: destinationOf(pages, nextOf(form)), cookies: [sessionCookie(site, secret)] };
+    },
+    { token: 'browser' },
+  );
+
+  mountPage(pages, pageApi.signOut, async ({ browser, form }) => {
+    if (browser.session !== null) await sessions.end(browser.session.id);
+    const invitation = form.get('invitation');
+    const to =
+      invitation === undefined ? '/signed-out' : `/join?${new URLSearchParams({ code: invitation }).toString()}`;
+    return { to: `${site.issuer}${to}`, cookies: [endedSessionCookie(site)] };
+  });
+
+  mountPage(pages, pageApi.signedOutPage, async () => ({
+    page: messagePage({
+      title: 'You are signed out',
+      text: 'Apps that you allowed keep their access until you revoke it in your account.',
+      link: { to: site.path('/sign-in'), label: 'Sign in again' },
+    }),
+  }));
+}
+
+/** What the person does after the sign-in: only what this site knows, never an address from outside. */
+export function nextOf(from: Parameters): Fields {
+  return { request: from.get('request'), invitation: from.get('invitation') };
+}
+
+export function destinationOf({ site }: Pick<Pages, 'site'>, { request, invitation }: Fields): string {
+  if (request !== undefined) return `${site.issuer}/consent?${new URLSearchParams({ request }).toString()}`;
+  if (invitation !== undefined) return `${site.issuer}/join?${new URLSearchParams({ code: invitation }).toString()}`;
+  return `${site.issuer}/account`;
+}
+
+interface Shown {
+  readonly email?: string;
+  readonly wrong?: string;
+}
+
+async function showSignIn(
+  { site }: Pages,
+  context: PeopleContext,
+  { browser, query, form }: PageCall,
+  shown: Shown,
+): Promise<Page> {
+  const next = nextOf(form.values.size === 0 ? query : form);
+  const { request } = next;
+  return signInPage(site, {
+    csrf: formToken(browser, 'browser'),
+    next,
+    appName: request === undefined ? null : await nameOfApp(context, request, browser.id),
+    hasAccounts: context.hasAccounts,
+    providerName: context.provider?.name ?? null,
+    ...shown,
+  });
+}
+
+/** Keeps authentication.accounts.off. */
+export function passwordsClosed({ site }: Pick<Pages, 'site'>): Page {
+  return messagePage({
+    title: 'Passwords are not used here',
+    text: 'The operator of this service closed the accounts with a password. Sign in with your organization.',
+    link: { to: site.path('/sign-in'), label: 'Go to the sign-in' },
+  });
+}

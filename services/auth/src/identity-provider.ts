@@ -1,0 +1,150 @@
+import { Fault } from '@wts/contracts';
+import { createHmac } from 'node:crypto';
+import * as client from 'openid-client';
+import type { IdentityClaims } from './commands/resolve-person.ts';
+import type { ProviderSetting } from './domain/provider-setting.ts';
+
+const TIMEOUT_SECONDS = 5;
+/** Answers of a provider are small; a larger one is not read to its end. */
+const ANSWER_BYTES_MAX = 256 * 1024;
+/** Metadata is read again after so long, because addresses may change. */
+const METADATA_MS = 10 * 60_000;
+interface SignInSecrets {
+  readonly browserId: string;
+  readonly state: string;
+}
+
+/**
+ * The OpenID provider at which people sign in: authorization code with PKCE, state and nonce. A person is found by issuer and subject only,
+ * exactly as the tokens of the same provider at the API give them. Verifier and nonce are derived from the secret of the browser, so
+ * they are stored nowhere, and a restart loses nothing. Keeps authentication.provider.sign-in and authentication.provider.faults.
+ */
+export class IdentityProvider {
+  readonly name: string;
+  readonly #setting: ProviderSetting;
+  readonly #redirectUri: string;
+  #found: { readonly metadata: Promise<client.Configuration>; readonly at: number } | null = null;
+
+  constructor(setting: ProviderSetting, redirectUri: string) {
+    this.name = setting.name;
+    this.#setting = setting;
+    this.#redirectUri = redirectUri;
+  }
+
+  /** The address at the provider to which the browser goes. */
+  async begin(secrets: SignInSecrets): Promise<string> {
+    const metadata = await this.#metadata();
+    const challenge = await client.calculatePKCECodeChallenge(derive(secrets, 'verifier'));
+    return client.buildAuthorizationUrl(metadata, {
+      redirect_uri: this.#redirectUri,
+      scope: this.#setting.scopes.join(' '),
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+      nonce: derive(secrets, 'nonce'),
+      state: secrets.state,
+    }).href;
+  }
+
+  /** The identity of the person who comes back with this query. */
+  async finish(query: string, secrets: SignInSecrets): Promise<IdentityClaims> {
+    const metadata = await this.#metadata();
+    try {
+      const tokens = await client.authorizationCodeGrant(metadata, new URL(`${this.#redirectUri}${query}`), {
+        pkceCodeVerifier: derive(secrets, 'verifier'),
+        expectedNonce: derive(secrets, 'nonce'),
+        expectedState: secrets.state,
+        idTokenExpected: true,
+      });
+      const claims: client.IDToken | undefined = tokens.claims();
+      if (claims === undefined) throw new Error('the provider gave no ID token');
+      const { userinfo_endpoint: userinfo } = metadata.serverMetadata();
+      const isComplete = claims['name'] !== undefined && claims['email'] !== undefined;
+      const more =
+        isComplete || userinfo === undefined
+          ? {}
+          : await client.fetchUserInfo(metadata, tokens.access_token, claims.sub);
+      return this.#identityOf({ ...more, ...claims });
+    } catch (cause) {
+      if (cause instanceof client.AuthorizationResponseError) throw this.#refused(cause);
+      throw this.#fault(cause);
+    }
+  }
+
+  /** A failed discovery is tried again at the next sign-in. */
+  #metadata(): Promise<client.Configuration> {
+    if (this.#found !== null && Date.now() - this.#found.at < METADATA_MS) return this.#found.metadata;
+    const metadata = this.#discover();
+    const found = { metadata, at: Date.now() };
+    this.#found = found;
+    metadata.catch(() => {
+      if (this.#found === found) this.#found = null;
+    });
+    return metadata;
+  }
+
+  async #discover(): Promise<client.Configuration> {
+    const { issuer, clientId, clientSecret } = this.#setting;
+    const isHttp = new URL(issuer).protocol === 'http:';
+    try {
+      return await client.discovery(
+        new URL(issuer),
+        clientId,
+        {},
+        clientSecret === undefined ? client.None() : client.ClientSecretBasic(clientSecret),
+        {
+          timeout: TIMEOUT_SECONDS,
+          [client.customFetch]: boundedFetch,
+          // The signature of the ID token is verified too, besides the connection over which it came.
+          // oxlint-disable-next-line typescript/no-deprecated -- marked so by its authors as a warning: for a provider on this machine
+          execute: [client.enableNonRepudiationChecks, ...(isHttp ? [client.allowInsecureRequests] : [])],
+        },
+      );
+    } catch (cause) {
+      throw this.#fault(cause);
+    }
+  }
+
+  /** The claims as `@wts/access` reads those of a token at the API. */
+  #identityOf({ sub, name, email, email_verified: verified, picture }: Record<string, unknown>): IdentityClaims {
+    const isVerified = verified === true || verified === 'true';
+    const emailVerified = verified === undefined ? (this.#setting.trustsEmails ? true : undefined) : isVerified;
+    return {
+      issuer: this.#setting.issuer,
+      subject: String(sub),
+      ...(typeof name === 'string' ? { name } : {}),
+      ...(typeof email === 'string' ? { email } : {}),
+      ...(emailVerified === undefined ? {} : { emailVerified }),
+      ...(typeof picture === 'string' ? { avatarUrl: picture } : {}),
+    };
+  }
+
+  #refused(cause: Error): Fault {
+    return new Fault('forbidden', {
+      message: `${this.name} did not sign you in. Start again, or choose another way.`,
+      cause,
+    });
+  }
+
+  #fault(cause: unknown): Fault {
+    const message = `The sign-in at ${this.name} does not work at this moment. Try again, or ask the operator of this service.`;
+    return new Fault('unavailable', { message, cause });
+  }
+}
+
+function derive({ browserId, state }: SignInSecrets, use: 'verifier' | 'nonce'): string {
+  return createHmac('sha256', browserId).update(`${use} ${state}`).digest('base64url');
+}
+
+/** The time of the whole answer is bounded by the signal that openid-client sets, its size here. */
+async function boundedFetch(url: string, options: client.CustomFetchOptions): Promise<Response> {
+  const response = await fetch(url, options as RequestInit);
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += part.length;
+    if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`);
+    parts.push(part);
+  }
+  const isEmpty = [204, 205, 304].includes(response.status);
+  return new Response(isEmpty ? null : Buffer.concat(parts), { status: response.status, headers: response.headers });
+}

@@ -1,0 +1,138 @@
+import type { ApiKey, GrantScope } from '@wts/contracts';
+import { shownName } from '../domain/shown-name.ts';
+import { PASSWORD_BYTES } from '../domain/password-rules.ts';
+import { html, type Html } from './html.ts';
+import type { Page, Site } from './layout.ts';
+import { field, form, note } from './parts.ts';
+
+export interface ConnectedApp {
+  readonly id: string;
+  readonly clientName: string | null;
+  readonly scopes: readonly GrantScope[];
+  readonly createdAt: Date;
+  readonly usedAt: Date;
+}
+
+export interface AccountPage {
+  readonly csrf: string;
+  readonly person: { readonly name: string; readonly email: string | null };
+  readonly apps: readonly ConnectedApp[];
+  readonly keys: readonly ApiKey[];
+  /** Null for a person who signs in at the identity provider. */
+  readonly accountEmail: string | null;
+  /** The token of a key that was just created. It is shown here only. */
+  readonly newKey?: { readonly label: string; readonly token: string };
+  readonly done?: string;
+  readonly wrong?: { readonly about: 'password' | 'keys'; readonly text: string };
+}
+
+export function accountPage(site: Site, options: AccountPage): Page {
+  const { csrf, person, done = null } = options;
+  return {
+    title: 'Your account',
+    isWide: true,
+    body: html`<div class="head">
+        <div>
+          <h1>${person.name}</h1>
+          <p class="quiet">${person.email ?? 'No email'}</p>
+        </div>
+        ${form(site.path('/sign-out'), { csrf }, html`<button type="submit" class="plain small">Sign out</button>`)}
+      </div>
+      ${done === null ? null : html`<section>${note('done', done)}</section>`} ${appsOf(site, options)}
+      ${keysOf(site, options)} ${passwordOf(site, options)}`,
+  };
+}
+
+function appsOf(site: Site, { csrf, apps }: AccountPage): Html {
+  const rows = apps.map(({ id, clientName, scopes, createdAt, usedAt }) => {
+    const name = shownName(clientName);
+    const may = scopes.includes('write') ? 'Can read and change' : 'Can read';
+    return html`<li>
+      <div class="what">
+        <bdi class="name">${name}</bdi
+        ><span class="quiet small">${may} · allowed ${day(createdAt)} · used ${day(usedAt)}</span>
+      </div>
+      ${form(site.path(`/account/apps/${id}/revoke`), { csrf }, html`<button type="submit" class="plain small" aria-label="Revoke access of ${name}">Revoke</button>`)}
+    </li>`;
+  });
+  return html`<section aria-labelledby="apps">
+    <h2 id="apps">Connected apps</h2>
+    <p class="quiet">Apps that you allowed to use your account. A revoked app loses access within a second.</p>
+    ${
+      rows.length === 0
+        ? html`<p class="note">No app is connected.</p>`
+        : html`<ul class="rows">
+            ${rows}
+          </ul>`
+    }
+  </section>`;
+}
+
+function keysOf(site: Site, { csrf, keys, newKey, wrong }: AccountPage): Html {
+  const rows = keys.map(({ id, label, keyPrefix, permissions, createdAt, lastUsedAt }) => {
+    const used = lastUsedAt === null ? html`never used` : html`used ${day(new Date(lastUsedAt))}`;
+    const may = permissions === 'read-only' ? 'Can read' : 'Full access';
+    return html`<li>
+      <div class="what">
+        <bdi class="name">${label}</bdi
+        ><span class="quiet small">${keyPrefix}… · ${may} · created ${day(new Date(createdAt))} · ${used}</span>
+      </div>
+      ${form(site.path(`/account/keys/${id}/revoke`), { csrf }, html`<button type="submit" class="plain small" aria-label="Revoke the key ${label}">Revoke</button>`)}
+    </li>`;
+  });
+  return html`<section aria-labelledby="keys">
+    <h2 id="keys">API keys</h2>
+    <p class="quiet">For scripts and integrations. A key has full access to everything you can do.</p>
+    ${newKey === undefined ? null : html`<div class="note done" role="status">The key “${newKey.label}” is created. Copy it now, it is not shown again.<code class="token">${newKey.token}</code></div>`}
+    ${note('wrong', wrong?.about === 'keys' ? wrong.text : null)}
+    ${
+      rows.length === 0
+        ? null
+        : html`<ul class="rows">
+            ${rows}
+          </ul>`
+    }
+    ${form(
+      site.path('/account/keys'),
+      { csrf },
+      html`<div class="inline">
+        ${field({ label: 'Name of a new key', name: 'label', autocomplete: 'off', lengthMax: 100 })}<button
+          type="submit"
+        >
+          Create key
+        </button>
+      </div>`,
+    )}
+  </section>`;
+}
+
+function passwordOf(site: Site, { csrf, accountEmail, wrong }: AccountPage): Html | null {
+  if (accountEmail === null) return null;
+  return html`<section aria-labelledby="password-title">
+    <h2 id="password-title">Password</h2>
+    <p class="quiet">A change signs you out everywhere else and disconnects all apps. API keys stay.</p>
+    ${note('wrong', wrong?.about === 'password' ? wrong.text : null)}
+    ${form(
+      site.path('/account/password'),
+      { csrf },
+      html`<input
+          type="email"
+          name="email"
+          value="${accountEmail}"
+          autocomplete="username"
+          aria-label="Email"
+          readonly
+          hidden
+        />
+        ${field({ label: 'Current password', name: 'current', type: 'password', autocomplete: 'current-password' })}
+        ${field({ label: 'New password', name: 'password', type: 'password', autocomplete: 'new-password', lengthMin: PASSWORD_BYTES.min, hint: `At least ${PASSWORD_BYTES.min} characters. A few words are easy to remember.` })}
+        <button type="submit" class="plain">Change password</button>`,
+    )}
+  </section>`;
+}
+
+const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
+
+function day(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}">${DAY.format(at)}</time>`;
+}

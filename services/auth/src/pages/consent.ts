@@ -1,0 +1,87 @@
+import type { GrantScope } from '@wts/contracts';
+import { html, type Html } from './html.ts';
+import type { Page, Site } from './layout.ts';
+import { form } from './parts.ts';
+
+interface ConsentPage {
+  readonly csrf: string;
+  readonly request: string;
+  readonly clientName: string;
+  readonly redirectUri: string;
+  readonly scopes: readonly GrantScope[];
+  readonly person: { readonly name: string; readonly email: string | null };
+}
+
+/** What a scope allows, in words. */
+const SCOPE_TEXTS: Readonly<Record<GrantScope, string>> = {
+  read: 'See your workspaces, tasks, projects, comments and members',
+  write: 'Create and change tasks, projects, comments and labels',
+};
+
+/** The page on which a person decides about a client. It is shown for every request, because a client cannot prove who it is. */
+export function consentPage(site: Site, options: ConsentPage): Page {
+  const { csrf, request, clientName, redirectUri, scopes, person } = options;
+  const target = targetOf(redirectUri);
+  return {
+    title: `Allow ${clientName}?`,
+    leadsTo: [target.source],
+    body: html`<h1>Allow <bdi>${clientName}</bdi> to use your account?</h1>
+      <p class="quiet">
+        You are signed in as <strong>${person.name}</strong>${person.email === null ? null : html` (${person.email})`}.
+      </p>
+      <p>It will be able to:</p>
+      <ul class="allowed">
+        ${scopes.map((scope) => html`<li>${SCOPE_TEXTS[scope]}</li>`)}
+      </ul>
+      <p class="quiet small">
+        It can do this in all your workspaces, as far as your role allows, until you revoke it. It cannot manage
+        members, webhooks or API keys.
+      </p>
+      ${warning(target)}
+      ${form(
+        site.path('/consent'),
+        { csrf, request },
+        html`<div class="choices">
+          <button type="submit" name="decision" value="allow">Allow</button>
+          <button type="submit" name="decision" value="deny" class="plain">Deny</button>
+        </div>`,
+      )}
+      ${form(site.path('/consent'), { csrf, request, decision: 'switch' }, html`<p class="foot">Not you? <button type="submit" class="link">Use another account</button></p>`)}`,
+  };
+}
+
+interface Target {
+  readonly kind: 'site' | 'loopback' | 'app';
+  /** The host, or the scheme of an app on this device. */
+  readonly shown: string;
+  /** For `form-action`: Chromium applies it to the redirect after the form too. */
+  readonly source: string;
+}
+
+const LOOPBACK: readonly string[] = ['127.0.0.1', '[::1]', 'localhost'];
+/** A policy cannot name an IPv6 address. */
+const NAMEABLE = /^[a-z0-9.-]+$/;
+
+function targetOf(redirectUri: string): Target {
+  const { protocol, hostname, host } = new URL(redirectUri);
+  if (protocol !== 'https:' && protocol !== 'http:') return { kind: 'app', shown: protocol, source: protocol };
+  const source = NAMEABLE.test(hostname) ? `${protocol}//${host}` : protocol;
+  return { kind: LOOPBACK.includes(hostname) ? 'loopback' : 'site', shown: host, source };
+}
+
+function warning({ kind, shown }: Target): Html {
+  if (kind === 'site') {
+    return html`<p class="note">
+      Your answer goes to <strong>${shown}</strong>. Allow it only if you trust that site and began this there.
+    </p>`;
+  }
+  const where =
+    kind === 'loopback'
+      ? html`a program on your device (<strong>${shown}</strong>)`
+      : html`an app on your device (<strong>${shown}</strong>)`;
+  return html`<div class="note careful">
+    <p>
+      Your answer goes to ${where}. Any program can use this name. Allow it only if you started it yourself just now.
+    </p>
+  </div>`;
+}

@@ -1,0 +1,101 @@
+import { PASSWORD_BYTES } from '../domain/password-rules.ts';
+import { html, type Html } from './html.ts';
+import type { Page, Site } from './layout.ts';
+import { field, form, note } from './parts.ts';
+
+/** The first page for a person with a code, who opened no link. */
+export function enterCodePage(site: Site): Page {
+  return {
+    title: 'Join a workspace',
+    body: html`<h1>Join a workspace</h1>
+      <p class="quiet">Enter the code of your invitation.</p>
+      <form method="get" action="${site.path('/join')}">
+        ${field({ label: 'Invitation code', name: 'code', autocomplete: 'off', isFirst: true, lengthMax: 200 })}
+        <button type="submit">Continue</button>
+      </form>
+      <p class="foot">You have an account? <a href="${site.path('/sign-in')}">Sign in</a></p>`,
+  };
+}
+
+interface JoinPage {
+  readonly csrf: string;
+  readonly code: string;
+  readonly workspaceName: string;
+  /** The only address that may use the invitation; null for any. */
+  readonly address: string | null;
+  readonly wrong?: string;
+}
+
+interface NewPersonPage extends JoinPage {
+  readonly hasAccounts: boolean;
+  readonly name?: string;
+  readonly email?: string;
+}
+
+/** For a person who is not signed in: a new account, or the way to the sign-in. */
+export function newPersonPage(site: Site, options: NewPersonPage): Page {
+  const { csrf, code, workspaceName, address, hasAccounts, name = '', email = '', wrong = null } = options;
+  const signIn = `${site.path('/sign-in')}?${new URLSearchParams({ invitation: code }).toString()}`;
+  return {
+    title: `Join ${workspaceName}`,
+    body: html`<h1>Join <bdi>${workspaceName}</bdi></h1>
+      <p class="quiet">
+        ${hasAccounts ? 'Create an account to accept the invitation.' : 'Sign in to accept the invitation.'}
+      </p>
+      ${note('wrong', wrong)}
+      ${
+        hasAccounts
+          ? form(
+              site.path('/join'),
+              { csrf, code },
+              html`${field({ label: 'Name', name: 'name', autocomplete: 'name', value: name, isFirst: true, lengthMax: 200 })}
+                ${field({
+                  label: 'Email',
+                  name: 'email',
+                  type: 'email',
+                  autocomplete: 'username',
+                  value: address ?? email,
+                  lengthMax: 320,
+                  ...(address === null ? {} : { isFixed: true, hint: 'The invitation is for this address.' }),
+                })}
+                ${field({ label: 'Password', name: 'password', type: 'password', autocomplete: 'new-password', lengthMin: PASSWORD_BYTES.min, hint: `At least ${PASSWORD_BYTES.min} characters. A few words are easy to remember.` })}
+                <button type="submit">Create account and join</button>`,
+            )
+          : html`<a class="button" href="${signIn}">Sign in</a>`
+      }
+      ${hasAccounts ? html`<p class="foot">You have an account? <a href="${signIn}">Sign in</a></p>` : null}`,
+  };
+}
+
+interface MemberPage extends JoinPage {
+  readonly person: { readonly name: string; readonly email: string | null };
+}
+
+/** For a person who is signed in. */
+export function signedInPage(site: Site, options: MemberPage): Page {
+  const { csrf, code, workspaceName, address, person, wrong = null } = options;
+  return {
+    title: `Join ${workspaceName}`,
+    body: html`<h1>Join <bdi>${workspaceName}</bdi></h1>
+      <p class="quiet">
+        You are signed in as <strong>${person.name}</strong>${person.email === null ? null : html` (${person.email})`}.
+      </p>
+      ${note('wrong', wrong)} ${address === null ? null : html`<p class="note">The invitation is for ${address}.</p>`}
+      ${form(site.path('/join'), { csrf, code }, html`<button type="submit">Join ${workspaceName}</button>`)}
+      ${form(site.path('/sign-out'), { csrf, invitation: code }, html`<p class="foot">Not you? <button type="submit" class="link">Use another account</button></p>`)}`,
+  };
+}
+
+/** After the person joined. */
+export function joinedPage(
+  site: Site,
+  { workspaceName, role }: { readonly workspaceName: string; readonly role: string },
+): Page {
+  const as: Html = html`You are a member now, with the role <strong>${role}</strong>.`;
+  return {
+    title: `Welcome to ${workspaceName}`,
+    body: html`<h1>Welcome to <bdi>${workspaceName}</bdi></h1>
+      <p>${as}</p>
+      <a class="button" href="${site.path('/account')}">Go to your account</a>`,
+  };
+}

@@ -1,0 +1,55 @@
+import { html, type Html } from './html.ts';
+
+export type Fields = Readonly<Record<string, string | undefined>>;
+
+/** A form that is sent by POST, with its token against forged requests. */
+export function form(action: string, fields: Fields, content: Html): Html {
+  const hidden = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [html`<input type="hidden" name="${name}" value="${value}" />`],
+  );
+  return html`<form method="post" action="${action}">${hidden}${content}</form>`;
+}
+
+/** What was wrong, or what was done, above a form. Screen readers read it first. */
+export function note(kind: 'wrong' | 'careful' | 'done', text: string | null): Html | null {
+  return text === null
+    ? null
+    : html`<p class="note ${kind}" role="${kind === 'wrong' ? 'alert' : 'status'}">${text}</p>`;
+}
+
+interface FieldOptions {
+  readonly label: string;
+  readonly name: string;
+  readonly type?: 'email' | 'password' | 'text';
+  /** https://html.spec.whatwg.org/#autofill: password managers know the field by it. */
+  readonly autocomplete: string;
+  readonly value?: string;
+  readonly hint?: string;
+  readonly isFirst?: boolean;
+  readonly isFixed?: boolean;
+  readonly lengthMin?: number;
+  readonly lengthMax?: number;
+}
+
+export function field(options: FieldOptions): Html {
+  const { label, name, type = 'text', autocomplete, value = '', hint, lengthMin, lengthMax } = options;
+  const hintId = `${name}-hint`;
+  return html`<div class="field">
+    <label for="${name}">${label}</label>
+    <input
+      id="${name}"
+      name="${name}"
+      type="${type}"
+      autocomplete="${autocomplete}"
+      value="${value}"
+      required${
+        hint === undefined ? null : html` aria-describedby="${hintId}"`
+      }${options.isFixed ? html` readonly` : null}${options.isFirst ? html` autofocus` : null}${
+        lengthMin === undefined ? null : html` minlength="${lengthMin}"`
+      }${lengthMax === undefined ? null : html` maxlength="${lengthMax}"`}${
+        type === 'text' ? null : html` autocapitalize="none" spellcheck="false"`
+      }
+    />
+    ${hint === undefined ? null : html`<p class="hint" id="${hintId}">${hint}</p>`}
+  </div>`;
+}

@@ -1,0 +1,64 @@
+import { servicePrincipal } from '@wts/access';
+import type { Principal } from '@wts/contracts';
+import type { CallTrace, ServiceClient } from '@wts/service-kit/call';
+import { openServiceClient } from '@wts/service-kit/call';
+import type { ConfigOf } from '@wts/service-kit/config';
+import type { ServiceContext } from '@wts/service-kit/life';
+import type { Knex } from 'knex';
+import { resolvePerson, type IdentityClaims } from './commands/resolve-person.ts';
+import type { settings } from './config.ts';
+import type { Context } from './context.ts';
+import { IdentityProvider } from './identity-provider.ts';
+import type { OAuth } from './oauth/oauth.ts';
+import { PasswordHashes } from './password-hashes.ts';
+import { ACCOUNT_ISSUER, accountStore, type Account, type AccountStore } from './store/accounts.ts';
+import { pendingRequestStore, type PendingRequestStore } from './store/pending-requests.ts';
+import { signInAttemptStore, type SignInAttemptStore } from './store/sign-in-attempts.ts';
+
+/** What the pages use, opened once. */
+export interface PeopleContext {
+  /** People may sign in by password. */
+  readonly hasAccounts: boolean;
+  readonly provider: IdentityProvider | null;
+  readonly accounts: AccountStore;
+  readonly attempts: SignInAttemptStore;
+  readonly passwords: PasswordHashes;
+  readonly pending: PendingRequestStore;
+  readonly oauth: Pick<OAuth, 'issuer' | 'resources' | 'clients' | 'grants'>;
+  readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
+  readonly workspace: ServiceClient;
+  /** This service, for calls without a person. */
+  readonly self: Principal;
+  /** The person of an identity; created when they are new. */
+  readonly resolve: (claims: IdentityClaims, trace: CallTrace) => Promise<string>;
+  /** The person of an account. */
+  readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
+}
+
+interface Opening {
+  readonly kit: ServiceContext;
+  readonly config: ConfigOf<typeof settings>;
+  readonly knex: Knex;
+  readonly context: Context;
+  readonly oauth: OAuth;
+}
+
+export function openPeople({ kit, config, knex, context, oauth }: Opening): PeopleContext {
+  const resolve: PeopleContext['resolve'] = (claims, trace) => resolvePerson(context, claims, trace);
+  const { provider } = config;
+  return {
+    hasAccounts: config.hasAccounts,
+    provider: provider === undefined ? null : new IdentityProvider(provider, `${oauth.issuer}/sign-in/callback`),
+    accounts: accountStore(knex),
+    attempts: signInAttemptStore(knex),
+    passwords: new PasswordHashes(config.passwordCostLog2),
+    pending: pendingRequestStore(knex),
+    oauth,
+    keys: context,
+    workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),
+    self: servicePrincipal('auth'),
+    resolve,
+    personOf: ({ id, name, email, emailVerified }, trace) =>
+      resolve({ issuer: ACCOUNT_ISSUER, subject: id, name, email, emailVerified }, trace),
+  };
+}

@@ -1,0 +1,61 @@
+import { rows } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
+
+/**
+ * The issuer of the identities of accounts; their subject is the id of the account. No URL, so that no identity provider has the same,
+ * and no change of AUTH_URL gives people a second person.
+ */
+export const ACCOUNT_ISSUER = 'wts:accounts';
+
+/** A person who signs in here by password. */
+export interface Account {
+  readonly id: string;
+  /** As its owner wrote it. */
+  readonly email: string;
+  readonly name: string;
+  readonly emailVerified: boolean;
+  readonly passwordHash: string;
+}
+
+export interface NewAccount extends Account {
+  /** The address in the form in which addresses are compared. */
+  readonly comparableEmail: string;
+}
+
+export interface AccountStore {
+  findByEmail(comparableEmail: string): Promise<Account | null>;
+  find(id: string): Promise<Account | null>;
+  /** False when the address has an account. */
+  insert(account: NewAccount): Promise<boolean>;
+  /** False when the password was changed meanwhile. */
+  changePassword(id: string, change: { readonly from: string; readonly to: string }): Promise<boolean>;
+  verifyEmail(id: string): Promise<void>;
+}
+
+const COLUMNS = `id, shown_email as email, name, email_verified as "emailVerified", password_hash as "passwordHash"`;
+
+export function accountStore(knex: Knex): AccountStore {
+  return {
+    // Unique index accounts (email).
+    findByEmail: async (comparableEmail) => {
+      const sql = `select ${COLUMNS} from auth.accounts where email = :comparableEmail`;
+      return (await rows<Account>(knex, sql, { comparableEmail }))[0] ?? null;
+    },
+    find: async (id) =>
+      (await rows<Account>(knex, `select ${COLUMNS} from auth.accounts where id = :id`, { id }))[0] ?? null,
+    insert: async ({ id, comparableEmail, email, name, emailVerified, passwordHash }) => {
+      const sql = `insert into auth.accounts (id, email, shown_email, name, email_verified, password_hash)
+        values (:id, :comparableEmail, :email, :name, :emailVerified, :passwordHash)
+        on conflict (email) do nothing returning id`;
+      const values = { id, comparableEmail, email, name, emailVerified, passwordHash };
+      return (await rows(knex, sql, values)).length > 0;
+    },
+    changePassword: async (id, { from, to }) => {
+      const sql = `update auth.accounts set password_hash = :to where id = :id and password_hash = :from returning id`;
+      return (await rows(knex, sql, { id, from, to })).length > 0;
+    },
+    verifyEmail: async (id) => {
+      await rows(knex, `update auth.accounts set email_verified = true where id = :id`, { id });
+    },
+  };
+}

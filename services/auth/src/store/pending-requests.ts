@@ -1,0 +1,51 @@
+import { LIMITS } from '@wts/contracts';
+import { rows } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
+
+export type PendingKind = 'authorization' | 'provider';
+
+export interface PendingKey {
+  readonly idHash: Buffer;
+  readonly kind: PendingKind;
+  /** Of the browser that began it. */
+  readonly browserHash: Buffer;
+}
+
+/** What waits until a person has signed in or decided. */
+export interface PendingRequestStore {
+  insert(key: PendingKey, content: object): Promise<void>;
+  /** Null when it is unknown, too old, or of another browser. */
+  find<T>(key: PendingKey): Promise<T | null>;
+  /** Finds it and ends it: of several callers, one gets it. */
+  take<T>(key: PendingKey): Promise<T | null>;
+}
+
+const DELETED_AT_ONCE = 20;
+const IS_MEANT = `id_hash = :idHash and kind = :kind and browser_hash = :browserHash and expires_at > now()`;
+
+export function pendingRequestStore(knex: Knex): PendingRequestStore {
+  return {
+    insert: async ({ idHash, kind, browserHash }, content) => {
+      const sql = `insert into auth.pending_requests (id_hash, kind, browser_hash, content, expires_at)
+        values (:idHash, :kind, :browserHash, :content, now() + make_interval(secs => :seconds))`;
+      const seconds = LIMITS.authorizationRequestMs / 1000;
+      await rows(knex, sql, { idHash, kind, browserHash, content: JSON.stringify(content), seconds });
+      // Index pending_requests (expires_at).
+      const deleteExpired = `delete from auth.pending_requests where id_hash in (select id_hash from auth.pending_requests
+        where expires_at <= now() order by expires_at limit ${DELETED_AT_ONCE} for update skip locked)`;
+      await rows(knex, deleteExpired);
+    },
+    find: async <T>({ idHash, kind, browserHash }: PendingKey) => {
+      const sql = `select content from auth.pending_requests where ${IS_MEANT}`;
+      return parse(await rows(knex, sql, { idHash, kind, browserHash })) as T | null;
+    },
+    take: async <T>({ idHash, kind, browserHash }: PendingKey) => {
+      const sql = `delete from auth.pending_requests where ${IS_MEANT} returning content`;
+      return parse(await rows(knex, sql, { idHash, kind, browserHash })) as T | null;
+    },
+  };
+}
+
+function parse([row]: { content: string }[]): unknown {
+  return row === undefined ? null : JSON.parse(row.content);
+}

@@ -1,0 +1,80 @@
+import { LIMITS } from '@wts/contracts';
+import { rows } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
+
+export interface Counted {
+  readonly hash: Buffer;
+  /** Failures within the window, after which attempts are refused. */
+  readonly failuresMax: number;
+}
+
+/** Failed sign-ins, shared by all replicas, and the places where owners of accounts signed in before. */
+export interface SignInAttemptStore {
+  /**
+   * Counts an attempt as failed before its password is checked, so that parallel attempts count too. Returns the time until the
+   * next attempt in seconds, or null when this one may proceed.
+   */
+  begin(counted: readonly Counted[]): Promise<number | null>;
+  /** The attempt did not fail. */
+  takeBack(counted: readonly Counted[]): Promise<void>;
+  /** Of these places, those in which the owner signed in before. */
+  knownPlaces(accountId: string, places: readonly Buffer[]): Promise<Buffer[]>;
+  addPlaces(accountId: string, places: readonly Buffer[]): Promise<void>;
+}
+
+/** Each attempt deletes up to so many ended windows, so that the table holds about one window of failures. */
+const DELETED_AT_ONCE = 20;
+
+export function signInAttemptStore(knex: Knex): SignInAttemptStore {
+  return {
+    begin: async (counted) => {
+      // In one order, so that no two attempts lock each other.
+      const ordered = counted.toSorted((a, b) => Buffer.compare(a.hash, b.hash));
+      const waits: number[] = [];
+      for (const one of ordered) waits.push(...(await count(knex, one)));
+      await rows(
+        knex,
+        `delete from auth.sign_in_failures where counted_hash in (select counted_hash from auth.sign_in_failures
+          where ends_at <= now() order by ends_at limit ${DELETED_AT_ONCE} for update skip locked)`,
+      );
+      return waits.length === 0 ? null : Math.max(...waits);
+    },
+    takeBack: async (counted) => {
+      const sql = `update auth.sign_in_failures set failures = failures - 1 where counted_hash = :hash and failures > 0`;
+      for (const { hash } of counted) await rows(knex, sql, { hash });
+    },
+    // Primary key sign_in_places (account_id, place_hash).
+    knownPlaces: async (accountId, places) => {
+      const sql = `select place_hash as place from auth.sign_in_places
+        where account_id = :accountId and encode(place_hash, 'hex') = any(:places)`;
+      const found = await rows<{ place: Buffer }>(knex, sql, {
+        accountId,
+        places: places.map((one) => one.toString('hex')),
+      });
+      return found.map(({ place }) => place);
+    },
+    addPlaces: async (accountId, places) => {
+      const add = `insert into auth.sign_in_places (account_id, place_hash) values (:accountId, :place)
+        on conflict (account_id, place_hash) do update set last_used_at = now()`;
+      for (const place of places) await rows(knex, add, { accountId, place });
+      const drop = `delete from auth.sign_in_places where account_id = :accountId and place_hash not in (
+        select place_hash from auth.sign_in_places where account_id = :accountId
+          order by last_used_at desc limit ${LIMITS.signInPlacesMax})`;
+      await rows(knex, drop, { accountId });
+    },
+  };
+}
+
+/** Empty when the attempt may proceed, otherwise the seconds until the window ends. A refused attempt does not prolong it. */
+async function count(knex: Knex, { hash, failuresMax }: Counted): Promise<number[]> {
+  const sql = `insert into auth.sign_in_failures as f (counted_hash, failures, ends_at)
+      values (:hash, 1, now() + make_interval(secs => :seconds))
+    on conflict (counted_hash) do update set
+      failures = case when f.ends_at <= now() then 1 else least(f.failures + 1, :failuresMax + 1) end,
+      ends_at = case when f.ends_at <= now() then excluded.ends_at else f.ends_at end
+    returning failures, ceil(extract(epoch from ends_at - now()))::integer as "retryAfterSeconds"`;
+  const values = { hash, failuresMax, seconds: LIMITS.signInWindowMs / 1000 };
+  const [row] = await rows<{ failures: number; retryAfterSeconds: number }>(knex, sql, values);
+  if (row === undefined) throw new Error('an upsert without a condition returns its row');
+  return row.failures > failuresMax ? [row.retryAfterSeconds] : [];
+}

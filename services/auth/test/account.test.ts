@@ -1,0 +1,186 @@
+import { readApiKey } from '@wts/access';
+import { credentialApi, LIMITS, type Revocation } from '@wts/contracts';
+import assert from 'node:assert/strict';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { openTestPages, type TestPages } from './people.ts';
+import { SERVICE } from './test-service.ts';
+import type { Answer, TestBrowser } from './test-browser.ts';
+
+const NEW_PASSWORD = 'another horse battery';
+
+describe('the account page', () => {
+  let pages: TestPages;
+  before(async () => {
+    pages = await openTestPages();
+  });
+  after(() => pages.testService.service.close());
+
+  const sql = (text: string, values: readonly unknown[]): Promise<Record<string, unknown>[]> =>
+    pages.testService.backends.sql(text, values);
+  const userOf = async ({ email }: { email: string }): Promise<string> => {
+    const [found] = await sql(`select user_id from auth.identities where email = $1`, [email]);
+    return String(found?.['user_id']);
+  };
+  /** A grant as the token endpoint leaves it. */
+  const connect = async (userId: string, name: string): Promise<string> => {
+    const [clientId, id] = [randomUUID(), randomUUID()];
+    await sql(
+      `insert into auth.clients (id, name, redirect_uris, auth_method, grant_types) values ($1, $2, '{https://a.example}', 'none', '{authorization_code}')`,
+      [clientId, name],
+    );
+    await sql(
+      `insert into auth.grants (id, user_id, client_id, client_name, scopes, resources, signed_in_at, used_at, expires_at)
+        values ($1, $2, $3, $4, '{read,write}', '{https://api.example}', now(), now(), now() + interval '1 day')`,
+      [id, userId, clientId, name],
+    );
+    return id;
+  };
+  const changePassword = (browser: TestBrowser, current: string, password: string): Promise<Answer> =>
+    browser.submit('/account', { current, password }, '/account/password');
+
+  it('leads to the sign-in without a session', async () => {
+    for (const path of ['/account', '/'])
+      assert.equal((await pages.browser().get(path)).to?.href, `${pages.issuer}/sign-in`);
+  });
+
+  it('lists the apps of the person, and revokes one, which is published', async () => {
+    const { browser, account } = await pages.signedIn();
+    const other = await pages.signedIn();
+    const userId = await userOf(account);
+    const own = await connect(userId, '<b>Notes</b>');
+    const foreign = await connect(await userOf(other.account), 'Foreign');
+    const page = await browser.get('/account');
+    assert.match(page.text, /&lt;b&gt;Notes/);
+    assert.ok(!page.text.includes('Foreign'));
+    const published = await pages.testService.backends.revocations();
+    const csrf = async (): Promise<Record<string, string>> => ({
+      csrf: /name="csrf" value="([^"]+)"/.exec((await browser.get('/account')).text)?.[1] ?? '',
+    });
+    assert.equal((await browser.post(`/account/apps/${foreign}/revoke`, await csrf())).status, 404);
+    assert.equal((await browser.post(`/account/apps/${own}/revoke`, await csrf())).status, 303);
+    const expected: Revocation = { kind: 'credential', credentialId: own, userId };
+    assert.deepEqual(await published.next(), expected);
+    assert.match((await browser.get('/account?done=app')).text, /has no access any more/);
+    assert.ok(!(await browser.get('/account')).text.includes('Notes'));
+  });
+
+  it('creates an API key, shows its token once, and revokes it', async () => {
+    const { browser } = await pages.signedIn();
+    const made = await browser.submit('/account', { label: 'ci "1"' }, '/account/keys');
+    const token = /<code class="token">([^<]+)</.exec(made.text)?.[1] ?? '';
+    const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
+    const resolve = async (): Promise<unknown> =>
+      (await pages.testService.call(SERVICE, credentialApi.internalResolveApiKey, { body })).body.principal;
+    assert.notEqual(await resolve(), null);
+    const page = await browser.get('/account');
+    assert.ok(page.text.includes('ci &quot;1&quot;') && !page.text.includes(token));
+    const revoke = /action="(\/account\/keys\/[^"]+\/revoke)"/.exec(page.text)?.[1];
+    assert.equal((await browser.submit('/account', {}, revoke)).status, 303);
+    assert.equal(await resolve(), null);
+    for (const label of ['', '  ', 'x'.repeat(101)]) {
+      assert.equal((await browser.submit('/account', { label }, '/account/keys')).status, 422);
+    }
+  });
+
+  it('changes the password, which ends all other sessions and all grants [authentication.accounts.password-change]', async () => {
+    const { browser, account } = await pages.signedIn();
+    const elsewhere = (await pages.signedIn(account)).browser;
+    const userId = await userOf(account);
+    const grant = await connect(userId, 'Notes');
+    const published = await pages.testService.backends.revocations();
+    assert.equal(
+      (await changePassword(browser, account.password, NEW_PASSWORD)).to?.href,
+      `${pages.issuer}/account?done=password`,
+    );
+    assert.deepEqual(await published.next(), { kind: 'credential', credentialId: grant, userId });
+    assert.equal((await browser.get('/account')).status, 200);
+    assert.equal((await elsewhere.get('/account')).status, 303);
+    assert.equal((await pages.browser().submit('/sign-in', { ...account })).status, 422);
+    await pages.signedIn({ ...account, password: NEW_PASSWORD });
+  });
+
+  it('changes no password without the current one, which cannot be guessed there, or to a bad one', async () => {
+    const { browser, account } = await pages.signedIn();
+    for (const bad of ['short', account.email, 'password123']) {
+      assert.equal((await changePassword(browser, account.password, bad)).status, 422, bad);
+    }
+    for (let n = 0; n < LIMITS.signInFailuresMax; n += 1) {
+      assert.match((await changePassword(browser, 'wrong password', NEW_PASSWORD)).text, /current password is wrong/);
+    }
+    assert.match((await changePassword(browser, account.password, NEW_PASSWORD)).text, /Too many attempts/);
+    assert.equal((await pages.browser().submit('/sign-in', { ...account })).status, 303);
+  });
+
+  it('refuses forms without the token of the session [authentication.pages.forged-forms]', async () => {
+    const { browser, account } = await pages.signedIn();
+    const key = randomUUID();
+    const forms: [string, Record<string, string>][] = [
+      ['/account/password', { current: account.password, password: NEW_PASSWORD }],
+      ['/account/keys', { label: 'x' }],
+      [`/account/keys/${key}/revoke`, {}],
+      [`/account/apps/${key}/revoke`, {}],
+      ['/sign-out', {}],
+    ];
+    for (const [path, fields] of forms) {
+      for (const csrf of ['', randomBytes(32).toString('base64url')]) {
+        assert.equal((await browser.post(path, { ...fields, csrf })).status, 403, path);
+      }
+    }
+    assert.equal((await browser.get('/account')).status, 200);
+  });
+
+  it('is open as long as the session: 14 days without use, and 30 days in any case [authentication.sessions.end]', async () => {
+    const ages: [string, number][] = [
+      [`last_used_at = now() - interval '13 days 23 hours'`, 200],
+      [`last_used_at = now() - interval '14 days 1 second'`, 303],
+      [`created_at = now() - interval '29 days 23 hours'`, 200],
+      [`created_at = now() - interval '30 days 1 second'`, 303],
+    ];
+    for (const [change, expected] of ages) {
+      const { browser, account } = await pages.signedIn();
+      await sql(`update auth.sessions set ${change} where account_id = $1`, [account.id]);
+      assert.equal((await browser.get('/account')).status, expected, change);
+      if (expected === 200) {
+        const [session] = await sql(
+          `select last_used_at > now() - interval '1 minute' as used from auth.sessions where account_id = $1`,
+          [account.id],
+        );
+        assert.ok(change.startsWith('created') || session?.['used'], 'a read counts as a use');
+      }
+    }
+  });
+
+  it('stores neither the secret of a session nor a password [never.secret-in-clear]', async () => {
+    const { browser, account } = await pages.signedIn();
+    const secrets = [...browser.cookies.values(), account.password];
+    for (const table of ['accounts', 'sessions', 'sign_in_places', 'sign_in_failures', 'pending_requests']) {
+      const stored = JSON.stringify(await sql(`select t::text from auth.${table} t`, []));
+      for (const secret of secrets) assert.ok(!stored.includes(secret), `${table} has a secret`);
+    }
+    const [row] = await sql(`select password_hash from auth.accounts where id = $1`, [account.id]);
+    assert.match(String(row?.['password_hash']), /^\$scrypt\$ln=14,r=8,p=1\$[\w-]{22}\$[\w-]{43}$/);
+  });
+});
+
+describe('accounts that are closed', () => {
+  let pages: TestPages;
+  before(async () => {
+    pages = await openTestPages({ ACCOUNTS: 'off' });
+  });
+  after(() => pages.testService.service.close());
+
+  it('have no sign-in by password, no registration and no change of a password [authentication.accounts.off]', async () => {
+    const account = await pages.account();
+    const browser = pages.browser();
+    const page = await browser.get('/sign-in');
+    assert.ok(!page.text.includes('type="password"'));
+    // The token that the form of an open service would have.
+    const id = browser.cookies.get('__Host-wts_browser') ?? '';
+    const csrf = createHmac('sha256', id).update('form of a browser').digest('base64url');
+    for (const path of ['/sign-in', '/join']) {
+      const answer = await browser.post(path, { ...account, csrf, code: 'x' });
+      assert.ok([403, 503].includes(answer.status), `${path} ${answer.status}`);
+      assert.equal(answer.setCookies.length, 0);
+    }
+  });
+});

@@ -1,0 +1,158 @@
+import { Fault } from '@wts/contracts';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { openTestPages, type TestPages } from './people.ts';
+import { openTestService } from './test-service.ts';
+import { hiddenOf } from './test-browser.ts';
+import { openWorkspaceStandIn, type Invitation, type WorkspaceStandIn } from './workspace-stand-in.ts';
+
+const PASSWORD = 'correct horse battery';
+
+describe('joining by an invitation', () => {
+  let pages: TestPages;
+  let workspace: WorkspaceStandIn;
+  before(async () => {
+    workspace = await openWorkspaceStandIn((await openTestService()).backends.secret);
+    pages = await openTestPages({ WORKSPACE_SERVICE_URL: workspace.url });
+  });
+  after(async () => {
+    await pages.testService.service.close();
+    await workspace[Symbol.asyncDispose]();
+  });
+
+  const invite = (invitation: Partial<Invitation> | Fault = {}): string => {
+    const code = randomUUID();
+    const { email = null } = invitation instanceof Fault ? {} : invitation;
+    workspace.invitations.set(
+      code,
+      invitation instanceof Fault ? invitation : { workspaceName: 'Platform <1>', email },
+    );
+    return code;
+  };
+  const identityOf = async (email: string): Promise<Record<string, unknown> | undefined> =>
+    (
+      await pages.testService.backends.sql(`select user_id, email_verified from auth.identities where email = $1`, [
+        email,
+      ])
+    )[0];
+  const newPerson = (): { name: string; email: string; password: string } => ({
+    name: 'Grace Hopper',
+    email: `${randomUUID()}@example.com`,
+    password: PASSWORD,
+  });
+
+  it('creates an account, signs the person in and joins on behalf of the person [workspaces.invitations.page]', async () => {
+    const code = invite();
+    const browser = pages.browser();
+    const page = await browser.get(`/join?code=${code}`);
+    assert.match(page.text, /Join <bdi>Platform &lt;1&gt;<\/bdi>/);
+    const person = newPerson();
+    const answer = await browser.post('/join', { ...hiddenOf(page), ...person });
+    assert.equal(answer.status, 200);
+    assert.match(answer.text, /Welcome to <bdi>Platform/);
+    const identity = await identityOf(person.email);
+    assert.equal(identity?.['email_verified'], false, 'an invitation for anyone verifies no address');
+    const joined = workspace.joined.find((one) => one.code === code);
+    assert.equal(joined?.principal.userId, identity?.['user_id']);
+    assert.match((await browser.get('/account')).text, /Grace Hopper/);
+    assert.equal((await pages.browser().submit('/sign-in', person)).status, 303);
+  });
+
+  it('with an invitation for an address takes that address, and verifies it [workspaces.invitations.page]', async () => {
+    const email = `${randomUUID()}@example.com`;
+    const code = invite({ email });
+    const browser = pages.browser();
+    const page = await browser.get(`/join?code=${code}`);
+    assert.ok(page.text.includes(`value="${email}" required`) && page.text.includes('readonly'));
+    await browser.post('/join', { ...hiddenOf(page), ...newPerson() });
+    assert.equal((await identityOf(email))?.['email_verified'], true);
+  });
+
+  it('lets a person who is signed in just join [workspaces.invitations.page]', async () => {
+    const code = invite();
+    const { browser, account } = await pages.signedIn();
+    const answer = await browser.submit(`/join?code=${code}`, {}, '/join');
+    assert.match(answer.text, /Welcome to/);
+    const joined = workspace.joined.find((one) => one.code === code);
+    assert.equal(joined?.principal.userId, (await identityOf(account.email))?.['user_id']);
+    assert.deepEqual(joined?.principal.scopes, ['read', 'write', 'admin']);
+  });
+
+  it('verifies the address of an account that the invitation is for, and no other [workspaces.invitations.page]', async () => {
+    const { browser, account } = await pages.signedIn();
+    await browser.submit(`/join?code=${invite({ email: 'other@example.com' })}`, {}, '/join');
+    assert.equal((await identityOf(account.email))?.['email_verified'], false);
+    await browser.submit(`/join?code=${invite({ email: account.email.toUpperCase() })}`, {}, '/join');
+    assert.equal((await identityOf(account.email))?.['email_verified'], true);
+    await pages.signedIn(account);
+    assert.equal((await identityOf(account.email))?.['email_verified'], true, 'after the next sign-in');
+  });
+
+  it('leads over the sign-in for a person with an account', async () => {
+    const code = invite();
+    const account = await pages.account();
+    const browser = pages.browser();
+    const { to } = await browser.submit(`/sign-in?invitation=${code}`, { ...account });
+    assert.equal(to?.href, `${pages.issuer}/join?code=${code}`);
+    assert.match((await browser.open(`/join?code=${code}`)).text, /You are signed in as/);
+  });
+
+  it('says what is wrong with an account, and creates none', async () => {
+    const code = invite();
+    const taken = await pages.account();
+    const cases: [Record<string, string>, RegExp][] = [
+      [{ name: ' ' }, /Enter your name/],
+      [{ email: 'nobody' }, /Enter your email/],
+      [{ password: 'short' }, /at least 10/],
+      [{ email: taken.email.toUpperCase() }, /There is an account with this email/],
+    ];
+    for (const [change, expected] of cases) {
+      const browser = pages.browser();
+      const answer = await browser.submit(`/join?code=${code}`, { ...newPerson(), ...change });
+      assert.equal(answer.status, 422);
+      assert.match(answer.text, expected);
+      assert.equal((await browser.get('/account')).status, 303);
+    }
+    assert.ok(!workspace.joined.some((one) => one.code === code));
+  });
+
+  it('creates one account for the same address in parallel', async () => {
+    const person = newPerson();
+    const code = invite();
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => pages.browser().submit(`/join?code=${code}`, person)),
+    );
+    assert.deepEqual(
+      answers.map(({ status }) => status).toSorted((a, b) => a - b),
+      [200, 422, 422, 422],
+    );
+  });
+
+  it('shows a page for a code that is unknown, expired, or for another address', async () => {
+    const { browser } = await pages.signedIn();
+    assert.equal((await browser.get(`/join?code=${randomUUID()}`)).status, 404);
+    assert.equal((await browser.get(`/join?code=${invite(new Fault('invitation_expired'))}`)).status, 410);
+    const code = invite({ email: 'other@example.com' });
+    workspace.failure = new Fault('wrong_address');
+    const answer = await browser.submit(`/join?code=${code}`, {}, '/join');
+    assert.equal(answer.status, 403);
+    assert.match(answer.text, /e-mail address the invitation was made for/);
+  });
+
+  it('can be continued with the account after the workspace service failed', async () => {
+    const code = invite();
+    const person = newPerson();
+    const browser = pages.browser();
+    workspace.failure = new Fault('unavailable');
+    assert.equal((await browser.submit(`/join?code=${code}`, person)).status, 503);
+    await browser.submit(`/sign-in?invitation=${code}`, person);
+    assert.match((await browser.submit(`/join?code=${code}`, {}, '/join')).text, /Welcome to/);
+  });
+
+  it('refuses forms without the token of the page [authentication.pages.forged-forms]', async () => {
+    const code = invite();
+    assert.equal((await pages.browser().post('/join', { code, ...newPerson() })).status, 403);
+    const { browser } = await pages.signedIn();
+    assert.equal((await browser.post('/join', { code })).status, 403);
+  });
+});

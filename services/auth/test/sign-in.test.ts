@@ -1,0 +1,150 @@
+import { LIMITS } from '@wts/contracts';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { openTestPages, type TestAccount, type TestPages } from './people.ts';
+import { hiddenOf, type Answer, type TestBrowser } from './test-browser.ts';
+
+describe('the sign-in by password', () => {
+  let pages: TestPages;
+  before(async () => {
+    pages = await openTestPages();
+  });
+  after(() => pages.testService.service.close());
+
+  const attempt = (browser: TestBrowser, { email }: { email: string }, password: string): Promise<Answer> =>
+    browser.submit('/sign-in', { email, password });
+  const isSignedIn = async (browser: TestBrowser): Promise<boolean> => (await browser.get('/account')).status === 200;
+  const failOften = async (browser: TestBrowser, account: { email: string }, times: number): Promise<void> => {
+    for (let n = 0; n < times; n += 1) assert.equal((await attempt(browser, account, 'wrong password')).status, 422);
+  };
+
+  it('leads to the account, with the address in any case', async () => {
+    const account = await pages.account();
+    const browser = pages.browser();
+    const answer = await attempt(browser, { email: ` ${account.email.toUpperCase()} ` }, account.password);
+    assert.equal(answer.status, 303);
+    assert.equal(answer.to?.href, `${pages.issuer}/account`);
+    assert.match((await browser.open('/')).text, /Ada Lovelace/);
+  });
+
+  it('of a wrong password and of an unknown address have the same answer [authentication.accounts.equal-work]', async () => {
+    const account = await pages.account();
+    const wrong = await attempt(pages.browser(), account, 'wrong password');
+    const unknown = await attempt(pages.browser(), { email: account.email.replace('@', '.@') }, account.password);
+    const plain = ({ text }: Answer): string => text.replaceAll(/value="[^"]*"/g, '');
+    assert.deepEqual([wrong.status, plain(wrong)], [unknown.status, plain(unknown)]);
+    assert.match(wrong.text, /do not match an account/);
+  });
+
+  it('is throttled for an account, with the same answers for an unknown address [authentication.accounts.throttled]', async () => {
+    const account = await pages.account();
+    for (const who of [account, { email: `${randomUUID()}@example.com` }]) {
+      await failOften(pages.browser(), who, LIMITS.signInFailuresMax);
+      const refused = await attempt(pages.browser(), who, account.password);
+      assert.equal(refused.status, 429);
+      assert.match(refused.text, /Too many attempts failed/);
+      assert.ok(Number(refused.headers.get('retry-after')) > 0);
+    }
+  });
+
+  it('is throttled for a network over all accounts, and a right password does not count [authentication.accounts.throttled]', async () => {
+    const network = `192.0.2.${Math.ceil(Math.random() * 200)}/32 ${randomUUID()}`;
+    const { account } = await pages.signedIn();
+    for (let n = 0; n < LIMITS.signInFailuresOfNetworkMax; n += 1) {
+      const answer = await attempt(pages.browser(network), { email: `${randomUUID()}@example.com` }, 'x'.repeat(12));
+      assert.equal(answer.status, 422);
+      if (n === 3)
+        assert.equal((await attempt(pages.browser(network), await pages.account(), account.password)).status, 303);
+    }
+    assert.equal((await attempt(pages.browser(network), await pages.account(), account.password)).status, 429);
+    assert.equal((await attempt(pages.browser(), account, account.password)).status, 303, 'another network');
+  });
+
+  it('works for the owner in a browser or a network of an earlier sign-in while an attacker is throttled [authentication.accounts.throttled]', async () => {
+    const network = `known ${randomUUID()}`;
+    const account: TestAccount = await pages.account();
+    const own = pages.browser(network);
+    assert.equal((await attempt(own, account, account.password)).status, 303);
+    await failOften(pages.browser(), account, LIMITS.signInFailuresMax);
+    assert.equal((await attempt(pages.browser(), account, account.password)).status, 429, 'an unknown place');
+    assert.equal((await attempt(own, account, account.password)).status, 303, 'the browser');
+    assert.equal((await attempt(pages.browser(network), account, account.password)).status, 303, 'the network');
+    await failOften(pages.browser(network), account, LIMITS.signInFailuresMax);
+    assert.equal(
+      (await attempt(pages.browser(network), account, account.password)).status,
+      429,
+      'an attacker in that network',
+    );
+    assert.equal((await attempt(own, account, account.password)).status, 303, 'still the browser');
+  });
+
+  it('counts attempts in parallel [authentication.accounts.throttled]', async () => {
+    const account = await pages.account();
+    const answers = await Promise.all(
+      Array.from({ length: LIMITS.signInFailuresMax + 5 }, () => attempt(pages.browser(), account, 'wrong password')),
+    );
+    assert.equal(answers.filter(({ status }) => status === 429).length, 5);
+  });
+
+  it('gives a new secret to the session, and ends the session before it [authentication.sessions.end]', async () => {
+    const { browser, account } = await pages.signedIn();
+    const earlier = new Map(browser.cookies);
+    const fixed = pages.browser();
+    fixed.cookies.set('__Host-wts_session', 'x'.repeat(43));
+    await attempt(fixed, account, account.password);
+    assert.notEqual(fixed.cookies.get('__Host-wts_session'), 'x'.repeat(43));
+    await attempt(browser, account, account.password);
+    assert.notEqual(browser.cookies.get('__Host-wts_session'), earlier.get('__Host-wts_session'));
+    const old = pages.browser();
+    for (const [name, value] of earlier) old.cookies.set(name, value);
+    assert.equal(await isSignedIn(old), false);
+    assert.equal(await isSignedIn(browser), true);
+  });
+
+  it('sets cookies that scripts, other sites and other hosts cannot use', async () => {
+    const account = await pages.account();
+    const browser = pages.browser();
+    const first = await browser.get('/sign-in');
+    const answer = await browser.post('/sign-in', { ...hiddenOf(first), ...account });
+    for (const line of [...first.setCookies, ...answer.setCookies]) {
+      assert.match(
+        line,
+        /^__Host-wts_(?:browser|session)=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax; Secure$/,
+      );
+    }
+    assert.equal(first.setCookies.length + answer.setCookies.length, 2);
+  });
+
+  it('ends with the sign-out, for the stolen cookie too [authentication.sessions.end]', async () => {
+    const { browser } = await pages.signedIn();
+    const stolen = pages.browser();
+    for (const [name, value] of browser.cookies) stolen.cookies.set(name, value);
+    const answer = await browser.submit('/account', {}, '/sign-out');
+    assert.equal(answer.to?.href, `${pages.issuer}/signed-out`);
+    assert.equal((await browser.get('/signed-out')).status, 200);
+    assert.equal(await isSignedIn(browser), false);
+    assert.equal(await isSignedIn(stolen), false);
+  });
+
+  it('refuses forms without the token of the browser, or from another site [authentication.pages.forged-forms]', async () => {
+    const account = await pages.account();
+    const browser = pages.browser();
+    const fields = hiddenOf(await browser.get('/sign-in'));
+    const other = hiddenOf(await pages.browser().get('/sign-in'));
+    const cases: [Record<string, string>, Record<string, string>?][] = [
+      [{ ...account }],
+      [{ ...account, csrf: '' }],
+      [{ ...account, ...other }],
+      [{ ...account, ...fields }, { origin: 'https://evil.example' }],
+      [{ ...account, ...fields }, { origin: 'http://auth.example' }],
+      [{ ...account, ...fields }, { 'sec-fetch-site': 'cross-site' }],
+      [{ ...account, ...fields }, { 'sec-fetch-site': 'same-site' }],
+    ];
+    for (const [form, headers] of cases) {
+      const answer = await browser.post('/sign-in', form, headers);
+      assert.equal(answer.status, 403, JSON.stringify([form, headers]));
+      assert.match(answer.text, /Go back, reload the page/);
+    }
+    assert.equal((await browser.post('/sign-in', { ...account, ...fields }, { origin: pages.issuer })).status, 303);
+  });
+});

@@ -1,0 +1,21 @@
+import { Fault } from '@wts/contracts';
+import { UNKNOWN_CODE } from '../commands/join-workspace.ts';
+import type { Context } from '../context.ts';
+import { hashInvitationCode } from '../domain/invitation-code.ts';
+import { INVITING_ROLES } from '../domain/redemption.ts';
+
+/** No person has this id: nothing of the invitation depends on who reads it. */
+const NO_PERSON = '00000000-0000-0000-0000-000000000000';
+
+/** What a person sees before they accept an invitation. Keeps workspaces.invitations.page. */
+export async function readInvitation(
+  { invitations, workspaces }: Pick<Context, 'invitations' | 'workspaces'>,
+  code: string,
+): Promise<{ workspaceName: string; email: string | null }> {
+  const invitation = await invitations.findByCode(hashInvitationCode(code), INVITING_ROLES, NO_PERSON);
+  // Its creator is a member, so the workspace is read as they see it.
+  const workspace = invitation && (await workspaces.byId(invitation.createdBy, invitation.workspaceId));
+  if (invitation === null || workspace === null) throw new Fault('not_found', { message: UNKNOWN_CODE });
+  if (invitation.expiresAt <= new Date() || invitation.redeemedAt !== null) throw new Fault('invitation_expired');
+  return { workspaceName: workspace.name, email: invitation.email };
+}

@@ -1,0 +1,96 @@
+import type { Rule } from './rule.ts';
+
+/** How people sign in, consent and join, on the pages of {auth_url}. */
+export const people: readonly Rule[] = [
+  {
+    id: 'authentication.pages.closed',
+    source: 'Design 10',
+    text: 'A page of {auth_url} runs no script, is not framed and not stored, sends no referrer, and its forms lead only where it names.',
+    home: 'services/auth/src/pages/layout.ts',
+    status: 'kept',
+  },
+  {
+    id: 'authentication.pages.forged-forms',
+    source: 'Design 10',
+    text: 'A form without the token of the browser or of the session, or from another site, changes nothing.',
+    home: 'services/auth/src/http/mount-page.ts',
+    status: 'kept',
+  },
+  {
+    id: 'authentication.accounts.throttled',
+    source: 'Design 10',
+    text: 'Failed sign-ins are limited by account and by network. The owner of the account is not locked out where they signed in before.',
+    home: 'services/auth/src/commands/sign-in-by-password.ts',
+    status: 'kept',
+  },
+  {
+    id: 'authentication.accounts.equal-work',
+    source: 'Design 10',
+    text: 'A sign-in with an unknown address takes the same work and has the same answer as one with a wrong password.',
+    home: 'services/auth/src/commands/sign-in-by-password.ts',
+    status: 'kept',
+  },
+  {
+    id: 'authentication.accounts.password-change',
+    source: 'Design 10',
+    text: 'A change of the password ends all other sessions and revokes all grants of the person.',
+    home: 'services/auth/src/commands/change-password.ts',
+    status: 'kept',
+  },
+  {
+    id: 'authentication.accounts.off',
+    source: 'Design 10',
+    text: 'With `ACCOUNTS=off` no one signs in by password, registers an account or changes a password.',
+    home: 'services/auth/src/http/sign-in.ts',
+    status: 'kept',
+  },
+  {
+    id: 'authentication.sessions.end',
+    source: 'Design 10',
+    text: 'A session gets a new secret at the sign-in, and ends by a sign-out, after 14 days without use, and after 30 days.',
+    home: 'services/auth/src/store/sessions.ts',
+    status: 'kept',
+  },
+  {
+    id: 'authentication.provider.sign-in',
+    source: 'Design 10',
+    text: 'A person who signs in at the configured OpenID provider is the same as by a token of that provider at the API.',
+    home: 'services/auth/src/identity-provider.ts',
+    status: 'kept',
+  },
+  {
+    id: 'authentication.provider.faults',
+    source: 'Design 10',
+    text: 'A provider that is down, slow or lies gets nobody signed in, and the person a page.',
+    home: 'services/auth/src/identity-provider.ts',
+    status: 'kept',
+  },
+  {
+    id: 'authentication.consent.always',
+    source: 'Design 10',
+    text: 'The consent is never skipped, and names the client, the host of the redirect, what it may do, and the person.',
+    home: 'services/auth/src/http/authorize.ts',
+    status: 'kept',
+  },
+  {
+    id: 'authentication.consent.client-name',
+    source: 'Design 10',
+    text: 'The name of a client is shown without markup, control and direction characters, and with at most 100 characters.',
+    home: 'services/auth/src/domain/shown-name.ts',
+    status: 'kept',
+  },
+  {
+    id: 'authentication.consent.redirect',
+    source: 'Design 10',
+    text: 'A decision is answered with 303 to the registered address with `code` or `error`, `state` unchanged and `iss`; an address that is not registered gets nothing.',
+    home: 'services/auth/src/http/authorize.ts',
+    status: 'kept',
+  },
+  {
+    id: 'workspaces.invitations.page',
+    source: 'Design 10',
+    text: 'A person with an invitation joins on a page, with a new account or as the person who is signed in.',
+    home: 'services/workspace/src/queries/read-invitation.ts',
+    status: 'kept',
+  },
+];
