@@ -1,4 +1,5 @@
 import type { Rule } from './rule.ts';
+import { agent } from './agent.ts';
 import { apiKeys } from './api-keys.ts';
 import { authentication } from './authentication.ts';
 import { errors } from './errors.ts';
@@ -37,5 +38,6 @@ export const RULES: readonly Rule[] = [
   ...limits,
   ...versioning,
   ...meta,
+  ...agent,
   ...never,
 ];

@@ -13,7 +13,7 @@ export { parseIssuers } from './issuers.ts';
 export type { Issuer } from './issuers.ts';
 export type { FetchJwks } from './jwks.ts';
 export type { VerifiedJwt } from './jwt.ts';
-export { requireScope, requireUnrestricted, servicePrincipal } from './principal.ts';
+export { includesScope, requireScope, requireUnrestricted, servicePrincipal } from './principal.ts';
 export { can } from './roles.ts';
 export type { WorkspacePermission } from './roles.ts';
 export { weaknessOf } from './weak-secret.ts';

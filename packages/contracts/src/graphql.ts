@@ -20,6 +20,7 @@ export const query = contract({
     'Mutations need the scope `write`. An operation is at most 10 levels deep and may ask for at most 10000 records. With `X-GraphQL-Cost: 1` the answer has its cost in `extensions.cost`. `query` may be left out when `extensions.persistedQuery.sha256Hash` names a document that the server knows.',
   ].join('\n\n'),
   scope: 'read',
+  callers: ['agent'],
   body: {
     type: 'object',
     additionalProperties: true,

@@ -15,6 +15,7 @@ export type { GrantScope, ResolvedGrant } from './auth/oauth.ts';
 export * as apiKeyApi from './api-keys.ts';
 export * as credentialApi from './auth/credentials.ts';
 export * as graphqlApi from './graphql.ts';
+export * as mcpApi from './auth/mcp.ts';
 export * as memberApi from './members.ts';
 export * as meta from './meta.ts';
 export * as oauthApi from './auth/oauth.ts';

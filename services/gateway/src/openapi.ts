@@ -27,7 +27,7 @@ interface Deployment {
   readonly deprecations?: readonly Deprecation[];
 }
 
-const TAGS: Record<Exclude<Contract['tag'], 'Internal'>, string> = {
+const TAGS: Record<Exclude<Contract['tag'], 'Agent' | 'Internal'>, string> = {
   Workspaces: 'Workspaces, members and invitations.',
   'API keys': 'Personal API keys for scripts and integrations.',
   Webhooks: 'Endpoints that receive signed events, and their deliveries. The page `/console` shows them.',

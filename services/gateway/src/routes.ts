@@ -3,6 +3,7 @@ import {
   apiKeyApi,
   authorizeApi,
   graphqlApi,
+  mcpApi,
   memberApi,
   meta,
   pageApi,
@@ -86,10 +87,11 @@ export const GRAPHIQL_ROUTES = [
   { contract: meta.graphiqlFile, to: 'gateway' },
 ] as const satisfies readonly RouteRow[];
 
-/** The routes of {auth_url}. The authorization server and the agent endpoint will be added here. */
+/** The routes of {auth_url}. The authorization server will be added here. */
 export const AUTH_ROUTES = [
   { contract: meta.health, to: 'gateway' },
   { contract: meta.ready, to: 'gateway' },
+  { contract: mcpApi.call, to: 'agent', anyOrigin: true },
 
   { contract: pageApi.home, to: 'auth' },
   { contract: pageApi.style, to: 'auth' },

@@ -69,6 +69,7 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
       // Nothing listens there: no test of the gateway needs it.
       WEBHOOK_DISPATCHER_SERVICE_URL: 'http://127.0.0.1:9',
       GRAPH_SERVICE_URL: 'http://127.0.0.1:9',
+      AGENT_SERVICE_URL: 'http://127.0.0.1:9',
       // Nothing listens there: these tests must pass without NATS.
       NATS_URL: 'nats://127.0.0.1:9',
       INTERNAL_TOKEN_SECRET: SECRET,

@@ -1,0 +1,205 @@
+import { document } from '../graph/graph.ts';
+import type { TaskNode } from '../views/task.ts';
+import { FIELDS, PRIORITIES, TASK, TASK_FRAGMENT, taskView } from '../views/task.ts';
+import type { Today } from '../words/dates.ts';
+import { dayOf, todayIn } from '../words/dates.ts';
+import type { PageInfo } from './parts.ts';
+import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, text, TIMEZONE, word, WORKSPACE } from './parts.ts';
+import type { ToolContext } from './tool.ts';
+import { tool } from './tool.ts';
+
+const FIND_TASKS = document<
+  { tasks: { nodes: readonly TaskNode[]; pageInfo: PageInfo } },
+  {
+    filter: object;
+    first: number;
+    after: string | null;
+    orderBy: readonly object[];
+    search: string | null;
+    includeArchived: boolean;
+    withDescription: boolean;
+  }
+>(
+  `query AgentFindTasks($filter: TaskFilter, $first: Int!, $after: String, $orderBy: [TaskOrder!], $search: String,
+  $includeArchived: Boolean!, $withDescription: Boolean!) {
+  tasks(filter: $filter, first: $first, after: $after, orderBy: $orderBy, search: $search, includeArchived: $includeArchived) {
+    nodes { ...TaskFields description @include(if: $withDescription) }
+    ${PAGE_INFO}
+  }
+}`,
+  TASK_FRAGMENT,
+);
+
+const STATES = ['open', 'done', 'archived', 'any'] as const;
+const VIEWS = ['inbox', 'today', 'upcoming', 'anytime', 'someday', 'logbook'] as const;
+const ORDERS = {
+  newest: [{ createdAt: 'DESC' }],
+  oldest: [{ createdAt: 'ASC' }],
+  updated: [{ updatedAt: 'DESC' }],
+  deadline: [{ deadlineAt: 'ASC' }],
+  start: [{ startDate: 'ASC' }],
+  completed: [{ completedAt: 'DESC' }],
+} as const;
+
+const INPUT = object(
+  {
+    workspace: WORKSPACE,
+    text: { type: 'string', minLength: 1, maxLength: 200, description: 'Words in the title or description.' },
+    project: word('Name, key or id of a project, or "none".'),
+    team: word('Name, key or id of a team, or "none".'),
+    assignee: word('"me", name, e-mail address or id of a member, or "none".'),
+    labels: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 10,
+      items: word('Name or id.'),
+      description: 'Names or ids of labels, all of which the tasks have.',
+    },
+    state: { enum: STATES, description: 'Default: open.' },
+    view: {
+      enum: VIEWS,
+      description:
+        'A list of the app: inbox (no plan yet), today (starts or is due today or before), upcoming (starts later), anytime (started, no day), someday, logbook (done).',
+    },
+    priorities: {
+      type: 'array',
+      minItems: 1,
+      maxItems: PRIORITIES.length,
+      items: { enum: PRIORITIES },
+      description: 'Any of these priorities.',
+    },
+    dueFrom: word('Due on this day or later: YYYY-MM-DD or a word such as "today".'),
+    dueTo: word('Due on this day or before, such as "end of month".'),
+    startFrom: word('Starts on this day or later.'),
+    startTo: word('Starts on this day or before.'),
+    updatedSince: word('Changed on this day or later (in UTC).'),
+    orderBy: { enum: Object.keys(ORDERS) as (keyof typeof ORDERS)[], description: 'Default: newest.' },
+    timezone: TIMEZONE,
+    fields: FIELDS,
+    ...PAGE,
+  },
+  [],
+);
+
+interface Filters {
+  readonly workspace?: string;
+  readonly project?: string;
+  readonly team?: string;
+  readonly assignee?: string;
+  readonly labels?: readonly string[];
+  readonly state?: (typeof STATES)[number];
+  readonly view?: (typeof VIEWS)[number];
+  readonly priorities?: readonly (typeof PRIORITIES)[number][];
+  readonly dueFrom?: string;
+  readonly dueTo?: string;
+  readonly startFrom?: string;
+  readonly startTo?: string;
+  readonly updatedSince?: string;
+}
+
+export const findTasks = tool({
+  name: 'find_tasks',
+  title: 'Find tasks',
+  description: [
+    'Finds tasks by any combination of filters, a page at a time. Use it for lists ("my open tasks", "what is due this week"); for a few words without filters, search is simpler; for one known task use get_task.',
+    'Without a workspace, all workspaces of the person are searched. Days may be words: today, tomorrow, "next monday", "in 3 days", +2w. The answer says which day today is.',
+    'Examples: {"assignee": "me", "view": "today", "timezone": "Europe/Berlin"}; {"workspace": "acme", "project": "Website", "dueTo": "end of month", "orderBy": "deadline"}',
+  ].join('\n'),
+  effect: 'reads',
+  input: INPUT,
+  output: object({ tasks: list(TASK), today: text, timezone: text, ...NEXT }, [
+    'tasks',
+    'today',
+    'timezone',
+    'nextCursor',
+    'hasMore',
+  ]),
+  run: async (args, context) => {
+    const today = todayIn(args.timezone, context.now());
+    const { fields, text: search = null } = args;
+    const { filter, includeArchived } = await filterOf(args, today, context);
+    const orderBy = ORDERS[args.orderBy ?? (args.view === 'logbook' ? 'completed' : 'newest')];
+    const withDescription = fields?.includes('description') ?? false;
+    const variables = { filter, ...pageOf(args), orderBy, search, includeArchived, withDescription };
+    const { tasks } = await context.graph.run(FIND_TASKS, variables);
+    return {
+      tasks: tasks.nodes.map((node) => taskView(node, fields)),
+      today: today.day.toString(),
+      timezone: today.timezone,
+      ...nextOf(tasks.pageInfo),
+    };
+  },
+});
+
+/** What the filters are in GraphQL. */
+async function filterOf(
+  filters: Filters,
+  today: Today,
+  { names }: ToolContext,
+): Promise<{ filter: object; includeArchived: boolean }> {
+  const { project, team, assignee, labels = [], view, priorities } = filters;
+  const state = filters.state ?? (view === 'logbook' ? 'done' : 'open');
+  const workspace = await names.workspaceOrAll(filters.workspace);
+  const idOr = async (given: string | undefined, find: (given: string) => Promise<string>): Promise<object | null> => {
+    if (given === undefined) return null;
+    return given.toLowerCase() === 'none' ? { null: true } : { eq: await find(given) };
+  };
+  const [projectId, teamId, assigneeId, labelIds] = await Promise.all([
+    idOr(project, (given) => names.project(given, workspace)),
+    idOr(team, (given) => names.team(given, workspace)),
+    idOr(assignee, (given) => names.person(given, workspace)),
+    names.labels(labels, workspace),
+  ]);
+  const conditions: (object | null)[] = [
+    workspace && { workspaceId: { eq: workspace.id } },
+    projectId && { projectId },
+    teamId && { teamId },
+    assigneeId && { assigneeId },
+    labelIds.length === 0 ? null : { labelIds: { hasAll: labelIds } },
+    priorities === undefined ? null : { priority: { in: priorities.map((one) => PRIORITIES.indexOf(one)) } },
+    daysOf('deadlineAt', filters.dueFrom, filters.dueTo, today),
+    daysOf('startDate', filters.startFrom, filters.startTo, today),
+    filters.updatedSince === undefined
+      ? null
+      : { updatedAt: { gte: `${dayOf(filters.updatedSince, today)}T00:00:00.000Z` } },
+    STATE_FILTERS[state],
+    view === undefined ? null : viewFilter(view, today.day.toString()),
+  ];
+  const and = conditions.filter((condition) => condition !== null);
+  return { filter: { and }, includeArchived: state === 'archived' || state === 'any' };
+}
+
+const STATE_FILTERS = {
+  open: { completedAt: { null: true } },
+  done: { completedAt: { null: false } },
+  archived: { archivedAt: { null: false } },
+  any: null,
+} as const;
+
+function daysOf(field: string, from: string | undefined, to: string | undefined, today: Today): object | null {
+  if (from === undefined && to === undefined) return null;
+  return {
+    [field]: {
+      ...(from === undefined ? {} : { gte: dayOf(from, today) }),
+      ...(to === undefined ? {} : { lte: dayOf(to, today) }),
+    },
+  };
+}
+
+function viewFilter(view: (typeof VIEWS)[number], today: string): object {
+  const undated = { startDate: { null: true }, deadlineAt: { null: true } };
+  switch (view) {
+    case 'inbox':
+      return { start: { eq: 'not_started' }, ...undated };
+    case 'anytime':
+      return { start: { eq: 'started' }, ...undated };
+    case 'today':
+      return { or: [{ startDate: { lte: today } }, { deadlineAt: { lte: today } }] };
+    case 'upcoming':
+      return { startDate: { gt: today } };
+    case 'someday':
+      return { start: { eq: 'someday' } };
+    case 'logbook':
+      return { completedAt: { null: false } };
+  }
+}

@@ -1,0 +1,82 @@
+import type { JsonSchema } from '@wts/contracts';
+import { AGENT_LIMITS } from '../limits.ts';
+
+/** Parts of schemas that several tools use. */
+
+export function object<
+  const Properties extends Readonly<Record<string, JsonSchema>>,
+  const Required extends keyof Properties,
+>(
+  properties: Properties,
+  required: readonly Required[],
+): {
+  readonly type: 'object';
+  readonly additionalProperties: false;
+  readonly required: readonly Required[];
+  readonly properties: Properties;
+} {
+  return { type: 'object', additionalProperties: false, required, properties };
+}
+
+export function list<const Items extends JsonSchema>(items: Items): { readonly type: 'array'; readonly items: Items } {
+  return { type: 'array', items };
+}
+
+export function word(description: string): {
+  readonly type: 'string';
+  readonly minLength: 1;
+  readonly maxLength: number;
+  readonly description: string;
+} {
+  return { type: 'string', minLength: 1, maxLength: AGENT_LIMITS.wordCharsMax, description };
+}
+
+export const text = { type: 'string' } as const;
+export const textOrNull = { type: ['string', 'null'] } as const;
+
+export const WORKSPACE = word(
+  'Name, urlKey or id of the workspace. May be left out when the person is in exactly one.',
+);
+export const TIMEZONE = word(
+  'IANA time zone of the person, such as Europe/Berlin, for words like "today". Default: UTC.',
+);
+
+/** Arguments of a page. */
+export const PAGE = {
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: AGENT_LIMITS.pageMax,
+    description: `How many at most. Default: ${AGENT_LIMITS.pageDefault}.`,
+  },
+  cursor: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 2_000,
+    description: '`nextCursor` of the page before, with otherwise the same arguments. Leave it out for the first page.',
+  },
+} as const;
+
+/** Results of a page. */
+export const NEXT = {
+  nextCursor: { ...textOrNull, description: '`cursor` of the next page; null on the last one.' },
+  hasMore: { type: 'boolean' },
+} as const;
+
+export interface PageInfo {
+  readonly hasNextPage: boolean;
+  readonly endCursor: string | null;
+}
+
+export const PAGE_INFO = 'pageInfo { hasNextPage endCursor }';
+
+export function nextOf({ hasNextPage, endCursor }: PageInfo): { nextCursor: string | null; hasMore: boolean } {
+  return { nextCursor: hasNextPage ? endCursor : null, hasMore: hasNextPage };
+}
+
+export function pageOf({ limit, cursor }: { readonly limit?: number; readonly cursor?: string }): {
+  first: number;
+  after: string | null;
+} {
+  return { first: limit ?? AGENT_LIMITS.pageDefault, after: cursor ?? null };
+}

@@ -1,0 +1,197 @@
+import { UUID_PATTERN } from '@wts/contracts';
+import DataLoader from 'dataloader';
+import { document } from '../graph/graph.ts';
+import type { Graph } from '../graph/graph.ts';
+import { AGENT_LIMITS } from '../limits.ts';
+import { ToolError } from '../tool-error.ts';
+import type { Candidate, Kind, KindName } from './kinds.ts';
+import { KINDS } from './kinds.ts';
+import { fold, nearest } from './nearest.ts';
+
+export interface WorkspaceRef {
+  readonly id: string;
+  readonly name: string;
+  readonly urlKey: string;
+  readonly role: string | null;
+}
+
+const WORKSPACES = document<{ myWorkspaces: readonly WorkspaceRef[] }>(
+  'query AgentWorkspaces { myWorkspaces { id name urlKey role: viewerRole } }',
+);
+
+/**
+ * Finds what the caller's words name: an id, a key or a name, in any capitals. Everything comes from lists that the caller may
+ * read, so no answer shows a name of another workspace. Words of one moment are one request. One instance serves one call.
+ * Keeps agent.words.no-foreign-names.
+ */
+export class Names {
+  readonly #graph: Graph;
+  #workspaces: Promise<readonly WorkspaceRef[]> | undefined;
+  readonly #loaders = new Map<string, DataLoader<string, readonly Candidate[]>>();
+  readonly #all = new Map<string, Promise<readonly Candidate[]>>();
+
+  constructor(graph: Graph) {
+    this.#graph = graph;
+  }
+
+  workspaces(): Promise<readonly WorkspaceRef[]> {
+    this.#workspaces ??= this.#graph.run(WORKSPACES, {}).then(({ myWorkspaces }) => myWorkspaces);
+    return this.#workspaces;
+  }
+
+  /** The workspace of a change: without a word, the only one. */
+  async workspace(word: string | undefined): Promise<WorkspaceRef> {
+    const workspace = await this.workspaceOrAll(word);
+    if (workspace !== null) return workspace;
+    const all = await this.workspaces();
+    if (all.length === 0) throw new ToolError('not_found', 'The person is in no workspace yet.');
+    throw new ToolError(
+      'bad_user_input',
+      `Name the workspace. The person is in ${shown(all.map(workspaceCandidate))}.`,
+    );
+  }
+
+  /** The workspace of a list: without a word, null for all, or the only one. */
+  async workspaceOrAll(word: string | undefined): Promise<WorkspaceRef | null> {
+    const all = await this.workspaces();
+    if (word === undefined) return all.length === 1 ? (all[0] as WorkspaceRef) : null;
+    const found = all.filter((one) => matches(workspaceCandidate(one), word));
+    if (found.length === 1) return found[0] as WorkspaceRef;
+    const candidates = (found.length > 0 ? found : all).map(workspaceCandidate);
+    throw mistake({
+      noun: 'workspace',
+      listTool: 'list_workspaces',
+      word,
+      where: '',
+      candidates,
+      isAmbiguous: found.length > 0,
+    });
+  }
+
+  project(word: string, workspace: WorkspaceRef | null): Promise<string> {
+    return this.#idOf('project', word, workspace);
+  }
+
+  team(word: string, workspace: WorkspaceRef | null): Promise<string> {
+    return this.#idOf('team', word, workspace);
+  }
+
+  label(word: string, workspace: WorkspaceRef | null): Promise<string> {
+    return this.#idOf('label', word, workspace);
+  }
+
+  labels(words: readonly string[], workspace: WorkspaceRef | null): Promise<string[]> {
+    return Promise.all(words.map((word) => this.label(word, workspace)));
+  }
+
+  /** Also `me`, a first name and an e-mail address. */
+  async person(word: string, workspace: WorkspaceRef | null): Promise<string> {
+    if (word.toLowerCase() === 'me') return this.#graph.caller.principal.userId;
+    return this.#idOf('person', word.replace(/^@/, ''), workspace);
+  }
+
+  async #idOf(kind: KindName, word: string, workspace: WorkspaceRef | null): Promise<string> {
+    const exact = await this.#loader(kind, workspace).load(word);
+    const found = exact.length > 0 ? exact : await this.#similar(kind, word, workspace);
+    if (found.length === 1) return (found[0] as Candidate).id;
+    const { noun, listTool } = KINDS[kind];
+    const where =
+      workspace === null ? ' in the workspaces of the person' : ` in the workspace ${JSON.stringify(workspace.name)}`;
+    const isAmbiguous = found.length > 0;
+    const candidates = isAmbiguous ? found : nearest(word, await this.#allOf(kind, workspace), ({ names }) => names);
+    throw mistake({ noun, listTool, word, where, candidates, isAmbiguous });
+  }
+
+  #loader(kind: KindName, workspace: WorkspaceRef | null): DataLoader<string, readonly Candidate[]> {
+    const key = `${kind} ${workspace?.id ?? ''}`;
+    const made = this.#loaders.get(key) ?? this.#newLoader(kind, workspace);
+    this.#loaders.set(key, made);
+    return made;
+  }
+
+  #newLoader(kind: KindName, workspace: WorkspaceRef | null): DataLoader<string, readonly Candidate[]> {
+    return new DataLoader(
+      async (words) => {
+        const ids = words.filter((word) => UUID.test(word));
+        const others = words.filter((word) => !UUID.test(word));
+        const { byIds, byName }: Kind = KINDS[kind];
+        const named = [...(ids.length > 0 ? [byIds(ids)] : []), ...others.flatMap((word) => byName(word))];
+        const candidates = await this.#read(kind, workspace, { or: named });
+        return words.map((word) =>
+          best(
+            candidates.filter((one) => matches(one, word)),
+            word,
+          ),
+        );
+      },
+      { maxBatchSize: AGENT_LIMITS.namesOfRequestMax },
+    );
+  }
+
+  /** Names that differ by accents, and people by one of their names. */
+  async #similar(kind: KindName, word: string, workspace: WorkspaceRef | null): Promise<readonly Candidate[]> {
+    if (UUID.test(word)) return [];
+    const folded = fold(word);
+    const all = await this.#allOf(kind, workspace);
+    const same = all.filter(({ names }) => names.some((name) => fold(name) === folded));
+    if (same.length > 0 || kind !== 'person') return same;
+    return all.filter(({ names }) => names.some((name) => fold(name).split(' ').includes(folded)));
+  }
+
+  #allOf(kind: KindName, workspace: WorkspaceRef | null): Promise<readonly Candidate[]> {
+    const key = `${kind} ${workspace?.id ?? ''}`;
+    const reading = this.#all.get(key) ?? this.#read(kind, workspace, {});
+    this.#all.set(key, reading);
+    return reading;
+  }
+
+  async #read(kind: KindName, workspace: WorkspaceRef | null, filter: object): Promise<readonly Candidate[]> {
+    const within = workspace === null ? {} : { workspaceId: { eq: workspace.id } };
+    return KINDS[kind].find(this.#graph, { ...filter, ...within });
+  }
+}
+
+const UUID = new RegExp(UUID_PATTERN);
+
+function workspaceCandidate({ id, name, urlKey }: WorkspaceRef): Candidate {
+  return { id, names: [name, urlKey], shown: `${JSON.stringify(name)} (${urlKey})` };
+}
+
+function matches({ id, names }: Candidate, word: string): boolean {
+  return id === word.toLowerCase() || names.some((name) => name.toLowerCase() === word.toLowerCase());
+}
+
+/** Of several that differ by capitals only, the one that is written exactly so. */
+function best(candidates: readonly Candidate[], word: string): readonly Candidate[] {
+  const exact = candidates.filter(({ names }) => names.includes(word));
+  return exact.length === 1 ? exact : candidates;
+}
+
+interface Mistake {
+  readonly noun: string;
+  readonly listTool: string;
+  readonly word: string;
+  readonly where: string;
+  readonly candidates: readonly Candidate[];
+  readonly isAmbiguous: boolean;
+}
+
+function mistake({ noun, listTool, word, where, candidates, isAmbiguous }: Mistake): ToolError {
+  const given = JSON.stringify(word);
+  if (isAmbiguous) {
+    const message = `${given} may be any of these${where}: ${shown(candidates, true)}. Use the id.`;
+    return new ToolError('bad_user_input', message);
+  }
+  const near = candidates.length === 0 ? 'There is none.' : `The nearest are ${shown(candidates)}.`;
+  return new ToolError(
+    'bad_user_input',
+    `No ${noun} is named ${given}${where}. ${near} ${listTool} shows all of them.`,
+  );
+}
+
+function shown(candidates: readonly Candidate[], withIds = false): string {
+  const some = candidates.slice(0, AGENT_LIMITS.namesShownMax);
+  const texts = some.map(({ id, shown: text }) => (withIds ? `${text} with id ${id}` : text));
+  const rest = candidates.length - some.length;
+  return `${texts.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
