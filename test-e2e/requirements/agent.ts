@@ -1,57 +1,110 @@
 import type { Rule } from './rule.ts';
 
-const planned = (id: string, source: string, text: string): Rule => ({
-  id,
-  source,
-  text,
-  home: null,
-  status: 'planned',
-});
-const kept = (id: string, home: string, text: string, source = 'Design 10'): Rule => ({
-  id,
-  source,
-  text,
-  home,
-  status: 'kept',
-});
-
-/** The MCP endpoint for agents at `{auth_url}/mcp`: design section 10. */
+/** The MCP endpoint for agents at `{auth_url}/mcp`. */
 export const agent: readonly Rule[] = [
-  kept(
-    'agent.protocol.both-eras',
-    'services/agent/src/mcp/server.ts',
-    'Clients of the revision 2026-07-28 and of the 2025 revisions use the same tools.',
-  ),
-  planned(
-    'agent.protocol.stateless',
-    'Design 10',
-    'Nothing is kept between two messages: any replica answers any message.',
-  ),
-  planned(
-    'agent.http.post-only',
-    'Design 10',
-    'Other methods than POST are 405 with `Allow`, in the common error shape.',
-  ),
-  planned('agent.http.foreign-host', 'Design 10', 'A request with the `Host` of another site is 403.'),
-  planned('agent.http.foreign-origin', 'Design 10', 'A request with the `Origin` of another site is 403.'),
-  planned(
-    'agent.tools.scope',
-    'Design 10',
-    'Tools that change something are listed and run only with the scope `write`.',
-  ),
-  planned(
-    'agent.tools.step-up',
-    'Design 10',
-    'A call of such a tool with an OAuth token without `write` is 403 with a challenge that names the scopes.',
-  ),
-  planned(
-    'agent.errors.advice',
-    'Design 10',
-    'What a tool refuses is a result with `isError` and a text that says what to change.',
-  ),
-  planned(
-    'agent.words.no-foreign-names',
-    'Design 14.4',
-    'No answer shows a name of a workspace or a private project that the caller is not in.',
-  ),
+  {
+    id: 'agent.protocol.both-eras',
+    source: 'Design 10',
+    text: 'Clients of the revision 2026-07-28 and of the 2025 revisions use the same tools.',
+    home: 'services/agent/src/mcp/server.ts',
+    status: 'kept',
+  },
+  {
+    id: 'agent.protocol.stateless',
+    source: 'Design 10',
+    text: 'Nothing is kept between two messages: any replica answers any message.',
+    home: 'services/agent/src/mcp/server.ts',
+    status: 'kept',
+  },
+  {
+    id: 'agent.http.post-only',
+    source: 'Design 10',
+    text: 'Other methods than POST are 405 with `Allow`, in the common error shape.',
+    home: 'packages/contracts/src/auth/mcp.ts',
+    status: 'kept',
+  },
+  {
+    id: 'agent.http.foreign-host',
+    source: 'Design 10',
+    text: 'A request for another host than that of {auth_url} is 403; a loopback address accepts every loopback name.',
+    home: 'services/gateway/src/edge/allow-origin.ts',
+    status: 'kept',
+  },
+  {
+    id: 'agent.http.foreign-origin',
+    source: 'Design 10',
+    text: 'At a loopback address, a request with the `Origin` of a page of elsewhere is 403.',
+    home: 'services/gateway/src/edge/allow-origin.ts',
+    status: 'kept',
+  },
+  {
+    id: 'agent.tools.listed',
+    source: 'Design 10',
+    text: 'Every tool has a title, a description with an example, schemas of its arguments (no others are accepted) and its result, and hints about what it changes; their order is always the same.',
+    home: 'services/agent/src/tools/tool.ts',
+    status: 'kept',
+  },
+  {
+    id: 'agent.tools.work',
+    source: 'Design 10',
+    text: 'The tools read and change workspaces, projects, tasks, comments and labels; names, keys and words for days are accepted for all of them, and each item of a batch has its own result.',
+    home: 'services/agent/src/tools/index.ts',
+    status: 'kept',
+  },
+  {
+    id: 'agent.tools.idempotency',
+    source: 'Design 10',
+    text: 'A call repeated with its `idempotencyKey` makes nothing twice.',
+    home: 'services/agent/src/graph/change-tasks.ts',
+    status: 'kept',
+  },
+  {
+    id: 'agent.tools.scope',
+    source: 'Design 10',
+    text: 'Tools that change something are listed and run only with the scope `write`.',
+    home: 'services/agent/src/mcp/call-tool.ts',
+    status: 'kept',
+  },
+  {
+    id: 'agent.errors.advice',
+    source: 'Design 10',
+    text: 'What a tool refuses is a result with `isError` and a text that says what to change.',
+    home: 'services/agent/src/mcp/call-tool.ts',
+    status: 'kept',
+  },
+  {
+    id: 'agent.errors.outage',
+    source: 'Design 10',
+    text: 'While a part of the service is down, a tool says after how many seconds to try again.',
+    home: 'services/agent/src/tool-error.ts',
+    status: 'kept',
+  },
+  {
+    id: 'agent.resources.listed',
+    source: 'Design 10',
+    text: 'Tasks, projects and comments are resources as Markdown; the open tasks of the person are listed.',
+    home: 'services/agent/src/mcp/resources.ts',
+    status: 'kept',
+  },
+  {
+    id: 'agent.lists.cache',
+    source: 'Design 10',
+    text: 'Lists say how long they hold (`ttlMs`), and that they are of one person (`cacheScope`).',
+    home: 'services/agent/src/mcp/server.ts',
+    status: 'kept',
+  },
+  {
+    id: 'agent.tools.step-up',
+    source: 'Design 10',
+    text: 'A call of a tool that changes something, with an OAuth token without `write`, is 403 with a challenge that names the scopes.',
+    home: null,
+    status: 'planned',
+  },
+  {
+    id: 'agent.words.no-foreign-names',
+    source: 'Design 14.4',
+    text: 'No answer shows a name of a workspace or a private project that the caller is not in.',
+    home: 'services/agent/src/words/names.ts',
+    status: 'kept',
+  },
 ];

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -46,4 +47,19 @@ function agentClient(client: ModernClient | LegacyClient): AgentClient {
     },
     [Symbol.asyncDispose]: () => client.close(),
   };
+}
+
+/** The value of an answer that is no error. */
+export function ok<T>(answer: ToolAnswer): T {
+  assert.ok(!answer.isError, answer.text);
+  assert.deepEqual(JSON.parse(answer.text), answer.value);
+  return answer.value as T;
+}
+
+/** The text of an answer that is an error, which must say nothing of the inside of the system. */
+export function refused(answer: ToolAnswer, pattern: RegExp): string {
+  assert.ok(answer.isError, answer.text);
+  assert.match(answer.text, pattern);
+  assert.doesNotMatch(answer.text, /^internal|undefined|\bat \w+ \(|select /);
+  return answer.text;
 }

@@ -17,7 +17,7 @@ export const AGENT_LIMITS = {
   labelsMax: 50,
   /** A word that names something. Longer ones only repeat what the caller sent. */
   wordCharsMax: 200,
-  /** Each change is named by this key and its index; the service allows 128 characters. */
+  /** Each change is named by its tool, this key and its index; the service allows 128 characters. */
   idempotencyKeyCharsMax: 100,
   /** The graph service ends an operation after ten seconds; a call may need a few of them. */
   graphCallMs: LIMITS.graphDeadlineMs + 1_000,

@@ -39,7 +39,10 @@ export interface Refusal {
   readonly isFailure: boolean;
 }
 
-/** The text for the model. Whatever is neither a ToolError nor a Fault is a bug, of which nothing is shown. */
+/**
+ * The text for the model. Whatever is neither a ToolError nor a Fault is a bug, of which nothing is shown.
+ * Keeps agent.errors.outage.
+ */
 export function refusalOf(error: unknown, requestId: string): Refusal {
   const { code, message, retryAfterSeconds } = toToolError(error);
   const isFailure = FAILURES.has(code);

@@ -142,16 +142,43 @@ describe('the authorization origin', () => {
     );
   });
 
-  it('refuses a page whose host name was made to resolve to it', async () => {
-    const call = (host: string, origin: string): string =>
-      `POST /agent HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${origin}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
-    errorOf(await exchange(edge.port, call('evil.test:4001', 'http://evil.test:4001')), 403, 'forbidden');
+  it('refuses a host name that was made to resolve to it, and at a loopback address pages of elsewhere [agent.http.foreign-host, agent.http.foreign-origin]', async () => {
+    const call = (host: string, origin: string | null): string =>
+      `POST /agent HTTP/1.1\r\nHost: ${host}\r\n${origin === null ? '' : `Origin: ${origin}\r\n`}Content-Length: 0\r\nConnection: close\r\n\r\n`;
     for (const [host, origin] of [
-      ['localhost:4001', 'http://localhost:4001'],
-      ['127.0.0.1:4001', 'https://inspector.example.com'],
+      ['evil.test:4001', 'http://evil.test:4001'],
+      ['evil.test:4001', null],
+      ['localhost.evil.test', null],
+      ['127.0.0.1.evil.test', null],
+      ['localhost:4001', 'https://inspector.example.com'],
+      ['localhost:4001', 'http://localhost.evil.test'],
       ['localhost:4001', 'null'],
     ] as const) {
+      const reply = await exchange(edge.port, call(host, origin));
+      assert.equal(reply.status, 403, `${host} ${origin}`);
+      errorOf(reply, 403, 'forbidden');
+    }
+    for (const [host, origin] of [
+      ['localhost:4001', 'http://localhost:6274'],
+      ['127.0.0.1:4001', 'http://localhost:4001'],
+      ['[::1]:4001', null],
+      ['localhost', null],
+    ] as const) {
       errorOf(await exchange(edge.port, call(host, origin)), 401, 'authorization_required');
+    }
+  });
+
+  it('answers at a public address for its own host name only, and to pages of any origin [agent.http.foreign-host]', async () => {
+    const to = 'workspace';
+    const routes = compileRoutes([{ contract: agent, to, anyOrigin: true }]);
+    await using open = await openBareEdge(routes, undefined, 'https://auth.example.com');
+    const call = (host: string): string =>
+      `POST /agent HTTP/1.1\r\nHost: ${host}\r\nOrigin: https://inspector.example.org\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+    for (const host of ['localhost', '127.0.0.1', 'example.com', 'auth.example.com.evil.test']) {
+      errorOf(await exchange(open.port, call(host)), 403, 'forbidden');
+    }
+    for (const host of ['auth.example.com', 'AUTH.example.com:443']) {
+      errorOf(await exchange(open.port, call(host)), 401, 'authorization_required');
     }
   });
 

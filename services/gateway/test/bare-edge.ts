@@ -20,6 +20,7 @@ export interface BareEdge extends AsyncDisposable {
 export async function openBareEdge(
   routes: ReturnType<typeof compileRoutes>,
   upstream = openUpstream('none', ['http://127.0.0.1:9'], createLogger({ name: 'test', level: 'silent' })),
+  ownOrigin = 'http://localhost:4001',
 ): Promise<BareEdge> {
   const edge = createEdge({
     routes,
@@ -58,7 +59,7 @@ export async function openBareEdge(
     }),
     socketsMax: 1,
     origins: new Set(),
-    ownOrigin: '',
+    ownOrigin,
     resource: { realm: 'api' },
     securityHeaders: [],
     isDraining: () => false,

@@ -60,11 +60,9 @@ export async function callTool(parts: ToolParts, tool: Tool, args: unknown, call
   try {
     if (!mayUse(tool, principal)) throw missingScope(tool);
     CHECKS.get(tool)?.input(args);
-    const signal = AbortSignal.any([caller.signal, AbortSignal.timeout(AGENT_LIMITS.callMs)]);
-    const result = await parts.gate.run(principal.userId, { signal }, async () => {
-      const graph = new Graph(parts.graph, { ...caller, signal });
-      return tool.run(args as never, { principal, graph, names: new Names(graph), now: () => new Date() });
-    });
+    const result = await withGraph(parts, caller, (graph) =>
+      tool.run(args as never, { principal, graph, names: new Names(graph), now: () => new Date() }),
+    );
     if (parts.checkReplies) CHECKS.get(tool)?.output(JSON.parse(JSON.stringify(result)));
     ended('ok');
     return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: { ...result } };
@@ -83,4 +81,10 @@ export async function callTool(parts: ToolParts, tool: Tool, args: unknown, call
 function missingScope({ name, effect }: Tool): ToolError {
   const message = `${name} needs the scope ${scopeOf(effect)}, which this connection does not have. Ask the person to connect again and allow changes, or to use an API key with full access.`;
   return new ToolError('insufficient_scope', message);
+}
+
+/** Runs what needs the graph service when it is this person's turn, until the deadline. */
+export function withGraph<T>(parts: ToolParts, caller: Caller, run: (graph: Graph) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.any([caller.signal, AbortSignal.timeout(AGENT_LIMITS.callMs)]);
+  return parts.gate.run(caller.principal.userId, { signal }, () => run(new Graph(parts.graph, { ...caller, signal })));
 }

@@ -3,8 +3,20 @@ import type { TaskNode } from '../views/task.ts';
 import { FIELDS, PRIORITIES, TASK, TASK_FRAGMENT, taskView } from '../views/task.ts';
 import type { Today } from '../words/dates.ts';
 import { dayOf, todayIn } from '../words/dates.ts';
-import type { PageInfo } from './parts.ts';
-import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, text, TIMEZONE, word, WORKSPACE } from './parts.ts';
+import type { PageInfo } from '../views/parts.ts';
+import {
+  list,
+  NEXT,
+  nextOf,
+  object,
+  PAGE,
+  PAGE_INFO,
+  pageOf,
+  text,
+  TIMEZONE,
+  word,
+  WORKSPACE,
+} from '../views/parts.ts';
 import type { ToolContext } from './tool.ts';
 import { tool } from './tool.ts';
 

@@ -1,4 +1,4 @@
-import { list, object, text, textOrNull } from './parts.ts';
+import { list, object, text, textOrNull } from '../views/parts.ts';
 import { tool } from './tool.ts';
 
 export const WORKSPACE_VIEW = object({ id: text, name: text, urlKey: text, role: textOrNull }, [

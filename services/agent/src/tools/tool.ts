@@ -39,7 +39,7 @@ export interface Tool {
 
 export type ObjectSchema = JsonSchema & { readonly type: 'object' };
 
-/** Declares a tool. The types of its arguments and its result are those of its schemas. */
+/** Declares a tool. The types of its arguments and its result are those of its schemas. Keeps agent.tools.listed. */
 export function tool<const Input extends ObjectSchema, const Output extends ObjectSchema>(
   definition: Omit<Tool, 'input' | 'output' | 'run'> & {
     readonly input: Input;

@@ -1,5 +1,5 @@
 import { document } from '../graph/graph.ts';
-import { list, object, text, textOrNull } from './parts.ts';
+import { list, object, text, textOrNull } from '../views/parts.ts';
 import { tool } from './tool.ts';
 import { WORKSPACE_VIEW } from './list-workspaces.ts';
 

@@ -1,12 +1,12 @@
 import type { TypeOf } from '@wts/contracts';
-import { list, object, text, textOrNull } from '../tools/parts.ts';
+import { list, object, text, textOrNull } from './parts.ts';
 
 /** Words of the priorities, by their numbers. */
 export const PRIORITIES = ['none', 'urgent', 'high', 'medium', 'low'] as const;
 export const STARTS = ['not_started', 'started', 'someday'] as const;
 
 /** A record that a task names. */
-const NAMED = object({ id: text, name: text }, ['id', 'name']);
+export const NAMED = object({ id: text, name: text }, ['id', 'name']);
 const KEYED = object({ id: text, key: text, name: text }, ['id', 'key', 'name']);
 
 const TASK_FIELDS = {
@@ -120,6 +120,6 @@ export function taskView(node: TaskNode, fields?: readonly TaskField[]): TaskVie
   return Object.fromEntries(Object.entries(task).filter(([name]) => kept.has(name))) as TaskView;
 }
 
-function taskKey(urlKey: string, number: number): string {
+export function taskKey(urlKey: string, number: number): string {
   return `${urlKey.toUpperCase()}-${number}`;
 }

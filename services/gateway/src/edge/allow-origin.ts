@@ -90,16 +90,25 @@ export function refuseForeignSocket(context: RequestContext, origins: ReadonlySe
 }
 
 /**
- * Refuses a page whose host name was made to resolve to this server (DNS rebinding): for its browser the request is one of its own
- * origin, which is not ours. A page elsewhere names our host, and may call what is open to any origin.
+ * Refuses a page whose host name was made to resolve to this server (DNS rebinding): its requests name that host. A page elsewhere
+ * names our host, and may call what is open to any origin. A server on the loopback interface is for programs of its machine: by
+ * any of the names of that interface, and for pages of it only. A proxy must pass `Host` on unchanged.
+ * Keeps agent.http.foreign-host, agent.http.foreign-origin.
  */
 export function refuseReboundHost({ headers: { origin, hosts } }: RequestContext, own: string): void {
-  const [named] = origin;
-  if (named === undefined || named === own || !isOriginOf(named, hosts[0]) || LOOPBACK.test(named)) return;
-  throw new Fault('forbidden', { message: 'This origin may not call this operation.' });
+  const { hostname } = new URL(own);
+  const isLocal = LOOPBACK.test(hostname);
+  const named = URL.parse(`http://${hosts[0]}`)?.hostname ?? '';
+  if (isLocal ? !LOOPBACK.test(named) : named !== hostname) {
+    throw new Fault('forbidden', { message: 'This server does not have this host name.' });
+  }
+  if (isLocal && !origin.every((one) => LOOPBACK.test(URL.parse(one)?.hostname ?? ''))) {
+    throw new Fault('forbidden', { message: 'This origin may not call this operation.' });
+  }
 }
 
-const LOOPBACK = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
+/** As the URL parser writes them, which resolves forms such as `0x7f.1`. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** Whether an origin is that of the host that the request names. */
 function isOriginOf(origin: string | undefined, host: string | undefined): boolean {

@@ -31,6 +31,26 @@ export function word(description: string): {
   return { type: 'string', minLength: 1, maxLength: AGENT_LIMITS.wordCharsMax, description };
 }
 
+/** A word, or null to remove the value. */
+export function wordOrNull(description: string): {
+  readonly type: readonly ['string', 'null'];
+  readonly minLength: 1;
+  readonly maxLength: number;
+  readonly description: string;
+} {
+  return { type: ['string', 'null'], minLength: 1, maxLength: AGENT_LIMITS.wordCharsMax, description };
+}
+
+export const TASK_WORD = word('Key such as ACME-12, id, or number (then with `workspace`).');
+export const IDEMPOTENCY_KEY = {
+  type: 'string',
+  minLength: 1,
+  maxLength: AGENT_LIMITS.idempotencyKeyCharsMax,
+  pattern: '^[\\x21-\\x7e]+$',
+  description:
+    'A new value of your choice for this call, such as a UUID. The same call repeated with the same key changes nothing more and gets the first results.',
+} as const;
+
 export const text = { type: 'string' } as const;
 export const textOrNull = { type: ['string', 'null'] } as const;
 
@@ -79,4 +99,19 @@ export function pageOf({ limit, cursor }: { readonly limit?: number; readonly cu
   after: string | null;
 } {
   return { first: limit ?? AGENT_LIMITS.pageDefault, after: cursor ?? null };
+}
+
+/** The filter of a list: of one workspace, or of all. */
+export function within(workspace: { readonly id: string } | null): object {
+  return workspace === null ? {} : { workspaceId: { eq: workspace.id } };
+}
+
+export interface Page<Node> {
+  readonly found: { readonly nodes: readonly Node[]; readonly pageInfo: PageInfo };
+}
+
+export interface PageVariables {
+  readonly filter: object;
+  readonly first: number;
+  readonly after: string | null;
 }

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { AGENT_LIMITS } from '../limits.ts';
+import { ToolError } from '../tool-error.ts';
+import type { TaskNode } from '../views/task.ts';
+import { TASK_FRAGMENT } from '../views/task.ts';
+import type { Document, Graph } from './graph.ts';
+import { document } from './graph.ts';
+
+/** A change of one task: the field of the mutation, and its arguments. */
+export interface TaskChange {
+  readonly id?: string;
+  readonly input?: object;
+}
+
+/** The kinds of changes, with the types of their arguments. */
+const CHANGES = {
+  taskCreate: { input: 'TaskCreateInput!' },
+  taskUpdate: { id: 'ID!', input: 'TaskUpdateInput!' },
+  taskComplete: { id: 'ID!' },
+  taskReopen: { id: 'ID!' },
+  taskArchive: { id: 'ID!' },
+} as const;
+
+export type TaskChangeKind = keyof typeof CHANGES;
+
+/** What every payload of a mutation has. */
+export interface Payload {
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+interface TaskPayload extends Payload {
+  readonly task: TaskNode | null;
+}
+
+type ChangeDocument = Document<Readonly<Record<string, TaskPayload>>, Record<string, unknown>>;
+
+const DOCUMENTS = new Map<string, ChangeDocument>();
+
+/** One mutation with a number of changes, each with its own name, so that a repeated call repeats none of them. */
+function documentOf(kind: TaskChangeKind, count: number): ChangeDocument {
+  const key = `${kind} ${count}`;
+  const known = DOCUMENTS.get(key);
+  if (known !== undefined) return known;
+  const parameters = Object.entries({ ...CHANGES[kind], clientTxId: 'String!' });
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  const variables = indexes.flatMap((index) => parameters.map(([name, type]) => `$${name}${index}: ${type}`));
+  const fields = indexes.map((index) => {
+    const given = parameters.map(([name]) => `${name}: $${name}${index}`).join(', ');
+    return `  c${index}: ${kind}(${given}, clientId: "${CLIENT_ID}") { task { ...TaskFields } error { code message } }`;
+  });
+  const made: ChangeDocument = document(
+    `mutation Agent_${kind}(${variables.join(', ')}) {\n${fields.join('\n')}\n}`,
+    TASK_FRAGMENT,
+  );
+  DOCUMENTS.set(key, made);
+  return made;
+}
+
+/** The name of this service in the log of changes. */
+export const CLIENT_ID = 'agent';
+
+/** The names of the changes of one call: of its tool, its key and their indexes; new ones without a key. */
+export function namesOfChanges(tool: string, idempotencyKey: string | undefined): (index: number) => string {
+  const key = idempotencyKey ?? randomUUID();
+  return (index) => `${tool}:${key}:${index}`;
+}
+
+/**
+ * Makes changes in their order, a few in each request. A refused change does not stop the others; each has the name of its index,
+ * so that the same call repeated with the same key makes none of them twice. Keeps agent.tools.idempotency.
+ */
+export async function changeTasks(
+  graph: Graph,
+  kind: TaskChangeKind,
+  changes: readonly { readonly index: number; readonly change: TaskChange }[],
+  nameOf: (index: number) => string,
+): Promise<ReadonlyMap<number, TaskNode | ToolError>> {
+  const outcomes = new Map<number, TaskNode | ToolError>();
+  const { changesOfRequestMax: max } = AGENT_LIMITS;
+  for (let from = 0; from < changes.length; from += max) {
+    const some = changes.slice(from, from + max);
+    const variables: Record<string, unknown> = {};
+    for (const [at, { index, change }] of some.entries()) {
+      variables[`clientTxId${at}`] = nameOf(index);
+      if (change.id !== undefined) variables[`id${at}`] = change.id;
+      if (change.input !== undefined) variables[`input${at}`] = change.input;
+    }
+    // One after the other, so that the tasks get their numbers in the order of the call.
+    // oxlint-disable-next-line no-await-in-loop
+    const payloads = await request(graph, documentOf(kind, some.length), variables, outcomes.size > 0);
+    for (const [at, { index }] of some.entries()) {
+      outcomes.set(index, payloads instanceof ToolError ? payloads : outcomeOf(payloads[`c${at}`]));
+    }
+  }
+  return outcomes;
+}
+
+/** Once something was changed, a failure is the outcome of the changes of its request only: the caller must learn of the others. */
+async function request(
+  graph: Graph,
+  changes: ChangeDocument,
+  variables: Record<string, unknown>,
+  hasChanged: boolean,
+): Promise<Readonly<Record<string, TaskPayload>> | ToolError> {
+  try {
+    return await graph.run(changes, variables);
+  } catch (error) {
+    if (!hasChanged || graph.caller.signal.aborted) throw error;
+    return error instanceof ToolError
+      ? error
+      : new ToolError('unavailable', 'Not known to be changed. Repeat the call with the same idempotencyKey.', {
+          cause: error,
+        });
+  }
+}
+
+function outcomeOf(payload: TaskPayload | undefined): TaskNode | ToolError {
+  try {
+    return resultOf(payload, payload?.task ?? null);
+  } catch (error) {
+    if (error instanceof ToolError) return error;
+    throw error;
+  }
+}
+
+/** The record of a payload. Throws a ToolError when the change was refused. */
+export function resultOf<Node>(payload: Payload | undefined, record: Node | null): Node {
+  if (record !== null && payload?.error === null) return record;
+  if (payload?.error) throw new ToolError(payload.error.code.toLowerCase(), payload.error.message);
+  const message =
+    'A call with this idempotencyKey was done before, and its record does not exist any more. Use a new key.';
+  throw new ToolError('conflict', message);
+}

@@ -1,0 +1,47 @@
+import { CLIENT_ID, namesOfChanges, resultOf } from '../graph/change-tasks.ts';
+import type { Payload } from '../graph/change-tasks.ts';
+import { document } from '../graph/graph.ts';
+import type { CommentNode } from '../views/comment.ts';
+import { COMMENT, COMMENT_FRAGMENT } from '../views/comment.ts';
+import { taskOf } from '../words/tasks.ts';
+import { IDEMPOTENCY_KEY, object, TASK_WORD, text, WORKSPACE } from '../views/parts.ts';
+import { tool } from './tool.ts';
+
+const ADD = document<
+  { payload: Payload & { readonly comment: CommentNode | null } },
+  { input: object; clientTxId: string; clientId: string }
+>(
+  `mutation AgentAddComment($input: CommentCreateInput!, $clientTxId: String!, $clientId: String!) {
+  payload: commentCreate(input: $input, clientTxId: $clientTxId, clientId: $clientId) {
+    comment { ...CommentFields }
+    error { code message }
+  }
+}`,
+  COMMENT_FRAGMENT,
+);
+
+export const addComment = tool({
+  name: 'add_comment',
+  title: 'Comment on a task',
+  description:
+    'Adds a comment in Markdown to a task, in the name of the person. Example: {"task": "ACME-12", "body": "The draft is ready.", "idempotencyKey": "9b1c"}',
+  effect: 'adds',
+  input: object(
+    {
+      task: TASK_WORD,
+      workspace: WORKSPACE,
+      body: { type: 'string', minLength: 1, maxLength: 50_000, description: 'Markdown.' },
+      replyTo: { type: 'string', format: 'uuid', description: 'Id of the comment that it answers.' },
+      idempotencyKey: IDEMPOTENCY_KEY,
+    },
+    ['task', 'body'],
+  ),
+  output: object({ taskKey: text, comment: COMMENT }, ['taskKey', 'comment']),
+  run: async ({ task, workspace, body, replyTo, idempotencyKey }, context) => {
+    const { id: taskId, workspaceId, key } = await taskOf(task, workspace, context);
+    const input = { taskId, workspaceId, body, ...(replyTo === undefined ? {} : { parentId: replyTo }) };
+    const clientTxId = namesOfChanges('add_comment', idempotencyKey)(0);
+    const { payload } = await context.graph.run(ADD, { input, clientTxId, clientId: CLIENT_ID });
+    return { taskKey: key, comment: resultOf(payload, payload.comment) };
+  },
+});

@@ -1,0 +1,37 @@
+import type { TaskChange } from '../graph/change-tasks.ts';
+import { ToolError } from '../tool-error.ts';
+import type { TaskNode } from '../views/task.ts';
+
+/** The items of a call: changes, and why others are none. */
+export interface Changes {
+  readonly valid: readonly { readonly index: number; readonly change: TaskChange }[];
+  readonly refused: ReadonlyMap<number, ToolError>;
+}
+
+/** Makes a change of each item. A ToolError refuses only its own item. */
+export async function changesOf<T>(
+  items: readonly T[],
+  make: (item: T, index: number) => Promise<TaskChange>,
+): Promise<Changes> {
+  const valid: { index: number; change: TaskChange }[] = [];
+  const refused = new Map<number, ToolError>();
+  const made = await Promise.allSettled(items.map(make));
+  for (const [index, one] of made.entries()) {
+    if (one.status === 'fulfilled') valid.push({ index, change: one.value });
+    else if (one.reason instanceof ToolError && !UNSERVED.has(one.reason.code)) refused.set(index, one.reason);
+    else throw one.reason;
+  }
+  return { valid, refused };
+}
+
+/** Codes that are about the whole call, not about an item. */
+const UNSERVED: ReadonlySet<string> = new Set(['unavailable', 'internal', 'deadline_exceeded', 'rate_limited']);
+
+/** The outcome of each item, in the order of the call. */
+export function outcomesOf(
+  count: number,
+  { refused }: Changes,
+  made: ReadonlyMap<number, TaskNode | ToolError>,
+): (TaskNode | ToolError)[] {
+  return Array.from({ length: count }, (_, index) => (refused.get(index) ?? made.get(index)) as TaskNode | ToolError);
+}

@@ -1,0 +1,48 @@
+import type { TaskChangeKind } from '../graph/change-tasks.ts';
+import { changeTasks, namesOfChanges } from '../graph/change-tasks.ts';
+import { AGENT_LIMITS } from '../limits.ts';
+import { ToolError } from '../tool-error.ts';
+import { RESULTS, resultsView } from '../views/results.ts';
+import { tasksOf } from '../words/tasks.ts';
+import { changesOf, outcomesOf } from './batch.ts';
+import { object, TASK_WORD, WORKSPACE } from '../views/parts.ts';
+import type { Effect, Tool } from './tool.ts';
+import { tool } from './tool.ts';
+
+interface Step {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly effect: Effect;
+  readonly kind: TaskChangeKind;
+}
+
+/** A tool that does the same with each of several tasks. */
+export function stepTool({ kind, ...definition }: Step): Tool {
+  return tool({
+    ...definition,
+    input: object(
+      {
+        tasks: {
+          type: 'array',
+          minItems: 1,
+          maxItems: AGENT_LIMITS.batchMax,
+          items: TASK_WORD,
+          description: 'Keys such as ACME-12, numbers or ids.',
+        },
+        workspace: WORKSPACE,
+      },
+      ['tasks'],
+    ),
+    output: object(RESULTS, ['results', 'succeeded', 'failed']),
+    run: async ({ tasks, workspace }, context) => {
+      const refs = await tasksOf(tasks, workspace, context);
+      const changes = await changesOf(refs, async (ref) => {
+        if (ref instanceof ToolError) throw ref;
+        return { id: ref.id };
+      });
+      const made = await changeTasks(context.graph, kind, changes.valid, namesOfChanges(kind, undefined));
+      return resultsView(outcomesOf(tasks.length, changes, made));
+    },
+  });
+}

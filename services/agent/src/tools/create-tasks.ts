@@ -1,0 +1,48 @@
+import { changeTasks, namesOfChanges } from '../graph/change-tasks.ts';
+import { AGENT_LIMITS } from '../limits.ts';
+import { RESULTS, resultsView } from '../views/results.ts';
+import { todayIn } from '../words/dates.ts';
+import { changesOf, outcomesOf } from './batch.ts';
+import { IDEMPOTENCY_KEY, object, text, TIMEZONE, WORKSPACE } from '../views/parts.ts';
+import { TASK_INPUT, taskInputOf } from './task-input.ts';
+import { tool } from './tool.ts';
+
+export const createTasks = tool({
+  name: 'create_tasks',
+  title: 'Create tasks',
+  description: [
+    `Creates up to ${AGENT_LIMITS.batchMax} tasks in one workspace, in the given order. Each has its own result; one that is refused does not stop the others. Projects, teams, labels and people must exist already.`,
+    'Give an idempotencyKey: when the answer is lost, the same call with the same key creates nothing twice.',
+    'Example: {"workspace": "acme", "idempotencyKey": "5f0c2d", "timezone": "Europe/Berlin", "tasks": [{"title": "Send the offer", "assignee": "me", "deadlineAt": "next friday", "labels": ["sales"], "priority": "high"}]}',
+  ].join('\n'),
+  effect: 'adds',
+  input: object(
+    {
+      workspace: WORKSPACE,
+      tasks: {
+        type: 'array',
+        minItems: 1,
+        maxItems: AGENT_LIMITS.batchMax,
+        items: object(TASK_INPUT, ['title']),
+      },
+      timezone: TIMEZONE,
+      idempotencyKey: IDEMPOTENCY_KEY,
+    },
+    ['tasks'],
+  ),
+  output: object({ ...RESULTS, today: text, timezone: text }, ['results', 'succeeded', 'failed', 'today', 'timezone']),
+  run: async ({ workspace: word, tasks, timezone, idempotencyKey }, { graph, names, now }) => {
+    const today = todayIn(timezone, now());
+    const workspace = await names.workspace(word);
+    const changes = await changesOf(tasks, async (task) => {
+      const input = await taskInputOf(task, { names, workspace, today });
+      return { input: { ...input, workspaceId: workspace.id } };
+    });
+    const made = await changeTasks(graph, 'taskCreate', changes.valid, namesOfChanges('create_tasks', idempotencyKey));
+    return {
+      ...resultsView(outcomesOf(tasks.length, changes, made)),
+      today: today.day.toString(),
+      timezone: today.timezone,
+    };
+  },
+});

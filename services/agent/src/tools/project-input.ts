@@ -1,0 +1,43 @@
+import type { TypeOf } from '@wts/contracts';
+import { PROJECT_STATUSES } from '../views/project.ts';
+import { dayOf } from '../words/dates.ts';
+import { object, wordOrNull } from '../views/parts.ts';
+import type { Resolving } from './task-input.ts';
+import { resolved } from './task-input.ts';
+
+/** What creating and changing a project have in common. */
+export const PROJECT_INPUT = {
+  name: { type: 'string', minLength: 1, maxLength: 200 },
+  key: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 32,
+    pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$',
+    description: 'Short code, such as WEB.',
+  },
+  description: { type: ['string', 'null'], maxLength: 50_000, description: 'Markdown.' },
+  status: { enum: PROJECT_STATUSES },
+  lead: wordOrNull('"me", name, e-mail address or id of a member; null for nobody.'),
+  team: wordOrNull('Name, key or id of a team; null for none.'),
+  startDate: wordOrNull('YYYY-MM-DD, "today", "next monday", "in 3 days", +2w; null for none.'),
+  targetDate: wordOrNull('Planned end, in the same words; null for none.'),
+} as const;
+
+const ALL = object(PROJECT_INPUT, []);
+
+/** The input of GraphQL for words. Throws a ToolError for a word that fits nothing. */
+export async function projectInputOf(
+  { name, key, description, status, lead, team, startDate, targetDate }: TypeOf<typeof ALL>,
+  { names, workspace, today }: Resolving,
+): Promise<object> {
+  const [leadId, teamId] = await Promise.all([
+    resolved(lead, (given) => names.person(given, workspace)),
+    resolved(team, (given) => names.team(given, workspace)),
+  ]);
+  const days = {
+    startDate: await resolved(startDate, async (given) => dayOf(given, today)),
+    targetDate: await resolved(targetDate, async (given) => dayOf(given, today)),
+  };
+  const input = { name, key, description, status, leadId, teamId, ...days };
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,86 @@
+import type { TypeOf } from '@wts/contracts';
+import { AGENT_LIMITS } from '../limits.ts';
+import { PRIORITIES, STARTS } from '../views/task.ts';
+import type { Today } from '../words/dates.ts';
+import { dayOf } from '../words/dates.ts';
+import type { Names, WorkspaceRef } from '../words/names.ts';
+import { object, word, wordOrNull } from '../views/parts.ts';
+
+const LABELS = {
+  type: 'array',
+  maxItems: AGENT_LIMITS.labelsMax,
+  items: word('Name or id.'),
+} as const;
+
+/** What creating and changing a task have in common. */
+export const TASK_INPUT = {
+  title: { type: 'string', minLength: 1, maxLength: 500 },
+  description: { type: ['string', 'null'], maxLength: 50_000, description: 'Markdown.' },
+  project: wordOrNull('Name, key or id of a project; null for none.'),
+  team: wordOrNull('Name, key or id of a team; null for none.'),
+  assignee: wordOrNull('"me", name, e-mail address or id of a member; null for nobody.'),
+  priority: { enum: PRIORITIES },
+  start: { enum: STARTS, description: 'Whether work is planned.' },
+  startDate: wordOrNull('Planned start: YYYY-MM-DD, "today", "next monday", "in 3 days", +2w; null for none.'),
+  deadlineAt: wordOrNull('Due day, in the same words; null for none.'),
+  repeatRule: {
+    type: ['string', 'null'],
+    maxLength: 500,
+    description: 'RFC 5545 RRULE in capitals, daily or slower, such as FREQ=WEEKLY;BYDAY=MO,TH; null for none.',
+  },
+  labels: { ...LABELS, description: 'Names or ids of all labels that the task has.' },
+} as const;
+
+export const LABEL_CHANGES = {
+  addLabels: { ...LABELS, description: 'Labels to add; the others stay.' },
+  removeLabels: { ...LABELS, description: 'Labels to remove; the others stay.' },
+} as const;
+
+const ALL = object({ ...TASK_INPUT, ...LABEL_CHANGES }, []);
+type TaskWords = TypeOf<typeof ALL>;
+
+/** What words are resolved with. */
+export interface Resolving {
+  readonly names: Names;
+  readonly workspace: WorkspaceRef;
+  readonly today: Today;
+}
+
+/** The input of GraphQL for words: names become ids, days become dates. Throws a ToolError for a word that fits nothing. */
+export async function taskInputOf(words: TaskWords, { names, workspace, today }: Resolving): Promise<object> {
+  const { title, description, project, team, assignee, priority, start, startDate, deadlineAt, repeatRule } = words;
+  const [projectId, teamId, assigneeId, labelIds, addedLabelIds, removedLabelIds] = await Promise.all([
+    resolved(project, (given) => names.project(given, workspace)),
+    resolved(team, (given) => names.team(given, workspace)),
+    resolved(assignee, (given) => names.person(given, workspace)),
+    words.labels && names.labels(words.labels, workspace),
+    words.addLabels && names.labels(words.addLabels, workspace),
+    words.removeLabels && names.labels(words.removeLabels, workspace),
+  ]);
+  const day = (given: string | null | undefined): string | null | undefined =>
+    typeof given === 'string' ? dayOf(given, today) : given;
+  const input = {
+    title,
+    description,
+    projectId,
+    teamId,
+    assigneeId,
+    labelIds,
+    addedLabelIds,
+    removedLabelIds,
+    priority: priority && PRIORITIES.indexOf(priority),
+    start,
+    startDate: day(startDate),
+    deadlineAt: day(deadlineAt),
+    repeatRule,
+  };
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+}
+
+/** Null removes a value, and what is not given stays. */
+export async function resolved(
+  given: string | null | undefined,
+  find: (given: string) => Promise<string>,
+): Promise<string | null | undefined> {
+  return typeof given === 'string' ? find(given) : given;
+}

@@ -1,0 +1,59 @@
+import { changeTasks, namesOfChanges } from '../graph/change-tasks.ts';
+import { AGENT_LIMITS } from '../limits.ts';
+import { ToolError } from '../tool-error.ts';
+import { RESULTS, resultsView } from '../views/results.ts';
+import { todayIn } from '../words/dates.ts';
+import type { WorkspaceRef } from '../words/names.ts';
+import { tasksOf } from '../words/tasks.ts';
+import { changesOf, outcomesOf } from './batch.ts';
+import { object, TASK_WORD, text, TIMEZONE, WORKSPACE } from '../views/parts.ts';
+import { LABEL_CHANGES, TASK_INPUT, taskInputOf } from './task-input.ts';
+import { tool } from './tool.ts';
+
+export const updateTasks = tool({
+  name: 'update_tasks',
+  title: 'Update tasks',
+  description: [
+    `Changes up to ${AGENT_LIMITS.batchMax} tasks. Each item names a task and the fields to change; other fields stay as they are, and null removes a value. Each has its own result.`,
+    'To mark tasks as done use complete_tasks, to remove them archive_tasks.',
+    'Example: {"tasks": [{"task": "ACME-12", "deadlineAt": "tomorrow", "assignee": null}, {"task": "ACME-13", "addLabels": ["urgent"]}]}',
+  ].join('\n'),
+  effect: 'sets',
+  input: object(
+    {
+      tasks: {
+        type: 'array',
+        minItems: 1,
+        maxItems: AGENT_LIMITS.batchMax,
+        items: { ...object({ task: TASK_WORD, ...TASK_INPUT, ...LABEL_CHANGES }, ['task']), minProperties: 2 },
+      },
+      workspace: WORKSPACE,
+      timezone: TIMEZONE,
+    },
+    ['tasks'],
+  ),
+  output: object({ ...RESULTS, today: text, timezone: text }, ['results', 'succeeded', 'failed', 'today', 'timezone']),
+  run: async ({ tasks, workspace, timezone }, { graph, names, now }) => {
+    const today = todayIn(timezone, now());
+    const refs = await tasksOf(
+      tasks.map(({ task }) => task),
+      workspace,
+      { graph, names },
+    );
+    const workspaces = new Map((await names.workspaces()).map((one): [string, WorkspaceRef] => [one.id, one]));
+    const changes = await changesOf(tasks, async (words, index) => {
+      const ref = refs[index] as (typeof refs)[number];
+      if (ref instanceof ToolError) throw ref;
+      const ofTask = workspaces.get(ref.workspaceId);
+      if (ofTask === undefined)
+        throw new ToolError('not_found', 'The person has just left the workspace of this task.');
+      return { id: ref.id, input: await taskInputOf(words, { names, workspace: ofTask, today }) };
+    });
+    const made = await changeTasks(graph, 'taskUpdate', changes.valid, namesOfChanges('update_tasks', undefined));
+    return {
+      ...resultsView(outcomesOf(tasks.length, changes, made)),
+      today: today.day.toString(),
+      timezone: today.timezone,
+    };
+  },
+});

@@ -1,0 +1,125 @@
+import type { Graph } from '../graph/graph.ts';
+import { document } from '../graph/graph.ts';
+import { ToolError } from '../tool-error.ts';
+import type { CommentNode } from './comment.ts';
+import { COMMENT_FRAGMENT } from './comment.ts';
+import type { ProjectNode } from './project.ts';
+import { PROJECT_FRAGMENT } from './project.ts';
+import type { FoundNode } from './record.ts';
+import { recordTitle, recordUri } from './record.ts';
+import type { TaskDetails } from './task-details.ts';
+import { detailsOf } from './task-details.ts';
+
+const RECORD = document<
+  {
+    node:
+      | { readonly __typename: 'Task' }
+      | (ProjectNode & { readonly __typename: 'Project' })
+      | (CommentNode & { readonly __typename: 'Comment' })
+      | { readonly __typename: 'Other' }
+      | null;
+  },
+  { id: string }
+>(
+  `query AgentRecord($id: ID!) {
+  node(id: $id) { __typename ... on Project { ...ProjectFields } ... on Comment { ...CommentFields } }
+}`,
+  PROJECT_FRAGMENT,
+  COMMENT_FRAGMENT,
+);
+
+const COMMENTS = document<{ comments: { readonly nodes: readonly CommentNode[] } }, { filter: object }>(
+  'query AgentComments($filter: CommentFilter!) { comments(first: 20, filter: $filter, orderBy: {createdAt: DESC}) { nodes { ...CommentFields } } }',
+  COMMENT_FRAGMENT,
+);
+
+/** A record as a text for reading. */
+export interface RecordText {
+  readonly type: 'task' | 'project' | 'comment';
+  readonly title: string;
+  readonly url: string;
+  /** Markdown. */
+  readonly text: string;
+}
+
+/** The task, project or comment with this id. Throws a ToolError when the caller may not see one. */
+export async function recordText(id: string, graph: Graph): Promise<RecordText> {
+  const { node } = await graph.run(RECORD, { id });
+  switch (node?.__typename) {
+    case 'Task': {
+      const [details, { comments }] = await Promise.all([
+        detailsOf(id, graph),
+        graph.run(COMMENTS, { filter: { taskId: { eq: id } } }),
+      ]);
+      const { task } = details;
+      const text = taskMarkdown(details, comments.nodes.toReversed());
+      return {
+        type: 'task',
+        title: `${task.key} ${task.title ?? ''}`,
+        url: recordUri({ __typename: 'Task', id }),
+        text,
+      };
+    }
+    case 'Project':
+      return { type: 'project', ...titled(node), text: projectMarkdown(node) };
+    case 'Comment':
+      return { type: 'comment', ...titled(node), text: commentMarkdown(node) };
+    default:
+      throw new ToolError('not_found', 'No task, project or comment has this id, or the person may not see it.');
+  }
+}
+
+function titled(node: FoundNode): { title: string; url: string } {
+  return { title: recordTitle(node), url: recordUri(node) };
+}
+
+function taskMarkdown({ task, checklist, commentCount }: TaskDetails, comments: readonly CommentNode[]): string {
+  const facts = [
+    ['Status', task.status],
+    ['Priority', task.priority],
+    ['Project', task.project?.name],
+    ['Team', task.team?.name],
+    ['Assignee', task.assignee?.name],
+    ['Labels', task.labels?.map(({ name }) => name).join(', ')],
+    ['Starts', task.startDate],
+    ['Due', task.deadlineAt],
+    ['Repeats', task.repeatRule],
+    ['Completed', task.completedAt],
+  ] as const;
+  const items = checklist.map(({ title, completedAt }) => `- [${completedAt === null ? ' ' : 'x'}] ${title}`);
+  const shown = comments.length < commentCount ? ` (the newest ${comments.length} of ${commentCount})` : '';
+  return sections([
+    `# ${task.key} ${task.title ?? ''}`,
+    factLines(facts),
+    task.description ?? '',
+    items.length > 0 ? `## Checklist\n\n${items.join('\n')}` : '',
+    comments.length > 0 ? `## Comments${shown}\n\n${comments.map(commentMarkdown).join('\n\n')}` : '',
+  ]);
+}
+
+function projectMarkdown(project: ProjectNode): string {
+  const facts = [
+    ['Status', project.status],
+    ['Lead', project.lead?.name],
+    ['Team', project.team?.name],
+    ['Starts', project.startDate],
+    ['Target', project.targetDate],
+    ['Private', project.isPrivate ? 'yes' : null],
+  ] as const;
+  return sections([`# ${project.key} ${project.name}`, factLines(facts), project.description ?? '']);
+}
+
+function commentMarkdown({ author, createdAt, body }: CommentNode): string {
+  return `**${author?.name ?? 'Unknown'}**, ${createdAt}:\n\n${body}`;
+}
+
+function factLines(facts: readonly (readonly [string, string | null | undefined])[]): string {
+  return facts
+    .filter(([, value]) => value !== null && value !== undefined && value !== '')
+    .map(([name, value]) => `- ${name}: ${value}`)
+    .join('\n');
+}
+
+function sections(parts: readonly string[]): string {
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}

@@ -1,0 +1,44 @@
+import { list, object, text } from './parts.ts';
+import { ToolError } from '../tool-error.ts';
+import type { TaskNode, TaskView } from './task.ts';
+import { TASK, taskView } from './task.ts';
+
+const COUNT = { type: 'integer', minimum: 0 } as const;
+
+/** Results of changes of several tasks, one for each in the order of the call. */
+export const RESULTS = {
+  results: list(
+    object(
+      {
+        index: { ...COUNT, description: 'Its place in the call, from 0.' },
+        ok: { type: 'boolean' },
+        task: TASK,
+        error: object({ code: text, message: text }, ['code', 'message']),
+      },
+      ['index', 'ok'],
+    ),
+  ),
+  succeeded: COUNT,
+  failed: COUNT,
+} as const;
+
+interface ResultView {
+  readonly index: number;
+  readonly ok: boolean;
+  readonly task?: TaskView;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+export function resultsView(outcomes: readonly (TaskNode | ToolError)[]): {
+  results: ResultView[];
+  succeeded: number;
+  failed: number;
+} {
+  const results = outcomes.map((outcome, index): ResultView => {
+    if (!(outcome instanceof ToolError)) return { index, ok: true, task: taskView(outcome) };
+    const { code, message } = outcome;
+    return { index, ok: false, error: { code, message } };
+  });
+  const succeeded = results.filter(({ ok }) => ok).length;
+  return { results, succeeded, failed: results.length - succeeded };
+}

@@ -1,0 +1,46 @@
+import type { TypeOf } from '@wts/contracts';
+import type { Graph } from '../graph/graph.ts';
+import { document } from '../graph/graph.ts';
+import { ToolError } from '../tool-error.ts';
+import { list, object, text, textOrNull } from './parts.ts';
+import type { TaskNode } from './task.ts';
+import { TASK, TASK_FRAGMENT, taskView } from './task.ts';
+
+const TASK_QUERY = document<
+  {
+    task:
+      | (TaskNode & {
+          readonly checklist: { readonly nodes: readonly { id: string; title: string; completedAt: string | null }[] };
+          readonly comments: { readonly totalCount: number };
+        })
+      | null;
+  },
+  { id: string }
+>(
+  `query AgentTask($id: ID!) {
+  task(id: $id) {
+    ...TaskFields
+    description
+    checklist(first: 100, orderBy: {sortOrder: ASC}) { nodes { id title completedAt } }
+    comments(first: 1) { totalCount }
+  }
+}`,
+  TASK_FRAGMENT,
+);
+
+const CHECKLIST = list(object({ id: text, title: text, completedAt: textOrNull }, ['id', 'title', 'completedAt']));
+export const DETAILS = object({ task: TASK, checklist: CHECKLIST, commentCount: { type: 'integer', minimum: 0 } }, [
+  'task',
+  'checklist',
+  'commentCount',
+]);
+
+/** A task with everything in it but its comments. */
+export type TaskDetails = TypeOf<typeof DETAILS>;
+
+export async function detailsOf(id: string, graph: Graph): Promise<TaskDetails> {
+  const { task } = await graph.run(TASK_QUERY, { id });
+  if (task === null) throw new ToolError('not_found', 'This task does not exist, or the person may not see it.');
+  const { checklist, comments } = task;
+  return { task: taskView(task), checklist: checklist.nodes, commentCount: comments.totalCount };
+}

@@ -1,0 +1,93 @@
+import { UUID_PATTERN } from '@wts/contracts';
+import type { Graph } from '../graph/graph.ts';
+import { document } from '../graph/graph.ts';
+import { ToolError } from '../tool-error.ts';
+import { taskKey } from '../views/task.ts';
+import type { Names } from './names.ts';
+
+/** A task that exists and that the caller may see. */
+export interface TaskRef {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly key: string;
+}
+
+interface TaskNode {
+  readonly id: string;
+  readonly number: number;
+  readonly workspaceId: string;
+  readonly workspace: { readonly urlKey: string } | null;
+}
+
+const TASKS = document<{ tasks: { nodes: readonly TaskNode[] } }, { filter: object }>(
+  `query AgentTaskNames($filter: TaskFilter!) {
+  tasks(first: 100, filter: $filter, includeArchived: true) { nodes { id number workspaceId workspace { urlKey } } }
+}`,
+);
+
+const UUID = new RegExp(UUID_PATTERN);
+/** The key of a task is that of its workspace, which may have hyphens, and its number. */
+const KEY = /^(?:([A-Za-z0-9-]+)-|#?)(\d{1,9})$/;
+
+/**
+ * The tasks that words name: an id, a key such as `ACME-12`, or a number with the workspace. For each word a task, or why there is
+ * none; one request for all of them.
+ */
+export async function tasksOf(
+  words: readonly string[],
+  workspaceWord: string | undefined,
+  { graph, names }: { readonly graph: Graph; readonly names: Names },
+): Promise<(TaskRef | ToolError)[]> {
+  const read = await Promise.all(words.map((word) => readWord(word.trim(), workspaceWord, names)));
+  const filters = read.flatMap((one) => (one instanceof ToolError ? [] : [one.filter]));
+  const { nodes } = filters.length === 0 ? { nodes: [] } : (await graph.run(TASKS, { filter: { or: filters } })).tasks;
+  return read.map((one, index) => {
+    if (one instanceof ToolError) return one;
+    const node = nodes.find(one.matches);
+    if (node === undefined) {
+      const message = `No task ${JSON.stringify(words[index])} exists that the person may see.`;
+      return new ToolError('not_found', message);
+    }
+    const { id, workspaceId, number, workspace } = node;
+    return { id, workspaceId, key: taskKey(workspace?.urlKey ?? '', number) };
+  });
+}
+
+/** The one task that a word names. Throws a ToolError. */
+export async function taskOf(
+  word: string,
+  workspaceWord: string | undefined,
+  context: { readonly graph: Graph; readonly names: Names },
+): Promise<TaskRef> {
+  const [task] = await tasksOf([word], workspaceWord, context);
+  if (task === undefined || task instanceof ToolError) throw task ?? new Error('one word names one task');
+  return task;
+}
+
+interface ReadWord {
+  readonly filter: object;
+  readonly matches: (node: TaskNode) => boolean;
+}
+
+async function readWord(word: string, workspaceWord: string | undefined, names: Names): Promise<ReadWord | ToolError> {
+  if (UUID.test(word)) {
+    const id = word.toLowerCase();
+    return { filter: { id: { eq: id } }, matches: (node) => node.id === id };
+  }
+  const [, urlKey, digits] = KEY.exec(word) ?? [];
+  if (digits === undefined) {
+    const message = `${JSON.stringify(word)} is no task. Use its key such as ACME-12, its id, or its number with \`workspace\`. find_tasks and search find tasks by words.`;
+    return new ToolError('bad_user_input', message);
+  }
+  const number = Number(digits);
+  try {
+    const { id: workspaceId } = await names.workspace(urlKey ?? workspaceWord);
+    return {
+      filter: { workspaceId: { eq: workspaceId }, number: { eq: number } },
+      matches: (node) => node.workspaceId === workspaceId && node.number === number,
+    };
+  } catch (error) {
+    if (error instanceof ToolError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,158 @@
+import type { TestSystem } from '@wts/testkit';
+import { eventually, sendRequest, startTestSystem } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { GENERATIONS, ok, refused } from './agent-clients.ts';
+
+describe('the agent endpoint as a part of the system', function () {
+  this.timeout(60_000);
+  let system: TestSystem;
+  before(async () => {
+    system = await startTestSystem({ label: 'agent-system' });
+  });
+  after(() => system.close());
+
+  it('answers other methods with 405 and Allow in the common shape [agent.http.post-only]', async () => {
+    for (const method of ['GET', 'DELETE', 'PUT', 'PATCH']) {
+      const reply = await sendRequest({ baseUrl: system.authUrl, token: system.apiKey }, method, '/mcp');
+      assert.equal(reply.status, 405, method);
+      assert.match(reply.headers['allow'] ?? '', /POST/);
+      assert.equal((reply.json() as { code: string }).code, 'method_not_allowed');
+    }
+  });
+
+  it('tells clients of 2026-07-28 how long each list holds, and that it is of one person [agent.lists.cache]', async () => {
+    for (const method of [
+      'server/discover',
+      'tools/list',
+      'prompts/list',
+      'resources/list',
+      'resources/templates/list',
+    ]) {
+      const { result } = await message(system, method);
+      assert.equal(typeof result['ttlMs'], 'number', method);
+      assert.equal(result['cacheScope'], 'private', method);
+    }
+  });
+
+  it('never fails because of input [never.500-by-input]', async () => {
+    await using agent = await GENERATIONS['SDK 2 (2026-07-28)'](system.authUrl, system.apiKey);
+    const { tools } = await agent.client.listTools();
+    const hostile = [
+      '',
+      ' ',
+      '%',
+      '\\',
+      "'; drop table tasks; --",
+      '\u202e',
+      '𝒳'.repeat(200),
+      '../..',
+      '{}',
+      'null',
+      '-1',
+      '9'.repeat(200),
+    ];
+    const values: unknown[] = [...hostile, null, -1, 1e308, true, [], {}, ['x'], { __proto__: null }, [null], [{}]];
+    for (const { name, inputSchema } of tools) {
+      const fields = Object.keys(inputSchema.properties ?? {});
+      const bodies = fields.flatMap((field) => values.map((value) => ({ ...validOf(name), [field]: value })));
+      for (const args of [...bodies, { constructor: 1 }, { toString: 'x' }]) {
+        const { text } = await agent.call(name, args);
+        assert.doesNotMatch(
+          text,
+          /^(?:internal|unavailable|deadline_exceeded):/,
+          `${name} ${JSON.stringify(args)}: ${text}`,
+        );
+      }
+    }
+    for (const body of [
+      '[]',
+      'null',
+      '1',
+      '"x"',
+      '{',
+      '',
+      '{"jsonrpc":"2.0"}',
+      '{"a":"\\ud800"}',
+      '{"a":"\\u0000"}',
+      '[{}]',
+    ]) {
+      const reply = await post(system, body);
+      assert.ok(reply.status >= 400 && reply.status < 500, `${body}: ${reply.status} ${reply.text}`);
+    }
+  });
+
+  it('keeps nothing between two messages: a client does not notice a new process [agent.protocol.stateless]', async () => {
+    const clients = await Promise.all(
+      Object.values(GENERATIONS).map((connect) => connect(system.authUrl, system.apiKey)),
+    );
+    await system.service('agent').restart();
+    for (const agent of clients) {
+      await eventually(async () => ok(await agent.call('whoami')));
+      await agent[Symbol.asyncDispose]();
+    }
+  });
+
+  it('says when to try again while the graph service is down [agent.errors.outage]', async () => {
+    await using agent = await GENERATIONS['SDK 1 (2025)'](system.authUrl, system.apiKey);
+    await system.service('graph').stop();
+    for (const [tool, args] of [
+      ['whoami', {}],
+      ['create_tasks', { tasks: [{ title: 'x' }] }],
+    ] as const) {
+      refused(await agent.call(tool, args), /^unavailable: .*Retry after \d+ seconds.*Request id: [\w-]+/);
+    }
+    await system.service('graph').start();
+    await system.untilReady();
+    await eventually(async () => ok(await agent.call('whoami')));
+  });
+});
+
+function validOf(tool: string): object {
+  switch (tool) {
+    case 'get_task':
+    case 'list_comments':
+      return { task: '1' };
+    case 'add_comment':
+      return { task: '1', body: 'x' };
+    case 'create_tasks':
+      return { tasks: [{ title: 'x' }] };
+    case 'update_tasks':
+      return { tasks: [{ task: '999999', title: 'x' }] };
+    case 'complete_tasks':
+    case 'reopen_tasks':
+    case 'archive_tasks':
+      return { tasks: ['999999'] };
+    case 'create_project':
+      return { name: 'x', key: 'HOSTILE' };
+    case 'update_project':
+      return { project: 'HOSTILE', name: 'x' };
+    case 'search':
+      return { query: 'x' };
+    default:
+      return {};
+  }
+}
+
+const HEADERS_2026 = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': '2026-07-28',
+};
+
+function post(system: TestSystem, body: string, headers: object = {}): ReturnType<typeof sendRequest> {
+  const content = { body, headers: { ...HEADERS_2026, ...headers } };
+  return sendRequest({ baseUrl: system.authUrl, token: system.apiKey }, 'POST', '/mcp', content);
+}
+
+/** A message of the revision 2026-07-28, as it is on the wire. */
+async function message(system: TestSystem, method: string): Promise<{ result: Record<string, unknown> }> {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { _meta: meta } });
+  const { status, text } = await post(system, body, { 'mcp-method': method });
+  assert.equal(status, 200, text);
+  return JSON.parse(text) as { result: Record<string, unknown> };
+}
