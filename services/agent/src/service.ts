@@ -1,3 +1,4 @@
+import { issuerOf } from '@wts/access';
 import { openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import { FairGate } from '@wts/service-kit/fairness';
@@ -33,7 +34,8 @@ export const agentService: ServiceDefinition<ConfigOf<typeof settings>> = {
     });
     kit.stack.defer(() => handler.close());
     const app = createApp(kit);
-    mountMcp(app, handler, { authUrl: config.authUrl });
+    const metadataUrl = `${issuerOf(config.authUrl)}/.well-known/oauth-protected-resource/mcp`;
+    mountMcp(app, handler, { realm: 'mcp', metadataUrl });
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };
   },

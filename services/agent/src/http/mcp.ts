@@ -1,25 +1,22 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
+import type { ProtectedResource } from '@wts/access';
+import { requireScope } from '@wts/access';
 import type { Principal } from '@wts/contracts';
-import { Fault, mcpApi } from '@wts/contracts';
+import { mcpApi } from '@wts/contracts';
 import { noteRequest } from '@wts/service-kit/http';
 import { mountStream } from '@wts/service-kit/routes';
 import type { IRouter, Request as HttpRequest, Response as HttpResponse } from 'express';
 import type { Caller } from '../graph/graph.ts';
-import { mayUse } from '../mcp/call-tool.ts';
 import { TOOL_BY_NAME } from '../tools/index.ts';
 
-interface McpOptions {
-  readonly authUrl: string;
-}
-
 /** `POST /mcp`: one message of the protocol, on behalf of the caller that the gateway names. */
-export function mountMcp(router: IRouter, handler: McpHttpHandler, { authUrl }: McpOptions): void {
+export function mountMcp(router: IRouter, handler: McpHttpHandler, resource: ProtectedResource): void {
   mountStream(router, mcpApi.call, async ({ req, res, body, principal, requestId, signal }) => {
     const message = body as Message;
     noteRequest(req, { details: { mcp: methodOf(message), tool: toolOf(message)?.name }, failure: null });
-    requireToolScope(message, principal, authUrl);
+    requireToolScope(message, principal, resource);
     const caller: Caller = { principal, requestId, signal };
     const { id, scopes } = { id: principal.credential.id, scopes: [...principal.scopes] };
     const response = await handler.fetch(new Request(AGENT_URL, { method: 'POST', headers: headersOf(req), signal }), {
@@ -52,16 +49,10 @@ function toolOf({ method, params }: Message): ReturnType<(typeof TOOL_BY_NAME)['
  * section 3.1). Other credentials cannot get more: for them the tool refuses, in words for the model.
  * Keeps agent.tools.step-up.
  */
-function requireToolScope(message: Message, principal: Principal, authUrl: string): void {
+function requireToolScope(message: Message, principal: Principal, resource: ProtectedResource): void {
   const tool = toolOf(message);
-  if (tool === undefined || principal.credential.kind !== 'oauth' || mayUse(tool, principal)) return;
-  const metadata = new URL('/.well-known/oauth-protected-resource/mcp', authUrl).href;
-  throw new Fault('insufficient_scope', {
-    message: `${tool.name} needs the scope write.`,
-    headers: {
-      'WWW-Authenticate': `Bearer realm="mcp", error="insufficient_scope", scope="read write", resource_metadata="${metadata}"`,
-    },
-  });
+  if (tool === undefined || tool.effect === 'reads' || principal.credential.kind !== 'oauth') return;
+  requireScope(principal, 'write', resource);
 }
 
 /** The headers that the protocol uses; the library compares them with the message. */

@@ -1,4 +1,4 @@
-import { grants } from '@wts/access';
+import { includesScope } from '@wts/access';
 import type { Principal } from '@wts/contracts';
 import type { ServiceClient } from '@wts/service-kit/call';
 import type { FairGate } from '@wts/service-kit/fairness';
@@ -37,7 +37,7 @@ const CHECKS: ReadonlyMap<Tool, { readonly input: Validate; readonly output: Val
 
 /** Whether the caller may use a tool. */
 export function mayUse({ effect }: Tool, principal: Principal): boolean {
-  return grants(principal, scopeOf(effect));
+  return includesScope(principal.scopes, scopeOf(effect));
 }
 
 function scopeOf(effect: Tool['effect']): 'read' | 'write' {
