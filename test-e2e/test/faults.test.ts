@@ -73,13 +73,14 @@ describe('the system under load', function () {
     );
   });
 
-  it('loses nothing when the workspace service is killed [never.acknowledged-lost]', async () => {
+  it('loses nothing when the services of workspaces and identities are killed [never.acknowledged-lost]', async () => {
+    const killed = [testSystem.service('workspace'), testSystem.service('auth')];
     assertNothingLost(
       await disturb(async () => {
-        await testSystem.service('workspace').kill('SIGKILL');
+        for (const service of killed) await service.kill('SIGKILL');
         await pause(500);
-        await testSystem.service('workspace').start();
-        await testSystem.service('workspace').untilReady(30_000);
+        for (const service of killed) await service.start();
+        for (const service of killed) await service.untilReady(30_000);
       }),
     );
   });

@@ -149,8 +149,9 @@ describe('a revocation whose message over NATS is lost', () => {
   let gateways: TwoGateways;
   before(async function () {
     this.timeout(90_000);
-    // Only the workspace service, which sends the message, cannot reach NATS.
-    gateways = await TwoGateways.open('lost-message', { overrides: { workspace: { NATS_URL: 'nats://127.0.0.1:9' } } });
+    // Only the services that send the messages cannot reach NATS.
+    const unreachable = { NATS_URL: 'nats://127.0.0.1:9' };
+    gateways = await TwoGateways.open('lost-message', { overrides: { auth: unreachable, workspace: unreachable } });
   });
   after(() => gateways.testSystem.close());
 

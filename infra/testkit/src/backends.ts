@@ -2,7 +2,7 @@
 import { STREAM } from '@wts/contracts';
 import type { Revocation } from '@wts/contracts';
 import type { DatabaseRole } from '@wts/local';
-import { serviceFile } from '@wts/local';
+import { freePort, serviceFile } from '@wts/local';
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -71,26 +71,30 @@ export async function openBackends({ label, role, withAuth = false }: BackendsOp
   };
   const subscriber = opening.adopt(await connect({ servers: nats.url }), (open) => open.close());
   const shared = { INTERNAL_TOKEN_SECRET: secret, NATS_URL: nats.url };
-  const sync = opening.use(
-    await startBeside('sync', { ...shared, DATABASE_URL: database.urlOf('wts_sync'), AUTH_SERVICE_URL: NOWHERE }),
-  );
-  const auth = withAuth
-    ? opening.use(
-        await startBeside('auth', {
+  const port = await freePort();
+  const [sync, auth] = await Promise.all([
+    startBeside(opening, 'sync', {
+      ...shared,
+      PORT: String(port),
+      DATABASE_URL: database.urlOf('wts_sync'),
+      AUTH_SERVICE_URL: NOWHERE,
+    }),
+    withAuth
+      ? startBeside(opening, 'auth', {
           ...shared,
           DATABASE_URL: database.urlOf('wts_auth'),
-          SYNC_SERVICE_URL: sync.url,
+          SYNC_SERVICE_URL: `http://127.0.0.1:${port}`,
           WORKSPACE_SERVICE_URL: NOWHERE,
-        }),
-      )
-    : null;
-  const answers = opening.use(await openLossyWire(sync.url));
+        })
+      : null,
+  ]);
+  const answers = opening.use(await openLossyWire(sync));
   const wires = {
     answers,
     sync: opening.use(await wireTo(answers.url)),
     postgres: opening.use(await wireTo(databaseUrl)),
     nats: opening.use(await wireTo(nats.url)),
-    auth: auth && opening.use(await wireTo(auth.url)),
+    auth: auth === null ? null : opening.use(await wireTo(auth)),
   };
   const owned = opening.move();
   return {
@@ -98,8 +102,8 @@ export async function openBackends({ label, role, withAuth = false }: BackendsOp
     wires,
     databaseUrl: wires.postgres.through(databaseUrl),
     natsUrl: wires.nats.through(nats.url),
-    syncUrl: new URL(wires.sync.through(sync.url)).origin,
-    authUrl: auth === null || wires.auth === null ? NOWHERE : new URL(wires.auth.through(auth.url)).origin,
+    syncUrl: new URL(wires.sync.through(sync)).origin,
+    authUrl: auth === null || wires.auth === null ? NOWHERE : new URL(wires.auth.through(auth)).origin,
     sql: sqlAs(role),
     sqlAs,
     revocations: async () => {
@@ -122,11 +126,12 @@ function wireTo(url: string): Promise<Wire> {
   return openWire({ host: hostname, port: Number(port) });
 }
 
-/** Starts a service as a process, because services never import each other. */
+/** Starts a service as a process, because services never import each other. Resolves to its address. */
 async function startBeside(
+  opening: AsyncDisposableStack,
   service: string,
   settings: Record<string, string>,
-): Promise<AsyncDisposable & { readonly url: string }> {
+): Promise<string> {
   const child = fork(serviceFile(service, 'main'), {
     env: {
       PATH: process.env['PATH'],
@@ -141,17 +146,15 @@ async function startBeside(
     execArgv: [],
   });
   const ended = once(child, 'exit');
+  opening.defer(async () => {
+    // Its state is not needed after the test.
+    child.kill('SIGKILL');
+    await ended;
+  });
   const signal = AbortSignal.timeout(START_MS);
   const [message] = (await Promise.race([
     once(child, 'message', { signal }),
     ended.then(([code]) => Promise.reject(new Error(`${service} ended with ${String(code)}`))),
   ])) as [{ listening: string }];
-  return {
-    url: message.listening,
-    [Symbol.asyncDispose]: async () => {
-      // Its state is not needed after the test.
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
+  return message.listening;
 }

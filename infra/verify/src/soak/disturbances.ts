@@ -30,14 +30,15 @@ const STALLED_MS = 10_000;
 export function disturbancesOf(testSystem: TestSystem): Disturbance[] {
   const syncs = testSystem.services.filter(({ name }) => name.startsWith('sync'));
   const dispatchers = testSystem.services.filter(({ name }) => name.startsWith('webhook-dispatcher'));
-  const [gateway, workspace] = [testSystem.service('gateway'), testSystem.service('workspace')];
+  const gateway = testSystem.service('gateway');
   return [
     ...syncs.map(kill),
     { name: 'SIGKILL NATS', run: () => killAndRestart(testSystem.nats) },
     ...syncs.slice(0, 2).map((service) => suspend(service, PAUSED_MS)),
     suspend(gateway, DOWN_MS),
     kill(gateway),
-    kill(workspace),
+    kill(testSystem.service('workspace')),
+    kill(testSystem.service('auth')),
     ...dispatchers.map(kill).map(repeating),
     repeating({ name: 'SIGKILL PostgreSQL', run: () => killAndRestart(testSystem.postgres) }),
     ...dispatchers.map((service, index) => repeating(suspend(service, index === 0 ? OUTLIVED_MS : PAUSED_MS))),
