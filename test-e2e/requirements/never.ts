@@ -34,7 +34,7 @@ export const never: readonly Rule[] = [
     id: 'never.non-public-address',
     source: 'Design 14.5',
     text: 'No request ever goes to a non-public address.',
-    home: 'services/webhook-dispatcher/src/attempt/address-guard.ts',
+    home: 'packages/service-kit/src/egress/address-guard.ts',
     status: 'kept',
   },
   {

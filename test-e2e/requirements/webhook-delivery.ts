@@ -83,7 +83,7 @@ export const webhookDelivery: readonly Rule[] = [
     id: 'webhooks.attempt.address-guard',
     source: 'Design 9',
     text: 'The address used is the address checked: no request ever goes to a non-public address.',
-    home: 'services/webhook-dispatcher/src/attempt/address-guard.ts',
+    home: 'packages/service-kit/src/egress/address-guard.ts',
     status: 'kept',
   },
   {

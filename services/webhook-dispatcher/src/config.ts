@@ -3,13 +3,13 @@ import {
   defineSettings,
   natsSetting,
   poolMaxSetting,
+  refusalOf,
   serviceSettings,
   setting,
 } from '@wts/service-kit/config';
-import { refuseRange } from './attempt/address-guard.ts';
-import { refuseDnsServer } from './attempt/resolver.ts';
+import { refuseDnsServer, refuseRange } from '@wts/service-kit/egress';
+import { parseSecretKeys } from '@wts/service-kit/sealing';
 import { parseDuration, parseRetrySchedule } from './domain/schedule.ts';
-import { parseSecretKeys } from './domain/secrets.ts';
 
 export const database = databaseSettings('wts_webhooks');
 
@@ -51,15 +51,3 @@ export const settings = defineSettings({
     doc: 'An endpoint that has failed for so long without a success, in eight attempts at least, is switched off.',
   }),
 });
-
-/** What is wrong with a text, in the words of what reads it. */
-function refusalOf(read: (text: string) => unknown): (text: string) => string | null {
-  return (text) => {
-    try {
-      read(text);
-      return null;
-    } catch (fault) {
-      return (fault as Error).message;
-    }
-  };
-}

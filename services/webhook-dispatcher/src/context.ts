@@ -1,7 +1,7 @@
 import type { Roles } from '@wts/read-model';
 import type { Idempotency } from '@wts/service-kit/routes';
 import type { StoredEvent } from './domain/event.ts';
-import type { SecretKeys } from './domain/secrets.ts';
+import type { SecretKeys } from '@wts/service-kit/sealing';
 import type { DeliveryStore } from './store/deliveries.ts';
 import type { EndpointStore } from './store/endpoints.ts';
 import type { TestResult } from './store/enqueue.ts';

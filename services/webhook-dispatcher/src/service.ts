@@ -1,3 +1,5 @@
+import { addressGuard, openResolver } from '@wts/service-kit/egress';
+import type { ConnectOptions } from '@wts/service-kit/egress';
 import { LIMITS } from '@wts/contracts';
 import { Roles } from '@wts/read-model';
 import type { ConfigOf } from '@wts/service-kit/config';
@@ -8,17 +10,14 @@ import { checkPostgres, idempotencyKeys, openPostgres } from '@wts/service-kit/p
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import type { Pool } from 'pg';
 import { announce, onAnnounced } from './announcements.ts';
-import { addressGuard } from './attempt/address-guard.ts';
-import type { ConnectOptions } from './attempt/connect.ts';
 import { checkEndpointUrl } from './attempt/endpoint-url.ts';
 import { attemptMetrics } from './attempt/metrics.ts';
-import { openResolver } from './attempt/resolver.ts';
 import { openSender } from './attempt/send.ts';
 import { settings } from './config.ts';
 import type { Context } from './context.ts';
 import { disableRuleOf } from './domain/disable-rule.ts';
 import { parseDuration, parseRetrySchedule } from './domain/schedule.ts';
-import { parseSecretKeys } from './domain/secrets.ts';
+import { parseSecretKeys } from '@wts/service-kit/sealing';
 import { enqueueMetrics } from './enqueue/metrics.ts';
 import { openEnqueue } from './enqueue/enqueue.ts';
 import { mountDeliveries } from './http/deliveries.ts';

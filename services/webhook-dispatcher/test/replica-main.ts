@@ -4,7 +4,7 @@ import { createLogger } from '@wts/service-kit/observe';
 import { Registry } from 'prom-client';
 import { disableRuleOf } from '../src/domain/disable-rule.ts';
 import { parseRetrySchedule } from '../src/domain/schedule.ts';
-import { parseSecretKeys } from '../src/domain/secrets.ts';
+import { parseSecretKeys } from '@wts/service-kit/sealing';
 import { openLanes } from '../src/lanes/lanes.ts';
 import { laneMetrics } from '../src/lanes/metrics.ts';
 import type { SendAttempt } from '../src/domain/attempt.ts';

@@ -1,6 +1,5 @@
+import { EgressFailure, openResolver, refuseDnsServer } from '@wts/service-kit/egress';
 import assert from 'node:assert/strict';
-import { AttemptFailure } from '../src/attempt/failure.ts';
-import { openResolver, refuseDnsServer } from '../src/attempt/resolver.ts';
 import { dnsServer } from './dns-server.ts';
 import type { DnsAnswer, DnsServer } from './dns-server.ts';
 
@@ -26,7 +25,7 @@ function resolverOver(dns: DnsServer): TestResolver {
   };
 }
 
-const isDnsError = (error: unknown): boolean => error instanceof AttemptFailure && error.reason === 'dns_error';
+const isDnsError = (error: unknown): boolean => error instanceof EgressFailure && error.reason === 'dns_error';
 
 describe('names of consumers', () => {
   it('give every address of both families, IPv4 first', async () => {

@@ -1,10 +1,9 @@
+import { addressGuard, openResolver } from '@wts/service-kit/egress';
 import { createLogger } from '@wts/service-kit/observe';
 import { testAuthority } from '@wts/testkit';
 import type { TestAuthority } from '@wts/testkit';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { addressGuard } from '../src/attempt/address-guard.ts';
 import type { AttemptMetrics } from '../src/attempt/metrics.ts';
-import { openResolver } from '../src/attempt/resolver.ts';
 import { openSender } from '../src/attempt/send.ts';
 import type { AttemptRequest, AttemptResult, SendAttempt } from '../src/domain/attempt.ts';
 

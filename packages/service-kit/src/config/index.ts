@@ -3,5 +3,5 @@ export { databaseSettings, databaseUrlSetting, poolMaxSetting, replicaUrlSetting
 export { natsSetting } from './nats-setting.ts';
 export { serviceSettings } from './service-settings.ts';
 export type { ServiceConfig } from './service-settings.ts';
-export { defineSettings, parseSettings, setting } from './settings.ts';
+export { defineSettings, parseSettings, refusalOf, setting } from './settings.ts';
 export type { ConfigOf, Setting } from './settings.ts';

@@ -138,6 +138,18 @@ function list(text: string): string[] {
     .filter((item) => item !== '');
 }
 
+/** What is wrong with a text, in the words of what reads it; for `refuse`. */
+export function refusalOf(read: (text: string) => unknown): (text: string) => string | null {
+  return (text) => {
+    try {
+      read(text);
+      return null;
+    } catch (fault) {
+      return (fault as Error).message;
+    }
+  };
+}
+
 /** Kinds of settings. Lengths of `text` count characters. */
 export const setting = {
   /** `refuse` returns the fault of a text, as the end of the sentence "VARIABLE ..."; null for none. */

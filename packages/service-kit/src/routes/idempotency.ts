@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import type { Contract, Principal } from '@wts/contracts';
 import { ERRORS, errorBody, Fault, IDEMPOTENCY_KEY_PATTERN, LIMITS } from '@wts/contracts';
 import type { Request } from 'express';
-import { deriveKey, seal, unseal } from './sealing.ts';
+import { deriveKey, seal, unseal } from '../sealing/sealing.ts';
 import type { Call } from './call.ts';
 import { toFault } from '../http/answer.ts';
 

@@ -3,7 +3,6 @@ export type { Call } from './call.ts';
 export { idempotency, newIds } from './idempotency.ts';
 export type { Claim, EffectSource, Idempotency, IdempotencyStore, StoredReply } from './idempotency.ts';
 export { mount, mountStream } from './mount.ts';
-export { seal, unseal } from './sealing.ts';
 export { readInternalToken } from './who-calls.ts';
 export { compile } from './validate.ts';
 export type { Validate } from './validate.ts';

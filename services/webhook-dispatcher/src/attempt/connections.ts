@@ -1,9 +1,8 @@
+import { EgressFailure } from '@wts/service-kit/egress';
+import type { Connect, ConnectProgress, Target } from '@wts/service-kit/egress';
 import type { TLSSocket } from 'node:tls';
 import { Client } from 'undici';
 import type { buildConnector } from 'undici';
-import type { Connect, ConnectProgress } from './connect.ts';
-import type { Target } from './endpoint-url.ts';
-import { AttemptFailure } from './failure.ts';
 import { leaveOutInterimAnswers } from './interim-answers.ts';
 import type { AttemptMetrics } from './metrics.ts';
 
@@ -50,7 +49,7 @@ export function openConnections(connect: Connect, metrics: Pick<AttemptMetrics, 
     metrics.connectionsOpen(all.size);
     idle.remove(connection);
     // Reaches a request that was given to the connection as it ended; any other one has its result.
-    connection.client.destroy(new AttemptFailure('connection_reset', 'the connection ended')).catch(() => undefined);
+    connection.client.destroy(new EgressFailure('connection_reset', 'the connection ended')).catch(() => undefined);
   };
 
   return {
@@ -91,7 +90,7 @@ function makeConnection(origin: string, start: Start): Connection {
     connect: (_, callback) => {
       const { start: begin } = connection;
       connection.start = null;
-      if (begin === null) callback(new AttemptFailure('connection_reset', 'the connection ended'), null);
+      if (begin === null) callback(new EgressFailure('connection_reset', 'the connection ended'), null);
       else void connectInto(connection, begin(), callback);
     },
     allowH2: false,

@@ -1,8 +1,7 @@
+import { EgressFailure, addressGuard, parseTarget } from '@wts/service-kit/egress';
 import fc from 'fast-check';
 import assert from 'node:assert/strict';
-import { addressGuard } from './address-guard.ts';
-import { checkEndpointUrl, parseEndpointUrl } from './endpoint-url.ts';
-import { AttemptFailure } from './failure.ts';
+import { checkEndpointUrl } from './endpoint-url.ts';
 
 const guard = addressGuard();
 const names: Readonly<Record<string, readonly string[]>> = {
@@ -14,7 +13,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
 const resolver = {
   resolve: async (name: string) => {
     const addresses = names[name];
-    if (addresses === undefined) throw new AttemptFailure('dns_error', 'no such name');
+    if (addresses === undefined) throw new EgressFailure('dns_error', 'no such name');
     return addresses;
   },
 };
@@ -147,7 +146,7 @@ describe('the URL of an endpoint', () => {
     const url = fc.webUrl({ validSchemes: ['https'], withQueryParameters: true, withFragments: true });
     fc.assert(
       fc.property(url, (text) => {
-        const target = parseEndpointUrl(text, guard);
+        const target = parseTarget(text, guard);
         if (typeof target === 'string') return;
         const { origin, pathname, search } = new URL(text);
         assert.equal(target.origin, origin);

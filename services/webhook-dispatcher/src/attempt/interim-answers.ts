@@ -1,5 +1,5 @@
+import { EgressFailure } from '@wts/service-kit/egress';
 import type { Socket } from 'node:net';
-import { AttemptFailure } from './failure.ts';
 
 /** Of all answers. The parser of undici also accepts HTTP/0.9 and HTTP/2.0, which no server can answer with on this connection. */
 const VERSIONS = ['HTTP/1.1', 'HTTP/1.0'];
@@ -33,7 +33,7 @@ export function leaveOutInterimAnswers<S extends Socket>(socket: S): S {
   let answerBytes = 0;
 
   const refuse = (detail: string): null => {
-    socket.destroy(new AttemptFailure('invalid_response', detail));
+    socket.destroy(new EgressFailure('invalid_response', detail));
     return null;
   };
 

@@ -1,12 +1,10 @@
+import type { EgressMetrics } from '@wts/service-kit/egress';
 import type { Registry } from 'prom-client';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { AttemptError } from '../domain/attempt.ts';
 
 /** What attempts report while they run. */
-export interface AttemptMetrics {
-  /** Where an address was refused: written in the URL, among the answers of DNS, or at the other end of a connection. */
-  addressBlocked(where: 'url' | 'answer' | 'peer'): void;
-  nameResolved(outcome: 'cached' | 'found' | 'failed', durationMs: number): void;
+export interface AttemptMetrics extends EgressMetrics {
   /** `resent`: the reused connection had ended meanwhile, and the request went out again on a new one. */
   connectionUsed(kind: 'new' | 'reused' | 'resent'): void;
   /** How many there are now, idle ones among them. */

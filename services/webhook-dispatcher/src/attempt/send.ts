@@ -1,17 +1,14 @@
+import { EgressFailure, isReset, openConnector, parseTarget, reasonOf } from '@wts/service-kit/egress';
+import type { ConnectOptions, ConnectProgress, EgressError, Phase, Target } from '@wts/service-kit/egress';
 import type { Logger } from '@wts/service-kit/observe';
-import type { AttemptError, AttemptRequest, AttemptResult, SendAttempt } from '../domain/attempt.ts';
+import type { AttemptRequest, AttemptResult, SendAttempt } from '../domain/attempt.ts';
 import { parseRetryAfter } from '../domain/retry-after.ts';
 import { signatureOf } from '../domain/signature.ts';
 import { snippetOf } from '../domain/snippet.ts';
-import { openConnector } from './connect.ts';
-import type { ConnectOptions, ConnectProgress, Phase } from './connect.ts';
 import { openConnections } from './connections.ts';
 import type { Connections } from './connections.ts';
-import { parseEndpointUrl } from './endpoint-url.ts';
-import type { Target } from './endpoint-url.ts';
 import { exchange } from './exchange.ts';
 import type { Answer, Message, NoAnswer } from './exchange.ts';
-import { AttemptFailure, isReset, reasonOf } from './failure.ts';
 import type { AttemptMetrics } from './metrics.ts';
 
 export interface SenderOptions extends ConnectOptions {
@@ -26,13 +23,13 @@ export interface SenderOptions extends ConnectOptions {
 const USER_AGENT = 'Workspace-Task-Service-Webhooks/1';
 /** The specification's: resolving, connecting, TLS and the status line share it. */
 const DEADLINE_MS = 10_000;
-const LATE: Readonly<Record<Phase, AttemptError>> = {
+const LATE: Readonly<Record<Phase, EgressError>> = {
   resolve: 'dns_error',
   connect: 'connect_timeout',
   exchange: 'timeout',
 };
 
-const OVER = new AttemptFailure('connection_reset', 'the attempt is over');
+const OVER = new EgressFailure('connection_reset', 'the attempt is over');
 
 /**
  * Makes attempts. The steps of one: check the URL again -> take an idle connection or make one (`connect.ts`) -> sign and
@@ -49,11 +46,11 @@ export function openSender(options: SenderOptions): SendAttempt {
   return async (request) => {
     const startedAt = new Date();
     const startedMs = performance.now();
-    const target = parseEndpointUrl(request.url, guard);
+    const target = parseTarget(request.url, guard);
     if (typeof target === 'string') metrics.addressBlocked('url');
     const outcome =
       typeof target === 'string'
-        ? { error: new AttemptFailure('blocked_address', target), isBegun: false }
+        ? { error: new EgressFailure('blocked_address', target), isBegun: false }
         : await sendOnce(request, { target, connections, metrics, deadlineMs });
     const durationMs = ('error' in outcome ? performance.now() : outcome.decidedMs) - startedMs;
     const result = {
@@ -79,7 +76,7 @@ async function sendOnce(request: AttemptRequest, sending: Sending): Promise<Answ
   const { target, connections, metrics, deadlineMs } = sending;
   const ending = new AbortController();
   let phase: Phase = 'resolve';
-  const late = (): void => ending.abort(new AttemptFailure(LATE[phase], `no answer within ${deadlineMs} ms`));
+  const late = (): void => ending.abort(new EgressFailure(LATE[phase], `no answer within ${deadlineMs} ms`));
   const timer = setTimeout(late, deadlineMs);
   const progress: ConnectProgress = {
     signal: ending.signal,

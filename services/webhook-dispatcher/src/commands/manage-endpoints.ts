@@ -3,7 +3,8 @@ import type { EndpointChange, NewEndpoint, Principal, WebhookEndpoint } from '@w
 import { Fault, LIMITS } from '@wts/contracts';
 import { newIds, type EffectSource } from '@wts/service-kit/routes';
 import type { Context } from '../context.ts';
-import { makeSecret, sealSecret, secretText, type SecretKeys } from '../domain/secrets.ts';
+import { sealSecret, type SecretKeys } from '@wts/service-kit/sealing';
+import { makeSecret, secretText } from '../domain/secrets.ts';
 import { requireEndpoint } from './require-endpoint.ts';
 
 interface EndpointWithSecret {

@@ -1,5 +1,5 @@
 import { isGone } from '../domain/disable-rule.ts';
-import type { SecretKeys } from '../domain/secrets.ts';
+import type { SecretKeys } from '@wts/service-kit/sealing';
 import type { DispatchLimits } from '../limits.ts';
 import type { EndpointSettings, LaneState, LeasedLane } from '../store/lanes.ts';
 import { DueQueue, type Held } from './due-queue.ts';

@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 import type { SendAttempt } from '../domain/attempt.ts';
 import type { DisableRule } from '../domain/disable-rule.ts';
 import type { RetrySchedule } from '../domain/schedule.ts';
-import type { SecretKeys } from '../domain/secrets.ts';
+import type { SecretKeys } from '@wts/service-kit/sealing';
 import type { DispatchLimits } from '../limits.ts';
 import { DISPATCH } from '../limits.ts';
 import type { LaneGauges, LaneMetrics } from './metrics.ts';

@@ -1,5 +1,6 @@
-import type { SecretKeys } from '../domain/secrets.ts';
-import { secretsInForce, unsealSecret } from '../domain/secrets.ts';
+import type { SecretKeys } from '@wts/service-kit/sealing';
+import { unsealSecret } from '@wts/service-kit/sealing';
+import { secretsInForce } from '../domain/secrets.ts';
 import type { EndpointSettings } from '../store/lanes.ts';
 
 /** The secrets of one endpoint that are in force, unsealed once for each reading of its settings. */

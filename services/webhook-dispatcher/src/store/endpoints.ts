@@ -1,7 +1,7 @@
 import type { EndpointChange, NewEndpoint, WebhookEndpoint } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
-import type { SealedSecret } from '../domain/secrets.ts';
+import type { SealedSecret } from '@wts/service-kit/sealing';
 
 /** A secret about to be stored. */
 export type NewSecret = SealedSecret & { readonly id: string };

@@ -1,10 +1,19 @@
-import type { AttemptError } from '../domain/attempt.ts';
+/** Stable names of what ends a request without an answer. */
+export type EgressError =
+  | 'dns_error'
+  | 'blocked_address'
+  | 'connection_refused'
+  | 'connection_reset'
+  | 'connect_timeout'
+  | 'tls_error'
+  | 'timeout'
+  | 'invalid_response';
 
-/** Why an attempt ended without an answer. The cause is for the log: it may name addresses, which are never shown. */
-export class AttemptFailure extends Error {
-  readonly reason: AttemptError;
+/** Why a request ended without an answer. The cause is for the log: it may name addresses, which are never shown. */
+export class EgressFailure extends Error {
+  readonly reason: EgressError;
 
-  constructor(reason: AttemptError, detail: string, cause?: unknown) {
+  constructor(reason: EgressError, detail: string, cause?: unknown) {
     super(detail, { cause });
     this.reason = reason;
   }
@@ -17,8 +26,8 @@ const TLS_CODE =
   /^(?:ERR_SSL_|ERR_TLS_|ERR_OSSL_|EPROTO$|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERROR_IN_CERT|INVALID_CA|PATH_LENGTH|HOSTNAME_|CRL_)/;
 
 /** The stable code for what Node or undici reports about a connection; `otherwise` for what it does not know. */
-export function reasonOf(error: unknown, otherwise: AttemptError): AttemptError {
-  if (error instanceof AttemptFailure) return error.reason;
+export function reasonOf(error: unknown, otherwise: EgressError): EgressError {
+  if (error instanceof EgressFailure) return error.reason;
   const code = codeOf(error);
   if (REFUSED_CODES.has(code)) return 'connection_refused';
   if (code === 'ETIMEDOUT') return 'connect_timeout';

@@ -3,9 +3,9 @@ import { createSecureContext, connect as connectTls, getCACertificates } from 'n
 import type { SecureContext, TLSSocket } from 'node:tls';
 import { canonicalAddress } from './address-guard.ts';
 import type { AddressGuard } from './address-guard.ts';
-import type { Target } from './endpoint-url.ts';
-import { AttemptFailure, reasonOf } from './failure.ts';
-import type { AttemptMetrics } from './metrics.ts';
+import type { Target } from './target.ts';
+import { EgressFailure, reasonOf } from './failure.ts';
+import type { EgressMetrics } from './metrics.ts';
 import type { AddressResolver } from './resolver.ts';
 
 /** How far a connection got: it decides the error of an attempt whose time ends. */
@@ -17,7 +17,7 @@ export interface ConnectProgress {
   onPhase(phase: Phase): void;
 }
 
-/** A TLS connection to a public address. Rejects with an `AttemptFailure`. */
+/** A TLS connection to a public address. Rejects with an `EgressFailure`. */
 export type Connect = (target: Target, progress: ConnectProgress) => Promise<TLSSocket>;
 
 export interface ConnectOptions {
@@ -25,7 +25,7 @@ export interface ConnectOptions {
   readonly resolver: AddressResolver;
   /** PEM file of authorities that are trusted besides the usual ones. */
   readonly extraCaFile?: string | undefined;
-  readonly metrics: Pick<AttemptMetrics, 'addressBlocked'>;
+  readonly metrics?: Pick<EgressMetrics, 'addressBlocked'>;
 }
 
 /** A name with more addresses than this has its other ones ignored. */
@@ -48,8 +48,8 @@ export function openConnector({ guard, resolver, extraCaFile, metrics }: Connect
     progress.signal.throwIfAborted();
     const blocked = addresses.find((address) => !guard.allows(address));
     if (blocked !== undefined) {
-      metrics.addressBlocked(isAddress ? 'url' : 'answer');
-      throw new AttemptFailure('blocked_address', `${host} is at ${blocked}`);
+      metrics?.addressBlocked(isAddress ? 'url' : 'answer');
+      throw new EgressFailure('blocked_address', `${host} is at ${blocked}`);
     }
     progress.onPhase('connect');
     const dialing = { target, secureContext, signal: progress.signal, metrics };
@@ -73,7 +73,7 @@ interface Dialing {
 }
 
 /** The address did not accept the connection, so another one of the same name may. */
-class NotConnected extends AttemptFailure {}
+class NotConnected extends EgressFailure {}
 
 /** One address after the other, while they do not accept. */
 async function connectToAny(addresses: readonly string[], dialing: Dialing): Promise<TLSSocket> {
@@ -115,15 +115,15 @@ function connectTo(address: string, dialing: Dialing, timeoutMs: number | null):
     isAccepted = true;
     const { remoteAddress } = socket;
     // The connection ended before this callback.
-    if (remoteAddress === undefined) return fail(new AttemptFailure('connection_reset', address));
+    if (remoteAddress === undefined) return fail(new EgressFailure('connection_reset', address));
     if (canonicalAddress(remoteAddress) === canonicalAddress(address)) return;
-    metrics.addressBlocked('peer');
-    fail(new AttemptFailure('blocked_address', `${address} was answered by ${remoteAddress}`));
+    metrics?.addressBlocked('peer');
+    fail(new EgressFailure('blocked_address', `${address} was answered by ${remoteAddress}`));
   });
   socket.once('secureConnect', () => resolve(socket));
   // Never removed, so that no error is without a listener before undici adds its own.
   socket.on('error', (error) => {
-    if (isAccepted) fail(new AttemptFailure(reasonOf(error, 'tls_error'), address, error));
+    if (isAccepted) fail(new EgressFailure(reasonOf(error, 'tls_error'), address, error));
     else fail(new NotConnected(reasonOf(error, 'connection_refused'), address, error));
   });
   return promise.finally(() => {

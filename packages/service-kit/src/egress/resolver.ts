@@ -1,17 +1,17 @@
 import { Resolver } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AttemptFailure, codeOf } from './failure.ts';
-import type { AttemptMetrics } from './metrics.ts';
+import { EgressFailure, codeOf } from './failure.ts';
+import type { EgressMetrics } from './metrics.ts';
 
 export interface AddressResolver {
-  /** Every address of a name, IPv4 first. Rejects with an `AttemptFailure` (`dns_error`). */
+  /** Every address of a name, IPv4 first. Rejects with an `EgressFailure` (`dns_error`). */
   resolve(name: string): Promise<readonly string[]>;
 }
 
 interface ResolverOptions {
   /** `address` or `address:port`; none: those of the system. */
   readonly servers: readonly string[];
-  readonly metrics: Pick<AttemptMetrics, 'nameResolved'>;
+  readonly metrics?: Pick<EgressMetrics, 'nameResolved'>;
   /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
@@ -74,12 +74,12 @@ export function openResolver({ servers, metrics, now = () => performance.now() }
       const ttlMs = Math.min(...answers.map(({ ttl }) => ttl * 1_000), POSITIVE_MS_MAX);
       const addresses = answers.map(({ address }) => address);
       remember(name, addresses, ttlMs);
-      metrics.nameResolved('found', performance.now() - startedMs);
+      metrics?.nameResolved('found', performance.now() - startedMs);
       return addresses;
     } catch (error) {
       remember(name, null, ABSENT_CODES.has(codeOf(error)) ? ABSENT_MS : UNANSWERED_MS);
-      metrics.nameResolved('failed', performance.now() - startedMs);
-      throw new AttemptFailure('dns_error', `${name} has no address`, error);
+      metrics?.nameResolved('failed', performance.now() - startedMs);
+      throw new EgressFailure('dns_error', `${name} has no address`, error);
     } finally {
       asked.delete(name);
     }
@@ -89,9 +89,9 @@ export function openResolver({ servers, metrics, now = () => performance.now() }
     async resolve(name) {
       const known = cache.get(name);
       if (known !== undefined && known.untilMs > now()) {
-        metrics.nameResolved('cached', 0);
+        metrics?.nameResolved('cached', 0);
         if (known.addresses !== null) return known.addresses;
-        throw new AttemptFailure('dns_error', `${name} had no address a moment ago`);
+        throw new EgressFailure('dns_error', `${name} had no address a moment ago`);
       }
       const running = asked.get(name) ?? ask(name);
       asked.set(name, running);
