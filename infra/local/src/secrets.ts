@@ -18,6 +18,8 @@ export interface Secrets {
   readonly jwtSecret: string;
   /** Encrypts the signing secrets of webhook endpoints. */
   readonly webhookSecretKey: string;
+  /** Encrypts the keys that sign access tokens. */
+  readonly authSecretKey: string;
   /** The key of role passwords when the administrator of the server has no password. */
   readonly roleKey: string;
   /** Absent before the first seed. */
@@ -35,6 +37,7 @@ export function makeSecrets(): Secrets {
     internalTokenSecret: text(),
     jwtSecret: text(),
     webhookSecretKey: randomBytes(32).toString('base64'),
+    authSecretKey: randomBytes(32).toString('base64'),
     roleKey: text(),
   };
 }

@@ -21,6 +21,7 @@ export type SharedSetting =
   | 'BASE_URL'
   | 'AUTH_URL'
   | 'AUTH_PORT'
+  | 'AUTH_SECRET_KEY'
   | 'WEBHOOK_SECRET_KEY'
   | 'WEBHOOK_ALLOWED_CIDRS'
   | 'WEBHOOK_EXTRA_CA_FILE';
@@ -35,7 +36,7 @@ export const SERVICES: readonly ServiceSpec[] = [
     name: 'auth',
     role: 'wts_auth',
     calls: ['sync', 'workspace'],
-    reads: ['NATS_URL', 'API_KEY_PREFIX', 'BASE_URL', 'AUTH_URL'],
+    reads: ['NATS_URL', 'API_KEY_PREFIX', 'BASE_URL', 'AUTH_URL', 'AUTH_SECRET_KEY'],
   },
   { name: 'workspace', role: 'wts_workspace', migratesAfter: ['auth'], calls: ['sync', 'auth'], reads: ['NATS_URL'] },
   {

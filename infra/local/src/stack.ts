@@ -202,6 +202,7 @@ export class Stack implements AsyncDisposable {
       AUTH_URL: this.authUrl,
       // The first gateway has the public port, the others any free port.
       AUTH_PORT: replica === 0 ? String(this.#authPort) : '0',
+      AUTH_SECRET_KEY: env['AUTH_SECRET_KEY'] ?? secrets.authSecretKey,
       WEBHOOK_SECRET_KEY: env['WEBHOOK_SECRET_KEY'] ?? secrets.webhookSecretKey,
       WEBHOOK_ALLOWED_CIDRS: env['WEBHOOK_ALLOWED_CIDRS'] ?? LOOPBACK_CIDRS,
       WEBHOOK_EXTRA_CA_FILE: env['WEBHOOK_EXTRA_CA_FILE'] ?? webhookCaFile ?? '',

@@ -5,6 +5,7 @@ import type { DatabaseRole } from '@wts/local';
 import { freePort, serviceFile } from '@wts/local';
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Msg } from 'nats';
 import { connect } from 'nats';
@@ -84,6 +85,7 @@ export async function openBackends({ label, role, withAuth = false }: BackendsOp
           ...shared,
           DATABASE_URL: database.urlOf('wts_auth'),
           SYNC_SERVICE_URL: `http://127.0.0.1:${port}`,
+          AUTH_SECRET_KEY: randomBytes(32).toString('base64'),
           WORKSPACE_SERVICE_URL: NOWHERE,
         })
       : null,

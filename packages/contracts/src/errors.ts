@@ -29,6 +29,25 @@ export const ERRORS = {
   validation_failed: row(400, 'Validation failed', 'The request does not match the API description.'),
   unsupported_api_version: row(400, 'Unsupported Api-Version', '`Api-Version` names a version that is not supported.'),
 
+  // 400: OAuth. RFC 6749 section 5.2, RFC 7591 section 3.2.2 and RFC 8707 section 2 fix the texts. Keeps
+  // authentication.oauth.invalid-grant and authentication.oauth.unsupported-grant.
+  invalid_request: row(400, 'invalid_request', 'A parameter is missing, repeated or malformed.'),
+  invalid_grant: row(
+    400,
+    'invalid_grant',
+    'The code, its verifier or the refresh token is wrong, expired, used or revoked. Start a new authorization.',
+  ),
+  unauthorized_client: row(400, 'unauthorized_client', 'The client is not registered for this grant.'),
+  unsupported_grant_type: row(
+    400,
+    'unsupported_grant_type',
+    'The `grant_type` is neither `authorization_code` nor `refresh_token`.',
+  ),
+  invalid_scope: row(400, 'invalid_scope', 'The scope is more than what was granted.'),
+  invalid_target: row(400, 'invalid_target', 'The resource is none that was granted.'),
+  invalid_redirect_uri: row(400, 'invalid_redirect_uri', 'A redirect URI is missing or not allowed.'),
+  invalid_client_metadata: row(400, 'invalid_client_metadata', 'The metadata of the client is not as it should be.'),
+
   // 401: the credential (the texts are fixed by section 5 and 7 of the specification)
   authorization_required: row(401, 'Authorization header required', 'Send `Authorization: Bearer <API key or token>`.'),
   authorization_malformed: row(
@@ -38,6 +57,8 @@ export const ERRORS = {
   ),
   api_key_invalid: row(401, 'Invalid API key', 'The API key is wrong, revoked or expired. Use another key.'),
   token_invalid: row(401, 'Invalid token', 'The token is wrong or expired. Sign in again.'),
+
+  invalid_client: row(401, 'invalid_client', 'The client is unknown, or its secret is wrong. Register it again.'),
 
   // 402: a quota
   endpoint_limit_reached: row(

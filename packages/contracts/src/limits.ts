@@ -301,7 +301,13 @@ export const LIMITS = {
   /** A grant ends when it is not used for this long, and at this age in any case. */
   grantIdleMs: 30 * 24 * 60 * 60_000,
   grantMs: 90 * 24 * 60 * 60_000,
+  redirectUrisMax: 10,
   redirectUriMax: 2048,
+  /** Clients write their names themselves, and pages show them. */
+  clientNameMax: 100,
+  /** Anyone may register clients: one that never gets a token is deleted after this, one without a grant after the longer time. */
+  clientUnusedMs: 24 * 60 * 60_000,
+  clientIdleMs: 180 * 24 * 60 * 60_000,
 
   /** A longer credential is invalid; all headers together may have twice as much. */
   credentialChars: 8 * 1024,

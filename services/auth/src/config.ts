@@ -4,11 +4,14 @@ import {
   defineSettings,
   natsSetting,
   poolMaxSetting,
+  refusalOf,
   serviceSettings,
   setting,
 } from '@wts/service-kit/config';
 import { parseProvider, type ProviderSetting } from './domain/provider-setting.ts';
+import { parseSecretKeys } from '@wts/service-kit/sealing';
 
+const DAY_MS = 24 * 60 * 60_000;
 const HTTP = { protocols: ['http', 'https'] } as const;
 
 export const database = databaseSettings('wts_auth');
@@ -26,15 +29,23 @@ export const storeSettings = {
 export const settings = defineSettings({
   ...serviceSettings,
   ...storeSettings,
-  baseUrl: setting.url('BASE_URL', {
-    ...HTTP,
-    default: 'http://localhost:4000',
-    doc: 'Public address of the API, the same as for the gateway. Access tokens are for it.',
+  baseUrl: credentialSettings.baseUrl,
+  authUrl: credentialSettings.authUrl,
+  secretKey: setting.text('AUTH_SECRET_KEY', {
+    secret: true,
+    refuse: refusalOf(parseSecretKeys),
+    doc: 'Encrypts the keys that sign access tokens: 32 random bytes in base64, or several keys separated by commas, each `key` or `name:key`; the first encrypts, all decrypt.',
   }),
-  authUrl: setting.url('AUTH_URL', {
-    ...HTTP,
-    default: 'http://localhost:4001',
-    doc: 'Public address of the authorization origin, the same as for the gateway: the issuer of access tokens.',
+  keyRotationMs: setting.durationMs('SIGNING_KEY_ROTATION_MS', {
+    default: 30 * DAY_MS,
+    min: DAY_MS,
+    max: 365 * DAY_MS,
+    doc: 'How long a key signs access tokens before the next one does. An old key stays published until its last token has expired.',
+  }),
+  refreshGraceMs: setting.durationMs('REFRESH_TOKEN_GRACE_MS', {
+    default: 0,
+    max: 10 * 60_000,
+    doc: 'How long a refresh token that was replaced may be used again, while its successor is unused. 0: a second use revokes the grant. Set it for clients with several processes that refresh at the same time.',
   }),
   workspaceUrls: setting.urls('WORKSPACE_SERVICE_URL', {
     ...HTTP,

@@ -10,7 +10,10 @@ import type { Context } from './context.ts';
 import { mountApiKeys } from './http/api-keys.ts';
 import { mountCredentials } from './http/credentials.ts';
 import { mountGrants } from './http/grants.ts';
+import { mountMetadata } from './http/metadata.ts';
 import { mountPages } from './http/pages.ts';
+import { mountRegister } from './http/register.ts';
+import { mountToken } from './http/token.ts';
 import { openKeyUse } from './key-use.ts';
 import { serviceMetrics } from './metrics.ts';
 import { openOAuth } from './oauth/oauth.ts';
@@ -19,6 +22,7 @@ import { identityStore } from './store/identities.ts';
 import { openPeople } from './people-context.ts';
 import { revocationReads } from './store/revocations.ts';
 import { sessionStore } from './store/sessions.ts';
+import { maintainTables } from './table-maintenance.ts';
 
 /**
  * The one place that knows who calls: identities and API keys, sign-in, and the OAuth 2.1 authorization server of {auth_url}. Its
@@ -53,9 +57,19 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       metrics: serviceMetrics(kit.metrics),
     };
     const oauth = openOAuth({ ...config, knex, revoke: context.revoke });
+    stack.use(
+      maintainTables({
+        databaseUrl: config.databaseUrl,
+        log,
+        tasks: [() => oauth.keys.rotate(), () => oauth.grantStore.deleteEnded(), () => oauth.clients.deleteUnused()],
+      }),
+    );
     const app = createApp(kit);
     mountApiKeys(app, context);
     mountCredentials(app, context);
+    mountMetadata(app, oauth);
+    mountRegister(app, oauth);
+    mountToken(app, oauth);
     mountGrants(app, oauth);
     mountPages(app, sessionStore(knex), openPeople({ kit, config, knex, context, oauth }));
     notFoundAndErrors(app);

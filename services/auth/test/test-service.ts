@@ -5,7 +5,7 @@ import type { RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
 import { type Backends, callOperation, openBackends, type OperationReply, type OperationRequest } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { authService } from '../src/service.ts';
 
 /** A person who calls, with what their credential grants. */
@@ -111,6 +111,7 @@ function startOn(backends: Backends, settings: Record<string, string> = {}): Pro
     LOG_LEVEL: 'error',
     INTERNAL_TOKEN_SECRET: backends.secret,
     DATABASE_URL: backends.databaseUrl,
+    AUTH_SECRET_KEY: randomBytes(32).toString('base64'),
     SYNC_SERVICE_URL: backends.syncUrl,
     // No test of this service needs the workspace service.
     WORKSPACE_SERVICE_URL: 'http://127.0.0.1:1',

@@ -6,6 +6,7 @@ import {
   mcpApi,
   memberApi,
   meta,
+  oauthApi,
   pageApi,
   privateProjectApi,
   syncApi,
@@ -19,6 +20,8 @@ interface RouteRow {
   readonly to: ServiceName;
   /** Pages of any origin may read the answer, because it is public. Other answers need a configured origin. */
   readonly anyOrigin?: true;
+  /** The Authorization header is of a client (RFC 6749 section 2.3.1), which its service authenticates. */
+  readonly hasClient?: true;
 }
 
 export interface Route extends RouteRow {
@@ -37,6 +40,7 @@ export const API_ROUTES = [
   { contract: meta.consoleFile, to: 'gateway' },
   { contract: meta.consoleSlash, to: 'gateway' },
   { contract: meta.root, to: 'gateway' },
+  { contract: oauthApi.apiResource, to: 'auth', anyOrigin: true },
 
   { contract: workspaceApi.listWorkspaces, to: 'workspace' },
   { contract: workspaceApi.getWorkspaceBySlug, to: 'workspace' },
@@ -87,7 +91,7 @@ export const GRAPHIQL_ROUTES = [
   { contract: meta.graphiqlFile, to: 'gateway' },
 ] as const satisfies readonly RouteRow[];
 
-/** The routes of {auth_url}. The authorization server will be added here. */
+/** The routes of {auth_url}. */
 export const AUTH_ROUTES = [
   { contract: meta.health, to: 'gateway' },
   { contract: meta.ready, to: 'gateway' },
@@ -112,6 +116,12 @@ export const AUTH_ROUTES = [
   { contract: authorizeApi.authorizeForm, to: 'auth' },
   { contract: authorizeApi.consentPage, to: 'auth' },
   { contract: authorizeApi.consent, to: 'auth' },
+  { contract: oauthApi.authorizationServer, to: 'auth', anyOrigin: true },
+  { contract: oauthApi.authorizationServerAtPath, to: 'auth', anyOrigin: true },
+  { contract: oauthApi.mcpResource, to: 'auth', anyOrigin: true },
+  { contract: oauthApi.jwks, to: 'auth', anyOrigin: true },
+  { contract: oauthApi.register, to: 'auth', anyOrigin: true },
+  { contract: oauthApi.token, to: 'auth', anyOrigin: true, hasClient: true },
 ] as const satisfies readonly RouteRow[];
 
 /** The services that routes use. Their settings, connections and tokens are derived from this. */

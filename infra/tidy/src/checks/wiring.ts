@@ -32,7 +32,7 @@ export interface Operation {
 }
 
 const SCOPES = new Set(['read', 'write', 'admin']);
-/** Open to everybody because they show nothing of anybody, as pages are, which know their visitor by a session. */
+/** Open to everybody, because they show nothing of anybody or know their caller by a session or a credential of their own. */
 const OPEN = new Set([
   '/',
   '/health',
@@ -45,6 +45,14 @@ const OPEN = new Set([
   '/console/',
   '/console/{file}',
   '/api/webhooks/event-types',
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/oauth-authorization-server/{path}',
+  '/.well-known/oauth-protected-resource',
+  '/.well-known/oauth-protected-resource/mcp',
+  '/jwks',
+  // Anyone may register a client; a client authenticates itself at the token endpoint.
+  '/register',
+  '/token',
   '/graphql',
   '/graphql/ui/{file}',
   '/graphql/schema.graphql',

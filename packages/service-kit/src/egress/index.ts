@@ -1,8 +1,8 @@
-export { addressGuard, canonicalAddress, refuseRange } from './address-guard.ts';
+export { addressGuard, refuseRange } from './address-guard.ts';
 export type { AddressGuard } from './address-guard.ts';
 export { openConnector } from './connect.ts';
 export type { Connect, ConnectOptions, ConnectProgress, Phase } from './connect.ts';
-export { EgressFailure, codeOf, isReset, reasonOf } from './failure.ts';
+export { EgressFailure, isReset, reasonOf } from './failure.ts';
 export type { EgressError } from './failure.ts';
 export type { EgressMetrics } from './metrics.ts';
 export { openResolver, refuseDnsServer } from './resolver.ts';

@@ -16,6 +16,6 @@ export function newOpaqueToken(kind: keyof typeof PREFIXES): OpaqueToken {
 }
 
 /** What is stored and looked up. The token has 256 random bits, so no slow hash is needed. */
-function hashOf(token: string): Buffer {
+export function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseForm } from '@wts/service-kit/http';
-import type { Client } from '../store/clients.ts';
+import type { Client } from '../domain/client.ts';
 import { readAuthorizationRequest, redirectTo } from './authorization-request.ts';
 import type { AuthorizationReading } from './authorization-request.ts';
 

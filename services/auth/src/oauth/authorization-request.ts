@@ -1,5 +1,5 @@
 import type { Form, GrantScope } from '@wts/contracts';
-import type { Client } from '../store/clients.ts';
+import type { Client } from '../domain/client.ts';
 import { matchesRedirectUri } from './redirect-uri.ts';
 import { readScopes } from './scopes.ts';
 
@@ -92,7 +92,7 @@ function redirectUriOf({ values, repeated }: Form, client: Client | null): strin
 }
 
 /** The resources that a parameter `resource` names, all without one; null for another server's. A slash at the end is no difference. */
-function readResource(asked: string | undefined, resources: readonly string[]): readonly string[] | null {
+export function readResource(asked: string | undefined, resources: readonly string[]): readonly string[] | null {
   if (asked === undefined) return resources;
   const found = resources.find((resource) => asked === resource || asked === `${resource}/`);
   return found === undefined ? null : [found];

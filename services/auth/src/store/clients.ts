@@ -1,29 +1,14 @@
+import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
-
-export const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const;
-export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
-export type GrantType = (typeof GRANT_TYPES)[number];
-
-/** A program that asks a person for access. */
-export interface Client {
-  readonly id: string;
-  /** SHA-256 of its secret; null for a public client. */
-  readonly secretHash: Buffer | null;
-  /** As the client calls itself; null when it has no name. */
-  readonly name: string | null;
-  readonly redirectUris: readonly string[];
-  readonly authMethod: (typeof AUTH_METHODS)[number];
-  readonly grantTypes: readonly GrantType[];
-  readonly applicationType: string | null;
-}
+import type { Client } from '../domain/client.ts';
 
 export interface ClientStore {
   /** Returns when it was registered. */
   insert(client: Client): Promise<Date>;
   find(id: string): Promise<Client | null>;
-  /** Deletes clients that never got a token within so long, or whose last grant ended so long ago. */
-  deleteUnused(limits: { readonly unusedMs: number; readonly idleMs: number }): Promise<number>;
+  /** Deletes clients that never got a token, and those without a grant that got none for long. */
+  deleteUnused(): Promise<number>;
 }
 
 export function clientStore(knex: Knex): ClientStore {
@@ -44,11 +29,11 @@ export function clientStore(knex: Knex): ClientStore {
       return found ?? null;
     },
     // Index grants (client_id).
-    deleteUnused: async ({ unusedMs, idleMs }) => {
+    deleteUnused: async () => {
       const sql = `delete from auth.clients c
         where coalesce(used_at + make_interval(secs => :idle), created_at + make_interval(secs => :unused)) < now()
           and not exists (select from auth.grants where client_id = c.id) returning id`;
-      return (await rows(knex, sql, { unused: unusedMs / 1000, idle: idleMs / 1000 })).length;
+      return (await rows(knex, sql, { unused: LIMITS.clientUnusedMs / 1000, idle: LIMITS.clientIdleMs / 1000 })).length;
     },
   };
 }

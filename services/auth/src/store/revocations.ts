@@ -32,7 +32,13 @@ export function revocationReads(knex: Knex): RevocationReads {
 
 const timeText = (value: string): string => `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** Index api_keys (revoked_at). */
-const REVOKED = `select id, user_id as "userId", ${timeText('revoked_at')} as "revokedAt" from auth.api_keys
-  where revoked_at >= cast(:since as timestamptz) and (revoked_at, id) > (cast(:since as timestamptz), cast(:id as uuid))
+const AFTER = `revoked_at >= cast(:since as timestamptz)
+  and (revoked_at, id) > (cast(:since as timestamptz), cast(:id as uuid)) order by revoked_at, id limit :limit`;
+
+/** Indexes api_keys (revoked_at) and grants (revoked_at, id). */
+const REVOKED = `with revoked as (
+    (select id, user_id, revoked_at from auth.api_keys where ${AFTER})
+    union all (select id, user_id, revoked_at from auth.grants where ${AFTER})
+  )
+  select id, user_id as "userId", ${timeText('revoked_at')} as "revokedAt" from revoked
   order by revoked_at, id limit :limit`;

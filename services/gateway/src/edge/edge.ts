@@ -122,6 +122,7 @@ async function runSteps(context: RequestContext, res: ServerResponse, parts: Edg
       body,
       caller: callerLines(context, route.to, parts),
       hasCookies: route.hasCookies,
+      hasClient: route.hasClient === true,
       clientStalledMs,
     });
   } catch (failure) {

@@ -19,6 +19,8 @@ interface ForwardOptions {
   readonly caller: readonly string[];
   /** The cookies of the client are for this service, and it may set some. */
   readonly hasCookies: boolean;
+  /** The service authenticates the client by its Authorization header. */
+  readonly hasClient: boolean;
   readonly clientStalledMs: number;
 }
 
@@ -180,7 +182,8 @@ function faultOf(error: Error): Fault {
   return new Fault('unavailable', { cause: error });
 }
 
-function requestHeaders({ context: { headers, requestId }, caller, hasCookies }: ForwardOptions): string[] {
+function requestHeaders({ context, caller, hasCookies, hasClient }: ForwardOptions): string[] {
+  const { headers, requestId } = context;
   const lines = headers.onward;
   lines.push(HEADERS.requestId, requestId, ...caller);
   if (hasCookies) {
@@ -189,6 +192,7 @@ function requestHeaders({ context: { headers, requestId }, caller, hasCookies }:
     for (const origin of headers.origin) lines.push('origin', origin);
     for (const site of headers.fetchSite) lines.push('sec-fetch-site', site);
   }
+  if (hasClient) for (const value of headers.authorization) lines.push('authorization', value);
   if (isTracing()) replaceTrace(lines);
   return lines;
 }

@@ -1,0 +1,51 @@
+import { Fault, oauthApi } from '@wts/contracts';
+import { mount } from '@wts/service-kit/routes';
+import type { IRouter, Response } from 'express';
+import type { OAuth } from '../oauth/oauth.ts';
+import { AUTH_METHODS, GRANT_TYPES } from '../domain/client.ts';
+
+const RESOURCE_NAME = 'Workspace Task Service';
+/** Clients read the documents each time they sign a person in. Shorter than the lead of a new key. */
+const CACHE_CONTROL = 'public, max-age=300';
+
+/**
+ * The documents by which clients find what they need, all with the same issuer.
+ * Keeps authentication.metadata.server, authentication.metadata.resource and authentication.metadata.agree.
+ */
+export function mountMetadata(router: IRouter, { issuer, resources: [api, mcp], keys }: OAuth): void {
+  const server = {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    registration_endpoint: `${issuer}/register`,
+    jwks_uri: `${issuer}/jwks`,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: GRANT_TYPES,
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: AUTH_METHODS,
+    scopes_supported: oauthApi.GRANT_SCOPES,
+    authorization_response_iss_parameter_supported: true,
+  } as const;
+  mount(router, oauthApi.authorizationServer, async ({ res }) => cached(res, server));
+  mount(router, oauthApi.authorizationServerAtPath, async ({ res, params }) => {
+    if (new URL(issuer).pathname !== `/${params.path}`) throw new Fault('not_found');
+    return cached(res, server);
+  });
+  const describe = (resource: string) =>
+    ({
+      resource,
+      resource_name: RESOURCE_NAME,
+      authorization_servers: [issuer],
+      scopes_supported: oauthApi.GRANT_SCOPES,
+      bearer_methods_supported: ['header'],
+    }) as const;
+  mount(router, oauthApi.apiResource, async ({ res }) => cached(res, describe(api)));
+  mount(router, oauthApi.mcpResource, async ({ res }) => cached(res, describe(mcp)));
+  mount(router, oauthApi.jwks, async ({ res }) => cached(res, { keys: await keys.publicKeys() }));
+}
+
+function cached<T>(res: Response, document: T): T {
+  res.setHeader('cache-control', CACHE_CONTROL);
+  return document;
+}

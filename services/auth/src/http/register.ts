@@ -1,0 +1,14 @@
+import { oauthApi } from '@wts/contracts';
+import { mount } from '@wts/service-kit/routes';
+import type { IRouter } from 'express';
+import { registerClient } from '../oauth/client-metadata.ts';
+import type { OAuth } from '../oauth/oauth.ts';
+
+/** Dynamic registration of clients. Nothing of RFC 7592 is offered, so a client that lost its id registers again. */
+export function mountRegister(router: IRouter, { clients }: OAuth): void {
+  mount(router, oauthApi.register, async ({ body, res }) => {
+    const reply = await registerClient(clients, body);
+    res.setHeader('cache-control', 'no-store');
+    return reply;
+  });
+}

@@ -1,0 +1,33 @@
+import { Fault, oauthApi } from '@wts/contracts';
+import { mount } from '@wts/service-kit/routes';
+import type { IRouter } from 'express';
+import { redeemCode } from '../oauth/authorization-code.ts';
+import { authenticateClient } from '../oauth/client-authentication.ts';
+import type { OAuth } from '../oauth/oauth.ts';
+import { refreshTokens } from '../oauth/refresh-token.ts';
+import { required } from '../oauth/token-request.ts';
+import type { GrantType } from '../domain/client.ts';
+
+const GRANTS = { authorization_code: redeemCode, refresh_token: refreshTokens } as const;
+
+/**
+ * The token endpoint. The order of the checks decides which error a wrong request gets: its form, its grant, its client.
+ * Keeps authentication.oauth.token-request, authentication.oauth.token-answer and authentication.not-offered.
+ */
+export function mountToken(router: IRouter, oauth: OAuth): void {
+  mount(router, oauthApi.token, async ({ body: form, req, res }) => {
+    const [repeated] = form.repeated;
+    if (repeated !== undefined) throw new Fault('invalid_request', { message: 'A parameter is given more than once.' });
+    const grantType = required(form.values, 'grant_type');
+    if (!isOffered(grantType)) throw new Fault('unsupported_grant_type');
+    const client = await authenticateClient(oauth.clients, form, req.headersDistinct['authorization'] ?? []);
+    if (!client.grantTypes.includes(grantType)) throw new Fault('unauthorized_client');
+    const reply = await GRANTS[grantType](oauth, { client, values: form.values });
+    res.setHeader('cache-control', 'no-store').setHeader('pragma', 'no-cache');
+    return reply;
+  });
+}
+
+function isOffered(grantType: string): grantType is GrantType {
+  return Object.hasOwn(GRANTS, grantType);
+}

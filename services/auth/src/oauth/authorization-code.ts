@@ -1,0 +1,45 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Fault } from '@wts/contracts';
+import { hashOf, newOpaqueToken } from '../domain/opaque-token.ts';
+import type { OAuth } from './oauth.ts';
+import { narrowResources, required, tokenReply } from './token-request.ts';
+import type { TokenReply, TokenRequest } from './token-request.ts';
+
+const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
+
+/**
+ * The grant `authorization_code` (RFC 6749 section 4.1.3, RFC 7636 section 4.6). A code works once. A second request that is valid
+ * in every other respect revokes the grant, because one of the two who have code and verifier is a thief; an invalid one revokes
+ * nothing, because otherwise a leaked code would be enough to end the grant.
+ * Keeps authentication.oauth.pkce-only.
+ */
+export async function redeemCode(oauth: OAuth, { client, values }: TokenRequest): Promise<TokenReply> {
+  const { grantStore, grants, keys } = oauth;
+  const code = required(values, 'code');
+  const redirectUri = required(values, 'redirect_uri');
+  const verifier = required(values, 'code_verifier');
+  const hash = hashOf(code);
+  const grant = await grantStore.findByCode(hash);
+  const isValid =
+    grant !== null &&
+    grant.clientId === client.id &&
+    grant.redirectUri === redirectUri &&
+    isVerifierOf(grant.challenge, verifier);
+  if (!isValid) throw new Fault('invalid_grant');
+  const audience = narrowResources(values, grant.resources);
+  // Before the code is used, because the client could not repeat the request.
+  const key = await keys.current();
+  const refresh = client.grantTypes.includes('refresh_token') ? newOpaqueToken('refreshToken') : null;
+  const grantEndsAt = await grantStore.redeem(hash, refresh?.hash ?? null);
+  if (grantEndsAt === null) {
+    await grants.revokeReused(hash);
+    throw new Fault('invalid_grant');
+  }
+  const refreshToken = refresh?.token ?? null;
+  return tokenReply(oauth, { key, grant, scopes: grant.scopes, audience, grantEndsAt, refreshToken });
+}
+
+function isVerifierOf(challenge: string, verifier: string): boolean {
+  const made = createHash('sha256').update(verifier).digest('base64url');
+  return VERIFIER.test(verifier) && timingSafeEqual(Buffer.from(made), Buffer.from(challenge));
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { eventually } from '@wts/testkit';
+import { assertRefused, OAuthSystem } from './oauth-system.ts';
+
+describe('two replicas of the token endpoint', () => {
+  let system: OAuthSystem;
+  before(async () => {
+    system = await OAuthSystem.open('replicas', 2);
+  });
+  after(() => system[Symbol.asyncDispose]());
+
+  const FIFTY = Array.from({ length: 50 }, (_, at) => at);
+
+  it('make one signing key, whichever is asked first', async () => {
+    const sets = await Promise.all(FIFTY.slice(0, 8).map((at) => system.send('/jwks', {}, at % 2)));
+    assert.equal(new Set(sets.map(({ body }) => JSON.stringify(body))).size, 1);
+    assert.match(JSON.stringify(sets[0]?.body), /^\{"keys":\[\{[^{}]*\}\]\}$/);
+  });
+
+  it('T2: redeem a code once in 50 simultaneous requests', async () => {
+    const client = await system.client();
+    const code = await system.code(client);
+    const replies = await Promise.all(FIFTY.map((at) => system.redeem(client, code, {}, at % 2)));
+    assert.equal(replies.filter(({ status }) => status === 200).length, 1);
+    for (const reply of replies.filter(({ status }) => status !== 200)) assertRefused(reply, 'invalid_grant');
+  });
+
+  it('T3: replace a refresh token once in 50 simultaneous requests', async () => {
+    const client = await system.client();
+    const { body } = await system.redeem(client, await system.code(client));
+    const replies = await Promise.all(FIFTY.map((at) => system.refresh(client, body['refresh_token'], {}, at % 2)));
+    assert.equal(replies.filter(({ status }) => status === 200).length, 1);
+    for (const reply of replies.filter(({ status }) => status !== 200)) assertRefused(reply, 'invalid_grant');
+  });
+
+  it('T5: with a grace, processes of a client that refresh at the same time all succeed', async () => {
+    const replica = system.replicas.push(await system.start({ REFRESH_TOKEN_GRACE_MS: '60000' })) - 1;
+    const client = await system.client();
+    const { body } = await system.redeem(client, await system.code(client));
+    const both = await Promise.all([1, 2].map(() => system.refresh(client, body['refresh_token'], {}, replica)));
+    assert.deepEqual(
+      both.map(({ status }) => status),
+      [200, 200],
+    );
+    for (const { body: next } of both) {
+      assert.equal((await system.refresh(client, next['refresh_token'], {}, replica)).status, 200);
+    }
+    assertRefused(await system.refresh(client, body['refresh_token'], {}, replica), 'invalid_grant');
+  });
+
+  it('lose nothing when both restart in the middle of a flow', async () => {
+    const client = await system.client();
+    const code = await system.code(client);
+    const restart = async (): Promise<void> => {
+      for (const replica of system.replicas.splice(0)) await replica.close();
+      system.replicas.push(await system.start(), await system.start());
+    };
+    const keys = (await system.send('/jwks')).body;
+    await restart();
+    const { status, body } = await system.redeem(client, code);
+    assert.equal(status, 200);
+    await restart();
+    assert.equal((await system.refresh(client, body['refresh_token'], {}, 1)).status, 200);
+    assert.deepEqual((await system.send('/jwks')).body, keys);
+  });
+
+  it('answer 503 in the common shape while PostgreSQL is down, and work again afterwards', async () => {
+    const client = await system.client();
+    const code = await system.code(client);
+    system.wire.cut();
+    for (const reply of [
+      await system.redeem(client, code),
+      await system.register({ redirect_uris: ['https://a.example'] }),
+    ]) {
+      assert.deepEqual(
+        [reply.status, reply.body['code'], reply.headers.has('retry-after')],
+        [503, 'unavailable', true],
+      );
+    }
+    system.wire.mend();
+    await eventually(async () => (await system.redeem(client, code)).status === 200);
+  });
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { createLogger } from '@wts/service-kit/observe';
+import { compileRoutes } from '../src/edge/route-table.ts';
+import { AUTH_ROUTES } from '../src/routes.ts';
+import { openUpstream } from '../src/upstream.ts';
+import { openBareEdge } from './bare-edge.ts';
+import type { BareEdge } from './bare-edge.ts';
+import { FakeService } from './fake-service.ts';
+import { errorOf, exchange, request } from './raw.ts';
+
+describe('the routes of the authorization server', () => {
+  let service: FakeService;
+  let edge: BareEdge;
+  before(async () => {
+    service = await FakeService.start('auth', 'a-secret-of-the-cluster-with-32-characters');
+    const log = createLogger({ name: 'test', level: 'silent' });
+    edge = await openBareEdge(compileRoutes(AUTH_ROUTES), openUpstream('auth', [service.url], log));
+  });
+  beforeEach(() => service.reset());
+  after(async () => {
+    await edge[Symbol.asyncDispose]();
+    await service.close();
+  });
+
+  const DOCUMENTS = ['/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource/mcp', '/jwks'];
+
+  it('M4: let pages of any origin read the documents and use the endpoints, without cookies', async () => {
+    const origin = 'Origin: https://inspector.example.com';
+    for (const [method, path] of [
+      ...DOCUMENTS.map((path) => ['GET', path]),
+      ['POST', '/token'],
+      ['POST', '/register'],
+    ]) {
+      const wanted = [
+        'Access-Control-Request-Headers: mcp-protocol-version',
+        `Access-Control-Request-Method: ${method}`,
+      ];
+      const { status, headers } = await exchange(edge.port, request(`OPTIONS ${path}`, [origin, ...wanted]));
+      assert.equal(status, 204);
+      assert.deepEqual(headers['access-control-allow-origin'], ['*']);
+      assert.equal(headers['access-control-allow-credentials'], undefined);
+      assert.match(headers['access-control-allow-headers']?.[0] ?? '', /\bMCP-Protocol-Version\b/);
+      const { headers: reply } = await exchange(edge.port, request(`DELETE ${path}`, [origin]));
+      assert.match(reply['access-control-expose-headers']?.[0] ?? '', /\bWWW-Authenticate\b/);
+    }
+    for (const path of DOCUMENTS) {
+      const refused = await exchange(edge.port, request(`POST ${path}`));
+      errorOf(refused, 405, 'method_not_allowed');
+      assert.deepEqual(refused.headers['allow'], ['GET, HEAD, OPTIONS']);
+    }
+  });
+
+  it('forward the Authorization header of a client to the token endpoint, and to no other', async () => {
+    const lines = ['Authorization: Basic YTpi', 'Content-Length: 1', 'Content-Type: application/x-www-form-urlencoded'];
+    await exchange(edge.port, request('POST /token', lines, 'a'));
+    assert.equal(service.last.headers.authorization, 'Basic YTpi');
+    await exchange(edge.port, request('POST /register', lines, 'a'));
+    assert.equal(service.last.headers.authorization, undefined);
+  });
+
+  it('do not exist for what is not offered [authentication.not-offered]', async () => {
+    for (const path of [
+      '/revoke',
+      '/introspect',
+      '/userinfo',
+      '/device_authorization',
+      '/.well-known/openid-configuration',
+    ]) {
+      errorOf(await exchange(edge.port, request(`POST ${path}`)), 404, 'not_found');
+    }
+  });
+});
