@@ -185,6 +185,13 @@ export const graphql: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'graphql.answers.direct',
+    source: 'Design 8',
+    text: 'An answer that PostgreSQL made as a whole is the one that executing the operation field by field would give.',
+    home: 'services/graph/src/graphql/direct.ts',
+    status: 'kept',
+  },
+  {
     id: 'graphql.reads.level',
     source: 'Design 8',
     text: 'A level of a query takes the same number of statements for any number of records.',

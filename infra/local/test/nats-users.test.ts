@@ -23,7 +23,7 @@ const FORBIDDEN = [
 const SERVICES = NATS_USERS.filter((user) => user !== 'admin');
 
 describe('the users of NATS', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let server: NatsServer;
   const connections = new Map<NatsUser, { connection: NatsConnection; refused: string[] }>();
 

@@ -5,7 +5,7 @@ interface WaitOptions {
   readonly everyMs?: number;
 }
 
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 30_000;
 
 /**
  * Calls `check` until it does not throw and does not return false, null or undefined, and resolves to its result. When the

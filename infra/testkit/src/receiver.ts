@@ -100,7 +100,7 @@ export async function receiver(options: ReceiverOptions = {}): Promise<Receiver>
     answer: (next) => {
       behave = typeof next === 'function' ? next : () => next;
     },
-    until: (predicate, deadlineMs = 10_000) =>
+    until: (predicate, deadlineMs = 30_000) =>
       eventually(() => (predicate(received) ? received : null), { deadlineMs }),
     [Symbol.asyncDispose]: async () => {
       for (const timer of timers) clearTimeout(timer);

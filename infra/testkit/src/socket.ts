@@ -20,7 +20,7 @@ export interface SocketOptions {
   readonly subscribe?: boolean;
 }
 
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 30_000;
 const CLOSE_MS = 1_000;
 
 /** Connects, subscribes, and resolves after the `subscribed` frame. */

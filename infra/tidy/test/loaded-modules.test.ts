@@ -21,7 +21,7 @@ function packagesLoadedBy(path: string): string[] {
 }
 
 describe('the modules a process loads', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
 
   for (const service of globSync('services/*/src/service.ts', { cwd: ROOT })) {
     it(`leave out knex in ${service}, which does not migrate`, () => {

@@ -37,7 +37,7 @@ describe('an outage', () => {
   });
 
   it('is a broker that dies during a request', async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     await using server = await testNats('outage');
     const nc = await connectToBroker(server.url);
     await server.kill();

@@ -105,7 +105,7 @@ describe('an operation that cannot go on', function () {
   });
 
   it('shows nothing of a bug, which is in the log with the id of the request [graphql.errors.coded]', async () => {
-    await admin.query('alter table sync.tasks rename column record to gone');
+    await admin.query('alter table sync.tasks rename column group_id to gone');
     graph.logs.length = 0;
     try {
       const answer = await graph.query(TASKS);
@@ -116,7 +116,7 @@ describe('an operation that cannot go on', function () {
       assert.deepEqual([line?.['level'], line?.['requestId']], ['error', error?.extensions.requestId]);
       assert.match(JSON.stringify(line), /column/);
     } finally {
-      await admin.query('alter table sync.tasks rename column gone to record');
+      await admin.query('alter table sync.tasks rename column gone to group_id');
     }
   });
 });

@@ -4,7 +4,7 @@ import { TestSyncService, type Line } from './test-sync-service.ts';
 
 /** What members see of a person who left, by snapshots and by the log. */
 describe('a person who left a workspace [sync.people.frozen]', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let sync: TestSyncService;
   let owner: string;
   let home: string;

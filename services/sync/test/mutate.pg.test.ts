@@ -13,7 +13,7 @@ import type { TestPerson } from './test-engines.ts';
 const SECRET = 'a secret of at least thirty-two characters';
 
 describe('POST /sync/mutate', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let engines: TestEngines;
   let service: RunningService;
   let owner: TestPerson;

@@ -5,7 +5,7 @@ import { eventually } from '@wts/testkit';
 import { TestSyncService } from './test-sync-service.ts';
 
 describe('a running service', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
 
   it('completes the sweeps of its own deletions, and of a replica that died [sync.mutate.always]', async () => {
     await using sync = await TestSyncService.open('sweeping');

@@ -11,7 +11,7 @@ const verified = (secret: string, { body, headers }: Receiver['received'][number
   new Webhook(secret).verify(body, headers as Record<string, string>) as Record<string, unknown>;
 
 describe('a change of the log', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let dispatcher: TestDispatcher;
   let who: Principal;
   let workspaceId: string;

@@ -7,7 +7,7 @@ const { createEndpoint, deleteEndpoint, listEndpoints, rotateSecret } = webhookA
 const url = 'https://hooks.example.com/x';
 
 describe('a webhook endpoint that is created with an Idempotency-Key', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let dispatcher: TestDispatcher;
   before(async () => {
     dispatcher = await TestDispatcher.open('idempotency');

@@ -167,7 +167,7 @@ export class LaneSystem implements AsyncDisposable {
   }
 
   /** Resolves when every delivery of the endpoint is what is asked for. */
-  async untilAll(endpointId: string, status: string, deadlineMs = 10_000): Promise<DeliveryState[]> {
+  async untilAll(endpointId: string, status: string, deadlineMs = 30_000): Promise<DeliveryState[]> {
     return eventually(
       async () => {
         const all = await this.deliveries(endpointId);

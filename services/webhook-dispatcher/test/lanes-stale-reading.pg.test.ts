@@ -31,7 +31,7 @@ function lateResults(pool: Pool, statement: string, ms: number): Pool {
 }
 
 describe('retries of a lane', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
 
   it('are made once when they succeed while the lane is being read [webhooks.attempt.success]', async () => {
     await using system = await LaneSystem.open('stale-reading');

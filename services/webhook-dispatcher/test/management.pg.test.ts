@@ -21,7 +21,7 @@ const {
 } = webhookApi;
 
 describe('management of webhook endpoints', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let dispatcher: TestDispatcher;
   let home: { id: string; owner: Principal; admin: Principal; member: Principal; guest: Principal };
   const outsider = principalOf(randomUUID());
@@ -345,7 +345,7 @@ describe('management of webhook endpoints', function () {
 });
 
 describe('a deployment without WEBHOOK_SECRET_KEY', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
 
   it('answers a creation with 503 and says what is missing [webhooks.create.not-configured]', async () => {
     await using dispatcher = await TestDispatcher.open('webhooks-off', { WEBHOOK_SECRET_KEY: '' });

@@ -1,6 +1,6 @@
 /** Finds the test suites of the repository and runs them in processes. */
 import { globSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { ROOT } from '../layout.ts';
 import { launch } from '../processes/launch.ts';
 import type { RunningProcess } from '../processes/launch.ts';
@@ -40,11 +40,28 @@ const SILENT_MS_MAX = 240_000;
 /** The time in which a worker must exit after its last test. It first stops its servers, which takes long on a busy disk. */
 const EXIT_MS_MAX = 60_000;
 
+/** Files that take longer than larger ones: their tests start servers, processes or browsers, or are those of other files. */
+const LONG_FILES: readonly string[] = [
+  'crash-points.test.ts',
+  'docs-browser.test.ts',
+  'enqueue-crash.nats.test.ts',
+  'entries.pg.test.ts',
+  'graphiql-browser.test.ts',
+  'lanes-crash-points.pg.test.ts',
+  'lanes-replicas.pg.test.ts',
+  'live.pg.test.ts',
+  'snapshot-load.pg.test.ts',
+  'standby.pg.test.ts',
+  'without-fast-path.pg.test.ts',
+];
+
 export function findSuites(): SuiteFolder[] {
-  // Services have the longest suites and start first, so that the run does not wait for one of them at the end.
-  const folders = ['services', 'packages', 'infra'].flatMap((parent) =>
-    readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`),
-  );
+  // Services have the longest suites and start first, the longest of them before the others, so that the run does not wait
+  // for one of them at the end.
+  const folders = ['services', 'packages', 'infra'].flatMap((parent) => {
+    const all = readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`);
+    return parent === 'services' ? all.toSorted((one, other) => bytesOfTests(other) - bytesOfTests(one)) : all;
+  });
   // The end-to-end suite runs last, because the load of long suites disturbs its fault tests.
   return [...folders, 'test-e2e'].filter((folder) => {
     try {
@@ -170,10 +187,18 @@ export class SuiteRun {
   }
 }
 
-/** The test files of a suite as absolute paths, large ones first, because the last file should not be a long one. */
+/** The test files of a suite as absolute paths, long and large ones first, because the last file should not be a long one. */
 function testFiles(folder: SuiteFolder): string[] {
   const { spec } = JSON.parse(readFileSync(join(ROOT, '.mocharc.json'), 'utf8')) as { spec: string[] };
   const files = globSync(spec, { cwd: join(ROOT, folder) }).map((file) => join(ROOT, folder, file));
-  const bytes = new Map(files.map((file) => [file, statSync(file).size]));
-  return files.toSorted((one, other) => (bytes.get(other) ?? 0) - (bytes.get(one) ?? 0));
+  const isLong = (file: string): boolean => LONG_FILES.includes(basename(file));
+  return files.toSorted((one, other) => Number(isLong(other)) - Number(isLong(one)) || sizeOf(other) - sizeOf(one));
+}
+
+function bytesOfTests(folder: SuiteFolder): number {
+  return testFiles(folder).reduce((bytes, file) => bytes + sizeOf(file), 0);
+}
+
+function sizeOf(file: string): number {
+  return statSync(file).size;
 }

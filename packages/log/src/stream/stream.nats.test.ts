@@ -38,7 +38,7 @@ function connectAs(url: string): Promise<NatsConnection> {
 }
 
 describe('the stream', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let server: Awaited<ReturnType<typeof testNats>>;
   let nc: NatsConnection;
   let admin: NatsConnection;

@@ -5,6 +5,7 @@ import { toFault } from '@wts/service-kit/http';
 import { executeRootSelectionSet, GraphQLError, validateExecutionArgs } from 'graphql';
 import type { ExecutionResult, GraphQLSchema, ValidatedExecutionArgs } from 'graphql';
 import type { RequestContext } from '../context.ts';
+import { answerDirectly, directPlanOf } from './direct.ts';
 import { operationOf } from './documents.ts';
 import type { Document, Operation } from './documents.ts';
 import { GRAPH_ERRORS, graphError, short, toGraphError } from './errors.ts';
@@ -79,6 +80,9 @@ export function deadlineReached(): GraphQLError {
 
 /** What an execution came to: the answer, and the fault that an operator must see. */
 export interface Outcome {
+  /** The data of a direct answer as JSON text; it has no errors. */
+  readonly data: string | null;
+  /** Every other answer. */
   readonly result: ExecutionResult;
   readonly fault: Fault | null;
   readonly codes: readonly GraphErrorCode[];
@@ -89,17 +93,20 @@ export async function runOperation({ validated, context }: PreparedOperation): P
   const { requestId, signal } = context;
   let result: ExecutionResult;
   try {
+    const plan = directPlanOf(validated);
+    const data = plan === null ? null : await answerDirectly(plan, validated, context);
+    if (data !== null) return { data, result: {}, fault: null, codes: [] };
     result = await executeRootSelectionSet(validated);
   } catch (error) {
     // The signal aborted, so parts of the data are missing: none is sent.
     const reason: unknown = signal.aborted ? signal.reason : error;
     result = { data: null, errors: [new GraphQLError('', { cause: reason })] };
   }
-  if (result.errors === undefined) return { result, fault: null, codes: [] };
+  if (result.errors === undefined) return { data: null, result, fault: null, codes: [] };
   const faults: Fault[] = [];
   const errors = result.errors.map((error) => masked(error, requestId, faults));
   const fault = faults.find(({ code }) => code === 'internal') ?? faults[0] ?? null;
-  return { result: { ...result, errors }, fault, codes: codesOf(errors) };
+  return { data: null, result: { ...result, errors }, fault, codes: codesOf(errors) };
 }
 
 /** Adds what each error of a request has. */

@@ -27,6 +27,8 @@ interface GraphqlOptions {
 /** One request, and what is known about it when it ends, for the log and the metrics. */
 interface Exchange {
   readonly call: Call<typeof graphqlApi.query>;
+  /** The whole answer, when it was made as text. */
+  text: string | null;
   operation: PreparedOperation | null;
   codes: readonly GraphErrorCode[];
   fault: Fault | null;
@@ -58,7 +60,7 @@ export function mountGraphql(router: IRouter, options: GraphqlOptions): void {
     if (typeof body.query !== 'string' && hashOf(body.extensions) === null) {
       throw new Fault('validation_failed', { message: 'body must have the property query' });
     }
-    const exchange: Exchange = { call, operation: null, codes: [], fault: null };
+    const exchange: Exchange = { call, text: null, operation: null, codes: [], fault: null };
     const { method, headers, url } = req;
     const startedAt = performance.now();
     const [text, { status, headers: own }] = await handle({
@@ -88,7 +90,8 @@ export function mountGraphql(router: IRouter, options: GraphqlOptions): void {
     });
     if (text === null) throw faultOf(status);
     const type = own?.['content-type']?.startsWith(JSON_TYPE) ? JSON_TYPE : GRAPHQL_TYPE;
-    sendText(req, res, { status, text, headers: { 'content-type': type, 'cache-control': 'no-store' } });
+    const answer = { status, text: exchange.text ?? text };
+    sendText(req, res, { ...answer, headers: { 'content-type': type, 'cache-control': 'no-store' } });
   });
 }
 
@@ -125,11 +128,16 @@ function prepare(
 }
 
 async function execute({ exchange, prepared }: Execution): Promise<ExecutionResult> {
-  const { result, fault, codes } = await runOperation(prepared);
+  const { data, result, fault, codes } = await runOperation(prepared);
   exchange.fault = fault;
   exchange.codes = codes;
-  if (exchange.call.req.headers[COST_HEADER] === undefined) return result;
-  return { ...result, extensions: { ...result.extensions, cost: costShown(prepared.charge.cost) } };
+  const showsCost = exchange.call.req.headers[COST_HEADER] !== undefined;
+  const extensions = showsCost ? { ...result.extensions, cost: costShown(prepared.charge.cost) } : result.extensions;
+  if (data !== null) {
+    const more = extensions === undefined ? '' : `,"extensions":${JSON.stringify(extensions)}`;
+    exchange.text = `{"data":${data}${more}}`;
+  }
+  return extensions === undefined ? result : { ...result, extensions };
 }
 
 /** Asks for the cost of the operation in `extensions`. */

@@ -89,14 +89,14 @@ export interface FoundPages {
 
 /** The page of a connection at the root. */
 export function pageStatement(connection: Connection, sql: StatementWriter): Statement {
-  const rows = followsGroups(connection) ? groupRowsSql(connection, sql) : rowsSql(connection, sql, null);
+  const rows = rowsSql(connection, sql, { columns: recordColumns(connection), scope: null });
   return pagesOf(connection, sql, `select 1 as place, one.* from (${pageSql(connection, rows)}) one`);
 }
 
 /** The page of each parent, in the order of the parents. */
 export function pagesStatement(connection: Connection, parents: Parents, sql: StatementWriter): Statement {
   const from = parentsSql(parents, sql);
-  const rows = rowsSql(connection, sql, scopeSql(parents));
+  const rows = rowsSql(connection, sql, { columns: recordColumns(connection), scope: scopeSql(parents) });
   return pagesOf(
     connection,
     sql,
@@ -128,27 +128,38 @@ export function targetsOf(followed: readonly Relation[]): readonly Model[] {
   return [...new Set(followed.map(({ target }) => target))];
 }
 
-/** The columns of a row of a page: its record, and the ids to which it refers. */
-function columnsSql({ model, wants, followed }: Connection): string {
-  const ids = followed.map(({ field }, index) => `, t.${snakeCase(field)} as ref_${index}`).join('');
-  return `${recordSql(model, 't', wants)} as record${ids}`;
+/** A column of the rows of a page besides `id` and `created_at`: its name, and its SQL over the table `t`. */
+export type RowColumn = readonly [name: string, sql: string];
+
+/** The record, and the ids to which it refers. */
+function recordColumns({ model, wants, followed }: Connection): RowColumn[] {
+  const ids = followed.map(({ field }, index): RowColumn => [`ref_${index}`, `t.${snakeCase(field)}`]);
+  return [['record', recordSql(model, 't', wants)], ...ids];
+}
+
+function columnsSql(columns: readonly RowColumn[]): string {
+  return ['t.id', 't.created_at', ...columns.map(([name, sql]) => `${sql} as ${name}`)].join(', ');
 }
 
 /** How many records match at the root. */
 export function totalStatement(connection: Connection, sql: StatementWriter): Statement {
+  return sql.finish(`select ${totalSql(connection, sql, null)} as found`);
+}
+
+/** How many records match. `scope` is a condition on the row `t`. */
+export function totalSql(connection: Connection, sql: StatementWriter, scope: string | null): string {
   const { model } = connection;
-  const where = conditions(connection, sql, [visibleNow(model, sql)]).join(' and ');
-  return sql.finish(`select count(*)::int as found from ${layoutOf(model).table} t where ${where}`);
+  const where = conditions(connection, sql, [...(scope === null ? [] : [scope]), visibleNow(model, sql)]).join(' and ');
+  return `(select count(*)::int from ${layoutOf(model).table} t where ${where})`;
 }
 
 /** How many records match for each parent: `[number]`. */
 export function totalsStatement(connection: Connection, parents: Parents, sql: StatementWriter): Statement {
-  const { model } = connection;
   const from = parentsSql(parents, sql);
-  const where = conditions(connection, sql, [scopeSql(parents), visibleNow(model, sql)]).join(' and ');
+  const total = totalSql(connection, sql, scopeSql(parents));
   return sql.finish(
     `select coalesce(json_agg(level.total order by level.place), '[]') as found from (
-      select parent.place, (select count(*) from ${layoutOf(model).table} t where ${where}) as total from ${from}
+      select parent.place, ${total} as total from ${from}
     ) level`,
   );
 }
@@ -166,21 +177,38 @@ function parentsSql(parents: Parents, sql: StatementWriter): string {
 
 function scopeSql(parents: Parents): string {
   if ('lists' in parents) return `t.id in (select ref::uuid from json_array_elements_text(parent.ids) ref)`;
-  const { field, many } = parents.inverse;
+  return refersSql(parents.inverse, 'parent');
+}
+
+/** The condition on the row `t` that it refers to the row `parent`. */
+export function refersSql({ field, many }: Inverse, parent: string): string {
   const column = `t.${snakeCase(field)}`;
-  return many ? `${column} @> array[parent.id] and ${column} <> '{}'` : `${column} = parent.id`;
+  return many ? `${column} @> array[${parent}.id] and ${column} <> '{}'` : `${column} = ${parent}.id`;
+}
+
+/** Which rows `rowsSql` selects, and what of them. */
+export interface Rows {
+  readonly columns: readonly RowColumn[];
+  /** A condition on the row `t`; null at the root. */
+  readonly scope: string | null;
+}
+
+/** The rows of one page in their order, and one more: `id`, `created_at` and the given columns. */
+export function rowsSql(connection: Connection, sql: StatementWriter, rows: Rows): string {
+  const byGroups = rows.scope === null && followsGroups(connection);
+  return byGroups ? groupRowsSql(connection, sql, rows) : tableRowsSql(connection, sql, rows);
 }
 
 /**
  * The rows of one page. Relies on the index of the reference (column, created_at, id), or sorts the matching records: then only
  * their keys, because records are large.
  */
-function rowsSql(connection: Connection, sql: StatementWriter, scope: string | null): string {
+function tableRowsSql(connection: Connection, sql: StatementWriter, { columns: given, scope }: Rows): string {
   const { model, keys, isBackward, limit, words } = connection;
   const { table } = layoutOf(model);
   const where = [...(scope === null ? [] : [scope]), visibleNow(model, sql)];
   const matching = inPage(connection, sql, where).join(' and ');
-  const columns = columnsSql(connection);
+  const columns = columnsSql(given);
   const order = orderSql('t', keys, isBackward);
   if (scope !== null && isByCreation(keys))
     return `select ${columns} from ${table} t where ${matching} order by ${order} limit ${limit + 1}`;
@@ -195,8 +223,8 @@ function rowsSql(connection: Connection, sql: StatementWriter, scope: string | n
  * The same by creation for a reader of several groups: the first records of each group by index (group_id, created_at, id), then
  * the first of these. A reader of thousands of groups first finds the groups that have the first records.
  */
-function groupRowsSql(connection: Connection, sql: StatementWriter): string {
-  const { model, keys, isBackward, limit, followed } = connection;
+function groupRowsSql(connection: Connection, sql: StatementWriter, { columns }: Rows): string {
+  const { model, keys, isBackward, limit } = connection;
   const { table } = layoutOf(model);
   const inGroup = visibleToGroupSql(model, 'seen.id') ?? 'false';
   const where = inPage(connection, sql, [inGroup]).join(' and ');
@@ -208,9 +236,8 @@ function groupRowsSql(connection: Connection, sql: StatementWriter): string {
         select t.created_at, t.id from ${table} t where ${where} order by ${order('t')} limit 1
       ) head order by ${order('head')} limit ${limit + 1}) seen`;
   const from = sql.hasFewGroups ? `(select seen.id from ${seen}) seen` : seen;
-  const ids = followed.map((_, index) => `, near.ref_${index}`).join('');
-  return `select near.record${ids} from ${from}, lateral (
-      select t.id, t.created_at, ${columnsSql(connection)} from ${table} t where ${where} order by ${order('t')} limit ${limit + 1}
+  return `select near.* from ${from}, lateral (
+      select ${columnsSql(columns)} from ${table} t where ${where} order by ${order('t')} limit ${limit + 1}
     ) near order by ${order('near')} limit ${limit + 1}`;
 }
 

@@ -18,6 +18,13 @@ export function cursorOf(model: Model, keys: readonly OrderKey[], record: Readon
   return Buffer.from(JSON.stringify([VERSION, signOf(model, keys), ...place])).toString('base64url');
 }
 
+/** The same by PostgreSQL. `valueSql` is the value of a key as it is in the record. */
+export function cursorSql(model: Model, keys: readonly OrderKey[], valueSql: (key: OrderKey) => string): string {
+  const place = keys.map((key) => ` || ',' || coalesce(to_json(${valueSql(key)})::text, 'null')`).join('');
+  const json = `'[${VERSION},"${signOf(model, keys)}"'${place} || ']'`;
+  return `translate(encode(convert_to(${json}, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
+}
+
 /** The place of a cursor that a client sent. */
 export function placeOf(model: Model, keys: readonly OrderKey[], cursor: string): Place {
   const read = cursor.length <= CHARS_MAX ? parse(cursor) : null;

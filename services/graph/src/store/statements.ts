@@ -64,9 +64,13 @@ export class Statements {
       // Sent before the first statement of a connection, so that it does not wait behind it.
       const known = backends.has(client) ? undefined : backendOf(client);
       signal.addEventListener('abort', onAbort, { once: true });
-      const planned = setPlanMode(client, name === undefined || isPlannedByValues ? 'auto' : 'force_generic_plan');
+      const mode = name === undefined || isPlannedByValues ? 'auto' : 'force_generic_plan';
+      if (planModes.get(client) !== mode) {
+        await setPlanMode(client, mode);
+        signal.throwIfAborted();
+      }
       const running = client.query<Row>(query);
-      if (known !== undefined || planned !== undefined) await Promise.all([known, planned, running]);
+      if (known !== undefined) await Promise.all([known, running]);
       return (await running).rows;
     } catch (error) {
       if (reading.isTooMuch) {
@@ -93,10 +97,9 @@ const planModes = new WeakMap<PoolClient, PlanMode>();
  * Sets how the next statements are planned. A statement of a page takes several times as long to plan as to run, and one plan is
  * good for all values, but PostgreSQL makes a new one each time, because its estimate for unknown values is higher.
  */
-function setPlanMode(client: PoolClient, mode: PlanMode): Promise<unknown> | undefined {
-  if ((planModes.get(client) ?? 'auto') === mode) return undefined;
+async function setPlanMode(client: PoolClient, mode: PlanMode): Promise<void> {
+  await client.query(`set plan_cache_mode = ${mode}`);
   planModes.set(client, mode);
-  return client.query(`set plan_cache_mode = ${mode}`);
 }
 
 async function cancel(cancelPool: Pool, client: PoolClient): Promise<void> {

@@ -4,7 +4,7 @@ import { TestEngines } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
 describe('an entry of the log', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

@@ -15,7 +15,7 @@ import type { Unit } from './unit.ts';
 const SOON = 6 * 128;
 
 describe('the changes of one person next to those of another [never.one-takes-all]', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let engines: TestEngines;
   let busy: TestPerson;
   let home: string;

@@ -9,7 +9,7 @@ import { CommitEngine } from './engine.ts';
 import type { Unit } from './unit.ts';
 
 describe('the fast path of a commit', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let engines: TestEngines;
   let ours: CommitEngine;
   let theirs: CommitEngine;

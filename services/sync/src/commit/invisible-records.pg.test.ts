@@ -13,7 +13,7 @@ import type { UnitOutcome } from './unit.ts';
  * existing record and with a random id, and both refusals must be the same.
  */
 describe('a record that the caller may not see', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let engines: TestEngines;
   let owner: TestPerson;
   let insider: TestPerson;

@@ -11,7 +11,7 @@ import { claimSweep } from '../store/sweeps.ts';
 const MANY = 30;
 
 describe('a cascade that is too large for one commit [sync.mutate.always]', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let engines: TestEngines;
   let owner: TestPerson;
   let member: TestPerson;

@@ -6,7 +6,7 @@ import { TestEngines, applied, brief, change, membership, refused } from '../../
 import type { TestPerson } from '../../test/test-engines.ts';
 
 describe('membership of a workspace', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let engines: TestEngines;
 
   before(async () => {

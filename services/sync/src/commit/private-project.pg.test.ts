@@ -5,7 +5,7 @@ import { TestEngines, applied, brief, change, only, refused } from '../../test/t
 import type { TestPerson } from '../../test/test-engines.ts';
 
 describe('a private project [sync.private-project.walls]', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let engines: TestEngines;
   let owner: TestPerson;
   let mover: TestPerson;

@@ -5,7 +5,7 @@ import { TestEngines, applied, brief, change, refused } from '../../test/test-en
 import type { TestPerson } from '../../test/test-engines.ts';
 
 describe('control over a project', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let engines: TestEngines;
   let owner: TestPerson;
   let member: TestPerson;
@@ -131,7 +131,7 @@ describe('control over a project', function () {
 });
 
 describe('a project has completedAt exactly when its status is done [sync.mutate.completed]', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

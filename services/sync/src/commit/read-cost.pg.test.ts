@@ -8,7 +8,7 @@ import type { Unit } from './unit.ts';
 const UNITS = 20;
 
 describe('the weight of a change that reads much and writes little [never.one-takes-all]', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let engines: TestEngines;
   let busy: TestPerson;
   let other: TestPerson;

@@ -11,7 +11,7 @@ import type { UnitOutcome } from './unit.ts';
  * in the log. After the removal has its position in the log, no change of the person may follow.
  */
 describe('a change that is running when its caller loses access', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

@@ -10,7 +10,7 @@ import { raiseFloor } from '../store/retention.ts';
 import { readDeltas } from './read-deltas.ts';
 
 describe('the entries that a reader gets', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let engines: TestEngines;
   let groups: GroupReader;
   let owner: TestPerson;

@@ -80,7 +80,7 @@ const [TEXT, BINARY, CLOSE_FRAME, PING, PONG] = [0x1, 0x2, 0x8, 0x9, 0xa] as con
 const FINAL = 0x80;
 
 describe('a client that violates the WebSocket protocol', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let database: TestDatabase;
   let pool: Pool;
   let replica: TestReplica;

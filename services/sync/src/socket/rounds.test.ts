@@ -1,8 +1,7 @@
+import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { Rounds } from './rounds.ts';
 import type { Puller, SharedPackets } from './rounds.ts';
-
-const breath = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe('rounds', () => {
   it('serve all waiting sockets up to one horizon, which share packets', async () => {
@@ -19,14 +18,14 @@ describe('rounds', () => {
       },
     });
     for (let count = 0; count < 3; count += 1) rounds.enqueue(one());
-    await breath();
+    await eventually(() => seen.length === 3);
     assert.deepEqual(
       seen.map(([upTo]) => upTo),
       [1n, 1n, 1n],
     );
     assert.equal(new Set(seen.map(([, shared]) => shared)).size, 1);
     rounds.enqueue(one());
-    await breath();
+    await eventually(() => seen.length === 4);
     assert.equal(seen.at(-1)?.[0], 4n);
     assert.notEqual(seen.at(-1)?.[1], seen[0]?.[1]);
   });
@@ -45,7 +44,6 @@ describe('rounds', () => {
     };
     rounds.enqueue(again);
     rounds.enqueue(again);
-    await breath();
-    assert.equal(pulls, 3);
+    await eventually(() => pulls === 3);
   });
 });

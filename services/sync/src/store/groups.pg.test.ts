@@ -10,7 +10,7 @@ import { GroupCache, GroupReader, pageReader } from '@wts/read-model';
 const PROJECTS = 5_000;
 
 describe('the groups of a person in thousands of private projects', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let database: TestDatabase;
   let pool: Pool;
   let writer: LogWriter;

@@ -1,0 +1,263 @@
+import { layoutOf, snakeCase, type Inverse, type Model, type Relation } from '@wts/models';
+import { visibleSelections } from '@wts/read-model';
+import { fieldsOf } from '../graphql/types/names.ts';
+import { refersSql, rowsSql, totalSql, type Connection, type RowColumn } from './connection.ts';
+import { cursorSql } from './cursor.ts';
+import { isoTimeSql } from './record.ts';
+import type { Statement, StatementWriter } from './statement.ts';
+
+/*
+ * The statement of a direct answer: one statement that returns a root field as the JSON text of the answer, with all levels below it.
+ * Each record is read by the same conditions as by the statements of `connection.ts` and `records.ts`.
+ */
+
+/** What an operation selects of a record. Names are those of the answer. */
+export interface RecordTree {
+  readonly model: Model;
+  readonly fields: readonly RecordPart[];
+}
+
+export type RecordPart = { readonly as: string } & (
+  | { readonly kind: 'constant'; readonly value: string }
+  | { readonly kind: 'value'; readonly field: string }
+  | { readonly kind: 'record'; readonly relation: Relation; readonly below: RecordTree }
+  | { readonly kind: 'connection'; readonly scope: Inverse | Relation; readonly below: ConnectionTree }
+);
+
+/** What an operation selects of a connection; `connection` gives it the arguments of the request. */
+export interface ConnectionTree {
+  readonly connection: (variables: unknown) => Connection;
+  readonly parts: readonly ConnectionPart[];
+}
+
+export type ConnectionPart = { readonly as: string } & (
+  | { readonly kind: 'constant'; readonly value: string }
+  | { readonly kind: 'nodes'; readonly below: RecordTree }
+  | { readonly kind: 'edges'; readonly below: readonly EdgePart[] }
+  | { readonly kind: 'pageInfo'; readonly below: readonly PageInfoPart[] }
+  | { readonly kind: 'totalCount' }
+);
+
+export type EdgePart = { readonly as: string } & (
+  | { readonly kind: 'constant'; readonly value: string }
+  | { readonly kind: 'cursor' }
+  | { readonly kind: 'node'; readonly below: RecordTree }
+);
+
+export type PageInfoPart = { readonly as: string } & (
+  | { readonly kind: 'constant'; readonly value: string }
+  | { readonly kind: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor' }
+);
+
+/** A connection as text: `{"nodes": [...]}`. */
+export function directConnectionStatement(tree: ConnectionTree, variables: unknown, sql: StatementWriter): Statement {
+  return sql.finish(`select ${new Writer(sql, variables).connection(tree, null)}::text as found`);
+}
+
+/** A record as text; `null` when there is none. */
+export function directRecordStatement(
+  { tree, id }: { readonly tree: RecordTree; readonly id: string },
+  variables: unknown,
+  sql: StatementWriter,
+): Statement {
+  const found = new Writer(sql, variables).byId(tree, sql.add(id, 'uuid'));
+  return sql.finish(`select coalesce(${found}::text, 'null') as found`);
+}
+
+class Writer {
+  readonly #sql: StatementWriter;
+  readonly #variables: unknown;
+  #aliases = 0;
+
+  constructor(sql: StatementWriter, variables: unknown) {
+    this.#sql = sql;
+    this.#variables = variables;
+  }
+
+  /** One record as JSON, or null. `id` is SQL. A person who left is found as they were when they left. */
+  byId({ model, fields }: RecordTree, id: string): string {
+    const ways = visibleSelections(model, this.#sql.viewer).map(({ from, where }) => {
+      const alias = this.#alias();
+      const source = from ?? `${layoutOf(model).table} ${alias}`;
+      const of = from === undefined ? this.#ofRow(model, fields, alias) : this.#ofFrozen(fields);
+      return `(select to_json(one) from (select ${of.columns} from ${source}${of.joins} where id = ${id} and ${where} limit 1) one)`;
+    });
+    return ways.length === 1 ? (ways[0] ?? 'null') : `coalesce(${ways.join(', ')})`;
+  }
+
+  connection(
+    { connection: at, parts }: ConnectionTree,
+    scope: { of: Inverse | Relation; parent: string } | null,
+  ): string {
+    const connection = at(this.#variables);
+    const condition = scope === null ? null : scopeSql(scope);
+    const shown = parts.filter(({ kind }) => kind === 'nodes' || kind === 'edges' || kind === 'pageInfo');
+    const columns = parts.map((part) => {
+      switch (part.kind) {
+        case 'constant':
+          return named(part, text(part.value));
+        case 'totalCount':
+          return named(part, totalSql(connection, this.#sql, condition));
+        case 'nodes':
+          return named(part, 'page.nodes');
+        case 'edges':
+          return named(part, 'page.edges');
+        case 'pageInfo':
+          return named(part, `(select to_json(info) from (select ${this.#pageInfo(connection, part.below)}) info)`);
+      }
+    });
+    const from = shown.length === 0 ? '' : ` from (${this.#page(connection, shown, condition)}) page`;
+    return `(select to_json(shown) from (select ${columns.join(', ')}${from}) shown)`;
+  }
+
+  /** `nodes` and `edges` of one page, and what `pageInfo` needs. */
+  #page(connection: Connection, shown: readonly ConnectionPart[], condition: string | null): string {
+    const { model, keys, limit } = connection;
+    const row = this.#alias();
+    const carried = new Map<string, string>();
+    const joins: string[] = [];
+    const carry = (field: string): void => void carried.set(snakeCase(field), `t.${snakeCase(field)}`);
+    const of = (tree: RecordTree): string => {
+      for (const field of fieldsRead(tree)) carry(field);
+      const { columns, joins: own } = this.#ofRow(model, tree.fields, row);
+      joins.push(own);
+      return columns;
+    };
+    const hasInfo = shown.some(({ kind }) => kind === 'pageInfo');
+    const hasCursors =
+      hasInfo || shown.some((part) => part.kind === 'edges' && part.below.some(({ kind }) => kind === 'cursor'));
+    if (hasCursors) for (const { field } of keys) carry(field);
+    const cursor = cursorSql(model, keys, ({ field, sqlType }) => valueSql(row, field, sqlType));
+    const lists = shown.flatMap((part): RowColumn[] => {
+      if (part.kind === 'nodes') return [['nodes', of(part.below)]];
+      if (part.kind !== 'edges') return [];
+      const columns = part.below.map((edge) => {
+        if (edge.kind === 'constant') return named(edge, text(edge.value));
+        if (edge.kind === 'cursor') return named(edge, cursor);
+        return named(edge, `(select to_json(node) from (select ${of(edge.below)}) node)`);
+      });
+      return [['edges', columns.join(', ')]];
+    });
+    const rows = (): string => {
+      const columns = [...carried].filter(([name]) => name !== 'id' && name !== 'created_at');
+      return `(${rowsSql(connection, this.#sql, { columns, scope: condition })}) ${row}${joins.join('')}`;
+    };
+    const [only, ...others] = lists;
+    if (!hasInfo && only !== undefined && others.length === 0)
+      return `select coalesce(json_agg(one), '[]') as ${only[0]} from (select ${only[1]} from ${rows()} limit ${limit}) one`;
+    const inPage = `one.place <= ${limit}`;
+    const columns = lists.map(([name, list]) => `, (select to_json(made) from (select ${list}) made) as ${name}`);
+    const aggregated = lists.map(
+      ([name]) => `coalesce(json_agg(one.${name}) filter (where ${inPage}), '[]') as ${name}`,
+    );
+    if (hasInfo)
+      aggregated.push(
+        `count(*) > ${limit} as more`,
+        'max(one.cursor) filter (where one.place = 1) as first',
+        `(array_agg(one.cursor))[least(count(*), ${limit})] as last`,
+      );
+    return `select ${aggregated.join(', ')} from (
+      select row_number() over () as place, ${hasInfo ? cursor : 'null'} as cursor${columns.join('')} from ${rows()}) one`;
+  }
+
+  #pageInfo({ after }: Connection, parts: readonly PageInfoPart[]): string {
+    return parts
+      .map((part) => {
+        switch (part.kind) {
+          case 'constant':
+            return named(part, text(part.value));
+          case 'hasNextPage':
+            return named(part, 'page.more');
+          case 'hasPreviousPage':
+            return named(part, String(after !== null));
+          case 'startCursor':
+            return named(part, 'page.first');
+          case 'endCursor':
+            return named(part, 'page.last');
+        }
+      })
+      .join(', ');
+  }
+
+  /** The columns of the row `alias`, and the joins that they need. */
+  #ofRow(
+    model: Model,
+    fields: readonly RecordPart[],
+    alias: string,
+  ): { readonly columns: string; readonly joins: string } {
+    const types = typesOf(model);
+    const joins: string[] = [];
+    const columns = fields.map((part) => {
+      switch (part.kind) {
+        case 'constant':
+          return named(part, text(part.value));
+        case 'value':
+          return named(part, valueSql(alias, part.field, types.get(part.field)));
+        case 'record': {
+          // The limit keeps the order of the rows, and lets PostgreSQL read a record to which several rows refer once.
+          const other = this.#alias();
+          const one = this.byId(part.below, `${alias}.${snakeCase(part.relation.field)}`);
+          joins.push(` left join lateral (select ${one} as found limit 1) ${other} on true`);
+          return named(part, `${other}.found`);
+        }
+        case 'connection':
+          return named(part, this.connection(part.below, { of: part.scope, parent: alias }));
+      }
+    });
+    return { columns: columns.join(', '), joins: joins.join('') };
+  }
+
+  /** Of a person who left: only values, which are in the record that was kept. */
+  #ofFrozen(fields: readonly RecordPart[]): { readonly columns: string; readonly joins: string } {
+    const columns = fields.map((part) =>
+      named(
+        part,
+        part.kind === 'value' ? `frozen.record -> '${part.field}'` : text(part.kind === 'constant' ? part.value : ''),
+      ),
+    );
+    return { columns: columns.join(', '), joins: '' };
+  }
+
+  #alias(): string {
+    this.#aliases += 1;
+    return `d${this.#aliases}`;
+  }
+}
+
+/** The fields of the row that a tree needs. */
+function fieldsRead({ fields }: RecordTree): string[] {
+  return fields.flatMap((part) => {
+    if (part.kind === 'value') return [part.field];
+    if (part.kind === 'record') return [part.relation.field];
+    return part.kind === 'connection' && 'target' in part.scope ? [part.scope.field] : [];
+  });
+}
+
+function scopeSql({ of, parent }: { readonly of: Inverse | Relation; readonly parent: string }): string {
+  return 'target' in of ? `t.id = any(${parent}.${snakeCase(of.field)})` : refersSql(of, parent);
+}
+
+const types = new WeakMap<Model, ReadonlyMap<string, string>>();
+
+function typesOf(model: Model): ReadonlyMap<string, string> {
+  let known = types.get(model);
+  if (known === undefined)
+    types.set(model, (known = new Map(fieldsOf(model).map(([name, { sqlType }]) => [name, sqlType]))));
+  return known;
+}
+
+/** A value as it is in the record. */
+function valueSql(alias: string, field: string, sqlType: string | undefined): string {
+  const column = `${alias}.${snakeCase(field)}`;
+  return sqlType === 'timestamptz' ? isoTimeSql(column) : column;
+}
+
+/** A GraphQL name has only letters, digits and underscores. */
+function named({ as }: { readonly as: string }, sql: string): string {
+  return `${sql} as "${as}"`;
+}
+
+/** The name of a type as a literal. */
+function text(value: string): string {
+  return `'${value}'::text`;
+}
