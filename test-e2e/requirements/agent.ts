@@ -97,8 +97,8 @@ export const agent: readonly Rule[] = [
     id: 'agent.tools.step-up',
     source: 'Design 10',
     text: 'A call of a tool that changes something, with an OAuth token without `write`, is 403 with a challenge that names the scopes.',
-    home: null,
-    status: 'planned',
+    home: 'services/agent/src/http/mcp.ts',
+    status: 'kept',
   },
   {
     id: 'agent.words.no-foreign-names',

@@ -50,10 +50,10 @@ function agentClient(client: ModernClient | LegacyClient): AgentClient {
 }
 
 /** The value of an answer that is no error. */
-export function ok<T>(answer: ToolAnswer): T {
+export function ok<Value extends object = ToolAnswer['value']>(answer: ToolAnswer, _type?: Value): Value {
   assert.ok(!answer.isError, answer.text);
   assert.deepEqual(JSON.parse(answer.text), answer.value);
-  return answer.value as T;
+  return answer.value as Value;
 }
 
 /** The text of an answer that is an error, which must say nothing of the inside of the system. */

@@ -86,7 +86,6 @@ export async function changeTasks(
       if (change.input !== undefined) variables[`input${at}`] = change.input;
     }
     // One after the other, so that the tasks get their numbers in the order of the call.
-    // oxlint-disable-next-line no-await-in-loop
     const payloads = await request(graph, documentOf(kind, some.length), variables, outcomes.size > 0);
     for (const [at, { index }] of some.entries()) {
       outcomes.set(index, payloads instanceof ToolError ? payloads : outcomeOf(payloads[`c${at}`]));

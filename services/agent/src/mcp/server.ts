@@ -6,6 +6,7 @@ import {
   ProtocolErrorCode,
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { API_VERSION } from '@wts/contracts';
 import type { Caller, Graph } from '../graph/graph.ts';
 import { AGENT_LIMITS } from '../limits.ts';
@@ -46,10 +47,16 @@ export function createHandler(parts: ToolParts): McpHttpHandler {
   );
 }
 
-const CAPABILITIES = { tools: {}, prompts: {}, resources: {} };
+const OPTIONS = {
+  capabilities: { tools: {}, prompts: {}, resources: {} },
+  instructions: INSTRUCTIONS,
+  cacheHints: HINTS,
+  // Shared, because making one takes a millisecond; only forms for the person would use it.
+  jsonSchemaValidator: new AjvJsonSchemaValidator(),
+};
 
 function serverOf(parts: ToolParts, caller: Caller): McpServer {
-  const made = new McpServer(IDENTITY, { capabilities: CAPABILITIES, instructions: INSTRUCTIONS, cacheHints: HINTS });
+  const made = new McpServer(IDENTITY, OPTIONS);
   // With handlers of our own: tools are registered once for the process, and their arguments are checked as all bodies are.
   const { server } = made;
   server.setRequestHandler('tools/list', () => ({

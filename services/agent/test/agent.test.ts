@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import type { Scope } from '@wts/contracts';
+import { eventually } from '@wts/testkit';
+import type { GraphRequest, Reply, TestAgent } from './test-agent.ts';
+import { openTestAgent, person } from './test-agent.ts';
+
+const WORKSPACE = { id: '5d8a3d8c-6d0d-4f0e-9c53-0b6f3c4f6a01', name: 'Acme', urlKey: 'acme', role: 'owner' };
+
+function refusal({ status, body }: Reply): string {
+  assert.equal(status, 200);
+  assert.equal(body.result?.isError, true, JSON.stringify(body));
+  return body.result?.content?.[0]?.text ?? '';
+}
+
+describe('the agent service', () => {
+  let agent: TestAgent;
+  before(async () => {
+    agent = await openTestAgent();
+  });
+  beforeEach(() => {
+    agent.answer = () => ({ data: { myWorkspaces: [WORKSPACE] } });
+  });
+  after(() => agent[Symbol.asyncDispose]());
+
+  it('calls the graph service as the person who calls, with no more rights', async () => {
+    const principal = { ...person(['read']), workspaceId: WORKSPACE.id };
+    const seen: GraphRequest[] = [];
+    agent.answer = (request) => {
+      seen.push(request);
+      return { data: { myWorkspaces: [WORKSPACE] } };
+    };
+    assert.equal((await agent.callTool('list_workspaces', {}, { principal })).status, 200);
+    const [{ caller, principal: used }] = seen as [GraphRequest];
+    assert.equal(caller, 'agent');
+    assert.deepEqual(
+      { userId: used.userId, scopes: used.scopes, credential: used.credential, workspaceId: used.workspaceId },
+      principal,
+    );
+  });
+
+  it('challenges an OAuth token that lacks the scope of a tool, and refuses other credentials in words [agent.tools.step-up]', async () => {
+    const scopes: Scope[] = ['read'];
+    const args = { tasks: ['ACME-1'] };
+    const { status, headers, body } = await agent.callTool('complete_tasks', args, { principal: person(scopes) });
+    assert.deepEqual([status, body.code], [403, 'insufficient_scope']);
+    assert.equal(
+      headers.get('www-authenticate'),
+      'Bearer realm="mcp", error="insufficient_scope", resource_metadata="https://auth.example.com/.well-known/oauth-protected-resource/mcp", scope="write"',
+    );
+    for (const kind of ['api_key', 'jwt'] as const) {
+      const text = refusal(await agent.callTool('complete_tasks', args, { principal: person(scopes, kind) }));
+      assert.match(text, /^insufficient_scope: complete_tasks needs the scope write/);
+    }
+  });
+
+  it('cancels what it asked of the graph service when the caller disconnects', async () => {
+    let closed = false;
+    const asked = Promise.withResolvers<void>();
+    agent.answer = ({ res }) => {
+      res.once('close', () => (closed = true));
+      asked.resolve();
+      return undefined;
+    };
+    const caller = new AbortController();
+    const call = agent.callTool('whoami', {}, { signal: caller.signal });
+    await asked.promise;
+    caller.abort();
+    await assert.rejects(call);
+    await eventually(() => closed);
+    await eventually(() => agent.logs.some((line) => line.includes('"outcome":"cancelled"')));
+  });
+
+  it('shows nothing of a fault of this system but how to report it [agent.errors.advice]', async () => {
+    agent.answer = () => ({ data: { myWorkspaces: null } });
+    const text = refusal(await agent.callTool('find_tasks'));
+    assert.match(text, /^internal: Something went wrong\. .*Request id: [\w-]+\.$/);
+    agent.answer = () => ({
+      errors: [{ message: 'Too busy.', extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 7 } }],
+    });
+    assert.match(refusal(await agent.callTool('find_tasks')), /^unavailable: .*Retry after 7 seconds/);
+  });
+
+  it('reports each change of a batch when a later request fails', async () => {
+    const task = {
+      id: WORKSPACE.id,
+      number: 1,
+      title: 'x',
+      priority: 0,
+      start: 'started',
+      startDate: null,
+      deadlineAt: null,
+      repeatRule: null,
+      completedAt: null,
+      archivedAt: null,
+      createdAt: '2026-11-23T00:00:00.000Z',
+      updatedAt: '2026-11-23T00:00:00.000Z',
+      workspaceId: WORKSPACE.id,
+      workspace: { urlKey: 'acme' },
+      project: null,
+      team: null,
+      assignee: null,
+      creator: null,
+      labels: { nodes: [] },
+    };
+    let mutations = 0;
+    agent.answer = ({ query, variables }) => {
+      if (!query.startsWith('mutation')) return { data: { myWorkspaces: [WORKSPACE] } };
+      mutations += 1;
+      if (mutations > 1) return { errors: [{ message: 'Too busy.', extensions: { code: 'UNAVAILABLE' } }] };
+      const names = Object.keys(variables).filter((name) => name.startsWith('clientTxId'));
+      return { data: Object.fromEntries(names.map((_, index) => [`c${index}`, { task, error: null }])) };
+    };
+    const tasks = Array.from({ length: 25 }, () => ({ title: 'x' }));
+    const { body } = await agent.callTool('create_tasks', { tasks });
+    const { results, succeeded, failed } = JSON.parse(body.result?.content?.[0]?.text ?? '') as {
+      results: { ok: boolean; error?: { code: string } }[];
+      succeeded: number;
+      failed: number;
+    };
+    assert.equal(body.result?.isError, undefined);
+    assert.equal(succeeded + failed, 25);
+    assert.ok(succeeded >= 10 && failed > 0, `${succeeded} succeeded`);
+    assert.equal(results.at(-1)?.error?.code, 'unavailable');
+  });
+
+  it('logs which tool was called and how it ended, and nothing of what it was about', async () => {
+    const secret = 'the merger with Globex';
+    await agent.callTool('find_tasks', { text: secret });
+    await agent.callTool('create_tasks', { tasks: [{ title: secret, project: secret }] });
+    await eventually(() => agent.logs.some((line) => line.includes('"tool":"create_tasks"')));
+    assert.ok(agent.logs.some((line) => line.includes('"mcp":"tools/call"')));
+    assert.ok(!agent.logs.join('').includes('Globex'));
+  });
+});
