@@ -63,6 +63,7 @@ export function schemaSql(schema: string, { sequences, tables, functions, migrat
     `set role wts_${schema};`,
     ...sequences.map((sequence) => `create sequence ${sequence};`),
     ...tables.map((table) => tableSql(schema, table)),
+    ...tables.flatMap((table) => referencesSql(schema, table)),
     ...functions.map((text) => `${text.trim()};`),
     ...tables.flatMap(({ triggers }) => triggers.map((trigger) => `${trigger};`)),
     `insert into ${schema}.migrations (batch, name) values\n${migrations.map((name) => `  (1, '${name}')`).join(',\n')};`,
@@ -70,10 +71,18 @@ export function schemaSql(schema: string, { sequences, tables, functions, migrat
   ].join('\n\n');
 }
 
+const isReference = (constraint: string): boolean => constraint.includes(' FOREIGN KEY ');
+
+/** After all tables, because a table may reference one whose name sorts after its own. */
+function referencesSql(schema: string, { name, constraints }: TableSchema): string[] {
+  return constraints.filter(isReference).map((constraint) => `alter table ${schema}.${name} add ${constraint};`);
+}
+
 function tableSql(schema: string, table: TableSchema): string {
   const { name, columns, constraints, indexes, partitions, partOf } = table;
   if (partOf !== null) return `create table ${schema}.${name} partition of ${partOf.replace(' ', '\n  ')};`;
-  const lines = [...columns, ...constraints].map((line) => `  ${line}`).join(',\n');
+  const own = constraints.filter((constraint) => !isReference(constraint));
+  const lines = [...columns, ...own].map((line) => `  ${line}`).join(',\n');
   const end = partitions === null ? '' : ` partition by ${partitions}`;
   return [`create table ${schema}.${name} (\n${lines}\n)${end};`, ...indexes.map((index) => `${index};`)].join('\n');
 }
