@@ -465,6 +465,18 @@ create sequence auth.migrations_id_seq as integer;
 
 create sequence auth.migrations_lock_index_seq as integer;
 
+create table auth.accounts (
+  id uuid not null,
+  email text not null,
+  shown_email text not null,
+  name text not null,
+  email_verified boolean default false not null,
+  password_hash text not null,
+  created_at timestamp with time zone default now() not null,
+  constraint accounts_email_key UNIQUE (email),
+  constraint accounts_pkey PRIMARY KEY (id)
+);
+
 create table auth.api_keys (
   id uuid not null,
   user_id uuid not null,
@@ -484,8 +496,7 @@ create table auth.api_keys (
   constraint api_keys_permissions_check CHECK ((permissions = ANY (ARRAY['read-only'::text, 'full-access'::text]))),
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_token_hash_check CHECK ((length(token_hash) = 32)),
-  constraint api_keys_token_hash_key UNIQUE (token_hash),
-  constraint api_keys_made_by_key_fkey FOREIGN KEY (made_by_key) REFERENCES auth.api_keys(id)
+  constraint api_keys_token_hash_key UNIQUE (token_hash)
 );
 CREATE INDEX api_keys_made_by_key_idx ON auth.api_keys USING btree (made_by_key) WHERE (made_by_key IS NOT NULL);
 CREATE INDEX api_keys_revoked_at_idx ON auth.api_keys USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
@@ -516,8 +527,7 @@ create table auth.codes (
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
   constraint codes_hash_check CHECK ((length(hash) = 32)),
-  constraint codes_pkey PRIMARY KEY (hash),
-  constraint codes_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES auth.grants(id) ON DELETE CASCADE
+  constraint codes_pkey PRIMARY KEY (hash)
 );
 CREATE INDEX codes_grant_idx ON auth.codes USING btree (grant_id);
 
@@ -581,6 +591,19 @@ create table auth.migrations_lock (
   constraint migrations_lock_pkey PRIMARY KEY (index)
 );
 
+create table auth.pending_requests (
+  id_hash bytea not null,
+  kind text not null,
+  browser_hash bytea not null,
+  content text not null,
+  expires_at timestamp with time zone not null,
+  constraint pending_requests_browser_hash_check CHECK ((length(browser_hash) = 32)),
+  constraint pending_requests_id_hash_check CHECK ((length(id_hash) = 32)),
+  constraint pending_requests_kind_check CHECK ((kind = ANY (ARRAY['authorization'::text, 'provider'::text]))),
+  constraint pending_requests_pkey PRIMARY KEY (id_hash)
+);
+CREATE INDEX pending_requests_expires_at_idx ON auth.pending_requests USING btree (expires_at);
+
 create table auth.refresh_tokens (
   hash bytea not null,
   grant_id uuid not null,
@@ -588,12 +611,43 @@ create table auth.refresh_tokens (
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
   constraint refresh_tokens_hash_check CHECK ((length(hash) = 32)),
-  constraint refresh_tokens_pkey PRIMARY KEY (hash),
-  constraint refresh_tokens_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES auth.grants(id) ON DELETE CASCADE
+  constraint refresh_tokens_pkey PRIMARY KEY (hash)
 );
 CREATE INDEX refresh_tokens_expires_at_idx ON auth.refresh_tokens USING btree (expires_at);
 CREATE INDEX refresh_tokens_grant_idx ON auth.refresh_tokens USING btree (grant_id);
 CREATE INDEX refresh_tokens_predecessor_idx ON auth.refresh_tokens USING btree (predecessor);
+
+create table auth.sessions (
+  id uuid not null,
+  secret_hash bytea not null,
+  user_id uuid not null,
+  account_id uuid,
+  created_at timestamp with time zone default now() not null,
+  last_used_at timestamp with time zone default now() not null,
+  constraint sessions_pkey PRIMARY KEY (id),
+  constraint sessions_secret_hash_check CHECK ((length(secret_hash) = 32)),
+  constraint sessions_secret_hash_key UNIQUE (secret_hash)
+);
+CREATE INDEX sessions_account_id_idx ON auth.sessions USING btree (account_id);
+CREATE INDEX sessions_last_used_at_idx ON auth.sessions USING btree (last_used_at);
+CREATE INDEX sessions_user_id_idx ON auth.sessions USING btree (user_id);
+
+create table auth.sign_in_failures (
+  counted_hash bytea not null,
+  failures integer not null,
+  ends_at timestamp with time zone not null,
+  constraint sign_in_failures_counted_hash_check CHECK ((length(counted_hash) = 32)),
+  constraint sign_in_failures_pkey PRIMARY KEY (counted_hash)
+);
+CREATE INDEX sign_in_failures_ends_at_idx ON auth.sign_in_failures USING btree (ends_at);
+
+create table auth.sign_in_places (
+  account_id uuid not null,
+  place_hash bytea not null,
+  last_used_at timestamp with time zone default now() not null,
+  constraint sign_in_places_pkey PRIMARY KEY (account_id, place_hash),
+  constraint sign_in_places_place_hash_check CHECK ((length(place_hash) = 32))
+);
 
 create table auth.signing_keys (
   id text not null,
@@ -604,13 +658,26 @@ create table auth.signing_keys (
   constraint signing_keys_pkey PRIMARY KEY (id)
 );
 
+alter table auth.api_keys add constraint api_keys_made_by_key_fkey FOREIGN KEY (made_by_key) REFERENCES auth.api_keys(id);
+
+alter table auth.codes add constraint codes_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES auth.grants(id) ON DELETE CASCADE;
+
+alter table auth.refresh_tokens add constraint refresh_tokens_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES auth.grants(id) ON DELETE CASCADE;
+
+alter table auth.sessions add constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
+
+alter table auth.sign_in_places add constraint sign_in_places_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
+
 insert into auth.migrations (batch, name) values
   (1, '0001-create-idempotency-keys'),
   (1, '0002-create-identities'),
   (1, '0003-create-api-keys'),
   (1, '0004-create-clients'),
   (1, '0005-create-grants'),
-  (1, '0006-create-signing-keys');
+  (1, '0006-create-signing-keys'),
+  (1, '0007-create-accounts'),
+  (1, '0008-create-sessions'),
+  (1, '0009-create-pending-requests');
 
 reset role;
 
@@ -789,8 +856,7 @@ create table webhooks.lanes (
   holder uuid,
   token bigint default 0 not null,
   leased_until timestamp with time zone,
-  constraint lanes_pkey PRIMARY KEY (endpoint_id),
-  constraint lanes_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhooks.endpoints(id) ON DELETE CASCADE
+  constraint lanes_pkey PRIMARY KEY (endpoint_id)
 );
 CREATE INDEX lanes_due_at_idx ON webhooks.lanes USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX lanes_holder_idx ON webhooks.lanes USING btree (holder) WHERE (holder IS NOT NULL);
@@ -824,8 +890,7 @@ create table webhooks.secrets (
   sealed bytea not null,
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone,
-  constraint secrets_pkey PRIMARY KEY (id),
-  constraint secrets_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhooks.endpoints(id) ON DELETE CASCADE
+  constraint secrets_pkey PRIMARY KEY (id)
 );
 CREATE INDEX secrets_endpoint_id_idx ON webhooks.secrets USING btree (endpoint_id);
 
@@ -837,6 +902,10 @@ create table webhooks.deliveries_default partition of webhooks.deliveries
 
 create table webhooks.events_default partition of webhooks.events
   DEFAULT;
+
+alter table webhooks.lanes add constraint lanes_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhooks.endpoints(id) ON DELETE CASCADE;
+
+alter table webhooks.secrets add constraint secrets_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhooks.endpoints(id) ON DELETE CASCADE;
 
 insert into webhooks.migrations (batch, name) values
   (1, '0001-create-endpoints'),

@@ -1,11 +1,15 @@
 import { migrate } from '@wts/service-kit/migrate';
 import { createLogger } from '@wts/service-kit/observe';
+import { openPostgres } from '@wts/service-kit/postgres';
 import type { TestDatabase } from '@wts/testkit';
 import { testDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { apiKeyStore } from '../src/store/api-keys.ts';
+import { identityStore } from '../src/store/identities.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -68,7 +72,7 @@ describe('the migrations', () => {
     await admin.query(await sql('released.sql'));
     await admin.query(`insert into workspace.identities
         (identity_hash, issuer, subject, user_id, email, email_verified, created_at, person_created_at)
-      select sha256(n::text::bytea), 'https://issuer.example', n::text, gen_random_uuid(),
+      select sha256(('22:https://issuer.example' || n)::bytea), 'https://issuer.example', n::text, gen_random_uuid(),
         case when n % 2 = 0 then n || '@example.com' end, n % 2 = 0, now() - n * interval '1 day',
         case when n % 3 = 0 then now() end
       from generate_series(1, 50) n`);
@@ -98,6 +102,20 @@ describe('the migrations', () => {
     const left = await admin.query(`select tablename from pg_tables where schemaname = 'workspace'
       and tablename in ('identities', 'api_keys')`);
     assert.deepEqual(left.rows, []);
+
+    // They still sign in and authenticate.
+    const { knex } = openPostgres({ url: database.urlOf('wts_auth'), poolMax: 1, applicationName: 'test', log, stack });
+    const [person] = (await admin.query(`select user_id from auth.identities where subject = '6'`)).rows;
+    const signedIn = await identityStore(knex).find({ issuer: 'https://issuer.example', subject: '6' });
+    assert.deepEqual(signedIn, {
+      userId: (person as { user_id: string }).user_id,
+      email: '6@example.com',
+      emailVerified: true,
+      hasPerson: true,
+    });
+    const hashOf = (n: number): string => createHash('sha256').update(String(n)).digest('hex');
+    assert.equal((await apiKeyStore(knex).findLive(hashOf(2)))?.permissions, 'read-only');
+    assert.equal(await apiKeyStore(knex).findLive(hashOf(4)), null, 'this one is revoked');
 
     // The next run of an administrator takes the right to read schema workspace away again.
     await admin.query(await sql('roles.sql'));

@@ -2,6 +2,7 @@ import { can, generateApiKey, requireScope, requireUnrestricted } from '@wts/acc
 import type { ApiKey, NewApiKey, Principal } from '@wts/contracts';
 import { Fault, LIMITS, ROLES } from '@wts/contracts';
 import type { Context } from '../context.ts';
+import { publishRevoked } from './publish-revoked.ts';
 import type { KeyInsertRefusal, NewStoredKey } from '../store/api-keys.ts';
 import { newIds } from '@wts/service-kit/routes';
 import type { EffectSource } from '@wts/service-kit/routes';
@@ -78,8 +79,7 @@ export async function revokeApiKey(
   requireKeyAdmin(principal);
   const withMade = includeMade ? await keys.revokeWithMade(principal.userId, keyId) : [];
   const revoked = withMade.length > 0 ? withMade : await keys.revoke(principal.userId, keyId, KEY_ADMIN_ROLES);
-  if (revoked.length === 0) throw new Fault('not_found');
-  await Promise.all(revoked.map(({ id, userId }) => revoke({ kind: 'credential', credentialId: id, userId })));
+  if (!(await publishRevoked(revoke, revoked))) throw new Fault('not_found');
 }
 
 /** The credential that creates the key, stored with it. Keeps api-keys.list.maker. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Revocation } from '@wts/contracts';
+import type { RevocationSender } from '@wts/service-kit/nats';
+import { publishRevoked } from '../commands/publish-revoked.ts';
 import { newOpaqueToken } from '../domain/opaque-token.ts';
 import type { GrantStore, ListedGrant, NewGrant, RevokedGrant } from '../store/grants.ts';
 
@@ -15,12 +16,8 @@ export interface Grants {
   revokeReused(hash: Buffer): Promise<boolean>;
 }
 
-/** `publish` announces a revocation to the caches of all services. */
-export function openGrants(store: GrantStore, publish: (revocation: Revocation) => Promise<void>): Grants {
-  const announce = async (revoked: readonly RevokedGrant[]): Promise<boolean> => {
-    await Promise.all(revoked.map(({ id, userId }) => publish({ kind: 'credential', credentialId: id, userId })));
-    return revoked.length > 0;
-  };
+export function openGrants(store: GrantStore, revoke: RevocationSender): Grants {
+  const announce = (revoked: readonly RevokedGrant[]): Promise<boolean> => publishRevoked(revoke, revoked);
   return {
     createWithCode: async (grant) => {
       const { token, hash } = newOpaqueToken('code');

@@ -1,5 +1,5 @@
 import { apiResourceOf, issuerOf, mcpResourceOf } from '@wts/access';
-import type { Revocation } from '@wts/contracts';
+import type { RevocationSender } from '@wts/service-kit/nats';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
 import { clientStore } from '../store/clients.ts';
@@ -32,7 +32,7 @@ interface OAuthOptions {
   readonly keyRotationMs: number;
   readonly refreshGraceMs: number;
   readonly knex: Knex;
-  readonly revoke: (revocation: Revocation) => Promise<void>;
+  readonly revoke: RevocationSender;
 }
 
 export function openOAuth({ baseUrl, authUrl, knex, revoke, ...options }: OAuthOptions): OAuth {

@@ -1,0 +1,19 @@
+import type { RevocationSender } from '@wts/service-kit/nats';
+
+/** A key or a grant that a statement just revoked. */
+interface RevokedCredential {
+  readonly id: string;
+  readonly userId: string;
+}
+
+/**
+ * Publishes which credentials were revoked. Everything in this service that revokes one calls this after the statement has
+ * committed and before the caller gets the answer. False when there was none.
+ */
+export async function publishRevoked(
+  revoke: RevocationSender,
+  revoked: readonly RevokedCredential[],
+): Promise<boolean> {
+  await Promise.all(revoked.map(({ id, userId }) => revoke({ kind: 'credential', credentialId: id, userId })));
+  return revoked.length > 0;
+}
