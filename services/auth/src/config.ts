@@ -47,6 +47,10 @@ export const settings = defineSettings({
     max: 10 * 60_000,
     doc: 'How long a refresh token that was replaced may be used again, while its successor is unused. 0: a second use revokes the grant. Set it for clients with several processes that refresh at the same time.',
   }),
+  hasClientDocuments: setting.flag('CLIENT_ID_METADATA_DOCUMENTS', {
+    default: false,
+    doc: 'Accepts the https address of a document with the metadata of a client as its client_id, besides registered clients. This service then fetches such documents from public addresses.',
+  }),
   workspaceUrls: setting.urls('WORKSPACE_SERVICE_URL', {
     ...HTTP,
     doc: 'Addresses of the workspace service, which keeps invitations.',

@@ -26,6 +26,7 @@ const secrets: Readonly<Record<string, string>> = {
   'an API key with another prefix': generateApiKey('acme_').token,
   'a session': session,
   'an internal token': internal,
+  'a refresh token': `wtsr_${randomBytes(32).toString('hex')}`,
   'a webhook secret': `whsec_${randomBytes(24).toString('base64')}`,
 };
 

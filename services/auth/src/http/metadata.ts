@@ -12,7 +12,10 @@ const CACHE_CONTROL = 'public, max-age=300';
  * The documents by which clients find what they need, all with the same issuer.
  * Keeps authentication.metadata.server, authentication.metadata.resource and authentication.metadata.agree.
  */
-export function mountMetadata(router: IRouter, { issuer, resources: [api, mcp], keys }: OAuth): void {
+export function mountMetadata(
+  router: IRouter,
+  { issuer, resources: [api, mcp], keys, hasClientDocuments }: OAuth,
+): void {
   const server = {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
@@ -26,6 +29,7 @@ export function mountMetadata(router: IRouter, { issuer, resources: [api, mcp], 
     token_endpoint_auth_methods_supported: AUTH_METHODS,
     scopes_supported: oauthApi.GRANT_SCOPES,
     authorization_response_iss_parameter_supported: true,
+    ...(hasClientDocuments ? ({ client_id_metadata_document_supported: true } as const) : {}),
   } as const;
   mount(router, oauthApi.authorizationServer, async ({ res }) => cached(res, server));
   mount(router, oauthApi.authorizationServerAtPath, async ({ res, params }) => {

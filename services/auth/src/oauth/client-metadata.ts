@@ -51,7 +51,7 @@ export async function registerClient(
 const APPLICATION_TYPES = ['web', 'native'] as const;
 
 /** Reads the metadata of a client (RFC 7591 section 2). Throws `invalid_redirect_uri` or `invalid_client_metadata`. Keeps authentication.oauth.register-fields. */
-function readClientMetadata(metadata: Metadata): ClientMetadata {
+export function readClientMetadata(metadata: Metadata): ClientMetadata {
   const redirectUris = metadata.redirect_uris;
   if (!Array.isArray(redirectUris) || redirectUris.length < 1 || redirectUris.length > LIMITS.redirectUrisMax) {
     const message = `redirect_uris must be a list of 1 to ${LIMITS.redirectUrisMax} URIs.`;

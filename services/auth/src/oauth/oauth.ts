@@ -1,4 +1,6 @@
 import { apiResourceOf, issuerOf, mcpResourceOf } from '@wts/access';
+import { addressGuard, openResolver } from '@wts/service-kit/egress';
+import type { ConnectOptions } from '@wts/service-kit/egress';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
@@ -7,6 +9,8 @@ import type { ClientStore } from '../store/clients.ts';
 import { grantStore } from '../store/grants.ts';
 import type { GrantStore } from '../store/grants.ts';
 import { signingKeyStore } from '../store/signing-keys.ts';
+import { isDocumentAddress, openClientDocuments } from './client-documents.ts';
+import type { ClientDocuments } from './client-documents.ts';
 import { openGrants } from './grants.ts';
 import type { Grants } from './grants.ts';
 import { openSigningKeys } from './signing-keys.ts';
@@ -18,6 +22,8 @@ export interface OAuth {
   /** The API, then the agent endpoint. */
   readonly resources: readonly [api: string, mcp: string];
   readonly clients: ClientStore;
+  /** Whether a client may have the address of a document as its id. */
+  readonly hasClientDocuments: boolean;
   readonly grants: Grants;
   readonly grantStore: GrantStore;
   readonly keys: SigningKeys;
@@ -31,16 +37,19 @@ interface OAuthOptions {
   readonly secretKey: string;
   readonly keyRotationMs: number;
   readonly refreshGraceMs: number;
+  readonly hasClientDocuments: boolean;
   readonly knex: Knex;
   readonly revoke: RevocationSender;
 }
 
 export function openOAuth({ baseUrl, authUrl, knex, revoke, ...options }: OAuthOptions): OAuth {
   const store = grantStore(knex);
+  const clients = clientStore(knex);
   return {
     issuer: issuerOf(authUrl),
     resources: [apiResourceOf(baseUrl), mcpResourceOf(authUrl)],
-    clients: clientStore(knex),
+    clients: options.hasClientDocuments ? withDocuments(clients, openClientDocuments(publicNetwork())) : clients,
+    hasClientDocuments: options.hasClientDocuments,
     grants: openGrants(store, revoke),
     grantStore: store,
     keys: openSigningKeys({
@@ -50,4 +59,12 @@ export function openOAuth({ baseUrl, authUrl, knex, revoke, ...options }: OAuthO
     }),
     refreshGraceMs: options.refreshGraceMs,
   };
+}
+
+function publicNetwork(): ConnectOptions {
+  return { guard: addressGuard(), resolver: openResolver({ servers: [] }) };
+}
+
+function withDocuments(clients: ClientStore, documents: ClientDocuments): ClientStore {
+  return { ...clients, find: (id) => (isDocumentAddress(id) ? documents.find(id) : clients.find(id)) };
 }
