@@ -8,6 +8,8 @@ export interface DemoWorkspace {
   readonly workspaceId: string;
   readonly apiKey: string;
   readonly readOnlyApiKey: string;
+  /** The account of its owner at the authorization origin. */
+  readonly person: { readonly email: string; readonly password: string };
 }
 
 /** Created once per stack and stored, because the data and the issued keys outlive a start. */

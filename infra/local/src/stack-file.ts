@@ -34,6 +34,7 @@ export function describeStack(
     readOnlyApiKey: demo.readOnlyApiKey,
     userId: demo.userId,
     workspaceId: demo.workspaceId,
+    person: demo.person,
     jwt: { ...LOCAL_JWT, secret: jwtSecret },
     databaseUrl,
     natsUrl,

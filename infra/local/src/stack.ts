@@ -3,6 +3,7 @@
  * `npm start` and every test system use one stack.
  */
 import { NATS_USERS, type NatsUser } from '@wts/contracts';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Database } from './database/provision.ts';
 import { picked, runScript } from './database/migrate.ts';
@@ -108,9 +109,11 @@ export class Stack implements AsyncDisposable {
   /** The stored demo workspace when its keys still work; otherwise the seed creates or finds it. */
   async demo(): Promise<DemoWorkspace> {
     const { demo } = this.#options.secrets;
-    if (demo !== undefined && (await this.#works(demo, demo.apiKey)) && (await this.#works(demo, demo.readOnlyApiKey)))
-      return demo;
-    return this.#seed(demo);
+    // Stored by an earlier version, it has no person.
+    const { person = null } = (demo ?? {}) as Partial<DemoWorkspace>;
+    const hasAll = demo !== undefined && person !== null;
+    if (hasAll && (await this.#works(demo, demo.apiKey)) && (await this.#works(demo, demo.readOnlyApiKey))) return demo;
+    return this.#seed(demo, person?.password ?? randomBytes(12).toString('base64url'));
   }
 
   async #works({ workspaceId }: DemoWorkspace, apiKey: string): Promise<boolean> {
@@ -118,7 +121,7 @@ export class Stack implements AsyncDisposable {
     return (await response.text()).includes(workspaceId);
   }
 
-  async #seed(stored: DemoWorkspace | undefined): Promise<DemoWorkspace> {
+  async #seed(stored: DemoWorkspace | undefined, password: string): Promise<DemoWorkspace> {
     const { secrets, database, env } = this.#options;
     const shared = {
       ...picked(env, PASSED_THROUGH),
@@ -132,9 +135,10 @@ export class Stack implements AsyncDisposable {
         DATABASE_URL: database.urlOf('wts_auth'),
         API_KEY_PREFIX,
         SEED_ISSUER: LOCAL_JWT.issuer,
+        SEED_PASSWORD: password,
         ...(stored === undefined ? {} : { SEED_API_KEY: stored.apiKey, SEED_READ_ONLY_API_KEY: stored.readOnlyApiKey }),
       }),
-      ['userId', 'apiKey', 'readOnlyApiKey'],
+      ['userId', 'apiKey', 'readOnlyApiKey', 'person'],
     );
     const demo = readSeeded(
       'workspace',

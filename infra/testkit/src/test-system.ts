@@ -92,8 +92,8 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
         graph: graphReplicas,
       },
       restarts: false,
-      // Services check every response against its contract.
-      env: { CHECK_REPLIES: 'on', ...process.env },
+      // Services check every response against its contract, and hash passwords at the lowest cost.
+      env: { CHECK_REPLIES: 'on', PASSWORD_COST_LOG2: '14', ...process.env },
       overrides: standby === null ? (options.overrides ?? {}) : withReplica(options, database, standby),
       route: (service, replica, store, url) => wires.get(`${service} ${replica} ${store}`)?.through(url) ?? url,
     }),
@@ -127,6 +127,8 @@ export class TestSystem implements AsyncDisposable {
   readonly readOnlyApiKey: string;
   readonly userId: string;
   readonly workspaceId: string;
+  /** With which the demo owner signs in at `authUrl`. */
+  readonly account: { readonly email: string; readonly password: string };
   /** The identity provider of this system: `signToken(testSystem.jwt, subject, claims)`. */
   readonly jwt: Issuer;
   readonly internalTokenSecret: string;
@@ -143,6 +145,7 @@ export class TestSystem implements AsyncDisposable {
     this.readOnlyApiKey = demo.readOnlyApiKey;
     this.userId = demo.userId;
     this.workspaceId = demo.workspaceId;
+    this.account = demo.person;
     this.jwt = parts.jwt;
     this.internalTokenSecret = parts.internalTokenSecret;
     this.database = parts.database;

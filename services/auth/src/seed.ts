@@ -3,7 +3,9 @@ import { defineSettings, parseSettings, serviceSettings, setting } from '@wts/se
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
 import { seedDemo } from './commands/seed-demo.ts';
-import { storeSettings } from './config.ts';
+import { settings as serviceOwn, storeSettings } from './config.ts';
+import { PasswordHashes } from './password-hashes.ts';
+import { accountStore } from './store/accounts.ts';
 import { apiKeyStore } from './store/api-keys.ts';
 import { identityStore } from './store/identities.ts';
 
@@ -25,6 +27,12 @@ const settings = defineSettings({
     secret: true,
     doc: 'Token of the read-only key of the demo owner. Default: a new one.',
   }),
+  password: setting.text('SEED_PASSWORD', {
+    optional: true,
+    secret: true,
+    doc: 'Password of the account of the demo owner. Default: there is no account.',
+  }),
+  passwordCostLog2: serviceOwn.passwordCostLog2,
   issuer: setting.text('SEED_ISSUER', {
     optional: true,
     doc: 'Issuer of tokens that sign in the demo owner; their subject is the id of the demo owner.',
@@ -54,6 +62,8 @@ const owner = await seedDemo(
   {
     identities: identityStore(knex),
     keys: apiKeyStore(knex),
+    accounts: accountStore(knex),
+    passwords: new PasswordHashes(config.passwordCostLog2),
     commitUnit: commitUnitSender(sync),
   },
   config,

@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { SeededOwner } from '../src/commands/seed-demo.ts';
+import { openTestPages } from './people.ts';
 import type { TestService } from './test-service.ts';
 import { openTestService, SERVICE } from './test-service.ts';
 
@@ -53,6 +54,27 @@ describe('the seed', () => {
     assert.equal(again.userId, owner.userId);
     assert.notEqual(again.apiKey, `${owner.apiKey}x`);
     assert.deepEqual(await scopesOf(again.readOnlyApiKey), ['read']);
+  });
+
+  it('gives the demo owner an account with the given password, in any number of runs, also in parallel', async () => {
+    const pages = await openTestPages();
+    const costs = { PASSWORD_COST_LOG2: '14' };
+    const passwords = ['first password', 'second password'];
+    for (const password of passwords) {
+      const [owner] = await Promise.all([1, 2].map(() => seed({ ...costs, SEED_PASSWORD: password })));
+      assert.deepEqual(owner?.person, { email: 'demo@example.com', password });
+      const browser = pages.browser();
+      const signedIn = await browser.submit('/sign-in', owner.person);
+      assert.equal(signedIn.status, 303, signedIn.text);
+      assert.match((await browser.get('/account')).text, /<h1>Demo Owner<\/h1>/);
+      const identity = `select user_id from auth.identities where issuer = 'wts:accounts' and user_id = $1`;
+      assert.equal((await testService.backends.sql(identity, [owner.userId])).length, 1);
+    }
+    const answer = await pages
+      .browser()
+      .submit('/sign-in', { email: 'demo@example.com', password: passwords[0] ?? '' });
+    assert.equal(answer.status, 422);
+    await pages.testService.service.close();
   });
 
   it('lets the demo owner sign in with tokens of an issuer, by their id', async () => {

@@ -79,7 +79,7 @@ export class TestBrowser {
 }
 
 const FORM = /<form method="post" action="([^"]+)">(.*?)<\/form>/gs;
-const HIDDEN = /<input type="hidden" name="([^"]+)" value="([^"]*)">/g;
+const HIDDEN = /<input type="hidden" name="([^"]+)" value="([^"]*)" \/>/g;
 
 function formOf(page: Answer, action?: string): RegExpMatchArray {
   const found = [...page.text.matchAll(FORM)].find(([, to]) => action === undefined || to === action);
