@@ -4,10 +4,13 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
-import type { JWK } from 'oidc-provider';
+import type { ClientMetadata, JWK } from 'oidc-provider';
 import { request } from 'undici';
 
 const CLIENT = 'app';
+/** The client of the sign-in page, and the person who signs in there. */
+export const WEB_CLIENT = 'web';
+export const WEB_SUBJECT = 'walter';
 const REDIRECT = 'http://127.0.0.1/signed-in';
 
 /** A signing key in the format of the provider. */
@@ -23,6 +26,8 @@ export function newKey(kid: string): JWK {
 export class IdentityProvider implements AsyncDisposable {
   readonly issuer: string;
   readonly audience = 'https://api.example.com';
+  /** Where the sign-in page of the system gets its people back; set before `start`. */
+  webRedirect: string | null = null;
   readonly #port: number;
   #keys: readonly JWK[];
   #server: Server | null = null;
@@ -141,8 +146,10 @@ export class IdentityProvider implements AsyncDisposable {
           grant_types: ['authorization_code'],
           response_types: ['code'],
         },
+        ...(this.webRedirect === null ? [] : [webClient(this.webRedirect)]),
       ],
-      scopes: ['openid', 'api'],
+      scopes: ['openid', 'api', 'profile', 'email'],
+      claims: { openid: ['sub'], profile: ['name'], email: ['email', 'email_verified'] },
       cookies: { keys: ['of a test'] },
       features: {
         devInteractions: { enabled: false },
@@ -158,27 +165,45 @@ export class IdentityProvider implements AsyncDisposable {
         },
       },
       interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
-      findAccount: (_context, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+      findAccount: (_context, accountId) => ({
+        accountId,
+        claims: () => ({ sub: accountId, ...profileOf(accountId) }),
+      }),
       extraTokenClaims: (_context, token) => {
         const { accountId = '' } = token as { accountId?: string };
-        return { name: `Person ${accountId}`, email: `${accountId}@example.com`, email_verified: true };
+        return profileOf(accountId);
       },
     });
   }
+}
+
+function profileOf(accountId: string): { name: string; email: string; email_verified: boolean } {
+  return { name: `Person ${accountId}`, email: `${accountId}@example.com`, email_verified: true };
+}
+
+function webClient(redirectUri: string): ClientMetadata {
+  return {
+    client_id: WEB_CLIENT,
+    token_endpoint_auth_method: 'none',
+    application_type: 'native',
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code'],
+    response_types: ['code'],
+  };
 }
 
 /** Confirms every prompt of the provider. */
 async function agree(provider: Provider, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const { prompt, params, session, grantId } = await provider.interactionDetails(req, res);
   if (prompt.name === 'login') {
-    await provider.interactionFinished(req, res, { login: { accountId: String(params['login_hint']) } });
+    await provider.interactionFinished(req, res, { login: { accountId: String(params['login_hint'] ?? WEB_SUBJECT) } });
     return;
   }
   const accountId = session?.accountId ?? '';
   const existing = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-  const grant = existing ?? new provider.Grant({ accountId, clientId: CLIENT });
-  grant.addOIDCScope('openid api');
-  grant.addResourceScope(String(params['resource']), 'api');
+  const grant = existing ?? new provider.Grant({ accountId, clientId: String(params['client_id']) });
+  grant.addOIDCScope(String(params['scope']));
+  if (typeof params['resource'] === 'string') grant.addResourceScope(params['resource'], 'api');
   await provider.interactionFinished(
     req,
     res,

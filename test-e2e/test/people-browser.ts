@@ -1,0 +1,150 @@
+import { openBrowser, startTestSystem, type TestSystem } from '@wts/testkit';
+import axe from 'axe-core';
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Tab } from './console-browser.ts';
+import { IdentityProvider, newKey, WEB_CLIENT } from './identity-provider.ts';
+
+/** Long, because a browser is slow on a busy machine. */
+const WAIT_MS = 30_000;
+const WIDE = { width: 1100, height: 820 };
+
+interface TabOptions {
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+/** An app on this machine, which listens for the answer of the consent. */
+export interface App {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly verifier: string;
+  /** Where the app sends the browser. */
+  readonly address: string;
+}
+
+interface Parts {
+  readonly testSystem: TestSystem;
+  readonly provider: IdentityProvider;
+  readonly browser: Awaited<ReturnType<typeof openBrowser>>;
+  readonly callback: string;
+  readonly answers: URLSearchParams[];
+}
+
+/** The pages of {auth_url} of a whole system in a real browser, with an identity provider and an app. */
+export class PeopleBrowser implements AsyncDisposable {
+  readonly testSystem: TestSystem;
+  readonly provider: IdentityProvider;
+  /** What the app got, in order. */
+  readonly answers: URLSearchParams[];
+  readonly #parts: Parts;
+  readonly #owned: AsyncDisposableStack;
+
+  private constructor(parts: Parts, owned: AsyncDisposableStack) {
+    this.testSystem = parts.testSystem;
+    this.provider = parts.provider;
+    this.answers = parts.answers;
+    this.#parts = parts;
+    this.#owned = owned;
+  }
+
+  /** Skips the test where there is no Chromium. */
+  static async open(context: Mocha.Context): Promise<PeopleBrowser> {
+    await using opening = new AsyncDisposableStack();
+    const browser = await openBrowser(context);
+    opening.defer(() => browser.close());
+    const provider = opening.use(await IdentityProvider.plan([newKey('first')]));
+    const { issuer } = provider;
+    const JWT_ISSUERS = JSON.stringify([provider.configuration]);
+    const OIDC_PROVIDER = JSON.stringify({ issuer, clientId: WEB_CLIENT, name: 'Example Corp' });
+    const testSystem = opening.use(
+      await startTestSystem({
+        label: 'people',
+        overrides: { gateway: { JWT_ISSUERS }, sync: { JWT_ISSUERS }, auth: { OIDC_PROVIDER } },
+      }),
+    );
+    provider.webRedirect = `${testSystem.authUrl}/sign-in/callback`;
+    await provider.start();
+    const answers: URLSearchParams[] = [];
+    const server = createServer((req, res) => {
+      const { pathname, searchParams } = new URL(req.url ?? '', 'http://app');
+      if (pathname === '/callback') answers.push(searchParams);
+      res.writeHead(200, { 'content-type': 'text/html' }).end('<title>App</title><p>You can close this page.</p>');
+    }).listen(0, '127.0.0.1');
+    opening.defer(() => void server.close());
+    await once(server, 'listening');
+    const callback = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
+    return new PeopleBrowser({ testSystem, provider, browser, callback, answers }, opening.move());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#owned.disposeAsync();
+  }
+
+  /** A page in a profile of its own, at a path of the authorization origin. */
+  async tab(path: string, { viewport = WIDE, colorScheme = 'light' }: TabOptions = {}): Promise<Tab> {
+    const profile = await this.#parts.browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
+    const page = await profile.newPage();
+    page.setDefaultTimeout(WAIT_MS);
+    await page.addInitScript({ content: axe.source });
+    const tab = new Tab(page, this.testSystem.authUrl);
+    await page.goto(path.startsWith('http') ? path : `${this.testSystem.authUrl}${path}`);
+    return tab;
+  }
+
+  /** Registers an app by RFC 7591, which then begins an authorization. */
+  async app(name: string, redirectUri = this.#parts.callback): Promise<App> {
+    const response = await fetch(`${this.testSystem.authUrl}/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        client_name: name,
+        redirect_uris: [redirectUri.replace(/^(http:\/\/127\.0\.0\.1):\d+/, '$1')],
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+      }),
+    });
+    const text = await response.text();
+    assert.equal(response.status, 201, text);
+    const { client_id: clientId } = JSON.parse(text) as { client_id: string };
+    const verifier = randomBytes(32).toString('base64url');
+    const query = new URLSearchParams({
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+      scope: 'read write',
+      state: 'a state',
+    });
+    return { clientId, redirectUri, verifier, address: `${this.testSystem.authUrl}/authorize?${query.toString()}` };
+  }
+
+  /** The app redeems the code that it got last. */
+  async redeem({ clientId, redirectUri, verifier }: App): Promise<string> {
+    const response = await fetch(`${this.testSystem.authUrl}/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        code: this.answers.at(-1)?.get('code') ?? '',
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        code_verifier: verifier,
+      }),
+    });
+    const text = await response.text();
+    assert.equal(response.status, 200, text);
+    return (JSON.parse(text) as { access_token: string }).access_token;
+  }
+}
+
+/** Fills in the sign-in form and sends it. */
+export async function signIn({ page }: Tab, { email, password }: { email: string; password: string }): Promise<void> {
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}

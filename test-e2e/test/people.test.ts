@@ -1,0 +1,201 @@
+import { eventually } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { PHONE, type Tab } from './console-browser.ts';
+import { WEB_SUBJECT } from './identity-provider.ts';
+import { PeopleBrowser, signIn } from './people-browser.ts';
+
+describe('the pages for people (skipped where there is no Chromium)', function pages() {
+  this.timeout(300_000);
+  let system: PeopleBrowser;
+
+  before(async function start() {
+    system = await PeopleBrowser.open(this);
+  });
+  after(() => system?.[Symbol.asyncDispose]());
+
+  const statusOf = async (token: string): Promise<number> =>
+    (await system.testSystem.request(token, 'GET', '/api/workspaces')).status;
+  const invite = async (body: object): Promise<string> => {
+    const { apiKey, workspaceId } = system.testSystem;
+    const { text } = await system.testSystem.request(apiKey, 'POST', `/api/workspaces/${workspaceId}/invitations`, {
+      body,
+    });
+    return (JSON.parse(text) as { invitation: { code: string } }).invitation.code;
+  };
+  const membersOf = async (): Promise<string> => {
+    const { apiKey, workspaceId } = system.testSystem;
+    return (await system.testSystem.request(apiKey, 'GET', `/api/workspaces/${workspaceId}/members`)).text;
+  };
+
+  it('lead from an app over sign-in and consent back to the app, whose token then works until it is revoked [authentication.oauth.authorize, authentication.consent.redirect]', async () => {
+    const app = await system.app('Example Editor');
+    await using tab = await system.tab(app.address);
+    const { page } = tab;
+    await page.getByText('to continue to Example Editor').waitFor();
+    await signIn(tab, system.testSystem.account);
+    await page.getByRole('heading', { name: 'Allow Example Editor to use your account?' }).waitFor();
+    await page.getByText('demo@example.com').waitFor();
+    await tab.button('Allow').click();
+    // Chromium applies the policy of the page to the redirect after the form too.
+    await page.getByText('You can close this page.').waitFor();
+    const answer = Object.fromEntries(system.answers.at(-1)!);
+    assert.deepEqual([answer['state'], answer['iss']], ['a state', system.testSystem.authUrl]);
+    assert.deepEqual(tab.faults, []);
+    const token = await system.redeem(app);
+    assert.equal(await statusOf(token), 200);
+
+    await page.goto(`${system.testSystem.authUrl}/account`);
+    await page.getByRole('button', { name: 'Revoke access of Example Editor' }).click();
+    await page.getByText('The app has no access any more.').waitFor();
+    await eventually(async () => (await statusOf(token)) === 401 || undefined);
+    await page.getByText('No app is connected.').waitFor();
+  });
+
+  it('let a person deny, and an app on the device or a site get the answer without a fault of the policy [authentication.consent.redirect]', async () => {
+    const app = await system.app('Denied');
+    await using tab = await system.tab(app.address);
+    await signIn(tab, system.testSystem.account);
+    await tab.button('Deny').click();
+    await tab.page.getByText('You can close this page.').waitFor();
+    assert.equal(system.answers.at(-1)?.get('error'), 'access_denied');
+    for (const redirectUri of ['com.example.app:/callback', 'https://app.example/callback']) {
+      const other = await system.app('Other', redirectUri);
+      await tab.page.goto(other.address);
+      const left = tab.page
+        .waitForEvent('request', (request) => request.url().startsWith(redirectUri))
+        .catch(() => null);
+      await tab.button('Allow').click();
+      if (redirectUri.startsWith('https')) assert.ok((await left) !== null);
+      assert.ok(!tab.faults.some((fault) => fault.includes('Content Security Policy')), tab.faults.join('\n'));
+    }
+  });
+
+  it('let a new person join with an invitation, and one who is signed in [workspaces.invitations.page]', async () => {
+    const email = `${randomUUID()}@example.com`;
+    const code = await invite({ email, role: 'admin' });
+    await using tab = await system.tab('/join');
+    const { page } = tab;
+    await page.getByLabel('Invitation code').fill(code);
+    await tab.button('Continue').click();
+    assert.equal(await page.getByLabel('Email').inputValue(), email);
+    await page.getByLabel('Name').fill('Grace Hopper');
+    await page.getByLabel('Password').fill('correct horse battery');
+    await tab.button('Create account and join').click();
+    await page.getByText('You are a member now, with the role admin.').waitFor();
+    assert.match(await membersOf(), /Grace Hopper/);
+    await page.goto(`${system.testSystem.authUrl}/join?code=${code}`);
+    await page.getByRole('heading', { name: 'This is no longer valid' }).waitFor();
+    assert.match(tab.faults.splice(0).join(), /^Failed to load resource: .* 410 \(Gone\)$/);
+    await page.goto(`${system.testSystem.authUrl}/join?code=${await invite({})}`);
+    await page.getByRole('button', { name: /^Join / }).click();
+    await page.getByRole('heading', { name: /^Welcome to / }).waitFor();
+    tab.assertClean();
+  });
+
+  it('make an API key that works, and change the password [authentication.accounts.password-change]', async () => {
+    const code = await invite({});
+    await using tab = await system.tab(`/join?code=${code}`);
+    const { page } = tab;
+    const account = { email: `${randomUUID()}@example.com`, password: 'correct horse battery' };
+    await page.getByLabel('Name').fill('Key Maker');
+    await page.getByLabel('Email').fill(account.email);
+    await page.getByLabel('Password').fill(account.password);
+    await tab.button('Create account and join').click();
+    await page.getByRole('link', { name: 'Go to your account' }).click();
+    await page.getByLabel('Name of a new key').fill('ci');
+    await tab.button('Create key').click();
+    const token = await page.locator('code.token').innerText();
+    assert.equal(await statusOf(token), 200);
+    await tab.button('Revoke the key ci').click();
+    await page.getByText('The API key is revoked.').waitFor();
+    await eventually(async () => (await statusOf(token)) === 401 || undefined);
+    await page.getByLabel('Current password').fill(account.password);
+    await page.getByLabel('New password').fill('another horse battery');
+    await tab.button('Change password').click();
+    await page.getByText('Your password is changed.').waitFor();
+    await tab.button('Sign out').click();
+    await page.getByRole('link', { name: 'Sign in again' }).click();
+    await signIn(tab, { ...account, password: 'another horse battery' });
+    await page.getByRole('heading', { name: 'Key Maker' }).waitFor();
+    tab.assertClean();
+  });
+
+  it('sign in the same person as a token of the provider at the API does [authentication.provider.sign-in]', async () => {
+    await using tab = await system.tab('/sign-in');
+    const { page } = tab;
+    await page.getByRole('link', { name: 'Sign in with Example Corp' }).click();
+    await page.getByRole('heading', { name: `Person ${WEB_SUBJECT}` }).waitFor();
+    await page.getByText(`${WEB_SUBJECT}@example.com`).waitFor();
+    await page.getByLabel('Name of a new key').fill('from the page');
+    await tab.button('Create key').click();
+    await page.locator('code.token').waitFor();
+    const token = await system.provider.signIn(WEB_SUBJECT);
+    const { text } = await system.testSystem.request(token, 'GET', '/api/auth/keys');
+    assert.match(text, /from the page/);
+  });
+
+  it('can be used with the keyboard alone', async () => {
+    const app = await system.app('Keyboard');
+    await using tab = await system.tab(app.address);
+    const { keyboard } = tab.page;
+    const { email, password } = system.testSystem.account;
+    // The first field has the focus.
+    for (const text of [email, password]) {
+      await keyboard.type(text);
+      await keyboard.press('Tab');
+    }
+    await keyboard.press('Enter');
+    await tab.page.getByRole('heading', { name: /^Allow Keyboard/ }).waitFor();
+    const focused = (): Promise<string> => tab.run<string>('document.activeElement.textContent.trim()');
+    for (let presses = 0; presses < 5 && (await focused()) !== 'Allow'; presses += 1) await keyboard.press('Tab');
+    await keyboard.press('Enter');
+    await tab.page.getByText('You can close this page.').waitFor();
+    assert.ok(system.answers.at(-1)?.has('code'));
+  });
+
+  it('have no barriers that axe finds: light, dark and on a phone', async () => {
+    const bound = await invite({ email: `${randomUUID()}@example.com` });
+    const open = await invite({});
+    for (const options of [{}, { colorScheme: 'dark' as const }, { viewport: PHONE }]) {
+      await using tab = await system.tab('/sign-in', options);
+      const { page } = tab;
+      const check = async (what: string): Promise<void> => {
+        assert.deepEqual(await tab.findBarriers(), [], what);
+        const isWider = await tab.run<boolean>(
+          'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+        );
+        assert.ok(!isWider, `${what} is wider than the screen`);
+        await shoot(tab, what, options);
+      };
+      const visit = async (path: string): Promise<void> => {
+        await page.goto(path.startsWith('http') ? path : `${system.testSystem.authUrl}${path}`);
+        await check(path.split('?', 1)[0] ?? path);
+      };
+      await check('sign-in');
+      await signIn(tab, { ...system.testSystem.account, password: 'wrong password' });
+      await page.getByText('do not match an account').waitFor();
+      await check('sign-in, wrong');
+      for (const path of ['/join', `/join?code=${bound}`, '/join?code=unknown', '/authorize', '/signed-out'])
+        await visit(path);
+      await page.goto(`${system.testSystem.authUrl}/sign-in`);
+      await signIn(tab, system.testSystem.account);
+      await page.getByRole('heading', { name: 'Demo Owner' }).waitFor();
+      await page.getByLabel('Name of a new key').fill('axe');
+      await tab.button('Create key').click();
+      await page.locator('code.token').waitFor();
+      await check('account');
+      await visit(`/join?code=${open}`);
+      await visit((await system.app('Claude Code')).address);
+      await visit((await system.app('Notes', 'https://notes.example/callback')).address);
+    }
+  });
+});
+
+/** Pictures for people, where the variable TEST_SCREENSHOTS names a folder. */
+async function shoot({ page }: Tab, what: string, options: object): Promise<void> {
+  const folder = process.env['TEST_SCREENSHOTS'];
+  if (folder === undefined) return;
+  const name = `${what}-${JSON.stringify(options)}`.replaceAll(/[^a-z0-9]+/gi, '-');
+  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}
