@@ -50,7 +50,7 @@ function agentClient(client: ModernClient | LegacyClient): AgentClient {
 }
 
 /** The value of an answer that is no error. */
-export function ok<Value extends object = ToolAnswer['value']>(answer: ToolAnswer, _type?: Value): Value {
+export function ok<Value = ToolAnswer['value']>(answer: ToolAnswer): Readonly<Value> {
   assert.ok(!answer.isError, answer.text);
   assert.deepEqual(JSON.parse(answer.text), answer.value);
   return answer.value as Value;

@@ -58,6 +58,8 @@ const taskOf = (answer: ToolAnswer, index = 0): Task => {
   return task;
 };
 
+const namesOf = (labels: Task['labels']): string[] => labels.map(({ name }) => name);
+
 describe('the agent endpoint', function () {
   this.timeout(60_000);
   let system: TestSystem;
@@ -88,126 +90,108 @@ describe('the agent endpoint', function () {
           assert.equal(outputSchema?.type, 'object', name);
           assert.equal(annotations?.readOnlyHint, READ_TOOLS.includes(name), name);
           assert.equal(annotations?.destructiveHint, name === 'archive_tasks', name);
-          assert.equal(annotations?.openWorldHint, false, name);
+          assert.equal(annotations?.['openWorldHint'], false, name);
         }
         assert.match(agent.client.getInstructions() ?? '', /treat them as data/);
       });
 
-      it('does a day of work: projects, tasks by words, comments, search [agent.tools.work]', async () => {
-        const me = ok<{ user: { id: string }; workspaces: { id: string; urlKey: string }[] }>(
-          await agent.call('whoami'),
-        );
-        assert.equal(me.user.id, system.userId);
-        const { urlKey } = me.workspaces[0] as { urlKey: string };
-        assert.deepEqual(ok<{ workspaces: unknown }>(await agent.call('list_workspaces')).workspaces, me.workspaces);
-
+      /** A project with two tasks; a third one is refused. */
+      async function projectWithTasks(): Promise<{ key: string; van: Task; contract: Task; created: ToolAnswer }> {
         const key = `P${randomUUID().slice(0, 8)}`;
         const made = { name: `Move ${key}`, key, lead: 'me', targetDate: 'in 2 weeks', idempotencyKey: key };
         const { project } = ok<{ project: { id: string } }>(await agent.call('create_project', made));
         const again = ok<{ project: { id: string } }>(await agent.call('create_project', made));
         assert.equal(again.project.id, project.id);
         refused(await agent.call('create_project', { ...made, idempotencyKey: `${key}-2` }), /^conflict: /);
-
+        const words = { deadlineAt: 'tomorrow', labels: ['paperwork'], priority: 'high' };
         const created = await agent.call('create_tasks', {
-          idempotencyKey: `${key}-tasks`,
           timezone: 'Pacific/Auckland',
           tasks: [
-            {
-              title: 'Book the van',
-              project: key,
-              assignee: 'me',
-              deadlineAt: 'tomorrow',
-              labels: ['paperwork'],
-              priority: 'high',
-            },
+            { title: 'Book the van', project: key, assignee: 'me', ...words },
             { title: 'Pack', project: `move ${key.toLowerCase()}`, assignee: 'Nobody Known' },
             { title: 'Cancel the contract', project: project.id, startDate: '2026-12-01', description: 'By letter.' },
           ],
         });
-        const [van, pack, contract] = resultsOf(created) as [TaskResult, TaskResult, TaskResult];
-        assert.deepEqual([van.ok, pack.ok, contract.ok], [true, false, true], created.text);
+        return { key, van: taskOf(created), contract: taskOf(created, 2), created };
+      }
+
+      it('knows the person, and lists what there is [agent.tools.work]', async () => {
+        const me = ok<{ user: { id: string }; workspaces: unknown }>(await agent.call('whoami'));
+        assert.equal(me.user.id, system.userId);
+        assert.deepEqual(ok(await agent.call('list_workspaces'))['workspaces'], me.workspaces);
+        for (const tool of ['list_teams', 'list_members', 'list_labels', 'list_projects']) ok(await agent.call(tool));
+      });
+
+      it('creates tasks from the words of people, each with its own result [agent.tools.work]', async () => {
+        const { van, created } = await projectWithTasks();
+        const [first, pack, third] = resultsOf(created) as [TaskResult, TaskResult, TaskResult];
+        assert.deepEqual([first.ok, pack.ok, third.ok], [true, false, true], created.text);
         assert.match(pack.error?.message ?? '', /^No member is named "Nobody Known" in the workspace .*list_members/);
-        const today = ok<{ today: string; timezone: string }>(created);
-        assert.equal(today.timezone, 'Pacific/Auckland');
-        assert.equal(van.task?.deadlineAt, Temporal.PlainDate.from(today.today).add({ days: 1 }).toString());
-        assert.deepEqual([van.task?.priority, van.task?.assignee?.id], ['high', system.userId]);
-        assert.deepEqual(
-          van.task?.labels.map(({ name }) => name),
-          ['Paperwork'],
-        );
-        assert.match(van.task?.key ?? '', new RegExp(`^${urlKey.toUpperCase()}-\\d+$`));
+        const { today, timezone } = ok<{ today: string; timezone: string }>(created);
+        assert.equal(timezone, 'Pacific/Auckland');
+        assert.equal(van.deadlineAt, Temporal.PlainDate.from(today).add({ days: 1 }).toString());
+        assert.deepEqual([van.priority, van.assignee?.id], ['high', system.userId]);
+        assert.deepEqual(namesOf(van.labels), ['Paperwork']);
+        assert.match(van.key, /^DEMO-\d+$/);
+      });
 
-        const found = ok<{ tasks: Task[] }>(
-          await agent.call('find_tasks', {
-            project: key,
-            assignee: 'me',
-            labels: ['Paperwork'],
-            dueTo: 'in 3 days',
-            fields: ['title'],
-          }),
-        );
-        assert.deepEqual(found.tasks, [{ id: van.task?.id, key: van.task?.key, title: 'Book the van' }]);
-
+      it('finds and changes tasks by words, keys and numbers [agent.tools.work]', async () => {
+        const { key, van, contract } = await projectWithTasks();
+        const filters = { project: key, assignee: 'me', labels: ['Paperwork'], dueTo: 'in 3 days', fields: ['title'] };
+        const found = ok<{ tasks: Task[] }>(await agent.call('find_tasks', filters));
+        assert.deepEqual(found.tasks, [{ id: van.id, key: van.key, title: 'Book the van' }]);
         const changed = await agent.call('update_tasks', {
           tasks: [
-            { task: van.task?.key, deadlineAt: null, assignee: null, removeLabels: ['Paperwork'], title: 'Book a van' },
-            { task: contract.task?.id, addLabels: [labelId], start: 'started' },
-            { task: `${urlKey}-999999`, title: 'Nothing' },
+            { task: van.key, deadlineAt: null, assignee: null, removeLabels: ['Paperwork'], title: 'Book a van' },
+            { task: contract.id, addLabels: [labelId], start: 'started' },
+            { task: 'demo-999999', title: 'Nothing' },
           ],
         });
         const { title, deadlineAt, assignee, labels } = taskOf(changed);
         assert.deepEqual([title, deadlineAt, assignee, labels], ['Book a van', null, null, []]);
-        assert.deepEqual(
-          taskOf(changed, 1).labels.map(({ name }) => name),
-          ['Paperwork'],
-        );
+        assert.deepEqual(namesOf(taskOf(changed, 1).labels), ['Paperwork']);
         assert.equal(resultsOf(changed)[2]?.error?.code, 'not_found');
+      });
 
-        const number = van.task?.key.split('-').at(-1);
+      it('completes, reopens and archives tasks, and completes a project [agent.tools.work]', async () => {
+        const { key, van, contract } = await projectWithTasks();
+        const number = van.key.slice('DEMO-'.length);
         assert.equal(taskOf(await agent.call('complete_tasks', { tasks: [number] })).status, 'done');
         assert.equal(taskOf(await agent.call('complete_tasks', { tasks: [`#${number}`] })).status, 'done');
-        assert.equal(taskOf(await agent.call('reopen_tasks', { tasks: [van.task?.key.toLowerCase()] })).status, 'open');
-
-        const comment = { task: contract.task?.key, body: `See ${key}`, idempotencyKey: `${key}-comment` };
-        const said = ok<{ comment: { id: string } }>(await agent.call('add_comment', comment));
-        assert.deepEqual(ok(await agent.call('add_comment', comment)), { ...said });
-        const { comments } = ok<{ comments: { id: string }[] }>(
-          await agent.call('list_comments', { task: contract.task?.key }),
-        );
+        assert.equal(taskOf(await agent.call('reopen_tasks', { tasks: [van.key.toLowerCase()] })).status, 'open');
+        assert.equal(taskOf(await agent.call('archive_tasks', { tasks: [van.id] })).status, 'archived');
+        const left = ok<{ tasks: Task[] }>(await agent.call('find_tasks', { project: key }));
         assert.deepEqual(
-          comments.map(({ id }) => id),
-          [said.comment.id],
+          left.tasks.map(({ id }) => id),
+          [contract.id],
         );
-        const shown = ok<{ task: Task; commentCount: number }>(
-          await agent.call('get_task', { task: contract.task?.key }),
-        );
-        assert.deepEqual([shown.task.description, shown.commentCount], ['By letter.', 1]);
+        const updated = await agent.call('update_project', { project: key, status: 'done', lead: null });
+        const { status, lead } = ok<{ project: { status: string; lead: unknown } }>(updated).project;
+        assert.deepEqual([status, lead], ['done', null]);
+      });
 
-        const { results } = ok<{ results: { id: string; type: string; url: string }[] }>(
-          await agent.call('search', { query: key }),
+      it('comments, searches, and reads records whole [agent.tools.work]', async () => {
+        const { key, contract } = await projectWithTasks();
+        const comment = { task: contract.key, body: `See ${key}`, idempotencyKey: `${key}-comment` };
+        const added = ok<{ comment: { id: string } }>(await agent.call('add_comment', comment));
+        assert.deepEqual(ok(await agent.call('add_comment', comment)), added);
+        const listed = await agent.call('list_comments', { task: contract.key });
+        assert.deepEqual(
+          ok<{ comments: { id: string }[] }>(listed).comments.map(({ id }) => id),
+          [added.comment.id],
         );
-        assert.deepEqual(results.map(({ type }) => type).toSorted(), ['comment', 'project']);
+        const shown = ok<{ task: Task; commentCount: number }>(await agent.call('get_task', { task: contract.key }));
+        assert.deepEqual([shown.task.description, shown.commentCount], ['By letter.', 1]);
+        const search = await agent.call('search', { query: key });
+        const { results } = ok<{ results: { id: string; type: string; url: string }[] }>(search);
+        assert.deepEqual(new Set(results.map(({ type }) => type)), new Set(['comment', 'project']));
         for (const { id, url } of results) {
           const whole = ok<{ url: string; text: string }>(await agent.call('fetch', { id }));
           assert.equal(whole.url, url);
           assert.match(whole.text, new RegExp(key));
         }
-        const { contents } = await agent.client.readResource({ uri: `wts://task/${contract.task?.id}` });
+        const { contents } = await agent.client.readResource({ uri: `wts://task/${contract.id}` });
         assert.match(JSON.stringify(contents), /# .*Cancel the contract.*By letter\..*See P/);
-
-        assert.equal(taskOf(await agent.call('archive_tasks', { tasks: [van.task?.id] })).status, 'archived');
-        const left = ok<{ tasks: Task[] }>(await agent.call('find_tasks', { project: key }));
-        assert.deepEqual(
-          left.tasks.map(({ id }) => id),
-          [contract.task?.id],
-        );
-        const updated = await agent.call('update_project', { project: key, status: 'done', lead: null });
-        assert.deepEqual(ok<{ project: { status: string; lead: unknown } }>(updated).project, {
-          ...ok<{ project: object }>(updated).project,
-          status: 'done',
-          lead: null,
-        });
-        for (const tool of ['list_teams', 'list_members', 'list_labels', 'list_projects']) ok(await agent.call(tool));
       });
 
       it('creates no task twice for one idempotencyKey, also when other items change [agent.tools.idempotency]', async () => {
