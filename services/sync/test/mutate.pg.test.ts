@@ -169,6 +169,10 @@ describe('POST /sync/mutate', function () {
     assert.equal((await post(unit('service'), {}, '/internal/commit', 'graph')).status, 403);
     assert.equal(await engines.head(), head);
     assert.equal((await post(unit('caller'), {}, '/internal/commit', 'graph')).status, 200);
+    for (const listed of ['workspace', 'auth']) {
+      const own = { ...unit('service'), clientTxId: randomUUID(), mutations: [{ ...mutation, modelId: randomUUID() }] };
+      assert.equal((await post(own, {}, '/internal/commit', listed)).status, 200);
+    }
   });
 
   it('of another service gets the error of a refusal, and is applied as a whole or not at all', async () => {
