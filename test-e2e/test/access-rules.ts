@@ -96,6 +96,7 @@ const HOME = `query Home($workspaceId: ID!, $urlKey: String!) {
 export const ACCESS_RULES: Readonly<Record<string, ApiOperation>> = {
   health: { scope: 'none', path: () => '/health', answer: ok() },
   ready: { scope: 'none', path: () => '/ready', answer: ok() },
+  apiResource: { scope: 'none', path: () => '/.well-known/oauth-protected-resource', answer: ok() },
   openapi: { scope: 'none', path: () => '/openapi.json', answer: ok() },
   graphqlSchema: { scope: 'none', path: () => '/graphql/schema.graphql', answer: ok() },
   graphql: {
