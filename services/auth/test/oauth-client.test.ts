@@ -1,64 +1,97 @@
 import assert from 'node:assert/strict';
 import * as oauth from 'oauth4webapi';
-import { OAuthSystem, REDIRECT_URI } from './oauth-system.ts';
+import { openTestPages } from './people.ts';
+import type { TestPages } from './people.ts';
+import { hiddenOf } from './test-browser.ts';
+
+const REDIRECT_URI = 'http://127.0.0.1:8976/callback';
 
 describe('a client of another author (oauth4webapi)', () => {
-  it('finds the server, registers, gets tokens and refreshes them', async () => {
-    await using system = await OAuthSystem.open('client');
-    const issuer = new URL(`http://127.0.0.1:${system.replicas[0]?.port}`);
-    system.replicas.push(await system.start({ AUTH_URL: issuer.origin, PORT: '0' }));
-    // The public address leads to the gateway, so the client calls this replica instead.
-    const call = (address: string, init: object): Promise<Response> => {
-      const url = new URL(address);
-      return fetch(`${system.replicas[1]?.url}${url.pathname}${url.search}`, init);
-    };
-    // The issuer of this test has no TLS.
-    // oxlint-disable-next-line typescript/no-deprecated
-    const options = { [oauth.allowInsecureRequests]: true, [oauth.customFetch]: call } as const;
-    const discovery = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...options });
-    const server = await oauth.processDiscoveryResponse(issuer, discovery);
-    const registration = await oauth.dynamicClientRegistrationRequest(
-      server,
-      { redirect_uris: [REDIRECT_URI], grant_types: ['authorization_code', 'refresh_token'] },
-      options,
-    );
-    const client = await oauth.processDynamicClientRegistrationResponse(registration);
-    const authentication = oauth.ClientSecretBasic(client.client_secret as string);
-
-    const { code, verifier, userId } = await system.code({ id: client.client_id, secret: undefined });
-    const callback = new URL(`${REDIRECT_URI}?code=${code}&state=s&iss=${encodeURIComponent(issuer.origin)}`);
-    const parameters = oauth.validateAuthResponse(server, client, callback, 's');
-    const tokenReply = await oauth.authorizationCodeGrantRequest(
-      server,
-      client,
-      authentication,
-      parameters,
-      REDIRECT_URI,
-      verifier,
-      options,
-    );
-    const tokens = await oauth.processAuthorizationCodeResponse(server, client, tokenReply);
-    assert.ok(tokens.refresh_token);
-    const refreshed = await oauth.processRefreshTokenResponse(
-      server,
-      client,
-      await oauth.refreshTokenGrantRequest(server, client, authentication, tokens.refresh_token, options),
-    );
-    const request = new Request('https://api.example.com/', {
-      headers: { authorization: `Bearer ${refreshed.access_token}` },
-    });
-    const claims = await oauth.validateJwtAccessToken(server, request, 'https://api.example.com', options);
-    assert.deepEqual([claims.sub, claims.scope], [userId, 'read write']);
-    const replayed = await oauth.refreshTokenGrantRequest(
-      server,
-      client,
-      authentication,
-      tokens.refresh_token,
-      options,
-    );
-    await assert.rejects(
-      oauth.processRefreshTokenResponse(server, client, replayed),
-      (error) => error instanceof oauth.ResponseBodyError && error.error === 'invalid_grant',
-    );
+  let pages: TestPages;
+  before(async () => {
+    pages = await openTestPages();
   });
+  after(() => pages.testService.service.close());
+
+  for (const method of ['none', 'client_secret_basic', 'client_secret_post'] as const) {
+    it(`finds the server, registers with ${method}, gets tokens with the consent of a person, and refreshes them`, async () => {
+      const { issuer, testService } = pages;
+      // The public address leads to the gateway, so the client calls the service instead.
+      const call = (address: string, init: object): Promise<Response> =>
+        fetch(address.replace(issuer, testService.service.url), init);
+      const options = { [oauth.customFetch]: call };
+
+      const resource = new URL(`${issuer}/mcp`);
+      const described = await oauth.resourceDiscoveryRequest(resource, options);
+      const { authorization_servers: [named = ''] = [] } = await oauth.processResourceDiscoveryResponse(
+        resource,
+        described,
+      );
+      const discovery = await oauth.discoveryRequest(new URL(named), { algorithm: 'oauth2', ...options });
+      const server = await oauth.processDiscoveryResponse(new URL(named), discovery);
+      const client = await oauth.processDynamicClientRegistrationResponse(
+        await oauth.dynamicClientRegistrationRequest(
+          server,
+          {
+            client_name: 'Notes',
+            redirect_uris: [REDIRECT_URI],
+            token_endpoint_auth_method: method,
+            grant_types: ['authorization_code', 'refresh_token'],
+            response_types: ['code'],
+          },
+          options,
+        ),
+      );
+      const secret = client.client_secret as string;
+      const authentication = {
+        none: () => oauth.None(),
+        client_secret_basic: () => oauth.ClientSecretBasic(secret),
+        client_secret_post: () => oauth.ClientSecretPost(secret),
+      }[method]();
+
+      const [verifier, state] = [oauth.generateRandomCodeVerifier(), oauth.generateRandomState()];
+      const request = new URL(String(server.authorization_endpoint));
+      request.search = new URLSearchParams({
+        response_type: 'code',
+        client_id: client.client_id,
+        redirect_uri: REDIRECT_URI,
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+        scope: 'read write',
+        resource: resource.href,
+        state,
+      }).toString();
+      const { browser } = await pages.signedIn();
+      const consent = await browser.open(request.href.slice(issuer.length));
+      const { to } = await browser.post('/consent', { ...hiddenOf(consent), decision: 'allow' });
+      const parameters = oauth.validateAuthResponse(server, client, to as URL, state);
+
+      const tokens = await oauth.processAuthorizationCodeResponse(
+        server,
+        client,
+        await oauth.authorizationCodeGrantRequest(
+          server,
+          client,
+          authentication,
+          parameters,
+          REDIRECT_URI,
+          verifier,
+          options,
+        ),
+      );
+      const refresh = (token: string | undefined): Promise<Response> =>
+        oauth.refreshTokenGrantRequest(server, client, authentication, String(token), options);
+      const refreshed = await oauth.processRefreshTokenResponse(server, client, await refresh(tokens.refresh_token));
+      for (const { access_token: token } of [tokens, refreshed]) {
+        const sent = new Request(resource, { headers: { authorization: `Bearer ${token}` } });
+        const claims = await oauth.validateJwtAccessToken(server, sent, resource.href, options);
+        assert.deepEqual([claims.client_id, claims.scope], [client.client_id, 'read write']);
+      }
+      const replayed = oauth.processRefreshTokenResponse(server, client, await refresh(tokens.refresh_token));
+      await assert.rejects(
+        replayed,
+        (error) => error instanceof oauth.ResponseBodyError && error.error === 'invalid_grant',
+      );
+    });
+  }
 });

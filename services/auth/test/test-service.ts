@@ -105,13 +105,16 @@ export const SERVICE: Principal = {
   credential: { kind: 'service', id: 'test' },
 };
 
+/** The same for all replicas, which read the same keys. */
+const SECRET_KEY = randomBytes(32).toString('base64');
+
 function startOn(backends: Backends, settings: Record<string, string> = {}): Promise<RunningService> {
   return startService(authService, {
     HOST: '127.0.0.1',
     LOG_LEVEL: 'error',
     INTERNAL_TOKEN_SECRET: backends.secret,
     DATABASE_URL: backends.databaseUrl,
-    AUTH_SECRET_KEY: randomBytes(32).toString('base64'),
+    AUTH_SECRET_KEY: SECRET_KEY,
     SYNC_SERVICE_URL: backends.syncUrl,
     // No test of this service needs the workspace service.
     WORKSPACE_SERVICE_URL: 'http://127.0.0.1:1',
