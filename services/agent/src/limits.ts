@@ -11,10 +11,14 @@ export const AGENT_LIMITS = {
   pageMax: LIMITS.graphPageMax,
   /** Names that are looked up in one request: the filter of the graph service has 50 comparisons, and a person has three names. */
   namesOfRequestMax: 15,
+  /** Names that are read to find the nearest: a page of the graph service. */
+  namesReadMax: LIMITS.graphPageMax,
   /** Candidates and nearest names in a text: a model needs a few to choose from. */
   namesShownMax: 5,
   /** Labels of one task in a call; the service keeps at most 50. */
   labelsMax: 50,
+  /** Of a description in a list: a page of whole ones would be megabytes. get_task shows all of it. */
+  descriptionShownMax: 1_000,
   /** A word that names something. Longer ones only repeat what the caller sent. */
   wordCharsMax: 200,
   /** Each change is named by its tool, this key and its index; the service allows 128 characters. */

@@ -15,7 +15,7 @@ export const fetchRecord = tool({
       title: text,
       text: { ...text, description: 'Markdown.' },
       url: text,
-      metadata: object({ type: { enum: ['task', 'project', 'comment'] } }, ['type']),
+      metadata: object({ type: { type: 'string', enum: ['task', 'project', 'comment'] } }, ['type']),
     },
     ['id', 'title', 'text', 'url', 'metadata'],
   ),

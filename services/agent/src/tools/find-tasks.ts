@@ -1,4 +1,5 @@
 import { document } from '../graph/graph.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import type { TaskNode } from '../views/task.ts';
 import { FIELDS, PRIORITIES, TASK, TASK_FRAGMENT, taskView } from '../views/task.ts';
 import type { Today } from '../words/dates.ts';
@@ -67,8 +68,9 @@ const INPUT = object(
       items: word('Name or id.'),
       description: 'Names or ids of labels, all of which the tasks have.',
     },
-    state: { enum: STATES, description: 'Default: open.' },
+    state: { type: 'string', enum: STATES, description: 'Default: open.' },
     view: {
+      type: 'string',
       enum: VIEWS,
       description:
         'A list of the app: inbox (no plan yet), today (starts or is due today or before), upcoming (starts later), anytime (started, no day), someday, logbook (done).',
@@ -77,7 +79,7 @@ const INPUT = object(
       type: 'array',
       minItems: 1,
       maxItems: PRIORITIES.length,
-      items: { enum: PRIORITIES },
+      items: { type: 'string', enum: PRIORITIES },
       description: 'Any of these priorities.',
     },
     dueFrom: word('Due on this day or later: YYYY-MM-DD or a word such as "today".'),
@@ -85,7 +87,7 @@ const INPUT = object(
     startFrom: word('Starts on this day or later.'),
     startTo: word('Starts on this day or before.'),
     updatedSince: word('Changed on this day or later (in UTC).'),
-    orderBy: { enum: Object.keys(ORDERS) as (keyof typeof ORDERS)[], description: 'Default: newest.' },
+    orderBy: { type: 'string', enum: Object.keys(ORDERS) as (keyof typeof ORDERS)[], description: 'Default: newest.' },
     timezone: TIMEZONE,
     fields: FIELDS,
     ...PAGE,
@@ -135,13 +137,20 @@ export const findTasks = tool({
     const variables = { filter, ...pageOf(args), orderBy, search, includeArchived, withDescription };
     const { tasks } = await context.graph.run(FIND_TASKS, variables);
     return {
-      tasks: tasks.nodes.map((node) => taskView(node, fields)),
+      tasks: tasks.nodes.map((node) => taskView(shortened(node), fields)),
       today: today.day.toString(),
       timezone: today.timezone,
       ...nextOf(tasks.pageInfo),
     };
   },
 });
+
+function shortened(node: TaskNode): TaskNode {
+  const { description } = node;
+  const { descriptionShownMax: max } = AGENT_LIMITS;
+  if (!description || description.length <= max) return node;
+  return { ...node, description: `${description.slice(0, max).toWellFormed()}… (get_task shows all of it)` };
+}
 
 /** What the filters are in GraphQL. */
 async function filterOf(

@@ -25,7 +25,7 @@ export const listProjects = tool({
     {
       workspace: WORKSPACE,
       team: word('Name, key or id of a team.'),
-      status: { enum: PROJECT_STATUSES, description: 'Default: any.' },
+      status: { type: 'string', enum: PROJECT_STATUSES, description: 'Default: any.' },
       includeArchived: { type: 'boolean', description: 'Default: false.' },
       ...PAGE,
     },

@@ -16,7 +16,7 @@ export const PROJECT_INPUT = {
     description: 'Short code, such as WEB.',
   },
   description: { type: ['string', 'null'], maxLength: 50_000, description: 'Markdown.' },
-  status: { enum: PROJECT_STATUSES },
+  status: { type: 'string', enum: PROJECT_STATUSES },
   lead: wordOrNull('"me", name, e-mail address or id of a member; null for nobody.'),
   team: wordOrNull('Name, key or id of a team; null for none.'),
   startDate: wordOrNull('YYYY-MM-DD, "today", "next monday", "in 3 days", +2w; null for none.'),

@@ -17,12 +17,10 @@ const SEARCH = document<
   FOUND_FRAGMENTS,
 );
 
-const RESULT = object({ id: text, type: { enum: ['task', 'project', 'comment'] }, title: text, url: text }, [
-  'id',
-  'type',
-  'title',
-  'url',
-]);
+const RESULT = object(
+  { id: text, type: { type: 'string', enum: ['task', 'project', 'comment'] }, title: text, url: text },
+  ['id', 'type', 'title', 'url'],
+);
 
 export const search = tool({
   name: 'search',

@@ -19,8 +19,8 @@ export const TASK_INPUT = {
   project: wordOrNull('Name, key or id of a project; null for none.'),
   team: wordOrNull('Name, key or id of a team; null for none.'),
   assignee: wordOrNull('"me", name, e-mail address or id of a member; null for nobody.'),
-  priority: { enum: PRIORITIES },
-  start: { enum: STARTS, description: 'Whether work is planned.' },
+  priority: { type: 'string', enum: PRIORITIES },
+  start: { type: 'string', enum: STARTS, description: 'Whether work is planned.' },
   startDate: wordOrNull('Planned start: YYYY-MM-DD, "today", "next monday", "in 3 days", +2w; null for none.'),
   deadlineAt: wordOrNull('Due day, in the same words; null for none.'),
   repeatRule: {

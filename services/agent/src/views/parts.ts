@@ -46,7 +46,7 @@ export const IDEMPOTENCY_KEY = {
   type: 'string',
   minLength: 1,
   maxLength: AGENT_LIMITS.idempotencyKeyCharsMax,
-  pattern: '^[\\x21-\\x7e]+$',
+  pattern: '^[!-~]+$',
   description:
     'A new value of your choice for this call, such as a UUID. The same call repeated with the same key changes nothing more and gets the first results.',
 } as const;

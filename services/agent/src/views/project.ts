@@ -9,7 +9,7 @@ export const PROJECT = object(
     key: text,
     name: text,
     description: { ...textOrNull, description: 'Markdown.' },
-    status: { enum: PROJECT_STATUSES },
+    status: { type: 'string', enum: PROJECT_STATUSES },
     isPrivate: { type: 'boolean', description: 'Only its members can see it.' },
     lead: { anyOf: [NAMED, { type: 'null' }] },
     team: { anyOf: [object({ id: text, key: text, name: text }, ['id', 'key', 'name']), { type: 'null' }] },

@@ -13,14 +13,14 @@ const TASK_FIELDS = {
   id: text,
   key: { ...text, description: 'For people, such as ACME-12: urlKey of the workspace and number.' },
   title: text,
-  status: { enum: ['open', 'done', 'archived'] },
-  priority: { enum: PRIORITIES },
+  status: { type: 'string', enum: ['open', 'done', 'archived'] },
+  priority: { type: 'string', enum: PRIORITIES },
   project: { anyOf: [KEYED, { type: 'null' }] },
   team: { anyOf: [KEYED, { type: 'null' }] },
   assignee: { anyOf: [NAMED, { type: 'null' }] },
   creator: { anyOf: [NAMED, { type: 'null' }] },
   labels: list(NAMED),
-  start: { enum: STARTS },
+  start: { type: 'string', enum: STARTS },
   startDate: { ...textOrNull, description: 'Planned start day, YYYY-MM-DD.' },
   deadlineAt: { ...textOrNull, description: 'Due day, YYYY-MM-DD.' },
   repeatRule: textOrNull,
@@ -43,9 +43,9 @@ export const FIELDS = {
   type: 'array',
   minItems: 1,
   maxItems: TASK_FIELD_NAMES.length,
-  items: { enum: TASK_FIELD_NAMES },
+  items: { type: 'string', enum: TASK_FIELD_NAMES },
   description:
-    'Fields of each task in the answer, to keep it small; id and key are always there. Default: all but description.',
+    'Fields of each task in the answer, to keep it small; id and key are always there. Default: all but description, of which lists show the beginning.',
 } as const;
 
 interface Named {

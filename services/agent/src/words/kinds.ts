@@ -1,5 +1,6 @@
 import type { Document, Graph } from '../graph/graph.ts';
 import { document } from '../graph/graph.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 
 /** What a word may mean. */
 export interface Candidate {
@@ -20,7 +21,7 @@ export interface Kind {
   readonly find: (graph: Graph, filter: object) => Promise<readonly Candidate[]>;
 }
 
-/** Reads at most 100 records. */
+/** Reads a page. */
 function found<Node>(
   list: Document<{ found: { nodes: readonly Node[] } }, { filter: object }>,
   read: (node: Node) => Candidate,
@@ -63,7 +64,7 @@ export const KINDS = {
     byName: byNameAndKey,
     find: found(
       document(`query AgentProjectNames($filter: ProjectFilter!) {
-  found: projects(first: 100, filter: $filter) { nodes { id key name } }
+  found: projects(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { id key name } }
 }`),
       keyed,
     ),
@@ -75,7 +76,7 @@ export const KINDS = {
     byName: byNameAndKey,
     find: found(
       document(`query AgentTeamNames($filter: TeamFilter!) {
-  found: teams(first: 100, filter: $filter) { nodes { id key name } }
+  found: teams(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { id key name } }
 }`),
       keyed,
     ),
@@ -90,7 +91,7 @@ export const KINDS = {
         { found: { nodes: readonly LabelNode[] } },
         { filter: object }
       >(`query AgentLabelNames($filter: LabelFilter!) {
-  found: labels(first: 100, filter: $filter) { nodes { id name team { key } } }
+  found: labels(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { id name team { key } } }
 }`),
       ({ id, name, team }) => ({
         id,
@@ -109,7 +110,7 @@ export const KINDS = {
         { found: { nodes: readonly MemberNode[] } },
         { filter: object }
       >(`query AgentMemberNames($filter: WorkspaceMemberFilter!) {
-  found: members(first: 100, filter: $filter) { nodes { userId user { name email username } } }
+  found: members(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { userId user { name email username } } }
 }`),
       ({ userId, user }) => ({
         id: userId,

@@ -9,7 +9,7 @@ const GLOBEX = { id: randomUUID(), name: 'Globex', urlKey: 'globex', role: 'gues
 const WEB = { id: randomUUID(), key: 'WEB', name: 'Website' };
 const web = { id: randomUUID(), key: 'W2', name: 'website' };
 const APP = { id: randomUUID(), key: 'APP', name: 'Mobile app' };
-const ADA = { userId: randomUUID(), user: { name: 'Ada Lovelace', email: 'ada@example.com', username: 'ada' } };
+const ADA = { userId: randomUUID(), user: { name: 'Ada Lovelace', email: 'ada@example.com', username: 'countess' } };
 const ALAN = { userId: randomUUID(), user: { name: 'Alan Turing', email: 'alan@example.com', username: null } };
 const ALAN_2 = { userId: randomUUID(), user: { name: 'Alan Kay', email: null, username: null } };
 const ME = randomUUID();
@@ -20,11 +20,11 @@ interface Asked {
 }
 
 /** A graph service with fixed records, which gives all of them: the names are compared again. */
-function names(workspaces = [ACME]): { names: Names; asked: Asked[] } {
+function names(workspaces = [ACME], more: readonly object[] = []): { names: Names; asked: Asked[] } {
   const asked: Asked[] = [];
   const lists: Readonly<Record<string, readonly object[]>> = {
     AgentProjectNames: [WEB, web, APP],
-    AgentMemberNames: [ADA, ALAN, ALAN_2],
+    AgentMemberNames: [ADA, ALAN, ALAN_2, ...more],
     AgentLabelNames: [],
   };
   const graph = {
@@ -53,10 +53,20 @@ describe('names', () => {
 
   it('of people are first names, user names, addresses and "me" too', async () => {
     const { names: found } = names();
-    for (const word of ['Ada', 'ada lovelace', 'LOVELACE', 'ada@example.com', '@ada', ADA.userId]) {
+    for (const word of ['Ada', 'ada lovelace', 'LOVELACE', 'ada@example.com', '@countess', ADA.userId]) {
       assert.equal(await found.person(word, ACME), ADA.userId, word);
     }
     assert.equal(await found.person('Me', ACME), ME);
+  });
+
+  it('of people are whole names only where not all people could be compared', async () => {
+    const others = Array.from({ length: 100 }, (_, index) => ({
+      userId: randomUUID(),
+      user: { name: `Person ${index}`, email: null, username: null },
+    }));
+    const { names: found } = names([ACME], others);
+    assert.equal(await found.person('Ada Lovelace', ACME), ADA.userId);
+    await assert.rejects(found.person('Ada', ACME), ToolError);
   });
 
   it('that may be several are refused with their ids', async () => {

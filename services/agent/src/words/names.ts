@@ -128,11 +128,12 @@ export class Names {
     );
   }
 
-  /** Names that differ by accents, and people by one of their names. */
+  /** Names that differ by accents, and people by one of their names; only where no further record could have it too. */
   async #similar(kind: KindName, word: string, workspace: WorkspaceRef | null): Promise<readonly Candidate[]> {
     if (UUID.test(word)) return [];
     const folded = fold(word);
     const all = await this.#allOf(kind, workspace);
+    if (all.length >= AGENT_LIMITS.namesReadMax) return [];
     const same = all.filter(({ names }) => names.some((name) => fold(name) === folded));
     if (same.length > 0 || kind !== 'person') return same;
     return all.filter(({ names }) => names.some((name) => fold(name).split(' ').includes(folded)));
