@@ -9,13 +9,8 @@ describe('the templates of pages', () => {
   });
 
   it('keep HTML of other templates, in lists too, and write nothing for null', () => {
-    const items = ['a', '<b>'].map((item) => html`<li>${item}</li>`);
-    assert.equal(
-      html`<ul>
-          ${items}
-        </ul>
-        ${null}${0}`.text,
-      '<ul><li>a</li><li>&lt;b&gt;</li></ul>0',
-    );
+    // Inline elements: the formatter breaks lines between others.
+    const items = ['a', '<b>'].map((item) => html`<i>${item}</i>`);
+    assert.equal(html`<b>${items}</b>${null}${0}`.text, '<b><i>a</i><i>&lt;b&gt;</i></b>0');
   });
 });
