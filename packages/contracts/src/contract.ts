@@ -44,8 +44,8 @@ export interface Contract<S extends Shape = Shape> {
   readonly bodyBytesMax?: number;
   /** The body is optional. */
   readonly bodyOptional?: true;
-  /** The query or the body is a `Form`, which only the handler judges. */
-  readonly form?: 'query' | 'body';
+  /** The body is a `Form`, which only the handler judges. */
+  readonly form?: true;
   /** The code of a body that cannot be read or differs from its schema, where a standard names the codes. */
   readonly bodyRefusal?: ErrorCode;
   /** A repeated request with the same `Idempotency-Key` gets the same reply. */

@@ -8,5 +8,5 @@ export interface Form {
   readonly repeated: readonly string[];
 }
 
-/** For contracts with `form`, in place of a schema of JSON. */
+/** The body of contracts with `form`, in place of a schema of JSON. */
 export const form = typed<Form>({ type: 'object', additionalProperties: { type: 'string' } });

@@ -219,7 +219,7 @@ export const token = contract({
   summary: 'Exchange a code or a refresh token for an access token',
   tag: 'Meta',
   scope: 'none',
-  form: 'body',
+  form: true,
   body: form,
   bodyBytesMax: LIMITS.formBytes,
   bodyRefusal: 'invalid_request',

@@ -8,7 +8,7 @@ import { Call, signalOf } from './call.ts';
 import { contextOf } from '../http/request-context.ts';
 import { hasBody } from '../http/unread-body.ts';
 import type { Idempotency } from './idempotency.ts';
-import { parseForm, readForm } from '../http/read-form.ts';
+import { readForm } from '../http/read-form.ts';
 import { readJson } from '../http/read-json.ts';
 import type { Validate } from './validate.ts';
 import { compile } from './validate.ts';
@@ -105,8 +105,8 @@ async function pause(res: Response): Promise<void> {
 function readerOf<C extends Contract>(contract: C): (req: Request, res: Response) => Promise<Call<C>> {
   const checkParams = contract.params && compile(contract.params, 'path');
   const { form, bodyRefusal } = contract;
-  const checkQuery = form === 'query' ? undefined : contract.query && compile(contract.query, 'query');
-  const checkBody = form === 'body' ? undefined : contract.body && compile(contract.body, 'body');
+  const checkQuery = contract.query && compile(contract.query, 'query');
+  const checkBody = form ? undefined : contract.body && compile(contract.body, 'body');
   return async (req, res) => {
     const context = contextOf(req);
     context.route = contract.id;
@@ -115,13 +115,12 @@ function readerOf<C extends Contract>(contract: C): (req: Request, res: Response
     context.http.onPerson?.(principal.userId);
     const params = readParams(req, checkParams);
     // A page answers a fault of its query or its form with a page, so its handler reads them.
-    const query = contract.page ? EMPTY : readAsked(req, form, checkQuery);
+    const query = contract.page ? EMPTY : readQuery(req, checkQuery);
     let body: unknown;
     if (contract.body !== undefined && !(contract.bodyOptional && !hasBody(req))) {
-      const reading =
-        form === 'body'
-          ? readForm(req, contract.bodyBytesMax)
-          : readChecked(req, res, { contract, principal, checkBody });
+      const reading = form
+        ? readForm(req, contract.bodyBytesMax)
+        : readChecked(req, res, { contract, principal, checkBody });
       body = await (bodyRefusal === undefined ? reading : reading.catch(refuseAs(bodyRefusal)));
     }
     return new Call<C>({
@@ -174,15 +173,11 @@ function readParams(req: Request, check: Validate | undefined): unknown {
   return req.params;
 }
 
-function readAsked(req: Request, form: Contract['form'], check: Validate | undefined): unknown {
-  return form === 'query' ? parseForm(searchOf(req)) : readQuery(req, check);
-}
-
 function readQuery(req: Request, check: Validate | undefined): unknown {
-  const search = searchOf(req);
-  if (search === '' && check === undefined) return EMPTY;
+  const start = req.url.indexOf('?');
+  if (start === -1 && check === undefined) return EMPTY;
   // 0: no bound on the number of parameters, because more would be dropped silently. The length of the URL is bounded.
-  const query = parseQueryString(search, '&', '=', { maxKeys: 0 });
+  const query = start === -1 ? {} : parseQueryString(req.url.slice(start + 1), '&', '=', { maxKeys: 0 });
   for (const name in query) {
     // Refuses names that other frameworks read as a list or an object, such as `limit[]` or `id[$ne]`.
     if (!PLAIN_NAME.test(name)) {
@@ -199,12 +194,6 @@ function readQuery(req: Request, check: Validate | undefined): unknown {
   if (check === undefined) return EMPTY;
   check(query);
   return query;
-}
-
-/** The query without its `?`. */
-function searchOf({ url }: Request): string {
-  const start = url.indexOf('?');
-  return start === -1 ? '' : url.slice(start + 1);
 }
 
 const PLAIN_NAME = /^[\w.-]+$/;
