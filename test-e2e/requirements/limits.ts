@@ -129,6 +129,13 @@ export const limits: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'limits.rate.authorization',
+    source: 'Design 10',
+    text: 'Passwords, registrations, authorization requests and token requests are limited per address, and calls of agents per caller.',
+    home: 'services/gateway/src/rates/policies.ts',
+    status: 'kept',
+  },
+  {
     id: 'limits.rate.address',
     source: 'Design 5',
     text: 'The address of a caller is the peer, or the one that a configured proxy sends; an IPv6 network of 64 bits, and a mapped IPv4 address, count as one address.',

@@ -56,7 +56,7 @@ describe('every operation of the description', () => {
     const known = await existingIds(testSystem, person);
     const report = await fuzzGraphql({
       baseUrl: testSystem.baseUrl,
-      token: person.token,
+      token: (await testSystem.appOf(person, 'read write')).accessToken,
       seed: 20_261_123,
       operations: 1_500,
       known: [...known, ...(await existingRecords(testSystem, known[0] ?? '', 'Fuzz')).map(({ id }) => id)],

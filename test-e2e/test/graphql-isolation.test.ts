@@ -78,7 +78,8 @@ describe('what a person may not see, by GraphQL', function () {
       secrets: homes.map(({ secret }) => secret),
     });
     const member = await testSystem.member('Member', 'member', inA);
-    callers.push({ name: 'a member', token: member.token, ...foreignOf(B, hidden) });
+    const { accessToken } = await testSystem.appOf(member, 'read write');
+    callers.push({ name: 'an app of a member', token: accessToken, ...foreignOf(B, hidden) });
     const admin = await testSystem.member('Admin', 'admin', inA);
     callers.push({ name: 'an admin', token: admin.token, ...foreignOf(B) });
     const both = await testSystem.member('Both', 'member', inA);

@@ -1,4 +1,4 @@
-import type { Role } from '@wts/contracts';
+import type { Role, Scope } from '@wts/contracts';
 import type { Person, Reply, TestSystem } from '@wts/testkit';
 import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
@@ -30,7 +30,19 @@ interface Home {
 /** Operations that end an endpoint, or can be made a few times only. */
 const NEEDS_NEW_ENDPOINT = new Set(['deleteWebhookEndpoint', 'rotateWebhookSecret']);
 const ALL = ['read', 'write', 'admin'] as const;
-const KINDS = ['full key', 'read-only key', 'session', 'key for one workspace'] as const;
+const KINDS = [
+  'full key',
+  'read-only key',
+  'session',
+  'key for one workspace',
+  'token of an app to read',
+  'token of an app to write',
+] as const;
+const SCOPES_OF: Partial<Record<(typeof KINDS)[number], readonly Scope[]>> = {
+  'read-only key': ['read'],
+  'token of an app to read': ['read'],
+  'token of an app to write': ['read', 'write'],
+};
 
 describe('access to a workspace', () => {
   let testSystem: TestSystem;
@@ -91,11 +103,12 @@ describe('access to a workspace', () => {
     const full = await testSystem.keyOf(who, { permissions: 'full-access' });
     const read = await testSystem.keyOf(who, { permissions: 'read-only' });
     const one = await testSystem.keyOf(who, { permissions: 'full-access', workspaceId: own });
-    const tokens = [full.token, read.token, who.token, one.token];
+    const [reads, writes] = [await testSystem.appOf(who, 'read'), await testSystem.appOf(who, 'read write')];
+    const tokens = [full.token, read.token, who.token, one.token, reads.accessToken, writes.accessToken];
     for (const [index, kind] of KINDS.entries()) {
       callers.set(`${role ?? 'outsider'} with a ${kind}`, {
         role,
-        scopes: kind === 'read-only key' ? ['read'] : ALL,
+        scopes: SCOPES_OF[kind] ?? ALL,
         isRestricted: kind === 'key for one workspace',
         token: tokens[index] ?? '',
       });
@@ -135,7 +148,7 @@ describe('access to a workspace', () => {
     }
   });
 
-  it('follows the rules for two workspaces, five roles, four kinds of credentials and every operation [never.shown-outside, workspaces.roles.manage]', async function () {
+  it('follows the rules for two workspaces, five roles, six kinds of credentials and every operation [authentication.scopes.admin-api-keys-only, never.shown-outside, workspaces.roles.manage]', async function () {
     this.timeout(120_000);
     let cells = 0;
     const faults: string[] = [];

@@ -1,5 +1,5 @@
 import { LIMITS } from '@wts/contracts';
-import type { LiveSocket, Person, TestSystem, TestSystemOptions } from '@wts/testkit';
+import type { AppTokens, LiveSocket, Person, TestSystem, TestSystemOptions } from '@wts/testkit';
 import { eventually, sendRequest, socketOf, startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -41,17 +41,28 @@ class TwoGateways {
   }
 
   /** Requests that are sent later than this get 401 from both gateways. */
-  async assertRefused(token: string, untilMs: number): Promise<void> {
+  async assertRefused(token: string, untilMs: number, error = 'Invalid API key'): Promise<void> {
     const refused = this.#urls.map(async (baseUrl) => {
       for (;;) {
         const isLate = performance.now() > untilMs;
         const { status, text } = await sendRequest({ baseUrl, token }, 'GET', '/api/workspaces');
         if (status === 200 && !isLate) continue;
         assert.equal(status, 401, `let in ${Math.round(performance.now() - untilMs)} ms too late`);
-        return assert.match(text, /"error":"Invalid API key"/);
+        return assert.match(text, new RegExp(`"error":"${error}"`));
       }
     });
     await Promise.all(refused);
+  }
+
+  /** Ends what a person allowed an app, by a refresh token that is used twice. Resolves to the time of the response. */
+  async endApp({ refreshToken, clientId }: AppTokens): Promise<number> {
+    const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId });
+    const statuses: number[] = [];
+    for (let use = 0; use < 2; use += 1) {
+      statuses.push((await fetch(`${this.testSystem.authUrl}/token`, { method: 'POST', body })).status);
+    }
+    assert.deepEqual(statuses, [200, 400]);
+    return performance.now();
   }
 
   async assertClosed(sockets: readonly LiveSocket[], untilMs: number): Promise<void> {
@@ -141,6 +152,23 @@ describe('a revocation at one of two gateways', () => {
     }
   });
 
+  it('takes effect at both within a second: the access tokens of a revoked app are refused, and their sockets are closed [authentication.oauth.revoked, sync.socket.credential-dies]', async () => {
+    const { testSystem } = gateways;
+    const ann = await testSystem.member('Ann');
+    const [app, other] = [await testSystem.appOf(ann, 'read write'), await testSystem.appOf(ann, 'read')];
+    const [sockets, others] = [await gateways.connect(app.accessToken), await gateways.connect(other.accessToken)];
+    for (const { status } of await gateways.requestAll(app.accessToken, '/api/workspaces')) assert.equal(status, 200);
+    const endedAt = await gateways.endApp(app);
+    await Promise.all([
+      gateways.assertRefused(app.accessToken, endedAt + REVOKED_WITHIN_MS, 'Invalid token'),
+      gateways.assertClosed(sockets, endedAt + REVOKED_WITHIN_MS),
+    ]);
+    for (const socket of others) {
+      assert.equal(socket.ended(), null, 'what the person allowed another app is still valid');
+      await socket.close();
+    }
+  });
+
   it('takes effect at both immediately: a removed member receives and reads nothing more [workspaces.members.cut-off]', () =>
     gateways.assertShutOut(true));
 });
@@ -168,6 +196,17 @@ describe('a revocation whose message over NATS is lost', () => {
       assert.equal(socket.ended(), null);
       await socket.close();
     }
+  });
+
+  it('takes effect within five seconds: the access tokens of a revoked app are refused, and their sockets are closed [authentication.oauth.revoked]', async () => {
+    const app = await gateways.testSystem.appOf(await gateways.testSystem.member('Ann'), 'read write');
+    const sockets = await gateways.connect(app.accessToken);
+    const endedAt = await gateways.endApp(app);
+    const untilMs = endedAt + LIMITS.credentialCacheMs + REQUEST_MS;
+    await Promise.all([
+      gateways.assertRefused(app.accessToken, untilMs, 'Invalid token'),
+      gateways.assertClosed(sockets, untilMs),
+    ]);
   });
 
   it('takes effect immediately through the log: a removed member receives and reads nothing more [workspaces.members.cut-off]', () =>

@@ -10,6 +10,8 @@ import { LOCAL_JWT, Stack, makeSecrets } from '@wts/local';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
+import type { AppTokens } from './app.ts';
+import { allowApp } from './app.ts';
 import type { TestDatabase } from './database.ts';
 import { openTestPostgres, openTestStandby, testDatabase } from './database.ts';
 import { testNats } from './nats.ts';
@@ -213,6 +215,11 @@ export class TestSystem implements AsyncDisposable {
       principal,
     );
     return reply.key;
+  }
+
+  /** Tokens of an app that the person allows to `read`, or to `read write`. */
+  appOf({ userId }: Pick<Person, 'userId'>, scope: string, resource?: string): Promise<AppTokens> {
+    return allowApp({ authUrl: this.authUrl, databaseUrl: this.database.url }, { userId, scope, resource });
   }
 
   /** Commits changes as a service, without permission checks, to arrange a test. */

@@ -79,6 +79,9 @@ describe('the authorization origin', () => {
     const reply = await exchange(edge.port, request('GET /page', ['Cookie: a=1; b=2', 'cookie: c=3']));
     assert.equal(reply.status, 303);
     assert.equal(service.last.headers.cookie, 'a=1; b=2; c=3');
+    await exchange(edge.port, request('GET /page', ['Origin: https://evil.test', 'Sec-Fetch-Site: cross-site']));
+    const { origin, 'sec-fetch-site': site } = service.last.headers;
+    assert.deepEqual([origin, site], ['https://evil.test', 'cross-site']);
     assert.deepEqual(reply.headers['set-cookie'], ['a=1; HttpOnly', 'b=2; HttpOnly']);
     assert.deepEqual(reply.headers['location'], ['/elsewhere']);
     assert.deepEqual(reply.headers['content-security-policy'], ["default-src 'none'"]);

@@ -98,7 +98,7 @@ export class FakeService {
       res.writeHead(this.isReady ? 200 : 503).end('{}');
       return;
     }
-    const isLookUp = req.url === '/jwks' || (req.url?.startsWith('/internal/') ?? false);
+    const isLookUp = req.url === oauthApi.jwks.path || (req.url?.startsWith('/internal/') ?? false);
     if (isLookUp) this.lookUps += 1;
     else this.started += 1;
     const parts: Buffer[] = [];
@@ -127,7 +127,7 @@ export class FakeService {
   }
 
   #replyTo(path: string | undefined, { tokenHash = '', subject, grantId = '' }: LookUp): object {
-    if (path === '/jwks') return { keys: this.signingKeys };
+    if (path === oauthApi.jwks.path) return { keys: this.signingKeys };
     if (path === oauthApi.internalResolveGrant.path) return { ok: true, grant: this.grants.get(grantId) ?? null };
     if (path === credentialApi.internalResolveApiKey.path) {
       return { ok: true, principal: this.keys.get(tokenHash) ?? null };

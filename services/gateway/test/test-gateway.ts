@@ -13,7 +13,7 @@ const JWT_SECRET = 'a-secret-of-the-identity-provider-of-the-test';
 const ISSUER = 'https://id.example.com';
 const AUDIENCE = 'https://api.example.com';
 export const BASE_URL = 'http://localhost:4000';
-const AUTH_URL = 'http://localhost:4001';
+export const AUTH_URL = 'http://localhost:4001';
 const signing = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 interface AccessToken {

@@ -1,23 +1,11 @@
 import type { Authenticator } from '@wts/access';
 import { accessTokenIssuer, createAuthenticator, servicePrincipal } from '@wts/access';
 import { credentialApi, LIMITS, oauthApi } from '@wts/contracts';
-import type { Contract } from '@wts/contracts';
 import type { credentialSettings } from '../config/credential-settings.ts';
 import type { ConfigOf } from '../config/settings.ts';
 import type { ServiceClient } from './service-client.ts';
 import { SenderSemaphores } from './semaphore.ts';
 
-/** The key set of the authorization server, which is public. */
-const KEY_SET: Contract = {
-  id: 'jwks',
-  method: 'GET',
-  path: '/jwks',
-  summary: '',
-  tag: 'Meta',
-  scope: 'none',
-  reply: { status: 200, schema: { type: 'object' } },
-  errors: [],
-};
 /** Requests wait for the first key set, and for one with a new key. */
 const KEYS_TIMEOUT_MS = 5_000;
 
@@ -52,7 +40,7 @@ export function openAuthenticator(
         authUrl,
         baseUrl,
         fetchKeys: async () => {
-          const keys = await auth.call(KEY_SET, { principal, timeoutMs: KEYS_TIMEOUT_MS });
+          const keys = await auth.call(oauthApi.jwks, { principal, timeoutMs: KEYS_TIMEOUT_MS });
           return Buffer.from(JSON.stringify(keys));
         },
       }),

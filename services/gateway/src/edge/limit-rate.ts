@@ -175,7 +175,7 @@ export class RateLimiter {
   }
 }
 
-/** All tokens of a signed-in person are one caller, because they are renewed often. */
+/** All tokens of a signed-in person are one caller, because they are renewed often; so are those of one grant of OAuth. */
 function callerOf({ userId, credential }: Principal): string {
   return credential.kind === 'jwt' ? userId : credential.id;
 }

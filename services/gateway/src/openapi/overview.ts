@@ -23,7 +23,8 @@ operation names the scope it needs.
 | \`write\` | change tasks, projects, comments, labels, teams and checklists; includes \`read\` |
 | \`admin\` | manage workspaces, members, invitations and API keys; includes \`write\` |
 
-A \`read-only\` key has the scope \`read\`; a \`full-access\` key and a signed-in user have all three. A person's role in a
+A \`read-only\` key has the scope \`read\`; a \`full-access\` key and a signed-in user have all three. An OAuth access
+token has what its person allowed the app: \`read\`, or \`read\` and \`write\`. A person's role in a
 workspace (\`owner\`, \`admin\`, \`member\` or \`guest\`) decides what they may do there. Everything in a workspace you do not belong to
 is \`404\`.
 

@@ -1,4 +1,4 @@
-import { apiKeyApi, memberApi, syncApi } from '@wts/contracts';
+import { apiKeyApi, authorizeApi, mcpApi, memberApi, oauthApi, pageApi, syncApi } from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
 import { WINDOW_MS_MAX } from './tally.ts';
 
@@ -9,8 +9,8 @@ export interface RatePolicy {
   readonly limit: number;
   readonly windowSeconds: number;
   /**
-   * Which requests are counted together. `address`: an IPv4 address or an IPv6 network of 64 bits. `caller`: an API key, or
-   * all sessions of a person. `person`: all credentials of a person.
+   * Which requests are counted together. `address`: an IPv4 address or an IPv6 network of 64 bits. `caller`: an API key,
+   * what a person granted one OAuth client, or all sessions of a person. `person`: all credentials of a person.
    */
   readonly per: 'address' | 'caller' | 'person';
   readonly appliesTo: (contract: Contract) => boolean;
@@ -42,7 +42,14 @@ const OPTIONAL: readonly RatePolicy[] = Object.entries(SYNC_RATES).flatMap(([nam
   ];
 });
 
-/** Every rate limit, with its reason. Keeps limits.rate.rest, limits.rate.sync, limits.rate.codes and limits.rate.credentials. */
+const AUTHORIZE: readonly string[] = [authorizeApi.authorize.id, authorizeApi.authorizeForm.id];
+/** Forms that check or store a password. */
+const PASSWORD_PAGES: readonly string[] = [pageApi.signIn, pageApi.join, pageApi.changePassword].map(({ id }) => id);
+
+/**
+ * Every rate limit, with its reason. Keeps limits.rate.rest, limits.rate.sync, limits.rate.codes, limits.rate.credentials and
+ * limits.rate.authorization.
+ */
 export const RATE_POLICIES: readonly RatePolicy[] = [
   {
     // Section 8 of the specification: per address, for every answer, before authentication. Keeps graphql.limit.rate.
@@ -85,6 +92,46 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     windowSeconds: 60,
     per: 'person',
     appliesTo: ({ id }) => id === apiKeyApi.createApiKey.id,
+  },
+  {
+    // Each of these takes half a second of a core and 128 MB. Sign-in has limits for wrong passwords of its own.
+    name: 'sign-in',
+    limit: 60,
+    windowSeconds: 60,
+    per: 'address',
+    appliesTo: ({ id }) => PASSWORD_PAGES.includes(id),
+  },
+  {
+    // A client registers once for each installation. Anyone may, and each one is a row.
+    name: 'register',
+    limit: 30,
+    windowSeconds: 60,
+    per: 'address',
+    appliesTo: ({ id }) => id === oauthApi.register.id,
+  },
+  {
+    // A person allows a client once, and the page of a request is shown again after each mistake.
+    name: 'authorize',
+    limit: 120,
+    windowSeconds: 60,
+    per: 'address',
+    appliesTo: ({ id }) => AUTHORIZE.includes(id),
+  },
+  {
+    // A host of agents renews the tokens of all its people from one address, each every half hour.
+    name: 'token',
+    limit: 1000,
+    windowSeconds: 60,
+    per: 'address',
+    appliesTo: ({ id }) => id === oauthApi.token.id,
+  },
+  {
+    // Some tools cost as much as ten GraphQL operations; an agent uses a few of them a minute.
+    name: 'mcp',
+    limit: 600,
+    windowSeconds: 60,
+    per: 'caller',
+    appliesTo: ({ id }) => id === mcpApi.call.id,
   },
   ...OPTIONAL,
 ];
