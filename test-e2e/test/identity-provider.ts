@@ -196,7 +196,9 @@ function webClient(redirectUri: string): ClientMetadata {
 async function agree(provider: Provider, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const { prompt, params, session, grantId } = await provider.interactionDetails(req, res);
   if (prompt.name === 'login') {
-    await provider.interactionFinished(req, res, { login: { accountId: String(params['login_hint'] ?? WEB_SUBJECT) } });
+    const hint = params['login_hint'];
+    const accountId = typeof hint === 'string' ? hint : WEB_SUBJECT;
+    await provider.interactionFinished(req, res, { login: { accountId } });
     return;
   }
   const accountId = session?.accountId ?? '';

@@ -91,7 +91,8 @@ function checkForm(req: Request, site: Site, hasToken: boolean): void {
   const { origin, 'sec-fetch-site': from } = req.headers;
   // Browsers send `null` with forms of a page whose referrer policy is `no-referrer`, as that of these pages is.
   const isForeign = origin !== undefined && origin !== 'null' && origin !== site.origin;
-  const isCrossSite = from !== undefined && from !== 'same-origin';
+  // `none`: the person repeats the form, by a reload.
+  const isCrossSite = from !== undefined && from !== 'same-origin' && from !== 'none';
   if (isForeign || isCrossSite || !hasToken) {
     throw new Fault('forbidden', {
       message: 'This form is out of date, or comes from another site. Go back, reload the page and try again.',

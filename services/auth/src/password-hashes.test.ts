@@ -1,0 +1,49 @@
+import { LIMITS } from '@wts/contracts';
+import assert from 'node:assert/strict';
+import { PasswordHashes } from './password-hashes.ts';
+
+const CHEAP = 14;
+
+describe('hashes of passwords', () => {
+  const signal = AbortSignal.timeout(60_000);
+  const at = (network: string): { network: string; signal: AbortSignal } => ({ network, signal });
+
+  it('are scrypt with N = 2^17, r = 8, p = 1 with these in them', async () => {
+    const hashes = new PasswordHashes(17);
+    const hash = await hashes.hash('correct horse', at('a'));
+    assert.match(hash, /^\$scrypt\$ln=17,r=8,p=1\$[\w-]{22}\$[\w-]{43}$/);
+    assert.equal(await hashes.verify('correct horse', hash, at('a')), true);
+    assert.equal(await hashes.verify('correct horsf', hash, at('a')), false);
+  });
+
+  it('match after a change of the cost, which is seen, and for both spellings of a letter', async () => {
+    const [old, current] = [new PasswordHashes(CHEAP), new PasswordHashes(CHEAP + 1)];
+    const hash = await old.hash('Ärger mit Ä', at('a'));
+    assert.equal(await current.verify('A\u0308rger mit A\u0308', hash, at('a')), true);
+    assert.deepEqual([old.isOutdated(hash), current.isOutdated(hash)], [false, true]);
+  });
+
+  it('are made a few at once, and no more than a bounded number waits, also without an account [authentication.accounts.equal-work, never.unbounded]', async () => {
+    const hashes = new PasswordHashes(CHEAP);
+    const many = LIMITS.passwordHashesAtOnceMax + LIMITS.passwordHashesWaitingMax + 5;
+    // Without a stored hash, as for an unknown address: each takes its turn too.
+    const results = await Promise.allSettled(
+      Array.from({ length: many }, (_, n) => hashes.verify('x', null, at(`${n}`))),
+    );
+    const refused = results.filter(({ status }) => status === 'rejected');
+    assert.ok(refused.length >= 5, `${refused.length}`);
+    for (const one of refused) assert.equal((one as PromiseRejectedResult).reason.code, 'unavailable');
+    const done = results.filter((one) => one.status === 'fulfilled');
+    assert.ok(done.length > 0 && done.every(({ value }) => !value));
+  });
+
+  it('of one network are made one after the other, so that it delays only its own', async () => {
+    const hashes = new PasswordHashes(CHEAP);
+    const order: string[] = [];
+    const add = (name: string) => () => void order.push(name);
+    const flood = Array.from({ length: 10 }, () => hashes.verify('x', null, at('flood')).then(add('flood')));
+    const other = hashes.verify('x', null, at('other')).then(add('other'));
+    await Promise.all([...flood, other]);
+    assert.ok(order.indexOf('other') <= 2, order.join(' '));
+  });
+});
