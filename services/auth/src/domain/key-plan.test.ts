@@ -45,6 +45,13 @@ describe('the keys of access tokens', () => {
     assert.deepEqual([...seen], ['0', '1', '2', '3']);
   });
 
+  it('sign for a replica whose clock is late', () => {
+    const first = { id: 'first', signsFrom: new Date(START) };
+    const next = { id: 'next', signsFrom: new Date(START + ROTATION_MS) };
+    assert.equal(signingKeyAt([next, first], START - 5_000), first);
+    assert.equal(signingKeyAt([], START), undefined);
+  });
+
   it('are made ahead of their time also after rounds were late', () => {
     simulate(200, 40 * DAY_MS, (now, keys) => {
       const signing = signingKeyAt(keys, now);

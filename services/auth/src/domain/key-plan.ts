@@ -37,9 +37,8 @@ export function planKeys(keys: readonly KeyTime[], nowMs: number, rotationMs: nu
   };
 }
 
-/** The key that signs at a time: the last one whose time has come. */
+/** The key that signs at a time: the last one whose time has come, or the first one for a replica whose clock is late. */
 export function signingKeyAt<K extends KeyTime>(keys: readonly K[], nowMs: number): K | undefined {
-  return keys
-    .filter(({ signsFrom }) => signsFrom.getTime() <= nowMs)
-    .toSorted((one, other) => other.signsFrom.getTime() - one.signsFrom.getTime())[0];
+  const ordered = keys.toSorted((one, other) => one.signsFrom.getTime() - other.signsFrom.getTime());
+  return ordered.findLast(({ signsFrom }) => signsFrom.getTime() <= nowMs) ?? ordered[0];
 }

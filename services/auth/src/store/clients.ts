@@ -3,6 +3,9 @@ import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { Client } from '../domain/client.ts';
 
+/** In one round; the next one deletes more. */
+const DELETED_MAX = 10_000;
+
 export interface ClientStore {
   /** Returns when it was registered. */
   insert(client: Client): Promise<Date>;
@@ -28,12 +31,16 @@ export function clientStore(knex: Knex): ClientStore {
       const [found] = await rows<Client>(knex, sql, { id });
       return found ?? null;
     },
-    // Index grants (client_id).
+    // Indexes clients (created_at) of those without use, and grants (client_id).
     deleteUnused: async () => {
-      const sql = `delete from auth.clients c
-        where coalesce(used_at + make_interval(secs => :idle), created_at + make_interval(secs => :unused)) < now()
-          and not exists (select from auth.grants where client_id = c.id) returning id`;
-      return (await rows(knex, sql, { unused: LIMITS.clientUnusedMs / 1000, idle: LIMITS.clientIdleMs / 1000 })).length;
+      const isFree = `not exists (select from auth.grants where client_id = c.id) limit :most`;
+      const sql = `delete from auth.clients where id in (
+          (select id from auth.clients c where used_at is null
+            and created_at < now() - make_interval(secs => :unused) and ${isFree})
+          union all (select id from auth.clients c where used_at < now() - make_interval(secs => :idle) and ${isFree})
+        ) returning id`;
+      const [unused, idle] = [LIMITS.clientUnusedMs, LIMITS.clientIdleMs].map((ms) => ms / 1000) as [number, number];
+      return (await rows(knex, sql, { most: DELETED_MAX, unused, idle })).length;
     },
   };
 }

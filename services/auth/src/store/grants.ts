@@ -75,6 +75,8 @@ export interface GrantStore {
   deleteEnded(): Promise<number>;
 }
 
+/** In one round; the next one deletes more. */
+const DELETED_MAX = 10_000;
 const TOKEN_GRANT = `g.id, g.user_id as "userId", g.client_id as "clientId", g.scopes, g.resources`;
 const IN_FORCE = `g.revoked_at is null and g.expires_at > now()`;
 /** A grant ends when it is idle, and at its age; one without a refresh token with its access token. */
@@ -136,12 +138,13 @@ export function grantStore(knex: Knex): GrantStore {
     // Indexes grants (expires_at), (revoked_at, id) and refresh_tokens (expires_at).
     deleteEnded: async () => {
       const life = seconds(LIMITS.accessTokenMs);
-      const tokens = `delete from auth.refresh_tokens where expires_at < now()`;
-      const grants = `delete from auth.grants
+      const tokens = `delete from auth.refresh_tokens where hash in
+        (select hash from auth.refresh_tokens where expires_at < now() limit :most)`;
+      const grants = `delete from auth.grants where id in (select id from auth.grants
         where expires_at < now() - make_interval(secs => :life) or revoked_at < now() - make_interval(secs => :life)
-        returning id`;
-      await rows(knex, tokens);
-      return (await rows(knex, grants, { life })).length;
+        limit :most) returning id`;
+      await rows(knex, tokens, { most: DELETED_MAX });
+      return (await rows(knex, grants, { life, most: DELETED_MAX })).length;
     },
   };
 }
