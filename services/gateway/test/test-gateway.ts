@@ -15,6 +15,7 @@ const AUDIENCE = 'https://api.example.com';
 export const BASE_URL = 'http://localhost:4000';
 export const AUTH_URL = 'http://localhost:4001';
 const signing = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const SIGNING_KEY = { ...signing.publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'ES256', use: 'sig' };
 
 interface AccessToken {
   readonly token: string;
@@ -47,12 +48,7 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
   const sync = await FakeService.start('sync', SECRET);
   const authService = await FakeService.start('auth', SECRET);
   const fakes = [workspace, sync, authService];
-  authService.signingKeys.push({
-    ...signing.publicKey.export({ format: 'jwk' }),
-    kid: 'one',
-    alg: 'ES256',
-    use: 'sig',
-  });
+  authService.signingKeys.push(SIGNING_KEY);
   const lines: string[] = [];
   const auth = await freePort();
   const running = await startService(
@@ -106,23 +102,7 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
     newKey,
     forgetKey: (token) => void authService.keys.delete(createHash('sha256').update(token).digest('hex')),
     jwt: (claims = {}) => signJwt(claims),
-    accessToken: (scopes, claims = {}) => {
-      const [userId, grantId] = [randomUUID(), randomUUID()];
-      authService.grants.set(grantId, { userId, clientId: 'client', scopes });
-      const now = Math.floor(Date.now() / 1000);
-      const token = signAccessToken({
-        iss: AUTH_URL,
-        aud: [BASE_URL, `${AUTH_URL}/mcp`],
-        sub: userId,
-        client_id: 'client',
-        scope: scopes.join(' '),
-        gid: grantId,
-        iat: now,
-        exp: now + 1800,
-        ...claims,
-      });
-      return { token, userId, grantId };
-    },
+    accessToken: (scopes, claims = {}) => newAccessToken(authService, scopes, claims),
     close: async () => {
       await running.close();
       await Promise.all(fakes.map((fake) => fake.close()));
@@ -136,6 +116,28 @@ function signJwt(claims: Record<string, unknown>): string {
   const payload = { iss: ISSUER, aud: AUDIENCE, sub: randomUUID(), iat: now, exp: now + 600, ...claims };
   const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(payload)}`;
   return `${signed}.${createHmac('sha256', JWT_SECRET).update(signed).digest('base64url')}`;
+}
+
+function newAccessToken(
+  authService: FakeService,
+  scopes: readonly GrantScope[],
+  claims: Record<string, unknown>,
+): AccessToken {
+  const [userId, grantId] = [randomUUID(), randomUUID()];
+  authService.grants.set(grantId, { userId, clientId: 'client', scopes });
+  const now = Math.floor(Date.now() / 1000);
+  const token = signAccessToken({
+    iss: AUTH_URL,
+    aud: [BASE_URL, `${AUTH_URL}/mcp`],
+    sub: userId,
+    client_id: 'client',
+    scope: scopes.join(' '),
+    gid: grantId,
+    iat: now,
+    exp: now + 1800,
+    ...claims,
+  });
+  return { token, userId, grantId };
 }
 
 function signAccessToken(claims: object): string {
