@@ -1,4 +1,4 @@
-import { LIMITS } from '@wts/contracts';
+import { type Fault, LIMITS } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { PasswordHashes } from './password-hashes.ts';
 
@@ -30,9 +30,9 @@ describe('hashes of passwords', () => {
     const results = await Promise.allSettled(
       Array.from({ length: many }, (_, n) => hashes.verify('x', null, at(`${n}`))),
     );
-    const refused = results.filter(({ status }) => status === 'rejected');
+    const refused = results.filter((one) => one.status === 'rejected');
     assert.ok(refused.length >= 5, `${refused.length}`);
-    for (const one of refused) assert.equal((one as PromiseRejectedResult).reason.code, 'unavailable');
+    for (const one of refused) assert.equal((one.reason as Fault).code, 'unavailable');
     const done = results.filter((one) => one.status === 'fulfilled');
     assert.ok(done.length > 0 && done.every(({ value }) => !value));
   });
