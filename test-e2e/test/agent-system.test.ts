@@ -7,7 +7,9 @@ describe('the agent endpoint as a part of the system', function () {
   this.timeout(60_000);
   let system: TestSystem;
   before(async () => {
-    system = await startTestSystem({ label: 'agent-system' });
+    // Hostile input is a thousand calls.
+    const overrides = { gateway: { RATE_LIMITS: '{"mcp": 0}' } };
+    system = await startTestSystem({ label: 'agent-system', overrides });
   });
   after(() => system.close());
 

@@ -65,7 +65,8 @@ describe('the agent endpoint', function () {
   let system: TestSystem;
   let labelId: string;
   before(async () => {
-    system = await startTestSystem({ label: 'agent' });
+    const overrides = { gateway: { RATE_LIMITS: '{"mcp": 0}' } };
+    system = await startTestSystem({ label: 'agent', overrides });
     labelId = randomUUID();
     const payload = { workspaceId: system.workspaceId, name: 'Paperwork' };
     await system.commit([{ modelName: 'Label', modelId: labelId, action: 'INSERT', payload }]);
