@@ -220,6 +220,21 @@ describe('access to a workspace', () => {
     }
   });
 
+  it('is refused to a token of an app before it is looked up, also in GraphQL [authentication.scopes.missing, authentication.scopes.admin-api-keys-only]', async () => {
+    const query = 'mutation ($id: ID!) { apiKeyRevoke(id: $id) { success error { code } } }';
+    for (const kind of ['read', 'write']) {
+      const { token } = callers.get(`owner with a token of an app to ${kind}`) ?? assert.fail();
+      const answers = [homes.A.keyId, homes.B.keyId, randomUUID()].map(async (id) => {
+        const { text } = await request(token, 'POST', '/graphql', { query, variables: { id } });
+        return text.replaceAll(/"requestId":"[^"]*"/g, '');
+      });
+      const [first = '', ...others] = await Promise.all(answers);
+      assert.match(first, /FORBIDDEN|insufficient_scope/i);
+      assert.doesNotMatch(first, /"success":true/);
+      for (const other of others) assert.equal(other, first);
+    }
+  });
+
   it('does not find content of one workspace under the path of another [never.shown-outside]', async () => {
     const owner = callers.get('owner with a full key')?.token ?? '';
     const inB = await idsIn(homes.B, 'deleteInvitation');
