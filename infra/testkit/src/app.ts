@@ -33,7 +33,6 @@ export async function allowApp(
   { userId, scope, resource }: AppRequest,
 ): Promise<AppTokens> {
   const clientId = await register(authUrl);
-  const session = await sessionOf(databaseUrl, userId);
   const verifier = randomBytes(32).toString('base64url');
   const asked = new URLSearchParams({
     response_type: 'code',
@@ -44,7 +43,9 @@ export async function allowApp(
     code_challenge_method: 'S256',
     ...(resource === undefined ? {} : { resource }),
   });
-  const code = await consent(authUrl, `/authorize?${asked.toString()}`, session);
+  const answer = await consentTo({ authUrl, databaseUrl }, userId, new URL(`/authorize?${asked.toString()}`, authUrl));
+  const code = answer.searchParams.get('code');
+  if (code === null) throw new Error(`no code: ${answer.href}`);
   const reply = await post(`${authUrl}/token`, {
     grant_type: 'authorization_code',
     code,
@@ -95,9 +96,10 @@ async function sessionOf(databaseUrl: string, userId: string): Promise<string> {
   return `wts_session=${secret}`;
 }
 
-/** Opens the consent page, sends its form with the decision to allow, and returns the code. */
-async function consent(authUrl: string, path: string, session: string): Promise<string> {
-  const begun = await fetch(`${authUrl}${path}`, { redirect: 'manual', headers: { cookie: session } });
+/** A signed-in person allows what an app asks for at this address. Returns the address to which the browser is sent back. */
+export async function consentTo({ authUrl, databaseUrl }: Place, userId: string, asked: URL): Promise<URL> {
+  const session = await sessionOf(databaseUrl, userId);
+  const begun = await fetch(asked, { redirect: 'manual', headers: { cookie: session } });
   const browser = begun.headers.getSetCookie().map((line) => line.split(';', 1)[0]);
   const cookie = [session, ...browser].join('; ');
   const address = new URL(begun.headers.get('location') ?? '', authUrl);
@@ -105,9 +107,20 @@ async function consent(authUrl: string, path: string, session: string): Promise<
   const hidden = [...page.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)" ?\/?>/g)];
   const fields = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]));
   const allowed = await post(`${authUrl}${address.pathname}`, { ...fields, decision: 'allow' }, { cookie });
-  const code = URL.parse(allowed.headers.get('location') ?? '')?.searchParams.get('code');
-  if (!code) throw new Error(`the consent answers ${allowed.status}: ${await allowed.text()}`);
-  return code;
+  const answer = URL.parse(allowed.headers.get('location') ?? '');
+  if (answer === null) throw new Error(`the consent answers ${allowed.status}: ${await allowed.text()}`);
+  return answer;
+}
+
+/** The person revokes each app on their account page. */
+export async function revokeApps({ authUrl, databaseUrl }: Place, userId: string): Promise<void> {
+  const cookie = await sessionOf(databaseUrl, userId);
+  const page = await (await fetch(`${authUrl}/account`, { headers: { cookie } })).text();
+  const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  for (const [, path = ''] of page.matchAll(/action="(\/account\/apps\/[^"]+)"/g)) {
+    const { status } = await post(`${authUrl}${path}`, { csrf }, { cookie });
+    if (status !== 303) throw new Error(`${path} answers ${status}`);
+  }
 }
 
 function post(

@@ -1,6 +1,7 @@
 /** PostgreSQL, NATS, whole systems, people, sockets, receivers and clocks for tests. */
 export type { SupervisedProcess } from '@wts/local';
 
+export { consentTo } from './app.ts';
 export type { AppTokens } from './app.ts';
 export { testAuthority } from './authority.ts';
 export type { TestAuthority } from './authority.ts';

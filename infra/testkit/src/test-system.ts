@@ -11,7 +11,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
 import type { AppTokens } from './app.ts';
-import { allowApp } from './app.ts';
+import { allowApp, revokeApps } from './app.ts';
 import type { TestDatabase } from './database.ts';
 import { openTestPostgres, openTestStandby, testDatabase } from './database.ts';
 import { testNats } from './nats.ts';
@@ -220,6 +220,11 @@ export class TestSystem implements AsyncDisposable {
   /** Tokens of an app that the person allows to `read`, or to `read write`. */
   appOf({ userId }: Pick<Person, 'userId'>, scope: string, resource?: string): Promise<AppTokens> {
     return allowApp({ authUrl: this.authUrl, databaseUrl: this.database.url }, { userId, scope, resource });
+  }
+
+  /** The person stops the access of all apps, on their account page. */
+  async revokeApps({ userId }: Pick<Person, 'userId'> = this): Promise<void> {
+    await revokeApps({ authUrl: this.authUrl, databaseUrl: this.database.url }, userId);
   }
 
   /** Commits changes as a service, without permission checks, to arrange a test. */
