@@ -3,9 +3,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { credentialApi, oauthApi } from '@wts/contracts';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
 import { openGrants } from '../src/oauth/grants.ts';
 import type { Grants } from '../src/oauth/grants.ts';
 import { grantStore } from '../src/store/grants.ts';
+import { browserSession } from './browser-session.ts';
 import type { TestService } from './test-service.ts';
 import { openTestService, SERVICE, sessionOf } from './test-service.ts';
 
@@ -13,11 +15,12 @@ describe('a grant', () => {
   const stack = new AsyncDisposableStack();
   let testService: TestService;
   let grants: Grants;
+  let knex: Knex;
   before(async () => {
     testService = await openTestService();
     const log = createLogger({ name: 'test', level: 'warn' });
     const url = testService.backends.databaseUrl;
-    const { knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
+    ({ knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack }));
     grants = openGrants(grantStore(knex), async () => undefined);
   });
   after(() => stack.disposeAsync());
@@ -36,6 +39,7 @@ describe('a grant', () => {
     const verifier = 'v'.repeat(43);
     const code = await grants.createWithCode({
       userId,
+      sessionId: await browserSession(knex, userId),
       clientId,
       clientName: null,
       scopes: ['read'],
@@ -44,7 +48,12 @@ describe('a grant', () => {
       challenge: createHash('sha256').update(verifier).digest('base64url'),
       signedInAt: new Date(),
     });
-    const form = { grant_type: 'authorization_code', client_id: clientId, code, redirect_uri: redirectUri };
+    const form = {
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      code: String(code),
+      redirect_uri: redirectUri,
+    };
     const redeem = () => post('/token', { body: new URLSearchParams({ ...form, code_verifier: verifier }) });
     const { access_token } = await redeem();
     const [, payload = ''] = String(access_token).split('.');

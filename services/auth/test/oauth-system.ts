@@ -8,9 +8,11 @@ import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres, rows } from '@wts/service-kit/postgres';
 import { compile } from '@wts/service-kit/routes';
 import { openWire, testDatabase } from '@wts/testkit';
+import type { Knex } from 'knex';
 import type { Wire } from '@wts/testkit';
 import { openGrants } from '../src/oauth/grants.ts';
 import type { Grants } from '../src/oauth/grants.ts';
+import { browserSession } from './browser-session.ts';
 import { authService } from '../src/service.ts';
 import { grantStore } from '../src/store/grants.ts';
 
@@ -43,14 +45,16 @@ export class OAuthSystem implements AsyncDisposable {
   readonly grants: Grants;
   readonly replicas: RunningService[] = [];
   readonly sql: (text: string) => Promise<unknown>;
+  readonly #knex: Knex;
   readonly #stack: AsyncDisposableStack;
   readonly #settings: Record<string, string>;
   readonly #lines: string[] = [];
 
-  private constructor(parts: Pick<OAuthSystem, 'wire' | 'grants' | 'sql'>, url: string, stack: AsyncDisposableStack) {
-    this.wire = parts.wire;
-    this.grants = parts.grants;
-    this.sql = parts.sql;
+  private constructor(wire: Wire, knex: Knex, url: string, stack: AsyncDisposableStack) {
+    this.wire = wire;
+    this.grants = openGrants(grantStore(knex), async () => undefined);
+    this.sql = (text) => rows(knex, text);
+    this.#knex = knex;
     this.#stack = stack;
     this.#settings = {
       HOST: '127.0.0.1',
@@ -58,7 +62,7 @@ export class OAuthSystem implements AsyncDisposable {
       CHECK_REPLIES: 'on',
       INTERNAL_TOKEN_SECRET: 'a-secret-of-the-cluster-with-32-characters',
       AUTH_SECRET_KEY: randomBytes(32).toString('base64'),
-      DATABASE_URL: parts.wire.through(url),
+      DATABASE_URL: wire.through(url),
       NATS_URL: 'nats://127.0.0.1:9',
       SYNC_SERVICE_URL: 'http://127.0.0.1:9',
       WORKSPACE_SERVICE_URL: 'http://127.0.0.1:9',
@@ -75,8 +79,7 @@ export class OAuthSystem implements AsyncDisposable {
     const wire = stack.use(await openWire({ host, port: Number(port) }));
     const log = createLogger({ name: 'test', level: 'warn' });
     const { knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
-    const grants = openGrants(grantStore(knex), async () => undefined);
-    const system = new OAuthSystem({ wire, grants, sql: (text) => rows(knex, text) }, url, stack);
+    const system = new OAuthSystem(wire, knex, url, stack);
     for (let at = 0; at < replicas; at += 1) system.replicas.push(await system.start());
     return system;
   }
@@ -124,6 +127,7 @@ export class OAuthSystem implements AsyncDisposable {
     const userId = randomUUID();
     const code = await this.grants.createWithCode({
       userId,
+      sessionId: await browserSession(this.#knex, userId),
       clientId: client.id,
       clientName: null,
       scopes,
@@ -132,7 +136,7 @@ export class OAuthSystem implements AsyncDisposable {
       challenge: createHash('sha256').update(verifier).digest('base64url'),
       signedInAt: new Date(),
     });
-    return { code, verifier, userId };
+    return { code: String(code), verifier, userId };
   }
 
   token(

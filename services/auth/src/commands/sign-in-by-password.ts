@@ -56,8 +56,7 @@ export async function signInByPassword(context: SignInContext, attempt: SignInAt
   }
   if (!isRight || account === null) return { outcome: 'wrong' };
   await attempts.addPlaces(account.id, places);
-  await renewHash(context, account, attempt);
-  return { outcome: 'right', account };
+  return { outcome: 'right', account: await renewHash(context, account, attempt) };
 }
 
 /** The browser first, because several people may share a network. */
@@ -81,10 +80,11 @@ async function renewHash(
   { accounts, passwords }: SignInContext,
   account: Account,
   attempt: SignInAttempt,
-): Promise<void> {
-  if (!passwords.isOutdated(account.passwordHash)) return;
+): Promise<Account> {
+  if (!passwords.isOutdated(account.passwordHash)) return account;
   const to = await passwords.hash(attempt.password, attempt);
-  await accounts.changePassword(account.id, { from: account.passwordHash, to });
+  const isRenewed = await accounts.changePassword(account.id, { from: account.passwordHash, to });
+  return isRenewed ? { ...account, passwordHash: to } : account;
 }
 
 function sha256(...parts: readonly string[]): Buffer {

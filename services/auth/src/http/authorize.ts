@@ -100,8 +100,9 @@ async function decide({ site, sessions }: Pages, context: PeopleContext, call: P
     const description = 'The person denied the request.';
     return { to: redirectTo(redirectUri, { error: 'access_denied', error_description: description, state, iss }) };
   }
-  const { userId, createdAt: signedInAt } = session;
-  const code = await oauth.grants.createWithCode({ ...granted, redirectUri, userId, signedInAt });
+  const { id: sessionId, userId, createdAt: signedInAt } = session;
+  const code = await oauth.grants.createWithCode({ ...granted, redirectUri, userId, sessionId, signedInAt });
+  if (code === null) throw outdated();
   return { to: redirectTo(redirectUri, { code, state, iss }) };
 }
 

@@ -91,9 +91,9 @@ async function register(
   if (typeof registered === 'string') return showJoin(pages, context, call, { ...presented, wrong: registered });
   const userId = await context.personOf(registered, { requestId, signal });
   await attempts.addPlaces(registered.id, placesOf({ browserId: browser.id, network }));
-  const secret = await beginSession(pages.sessions, { userId, accountId: registered.id });
-  const session = await pages.sessions.find(hashOfSecret(secret));
-  if (session === null) throw new Fault('unavailable');
+  const secret = await beginSession(pages.sessions, { userId, account: registered });
+  const session = secret === null ? null : await pages.sessions.find(hashOfSecret(secret));
+  if (secret === null || session === null) throw new Fault('unavailable');
   const joined = await joinAs(context, call, { ...presented, session });
   return { page: joinedPage(pages.site, joined), cookies: [sessionCookie(pages.site, secret)] };
 }

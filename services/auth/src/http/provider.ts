@@ -33,7 +33,8 @@ export function mountProvider(pages: Pages, context: PeopleContext): void {
       state,
     });
     const userId = await context.resolve(claims, { requestId, signal });
-    const secret = await beginSession(sessions, { userId, accountId: null });
+    const secret = await beginSession(sessions, { userId, account: null });
+    if (secret === null) throw new Error('a session without an account always begins');
     if (browser.session !== null) await sessions.end(browser.session.id);
     return { to: destinationOf(pages, next), cookies: [sessionCookie(site, secret)] };
   });

@@ -45,12 +45,15 @@ export function mountSignIn(pages: Pages, context: PeopleContext): void {
         const wrong = `Too many attempts failed. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
         return { status: 429, retryAfterSeconds, page: await showSignIn(pages, context, call, { email, wrong }) };
       }
-      if (result.outcome === 'wrong') {
+      const userId = result.outcome === 'right' ? await context.personOf(result.account, { requestId, signal }) : null;
+      const secret =
+        result.outcome === 'right' && userId !== null
+          ? await beginSession(sessions, { userId, account: result.account })
+          : null;
+      if (secret === null) {
         const wrong = 'This email and password do not match an account.';
         return { status: 422, page: await showSignIn(pages, context, call, { email, wrong }) };
       }
-      const userId = await context.personOf(result.account, { requestId, signal });
-      const secret = await beginSession(sessions, { userId, accountId: result.account.id });
       if (browser.session !== null) await sessions.end(browser.session.id);
       return { to: destinationOf(pages, nextOf(form)), cookies: [sessionCookie(site, secret)] };
     },

@@ -7,7 +7,7 @@ import type { GrantStore, ListedGrant, NewGrant, RevokedGrant } from '../store/g
 /** What people allow clients, from their consent to its end. */
 export interface Grants {
   /** Returns the code that the client gets by the redirect. */
-  createWithCode(grant: Omit<NewGrant, 'id'>): Promise<string>;
+  createWithCode(grant: Omit<NewGrant, 'id'>): Promise<string | null>;
   listOf(userId: string): Promise<ListedGrant[]>;
   /** False when the person has no such grant, or it is revoked already. Its access tokens stop working within a second. */
   revoke(userId: string, id: string): Promise<boolean>;
@@ -21,8 +21,7 @@ export function openGrants(store: GrantStore, revoke: RevocationSender): Grants 
   return {
     createWithCode: async (grant) => {
       const { token, hash } = newOpaqueToken('code');
-      await store.insert({ id: randomUUID(), ...grant }, hash);
-      return token;
+      return (await store.insert({ id: randomUUID(), ...grant }, hash)) ? token : null;
     },
     listOf: (userId) => store.listOf(userId),
     revoke: async (userId, id) => announce(await store.revoke(userId, id)),

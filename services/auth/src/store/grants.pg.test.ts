@@ -4,8 +4,10 @@ import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres, rows } from '@wts/service-kit/postgres';
 import { testDatabase } from '@wts/testkit';
 import type { Knex } from 'knex';
+import { browserSession } from '../../test/browser-session.ts';
 import { grantStore } from './grants.ts';
 import type { GrantStore } from './grants.ts';
+import { sessionStore } from './sessions.ts';
 
 describe('the store of grants', () => {
   const stack = new AsyncDisposableStack();
@@ -24,9 +26,23 @@ describe('the store of grants', () => {
     const grant = { id: randomUUID(), userId: randomUUID(), code: randomBytes(32) };
     const values = { clientId: 'c', clientName: 'C', scopes: ['read'], resources: ['https://api.example'] } as const;
     const more = { redirectUri: 'https://app.example/cb', challenge: 'x', signedInAt: new Date() };
-    await grants.insert({ id: grant.id, userId: grant.userId, ...values, ...more }, grant.code);
+    const sessionId = await browserSession(knex, grant.userId);
+    assert.ok(await grants.insert({ id: grant.id, userId: grant.userId, sessionId, ...values, ...more }, grant.code));
     return grant;
   };
+  it('begins only in a session that has not ended, so no grant survives a change of the password [authentication.accounts.password-change]', async () => {
+    const userId = randomUUID();
+    const sessionId = await browserSession(knex, userId);
+    const grant = { clientId: 'c', clientName: 'C', scopes: ['read'], resources: ['https://api.example'] } as const;
+    const more = { redirectUri: 'https://app.example/cb', challenge: 'x', signedInAt: new Date() };
+    const insert = (person = userId): Promise<boolean> =>
+      grants.insert({ id: randomUUID(), userId: person, sessionId, ...grant, ...more }, randomBytes(32));
+    assert.equal(await insert(), true);
+    assert.equal(await insert(randomUUID()), false);
+    await sessionStore(knex).endOthers(userId, randomUUID());
+    assert.equal(await insert(), false);
+  });
+
   const redeemed = async (): Promise<{ id: string; userId: string; code: Buffer; refresh: Buffer }> => {
     const grant = { ...(await made()), refresh: randomBytes(32) };
     assert.ok(await grants.redeem(grant.code, grant.refresh));

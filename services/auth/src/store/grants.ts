@@ -6,6 +6,8 @@ import type { Knex } from 'knex';
 export interface NewGrant {
   readonly id: string;
   readonly userId: string;
+  /** In which the person allowed it. */
+  readonly sessionId: string;
   readonly clientId: string;
   readonly clientName: string | null;
   readonly scopes: readonly GrantScope[];
@@ -55,8 +57,11 @@ export interface Rotation {
 
 /** Every effect is one statement, so that of simultaneous uses exactly one succeeds, on any number of replicas. */
 export interface GrantStore {
-  /** The grant ends with its code unless the code is redeemed. */
-  insert(grant: NewGrant, codeHash: Buffer): Promise<void>;
+  /**
+   * The grant ends with its code unless the code is redeemed. False when the session has ended: what ends the sessions of a person
+   * and then revokes their grants finds this grant too, because the session is locked until it exists.
+   */
+  insert(grant: NewGrant, codeHash: Buffer): Promise<boolean>;
   findByCode(hash: Buffer): Promise<CodeGrant | null>;
   findByRefreshToken(hash: Buffer): Promise<TokenGrant | null>;
   /** Returns when the grant ends; null when the code was used, has expired, or its grant was revoked. */
@@ -87,18 +92,22 @@ const ENDS = { idle: seconds(LIMITS.grantIdleMs), age: seconds(LIMITS.grantMs) }
 export function grantStore(knex: Knex): GrantStore {
   return {
     insert: async (
-      { id, userId, clientId, clientName, scopes, resources, redirectUri, challenge, signedInAt },
+      { id, userId, sessionId, clientId, clientName, scopes, resources, redirectUri, challenge, signedInAt },
       hash,
     ) => {
-      const sql = `with granted as (
+      const sql = `with session as (
+          select user_id from auth.sessions where id = :sessionId and user_id = :userId for share
+        ), granted as (
           insert into auth.grants (id, user_id, client_id, client_name, scopes, resources, signed_in_at, expires_at)
-          values (:id, :userId, :clientId, :clientName, :scopes, :resources, :signedInAt, now() + make_interval(secs => :life))
-          returning id, expires_at
+          select :id, user_id, :clientId, :clientName, :scopes, :resources, :signedInAt, now() + make_interval(secs => :life)
+          from session returning id, expires_at
         )
         insert into auth.codes (hash, grant_id, redirect_uri, challenge, expires_at)
-        select :hash, id, :redirectUri, :challenge, expires_at from granted`;
-      const grant = { id, userId, clientId, clientName, scopes, resources, signedInAt };
-      await rows(knex, sql, { ...grant, redirectUri, challenge, hash, life: seconds(LIMITS.codeMs) });
+        select :hash, id, :redirectUri, :challenge, expires_at from granted returning grant_id`;
+      const grant = { id, userId, sessionId, clientId, clientName, scopes, resources, signedInAt };
+      return (
+        (await rows(knex, sql, { ...grant, redirectUri, challenge, hash, life: seconds(LIMITS.codeMs) })).length > 0
+      );
     },
     findByCode: async (hash) => {
       const sql = `select ${TOKEN_GRANT}, c.redirect_uri as "redirectUri", c.challenge

@@ -18,13 +18,18 @@ export interface NewSession {
   readonly id: string;
   readonly secretHash: Buffer;
   readonly userId: string;
-  readonly accountId: string | null;
+  /** The account, with the hash of the password that was right; null after a sign-in at the identity provider. */
+  readonly account: { readonly id: string; readonly passwordHash: string } | null;
 }
 
 export interface SessionStore {
   /** Null when it ended, was not used for too long, or its person does not exist. A read counts as a use. */
   find(secretHash: Buffer): Promise<Session | null>;
-  insert(session: NewSession): Promise<void>;
+  /**
+   * False when the password was changed since it was checked. The account stays locked until the session exists, so a change of the
+   * password either ends the session or comes first.
+   */
+  insert(session: NewSession): Promise<boolean>;
   end(id: string): Promise<void>;
   /** Ends the sessions of a person, except one. */
   endOthers(userId: string, exceptId: string): Promise<void>;
@@ -52,12 +57,16 @@ export function sessionStore(knex: Knex): SessionStore {
         where s.secret_hash = :secretHash and ${IS_LIVE}`;
       return (await rows<Session>(knex, sql, { secretHash }))[0] ?? null;
     },
-    insert: async ({ id, secretHash, userId, accountId }) => {
-      await rows(
-        knex,
-        `insert into auth.sessions (id, secret_hash, user_id, account_id) values (:id, :secretHash, :userId, :accountId)`,
-        { id, secretHash, userId, accountId },
-      );
+    insert: async ({ id, secretHash, userId, account }) => {
+      const owner =
+        account === null
+          ? `select cast(null as uuid) as id`
+          : `select id from auth.accounts where id = :accountId and password_hash = :passwordHash for share`;
+      const sql = `with owner as (${owner})
+        insert into auth.sessions (id, secret_hash, user_id, account_id)
+        select :id, :secretHash, :userId, owner.id from owner returning id`;
+      const values = account === null ? {} : { accountId: account.id, passwordHash: account.passwordHash };
+      if ((await rows(knex, sql, { id, secretHash, userId, ...values })).length === 0) return false;
       // Index sessions (user_id).
       const excess = `delete from auth.sessions where id in (select id from auth.sessions where user_id = :userId
         order by last_used_at desc, created_at desc offset ${LIMITS.sessionsPerPersonMax})`;
@@ -67,6 +76,7 @@ export function sessionStore(knex: Knex): SessionStore {
         where s.last_used_at < now() - make_interval(secs => ${LIMITS.sessionIdleMs / 1000})
         order by s.last_used_at limit ${DELETED_AT_ONCE} for update skip locked)`;
       await rows(knex, ended);
+      return true;
     },
     end: async (id) => {
       await rows(knex, `delete from auth.sessions where id = :id`, { id });

@@ -1,0 +1,10 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import { sessionStore } from '../src/store/sessions.ts';
+
+/** The id of a session in which the person is signed in. */
+export async function browserSession(knex: Knex, userId: string): Promise<string> {
+  const id = randomUUID();
+  await sessionStore(knex).insert({ id, secretHash: randomBytes(32), userId, account: null });
+  return id;
+}
