@@ -42,7 +42,6 @@ const EXIT_MS_MAX = 60_000;
 
 /** Files that take longer than larger ones: their tests start servers, processes or browsers, or are those of other files. */
 const LONG_FILES: readonly string[] = [
-  'crash-points.test.ts',
   'docs-browser.test.ts',
   'enqueue-crash.nats.test.ts',
   'entries.pg.test.ts',
