@@ -246,7 +246,7 @@ function homesSql({ filter }: Connection, sql: StatementWriter): string {
   const wanted = equalIds(filter, 'workspaceId');
   if (wanted === null) return '';
   const list = sql.add(wanted, 'uuid[]');
-  return ` where seen.id = any(${list}) or exists (select from sync.projects home where home.id = seen.id and home.workspace_id = any(${list}))`;
+  return ` where seen.id = any(${list}) or (select home.workspace_id from sync.projects home where home.id = seen.id) = any(${list})`;
 }
 
 /** Whether a page is read group by group. Not where the filter names few records, which their own indexes find. */

@@ -1,6 +1,6 @@
 import { layoutOf, snakeCase, type Inverse, type Model, type Relation } from '@wts/models';
 import { visibleSelections } from '@wts/read-model';
-import { fieldsOf } from '../graphql/types/names.ts';
+import { fieldsByName } from '../graphql/types/names.ts';
 import { refersSql, rowsSql, totalSql, type Connection, type RowColumn } from './connection.ts';
 import { cursorSql } from './cursor.ts';
 import { isoTimeSql } from './record.ts';
@@ -185,14 +185,14 @@ class Writer {
     fields: readonly RecordPart[],
     alias: string,
   ): { readonly columns: string; readonly joins: string } {
-    const types = typesOf(model);
+    const served = fieldsByName(model);
     const joins: string[] = [];
     const columns = fields.map((part) => {
       switch (part.kind) {
         case 'constant':
           return named(part, text(part.value));
         case 'value':
-          return named(part, valueSql(alias, part.field, types.get(part.field)));
+          return named(part, valueSql(alias, part.field, served.get(part.field)?.sqlType));
         case 'record': {
           // The limit keeps the order of the rows, and lets PostgreSQL read a record to which several rows refer once.
           const other = this.#alias();
@@ -235,15 +235,6 @@ function fieldsRead({ fields }: RecordTree): string[] {
 
 function scopeSql({ of, parent }: { readonly of: Inverse | Relation; readonly parent: string }): string {
   return 'target' in of ? `t.id = any(${parent}.${snakeCase(of.field)})` : refersSql(of, parent);
-}
-
-const types = new WeakMap<Model, ReadonlyMap<string, string>>();
-
-function typesOf(model: Model): ReadonlyMap<string, string> {
-  let known = types.get(model);
-  if (known === undefined)
-    types.set(model, (known = new Map(fieldsOf(model).map(([name, { sqlType }]) => [name, sqlType]))));
-  return known;
 }
 
 /** A value as it is in the record. */
