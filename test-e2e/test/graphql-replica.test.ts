@@ -62,7 +62,7 @@ describe('queries of GraphQL with a database replica', function () {
     const now = await standby.query<{ now: Date }>('select clock_timestamp() as now');
     await work();
     const { rowCount } = await standby.query(
-      `select from pg_stat_activity where application_name = 'wts-graph' and query like 'with level as%' and query_start >= $1`,
+      `select from pg_stat_activity where application_name = 'wts-graph' and query like '%from sync.tasks%' and query_start >= $1`,
       [now.rows[0]?.now],
     );
     return (rowCount ?? 0) > 0;

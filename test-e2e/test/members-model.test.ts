@@ -1,4 +1,4 @@
-import { ROLES, type Role } from '@wts/contracts';
+import { LIMITS, ROLES, type Role } from '@wts/contracts';
 import type { Person, TestSystem } from '@wts/testkit';
 import { eventually, startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
@@ -177,9 +177,9 @@ describe('members, invitations and keys', () => {
         assert.equal(status, isTheirs ? 200 : 404);
         if (!isTheirs) return;
         key.isAlive = false;
-        // The revocation reaches the gateway after a moment.
+        // The revocation reaches the gateway after a moment, and before its cache of credentials expires.
         await eventually(async () => (await request(token, 'GET', '/api/workspaces')).status === 401, {
-          deadlineMs: 1_000,
+          deadlineMs: LIMITS.credentialCacheMs / 2,
         });
       },
     );

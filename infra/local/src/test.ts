@@ -27,9 +27,8 @@ const PROGRESS_EVERY_MS = 15_000;
 const END_TO_END: SuiteFolder = 'test-e2e';
 /** Processes with test files at the same time: two more than processors, because tests often wait. */
 const WORKERS_MAX = Math.min(6, availableParallelism() + 2);
-/** Each starts whole systems. Alone, one more of them uses what they leave idle. */
-const END_TO_END_WORKERS_MAX = Math.min(4, availableParallelism());
-const END_TO_END_WORKERS_ALONE_MAX = END_TO_END_WORKERS_MAX + 1;
+/** Each starts whole systems. The other workers need about as long for the short suites, so both end at the same time. */
+const END_TO_END_WORKERS_MAX = Math.min(4, availableParallelism() + 1);
 /** A second worker loads the modules of the suite again and starts a PostgreSQL server, which takes about two seconds. */
 const JOINED_FILES_MIN = 4;
 /** Tests of the same suite may disturb each other on one server, for example by counting all locks. */
@@ -136,14 +135,12 @@ function nextOf(waiting: readonly SuiteFolder[], open: readonly SuiteRun[]): Sui
   const service = waiting.find(isService) ?? toJoin(isService, JOINED_FILES_MIN);
   if (service !== undefined) return service;
   const systems = open.find(({ folder }) => folder === END_TO_END)?.workers ?? 0;
-  const short = waiting.find((folder) => !isService(folder) && folder !== END_TO_END);
-  const isAlone = short === undefined && open.every(({ folder }) => folder === END_TO_END);
-  const systemsMax = isAlone ? END_TO_END_WORKERS_ALONE_MAX : END_TO_END_WORKERS_MAX;
-  if (!open.some(({ folder, filesLeft }) => isService(folder) && filesLeft > 0) && systems < systemsMax) {
+  const hasServiceFiles = open.some(({ folder, filesLeft }) => isService(folder) && filesLeft > 0);
+  if (!hasServiceFiles && systems < END_TO_END_WORKERS_MAX) {
     if (waiting.includes(END_TO_END)) return END_TO_END;
     if (toJoin((folder) => folder === END_TO_END, 1) !== undefined) return END_TO_END;
   }
-  return short;
+  return waiting.find((folder) => !isService(folder) && folder !== END_TO_END);
 }
 
 function isService(folder: SuiteFolder): boolean {

@@ -177,6 +177,8 @@ describe('a direct answer', function () {
       '{ tasks(last: 2) { nodes { id } } }',
       '{ viewer { id } }',
       '{ tasks { nodes { workspace { tasks { totalCount } } } } }',
+      // Of more selections than one statement should have.
+      `{ tasks { nodes { ${Array.from({ length: 25 }, (_, at) => `a${at}: project { lead { id } }`).join(' ')} } } }`,
     ])
       assert.equal((await both(query))[0], null);
   });

@@ -62,6 +62,7 @@ describe('a search', function () {
       'migr data',
       'atabas',
       'migrate databse',
+      'databse migrat',
       'Migrate the database to version 18',
     ])
       assert.equal((await titles(query))[0], 'Migrate the database to version 18', query);
@@ -86,6 +87,70 @@ describe('a search', function () {
       scores.toSorted((a, b) => b - a),
     );
     assert.ok(tasks.totalCount > 900);
+  });
+
+  it('of a common word with a slip gives the newest matches in pages, both ways, and ranks them', async () => {
+    const { rows } = await records.sync.query<{ id: string }>(
+      `select id from sync.tasks where workspace_id = $1 and title like '%billing%' order by created_at desc, id desc`,
+      [home],
+    );
+    const newest = rows.map(({ id }) => id);
+    assert.ok(newest.length > 1_500);
+    type Tasks = { tasks: { nodes: { id: string }[]; pageInfo: { endCursor: string; startCursor: string } } };
+    const select = 'nodes { id } pageInfo { startCursor endCursor }';
+    const read: string[] = [];
+    let after: string | null = null;
+    let before = '';
+    for (let page = 0; page < 3; page += 1) {
+      const query = `query ($after: String) { tasks(search: "biling", first: 100, after: $after) { ${select} } }`;
+      const { tasks }: Tasks = await records.data<Tasks>(me, query, { variables: { after } });
+      read.push(...tasks.nodes.map(({ id }) => id));
+      after = tasks.pageInfo.endCursor;
+      before = tasks.pageInfo.startCursor;
+    }
+    assert.deepEqual(read, newest.slice(0, 300));
+    const backward = `query ($before: String) { tasks(search: "biling", last: 50, before: $before) { ${select} } }`;
+    const { tasks } = await records.data<Tasks>(me, backward, { variables: { before } });
+    assert.deepEqual(
+      tasks.nodes.map(({ id }) => id),
+      newest.slice(150, 200),
+    );
+    // Too few of the newest records match the filter: the matches are sorted.
+    const filtered = `{ tasks(search: "biling", first: 5, filter: {title: {startsWith: "billing index"}}) { ${select} } }`;
+    const some = await records.data<Tasks>(me, filtered);
+    assert.equal(some.tasks.nodes.length, 5);
+    const found = await titles('biling');
+    assert.ok(found.length === 5 && found.every((title) => title?.includes('billing')), found.join());
+  });
+
+  it('of a common word reads the newest records by the index of their groups, and does not compare all', async () => {
+    const person = { groups: new Set([me, home]), gains: new Map<string, bigint>(), at: 0n, floor: 0n, epoch: '' };
+    const reader = { userId: me, workspaceId: null, person };
+    const words = wordsOf('biling') ?? assert.fail();
+    const request = {
+      models: [modelNamed('Task')],
+      words,
+      limit: 20,
+      workspaceId: null,
+      includeArchived: false,
+      wants,
+    };
+    for (const statement of [
+      searchStatement(request, new StatementWriter(reader)),
+      pageStatement(connectionOf(modelNamed('Task'), { search: 'biling' }, wants), new StatementWriter(reader)),
+    ]) {
+      const { text, values } = statement;
+      const { rows } = await records.pool.query<{ 'QUERY PLAN': string }>(
+        `explain (analyze, timing off, costs off, summary off, buffers off) ${text}`,
+        [...values],
+      );
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      assert.match(plan, /Index Only Scan Backward using tasks_group_id_created_at_id_idx/);
+      const compared = [...plan.matchAll(/Bitmap Heap Scan on tasks \S+ \(actual rows=([\d.]+)/g)].map(([, count]) =>
+        Number(count),
+      );
+      assert.ok(Math.max(...compared) <= 1_001, plan);
+    }
   });
 
   it('is refused with a code when it is blank, too long, or no text that PostgreSQL can take', async () => {

@@ -38,11 +38,10 @@ export interface SuiteOptions {
 /** Each test has its own timeout; a worker without a message for this long hangs between tests. */
 const SILENT_MS_MAX = 240_000;
 /** The time in which a worker must exit after its last test. It first stops its servers, which takes long on a busy disk. */
-const EXIT_MS_MAX = 60_000;
+const EXIT_MS_MAX = 120_000;
 
 /** Files that take longer than larger ones: their tests start servers, processes or browsers, or are those of other files. */
 const LONG_FILES: readonly string[] = [
-  'crash-points.test.ts',
   'docs-browser.test.ts',
   'enqueue-crash.nats.test.ts',
   'entries.pg.test.ts',

@@ -15,7 +15,7 @@ import type {
   RecordTree,
 } from '../store/direct.ts';
 import type { Statement, StatementWriter } from '../store/statement.ts';
-import { fieldsOf } from './types/names.ts';
+import { fieldsByName } from './types/names.ts';
 
 /**
  * Direct answers: PostgreSQL makes the JSON text of a whole root field, and this process sends it without parsing it.
@@ -102,6 +102,8 @@ async function readRoot({ key, arguments: given, write }: Root, variables: Varia
 const NAME_CHARS_MAX = 63;
 /** PostgreSQL has fewer than 1,700 columns in a row. */
 const FIELDS_MAX = 500;
+/** Selections of records and connections in one operation: planning a statement with more of them takes longer than running it. */
+const SELECTIONS_MAX = 40;
 
 /**
  * Where a selection is. Under several records which may refer to the same record, a connection of that one would be read once for
@@ -121,6 +123,7 @@ class Planner {
   readonly #schema: GraphQLSchema;
   readonly #fragments: ValidatedExecutionArgs['fragmentDefinitions'];
   readonly #operation: ValidatedExecutionArgs['operation'];
+  #selections = 0;
 
   constructor({ schema, fragmentDefinitions, operation }: ValidatedExecutionArgs) {
     this.#schema = schema;
@@ -158,7 +161,7 @@ class Planner {
 
   #record(model: Model, at: Merged, place: Place): RecordTree {
     const type = this.#objectType(model.name);
-    const values = new Set(fieldsOf(model).map(([name]) => name));
+    const values = fieldsByName(model);
     const relations = new Map(relationsOf(model).map((relation) => [relation.name, relation]));
     const inverses = new Map(inversesOf(model).map((inverse) => [inverse.name, inverse]));
     // A person who left is only a record that was kept.
@@ -240,6 +243,8 @@ class Planner {
 
   /** The selected fields by their names in the answer, in its order (CollectFields of the specification, section 6.3.2). */
   #collect(sets: readonly SelectionSetNode[], type: GraphQLObjectType): [string, Merged][] {
+    this.#selections += 1;
+    if (this.#selections > SELECTIONS_MAX) throw new NotDirect();
     const fields = new Map<string, [FieldNode, ...FieldNode[]]>();
     const visited = new Set<string>();
     const add = ({ selections }: SelectionSetNode): void => {
@@ -284,7 +289,13 @@ function selectionsOf(fields: Merged): SelectionSetNode[] {
 function argumentsOf(type: GraphQLObjectType, node: FieldNode): (variables: Variables) => RootArguments {
   const definition = type.getFields()[node.name.value];
   if (definition === undefined) throw new NotDirect();
-  return (variables) => getArgumentValues(definition, node, variables);
+  // A root field and its connection need the same ones.
+  const known = new WeakMap<Variables, RootArguments>();
+  return (variables) => {
+    let values = known.get(variables);
+    if (values === undefined) known.set(variables, (values = getArgumentValues(definition, node, variables)));
+    return values;
+  };
 }
 
 function hasVariable({ value }: { readonly value: ValueNode }): boolean {

@@ -4,9 +4,19 @@ import { visibleSelections, visibleToGroupSql } from '@wts/read-model';
 import { placeOf } from './cursor.ts';
 import { filterSql, type Filter } from './filter.ts';
 import { beyondSql, isByCreation, orderOf, orderSql, type OrderKey, type Place } from './order.ts';
+import { groupsSql } from './newest.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
 import { selectedSql } from './records.ts';
-import { foundSql, firstMatchesSql, narrowsWorkspaces, wordsOf, type Words } from './search.ts';
+import {
+  firstMatchesSql,
+  foundSql,
+  homesSql,
+  narrowsWorkspaces,
+  waysSql,
+  wordsOf,
+  type Matches,
+  type Words,
+} from './search.ts';
 import type { Statement, StatementWriter } from './statement.ts';
 
 /** The arguments of a connection, as the schema admits them. */
@@ -207,16 +217,30 @@ function tableRowsSql(connection: Connection, sql: StatementWriter, { columns: g
   const { model, keys, isBackward, limit, words } = connection;
   const { table } = layoutOf(model);
   const where = [...(scope === null ? [] : [scope]), visibleNow(model, sql)];
-  const matching = inPage(connection, sql, where).join(' and ');
   const columns = columnsSql(given);
-  const order = orderSql('t', keys, isBackward);
+  const order = (alias: string): string => orderSql(alias, keys, isBackward);
+  if (scope === null && words !== null && isByCreation(keys)) {
+    const near = firstMatchesSql(model, matchesOf(connection, sql, where), limit + 1);
+    return `select ${columns} from ${near} near join ${table} t on t.id = near.id order by ${order('t')}`;
+  }
+  const matching = inPage(connection, sql, where).join(' and ');
   if (scope !== null && isByCreation(keys))
-    return `select ${columns} from ${table} t where ${matching} order by ${order} limit ${limit + 1}`;
-  const near =
-    words !== null && isByCreation(keys)
-      ? firstMatchesSql(table, matching, (alias) => orderSql(alias, keys, isBackward), limit + 1)
-      : `(select t.id from ${table} t where ${matching} order by ${order} limit ${limit + 1})`;
-  return `select ${columns} from ${near} near join ${table} t on t.id = near.id order by ${order}`;
+    return `select ${columns} from ${table} t where ${matching} order by ${order('t')} limit ${limit + 1}`;
+  const near = `(select t.id from ${table} t where ${matching} order by ${order('t')} limit ${limit + 1})`;
+  return `select ${columns} from ${near} near join ${table} t on t.id = near.id order by ${order('t')}`;
+}
+
+/** What a page by creation with words consists of. */
+function matchesOf(connection: Connection, sql: StatementWriter, where: readonly string[]): Matches {
+  const { model, keys, isBackward, words, filter } = connection;
+  return {
+    sql,
+    where: [...conditions(connection, sql, where, false), ...boundsOf(connection, sql)].join(' and '),
+    ways: words === null ? [] : waysSql(model, words, { alias: 't', sql, workspaceIds: null }),
+    order: (alias) => orderSql(alias, keys, isBackward),
+    bounds: () => boundsOf(connection, sql),
+    workspaceIds: equalIds(filter, 'workspaceId'),
+  };
 }
 
 /**
@@ -229,7 +253,8 @@ function groupRowsSql(connection: Connection, sql: StatementWriter, { columns }:
   const inGroup = visibleToGroupSql(model, 'seen.id') ?? 'false';
   const where = inPage(connection, sql, [inGroup]).join(' and ');
   const order = (alias: string): string => orderSql(alias, keys, isBackward);
-  const all = `unnest(${sql.groupArray}) seen(id)${homesSql(connection, sql)}`;
+  // Where the filter names workspaces, only their groups can have a match.
+  const all = groupsSql(sql, equalIds(connection.filter, 'workspaceId'));
   const seen = sql.hasFewGroups
     ? all
     : `(select seen.id from (select seen.id from ${all}) seen, lateral (
@@ -239,14 +264,6 @@ function groupRowsSql(connection: Connection, sql: StatementWriter, { columns }:
   return `select near.* from ${from}, lateral (
       select ${columnsSql(columns)} from ${table} t where ${where} order by ${order('t')} limit ${limit + 1}
     ) near order by ${order('near')} limit ${limit + 1}`;
-}
-
-/** Where the filter names workspaces, only their groups can have a match: the workspace and its private projects. */
-function homesSql({ filter }: Connection, sql: StatementWriter): string {
-  const wanted = equalIds(filter, 'workspaceId');
-  if (wanted === null) return '';
-  const list = sql.add(wanted, 'uuid[]');
-  return ` where seen.id = any(${list}) or exists (select from sync.projects home where home.id = seen.id and home.workspace_id = any(${list}))`;
 }
 
 /** Whether a page is read group by group. Not where the filter names few records, which their own indexes find. */
@@ -277,22 +294,32 @@ function visibleNow(model: Model, sql: StatementWriter): string {
 }
 
 function inPage(connection: Connection, sql: StatementWriter, where: readonly string[]): string[] {
-  const { keys, after, before } = connection;
+  return [...conditions(connection, sql, where), ...boundsOf(connection, sql)];
+}
+
+/** The conditions of the cursors. */
+function boundsOf({ keys, after, before }: Connection, sql: StatementWriter): string[] {
   const add = (value: unknown, type: string): string => sql.add(value, type);
-  const bounds = [
+  return [
     ...(after === null ? [] : [beyondSql({ alias: 't', keys, isBefore: false }, after, add)]),
     ...(before === null ? [] : [beyondSql({ alias: 't', keys, isBefore: true }, before, add)]),
   ];
-  return [...conditions(connection, sql, where), ...bounds];
 }
 
-function conditions(connection: Connection, sql: StatementWriter, where: readonly string[]): string[] {
+function conditions(
+  connection: Connection,
+  sql: StatementWriter,
+  where: readonly string[],
+  /** False: all but the words. */
+  hasWords = true,
+): string[] {
   const { model, filter, words, includeArchived } = connection;
   const workspaceIds = words !== null && narrowsWorkspaces(model) ? onlyIds(filter, 'workspaceId') : null;
+  const found = { alias: 't', sql, workspaceIds };
   return [
     ...where,
     ...(includeArchived ? [] : notHiddenSql(model, 't')),
-    ...(words === null ? [] : [foundSql(model, words, { alias: 't', sql, workspaceIds })]),
+    ...(words === null ? [] : hasWords ? [foundSql(model, words, found)] : homesSql(model, found)),
     filterSql(model, workspaceIds === null ? filter : { ...filter, workspaceId: null }, { alias: 't', sql }),
   ];
 }

@@ -1,6 +1,6 @@
 import { layoutOf, snakeCase, type Inverse, type Model, type Relation } from '@wts/models';
 import { visibleSelections } from '@wts/read-model';
-import { fieldsOf } from '../graphql/types/names.ts';
+import { fieldsByName } from '../graphql/types/names.ts';
 import { refersSql, rowsSql, totalSql, type Connection, type RowColumn } from './connection.ts';
 import { cursorSql } from './cursor.ts';
 import { isoTimeSql } from './record.ts';
@@ -127,7 +127,7 @@ class Writer {
     const hasCursors =
       hasInfo || shown.some((part) => part.kind === 'edges' && part.below.some(({ kind }) => kind === 'cursor'));
     if (hasCursors) for (const { field } of keys) carry(field);
-    const cursor = cursorSql(model, keys, ({ field, sqlType }) => valueSql(row, field, sqlType));
+    const cursor = cursorSql(model, keys, ({ field, sqlType }) => valueSql(`${row}.${snakeCase(field)}`, sqlType));
     const lists = shown.flatMap((part): RowColumn[] => {
       if (part.kind === 'nodes') return [['nodes', of(part.below)]];
       if (part.kind !== 'edges') return [];
@@ -150,30 +150,39 @@ class Writer {
     const aggregated = lists.map(
       ([name]) => `coalesce(json_agg(one.${name}) filter (where ${inPage}), '[]') as ${name}`,
     );
-    if (hasInfo)
-      aggregated.push(
-        `count(*) > ${limit} as more`,
-        'max(one.cursor) filter (where one.place = 1) as first',
-        `(array_agg(one.cursor))[least(count(*), ${limit})] as last`,
-      );
+    // A cursor costs more than the rest of a row, so only the keys of the first and the last row become one.
+    const keyColumns = hasInfo ? keys.map(({ field }, at) => `, ${row}.${snakeCase(field)} as key_${at}`).join('') : '';
+    if (hasInfo) {
+      const place = `least(count(*), ${limit})`;
+      aggregated.push(`count(*) as found`);
+      for (const at of keys.keys())
+        aggregated.push(
+          `(array_agg(one.key_${at}))[1] as first_${at}`,
+          `(array_agg(one.key_${at}))[${place}] as last_${at}`,
+        );
+    }
     return `select ${aggregated.join(', ')} from (
-      select row_number() over () as place, ${hasInfo ? cursor : 'null'} as cursor${columns.join('')} from ${rows()}) one`;
+      select row_number() over () as place${keyColumns}${columns.join('')} from ${rows()}) one`;
   }
 
-  #pageInfo({ after }: Connection, parts: readonly PageInfoPart[]): string {
+  #pageInfo({ model, keys, limit, after }: Connection, parts: readonly PageInfoPart[]): string {
+    const cursor = (end: string): string => {
+      const of = cursorSql(model, keys, (key) => valueSql(`page.${end}_${keys.indexOf(key)}`, key.sqlType));
+      return `case when page.found > 0 then ${of} end`;
+    };
     return parts
       .map((part) => {
         switch (part.kind) {
           case 'constant':
             return named(part, text(part.value));
           case 'hasNextPage':
-            return named(part, 'page.more');
+            return named(part, `page.found > ${limit}`);
           case 'hasPreviousPage':
             return named(part, String(after !== null));
           case 'startCursor':
-            return named(part, 'page.first');
+            return named(part, cursor('first'));
           case 'endCursor':
-            return named(part, 'page.last');
+            return named(part, cursor('last'));
         }
       })
       .join(', ');
@@ -185,14 +194,14 @@ class Writer {
     fields: readonly RecordPart[],
     alias: string,
   ): { readonly columns: string; readonly joins: string } {
-    const types = typesOf(model);
+    const served = fieldsByName(model);
     const joins: string[] = [];
     const columns = fields.map((part) => {
       switch (part.kind) {
         case 'constant':
           return named(part, text(part.value));
         case 'value':
-          return named(part, valueSql(alias, part.field, types.get(part.field)));
+          return named(part, valueSql(`${alias}.${snakeCase(part.field)}`, served.get(part.field)?.sqlType));
         case 'record': {
           // The limit keeps the order of the rows, and lets PostgreSQL read a record to which several rows refer once.
           const other = this.#alias();
@@ -237,18 +246,8 @@ function scopeSql({ of, parent }: { readonly of: Inverse | Relation; readonly pa
   return 'target' in of ? `t.id = any(${parent}.${snakeCase(of.field)})` : refersSql(of, parent);
 }
 
-const types = new WeakMap<Model, ReadonlyMap<string, string>>();
-
-function typesOf(model: Model): ReadonlyMap<string, string> {
-  let known = types.get(model);
-  if (known === undefined)
-    types.set(model, (known = new Map(fieldsOf(model).map(([name, { sqlType }]) => [name, sqlType]))));
-  return known;
-}
-
 /** A value as it is in the record. */
-function valueSql(alias: string, field: string, sqlType: string | undefined): string {
-  const column = `${alias}.${snakeCase(field)}`;
+function valueSql(column: string, sqlType: string | undefined): string {
   return sqlType === 'timestamptz' ? isoTimeSql(column) : column;
 }
 

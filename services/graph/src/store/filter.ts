@@ -1,7 +1,7 @@
 import { Fault, isUuid, LIMITS } from '@wts/contracts';
 import { inversesOf, layoutOf, relationsOf, snakeCase, type Model } from '@wts/models';
 import { visibleSelections } from '@wts/read-model';
-import { fieldsOf, type ServedField } from '../graphql/types/names.ts';
+import { fieldsByName, type ServedField } from '../graphql/types/names.ts';
 import type { StatementWriter } from './statement.ts';
 
 /** A filter as the schema admits it. */
@@ -61,7 +61,7 @@ class FilterWriter {
   conditions(model: Model, filter: Filter, at: At): string {
     if (at.depth > LIMITS.graphFilterDepthMax)
       throw refused(`A filter is at most ${LIMITS.graphFilterDepthMax} filters deep. Split the query.`);
-    const fields = new Map(fieldsOf(model));
+    const fields = fieldsByName(model);
     const all = Object.entries(filter).flatMap(([name, given]) => {
       if (given === null || given === undefined) return [];
       if (name === 'and' || name === 'or') return [this.#join(model, name, { given: given as Filter[], at })];

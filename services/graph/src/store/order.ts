@@ -1,6 +1,6 @@
 import { Fault, LIMITS } from '@wts/contracts';
 import { snakeCase, type Field, type Model } from '@wts/models';
-import { fieldsOf } from '../graphql/types/names.ts';
+import { fieldsByName } from '../graphql/types/names.ts';
 
 export type Direction = 'ASC' | 'DESC';
 
@@ -28,7 +28,7 @@ export function orderOf(
     throw new Fault('validation_failed', { message: `orderBy has at most ${LIMITS.graphOrderKeysMax} keys` });
   if (new Set(given.map(([field]) => field)).size !== given.length)
     throw new Fault('validation_failed', { message: 'orderBy names a key twice' });
-  const fields = new Map(fieldsOf(model));
+  const fields = fieldsByName(model);
   const keys = (given.length === 0 ? DEFAULT : given).flatMap(([field, direction]): OrderKey[] => {
     const served = fields.get(field);
     return served === undefined ? [] : [{ field, direction, sqlType: served.sqlType, nullable: served.nullable }];

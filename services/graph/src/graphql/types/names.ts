@@ -37,8 +37,30 @@ export function typeNameOf(model: Model, name: string, field: ServedField): stri
   return valuesOf(field) === null ? SCALARS[field.sqlType] : enumNameOf(model, name);
 }
 
+type ServedFields = readonly (readonly [name: string, field: ServedField])[];
+
+const served = new WeakMap<Model, { readonly list: ServedFields; readonly byName: ReadonlyMap<string, ServedField> }>();
+
 /** The fields of every record that the server sets, and those of the model, in the order of a record. */
-export function fieldsOf(model: Model): readonly (readonly [name: string, field: ServedField])[] {
+export function fieldsOf(model: Model): ServedFields {
+  return servedBy(model).list;
+}
+
+/** The same by their names. */
+export function fieldsByName(model: Model): ReadonlyMap<string, ServedField> {
+  return servedBy(model).byName;
+}
+
+function servedBy(model: Model): { readonly list: ServedFields; readonly byName: ReadonlyMap<string, ServedField> } {
+  let known = served.get(model);
+  if (known === undefined) {
+    const list = readFields(model);
+    served.set(model, (known = { list, byName: new Map(list) }));
+  }
+  return known;
+}
+
+function readFields(model: Model): ServedFields {
   const kept: [string, ServedField][] = [
     ['createdAt', { ...STAMP, doc: 'When it was created.' }],
     ['updatedAt', { ...STAMP, doc: 'When it last changed.' }],
