@@ -230,7 +230,7 @@ describe('an access token', () => {
     'of the algorithm none': (setup) => setup.token({}, { alg: 'none' }, () => Buffer.alloc(0)),
     'without a signature': (setup) => setup.token({}, {}, () => Buffer.alloc(0)),
     'signed with our public key as a secret, in PEM': (setup) =>
-      setup.token({}, { alg: 'HS256' }, withSecret(ours.publicKey.export({ type: 'spki', format: 'pem' }).toString())),
+      setup.token({}, { alg: 'HS256' }, withSecret(ours.publicKey.export({ type: 'spki', format: 'pem' }))),
     'signed with our public key as a secret, as JWK': (setup) =>
       setup.token({}, { alg: 'HS256' }, withSecret(JSON.stringify(setup.keys[0]))),
     'of our issuer, signed by the identity provider': (setup) => setup.token({}, {}, withKey(theirs.privateKey)),

@@ -262,7 +262,7 @@ export const LIMITS = {
   /** A read waits so long for a position that is not committed yet, or not in the replica. */
   graphPositionWaitMs: 2_000,
   /** Statements that a connection of the graph service has prepared. With more, connections are replaced, because they keep them all. */
-  graphPreparedMax: 500,
+  graphPreparedMax: 150,
 
   /** One hash of a password takes 128 MB and half a second of a core: so many at once, of one network one. */
   passwordHashesAtOnceMax: 2,

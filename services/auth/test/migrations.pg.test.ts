@@ -105,7 +105,8 @@ describe('the migrations', () => {
 
     // They still sign in and authenticate.
     const { knex } = openPostgres({ url: database.urlOf('wts_auth'), poolMax: 1, applicationName: 'test', log, stack });
-    const [person] = (await admin.query(`select user_id from auth.identities where subject = '6'`)).rows;
+    const [person] = (await admin.query<{ user_id: string }>(`select user_id from auth.identities where subject = '6'`))
+      .rows;
     const signedIn = await identityStore(knex).find({ issuer: 'https://issuer.example', subject: '6' });
     assert.deepEqual(signedIn, {
       userId: (person as { user_id: string }).user_id,

@@ -13,7 +13,7 @@ describe('a client of another author (oauth4webapi)', () => {
   });
   after(() => pages.testService.service.close());
 
-  for (const method of ['none', 'client_secret_basic', 'client_secret_post'] as const) {
+  for (const method of ['none', 'client_secret_basic', 'client_secret_post'] as const satisfies Method[]) {
     it(`finds the server, registers with ${method}, gets tokens with the consent of a person, and refreshes them`, async () => {
       const { issuer, testService } = pages;
       // The public address leads to the gateway, so the client calls the service instead.
@@ -29,26 +29,7 @@ describe('a client of another author (oauth4webapi)', () => {
       );
       const discovery = await oauth.discoveryRequest(new URL(named), { algorithm: 'oauth2', ...options });
       const server = await oauth.processDiscoveryResponse(new URL(named), discovery);
-      const client = await oauth.processDynamicClientRegistrationResponse(
-        await oauth.dynamicClientRegistrationRequest(
-          server,
-          {
-            client_name: 'Notes',
-            redirect_uris: [REDIRECT_URI],
-            token_endpoint_auth_method: method,
-            grant_types: ['authorization_code', 'refresh_token'],
-            response_types: ['code'],
-          },
-          options,
-        ),
-      );
-      const secret = client.client_secret as string;
-      const authentication = {
-        none: () => oauth.None(),
-        client_secret_basic: () => oauth.ClientSecretBasic(secret),
-        client_secret_post: () => oauth.ClientSecretPost(secret),
-      }[method]();
-
+      const { client, authentication } = await register(server, method, options);
       const [verifier, state] = [oauth.generateRandomCodeVerifier(), oauth.generateRandomState()];
       const request = new URL(String(server.authorization_endpoint));
       request.search = new URLSearchParams({
@@ -95,3 +76,28 @@ describe('a client of another author (oauth4webapi)', () => {
     });
   }
 });
+
+type Method = 'none' | 'client_secret_basic' | 'client_secret_post';
+
+async function register(
+  server: oauth.AuthorizationServer,
+  method: Method,
+  options: object,
+): Promise<{ client: oauth.Client; authentication: oauth.ClientAuth }> {
+  const metadata = {
+    client_name: 'Notes',
+    redirect_uris: [REDIRECT_URI],
+    token_endpoint_auth_method: method,
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+  };
+  const reply = await oauth.dynamicClientRegistrationRequest(server, metadata, options);
+  const client = await oauth.processDynamicClientRegistrationResponse(reply);
+  const secret = client.client_secret as string;
+  const authentications: Readonly<Record<Method, () => oauth.ClientAuth>> = {
+    none: () => oauth.None(),
+    client_secret_basic: () => oauth.ClientSecretBasic(secret),
+    client_secret_post: () => oauth.ClientSecretPost(secret),
+  };
+  return { client, authentication: authentications[method]() };
+}
