@@ -27,6 +27,7 @@ export function welcome(
     `  Webhooks        ${baseUrl}/console`,
     `  Sign-in         ${authUrl}`,
     `                  ${demo.person.email}, password ${demo.person.password}`,
+    `  Agents (MCP)    ${authUrl}/mcp`,
     `  API key         ${demo.apiKey}`,
     `  Read-only key   ${demo.readOnlyApiKey}`,
     `  Workspace       ${demo.workspaceId}`,
