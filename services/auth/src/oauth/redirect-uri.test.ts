@@ -11,6 +11,7 @@ describe('a redirect URI', () => {
       'http://localhost',
       'com.example.app:/oauth',
       'com.example.app://oauth/cb',
+      'cursor://anysphere.cursor-mcp/oauth/callback',
     ]) {
       assert.equal(refusalOfRedirectUri(good), null, good);
     }
@@ -34,6 +35,7 @@ describe('a redirect URI', () => {
       'http://0x7f.1/',
       'http://LOCALHOST/',
       'myapp:/cb',
+      'cursors://cb',
       'javascript:alert(1)',
       'JavaScript:alert(1)//a.b',
       'data:text/html,a.b',

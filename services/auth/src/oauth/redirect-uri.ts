@@ -4,6 +4,8 @@ import { isHttpUrl, LIMITS } from '@wts/contracts';
 const PLAIN = /^[\x21\x22\x24-\x5b\x5d-\x7e]+$/;
 /** A private-use scheme is the reversed name of a domain (RFC 8252 section 7.1), so `javascript:` and the like are none. */
 const PRIVATE_USE = /^[a-z][a-z0-9+-]*\.[a-z0-9+.-]*:\S/i;
+/** Editors that are agents' clients too, and have always used these schemes, which name no domain. */
+const KNOWN_SCHEME = /^(?:cursor|vscode|vscode-insiders|windsurf):\/\/\S/i;
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::[0-9]{1,5})?(?=[/?]|$)/;
 
 /** What is wrong with a redirect URI of a registration, as a sentence; null for nothing. */
@@ -18,7 +20,7 @@ export function refusalOfRedirectUri(uri: unknown): string | null {
       ? null
       : 'A redirect URI with http must be on 127.0.0.1, [::1] or localhost; use https for others.';
   }
-  return PRIVATE_USE.test(uri)
+  return PRIVATE_USE.test(uri) || KNOWN_SCHEME.test(uri)
     ? null
     : 'The scheme of a redirect URI is https, or a reversed domain name such as com.example.app.';
 }
