@@ -66,7 +66,7 @@ describe('the agent endpoint', function () {
   let labelId: string;
   before(async () => {
     const overrides = { gateway: { RATE_LIMITS: '{"mcp": 0}' } };
-    system = await startTestSystem({ label: 'agent', overrides });
+    system = await startTestSystem({ label: 'agent', services: ['graph', 'agent'], overrides });
     labelId = randomUUID();
     const payload = { workspaceId: system.workspaceId, name: 'Paperwork' };
     await system.commit([{ modelName: 'Label', modelId: labelId, action: 'INSERT', payload }]);

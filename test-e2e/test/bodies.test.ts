@@ -25,7 +25,7 @@ describe('bodies', () => {
   let operations: readonly ApiOperation[];
   before(async function () {
     this.timeout(90_000);
-    testSystem = await startTestSystem({ label: 'bodies' });
+    testSystem = await startTestSystem({ label: 'bodies', services: ['graph', 'webhook-dispatcher'] });
     // `sockets.test.ts` of the gateway tests the socket.
     operations = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json()).operations.filter(
       ({ id }) => id !== 'syncSocket',

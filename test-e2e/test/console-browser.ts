@@ -37,7 +37,11 @@ export class ConsoleBrowser implements AsyncDisposable {
       WEBHOOK_RETRY_SCHEDULE: '100ms,100ms,100ms,100ms,100ms,100ms,100ms',
     };
     const testSystem = opening.use(
-      await startTestSystem({ label: 'console', overrides: { 'webhook-dispatcher': settings } }),
+      await startTestSystem({
+        label: 'console',
+        services: ['webhook-dispatcher'],
+        overrides: { 'webhook-dispatcher': settings },
+      }),
     );
     return new ConsoleBrowser({ testSystem, receiver: consumer, browser }, opening.move());
   }

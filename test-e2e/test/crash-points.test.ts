@@ -31,7 +31,9 @@ describe('sync killed at each point of a commit', function () {
   let admin: Client;
   before(async () => {
     stack = new AsyncDisposableStack();
-    testSystem = stack.use(await startTestSystem({ label: 'crash-points', syncReplicas: 2, wires: true }));
+    testSystem = stack.use(
+      await startTestSystem({ label: 'crash-points', services: [], syncReplicas: 2, wires: true }),
+    );
     admin = await connected();
     await admin.query(
       `create function sync.wait_here() returns trigger language plpgsql as

@@ -23,7 +23,7 @@ export class DeviceSystem implements AsyncDisposable {
   }
 
   static async open(label: string): Promise<DeviceSystem> {
-    const testSystem = await startTestSystem({ label });
+    const testSystem = await startTestSystem({ label, services: [] });
     const database = new Client({ connectionString: testSystem.database.url });
     await database.connect();
     return new DeviceSystem(testSystem, database);

@@ -18,7 +18,7 @@ describe('the system under load', function () {
   this.timeout(120_000);
   let testSystem: TestSystem;
   before(async () => {
-    testSystem = await startTestSystem({ label: 'faults', syncReplicas: 2, ownPostgres: true });
+    testSystem = await startTestSystem({ label: 'faults', services: [], syncReplicas: 2, ownPostgres: true });
   });
   after(() => testSystem.close());
 

@@ -29,6 +29,7 @@ describe('every operation of the description', () => {
     this.timeout(90_000);
     testSystem = await startTestSystem({
       label: 'fuzz',
+      services: ['graph', 'webhook-dispatcher'],
       overrides: { gateway: { RATE_LIMITS: '{"graphql": 0, "codes": 0, "codes-address": 0}' } },
     });
     fuzzer = await testSystem.person('Fuzzer');

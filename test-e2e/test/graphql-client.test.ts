@@ -51,6 +51,7 @@ describe('a client that is generated from the GraphQL schema', function () {
   before(async () => {
     testSystem = await startTestSystem({
       label: 'graphql-client',
+      services: ['graph'],
       overrides: { gateway: { RATE_LIMITS: '{"graphql": 0}' } },
     });
   });

@@ -29,7 +29,7 @@ describe('documents of existing clients', function () {
 
   before(async () => {
     const overrides = { gateway: { RATE_LIMITS: '{"graphql": 0}' } };
-    testSystem = await startTestSystem({ label: 'graphql-clients', overrides });
+    testSystem = await startTestSystem({ label: 'graphql-clients', services: ['graph'], overrides });
     const owner = await testSystem.person('Ann');
     ann = owner;
     const urlKey = `w-${randomUUID().slice(0, 18)}`;

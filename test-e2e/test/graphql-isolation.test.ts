@@ -67,7 +67,7 @@ describe('what a person may not see, by GraphQL', function () {
     const overrides = {
       gateway: { RATE_LIMITS: '{"graphql": 0, "codes": 0, "codes-address": 0, "keys": 0, "rest": 0}' },
     };
-    testSystem = await startTestSystem({ label: 'graphql-walls', overrides });
+    testSystem = await startTestSystem({ label: 'graphql-walls', services: ['graph'], overrides });
     [A, B] = [await home(), await home()];
     hidden = await hiddenIn(A);
     const { text } = await testSystem.request(null, 'GET', '/graphql/schema.graphql');

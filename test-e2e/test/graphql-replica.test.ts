@@ -20,6 +20,7 @@ describe('queries of GraphQL with a database replica', function () {
   before(async () => {
     testSystem = await startTestSystem({
       label: 'graphql-replica',
+      services: ['graph'],
       standby: true,
       overrides: { gateway: { RATE_LIMITS: '{"graphql": 0}' } },
     });

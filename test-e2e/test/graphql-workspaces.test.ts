@@ -12,7 +12,7 @@ describe('keys, workspaces and people by GraphQL', function () {
 
   before(async () => {
     const overrides = { gateway: { RATE_LIMITS: '{"graphql": 0}' } };
-    testSystem = await startTestSystem({ label: 'graphql-workspaces', overrides });
+    testSystem = await startTestSystem({ label: 'graphql-workspaces', services: ['graph'], overrides });
     ({ workspaceId } = testSystem);
     ann = await testSystem.member('Ann');
   });

@@ -14,6 +14,7 @@ describe('changes by GraphQL', function () {
   before(async () => {
     testSystem = await startTestSystem({
       label: 'graphql-writes',
+      services: ['graph'],
       overrides: { gateway: { RATE_LIMITS: '{"graphql": 0}' } },
     });
     ({ workspaceId } = testSystem);

@@ -13,6 +13,7 @@ describe('people of a real identity provider', () => {
     const JWT_ISSUERS = JSON.stringify([provider.configuration]);
     testSystem = await startTestSystem({
       label: 'identity',
+      services: [],
       overrides: { gateway: { JWT_ISSUERS }, sync: { JWT_ISSUERS } },
     });
   });

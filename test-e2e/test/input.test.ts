@@ -40,7 +40,11 @@ describe('input of the public API', () => {
   let operations: readonly ApiOperation[];
   before(async function () {
     this.timeout(90_000);
-    testSystem = await startTestSystem({ label: 'input', overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } } });
+    testSystem = await startTestSystem({
+      label: 'input',
+      services: ['graph', 'webhook-dispatcher'],
+      overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } },
+    });
     ann = await testSystem.member('Ann', 'owner');
     operations = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json()).operations;
   });

@@ -33,7 +33,7 @@ describe('a key for one workspace', () => {
 
   before(async function () {
     this.timeout(90_000);
-    testSystem = await startTestSystem({ label: 'limited' });
+    testSystem = await startTestSystem({ label: 'limited', services: ['graph', 'webhook-dispatcher'] });
     ann = await testSystem.person('Ann');
     [inside, outside] = [await home(), await home()];
     key = (await testSystem.keyOf(ann, { permissions: 'full-access', workspaceId: inside.id })).token;

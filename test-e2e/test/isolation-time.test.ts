@@ -39,7 +39,11 @@ describe('the time of a response', function () {
   let own: string;
 
   before(async () => {
-    testSystem = await startTestSystem({ label: 'time', overrides: { gateway: { RATE_LIMITS: UNLIMITED } } });
+    testSystem = await startTestSystem({
+      label: 'time',
+      services: [],
+      overrides: { gateway: { RATE_LIMITS: UNLIMITED } },
+    });
     pool = new Pool(testSystem.baseUrl, { connections: 1 });
     eve = await testSystem.person('Eve');
     own = (await workspaceOf(eve)).id;

@@ -53,7 +53,7 @@ describe('access to a workspace', () => {
 
   before(async function () {
     this.timeout(90_000);
-    testSystem = await startTestSystem({ label: 'walls' });
+    testSystem = await startTestSystem({ label: 'walls', services: ['graph', 'webhook-dispatcher'] });
     operations = describedIn(JSON.parse((await request(null, 'GET', '/openapi.json')).text));
     homes = { A: await home(), B: await home() };
     for (const role of ['owner', 'admin', 'member', 'guest', null] as const) await admit(role);

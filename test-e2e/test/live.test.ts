@@ -9,7 +9,7 @@ describe('two people on two sync replicas', () => {
   let testSystem: TestSystem;
   before(async function () {
     this.timeout(60_000);
-    testSystem = await startTestSystem({ label: 'live', syncReplicas: 2 });
+    testSystem = await startTestSystem({ label: 'live', services: [], syncReplicas: 2 });
   });
   after(() => testSystem.close());
 

@@ -43,6 +43,7 @@ describe('members, invitations and keys', () => {
     this.timeout(90_000);
     testSystem = await startTestSystem({
       label: 'members-model',
+      services: [],
       overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } },
     });
   });

@@ -63,6 +63,7 @@ export class PeopleBrowser implements AsyncDisposable {
     const testSystem = opening.use(
       await startTestSystem({
         label: 'people',
+        services: [],
         overrides: { gateway: { JWT_ISSUERS }, sync: { JWT_ISSUERS }, auth: { OIDC_PROVIDER } },
       }),
     );

@@ -13,7 +13,9 @@ describe('500 clients that are dropped at the same time and reconnect', function
   let storm: StormClients;
   before(async () => {
     stack = new AsyncDisposableStack();
-    testSystem = stack.use(await startTestSystem({ label: 'storm', syncReplicas: 2, gatewayReplicas: 2 }));
+    testSystem = stack.use(
+      await startTestSystem({ label: 'storm', services: [], syncReplicas: 2, gatewayReplicas: 2 }),
+    );
     control = stack.use(await ControlClient.start(testSystem));
     storm = stack.use(await StormClients.open(testSystem, { clients: CLIENTS, people: 20, reloadOneIn: 10 }));
   });

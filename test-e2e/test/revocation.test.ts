@@ -20,7 +20,9 @@ class TwoGateways {
   }
 
   static async open(label: string, options: TestSystemOptions = {}): Promise<TwoGateways> {
-    return new TwoGateways(await startTestSystem({ label, syncReplicas: 2, gatewayReplicas: 2, ...options }));
+    return new TwoGateways(
+      await startTestSystem({ label, services: [], syncReplicas: 2, gatewayReplicas: 2, ...options }),
+    );
   }
 
   /** Sends the request to both gateways. */

@@ -51,7 +51,11 @@ describe('the client package', function client() {
     pages.listen(0, '127.0.0.1');
     await once(pages, 'listening');
     origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
-    testSystem = await startTestSystem({ label: 'client', overrides: { gateway: { CORS_ORIGINS: origin } } });
+    testSystem = await startTestSystem({
+      label: 'client',
+      services: [],
+      overrides: { gateway: { CORS_ORIGINS: origin } },
+    });
   });
   after(async () => {
     pages.closeAllConnections();

@@ -20,7 +20,11 @@ describe('webhooks of a running system', function () {
     const authority = await testAuthority();
     identity = await authority.issue();
     const settings = { WEBHOOK_EXTRA_CA_FILE: authority.caFile, WEBHOOK_RETRY_SCHEDULE: '1s,1s,1s,1s,1s,1s,1s' };
-    testSystem = await startTestSystem({ label: 'webhooks', overrides: { 'webhook-dispatcher': settings } });
+    testSystem = await startTestSystem({
+      label: 'webhooks',
+      services: ['webhook-dispatcher'],
+      overrides: { 'webhook-dispatcher': settings },
+    });
   });
   after(() => testSystem.close());
 

@@ -31,7 +31,10 @@ export interface StackOptions extends CrashHandlers {
   readonly ports?: { readonly api: number; readonly auth: number };
   /** A certificate that the webhook dispatcher trusts, for receivers on this machine. */
   readonly webhookCaFile?: string;
+  /** Zero needs a row in `elsewhere`. */
   readonly replicas?: { readonly [service: string]: number };
+  /** The URL of a service without replicas. */
+  readonly elsewhere?: ReadonlyMap<string, string>;
   readonly restarts: boolean;
   /** The environment of the starting process; services get only the variables in `PASSED_THROUGH`. */
   readonly env: NodeJS.ProcessEnv;
@@ -229,10 +232,9 @@ export class Stack implements AsyncDisposable {
   }
 
   #urlsOf(name: string): string {
-    return this.#planned
-      .filter((one) => one.spec.name === name)
-      .map((one) => `http://127.0.0.1:${one.port}`)
-      .join(',');
+    const planned = this.#planned.filter((one) => one.spec.name === name);
+    if (planned.length === 0) return this.#options.elsewhere?.get(name) ?? '';
+    return planned.map((one) => `http://127.0.0.1:${one.port}`).join(',');
   }
 }
 

@@ -24,6 +24,7 @@ import type { LiveSocket, SocketOptions } from './socket.ts';
 import { socketOf } from './socket.ts';
 import type { Wire } from './wire.ts';
 import { openWire } from './wire.ts';
+import { openAbsentService } from './absent-service.ts';
 
 export interface TestSystemOptions {
   readonly label?: string;
@@ -32,6 +33,9 @@ export interface TestSystemOptions {
   readonly gatewayReplicas?: number;
   readonly dispatcherReplicas?: number;
   readonly graphReplicas?: number;
+  /** Of the services that the gateway can do without, only these run, which is faster. Default: all. A call of another one
+   *  makes `close()` reject. */
+  readonly services?: readonly OptionalService[];
   /** True: a separate PostgreSQL server, for tests that stop or kill it. */
   readonly ownPostgres?: boolean;
   /** True: a separate PostgreSQL server, and a streaming standby of it that the graph service reads. */
@@ -41,6 +45,10 @@ export interface TestSystemOptions {
   /** True: a wire between each process and each store; see `TestSystem.wire`. */
   readonly wires?: boolean;
 }
+
+/** A gateway is ready without these. */
+const OPTIONAL = ['webhook-dispatcher', 'graph', 'agent'] as const;
+export type OptionalService = (typeof OPTIONAL)[number];
 
 export interface Person {
   readonly userId: string;
@@ -68,7 +76,12 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   // Closes the parts that are open when a later one fails.
   await using opening = new AsyncDisposableStack();
   const { label = 'testSystem', syncReplicas = 1, gatewayReplicas = 1 } = options;
-  const { dispatcherReplicas = 1, graphReplicas = 1 } = options;
+  const { dispatcherReplicas = 1, graphReplicas = 1, services = OPTIONAL } = options;
+  const isWanted = (name: OptionalService) => services.includes(name);
+  const elsewhere = new Map<string, string>();
+  for (const name of OPTIONAL.filter((one) => !isWanted(one))) {
+    elsewhere.set(name, opening.use(await openAbsentService(name)).url);
+  }
   const directory = scratch(label);
   const secrets = makeSecrets();
   const hasOwn = options.ownPostgres === true || options.standby === true;
@@ -90,9 +103,11 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       replicas: {
         sync: syncReplicas,
         gateway: gatewayReplicas,
-        'webhook-dispatcher': dispatcherReplicas,
-        graph: graphReplicas,
+        'webhook-dispatcher': isWanted('webhook-dispatcher') ? dispatcherReplicas : 0,
+        graph: isWanted('graph') ? graphReplicas : 0,
+        agent: isWanted('agent') ? 1 : 0,
       },
+      elsewhere,
       restarts: false,
       // Services check every response against its contract, and hash passwords at the lowest cost.
       env: { CHECK_REPLIES: 'on', PASSWORD_COST_LOG2: '14', ...process.env },

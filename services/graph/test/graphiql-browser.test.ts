@@ -12,7 +12,11 @@ describe('GraphiQL in a browser (skipped where there is no Chromium)', function 
 
   before(async function start() {
     browser = await openBrowser(this);
-    testSystem = await startTestSystem({ label: 'graphiql', overrides: { gateway: { GRAPHIQL: 'on' } } });
+    testSystem = await startTestSystem({
+      label: 'graphiql',
+      services: ['graph'],
+      overrides: { gateway: { GRAPHIQL: 'on' } },
+    });
   });
   after(async () => {
     await browser?.close();

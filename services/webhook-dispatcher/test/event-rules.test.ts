@@ -32,7 +32,7 @@ describe('the events of a workspace', function () {
   let member: Person;
 
   before(async () => {
-    testSystem = await startTestSystem({ label: 'event-rules' });
+    testSystem = await startTestSystem({ label: 'event-rules', services: ['webhook-dispatcher'] });
     ({ workspaceId } = testSystem);
     pool = new Pool({ connectionString: testSystem.database.urlOf('wts_webhooks') });
     admin = new Pool({ connectionString: testSystem.database.url });
