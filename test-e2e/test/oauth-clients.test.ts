@@ -26,7 +26,7 @@ describe('clients of other authors get and use tokens', function () {
   this.timeout(60_000);
   let system: TestSystem;
   before(async () => {
-    system = await startTestSystem({ label: 'oauth-clients' });
+    system = await startTestSystem({ label: 'oauth-clients', services: ['graph', 'agent'] });
   });
   after(() => system.close());
 
