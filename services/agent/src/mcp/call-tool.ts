@@ -10,7 +10,6 @@ import { Graph } from '../graph/graph.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { ToolMetrics, ToolOutcome } from '../metrics.ts';
 import { refusalOf, ToolError } from '../tool-error.ts';
-import { TOOLS } from '../tools/index.ts';
 import type { Tool } from '../tools/tool.ts';
 import { Names } from '../words/names.ts';
 
@@ -31,9 +30,17 @@ export interface ToolResult {
   readonly [key: string]: unknown;
 }
 
-const CHECKS: ReadonlyMap<Tool, { readonly input: Validate; readonly output: Validate }> = new Map(
-  TOOLS.map((one) => [one, { input: compile(one.input, 'arguments'), output: compile(one.output, 'result') }]),
-);
+/** Compiled when a first call needs them, because all together take 0.1 s of each start. */
+const inputs = new Map<Tool, Validate>();
+const outputs = new Map<Tool, Validate>();
+
+function checkInput(tool: Tool, args: unknown): void {
+  inputs.getOrInsertComputed(tool, () => compile(tool.input, 'arguments'))(args);
+}
+
+function checkOutput(tool: Tool, result: unknown): void {
+  outputs.getOrInsertComputed(tool, () => compile(tool.output, 'result'))(result);
+}
 
 /** Whether the caller may use a tool. */
 export function mayUse({ effect }: Tool, principal: Principal): boolean {
@@ -59,11 +66,11 @@ export async function callTool(parts: ToolParts, tool: Tool, args: unknown, call
   };
   try {
     if (!mayUse(tool, principal)) throw missingScope(tool);
-    CHECKS.get(tool)?.input(args);
+    checkInput(tool, args);
     const result = await withGraph(parts, caller, (graph) =>
       tool.run(args as never, { principal, graph, names: new Names(graph), now: () => new Date() }),
     );
-    if (parts.checkReplies) CHECKS.get(tool)?.output(JSON.parse(JSON.stringify(result)));
+    if (parts.checkReplies) checkOutput(tool, JSON.parse(JSON.stringify(result)));
     ended('ok');
     return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: { ...result } };
   } catch (error) {
