@@ -33,8 +33,10 @@ export interface TestSystemOptions {
   readonly gatewayReplicas?: number;
   readonly dispatcherReplicas?: number;
   readonly graphReplicas?: number;
-  /** Of the services that the gateway can do without, only these run, which is faster. Default: all. A call of another one
-   *  makes `close()` reject. */
+  /**
+   * Of the services that the gateway can do without, only these run, which is faster. Default: all. A call of another one makes
+   * `close()` reject.
+   */
   readonly services?: readonly OptionalService[];
   /** True: a separate PostgreSQL server, for tests that stop or kill it. */
   readonly ownPostgres?: boolean;
