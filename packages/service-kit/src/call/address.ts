@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
+import { get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
-import { get as httpGet } from '../http/node-http.ts';
 
 interface Connecting {
   readonly connections: number;

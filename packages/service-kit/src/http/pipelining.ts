@@ -1,7 +1,7 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { ServerResponse } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { LIMITS } from '@wts/contracts';
-import { ServerResponse as NodeResponse } from './node-http.ts';
 
 /**
  * Node's parser makes requests of all bytes that a connection has sent, about 5 KB of memory for each, also while earlier ones
@@ -30,7 +30,7 @@ export function boundPipelining(server: Server): void {
 }
 
 /** Reports each request to the queue of its connection. Each server of `serializePipelining` needs it. */
-export class QueuedResponse extends NodeResponse {
+export class QueuedResponse extends ServerResponse {
   constructor(req: IncomingMessage, options?: object) {
     // Node passes options that its types do not have.
     super(...([req, options] as unknown as ConstructorParameters<typeof ServerResponse>));

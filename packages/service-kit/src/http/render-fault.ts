@@ -1,6 +1,6 @@
+import { STATUS_CODES } from 'node:http';
 import type { Fault } from '@wts/contracts';
 import { errorBody } from '@wts/contracts';
-import { STATUS_CODES } from './node-http.ts';
 
 export interface RenderedFault {
   readonly status: number;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { API_VERSION, Fault, LIMITS } from '@wts/contracts';
@@ -10,7 +11,6 @@ import { responseHead, renderFault } from './render-fault.ts';
 import type { RenderedFault } from './render-fault.ts';
 import { boundPipelining, QueuedResponse, serializePipelining } from './pipelining.ts';
 import { originForm } from './target.ts';
-import { createServer } from './node-http.ts';
 
 /** How often Node checks for connections over their time. */
 const CONNECTION_CHECK_MS = 5_000;

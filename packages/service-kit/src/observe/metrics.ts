@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
+import { createServer } from 'node:http';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { createServer } from '../http/node-http.ts';
 
 /** Seconds. Most replies take under 5 ms; callers give up after the largest. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
