@@ -140,7 +140,8 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     await using tab = await system.tab(app.address);
     const { keyboard } = tab.page;
     const { email, password } = system.testSystem.account;
-    // The first field has the focus.
+    // The first field has the focus, which Chromium gives it with the first frame after loading.
+    await tab.page.locator('input[name="email"]:focus').waitFor();
     for (const text of [email, password]) {
       await keyboard.type(text);
       await keyboard.press('Tab');
