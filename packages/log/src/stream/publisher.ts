@@ -1,7 +1,7 @@
 import { STREAM } from '@wts/contracts';
 import type { EntryChunk } from '@wts/contracts';
 import { headers } from 'nats';
-import type { JetStreamManager, JetStreamPublishOptions, NatsConnection } from 'nats';
+import type { JetStreamManager, JetStreamPublishOptions, NatsConnection, PubAck } from 'nats';
 import { encodeChunk, encodeWithoutEntries, messageIdOf, parseMessageId } from './chunk.ts';
 import { isJetStreamError } from './topology.ts';
 
@@ -33,59 +33,86 @@ export interface Publisher {
 export function openPublisher(nc: NatsConnection): Publisher {
   const stream = nc.jetstream();
   let manager: JetStreamManager | undefined;
-  let expected: NonNullable<JetStreamPublishOptions['expect']> | null = null;
-  // A restarted server has the last id only if it is in the duplicate window.
-  let isLastIdLost = false;
+  let end: StreamEnd | EmptyStream | null = null;
+
+  async function store(chunk: EntryChunk, id: string, expected: Expectation): Promise<PubAck> {
+    const header = headers();
+    header.set('prev', chunk.prev);
+    return stream.publish(STREAM.subject, encodeForServer(nc, chunk), {
+      msgID: id,
+      expect: { streamName: STREAM.name, ...expected },
+      headers: header,
+      timeout: ACK_TIMEOUT_MS,
+    });
+  }
+
+  /** A restarted server has the last id only if it is in the duplicate window, but always the last sequence number. */
+  async function storeAfter(after: StreamEnd | EmptyStream, chunk: EntryChunk, id: string): Promise<PubAck> {
+    if (after.id === null) return store(chunk, id, { lastSequence: after.sequence });
+    try {
+      return await store(chunk, id, { lastMsgID: after.id });
+    } catch (error) {
+      const isLost = isJetStreamError(error, WRONG_LAST_ID) && NO_LAST_ID.test(error.message);
+      if (!isLost || after.sequence === null) throw error;
+      return store(chunk, id, { lastSubjectSequence: after.sequence });
+    }
+  }
 
   return {
     async last() {
-      expected = null;
+      end = null;
       manager ??= await nc.jetstreamManager({ checkAPI: false });
       try {
         // The stream's leader replies; a follower's reply could be old.
         const message = await manager.streams.getMessage(STREAM.name, { last_by_subj: STREAM.subject });
         const id = message.header.get('Nats-Msg-Id');
-        const end = parseMessageId(id);
-        if (end === null) throw new Error(`stream ${STREAM.name} ends with a message that is no chunk: "${id}"`);
-        expected = isLastIdLost ? { lastSubjectSequence: message.seq } : { lastMsgID: id };
-        isLastIdLost = false;
-        return { epoch: end.epoch, last: end.last };
+        const last = parseMessageId(id);
+        if (last === null) throw new Error(`stream ${STREAM.name} ends with a message that is no chunk: "${id}"`);
+        end = { id, sequence: message.seq };
+        return { epoch: last.epoch, last: last.last };
       } catch (error) {
         if (!isJetStreamError(error, NO_MESSAGE)) throw error;
         // A stream whose messages have all expired keeps its last sequence number: the next message follows that.
         const { state } = await manager.streams.info(STREAM.name);
-        expected = { lastSequence: state.last_seq };
+        end = { id: null, sequence: state.last_seq };
         return null;
       }
     },
 
     async publish(chunk) {
-      if (expected === null) throw new Error('publish before last()');
+      if (end === null) throw new Error('publish before last()');
+      const after = end;
+      end = null;
       const id = messageIdOf(chunk);
-      const header = headers();
-      header.set('prev', chunk.prev);
-      const options = {
-        msgID: id,
-        expect: { streamName: STREAM.name, ...expected },
-        headers: header,
-        timeout: ACK_TIMEOUT_MS,
-      };
-      expected = null;
       try {
-        const ack = await stream.publish(STREAM.subject, encodeForServer(nc, chunk), options);
-        expected = { lastMsgID: id };
+        const ack = await storeAfter(after, chunk, id);
+        end = { id, sequence: ack.seq };
         return ack.duplicate ? 'duplicate' : 'stored';
       } catch (error) {
         if (!isJetStreamError(error, WRONG_LAST_ID, WRONG_LAST_SEQUENCE)) throw error;
         // After the duplicate window the server refuses also a chunk that is its last message already.
-        isLastIdLost = NO_LAST_ID.test(error.message);
         if (!error.message.endsWith(`: ${id}`)) return 'conflict';
-        expected = { lastMsgID: id };
+        end = { id, sequence: null };
         return 'duplicate';
       }
     },
   };
 }
+
+/** The message that the next one follows. */
+interface StreamEnd {
+  readonly id: string;
+  /** Null when it is unknown. */
+  readonly sequence: number | null;
+}
+
+/** A stream whose messages have all expired. */
+interface EmptyStream {
+  readonly id: null;
+  readonly sequence: number;
+}
+
+type Expectation = NonNullable<JetStreamPublishOptions['expect']>;
 
 /** The chunk; without its entries when the message would be larger than the server accepts. */
 export function encodeForServer(nc: NatsConnection, chunk: EntryChunk): Uint8Array {
