@@ -275,7 +275,7 @@ export const joinWorkspace = contract({
     'When you are a member already, you get the same answer, and nothing changes, not even your role. 410 when you were removed from the workspace, or your role was lowered, after the invitation was made.',
   tag: 'Workspaces',
   scope: 'admin',
-  callers: ['graph', 'auth'],
+  callers: ['graph'],
   body: {
     type: 'object',
     additionalProperties: false,
@@ -294,6 +294,28 @@ export const joinWorkspace = contract({
     }),
     example: { ok: true, workspace: { ...workspaceExample, role: 'member' }, role: 'member' },
   },
+  errors: ['not_found', 'forbidden', 'wrong_address', 'invitation_expired', 'conflict'],
+});
+
+/**
+ * Joins as `joinWorkspace` does, for a person who signs in by password. Their address is not verified, because no service sends mail; for
+ * the invitation that names it, its code is enough.
+ */
+export const internalJoinWorkspace = contract({
+  id: 'internalJoinWorkspace',
+  method: 'POST',
+  path: '/internal/invitations/join',
+  summary: 'Join a workspace with an invitation code, with the address of an account',
+  tag: 'Internal',
+  scope: 'admin',
+  internal: { callers: ['auth'] },
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['code', 'address'],
+    properties: { code: { type: 'string', minLength: 1, maxLength: 200 }, address: { type: ['string', 'null'] } },
+  },
+  reply: { status: 200, schema: okBody({ role: { type: 'string', enum: ROLES } }) },
   errors: ['not_found', 'forbidden', 'wrong_address', 'invitation_expired', 'conflict'],
 });
 

@@ -105,11 +105,11 @@ export class IdentityProvider {
   }
 
   /** The claims as `@wts/access` reads those of a token at the API. */
-  #identityOf({ sub, name, email, email_verified: verified, picture }: Record<string, unknown>): IdentityClaims {
+  #identityOf({ iss, sub, name, email, email_verified: verified, picture }: Record<string, unknown>): IdentityClaims {
     const isVerified = verified === true || verified === 'true';
     const emailVerified = verified === undefined ? (this.#setting.trustsEmails ? true : undefined) : isVerified;
     return {
-      issuer: this.#setting.issuer,
+      issuer: String(iss),
       subject: String(sub),
       ...(typeof name === 'string' ? { name } : {}),
       ...(typeof email === 'string' ? { email } : {}),

@@ -13,8 +13,8 @@ export interface Invitation {
 export interface WorkspaceStandIn extends AsyncDisposable {
   readonly url: string;
   readonly invitations: Map<string, Invitation | Fault>;
-  readonly joined: { readonly code: string; readonly principal: Principal }[];
-  /** The next call of `joinWorkspace` fails with it. */
+  readonly joined: { readonly code: string; readonly address: string | null; readonly principal: Principal }[];
+  /** The next call of `internalJoinWorkspace` fails with it. */
   failure: Fault | null;
 }
 
@@ -25,17 +25,17 @@ export async function openWorkspaceStandIn(secret: string): Promise<WorkspaceSta
       const send = (status: number, body: object): void =>
         void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       const { caller, principal } = read(String(req.headers[HEADERS.principal]));
-      const { code } = JSON.parse(await textOf(req)) as { code: string };
+      const { code, address = null } = JSON.parse(await textOf(req)) as { code: string; address?: string | null };
       const found = standIn.invitations.get(code) ?? new Fault('not_found');
-      const isJoin = req.url === memberApi.joinWorkspace.path;
+      const isJoin = req.url === memberApi.internalJoinWorkspace.path;
       const { failure } = standIn;
       if (isJoin) standIn.failure = null;
       const fault =
         caller === 'auth' ? (found instanceof Fault ? found : isJoin ? failure : null) : new Fault('token_invalid');
       if (fault !== null) return send(fault.status, errorBody(fault));
       if (!isJoin) return send(200, { ok: true, invitation: found });
-      standIn.joined.push({ code, principal });
-      return send(200, { ok: true, workspace: {}, role: 'member' });
+      standIn.joined.push({ code, address, principal });
+      return send(200, { ok: true, role: 'member' });
     })();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -10,7 +10,7 @@ const FORM = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length
 const PER_ADDRESS: Readonly<Record<string, readonly string[]>> = {
   'sign-in': ['POST /sign-in', 'POST /join', 'POST /account/password'],
   register: ['POST /register'],
-  authorize: ['GET /authorize', 'POST /authorize'],
+  authorize: ['GET /authorize', 'POST /authorize', 'GET /sign-in/provider'],
   token: ['POST /token'],
 };
 

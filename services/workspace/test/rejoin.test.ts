@@ -154,7 +154,7 @@ describe('an invitation code from before a removal or a demotion', () => {
         },
       },
       grace.principal,
-      code,
+      { code },
       {},
     );
     await isChecked.promise;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { faultOfPassword } from '../domain/password-rules.ts';
 import type { Grants } from '../oauth/grants.ts';
 import type { PasswordHashes } from '../password-hashes.ts';
-import type { AccountStore } from '../store/accounts.ts';
+import type { Account, AccountStore } from '../store/accounts.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 
@@ -15,6 +15,9 @@ interface ChangeContext {
   readonly grants: Pick<Grants, 'revokeAllOf'>;
 }
 
+/** What is wrong, as a sentence, or the account with its new password. */
+type ChangeOutcome = { readonly wrong: string } | { readonly account: Pick<Account, 'id' | 'passwordHash'> };
+
 interface Change {
   readonly current: string;
   readonly password: string;
@@ -23,31 +26,32 @@ interface Change {
 }
 
 /**
- * Changes the password of the person of a session. It returns what is wrong as a sentence, or null. Whoever knew the old password loses
- * what they got by it: all other sessions and all apps. Failures are counted, so a stolen session does not help to guess.
+ * Changes the password of the person of a session. Whoever knew the old password loses what they got by it: all sessions and all
+ * apps. The caller begins a new session, because the cookie of the old one may be stolen too. Failures are counted, so a stolen session does not help to guess.
  * Keeps authentication.accounts.password-change.
  */
-export async function changePassword(context: ChangeContext, session: Session, change: Change): Promise<string | null> {
+export async function changePassword(context: ChangeContext, session: Session, change: Change): Promise<ChangeOutcome> {
   const { accounts, attempts, passwords, sessions, grants } = context;
   const account = session.accountId === null ? null : await accounts.find(session.accountId);
-  if (account === null) return 'You sign in without a password here.';
+  if (account === null) return { wrong: 'You sign in without a password here.' };
   const fault = faultOfPassword(change.password, account.email);
-  if (fault !== null) return fault;
+  if (fault !== null) return { wrong: fault };
   const hash = createHash('sha256').update(`change\n${account.id}`).digest();
   const counted = [{ hash, failuresMax: LIMITS.signInFailuresMax }];
-  if ((await attempts.begin(counted)) !== null) return 'Too many attempts failed. Try again in a few minutes.';
+  if ((await attempts.begin(counted)) !== null)
+    return { wrong: 'Too many attempts failed. Try again in a few minutes.' };
   let isRight: boolean | null = null;
   try {
     isRight = await passwords.verify(change.current, account.passwordHash, change);
   } finally {
     if (isRight !== false) await attempts.takeBack(counted);
   }
-  if (!isRight) return 'The current password is wrong.';
+  if (!isRight) return { wrong: 'The current password is wrong.' };
   const to = await passwords.hash(change.password, change);
   if (!(await accounts.changePassword(account.id, { from: account.passwordHash, to }))) {
-    return 'The password was changed meanwhile. Sign in again.';
+    return { wrong: 'The password was changed meanwhile. Sign in again.' };
   }
-  await sessions.endOthers(session.userId, session.id);
+  await sessions.endAllOf(session.userId);
   await grants.revokeAllOf(session.userId);
-  return null;
+  return { account: { id: account.id, passwordHash: to } };
 }

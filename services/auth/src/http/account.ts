@@ -1,11 +1,12 @@
 import { Fault, NOT_BLANK_PATTERN, pageApi } from '@wts/contracts';
+import { beginSession } from '../commands/begin-session.ts';
 import { changePassword } from '../commands/change-password.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../commands/manage-api-keys.ts';
 import type { PeopleContext } from '../people-context.ts';
 import { accountPage, type AccountPage } from '../pages/account.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Session } from '../store/sessions.ts';
-import { formToken } from './browser.ts';
+import { formToken, sessionCookie } from './browser.ts';
 import { mountPage, principalOf, type PageCall, type Pages } from './mount-page.ts';
 import { passwordsClosed } from './sign-in.ts';
 
@@ -32,9 +33,14 @@ export function mountAccount(pages: Pages, context: PeopleContext): void {
     const { accounts, attempts, passwords } = context;
     const change = { current: form.text('current'), password: form.text('password'), network, signal };
     const parts = { accounts, attempts, passwords, sessions, grants: oauth.grants };
-    const wrong = await changePassword(parts, session, change);
-    if (wrong === null) return { to: `${site.issuer}/account?done=password` };
-    return { status: 422, page: await show(call, session, { wrong: { about: 'password', text: wrong } }) };
+    const changed = await changePassword(parts, session, change);
+    if ('wrong' in changed) {
+      return { status: 422, page: await show(call, session, { wrong: { about: 'password', text: changed.wrong } }) };
+    }
+    const secret = await beginSession(sessions, { userId: session.userId, account: changed.account });
+    // Null: the password was changed again meanwhile.
+    if (secret === null) return { to: `${site.issuer}/sign-in` };
+    return { to: `${site.issuer}/account?done=password`, cookies: [sessionCookie(site, secret)] };
   });
   mountPage(pages, pageApi.createKey, async (call) => {
     const session = sessionOf(call);

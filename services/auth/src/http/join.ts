@@ -2,7 +2,6 @@ import { Fault, memberApi, pageApi, type ReplyOf } from '@wts/contracts';
 import { beginSession, hashOfSecret } from '../commands/begin-session.ts';
 import { registerAccount } from '../commands/register-account.ts';
 import { placesOf } from '../commands/sign-in-by-password.ts';
-import { comparableEmail } from '../domain/email.ts';
 import type { PeopleContext } from '../people-context.ts';
 import { enterCodePage, joinedPage, newPersonPage, signedInPage } from '../pages/join.ts';
 import type { Session } from '../store/sessions.ts';
@@ -82,7 +81,7 @@ async function register(
     {
       name: form.text('name'),
       email: bound ?? form.text('email'),
-      emailVerified: bound !== null,
+      emailVerified: false,
       password: form.text('password'),
       network,
       signal,
@@ -104,31 +103,19 @@ async function accept(
   call: PageCall,
   presented: Presented & { readonly session: Session },
 ): Promise<PageAnswer> {
-  await verifyByInvitation(context, call, presented);
   return { page: joinedPage(pages.site, await joinAs(context, call, presented)) };
 }
 
-/** The code of an invitation for an address was given to that address, so it verifies the same address of an account. */
-async function verifyByInvitation(
-  { accounts, personOf }: PeopleContext,
-  { requestId, signal }: PageCall,
-  { session: { accountId }, invitation: { email } }: Presented & { readonly session: Session },
-): Promise<void> {
-  const account = accountId === null || email === null ? null : await accounts.find(accountId);
-  if (account === null || account.emailVerified || email === null) return;
-  if (comparableEmail(account.email) !== comparableEmail(email)) return;
-  await accounts.verifyEmail(account.id);
-  await personOf({ ...account, emailVerified: true }, { requestId, signal });
-}
-
+/** The inviter knows the code too, so it proves the address of the person for this invitation only. */
 async function joinAs(
-  { workspace }: PeopleContext,
+  { workspace, accounts }: PeopleContext,
   { requestId, signal }: PageCall,
   { code, session, invitation }: Presented & { readonly session: Session },
 ): Promise<{ workspaceName: string; role: string }> {
-  const { role } = await workspace.call(memberApi.joinWorkspace, {
+  const account = session.accountId === null ? null : await accounts.find(session.accountId);
+  const { role } = await workspace.call(memberApi.internalJoinWorkspace, {
     principal: principalOf(session),
-    body: { code },
+    body: { code, address: account?.email ?? null },
     requestId,
     signal,
     idempotent: true,

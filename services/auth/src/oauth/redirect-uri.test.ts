@@ -35,6 +35,8 @@ describe('a redirect URI', () => {
       'http://0x7f.1/',
       'http://LOCALHOST/',
       'myapp:/cb',
+      'com.example.app://x:99999999/cb',
+      'cursor://[',
       'cursors://cb',
       'javascript:alert(1)',
       'JavaScript:alert(1)//a.b',

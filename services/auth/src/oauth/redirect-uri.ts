@@ -20,7 +20,7 @@ export function refusalOfRedirectUri(uri: unknown): string | null {
       ? null
       : 'A redirect URI with http must be on 127.0.0.1, [::1] or localhost; use https for others.';
   }
-  return PRIVATE_USE.test(uri) || KNOWN_SCHEME.test(uri)
+  return (PRIVATE_USE.test(uri) || KNOWN_SCHEME.test(uri)) && URL.canParse(uri)
     ? null
     : 'The scheme of a redirect URI is https, or a reversed domain name such as com.example.app.';
 }

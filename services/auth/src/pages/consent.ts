@@ -1,4 +1,5 @@
 import type { GrantScope } from '@wts/contracts';
+import { oauthApi } from '@wts/contracts';
 import { html, type Html } from './html.ts';
 import type { Page, Site } from './layout.ts';
 import { form } from './parts.ts';
@@ -31,7 +32,7 @@ export function consentPage(site: Site, options: ConsentPage): Page {
       </p>
       <p>It will be able to:</p>
       <ul class="allowed">
-        ${scopes.map((scope) => html`<li>${SCOPE_TEXTS[scope]}</li>`)}
+        ${oauthApi.GRANT_SCOPES.filter((scope) => scopes.includes(scope) || scopes.includes('write')).map((scope) => html`<li>${SCOPE_TEXTS[scope]}</li>`)}
       </ul>
       <p class="quiet small">
         It can do this in all your workspaces, as far as your role allows, until you revoke it. It cannot manage

@@ -29,7 +29,6 @@ export interface AccountStore {
   insert(account: NewAccount): Promise<boolean>;
   /** False when the password was changed meanwhile. */
   changePassword(id: string, change: { readonly from: string; readonly to: string }): Promise<boolean>;
-  verifyEmail(id: string): Promise<void>;
 }
 
 const COLUMNS = `id, shown_email as email, name, email_verified as "emailVerified", password_hash as "passwordHash"`;
@@ -53,9 +52,6 @@ export function accountStore(knex: Knex): AccountStore {
     changePassword: async (id, { from, to }) => {
       const sql = `update auth.accounts set password_hash = :to where id = :id and password_hash = :from returning id`;
       return (await rows(knex, sql, { id, from, to })).length > 0;
-    },
-    verifyEmail: async (id) => {
-      await rows(knex, `update auth.accounts set email_verified = true where id = :id`, { id });
     },
   };
 }

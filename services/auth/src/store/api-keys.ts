@@ -94,7 +94,7 @@ export function apiKeyStore(knex: Knex): ApiKeyStore {
           select coalesce(array_agg(workspace_id), '{}') as ids from sync.workspace_members
             where user_id = :userId and role = any(:roles)
         )
-        update auth.api_keys k set revoked_at = now()
+        update auth.api_keys k set revoked_at = clock_timestamp()
         where id = (select cast(:id as uuid) from administered) and revoked_at is null
           and (user_id = :userId or workspace_id = any((select ids from administered)::uuid[]))
         returning id, user_id as "userId"`;

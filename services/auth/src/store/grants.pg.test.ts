@@ -39,7 +39,7 @@ describe('the store of grants', () => {
       grants.insert({ id: randomUUID(), userId: person, sessionId, ...grant, ...more }, randomBytes(32));
     assert.equal(await insert(), true);
     assert.equal(await insert(randomUUID()), false);
-    await sessionStore(knex).endOthers(userId, randomUUID());
+    await sessionStore(knex).endAllOf(userId);
     assert.equal(await insert(), false);
   });
 

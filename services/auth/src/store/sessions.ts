@@ -31,8 +31,7 @@ export interface SessionStore {
    */
   insert(session: NewSession): Promise<boolean>;
   end(id: string): Promise<void>;
-  /** Ends the sessions of a person, except one. */
-  endOthers(userId: string, exceptId: string): Promise<void>;
+  endAllOf(userId: string): Promise<void>;
 }
 
 /** How exactly the last use is stored. */
@@ -81,8 +80,8 @@ export function sessionStore(knex: Knex): SessionStore {
     end: async (id) => {
       await rows(knex, `delete from auth.sessions where id = :id`, { id });
     },
-    endOthers: async (userId, exceptId) => {
-      await rows(knex, `delete from auth.sessions where user_id = :userId and id <> :exceptId`, { userId, exceptId });
+    endAllOf: async (userId) => {
+      await rows(knex, `delete from auth.sessions where user_id = :userId`, { userId });
     },
   };
 }

@@ -12,7 +12,7 @@ export interface Counted {
 export interface SignInAttemptStore {
   /**
    * Counts an attempt as failed before its password is checked, so that parallel attempts count too. Returns the time until the
-   * next attempt in seconds, or null when this one may proceed.
+   * next attempt in seconds, or null when this one may proceed. An attempt that one counter refuses counts on no other.
    */
   begin(counted: readonly Counted[]): Promise<number | null>;
   /** The attempt did not fail. */
@@ -31,7 +31,13 @@ export function signInAttemptStore(knex: Knex): SignInAttemptStore {
       // In one order, so that no two attempts lock each other.
       const ordered = counted.toSorted((a, b) => Buffer.compare(a.hash, b.hash));
       const waits: number[] = [];
-      for (const one of ordered) waits.push(...(await count(knex, one)));
+      const passed: Counted[] = [];
+      for (const one of ordered) {
+        const refusal = await count(knex, one);
+        if (refusal.length === 0) passed.push(one);
+        waits.push(...refusal);
+      }
+      if (waits.length > 0) await takeBack(knex, passed);
       await rows(
         knex,
         `delete from auth.sign_in_failures where counted_hash in (select counted_hash from auth.sign_in_failures
@@ -39,10 +45,7 @@ export function signInAttemptStore(knex: Knex): SignInAttemptStore {
       );
       return waits.length === 0 ? null : Math.max(...waits);
     },
-    takeBack: async (counted) => {
-      const sql = `update auth.sign_in_failures set failures = failures - 1 where counted_hash = :hash and failures > 0`;
-      for (const { hash } of counted) await rows(knex, sql, { hash });
-    },
+    takeBack: (counted) => takeBack(knex, counted),
     // Primary key sign_in_places (account_id, place_hash).
     knownPlaces: async (accountId, places) => {
       const sql = `select place_hash as place from auth.sign_in_places
@@ -63,6 +66,11 @@ export function signInAttemptStore(knex: Knex): SignInAttemptStore {
       await rows(knex, drop, { accountId });
     },
   };
+}
+
+async function takeBack(knex: Knex, counted: readonly Counted[]): Promise<void> {
+  const sql = `update auth.sign_in_failures set failures = failures - 1 where counted_hash = :hash and failures > 0`;
+  for (const { hash } of counted) await rows(knex, sql, { hash });
 }
 
 /** Empty when the attempt may proceed, otherwise the seconds until the window ends. A refused attempt does not prolong it. */

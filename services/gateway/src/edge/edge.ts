@@ -144,7 +144,9 @@ function callerLines(context: RequestContext, to: UpstreamName, { mintToken, rat
 /** Takes a request slot of this caller until the answer is sent. Returns the function that counts bytes of the body. */
 function takeShare(context: RequestContext, res: ServerResponse, { shares, rates }: EdgeParts): ReserveBytes {
   if (res.closed) throw new ClientClosedError();
-  const slot = shares.acquire(context.principal?.userId ?? '', rates.networkOf(context));
+  const network = rates.networkOf(context);
+  // Without a credential each network is a caller, because otherwise one of them could take the share of all.
+  const slot = shares.acquire(context.principal?.userId ?? `network ${network}`, network);
   res.once('close', () => slot.release());
   // Keeps no bytes for a client that has disconnected.
   return (bytes) => (res.closed ? new Fault('malformed_request') : slot.hold(bytes));

@@ -42,7 +42,12 @@ const OPTIONAL: readonly RatePolicy[] = Object.entries(SYNC_RATES).flatMap(([nam
   ];
 });
 
-const AUTHORIZE: readonly string[] = [authorizeApi.authorize.id, authorizeApi.authorizeForm.id];
+/** Each of these stores a request that waits for the person. */
+const AUTHORIZE: readonly string[] = [authorizeApi.authorize, authorizeApi.authorizeForm, pageApi.providerSignIn].map(
+  ({ id }) => id,
+);
+/** These answer whether a code is that of an invitation. */
+const CODES: readonly string[] = [memberApi.joinWorkspace, pageApi.joinPage, pageApi.join].map(({ id }) => id);
 /** Forms that check or store a password. */
 const PASSWORD_PAGES: readonly string[] = [pageApi.signIn, pageApi.join, pageApi.changePassword].map(({ id }) => id);
 
@@ -82,7 +87,7 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     limit: 300,
     windowSeconds: 60,
     per: 'address',
-    appliesTo: ({ id }) => id === memberApi.joinWorkspace.id,
+    appliesTo: ({ id }) => CODES.includes(id),
     onStatus: [403, 404, 410],
   },
   {

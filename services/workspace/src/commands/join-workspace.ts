@@ -11,6 +11,12 @@ import type { Trace } from './commit-unit.ts';
 
 type JoinContext = Pick<Context, 'roles' | 'workspaces' | 'invitations' | 'addressesOf' | 'commitUnit'>;
 
+interface Presented {
+  readonly code: string;
+  /** An address of the person that no provider verified, for a caller who says that the code is enough. */
+  readonly address?: string | null;
+}
+
 /**
  * Redeems a code. Two services store the invitation and the membership, so an invitation for one use is claimed before
  * the membership is committed and marked as used after it: only one of several parallel attempts succeeds, and only the same
@@ -19,14 +25,15 @@ type JoinContext = Pick<Context, 'roles' | 'workspaces' | 'invitations' | 'addre
 export async function joinWorkspace(
   context: JoinContext,
   principal: Principal,
-  code: string,
+  { code, address = null }: Presented,
   trace: Trace,
 ): Promise<Workspace> {
   requireUnrestricted(principal);
   const { userId } = principal;
   const invitation = await context.invitations.findByCode(hashInvitationCode(code), INVITING_ROLES, userId);
   const isAddressed = (invitation?.email ?? null) !== null;
-  const addresses = isAddressed ? await context.addressesOf(userId, trace) : [];
+  const verified = isAddressed ? await context.addressesOf(userId, trace) : [];
+  const addresses = address === null ? verified : [...verified, address];
   // Read after the invitation: when a membership ends in between, it is missing here, or the commit below has a used txId.
   const isMember = invitation !== null && (await isMemberOf(context, userId, invitation));
   const hasLostSince = invitation?.hasLostSince ?? false;

@@ -36,7 +36,7 @@ export function mountWorkspaces(router: IRouter, context: Context): void {
     router,
     memberApi.joinWorkspace,
     async (call) => {
-      const workspace = await joinWorkspace(context, call.principal, call.body.code, call);
+      const workspace = await joinWorkspace(context, call.principal, call.body, call);
       return { ok: true, workspace, role: workspace.role };
     },
     keyed,
@@ -67,6 +67,10 @@ export function mountWorkspaces(router: IRouter, context: Context): void {
     }),
     keyed,
   );
+  mount(router, memberApi.internalJoinWorkspace, async (call) => ({
+    ok: true,
+    role: (await joinWorkspace(context, call.principal, call.body, call)).role,
+  }));
   mount(router, memberApi.internalReadInvitation, async ({ body }) => ({
     ok: true,
     invitation: await readInvitation(context, body.code),
