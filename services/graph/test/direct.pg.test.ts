@@ -1,13 +1,34 @@
 import { inversesOf, MODELS, modelNamed, relationsOf, singularOf, type Model } from '@wts/models';
+import { Fault } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { execute, parse, validate, validateExecutionArgs, type ExecutionResult } from 'graphql';
 import type { RequestContext } from '../src/context.ts';
 import { answerDirectly, directPlanOf } from '../src/graphql/direct.ts';
+import { graphError } from '../src/graphql/errors.ts';
+import { runOperation, type PreparedOperation } from '../src/graphql/execute.ts';
 import { SCHEMA } from '../src/graphql/schema.ts';
 import { fieldsOf } from '../src/graphql/types/names.ts';
 import { Reads } from '../src/queries/reads.ts';
 import { Records } from './records.ts';
+
+/** Names like those that a statement has for its own rows and columns: an answer may have them too. */
+const NAMES = [
+  'one',
+  'node',
+  'info',
+  'shown',
+  'made',
+  't',
+  'page',
+  'd1',
+  'd2',
+  'found',
+  'place',
+  'near',
+  'frozen',
+  'key_0',
+];
 
 describe('a direct answer', function () {
   this.timeout(120_000);
@@ -118,6 +139,22 @@ describe('a direct answer', function () {
     assert.ok(direct > all / 2, `${direct} of ${all} are direct`);
   });
 
+  it('is the answer of graphql-js for names that the statement could have itself [graphql.answers.direct]', async () => {
+    const [id] = taskIds;
+    for (const name of NAMES)
+      for (const query of [
+        `{ tasks { nodes { ${name}: title id } } }`,
+        `{ tasks { nodes { id project { ${name}: name id } comments { ${name}: nodes { ${name}: body } } } } }`,
+        `{ task(id: "${id}") { ${name}: description } }`,
+        `{ tasks { edges { node { ${name}: id } } } }`,
+        `{ tasks { edges { ${name}: cursor edge: node { id } } } }`,
+        `{ tasks { edges { ${name}: node { id } } totalCount } }`,
+        `{ tasks { ${name}: totalCount } }`,
+        `{ tasks { ${name}: pageInfo { ${name}: hasNextPage startCursor } nodes { ${name}: id } edges { ${name}: cursor } } }`,
+      ])
+        assert.ok(await assertEqual(query), query);
+  });
+
   it('is one statement for all levels', async () => {
     const query = `{ tasks(first: 20) { nodes { title project { name lead { name } } comments(first: 5) { nodes { body author { name } } } } } }`;
     await both(query);
@@ -197,6 +234,36 @@ describe('a direct answer', function () {
     }
   });
 
+  it('ends without graphql-js when the request may not read more', async () => {
+    const { statements } = records.context;
+    const rows = statements.rows.bind(statements);
+    const principal = { userId: me, scopes: ['read' as const], credential: { kind: 'jwt' as const, id: 'test' } };
+    try {
+      for (const [error, code] of [
+        [new Fault('unavailable', { message: 'Too much', retryAfterSeconds: 3 }), 'UNAVAILABLE'],
+        [graphError('COMPLEXITY_LIMIT_EXCEEDED', 'Too large'), 'COMPLEXITY_LIMIT_EXCEEDED'],
+      ] as const) {
+        let count = 0;
+        statements.rows = () => {
+          count += 1;
+          return Promise.reject(error);
+        };
+        const caller = { principal, requestId: 'test', signal: new AbortController().signal };
+        const context = { ...caller, reads: new Reads(records.context, caller) } as unknown as RequestContext;
+        const document = parse('{ tasks { nodes { id } } }');
+        const validated = validateExecutionArgs({ schema: SCHEMA, document, contextValue: context });
+        const { data, result } = await runOperation({ validated, context } as unknown as PreparedOperation);
+        assert.deepEqual([data, result.data, count], [null, null, 1]);
+        assert.deepEqual(
+          result.errors?.map(({ message, extensions }) => [message, extensions['code'], extensions['requestId']]),
+          [[error.message, code, 'test']],
+        );
+      }
+    } finally {
+      statements.rows = rows;
+    }
+  });
+
   interface Operation {
     readonly query: string;
     readonly variables: Record<string, unknown>;
@@ -252,9 +319,15 @@ describe('a direct answer', function () {
       const unique = [...new Map(given.map((one) => [one.split(':', 1)[0], one])).values()];
       const parts = [
         ...(this.#draw(4) > 0 ? [`nodes ${this.#record(model, levels - 1)}`] : []),
-        ...(this.#draw(4) === 0 ? [`edges { cursor node ${this.#record(model, levels - 1)} }`] : []),
-        ...(this.#draw(3) === 0 ? ['pageInfo { hasNextPage hasPreviousPage startCursor end: endCursor }'] : []),
-        ...(this.#draw(4) === 0 ? ['totalCount'] : []),
+        ...(this.#draw(4) === 0
+          ? [
+              `edges { ${this.#draw(2) === 0 ? 'cursor node' : `${this.#one(NAMES)}: cursor edge: node`} ${this.#record(model, levels - 1)} }`,
+            ]
+          : []),
+        ...(this.#draw(3) === 0
+          ? [`pageInfo { ${this.#as()}hasNextPage hasPreviousPage startCursor end: endCursor }`]
+          : []),
+        ...(this.#draw(4) === 0 ? [`${this.#as()}totalCount`] : []),
         ...(this.#draw(8) === 0 ? ['__typename'] : []),
       ];
       return `(${unique.join(', ')}) { ${parts.length === 0 ? 'totalCount' : parts.join(' ')} }`;
@@ -264,6 +337,7 @@ describe('a direct answer', function () {
       const fields = fieldsOf(model).map(([name]) => name);
       const parts = Array.from({ length: 1 + this.#draw(5) }, () => this.#one(fields));
       if (this.#draw(5) === 0) parts.push(`${model.name.toLowerCase()}Name: ${this.#one(fields)}`);
+      if (this.#draw(3) === 0) parts.push(`${this.#one(NAMES)}: ${this.#one(fields)}`);
       if (this.#draw(6) === 0) parts.push('__typename');
       if (this.#draw(6) === 0) parts.push(`... on ${model.name} { id ${this.#one(fields)} }`);
       if (levels > 0) {
@@ -281,6 +355,11 @@ describe('a direct answer', function () {
         }
       }
       return `{ ${[...new Set(parts)].join(' ')} }`;
+    }
+
+    /** A name for a field, or none. */
+    #as(): string {
+      return this.#draw(2) === 0 ? `${this.#one(NAMES)}: ` : '';
     }
 
     #filter(): string {

@@ -1,6 +1,6 @@
-import { isUuid } from '@wts/contracts';
+import { Fault, isUuid } from '@wts/contracts';
 import { inversesOf, MODELS, relationsOf, singularOf, type Model } from '@wts/models';
-import { getArgumentValues, GraphQLObjectType, Kind } from 'graphql';
+import { getArgumentValues, GraphQLError, GraphQLObjectType, Kind } from 'graphql';
 import type { FieldNode, GraphQLSchema, SelectionSetNode, ValidatedExecutionArgs, ValueNode } from 'graphql';
 import type { RequestContext } from '../context.ts';
 import type { Reads } from '../queries/reads.ts';
@@ -28,8 +28,9 @@ import { fieldsByName } from './types/names.ts';
  * The execution of graphql-js stays the rule of what an operation means. An operation is planned only when all of it is of the kinds
  * below; directives, `last`, interfaces, other root fields and fields with resolvers of their own are not. Whatever is unusual in a
  * request (a wrong argument, a reader of very many groups, a statement that fails) makes `answerDirectly` return null, before or
- * after it has read: graphql-js then executes the operation, so each error has one place where it is made. A direct answer has no
- * errors: columns of fields that are not nullable are `not null`, and every connection exists.
+ * after it has read: graphql-js then executes the operation, so each error has one place where it is made. Only a refusal for load or
+ * size ends the request at once, because reading again would add to it. A direct answer has no errors: columns of fields that are not
+ * nullable are `not null`, and every connection exists.
  * Keeps graphql.answers.direct.
  */
 export interface DirectPlan {
@@ -71,7 +72,7 @@ function planned(roots: () => readonly Root[]): DirectPlan | null {
   }
 }
 
-/** The data of an operation as JSON text; null when graphql-js must execute it. Rejects only when the request has ended. */
+/** The data of an operation as JSON text; null when graphql-js must execute it. Rejects when the request has ended, or may not read more. */
 export async function answerDirectly(
   { roots }: DirectPlan,
   { variableValues }: ValidatedExecutionArgs,
@@ -82,9 +83,15 @@ export async function answerDirectly(
     const texts = read.length === 1 ? [await read[0]] : await Promise.all(read);
     return `{${texts.join(',')}}`;
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (signal.aborted || isFinal(error)) throw error;
     return null;
   }
+}
+
+/** Whether reading again would only add load: too many statements wait, or the request has read too many bytes. */
+function isFinal(error: unknown): boolean {
+  if (error instanceof Fault) return error.code === 'unavailable';
+  return error instanceof GraphQLError && error.extensions['code'] === 'COMPLEXITY_LIMIT_EXCEEDED';
 }
 
 async function readRoot({ key, arguments: given, write }: Root, variables: Variables, reads: Reads): Promise<string> {

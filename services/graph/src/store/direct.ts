@@ -9,6 +9,9 @@ import type { Statement, StatementWriter } from './statement.ts';
 /*
  * The statement of a direct answer: one statement that returns a root field as the JSON text of the answer, with all levels below it.
  * Each record is read by the same conditions as by the statements of `connection.ts` and `records.ts`.
+ *
+ * The alias of a row that becomes JSON as a whole ends with `$`, which no GraphQL name has: PostgreSQL reads a bare name as a column
+ * first, and clients name the columns.
  */
 
 /** What an operation selects of a record. Names are those of the answer. */
@@ -80,7 +83,7 @@ class Writer {
       const alias = this.#alias();
       const source = from ?? `${layoutOf(model).table} ${alias}`;
       const of = from === undefined ? this.#ofRow(model, fields, alias) : this.#ofFrozen(fields);
-      return `(select to_json(one) from (select ${of.columns} from ${source}${of.joins} where id = ${id} and ${where} limit 1) one)`;
+      return `(select to_json(one$) from (select ${of.columns} from ${source}${of.joins} where id = ${id} and ${where} limit 1) one$)`;
     });
     return ways.length === 1 ? (ways[0] ?? 'null') : `coalesce(${ways.join(', ')})`;
   }
@@ -103,11 +106,11 @@ class Writer {
         case 'edges':
           return named(part, 'page.edges');
         case 'pageInfo':
-          return named(part, `(select to_json(info) from (select ${this.#pageInfo(connection, part.below)}) info)`);
+          return named(part, `(select to_json(info$) from (select ${this.#pageInfo(connection, part.below)}) info$)`);
       }
     });
     const from = shown.length === 0 ? '' : ` from (${this.#page(connection, shown, condition)}) page`;
-    return `(select to_json(shown) from (select ${columns.join(', ')}${from}) shown)`;
+    return `(select to_json(shown$) from (select ${columns.join(', ')}${from}) shown$)`;
   }
 
   /** `nodes` and `edges` of one page, and what `pageInfo` needs. */
@@ -134,7 +137,7 @@ class Writer {
       const columns = part.below.map((edge) => {
         if (edge.kind === 'constant') return named(edge, text(edge.value));
         if (edge.kind === 'cursor') return named(edge, cursor);
-        return named(edge, `(select to_json(node) from (select ${of(edge.below)}) node)`);
+        return named(edge, `(select to_json(node$) from (select ${of(edge.below)}) node$)`);
       });
       return [['edges', columns.join(', ')]];
     });
@@ -144,9 +147,9 @@ class Writer {
     };
     const [only, ...others] = lists;
     if (!hasInfo && only !== undefined && others.length === 0)
-      return `select coalesce(json_agg(one), '[]') as ${only[0]} from (select ${only[1]} from ${rows()} limit ${limit}) one`;
+      return `select coalesce(json_agg(one$), '[]') as ${only[0]} from (select ${only[1]} from ${rows()} limit ${limit}) one$`;
     const inPage = `one.place <= ${limit}`;
-    const columns = lists.map(([name, list]) => `, (select to_json(made) from (select ${list}) made) as ${name}`);
+    const columns = lists.map(([name, list]) => `, (select to_json(made$) from (select ${list}) made$) as ${name}`);
     const aggregated = lists.map(
       ([name]) => `coalesce(json_agg(one.${name}) filter (where ${inPage}), '[]') as ${name}`,
     );

@@ -1,17 +1,20 @@
+import { createHash } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
 
 /**
- * The names under which statements are prepared: a text gets one when it was seen several times. A connection keeps all statements
- * that it prepared, and clients can make any number of texts, so after a number of names all begin again, with new connections.
+ * The names under which statements are prepared: a text gets one when it was seen several times, unless it is very long. A connection
+ * keeps all statements that it prepared, and clients can make any number of texts, so after a number of names all begin again, with
+ * new connections.
  */
 export class StatementNames {
   readonly #names = new Map<string, string>();
-  /** How often a text without a name was seen, the oldest first. */
+  /** How often a text without a name was seen, by its hash, the oldest first. */
   readonly #seen = new Map<string, number>();
   #generation = 0;
   readonly #generations = new WeakMap<object, number>();
 
   nameOf(text: string): string | undefined {
+    if (text.length > TEXT_CHARS_MAX) return undefined;
     const name = this.#names.get(text);
     if (name !== undefined) return name;
     if (!this.#isFrequent(text)) return undefined;
@@ -32,10 +35,11 @@ export class StatementNames {
   }
 
   #isFrequent(text: string): boolean {
-    const count = (this.#seen.get(text) ?? 0) + 1;
-    this.#seen.delete(text);
+    const hash = createHash('sha256').update(text).digest('base64url');
+    const count = (this.#seen.get(hash) ?? 0) + 1;
+    this.#seen.delete(hash);
     if (count >= FREQUENT) return true;
-    this.#seen.set(text, count);
+    this.#seen.set(hash, count);
     const [oldest] = this.#seen.keys();
     if (this.#seen.size > SEEN_MAX && oldest !== undefined) this.#seen.delete(oldest);
     return false;
@@ -44,3 +48,5 @@ export class StatementNames {
 
 const FREQUENT = 3;
 const SEEN_MAX = 500;
+/** PostgreSQL keeps the text and the plan of a prepared statement in the memory of each connection. */
+const TEXT_CHARS_MAX = 32_768;
