@@ -21,7 +21,7 @@ export const AGENT_LIMITS = {
   descriptionShownMax: 1_000,
   /** A word that names something. Longer ones only repeat what the caller sent. */
   wordCharsMax: 200,
-  /** Each change is named by its tool, this key and its index; the service allows 128 characters. */
+  /** Each change is named by its tool, this key and a hash of what was asked; the service allows 128 characters. */
   idempotencyKeyCharsMax: 100,
   /** The graph service ends an operation after ten seconds; a call may need a few of them. */
   graphCallMs: LIMITS.graphDeadlineMs + 1_000,

@@ -33,6 +33,18 @@ const ADVICE: Readonly<Record<string, string>> = {
 const FAILURES: ReadonlySet<string> = new Set(['unavailable', 'internal', 'deadline_exceeded']);
 const RETRY_SECONDS = 5;
 
+/** Whether a code is of a fault of this system, after which a change may be made or not. */
+export function isFailureCode(code: string): boolean {
+  return FAILURES.has(code);
+}
+
+/** What to do when a record may have been added or not: without a key, a repeated call could add it twice. */
+export function unknownAdvice(idempotencyKey: string | undefined): string {
+  return idempotencyKey === undefined
+    ? 'Some of it may have been done: check with find_tasks, list_comments or list_projects, and repeat only what is missing.'
+    : 'Some of it may have been done: repeat it with the same idempotencyKey, which adds nothing twice.';
+}
+
 export interface Refusal {
   readonly code: string;
   readonly text: string;
@@ -40,15 +52,22 @@ export interface Refusal {
 }
 
 /**
- * The text for the model. Whatever is neither a ToolError nor a Fault is a bug, of which nothing is shown.
+ * The text for the model. Whatever is neither a ToolError nor a Fault is a bug, of which nothing is shown. A call that `adds`
+ * something may be half done when it fails.
  * Keeps agent.errors.outage.
  */
-export function refusalOf(error: unknown, requestId: string): Refusal {
+export function refusalOf(
+  error: unknown,
+  requestId: string,
+  adds?: { readonly idempotencyKey: string | undefined },
+): Refusal {
   const { code, message, retryAfterSeconds } = toToolError(error);
   const isFailure = FAILURES.has(code);
-  const parts = [`${code}: ${message}`, ADVICE[code]];
+  const isUnknown = isFailure && adds !== undefined;
+  const parts = [`${code}: ${message}`, isUnknown ? unknownAdvice(adds.idempotencyKey) : ADVICE[code]];
   if (code === 'unavailable' || retryAfterSeconds !== undefined) {
-    parts.push(`Retry after ${retryAfterSeconds ?? RETRY_SECONDS} seconds with the same arguments.`);
+    const how = isUnknown && adds.idempotencyKey === undefined ? '' : ' with the same arguments';
+    parts.push(`Retry after ${retryAfterSeconds ?? RETRY_SECONDS} seconds${how}.`);
   }
   if (isFailure) parts.push(`Request id: ${requestId}.`);
   return { code, text: parts.filter((part) => part !== undefined).join(' '), isFailure };

@@ -123,6 +123,18 @@ describe('the agent service', () => {
     assert.equal(results.at(-1)?.error?.code, 'unavailable');
   });
 
+  it('says after a failure that a record may be added, and never to add it again without a key', async () => {
+    agent.answer = ({ query }) =>
+      query.startsWith('mutation')
+        ? { errors: [{ message: 'Too busy.', extensions: { code: 'UNAVAILABLE' } }] }
+        : { data: { myWorkspaces: [WORKSPACE] } };
+    const tasks = [{ title: 'x' }];
+    const without = refusal(await agent.callTool('create_tasks', { tasks }));
+    assert.match(without, /may have been done: check with find_tasks.*Retry after 5 seconds\./);
+    const given = refusal(await agent.callTool('create_tasks', { tasks, idempotencyKey: 'k' }));
+    assert.match(given, /with the same idempotencyKey.*Retry after 5 seconds with the same arguments\./);
+  });
+
   it('logs which tool was called and how it ended, and nothing of what it was about', async () => {
     const secret = 'the merger with Globex';
     await agent.callTool('find_tasks', { text: secret });

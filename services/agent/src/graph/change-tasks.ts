@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { AGENT_LIMITS } from '../limits.ts';
-import { ToolError } from '../tool-error.ts';
+import { isFailureCode, ToolError, unknownAdvice } from '../tool-error.ts';
 import type { TaskNode } from '../views/task.ts';
 import { TASK_FRAGMENT } from '../views/task.ts';
 import type { Document, Graph } from './graph.ts';
@@ -59,21 +59,48 @@ function documentOf(kind: TaskChangeKind, count: number): ChangeDocument {
 /** The name of this service in the log of changes. */
 export const CLIENT_ID = 'agent';
 
-/** The names of the changes of one call: of its tool, its key and their indexes; new ones without a key. */
-export function namesOfChanges(tool: string, idempotencyKey: string | undefined): (index: number) => string {
+/**
+ * The names of the changes of one call: of its tool, its key and what the caller asked for; new ones without a key. A call that
+ * repeats only some items therefore gets the results of these, and a different item is a new change. Equal items are counted.
+ */
+export function namesOfChanges(
+  tool: string,
+  idempotencyKey: string | undefined,
+  asked: readonly unknown[],
+): (index: number) => string {
   const key = idempotencyKey ?? randomUUID();
-  return (index) => `${tool}:${key}:${index}`;
+  const counts = new Map<string, number>();
+  const names = asked.map((one) => {
+    const digest = createHash('sha256').update(JSON.stringify(one, inOneOrder)).digest('base64url');
+    const hash = digest.slice(0, HASH_CHARS);
+    const count = counts.get(hash) ?? 0;
+    counts.set(hash, count + 1);
+    return `${tool}:${key}:${hash}.${count}`;
+  });
+  return (index) => names[index] as string;
+}
+
+/** Enough to tell the items of one key apart: a name has at most 128 characters. */
+const HASH_CHARS = 8;
+
+/** The same arguments are the same in any order of their names. */
+function inOneOrder(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /**
- * Makes changes in their order, a few in each request. A refused change does not stop the others; each has the name of its index,
+ * Makes changes in their order, a few in each request. A refused change does not stop the others; each has a name,
  * so that the same call repeated with the same key makes none of them twice. Keeps agent.tools.idempotency.
  */
 export async function changeTasks(
   graph: Graph,
   kind: TaskChangeKind,
   changes: readonly { readonly index: number; readonly change: TaskChange }[],
-  nameOf: (index: number) => string,
+  {
+    nameOf,
+    idempotencyKey,
+  }: { readonly nameOf: (index: number) => string; readonly idempotencyKey?: string | undefined },
 ): Promise<ReadonlyMap<number, TaskNode | ToolError>> {
   const outcomes = new Map<number, TaskNode | ToolError>();
   const { changesOfRequestMax: max } = AGENT_LIMITS;
@@ -88,7 +115,8 @@ export async function changeTasks(
     // One after the other, so that the tasks get their numbers in the order of the call.
     const payloads = await request(graph, documentOf(kind, some.length), variables, outcomes.size > 0);
     for (const [at, { index }] of some.entries()) {
-      outcomes.set(index, payloads instanceof ToolError ? payloads : outcomeOf(payloads[`c${at}`]));
+      const outcome = payloads instanceof ToolError ? payloads : outcomeOf(payloads[`c${at}`]);
+      outcomes.set(index, outcome instanceof ToolError ? advised(outcome, kind, idempotencyKey) : outcome);
     }
   }
   return outcomes;
@@ -104,13 +132,18 @@ async function request(
   try {
     return await graph.run(changes, variables);
   } catch (error) {
-    if (!hasChanged || graph.caller.signal.aborted) throw error;
+    if (!hasChanged) throw error;
     return error instanceof ToolError
       ? error
-      : new ToolError('unavailable', 'Not known to be changed. Repeat the call with the same idempotencyKey.', {
-          cause: error,
-        });
+      : new ToolError('unavailable', 'A part of the service gave no answer in time.', { cause: error });
   }
+}
+
+/** A failure of this system does not tell whether the change was made. */
+function advised(error: ToolError, kind: TaskChangeKind, idempotencyKey: string | undefined): ToolError {
+  if (!isFailureCode(error.code)) return error;
+  const advice = kind === 'taskCreate' ? unknownAdvice(idempotencyKey) : 'It may be changed or not: repeat it.';
+  return new ToolError(error.code, `${error.message} ${advice}`, { cause: error });
 }
 
 function outcomeOf(payload: TaskPayload | undefined): TaskNode | ToolError {

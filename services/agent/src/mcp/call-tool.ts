@@ -78,11 +78,18 @@ export async function callTool(parts: ToolParts, tool: Tool, args: unknown, call
       ended('cancelled');
       throw error;
     }
-    const { code, text, isFailure } = refusalOf(error, requestId);
+    const { code, text, isFailure } = refusalOf(error, requestId, addedBy(tool, args));
     ended(isFailure ? 'failed' : 'refused', code);
     if (code === 'internal') parts.log.error({ err: error, tool: tool.name, requestId }, 'a tool failed');
     return { content: [{ type: 'text', text }], isError: true };
   }
+}
+
+/** The key of a call that adds records. */
+function addedBy({ effect }: Tool, args: unknown): { readonly idempotencyKey: string | undefined } | undefined {
+  if (effect !== 'adds') return undefined;
+  const { idempotencyKey } = (args ?? {}) as { readonly idempotencyKey?: string };
+  return { idempotencyKey };
 }
 
 function missingScope({ name, effect }: Tool): ToolError {

@@ -40,7 +40,7 @@ export const addComment = tool({
   run: async ({ task, workspace, body, replyTo, idempotencyKey }, context) => {
     const { id: taskId, workspaceId, key } = await taskOf(task, workspace, context);
     const input = { taskId, workspaceId, body, ...(replyTo === undefined ? {} : { parentId: replyTo }) };
-    const clientTxId = namesOfChanges('add_comment', idempotencyKey)(0);
+    const clientTxId = namesOfChanges('add_comment', idempotencyKey, [[workspace, task, body, replyTo]])(0);
     const { payload } = await context.graph.run(ADD, { input, clientTxId, clientId: CLIENT_ID });
     return { taskKey: key, comment: resultOf(payload, payload.comment) };
   },

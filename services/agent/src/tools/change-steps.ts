@@ -41,7 +41,9 @@ export function stepTool({ kind, ...definition }: Step): Tool {
         if (ref instanceof ToolError) throw ref;
         return { id: ref.id };
       });
-      const made = await changeTasks(context.graph, kind, changes.valid, namesOfChanges(kind, undefined));
+      const made = await changeTasks(context.graph, kind, changes.valid, {
+        nameOf: namesOfChanges(kind, undefined, tasks),
+      });
       return resultsView(outcomesOf(tasks.length, changes, made));
     },
   });

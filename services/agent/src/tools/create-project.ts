@@ -38,12 +38,12 @@ export const createProject = tool({
     ['name', 'key'],
   ),
   output: object({ project: PROJECT }, ['project']),
-  run: async (args, { graph, names, now }) => {
+  run: async ({ idempotencyKey, ...args }, { graph, names, now }) => {
     const workspace = await names.workspace(args.workspace);
     const resolved = await projectInputOf(args, { names, workspace, today: todayIn(args.timezone, now()) });
     const { isPrivate } = args;
     const input = { ...resolved, workspaceId: workspace.id, ...(isPrivate === undefined ? {} : { isPrivate }) };
-    const clientTxId = namesOfChanges('create_project', args.idempotencyKey)(0);
+    const clientTxId = namesOfChanges('create_project', idempotencyKey, [args])(0);
     const { payload } = await graph.run(CREATE, { input, clientTxId, clientId: CLIENT_ID });
     return { project: resultOf(payload, payload.project) };
   },

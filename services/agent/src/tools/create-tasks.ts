@@ -12,7 +12,7 @@ export const createTasks = tool({
   title: 'Create tasks',
   description: [
     `Creates up to ${AGENT_LIMITS.batchMax} tasks in one workspace, in the given order. Each has its own result; one that is refused does not stop the others. Projects, teams, labels and people must exist already.`,
-    'Give an idempotencyKey: when the answer is lost, the same call with the same key creates nothing twice.',
+    'Give an idempotencyKey: when the answer is lost, the same items with the same key, workspace and timezone create nothing twice, all of them or only those that failed. An item that you change is a new task; of equal items, repeat all.',
     'Example: {"workspace": "acme", "idempotencyKey": "5f0c2d", "timezone": "Europe/Berlin", "tasks": [{"title": "Send the offer", "assignee": "me", "deadlineAt": "next friday", "labels": ["sales"], "priority": "high"}]}',
   ].join('\n'),
   effect: 'adds',
@@ -38,7 +38,9 @@ export const createTasks = tool({
       const input = await taskInputOf(task, { names, workspace, today });
       return { input: { ...input, workspaceId: workspace.id } };
     });
-    const made = await changeTasks(graph, 'taskCreate', changes.valid, namesOfChanges('create_tasks', idempotencyKey));
+    const asked = tasks.map((task) => [word, timezone, task]);
+    const nameOf = namesOfChanges('create_tasks', idempotencyKey, asked);
+    const made = await changeTasks(graph, 'taskCreate', changes.valid, { nameOf, idempotencyKey });
     return {
       ...resultsView(outcomesOf(tasks.length, changes, made)),
       today: today.day.toString(),

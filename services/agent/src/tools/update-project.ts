@@ -45,7 +45,7 @@ export const updateProject = tool({
     const workspace = (await names.workspaces()).find((one) => one.id === project?.workspaceId);
     if (workspace === undefined) throw new ToolError('not_found', 'This project does not exist any more.');
     const input = await projectInputOf(args, { names, workspace, today: todayIn(args.timezone, now()) });
-    const clientTxId = namesOfChanges('update_project', undefined)(0);
+    const clientTxId = namesOfChanges('update_project', undefined, [args])(0);
     const { payload } = await graph.run(UPDATE, { id, input, clientTxId, clientId: CLIENT_ID });
     return { project: resultOf(payload, payload.project) };
   },

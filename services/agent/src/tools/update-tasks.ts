@@ -49,7 +49,9 @@ export const updateTasks = tool({
         throw new ToolError('not_found', 'The person has just left the workspace of this task.');
       return { id: ref.id, input: await taskInputOf(words, { names, workspace: ofTask, today }) };
     });
-    const made = await changeTasks(graph, 'taskUpdate', changes.valid, namesOfChanges('update_tasks', undefined));
+    const made = await changeTasks(graph, 'taskUpdate', changes.valid, {
+      nameOf: namesOfChanges('update_tasks', undefined, tasks),
+    });
     return {
       ...resultsView(outcomesOf(tasks.length, changes, made)),
       today: today.day.toString(),

@@ -48,7 +48,7 @@ export const IDEMPOTENCY_KEY = {
   maxLength: AGENT_LIMITS.idempotencyKeyCharsMax,
   pattern: '^[!-~]+$',
   description:
-    'A new value of your choice for this call, such as a UUID. The same call repeated with the same key changes nothing more and gets the first results.',
+    'A new value of your choice for this call, such as a UUID. The same call repeated with the same key changes nothing more and gets the first results; with other arguments it is a new change.',
 } as const;
 
 export const text = { type: 'string' } as const;

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Graph } from '../graph/graph.ts';
 import { ToolError } from '../tool-error.ts';
 import { Names } from './names.ts';
+import { taskOf } from './tasks.ts';
 
 const ACME = { id: randomUUID(), name: 'Acme', urlKey: 'acme', role: 'owner' };
 const GLOBEX = { id: randomUUID(), name: 'Globex', urlKey: 'globex', role: 'guest' };
@@ -37,6 +38,16 @@ function names(workspaces = [ACME], more: readonly object[] = []): { names: Name
     },
   };
   return { names: new Names(graph as unknown as Graph), asked };
+}
+
+/** A graph service with the first task of each workspace. */
+function graphOf(workspaceIds: readonly string[]): Graph {
+  const nodes = workspaceIds.map((workspaceId) => ({ id: workspaceId, number: 1, workspaceId, workspace: null }));
+  return {
+    run: async (_: object, { filter }: { filter: { or: [{ workspaceId: { eq: string } }] } }) => ({
+      tasks: { nodes: nodes.filter(({ workspaceId }) => workspaceId === filter.or[0].workspaceId.eq) },
+    }),
+  } as unknown as Graph;
 }
 
 const refusal = (pattern: RegExp) => (error: unknown) => error instanceof ToolError && pattern.test(error.message);
@@ -100,6 +111,25 @@ describe('names', () => {
     assert.equal(asked.length, 5);
     assert.ok(asked.every(({ filter }) => (filter.or ?? []).length <= 30));
     assert.ok(asked.every(({ filter }) => filter.workspaceId !== undefined));
+  });
+
+  it('of a person who shares several workspaces are one person', async () => {
+    const { names: found } = names([ACME, GLOBEX], [ADA]);
+    for (const word of [ADA.userId, 'Ada Lovelace', 'ada']) {
+      assert.equal(await found.person(word, null), ADA.userId, word);
+    }
+  });
+
+  it('of a workspace are its key before the names of others, and only its key in the key of a task', async () => {
+    const other = { ...GLOBEX, name: 'acme' };
+    const { names: found } = names([other, ACME]);
+    assert.equal((await found.workspace('ACME')).id, ACME.id);
+    const context = { graph: graphOf([ACME.id, other.id]), names: found };
+    assert.equal((await taskOf('ACME-1', undefined, context)).workspaceId, ACME.id);
+    assert.equal((await taskOf('globex-1', other.id, context)).workspaceId, other.id);
+    await assert.rejects(taskOf('ACME-1', 'globex', context), refusal(/key ACME is not in the workspace "globex"/));
+    const named = { ...context, names: names([{ ...GLOBEX, name: 'Initech' }]).names };
+    await assert.rejects(taskOf('INITECH-1', undefined, named), refusal(/in no workspace with the key "INITECH"/));
   });
 
   it('of a workspace may be left out when there is one, and are asked for otherwise', async () => {

@@ -55,6 +55,8 @@ export class Names {
   async workspaceOrAll(word: string | undefined): Promise<WorkspaceRef | null> {
     const all = await this.workspaces();
     if (word === undefined) return all.length === 1 ? (all[0] as WorkspaceRef) : null;
+    const exact = all.find(({ id, urlKey }) => [id, urlKey.toLowerCase()].includes(word.toLowerCase()));
+    if (exact !== undefined) return exact;
     const found = all.filter((one) => matches(workspaceCandidate(one), word));
     if (found.length === 1) return found[0] as WorkspaceRef;
     const candidates = (found.length > 0 ? found : all).map(workspaceCandidate);
@@ -66,6 +68,14 @@ export class Names {
       candidates,
       isAmbiguous: found.length > 0,
     });
+  }
+
+  /** The workspace of a key such as `ACME-12`: its key only, because a name may be the key of another one. */
+  async workspaceOfKey(urlKey: string): Promise<WorkspaceRef> {
+    const found = (await this.workspaces()).find((one) => one.urlKey.toLowerCase() === urlKey.toLowerCase());
+    if (found !== undefined) return found;
+    const message = `The person is in no workspace with the key ${JSON.stringify(urlKey)}. list_workspaces shows their keys.`;
+    throw new ToolError('not_found', message);
   }
 
   project(word: string, workspace: WorkspaceRef | null): Promise<string> {
@@ -98,7 +108,9 @@ export class Names {
     const where =
       workspace === null ? ' in the workspaces of the person' : ` in the workspace ${JSON.stringify(workspace.name)}`;
     const isAmbiguous = found.length > 0;
-    const candidates = isAmbiguous ? found : nearest(word, await this.#allOf(kind, workspace), ({ names }) => names);
+    const candidates = isAmbiguous
+      ? found
+      : nearest(word, unique(await this.#allOf(kind, workspace)), ({ names }) => names);
     throw mistake({ noun, listTool, word, where, candidates, isAmbiguous });
   }
 
@@ -116,7 +128,7 @@ export class Names {
         const others = words.filter((word) => !UUID.test(word));
         const { byIds, byName }: Kind = KINDS[kind];
         const named = [...(ids.length > 0 ? [byIds(ids)] : []), ...others.flatMap((word) => byName(word))];
-        const candidates = await this.#read(kind, workspace, { or: named });
+        const candidates = unique(await this.#read(kind, workspace, { or: named }));
         return words.map((word) =>
           best(
             candidates.filter((one) => matches(one, word)),
@@ -132,8 +144,9 @@ export class Names {
   async #similar(kind: KindName, word: string, workspace: WorkspaceRef | null): Promise<readonly Candidate[]> {
     if (UUID.test(word)) return [];
     const folded = fold(word);
-    const all = await this.#allOf(kind, workspace);
-    if (all.length >= AGENT_LIMITS.namesReadMax) return [];
+    const read = await this.#allOf(kind, workspace);
+    if (read.length >= AGENT_LIMITS.namesReadMax) return [];
+    const all = unique(read);
     const same = all.filter(({ names }) => names.some((name) => fold(name) === folded));
     if (same.length > 0 || kind !== 'person') return same;
     return all.filter(({ names }) => names.some((name) => fold(name).split(' ').includes(folded)));
@@ -160,6 +173,11 @@ function workspaceCandidate({ id, name, urlKey }: WorkspaceRef): Candidate {
 
 function matches({ id, names }: Candidate, word: string): boolean {
   return id === word.toLowerCase() || names.some((name) => name.toLowerCase() === word.toLowerCase());
+}
+
+/** A person who is in several workspaces is found in each of them. */
+function unique(candidates: readonly Candidate[]): readonly Candidate[] {
+  return [...new Map(candidates.map((one) => [one.id, one])).values()];
 }
 
 /** Of several that differ by capitals only, the one that is written exactly so. */

@@ -3,7 +3,7 @@ import type { Graph } from '../graph/graph.ts';
 import { document } from '../graph/graph.ts';
 import { ToolError } from '../tool-error.ts';
 import { taskKey } from '../views/task.ts';
-import type { Names } from './names.ts';
+import type { Names, WorkspaceRef } from './names.ts';
 
 /** A task that exists and that the caller may see. */
 export interface TaskRef {
@@ -81,7 +81,7 @@ async function readWord(word: string, workspaceWord: string | undefined, names: 
   }
   const number = Number(digits);
   try {
-    const { id: workspaceId } = await names.workspace(urlKey ?? workspaceWord);
+    const { id: workspaceId } = await workspaceOf(urlKey, workspaceWord, names);
     return {
       filter: { workspaceId: { eq: workspaceId }, number: { eq: number } },
       matches: (node) => node.workspaceId === workspaceId && node.number === number,
@@ -90,4 +90,19 @@ async function readWord(word: string, workspaceWord: string | undefined, names: 
     if (error instanceof ToolError) return error;
     throw error;
   }
+}
+
+/** The workspace that the prefix of a key and the argument `workspace` name, which must be the same one. */
+async function workspaceOf(
+  urlKey: string | undefined,
+  workspaceWord: string | undefined,
+  names: Names,
+): Promise<WorkspaceRef> {
+  if (urlKey === undefined) return names.workspace(workspaceWord);
+  const workspace = await names.workspaceOfKey(urlKey);
+  if (workspaceWord === undefined) return workspace;
+  const { id } = await names.workspace(workspaceWord);
+  if (id === workspace.id) return workspace;
+  const message = `A task with the key ${urlKey.toUpperCase()} is not in the workspace ${JSON.stringify(workspaceWord)}. Leave \`workspace\` out, or correct one of them.`;
+  throw new ToolError('bad_user_input', message);
 }
