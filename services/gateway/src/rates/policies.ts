@@ -46,8 +46,8 @@ const OPTIONAL: readonly RatePolicy[] = Object.entries(SYNC_RATES).flatMap(([nam
 const AUTHORIZE: readonly string[] = [authorizeApi.authorize, authorizeApi.authorizeForm, pageApi.providerSignIn].map(
   ({ id }) => id,
 );
-/** These answer whether a code is that of an invitation. */
-const CODES: readonly string[] = [memberApi.joinWorkspace, pageApi.joinPage, pageApi.join].map(({ id }) => id);
+/** These answer whether a code is that of an invitation; the form of a page has the rate `sign-in`. */
+const CODES: readonly string[] = [memberApi.joinWorkspace, pageApi.joinPage].map(({ id }) => id);
 /** Forms that check or store a password. */
 const PASSWORD_PAGES: readonly string[] = [pageApi.signIn, pageApi.join, pageApi.changePassword].map(({ id }) => id);
 
