@@ -42,6 +42,12 @@ describe('the statements of a request', function () {
     const code = { extensions: { code: 'COMPLEXITY_LIMIT_EXCEEDED' } };
     await assert.rejects(sizeOf(signal, 20), code);
     await assert.rejects(sizeOf(new AbortController().signal, 200), code);
+    const parallel = new AbortController();
+    const sizes = await Promise.allSettled([0, 1].map(() => sizeOf(parallel.signal, 20)));
+    const refusal = sizes.find((size) => size.status === 'rejected') ?? assert.fail('both are read');
+    assert.throws(() => {
+      throw refusal.reason;
+    }, code);
     assert.equal(await sizeOf(new AbortController().signal, 31), 31 * MIB);
   });
 

@@ -25,8 +25,7 @@ export interface Server {
 export class Statements {
   readonly #servers: ReadonlyMap<Pool, Server>;
   readonly #names = new StatementNames();
-  /** Bytes that each request has read. */
-  readonly #bytes = new WeakMap<AbortSignal, number>();
+  readonly #budgets = new WeakMap<AbortSignal, ByteBudget>();
 
   constructor(servers: readonly Server[]) {
     this.#servers = new Map(servers.map((server) => [server.pool, server]));
@@ -48,6 +47,8 @@ export class Statements {
     signal: AbortSignal,
     { text, values, isPlannedByValues }: Statement,
   ): Promise<Row[]> {
+    const budget = this.#budgetOf(signal);
+    if (budget.leftBytes < 0) throw tooManyBytes();
     const name = this.#names.nameOf(text);
     // The driver does not change them.
     const query = { text, values: values as unknown[], ...(name === undefined ? {} : { name }) };
@@ -55,7 +56,7 @@ export class Statements {
     const isCurrent = this.#names.isCurrent(client);
     let cancelled: Promise<unknown> | undefined;
     let broken: Error | undefined;
-    using reading = countBytes(client, LIMITS.graphReadBytesMax - (this.#bytes.get(signal) ?? 0));
+    using reading = countBytes(client, budget);
     const onAbort = (): void => {
       cancelled = cancel(cancelPool, client);
     };
@@ -81,11 +82,18 @@ export class Statements {
       throw signal.aborted ? signal.reason : error;
     } finally {
       signal.removeEventListener('abort', onAbort);
-      this.#bytes.set(signal, (this.#bytes.get(signal) ?? 0) + reading.bytes);
       // A late cancel request would cancel the next statement.
       if (cancelled !== undefined) await cancelled;
       client.release(broken ?? !isCurrent);
     }
+  }
+
+  #budgetOf(signal: AbortSignal): ByteBudget {
+    const known = this.#budgets.get(signal);
+    if (known !== undefined) return known;
+    const budget = { leftBytes: LIMITS.graphReadBytesMax };
+    this.#budgets.set(signal, budget);
+    return budget;
   }
 }
 
@@ -122,34 +130,37 @@ function backendOf(client: PoolClient): Promise<number> {
   return backend;
 }
 
+/** What a request may still read: one budget for all its statements, because those of its root fields run in parallel. */
+interface ByteBudget {
+  leftBytes: number;
+}
+
 interface Reading extends Disposable {
-  readonly bytes: number;
   readonly isTooMuch: boolean;
 }
 
 /**
- * Counts what the server sends, and closes the connection when it is too much, because the driver collects a whole row before it
- * gives anything of it.
+ * Takes what the server sends from the budget of the request, and closes the connection when it is too much, because the driver
+ * collects a whole row before it gives anything of it.
  */
-function countBytes(client: PoolClient, bytesMax: number): Reading {
+function countBytes(client: PoolClient, budget: ByteBudget): Reading {
   // Not in the types of the driver.
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
-  const before = stream.bytesRead;
+  let counted = stream.bytesRead;
   let isTooMuch = false;
-  const check = (): void => {
-    if (isTooMuch || stream.bytesRead - before <= bytesMax) return;
+  const count = (): void => {
+    budget.leftBytes -= stream.bytesRead - counted;
+    counted = stream.bytesRead;
+    if (isTooMuch || budget.leftBytes >= 0) return;
     isTooMuch = true;
     stream.destroy();
   };
-  stream.on('data', check);
+  stream.on('data', count);
   return {
-    get bytes() {
-      return stream.bytesRead - before;
-    },
     get isTooMuch() {
       return isTooMuch;
     },
-    [Symbol.dispose]: () => stream.off('data', check),
+    [Symbol.dispose]: () => stream.off('data', count),
   };
 }
 
