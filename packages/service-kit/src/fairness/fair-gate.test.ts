@@ -145,6 +145,47 @@ describe('the fair gate', () => {
     await gated.close();
   });
 
+  it('gives a person who pauses between long tasks no more than slotsOfOneMax, for ten times as long as the tasks took [never.one-takes-all]', async () => {
+    using clock = stoppedClock();
+    const gated = new TestGate({ slots: 8, slotsOfOneMax: 4, longMs: 10 });
+    const runningOf = async (durationMs: number): Promise<number> => {
+      for (let n = 0; n < 9; n += 1) gated.start('a', `a${n}`);
+      await settled();
+      const running = gated.running('a');
+      clock.advance(durationMs);
+      await gated.close();
+      return running;
+    };
+    assert.equal(await runningOf(1_000), 7);
+    clock.advance(9_000);
+    assert.equal(await runningOf(11), 4);
+    // A shorter one does not shorten it.
+    clock.advance(500);
+    assert.equal(await runningOf(1), 4);
+    clock.advance(500);
+    assert.equal(await runningOf(1), 7);
+  });
+
+  it('expects the wait of a person by their own tasks, so long tasks of another refuse none of theirs [never.one-takes-all]', async () => {
+    using clock = stoppedClock();
+    const gated = new TestGate({ slots: 8, slotsOfOneMax: 4, longMs: 10, waitMs: 10_000 });
+    gated.start('b', 'b');
+    await settled();
+    clock.advance(1);
+    await gated.end(0);
+    for (let n = 0; n < 20; n += 1) gated.start('a', `a${n}`);
+    await settled();
+    clock.advance(9_000);
+    for (let n = 0; n < 7; n += 1) await gated.end(0);
+    for (let n = 0; n < 20; n += 1) gated.start('a', `more a${n}`);
+    for (let n = 0; n < 20; n += 1) gated.start('b', `b${n}`);
+    await settled();
+    const refused = Map.groupBy(gated.refused, ({ name }) => name.includes('a'));
+    assert.equal(refused.get(false), undefined);
+    assert.ok((refused.get(true) ?? []).length > 0, 'its own backlog');
+    await gated.close();
+  });
+
   it('for any sequence of tasks: no idle slot but the spare one while work waits, shares kept, all tasks served, each person in order', async () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.tuple(fc.constant('start' as const), fc.nat(5), fc.integer({ min: 1, max: 9 })) },

@@ -9,8 +9,8 @@ export interface FairGateOptions {
   /** The most slots of one person, also of one who is alone; for tasks that are no faster with more. */
   readonly slotsOfOneMax?: number;
   /**
-   * With it, `slotsOfOneMax` applies only to a person with a task that runs longer than this, or that did in the last seconds. Slots
-   * of short tasks are soon free for others, so a person who is alone may have nearly all of them.
+   * With it, `slotsOfOneMax` applies only to a person with a task that runs longer than this, and for ten times as long as it ran.
+   * Slots of short tasks are soon free for others, so a person who is alone may have nearly all of them.
    */
   readonly longMs?: number;
   /** The longest that a task may wait; a task that is expected to wait longer is refused immediately. */
@@ -64,8 +64,11 @@ const SLOTS_WITH_RESERVE_MIN = 4;
 /** The weight of the latest task in the moving average of durations. */
 const WEIGHT = 0.1;
 const RETRY_SECONDS_MAX = 30;
-/** How long a person counts as one with long tasks after such a task. */
-const LONG_REMEMBERED_MS = 5_000;
+/**
+ * How long a person counts as one with long tasks after such a task, as a multiple of its duration. So a person who pauses between
+ * long tasks has more slots than `slotsOfOneMax` with them for less than a tenth of the time.
+ */
+const LONG_REMEMBERED_TIMES = 10;
 const PEOPLE_REMEMBERED_MAX = 1_000;
 
 /**
@@ -75,7 +78,7 @@ const PEOPLE_REMEMBERED_MAX = 1_000;
  * a long task. With `longMs`, a person with long tasks leaves more slots to others.
  *
  * A task that is not expected to start in time is refused immediately, by the cost ahead of it and the recent duration of
- * tasks. When too much waits, the latest task of the person with the most waiting is refused. A task whose client has
+ * this person's tasks. When too much waits, the latest task of the person with the most waiting is refused. A task whose client has
  * disconnected never starts. Keeps never.one-takes-all.
  */
 export class FairGate {
@@ -85,12 +88,14 @@ export class FairGate {
   readonly #aloneMax: number;
   /** The running tasks of each person; the one that started first is first. */
   readonly #running = new Map<string, Set<RunningTask>>();
-  /** When the last long task of a person ended. */
-  readonly #longEndedAt = new BoundedMap<string, number>(PEOPLE_REMEMBERED_MAX);
+  /** Until when a person counts as one with long tasks. */
+  readonly #longUntil = new BoundedMap<string, number>(PEOPLE_REMEMBERED_MAX);
   #runningCount = 0;
   /** Set while a slot is free and all people who wait are paused. */
   #wakeUp: NodeJS.Timeout | undefined;
-  /** The expected duration of one unit of cost. */
+  /** The expected duration of one unit of cost, of each person, because the tasks of one may take much longer than those of others. */
+  readonly #expectedMsOf = new BoundedMap<string, number>(PEOPLE_REMEMBERED_MAX);
+  /** The same of all people, for a person without a task before. */
   #expectedMs = 0;
 
   constructor(options: FairGateOptions) {
@@ -136,9 +141,9 @@ export class FairGate {
         isFreed = true;
         const now = performance.now();
         const tookMs = now - started.startedAt;
-        this.#updateExpected(tookMs / cost);
+        this.#updateExpected(person, tookMs / cost);
         if (options.isLarge) this.#options.timeShare?.spent(person, tookMs);
-        if (tookMs > (this.#options.longMs ?? Infinity)) this.#longEndedAt.set(person, now);
+        if (tookMs > (this.#options.longMs ?? Infinity)) this.#rememberLong(person, now + tookMs * LONG_REMEMBERED_TIMES);
         this.#free(person, started);
       },
     };
@@ -157,7 +162,8 @@ export class FairGate {
     const now = performance.now();
     const leftMs = Math.min(this.#options.waitMs, (options.deadlineMs ?? Infinity) - now);
     // `#waitMs` visits all people who wait, so it is skipped when the whole queue is shorter than the limit.
-    const expectedMs = this.#queue.load.cost * this.#expectedMs > leftMs ? this.#waitMs(person, cost) : 0;
+    const isShort = this.#queue.load.cost * this.#taskMs(person) <= leftMs;
+    const expectedMs = isShort ? 0 : this.#waitMs(person, cost);
     if (expectedMs > leftMs) throw this.#refusal(expectedMs);
     const { promise, resolve, reject } = Promise.withResolvers<RunningTask>();
     const entry = this.#queue.push(person, { enter: resolve, refuse: reject }, { cost, bytes });
@@ -195,13 +201,16 @@ export class FairGate {
     }
   }
 
-  /** How long a new task of this person would wait. */
+  /**
+   * How long a new task of this person would wait. By the duration of their own tasks: slots are divided by person, so those of
+   * others delay only the first of them.
+   */
   #waitMs(person: string, cost: number): number {
     const { slots } = this.#options;
     const own = this.#queue.of(person);
     const hasOthers = this.#queue.people > (own.size > 0 ? 1 : 0);
     const all = this.#queue.ahead(person, cost) / slots;
-    return this.#expectedMs * Math.max(all, own.cost / (hasOthers ? this.#share : this.#aloneMax));
+    return this.#taskMs(person) * Math.max(all, own.cost / (hasOthers ? this.#share : this.#maxOf(person)));
   }
 
   #refusal(expectedMs: number): Fault {
@@ -260,18 +269,31 @@ export class FairGate {
   /** The slots that a person may have when no one else waits. */
   #maxOf(person: string): number {
     const { longMs, slotsOfOneMax } = this.#options;
-    if (longMs === undefined || slotsOfOneMax === undefined || this.#countOf(person) < slotsOfOneMax)
-      return this.#aloneMax;
+    if (longMs === undefined || slotsOfOneMax === undefined) return this.#aloneMax;
     const now = performance.now();
     const [first] = this.#running.get(person) ?? [];
     const isLong = first !== undefined && now - first.startedAt > longMs;
-    const wasLong = now - (this.#longEndedAt.get(person) ?? -Infinity) < LONG_REMEMBERED_MS;
+    const wasLong = now < (this.#longUntil.get(person) ?? -Infinity);
     return isLong || wasLong ? Math.min(slotsOfOneMax, this.#aloneMax) : this.#aloneMax;
   }
 
-  #updateExpected(ms: number): void {
-    this.#expectedMs = this.#expectedMs === 0 ? ms : this.#expectedMs + (ms - this.#expectedMs) * WEIGHT;
+  #rememberLong(person: string, until: number): void {
+    this.#longUntil.set(person, Math.max(until, this.#longUntil.get(person) ?? 0));
   }
+
+  /** The expected duration of one unit of cost of this person. */
+  #taskMs(person: string): number {
+    return this.#expectedMsOf.get(person) ?? this.#expectedMs;
+  }
+
+  #updateExpected(person: string, ms: number): void {
+    this.#expectedMs = averageOf(this.#expectedMs, ms);
+    this.#expectedMsOf.set(person, averageOf(this.#expectedMsOf.get(person) ?? 0, ms));
+  }
+}
+
+function averageOf(before: number, ms: number): number {
+  return before === 0 ? ms : before + (ms - before) * WEIGHT;
 }
 
 /** The slots that one person may have while others wait. */
