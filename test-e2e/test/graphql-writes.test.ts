@@ -223,22 +223,33 @@ describe('changes by GraphQL', function () {
       assert.equal(made.success, true, made.error?.message ?? '');
       return made.record.id;
     };
-    const move = (id: string, place: object): Promise<Changed> =>
+    const move = (id: string, place: object, clientTxId: string = randomUUID()): Promise<Changed> =>
       change(
         'taskChecklistItemUpdate',
-        { id: ['ID!', id], input: ['TaskChecklistItemUpdateInput!', { place }] },
+        {
+          id: ['ID!', id],
+          input: ['TaskChecklistItemUpdateInput!', { place }],
+          clientTxId: ['String', clientTxId],
+        },
         { record: 'taskChecklistItem' },
       );
-    /** The titles as every client shows them. */
-    async function order(): Promise<string> {
+    interface Item {
+      readonly id: string;
+      readonly title: string;
+      readonly sortOrder: string;
+    }
+    async function items(): Promise<Item[]> {
       const requests = [{ modelName: 'TaskChecklistItem', indexedKey: 'taskId', keyValue: taskId }];
       const { text } = await testSystem.request(ann.token, 'POST', '/sync/batch', { body: { requests } });
-      const rows = text
+      return text
         .trim()
         .split('\n')
-        .map((line) => JSON.parse(line) as { id: string; title: string; sortOrder: string });
-      const keyOf = ({ sortOrder, id }: { sortOrder: string; id: string }): string => `${sortOrder}\u0000${id}`;
-      return rows
+        .map((line) => JSON.parse(line) as Item);
+    }
+    /** The titles as every client shows them. */
+    async function order(): Promise<string> {
+      const keyOf = ({ sortOrder, id }: Item): string => `${sortOrder}\u0000${id}`;
+      return (await items())
         .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
         .map(({ title }) => title)
         .join('');
@@ -262,6 +273,27 @@ describe('changes by GraphQL', function () {
       await item('e', { place: { before: c } });
       await item('f', { place: { after: b } });
       assert.equal(await order(), 'ecdabf');
+    });
+
+    it('is computed once for a change that is sent again, whatever happened since [graphql.writes.idempotent]', async () => {
+      const idOf = (digit: number): string => `${digit}${randomUUID().slice(1)}`;
+      const [a, c, d] = [idOf(0), idOf(2), idOf(3)];
+      for (const [title, id] of Object.entries({ a, b: idOf(1), c })) await item(title, { id });
+      const clientTxId = randomUUID();
+      const first = await move(c, { after: a }, clientTxId);
+      const placed = { id: randomUUID(), place: { after: a } };
+      await item('e', placed);
+      assert.equal(await order(), 'aecb');
+      // Of the same rank as the first, so that a record after that one gives it another.
+      await item('d', { id: d });
+      assert.equal(await order(), 'adecb');
+      const before = await items();
+      assert.deepEqual(await move(c, { after: a }, clientTxId), first);
+      await item('e', placed);
+      assert.deepEqual(await items(), before);
+      await step('taskChecklistItemDelete', a, { record: 'taskChecklistItem' });
+      assert.deepEqual(await move(c, { after: a }, clientTxId), first);
+      assert.equal(await order(), 'decb');
     });
 
     it('is refused beside a record that is not there, is elsewhere or is the record itself', async () => {

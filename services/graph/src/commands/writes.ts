@@ -1,9 +1,10 @@
 import { requireScope } from '@wts/access';
-import { LIMITS, type ModelRecord } from '@wts/contracts';
+import { isUuid, LIMITS, type ModelRecord } from '@wts/contracts';
 import type { Model, Values } from '@wts/models';
-import { randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Caller, Context } from '../context.ts';
 import type { Reads } from '../queries/reads.ts';
+import { committedStatement } from '../store/committed-changes.ts';
 import { Changes, withRank, type PlacedChange, type SentAgain, type Step } from './changes.ts';
 import { mutate, type Change, type Outcome } from './mutate.ts';
 import { refused, type Refused } from './outcome.ts';
@@ -117,9 +118,10 @@ export class Writes {
   async #send(placed: readonly PlacedChange[]): Promise<Result[]> {
     const { changes, moved } = await this.#place(placed);
     const toSend = changes.filter((change): change is Change => !('ok' in change));
-    const outcomes = await mutate(this.#context.sync, this.#caller, [...toSend, ...moved]);
+    // The neighbors first: when a call fails in between, their order is still the same, and a repeated call does the rest.
+    const outcomes = await mutate(this.#context.sync, this.#caller, [...moved, ...toSend]);
     if (outcomes.some(({ ok }) => ok)) this.#reads.refresh();
-    const sent = outcomes[Symbol.iterator]();
+    const sent = outcomes.slice(moved.length)[Symbol.iterator]();
     const settled: Outcome[] = changes.map((change) =>
       'ok' in change ? change : (sent.next().value ?? refused('INTERNAL', 'Sync gave no result')),
     );
@@ -152,8 +154,9 @@ export class Writes {
     const changes: (Change | Refused)[] = placed.map(({ change }) => change);
     const moved: Change[] = [];
     const places = new Map<string, { readonly place: Place; readonly indexes: number[] }>();
-    for (const [index, { place }] of placed.entries()) {
-      if (place === null) continue;
+    const committed = await this.#committedOf(placed);
+    for (const [index, { change, place }] of placed.entries()) {
+      if (place === null || committed.has(change)) continue;
       const key = JSON.stringify([place.before ?? null, place.after ?? null]);
       const same = places.get(key);
       if (same) same.indexes.push(index);
@@ -169,7 +172,7 @@ export class Writes {
       const group = indexes.flatMap((index) => placed[index]?.change ?? []);
       const [first] = group;
       if (!first) continue;
-      const { model, clientId } = first;
+      const { model, clientId, clientTxId } = first;
       const ranks = await ranksAt(place, {
         reads: this.#reads,
         model,
@@ -182,11 +185,37 @@ export class Writes {
       if (!ranks.ok) continue;
       for (const { id, rank } of ranks.moved) {
         const payload = { sortOrder: rank };
-        moved.push({ model, id, action: 'UPDATE', payload, clientId, clientTxId: randomUUID() });
+        moved.push({ model, id, action: 'UPDATE', payload, clientId, clientTxId: nameOfMoved(clientTxId, id) });
       }
     }
     return { changes, moved };
   }
+
+  /** Those with a place that were committed before: they get no rank again, because their neighbors may be others by now. */
+  async #committedOf(placed: readonly PlacedChange[]): Promise<ReadonlySet<Change>> {
+    const changes = placed.flatMap(({ change, place }) => (place === null ? [] : [change]));
+    const [first] = changes;
+    if (first === undefined) return new Set();
+    const names = changes.map(({ clientTxId }) => clientTxId);
+    const committed = new Set(
+      (await this.#reads.read((sql) => committedStatement(first.clientId, names, sql))) as readonly string[],
+    );
+    // A record may also be created again under its id.
+    const isMade = await Promise.all(
+      changes.map(
+        async ({ action, model, id }) =>
+          action === 'INSERT' && isUuid(id) && (await this.#reads.byId(model, id)) !== null,
+      ),
+    );
+    return new Set(changes.filter(({ clientTxId }, index) => committed.has(clientTxId) || isMade[index]));
+  }
+}
+
+/** The same when the change is sent again. A hash, because the name of the change may have all characters that a name can have. */
+function nameOfMoved(clientTxId: string, id: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([clientTxId, id]))
+    .digest('hex');
 }
 
 /** Positions are 64-bit integers as text. */
