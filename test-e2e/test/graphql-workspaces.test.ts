@@ -45,6 +45,24 @@ describe('keys, workspaces and people by GraphQL', function () {
     });
   });
 
+  it('refuses a clientTxId of no or more than 128 characters, as for every other change', async () => {
+    const id = randomUUID();
+    for (const name of ['', 'x'.repeat(129)]) {
+      const named = `clientTxId: ${JSON.stringify(name)}`;
+      const mutations = [
+        `apiKeyCreate(label: "ci", ${named})`,
+        `workspaceCreate(input: {name: "W", urlKey: "${id}"}, ${named})`,
+        `workspaceJoin(code: "code", ${named})`,
+        `invitationCreate(workspaceId: "${id}", ${named})`,
+      ].map((mutation, index) => `m${index}: ${mutation} { success error { code message } }`);
+      const error = { code: 'BAD_USER_INPUT', message: 'clientTxId must have 1 to 128 characters' };
+      assert.deepEqual(
+        Object.values(await ask<object>(testSystem, ann.token, `mutation { ${mutations.join(' ')} }`)),
+        mutations.map(() => ({ success: false, error })),
+      );
+    }
+  });
+
   it('creates a workspace, invites to it, joins it and removes the member [graphql.writes.workspaces]', async () => {
     const urlKey = `w-${randomUUID().slice(0, 18)}`;
     const make = `mutation ($input: WorkspaceCreateInput!, $tx: String) { workspaceCreate(input: $input, clientTxId: $tx) { success role error { code } workspace { id urlKey name } } }`;

@@ -143,7 +143,8 @@ export class FairGate {
         const tookMs = now - started.startedAt;
         this.#updateExpected(person, tookMs / cost);
         if (options.isLarge) this.#options.timeShare?.spent(person, tookMs);
-        if (tookMs > (this.#options.longMs ?? Infinity)) this.#rememberLong(person, now + tookMs * LONG_REMEMBERED_TIMES);
+        if (tookMs > (this.#options.longMs ?? Infinity))
+          this.#rememberLong(person, now + tookMs * LONG_REMEMBERED_TIMES);
         this.#free(person, started);
       },
     };

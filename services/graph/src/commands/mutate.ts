@@ -70,9 +70,11 @@ function toTransaction({ model, id, action, payload, clientId, clientTxId }: Cha
 /** What sync would refuse the whole request for. Texts with NUL are refused before. */
 function faultOf({ id, clientId, clientTxId }: Change): Refused | null {
   if (!isUuid(id)) return refusedBy('validation_failed', 'id must be a UUID');
-  for (const [name, { length }] of Object.entries({ clientId, clientTxId })) {
-    if (length >= 1 && length <= CLIENT_TEXT_MAX) continue;
-    return refusedBy('validation_failed', `${name} must have 1 to ${CLIENT_TEXT_MAX} characters`);
-  }
-  return null;
+  return wrongClientText('clientId', clientId) ?? wrongClientText('clientTxId', clientTxId);
+}
+
+/** A name that a client gives to itself or to a change has the bounds of sync everywhere. */
+export function wrongClientText(name: 'clientId' | 'clientTxId', { length }: string): Refused | null {
+  if (length >= 1 && length <= CLIENT_TEXT_MAX) return null;
+  return refusedBy('validation_failed', `${name} must have 1 to ${CLIENT_TEXT_MAX} characters`);
 }

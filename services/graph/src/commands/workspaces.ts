@@ -13,9 +13,11 @@ import type { ServiceCallOptions, ServiceClient } from '@wts/service-kit/call';
 import { createHash } from 'node:crypto';
 import type { Caller, Context } from '../context.ts';
 import type { Reads } from '../queries/reads.ts';
+import { wrongClientText } from './mutate.ts';
 import { orRefused, refused, type Refused } from './outcome.ts';
 
-type Ids = Readonly<Record<string, string | null | undefined>>;
+/** The ids that a command was given, by their names, and the name of the change. */
+type Names = Readonly<Record<string, string | null | undefined>>;
 
 type ClientTxId = string | null | undefined;
 
@@ -88,7 +90,7 @@ export class WorkspaceCommands {
     { label, permissions, workspaceId, expiresAt }: NewKey,
     clientTxId: ClientTxId,
   ): Promise<Answer<{ readonly apiKey: ApiKey; readonly token: string }>> {
-    const made = await this.#try({ workspaceId }, () =>
+    const made = await this.#try({ workspaceId, clientTxId }, () =>
       this.#callAuth(apiKeyApi.internalCreateApiKey, {
         body: {
           label,
@@ -117,7 +119,7 @@ export class WorkspaceCommands {
   ): Promise<Answer<{ readonly workspace: object; readonly role: Role }>> {
     const body = { name, urlKey, ...(typeof logoUrl === 'string' ? { logoUrl } : {}) };
     return accessOf(
-      await this.#try({}, () => this.#call(workspaceApi.createWorkspace, { body, ...again(clientTxId) })),
+      await this.#try({ clientTxId }, () => this.#call(workspaceApi.createWorkspace, { body, ...again(clientTxId) })),
     );
   }
 
@@ -126,7 +128,9 @@ export class WorkspaceCommands {
     clientTxId: ClientTxId,
   ): Promise<Answer<{ readonly workspace: object; readonly role: Role }>> {
     return accessOf(
-      await this.#try({}, () => this.#call(memberApi.joinWorkspace, { body: { code }, ...again(clientTxId) })),
+      await this.#try({ clientTxId }, () =>
+        this.#call(memberApi.joinWorkspace, { body: { code }, ...again(clientTxId) }),
+      ),
     );
   }
 
@@ -150,7 +154,7 @@ export class WorkspaceCommands {
   ): Promise<Answer<{ readonly invitation: Invitation; readonly code: string }>> {
     const given = Object.entries(input).filter(([, value]) => (value ?? null) !== null);
     const body = Object.fromEntries(given) as { email?: string; role?: InvitableRole; expiresInDays?: number };
-    const made = await this.#try({ workspaceId }, () =>
+    const made = await this.#try({ workspaceId, clientTxId }, () =>
       this.#call(memberApi.createInvitation, { params: { workspaceId }, body, ...again(clientTxId) }),
     );
     if (!made.ok) return failed(made);
@@ -180,9 +184,14 @@ export class WorkspaceCommands {
   }
 
   /** The value of a command, or its refusal. A successful one may change what the rest of the request reads. */
-  async #try<T>(ids: Ids, call: () => Promise<T>): Promise<{ readonly ok: true; readonly value: T } | Refused> {
+  async #try<T>(
+    { clientTxId, ...ids }: Names,
+    call: () => Promise<T>,
+  ): Promise<{ readonly ok: true; readonly value: T } | Refused> {
     const wrong = Object.entries(ids).find(([, id]) => (id ?? null) !== null && !isUuid(id));
     if (wrong) return refused('BAD_USER_INPUT', `${wrong[0]} must be a UUID`);
+    const refusal = typeof clientTxId === 'string' ? wrongClientText('clientTxId', clientTxId) : null;
+    if (refusal !== null) return refusal;
     const outcome = await orRefused(call());
     if (outcome.ok) this.#reads.refresh();
     return outcome;
@@ -236,7 +245,7 @@ function accessOf(
   return { success: true, error: null, workspace: { ...outcome.value.workspace, __typename: 'Workspace' }, role };
 }
 
-/** The key under which a repeated request gets the first reply; any text of the caller is a valid key then. */
+/** The key under which a repeated request gets the first reply; with a hash, any name of a change is a valid key. */
 function again(clientTxId: ClientTxId): { idempotencyKey?: string; idempotent?: boolean } {
   if (typeof clientTxId !== 'string') return {};
   return { idempotencyKey: `graphql-${createHash('sha256').update(clientTxId).digest('hex')}`, idempotent: true };
