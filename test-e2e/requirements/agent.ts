@@ -87,6 +87,13 @@ export const agent: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'agent.resources.quoted',
+    source: 'Design 14',
+    text: 'In the Markdown of a record, what people wrote is in one line after a name or in quoted lines, so that it cannot look like another part of the record or like words of the service.',
+    home: 'services/agent/src/views/markdown.ts',
+    status: 'kept',
+  },
+  {
     id: 'agent.lists.cache',
     source: 'Design 10',
     text: 'Lists say how long they hold (`ttlMs`), and that they are of one person (`cacheScope`).',
