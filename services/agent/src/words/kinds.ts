@@ -18,15 +18,28 @@ export interface Kind {
   readonly byIds: (ids: readonly string[]) => object;
   /** Conditions, of which one must hold. */
   readonly byName: (word: string) => readonly object[];
-  readonly find: (graph: Graph, filter: object) => Promise<readonly Candidate[]>;
+  readonly find: (graph: Graph, filter: object) => Promise<Candidates>;
+}
+
+export interface Candidates {
+  readonly all: readonly Candidate[];
+  /** True: there are more than were read. */
+  readonly isPart: boolean;
+}
+
+interface NamesPage<Node> {
+  readonly found: { readonly nodes: readonly Node[]; readonly pageInfo: { readonly hasNextPage: boolean } };
 }
 
 /** Reads a page. */
 function found<Node>(
-  list: Document<{ found: { nodes: readonly Node[] } }, { filter: object }>,
+  list: Document<NamesPage<Node>, { filter: object }>,
   read: (node: Node) => Candidate,
 ): Kind['find'] {
-  return async (graph, filter) => (await graph.run(list, { filter })).found.nodes.map(read);
+  return async (graph, filter) => {
+    const { nodes, pageInfo } = (await graph.run(list, { filter })).found;
+    return { all: nodes.map(read), isPart: pageInfo.hasNextPage };
+  };
 }
 
 interface Keyed {
@@ -63,8 +76,8 @@ export const KINDS = {
     byIds,
     byName: byNameAndKey,
     find: found(
-      document(`query AgentProjectNames($filter: ProjectFilter!) {
-  found: projects(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { id key name } }
+      document<NamesPage<Keyed>, { filter: object }>(`query AgentProjectNames($filter: ProjectFilter!) {
+  found: projects(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { id key name } pageInfo { hasNextPage } }
 }`),
       keyed,
     ),
@@ -75,8 +88,8 @@ export const KINDS = {
     byIds,
     byName: byNameAndKey,
     find: found(
-      document(`query AgentTeamNames($filter: TeamFilter!) {
-  found: teams(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { id key name } }
+      document<NamesPage<Keyed>, { filter: object }>(`query AgentTeamNames($filter: TeamFilter!) {
+  found: teams(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { id key name } pageInfo { hasNextPage } }
 }`),
       keyed,
     ),
@@ -87,11 +100,8 @@ export const KINDS = {
     byIds,
     byName: (word) => [{ name: same(word) }],
     find: found(
-      document<
-        { found: { nodes: readonly LabelNode[] } },
-        { filter: object }
-      >(`query AgentLabelNames($filter: LabelFilter!) {
-  found: labels(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { id name team { key } } }
+      document<NamesPage<LabelNode>, { filter: object }>(`query AgentLabelNames($filter: LabelFilter!) {
+  found: labels(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { id name team { key } } pageInfo { hasNextPage } }
 }`),
       ({ id, name, team }) => ({
         id,
@@ -106,11 +116,8 @@ export const KINDS = {
     byIds: (ids) => ({ userId: { in: ids } }),
     byName: (word) => [{ user: { or: [{ name: same(word) }, { email: same(word) }, { username: same(word) }] } }],
     find: found(
-      document<
-        { found: { nodes: readonly MemberNode[] } },
-        { filter: object }
-      >(`query AgentMemberNames($filter: WorkspaceMemberFilter!) {
-  found: members(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { userId user { name email username } } }
+      document<NamesPage<MemberNode>, { filter: object }>(`query AgentMemberNames($filter: WorkspaceMemberFilter!) {
+  found: members(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { userId user { name email username } } pageInfo { hasNextPage } }
 }`),
       ({ userId, user }) => ({
         id: userId,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Graph } from '../graph/graph.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import { ToolError } from '../tool-error.ts';
 import { Names } from './names.ts';
 import { taskOf } from './tasks.ts';
@@ -20,7 +21,7 @@ interface Asked {
   readonly filter: { readonly or?: readonly object[]; readonly workspaceId?: object };
 }
 
-/** A graph service with fixed records, which gives all of them: the names are compared again. */
+/** A graph service with fixed records. Of those with a name that is asked for, it gives a page. */
 function names(workspaces = [ACME], more: readonly object[] = []): { names: Names; asked: Asked[] } {
   const asked: Asked[] = [];
   const lists: Readonly<Record<string, readonly object[]>> = {
@@ -34,20 +35,41 @@ function names(workspaces = [ACME], more: readonly object[] = []): { names: Name
       const [, operation = ''] = /query (\w+)/.exec(text) ?? [];
       if (operation === 'AgentWorkspaces') return { myWorkspaces: workspaces };
       asked.push({ operation, filter });
-      return { found: { nodes: lists[operation] } };
+      const wanted = filter.or && JSON.stringify(filter.or).toLowerCase();
+      const isWanted = (node: object): boolean =>
+        textsOf(node).some((text) => wanted?.includes(JSON.stringify(text).toLowerCase()) ?? true);
+      const nodes = (lists[operation] ?? []).filter(isWanted);
+      const { namesReadMax: max } = AGENT_LIMITS;
+      return { found: { nodes: nodes.slice(0, max), pageInfo: { hasNextPage: nodes.length > max } } };
     },
   };
   return { names: new Names(graph as unknown as Graph), asked };
 }
 
-/** A graph service with the first task of each workspace. */
+/** All texts in a record, at any depth. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}
+
+/** A graph service with the first task of each workspace, which has the id of the workspace. */
 function graphOf(workspaceIds: readonly string[]): Graph {
   const nodes = workspaceIds.map((workspaceId) => ({ id: workspaceId, number: 1, workspaceId, workspace: null }));
   return {
-    run: async (_: object, { filter }: { filter: { or: [{ workspaceId: { eq: string } }] } }) => ({
-      tasks: { nodes: nodes.filter(({ workspaceId }) => workspaceId === filter.or[0].workspaceId.eq) },
+    run: async (
+      _: object,
+      { filter }: { filter: { or: [{ id?: { eq: string }; workspaceId?: { eq: string } }] } },
+    ) => ({
+      tasks: { nodes: nodes.filter(({ id }) => id === (filter.or[0].id ?? filter.or[0].workspaceId)?.eq) },
     }),
   } as unknown as Graph;
+}
+
+function people(count: number, name: (index: number) => string): (typeof ALAN)[] {
+  return Array.from({ length: count }, (_, index) => ({
+    userId: randomUUID(),
+    user: { name: name(index), email: `${index}@example.com`, username: null },
+  }));
 }
 
 const refusal = (pattern: RegExp) => (error: unknown) => error instanceof ToolError && pattern.test(error.message);
@@ -71,13 +93,36 @@ describe('names', () => {
   });
 
   it('of people are whole names only where not all people could be compared', async () => {
-    const others = Array.from({ length: 100 }, (_, index) => ({
-      userId: randomUUID(),
-      user: { name: `Person ${index}`, email: null, username: null },
-    }));
-    const { names: found } = names([ACME], others);
+    const { names: found } = names(
+      [ACME],
+      people(100, (index) => `Person ${index}`),
+    );
     assert.equal(await found.person('Ada Lovelace', ACME), ADA.userId);
-    await assert.rejects(found.person('Ada', ACME), ToolError);
+    await assert.rejects(
+      found.person('Ada', ACME),
+      refusal(/only whole names are found; the nearest of the first 100/),
+    );
+  });
+
+  it('that more records have than could be read are of none of them, and keep no other name from being found', async () => {
+    const [john, ...others] = people(120, () => 'John');
+    assert.ok(john);
+    const { names: found } = names([ACME], [john, ...others, ...people(1, () => 'JOHN')]);
+    const [one, other, byId] = await Promise.allSettled([
+      found.person('JOHN', ACME),
+      found.person('Alan Kay', ACME),
+      found.person(others.at(-1)?.userId ?? '', ACME),
+    ]);
+    assert.ok(one.status === 'rejected');
+    assert.match(String(one.reason), /"JOHN" may be any of these.* and more than could be read\. Use the id\./);
+    assert.deepEqual(other, { status: 'fulfilled', value: ALAN_2.userId });
+    assert.deepEqual(byId, { status: 'fulfilled', value: others.at(-1)?.userId });
+    const { names: everywhere } = names(
+      [ACME, GLOBEX],
+      Array.from({ length: 120 }, () => john),
+    );
+    await assert.rejects(everywhere.person('john', null), refusal(/more than could be read/));
+    assert.equal(await everywhere.person(john.userId, null), john.userId);
   });
 
   it('that may be several are refused with their ids', async () => {
@@ -113,6 +158,20 @@ describe('names', () => {
     assert.ok(asked.every(({ filter }) => filter.workspaceId !== undefined));
   });
 
+  it('in one call are a bounded number of different ones', async () => {
+    const { names: found, asked } = names();
+    const { namesOfCallMax: max } = AGENT_LIMITS;
+    for (let n = 0; n < max + 1; n += 1) await found.project('WEB', ACME);
+    const words = Array.from({ length: max + 9 }, (_, index) => `unknown ${index}`);
+    const outcomes = await Promise.allSettled(words.map((word) => found.label(word, ACME)));
+    const refused = outcomes.filter(
+      (one) => one.status === 'rejected' && /at most 150 different/.test(String(one.reason)),
+    );
+    assert.equal(refused.length, 10);
+    assert.ok(asked.length <= 2 + max / AGENT_LIMITS.namesOfRequestMax, `${asked.length} requests`);
+    assert.equal(await found.project('WEB', ACME), WEB.id);
+  });
+
   it('of a person who shares several workspaces are one person', async () => {
     const { names: found } = names([ACME, GLOBEX], [ADA]);
     for (const word of [ADA.userId, 'Ada Lovelace', 'ada']) {
@@ -128,6 +187,9 @@ describe('names', () => {
     assert.equal((await taskOf('ACME-1', undefined, context)).workspaceId, ACME.id);
     assert.equal((await taskOf('globex-1', other.id, context)).workspaceId, other.id);
     await assert.rejects(taskOf('ACME-1', 'globex', context), refusal(/key ACME is not in the workspace "globex"/));
+    assert.equal((await taskOf(ACME.id, 'acme', context)).id, ACME.id);
+    await assert.rejects(taskOf(ACME.id, other.id, context), refusal(/^The task .* is not in the workspace ".*Leave/));
+    await assert.rejects(taskOf(ACME.id, 'initech', context), refusal(/No workspace is named "initech"/));
     const named = { ...context, names: names([{ ...GLOBEX, name: 'Initech' }]).names };
     await assert.rejects(taskOf('INITECH-1', undefined, named), refusal(/in no workspace with the key "INITECH"/));
   });

@@ -4,7 +4,7 @@ import { document } from '../graph/graph.ts';
 import type { Graph } from '../graph/graph.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import { ToolError } from '../tool-error.ts';
-import type { Candidate, Kind, KindName } from './kinds.ts';
+import type { Candidate, Candidates, Kind, KindName } from './kinds.ts';
 import { KINDS } from './kinds.ts';
 import { fold, nearest } from './nearest.ts';
 
@@ -27,8 +27,10 @@ const WORKSPACES = document<{ myWorkspaces: readonly WorkspaceRef[] }>(
 export class Names {
   readonly #graph: Graph;
   #workspaces: Promise<readonly WorkspaceRef[]> | undefined;
-  readonly #loaders = new Map<string, DataLoader<string, readonly Candidate[]>>();
-  readonly #all = new Map<string, Promise<readonly Candidate[]>>();
+  readonly #loaders = new Map<string, DataLoader<string, Candidates>>();
+  readonly #all = new Map<string, Promise<Candidates>>();
+  /** What this call has named. */
+  readonly #named = new Set<string>();
 
   constructor(graph: Graph) {
     this.#graph = graph;
@@ -67,6 +69,7 @@ export class Names {
       where: '',
       candidates,
       isAmbiguous: found.length > 0,
+      isPart: false,
     });
   }
 
@@ -101,69 +104,92 @@ export class Names {
   }
 
   async #idOf(kind: KindName, word: string, workspace: WorkspaceRef | null): Promise<string> {
+    this.#count(kind, word, workspace);
     const exact = await this.#loader(kind, workspace).load(word);
-    const found = exact.length > 0 ? exact : await this.#similar(kind, word, workspace);
-    if (found.length === 1) return (found[0] as Candidate).id;
+    const found = exact.all.length > 0 ? exact : await this.#similar(kind, word, workspace);
+    if (found.all.length === 1 && !found.isPart) return (found.all[0] as Candidate).id;
     const { noun, listTool } = KINDS[kind];
     const where =
       workspace === null ? ' in the workspaces of the person' : ` in the workspace ${JSON.stringify(workspace.name)}`;
-    const isAmbiguous = found.length > 0;
-    const candidates = isAmbiguous
-      ? found
-      : nearest(word, unique(await this.#allOf(kind, workspace)), ({ names }) => names);
-    throw mistake({ noun, listTool, word, where, candidates, isAmbiguous });
+    if (found.all.length > 0) {
+      throw mistake({ noun, listTool, word, where, candidates: found.all, isAmbiguous: true, isPart: found.isPart });
+    }
+    const { all, isPart } = await this.#allOf(kind, workspace);
+    const candidates = nearest(word, unique(all), ({ names }) => names);
+    throw mistake({ noun, listTool, word, where, candidates, isAmbiguous: false, isPart });
   }
 
-  #loader(kind: KindName, workspace: WorkspaceRef | null): DataLoader<string, readonly Candidate[]> {
+  #count(kind: KindName, word: string, workspace: WorkspaceRef | null): void {
+    const name = JSON.stringify([kind, word, workspace?.id]);
+    if (this.#named.has(name)) return;
+    if (this.#named.size < AGENT_LIMITS.namesOfCallMax) {
+      this.#named.add(name);
+      return;
+    }
+    const message = `One call may name at most ${AGENT_LIMITS.namesOfCallMax} different projects, teams, people and labels. Put this into another call.`;
+    throw new ToolError('bad_user_input', message);
+  }
+
+  #loader(kind: KindName, workspace: WorkspaceRef | null): DataLoader<string, Candidates> {
     const key = `${kind} ${workspace?.id ?? ''}`;
     const made = this.#loaders.get(key) ?? this.#newLoader(kind, workspace);
     this.#loaders.set(key, made);
     return made;
   }
 
-  #newLoader(kind: KindName, workspace: WorkspaceRef | null): DataLoader<string, readonly Candidate[]> {
-    return new DataLoader(
-      async (words) => {
-        const ids = words.filter((word) => UUID.test(word));
-        const others = words.filter((word) => !UUID.test(word));
-        const { byIds, byName }: Kind = KINDS[kind];
-        const named = [...(ids.length > 0 ? [byIds(ids)] : []), ...others.flatMap((word) => byName(word))];
-        const candidates = unique(await this.#read(kind, workspace, { or: named }));
-        return words.map((word) =>
-          best(
-            candidates.filter((one) => matches(one, word)),
-            word,
-          ),
-        );
-      },
-      { maxBatchSize: AGENT_LIMITS.namesOfRequestMax },
-    );
+  #newLoader(kind: KindName, workspace: WorkspaceRef | null): DataLoader<string, Candidates> {
+    return new DataLoader((words) => this.#exact(kind, words, workspace), {
+      maxBatchSize: AGENT_LIMITS.namesOfRequestMax,
+    });
+  }
+
+  /** What each word names exactly, besides capitals. */
+  async #exact(kind: KindName, words: readonly string[], workspace: WorkspaceRef | null): Promise<Candidates[]> {
+    const ids = words.filter((word) => UUID.test(word));
+    const others = words.filter((word) => !UUID.test(word));
+    const { byIds, byName }: Kind = KINDS[kind];
+    const named = [...(ids.length > 0 ? [byIds(ids)] : []), ...others.flatMap((word) => byName(word))];
+    const { all, isPart } = await this.#read(kind, workspace, { or: named });
+    if (isPart && words.length > 1) {
+      // A word may be named only by records that were not read.
+      const alone = await Promise.all(words.map((word) => this.#exact(kind, [word], workspace)));
+      return alone.flat();
+    }
+    return words.map((word) => {
+      const matching = unique(all).filter((one) => matches(one, word));
+      // An id names one record, however often it is in the list.
+      if (isPart && !UUID.test(word)) return { all: matching, isPart };
+      return { all: best(matching, word), isPart: false };
+    });
   }
 
   /** Names that differ by accents, and people by one of their names; only where no further record could have it too. */
-  async #similar(kind: KindName, word: string, workspace: WorkspaceRef | null): Promise<readonly Candidate[]> {
-    if (UUID.test(word)) return [];
+  async #similar(kind: KindName, word: string, workspace: WorkspaceRef | null): Promise<Candidates> {
+    if (UUID.test(word)) return NONE;
     const folded = fold(word);
     const read = await this.#allOf(kind, workspace);
-    if (read.length >= AGENT_LIMITS.namesReadMax) return [];
-    const all = unique(read);
+    if (read.isPart) return NONE;
+    const all = unique(read.all);
     const same = all.filter(({ names }) => names.some((name) => fold(name) === folded));
-    if (same.length > 0 || kind !== 'person') return same;
-    return all.filter(({ names }) => names.some((name) => fold(name).split(' ').includes(folded)));
+    if (same.length > 0 || kind !== 'person') return { all: same, isPart: false };
+    const partly = all.filter(({ names }) => names.some((name) => fold(name).split(' ').includes(folded)));
+    return { all: partly, isPart: false };
   }
 
-  #allOf(kind: KindName, workspace: WorkspaceRef | null): Promise<readonly Candidate[]> {
+  #allOf(kind: KindName, workspace: WorkspaceRef | null): Promise<Candidates> {
     const key = `${kind} ${workspace?.id ?? ''}`;
     const reading = this.#all.get(key) ?? this.#read(kind, workspace, {});
     this.#all.set(key, reading);
     return reading;
   }
 
-  async #read(kind: KindName, workspace: WorkspaceRef | null, filter: object): Promise<readonly Candidate[]> {
+  async #read(kind: KindName, workspace: WorkspaceRef | null, filter: object): Promise<Candidates> {
     const within = workspace === null ? {} : { workspaceId: { eq: workspace.id } };
     return KINDS[kind].find(this.#graph, { ...filter, ...within });
   }
 }
+
+const NONE: Candidates = { all: [], isPart: false };
 
 const UUID = new RegExp(UUID_PATTERN);
 
@@ -193,24 +219,35 @@ interface Mistake {
   readonly where: string;
   readonly candidates: readonly Candidate[];
   readonly isAmbiguous: boolean;
+  /** True: not all records were compared. */
+  readonly isPart: boolean;
 }
 
-function mistake({ noun, listTool, word, where, candidates, isAmbiguous }: Mistake): ToolError {
+function mistake({ noun, listTool, word, where, candidates, isAmbiguous, isPart }: Mistake): ToolError {
   const given = JSON.stringify(word);
   if (isAmbiguous) {
-    const message = `${given} may be any of these${where}: ${shown(candidates, true)}. Use the id.`;
+    const message = `${given} may be any of these${where}: ${shown(candidates, { withIds: true, isPart })}. Use the id.`;
     return new ToolError('bad_user_input', message);
   }
-  const near = candidates.length === 0 ? 'There is none.' : `The nearest are ${shown(candidates)}.`;
+  const near =
+    candidates.length === 0
+      ? 'There is none.'
+      : isPart
+        ? `Among so many only whole names are found; the nearest of the first ${AGENT_LIMITS.namesReadMax} are ${shown(candidates)}.`
+        : `The nearest are ${shown(candidates)}.`;
   return new ToolError(
     'bad_user_input',
     `No ${noun} is named ${given}${where}. ${near} ${listTool} shows all of them.`,
   );
 }
 
-function shown(candidates: readonly Candidate[], withIds = false): string {
+function shown(
+  candidates: readonly Candidate[],
+  { withIds = false, isPart = false }: { readonly withIds?: boolean; readonly isPart?: boolean } = {},
+): string {
   const some = candidates.slice(0, AGENT_LIMITS.namesShownMax);
   const texts = some.map(({ id, shown: text }) => (withIds ? `${text} with id ${id}` : text));
   const rest = candidates.length - some.length;
-  return `${texts.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const more = isPart ? ' and more than could be read' : rest > 0 ? ` and ${rest} more` : '';
+  return `${texts.join(', ')}${more}`;
 }

@@ -49,7 +49,10 @@ export async function tasksOf(
       return new ToolError('not_found', message);
     }
     const { id, workspaceId, number, workspace } = node;
-    return { id, workspaceId, key: taskKey(workspace?.urlKey ?? '', number) };
+    const key = taskKey(workspace?.urlKey ?? '', number);
+    if (one.workspace !== undefined && one.workspace.id !== workspaceId)
+      return inAnother(`The task ${key}`, workspaceWord);
+    return { id, workspaceId, key };
   });
 }
 
@@ -67,20 +70,23 @@ export async function taskOf(
 interface ReadWord {
   readonly filter: object;
   readonly matches: (node: TaskNode) => boolean;
+  /** Where the task must be. */
+  readonly workspace?: WorkspaceRef;
 }
 
 async function readWord(word: string, workspaceWord: string | undefined, names: Names): Promise<ReadWord | ToolError> {
-  if (UUID.test(word)) {
-    const id = word.toLowerCase();
-    return { filter: { id: { eq: id } }, matches: (node) => node.id === id };
-  }
-  const [, urlKey, digits] = KEY.exec(word) ?? [];
-  if (digits === undefined) {
-    const message = `${JSON.stringify(word)} is no task. Use its key such as ACME-12, its id, or its number with \`workspace\`. find_tasks and search find tasks by words.`;
-    return new ToolError('bad_user_input', message);
-  }
-  const number = Number(digits);
   try {
+    if (UUID.test(word)) {
+      const id = word.toLowerCase();
+      const within = workspaceWord === undefined ? {} : { workspace: await names.workspace(workspaceWord) };
+      return { filter: { id: { eq: id } }, matches: (node) => node.id === id, ...within };
+    }
+    const [, urlKey, digits] = KEY.exec(word) ?? [];
+    if (digits === undefined) {
+      const message = `${JSON.stringify(word)} is no task. Use its key such as ACME-12, its id, or its number with \`workspace\`. find_tasks and search find tasks by words.`;
+      return new ToolError('bad_user_input', message);
+    }
+    const number = Number(digits);
     const { id: workspaceId } = await workspaceOf(urlKey, workspaceWord, names);
     return {
       filter: { workspaceId: { eq: workspaceId }, number: { eq: number } },
@@ -103,6 +109,10 @@ async function workspaceOf(
   if (workspaceWord === undefined) return workspace;
   const { id } = await names.workspace(workspaceWord);
   if (id === workspace.id) return workspace;
-  const message = `A task with the key ${urlKey.toUpperCase()} is not in the workspace ${JSON.stringify(workspaceWord)}. Leave \`workspace\` out, or correct one of them.`;
-  throw new ToolError('bad_user_input', message);
+  throw inAnother(`A task with the key ${urlKey.toUpperCase()}`, workspaceWord);
+}
+
+function inAnother(task: string, workspaceWord: string | undefined): ToolError {
+  const message = `${task} is not in the workspace ${JSON.stringify(workspaceWord)}. Leave \`workspace\` out, or correct one of them.`;
+  return new ToolError('bad_user_input', message);
 }
