@@ -75,12 +75,6 @@ const ALL = personGroupsSql(
     ), ',') as gains`,
 );
 
-/** Cached groups, and the generation of the cache they are of. */
-export interface ExpectedGroups {
-  readonly person: GroupsWithGains;
-  readonly generation: number;
-}
-
 /** After more gains and losses than these all groups are read again. */
 const CHANGES_MAX = 1000;
 
@@ -97,13 +91,15 @@ interface ChangesRow extends LogStateRow {
 }
 
 /**
- * The head of the log, its floor and epoch, and a word more when the person gained or lost a group after a position, as one text: a
- * column for statements that rely on cached groups, which is then of their own snapshot. `userId` and `after` are SQL.
+ * The workspaces and the private projects of a person as a query, for statements that select by what the person is in at their own
+ * snapshot: the same as in `personGroupsOf`, without the person's own group. `userId` is SQL, and each of `within` an array: only
+ * workspaces that are in all of them, and their projects.
  */
-export function groupsStateSql(userId: string, after: string): string {
-  return `(select concat_ws(' ', ${HEAD}, ${CLIENT_FLOOR}, epoch, (
-      select 'changed' from sync.sync_actions where group_id = ${userId} and ${IS_GAIN_OR_LOSS} and sync_id > ${after} limit 1
-    )) from sync.log_state)`;
+export function ownGroupsSql(userId: string, within: readonly string[]): string {
+  const theirs = [`user_id = ${userId}`, ...within.map((list) => `workspace_id = any(${list})`)].join(' and ');
+  const homes = `select workspace_id from sync.workspace_members where ${theirs}`;
+  return `${homes} union all
+      select project_id from sync.project_members where ${theirs} and group_id = project_id and workspace_id in (${homes})`;
 }
 
 /**
@@ -112,8 +108,8 @@ export function groupsStateSql(userId: string, after: string): string {
  */
 export class GroupCache {
   readonly #groupsMax: number;
-  /** By reader; the one used longest ago is first. */
-  readonly #cached = new Map<string, GroupsWithGains>();
+  /** By reader; the one read longest ago is first. */
+  readonly #cached = new Map<string, { readonly groups: GroupsWithGains; readonly readMs: number }>();
   #groups = 0;
   /** Reads of all groups that are under way, shared by concurrent callers, because such a read may be large. */
   readonly #reads = new Map<string, Promise<GroupsWithGains>>();
@@ -125,7 +121,13 @@ export class GroupCache {
   }
 
   get(key: string): GroupsWithGains | undefined {
-    return this.#cached.get(key);
+    return this.#cached.get(key)?.groups;
+  }
+
+  /** Those that were read, or found unchanged, in this time. */
+  recent(key: string, maxAgeMs: number): GroupsWithGains | undefined {
+    const cached = this.#cached.get(key);
+    return cached !== undefined && performance.now() - cached.readMs <= maxAgeMs ? cached.groups : undefined;
   }
 
   /** Passed to `set` with the result of a read that begins now. */
@@ -135,7 +137,7 @@ export class GroupCache {
 
   /** Caches the result of a read, unless there was an invalidation since, or a later one is cached. */
   set(key: string, groups: GroupsWithGains, generation: number): void {
-    const cached = this.#cached.get(key);
+    const cached = this.get(key);
     if (this.#generation !== generation || (cached?.epoch === groups.epoch && cached.at > groups.at)) return;
     this.#replace(key, groups);
   }
@@ -171,7 +173,7 @@ export class GroupCache {
   #replace(key: string, groups: GroupsWithGains): void {
     this.#drop(key);
     if (costOf(groups) > this.#groupsMax) return;
-    this.#cached.set(key, groups);
+    this.#cached.set(key, { groups, readMs: performance.now() });
     this.#groups += costOf(groups);
     for (const oldest of this.#cached.keys()) {
       if (this.#groups <= this.#groupsMax) break;
@@ -180,7 +182,7 @@ export class GroupCache {
   }
 
   #drop(key: string): void {
-    const cached = this.#cached.get(key);
+    const cached = this.get(key);
     if (cached === undefined) return;
     this.#groups -= costOf(cached);
     this.#cached.delete(key);
@@ -223,8 +225,10 @@ export class GroupReader implements GroupSource {
     }
     const cached = this.#cache.get(key);
     // Concurrent callers that applied the same changes share the first one's set, because it may be large.
-    if (cached?.epoch === current.epoch && cached.at >= current.at)
+    if (cached?.epoch === current.epoch && cached.at >= current.at) {
+      this.#cache.set(key, cached, generation);
       return { ...cached, at: current.at, floor: current.floor };
+    }
     this.#cache.set(key, current, generation);
     return current;
   }
@@ -242,24 +246,9 @@ export class GroupReader implements GroupSource {
     this.#cache.invalidate(userId);
   }
 
-  /** The cached groups, which may be old: a statement may rely on them when it has the column `groupsStateSql`. */
-  expected(userId: string, workspaceId?: string): ExpectedGroups | null {
-    const person = this.#cache.get(keyOf(userId, workspaceId));
-    return person === undefined ? null : { person, generation: this.#cache.generation };
-  }
-
-  /** The groups as they were for the statement; null when they had changed, so that its result must not be used. */
-  confirm(
-    { person, generation }: ExpectedGroups,
-    state: string,
-    { userId, workspaceId }: { readonly userId: string; readonly workspaceId?: string | undefined },
-  ): GroupsWithGains | null {
-    const [head = '', low = '', epoch, changed] = state.split(' ');
-    const [at, floor] = [BigInt(head), BigInt(low)];
-    if (changed !== undefined || epoch !== person.epoch || floor > person.at || at < person.at) return null;
-    const current = { ...person, at, floor };
-    if (at > person.at) this.#cache.set(keyOf(userId, workspaceId), current, generation);
-    return current;
+  /** The cached groups when they were read a short while ago: they may have changed since. */
+  recent(maxAgeMs: number, userId: string, workspaceId?: string): GroupsWithGains | null {
+    return this.#cache.recent(keyOf(userId, workspaceId), maxAgeMs) ?? null;
   }
 
   async #read(userId: string, workspaceId: string | undefined): Promise<GroupsWithGains> {

@@ -1,5 +1,4 @@
-export { GroupCache, GroupReader, groupsStateSql, personGroupsOf, personGroupsSql } from './groups.ts';
-export type { ExpectedGroups, PersonGroupsRow } from './groups.ts';
+export { GroupCache, GroupReader, ownGroupsSql, personGroupsOf, personGroupsSql } from './groups.ts';
 export { pageReader } from './page-reader.ts';
 export type { ReadPage } from './page-reader.ts';
 export { poll } from './poll.ts';

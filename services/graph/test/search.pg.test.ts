@@ -125,7 +125,7 @@ describe('a search', function () {
 
   it('of a common word reads the newest records by the index of their groups, and does not compare all', async () => {
     const person = { groups: new Set([me, home]), gains: new Map<string, bigint>(), at: 0n, floor: 0n, epoch: '' };
-    const reader = { userId: me, workspaceId: null, person };
+    const reader = { userId: me, workspaceId: null, person, isLive: true };
     const words = wordsOf('biling') ?? assert.fail();
     const request = {
       models: [modelNamed('Task')],
@@ -167,7 +167,7 @@ describe('a search', function () {
 
   it('uses its index, of the workspaces of the reader only [graphql.search.visible]', async () => {
     const person = { groups: new Set([me, home]), gains: new Map<string, bigint>(), at: 0n, floor: 0n, epoch: '' };
-    const reader = { userId: me, workspaceId: null, person };
+    const reader = { userId: me, workspaceId: null, person, isLive: true };
     const words = wordsOf('quokka') ?? assert.fail();
     const request = {
       models: [modelNamed('Task'), modelNamed('Comment')],
@@ -191,7 +191,7 @@ describe('a search', function () {
 
   it('leaves a page by creation to its index, which it reads in order', async () => {
     const person = { groups: new Set([me, home]), gains: new Map<string, bigint>(), at: 0n, floor: 0n, epoch: '' };
-    const sql = new StatementWriter({ userId: me, workspaceId: null, person });
+    const sql = new StatementWriter({ userId: me, workspaceId: null, person, isLive: true });
     const plan = await explain(pageStatement(connectionOf(modelNamed('Task'), { first: 20 }, wants), sql));
     assert.match(plan, /Index Scan Backward using tasks_group_id_created_at_id_idx/);
     assert.doesNotMatch(plan, /Seq Scan on tasks/);

@@ -23,7 +23,7 @@ import { readHistory, type History, type HistoryRequest } from '../store/history
 import type { Wants } from '../store/record.ts';
 import { nodesStatement, ownWorkspacesStatement, recordsStatement, rolesStatement } from '../store/records.ts';
 import { searchStatement, type SearchRequest } from '../store/search.ts';
-import { StatementWriter, withGroupsState, type Reader, type Statement } from '../store/statement.ts';
+import { GROUPS_FEW, StatementWriter, type Reader, type Statement } from '../store/statement.ts';
 
 /** The model of a record, for types that may be of any model. */
 function typed(model: string, record: Found): Found {
@@ -39,8 +39,6 @@ interface Ready {
 /** Every statement returns one value. */
 interface FoundRow {
   readonly found: unknown;
-  /** Of the groups of the caller, where the statement relies on cached ones. */
-  readonly state?: string;
 }
 
 interface Hit {
@@ -62,8 +60,8 @@ export interface Level {
 }
 
 /**
- * What one request reads. The groups of the caller are read once, at the primary, and every statement selects through the predicate
- * of `@wts/read-model`. Fields of one level are read together, so the number of statements depends on the query and not on the
+ * What one request reads. Every statement selects through the predicate of `@wts/read-model`, by the groups of the caller: as they are
+ * in its own snapshot, or as they were read once for the request, at the primary. Fields of one level are read together, so the number of statements depends on the query and not on the
  * records. Keeps graphql.reads.level.
  */
 export class Reads {
@@ -229,31 +227,21 @@ export class Reads {
 
   /** The value of one statement for the caller. */
   async read(write: (sql: StatementWriter) => Statement): Promise<unknown> {
-    if (this.#ready === null) {
-      const found = await this.#readExpecting(write);
-      if (found !== null) return found.value;
-    }
-    const { reader, pool } = await this.#prepared();
+    const { reader, pool } = this.#live() ?? (await this.#prepared());
     return this.#run(pool, write(new StatementWriter(reader)));
   }
 
   /**
-   * Reads with the cached groups of the caller, while the same statement shows whether they changed since: then its result is not
-   * used. So the groups take no statement of their own. Null also with a replica, which must have what the primary has.
+   * A reader with few groups needs no statement for them: each statement selects by their memberships as they are in its snapshot. The
+   * cached groups only show that they are few. Null also with a replica, which must have what the primary has.
    */
-  async #readExpecting(write: (sql: StatementWriter) => Statement): Promise<{ readonly value: unknown } | null> {
+  #live(): Ready | null {
     const { pool, standby, groupCache } = this.#context;
     const { userId, workspaceId } = this.caller.principal;
-    const groups = new GroupReader(pool, groupCache);
-    const expected = standby === null ? groups.expected(userId, workspaceId) : null;
-    if (expected === null) return null;
-    const { person } = expected;
-    const sql = new StatementWriter({ userId, workspaceId: workspaceId ?? null, person });
-    const [row] = await this.#rows(pool, withGroupsState(write(sql), sql));
-    const current = groups.confirm(expected, row?.state ?? '', this.caller.principal);
-    if (current === null || current.at < this.#reached) return null;
-    this.#ready ??= Promise.resolve({ reader: { ...sql.reader, person: current }, pool });
-    return { value: row?.found };
+    if (standby !== null || this.#ready !== null) return null;
+    const person = new GroupReader(pool, groupCache).recent(GROUPS_COUNTED_MS, userId, workspaceId);
+    if (person === null || person.at < this.#reached || person.groups.size > GROUPS_FEW) return null;
+    return { reader: { userId, workspaceId: workspaceId ?? null, person, isLive: true }, pool };
   }
 
   async #run(pool: Pool, statement: Statement): Promise<unknown> {
@@ -289,7 +277,7 @@ export class Reads {
       await this.#untilReached(reached);
       person = await groups.of(userId, workspaceId);
     }
-    const reader = { userId, workspaceId: workspaceId ?? null, person };
+    const reader = { userId, workspaceId: workspaceId ?? null, person, isLive: false };
     if (standby === null) return { reader, pool: primary };
     const changedSince = (position: bigint): Promise<boolean> =>
       hasEntries(this.#counted(), [...person.groups], position);
@@ -327,6 +315,9 @@ export class Reads {
 export function readsOf(context: Context, caller: Caller): Reads {
   return new Reads(context, caller);
 }
+
+/** So long a reader with few groups is taken to have few. */
+const GROUPS_COUNTED_MS = 60_000;
 
 const EMPTY: Page = { records: [], hasMore: false };
 

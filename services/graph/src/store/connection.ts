@@ -4,7 +4,6 @@ import { visibleSelections, visibleToGroupSql } from '@wts/read-model';
 import { placeOf } from './cursor.ts';
 import { filterSql, type Filter } from './filter.ts';
 import { beyondSql, isByCreation, orderOf, orderSql, type OrderKey, type Place } from './order.ts';
-import { groupsSql } from './newest.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
 import { selectedSql } from './records.ts';
 import {
@@ -254,14 +253,13 @@ function groupRowsSql(connection: Connection, sql: StatementWriter, { columns }:
   const where = inPage(connection, sql, [inGroup]).join(' and ');
   const order = (alias: string): string => orderSql(alias, keys, isBackward);
   // Where the filter names workspaces, only their groups can have a match.
-  const all = groupsSql(sql, equalIds(connection.filter, 'workspaceId'));
+  const all = `(${sql.groupsIn(equalIds(connection.filter, 'workspaceId'))}) seen`;
   const seen = sql.hasFewGroups
     ? all
-    : `(select seen.id from (select seen.id from ${all}) seen, lateral (
+    : `(select seen.id from ${all}, lateral (
         select t.created_at, t.id from ${table} t where ${where} order by ${order('t')} limit 1
       ) head order by ${order('head')} limit ${limit + 1}) seen`;
-  const from = sql.hasFewGroups ? `(select seen.id from ${seen}) seen` : seen;
-  return `select near.* from ${from}, lateral (
+  return `select near.* from ${seen}, lateral (
       select ${columnsSql(columns)} from ${table} t where ${where} order by ${order('t')} limit ${limit + 1}
     ) near order by ${order('near')} limit ${limit + 1}`;
 }

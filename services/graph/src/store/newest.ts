@@ -2,17 +2,6 @@ import { isNumerous, layoutOf, type Model } from '@wts/models';
 import { visibleToGroupSql } from '@wts/read-model';
 import type { StatementWriter } from './statement.ts';
 
-/**
- * The groups of the reader as rows `seen(id)`; with workspaces, only the groups that can have records of them: the workspaces and their
- * private projects.
- */
-export function groupsSql(sql: StatementWriter, workspaceIds: readonly string[] | null): string {
-  const all = `unnest(${sql.groupArray}) seen(id)`;
-  if (workspaceIds === null) return all;
-  const list = sql.add(workspaceIds, 'uuid[]');
-  return `${all} where seen.id = any(${list}) or (select home.workspace_id from sync.projects home where home.id = seen.id) = any(${list})`;
-}
-
 interface NewestOptions {
   readonly sql: StatementWriter;
   readonly workspaceIds: readonly string[] | null;
@@ -34,7 +23,7 @@ export function newestSql(model: Model, { sql, workspaceIds, order, bounds, limi
   const names = [...columns.map(({ name }) => name), 'workspace_id', 'group_id'].map((name) => `t.${name}`).join(', ');
   const where = [inGroup, ...bounds()].join(' and ');
   return `(select ${names} from (
-      select near.id from (select seen.id from ${groupsSql(sql, workspaceIds)}) seen, lateral (
+      select near.id from (${sql.groupsIn(workspaceIds)}) seen, lateral (
         select t.id, t.created_at from ${table} t where ${where} order by ${order('t')} limit ${limit}
       ) near order by ${order('near')} limit ${limit}
     ) first, lateral (select ${names} from ${table} t where t.id = first.id offset 0) t) t`;

@@ -1,10 +1,12 @@
-import { groupsStateSql, type GroupsWithGains, type ViewerSql } from '@wts/read-model';
+import { ownGroupsSql, type GroupsWithGains, type ViewerSql } from '@wts/read-model';
 
 /** Who reads: the groups they are in, and the workspace that their credential is limited to. */
 export interface Reader {
   readonly userId: string;
   readonly workspaceId: string | null;
   readonly person: GroupsWithGains;
+  /** True: each statement has the groups of its own snapshot, and those of `person` may be old. */
+  readonly isLive: boolean;
 }
 
 export interface Statement {
@@ -15,10 +17,7 @@ export interface Statement {
 }
 
 /** With more groups, statements look them up in a hash table instead of a list. */
-const GROUPS_FEW = 64;
-
-/** Lists of tens of thousands of groups are written once for each set. */
-const lists = new WeakMap<ReadonlySet<string>, string>();
+export const GROUPS_FEW = 64;
 
 /**
  * Collects the parameters of one statement. Everything that differs by caller is a parameter, so that PostgreSQL plans a statement
@@ -27,7 +26,7 @@ const lists = new WeakMap<ReadonlySet<string>, string>();
 export class StatementWriter {
   readonly reader: Reader;
   /** For the predicates of `@wts/read-model`; a part becomes a parameter when it is used. */
-  readonly viewer: ViewerSql;
+  readonly viewer: ViewerSql & { readonly person: NonNullable<ViewerSql['person']> };
   readonly hasFewGroups: boolean;
   /** Set by a condition for which the best plan depends on its values, such as a range that may have one record or all. */
   isPlannedByValues = false;
@@ -63,7 +62,21 @@ export class StatementWriter {
 
   /** The groups of the reader as an array. */
   get groupArray(): string {
-    return (this.#groups ??= this.add(listOf(this.reader.person.groups), 'uuid[]'));
+    if (!this.reader.isLive) return (this.#groups ??= this.add(listOf(this.reader.person.groups), 'uuid[]'));
+    this.#groups ??= `select array(select ${this.viewer.person.userId} union all ${this.#ownGroups([])}) as ids`;
+    return '(select ids from own_groups)::uuid[]';
+  }
+
+  /**
+   * A query of the groups of the reader; with workspaces, only of those that can have records of them: the workspaces and their
+   * private projects.
+   */
+  groupsIn(workspaceIds: readonly string[] | null): string {
+    if (workspaceIds === null) return `select unnest(${this.groupArray}) as id`;
+    const list = this.add(workspaceIds, 'uuid[]');
+    if (this.reader.isLive) return `select workspace_id as id from (${this.#ownGroups([list])}) own_group`;
+    return `select own_group.id from unnest(${this.groupArray}) own_group(id) where own_group.id = any(${list})
+      or (select home.workspace_id from sync.projects home where home.id = own_group.id) = any(${list})`;
   }
 
   /** The parameter with this value. */
@@ -72,17 +85,22 @@ export class StatementWriter {
   }
 
   finish(text: string): Statement {
-    return { text, values: this.#values, isPlannedByValues: this.isPlannedByValues };
+    const isOwn = this.reader.isLive && this.#groups !== undefined;
+    return {
+      text: isOwn ? `with own_groups as materialized (${this.#groups}) select answer.found from (${text}) answer` : text,
+      values: this.#values,
+      isPlannedByValues: this.isPlannedByValues,
+    };
+  }
+
+  #ownGroups(within: readonly string[]): string {
+    const { userId, workspaceId } = this.viewer.person;
+    return ownGroupsSql(userId, workspaceId === null ? within : [`array[${workspaceId}]`, ...within]);
   }
 }
 
-/** The statement with a column `state`: the gains and losses since the groups of its reader were read. */
-export function withGroupsState(statement: Statement, sql: StatementWriter): Statement {
-  const { text } = statement;
-  const { userId, person } = sql.reader;
-  const state = groupsStateSql(sql.add(userId, 'uuid'), sql.add(person.at.toString(), 'bigint'));
-  return { ...statement, text: `select answer.found, ${state} as state from (${text}) answer` };
-}
+/** Lists of tens of thousands of groups are written once for each set. */
+const lists = new WeakMap<ReadonlySet<string>, string>();
 
 function listOf(groups: ReadonlySet<string>): string {
   const cached = lists.get(groups);
