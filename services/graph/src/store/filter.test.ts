@@ -7,7 +7,8 @@ import { filterSql, type Filter } from './filter.ts';
 import { StatementWriter } from './statement.ts';
 
 const groups = { groups: new Set([randomUUID()]), gains: new Map(), at: 1n, floor: 0n, epoch: randomUUID() };
-const writer = (): StatementWriter => new StatementWriter({ userId: randomUUID(), workspaceId: null, person: groups, isLive: false });
+const writer = (): StatementWriter =>
+  new StatementWriter({ userId: randomUUID(), workspaceId: null, person: groups, isLive: false });
 const write = (filter: Filter): string => filterSql(Task, filter, { alias: 't', sql: writer() });
 
 const nested = (depth: number): Filter => (depth === 0 ? { title: { eq: 'x' } } : { and: [nested(depth - 1)] });

@@ -87,7 +87,9 @@ export class StatementWriter {
   finish(text: string): Statement {
     const isOwn = this.reader.isLive && this.#groups !== undefined;
     return {
-      text: isOwn ? `with own_groups as materialized (${this.#groups}) select answer.found from (${text}) answer` : text,
+      text: isOwn
+        ? `with own_groups as materialized (${this.#groups}) select answer.found from (${text}) answer`
+        : text,
       values: this.#values,
       isPlannedByValues: this.isPlannedByValues,
     };
