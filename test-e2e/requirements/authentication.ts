@@ -108,6 +108,13 @@ export const authentication: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'authentication.scopes.people',
+    source: 'Specification 5',
+    text: 'Changes of workspaces, of their members and of the members of projects need `admin` on every surface.',
+    home: 'services/sync/src/commit/permissions.ts',
+    status: 'kept',
+  },
+  {
     id: 'authentication.identity.not-forged',
     source: 'Design 3',
     text: 'Identity and forwarding headers a client sends are stripped.',

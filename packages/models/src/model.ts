@@ -16,7 +16,7 @@ export type Audience =
   | { readonly kind: 'membership'; readonly field: string };
 
 /**
- * The permission for a change, besides the scope `write` and a membership of the workspace. The table of `@wts/access` has the roles
+ * The permission for a change, besides the scope of the model and a membership of the workspace. The table of `@wts/access` has the roles
  * for `manage`, `contribute`, `own` and `anyone`.
  *
  * `service`: only other services, which check it · `author`: the person who wrote it · `author_or_manage` · `self`: the person it is
@@ -49,6 +49,8 @@ interface Declaration<Name extends string, Fields extends DeclaredFields, Archiv
     readonly update: ModelPermission;
     readonly delete: ModelPermission;
   };
+  /** The scope that a credential needs for changes; `admin` for workspaces and their people. Default: `write`. */
+  readonly scope?: 'write' | 'admin';
   /** No two records have the same values of these fields; `groupId` is the group of the record. */
   readonly unique?: readonly (readonly string[])[];
   /** Fields with the owners of a record, for `own` and `author`. */
@@ -68,6 +70,7 @@ export interface Model<
   Archivable extends boolean = boolean,
 > extends Declaration<Name, Fields, Archivable> {
   readonly archivable: Archivable;
+  readonly scope: 'write' | 'admin';
   readonly unique: readonly (readonly string[])[];
   readonly owners: readonly string[];
   readonly plural: string;
@@ -82,6 +85,7 @@ export function model<
 >(declaration: Declaration<Name, Fields, Archivable>): Model<Name, Fields, Archivable> {
   const plural = `${declaration.name.charAt(0).toLowerCase()}${declaration.name.slice(1)}s`;
   return {
+    scope: 'write',
     unique: [],
     owners: [],
     plural,

@@ -1,4 +1,5 @@
 export { GroupCache, GroupReader, ownGroupsSql, personGroupsOf, personGroupsSql } from './groups.ts';
+export type { PersonGroupsRow } from './groups.ts';
 export { pageReader } from './page-reader.ts';
 export type { ReadPage } from './page-reader.ts';
 export { poll } from './poll.ts';

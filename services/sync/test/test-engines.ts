@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
-import type { ActionName, StoredEntry, Principal, Role } from '@wts/contracts';
+import { SCOPES, type ActionName, type StoredEntry, type Principal, type Role } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { modelNamed } from '@wts/models';
 import { createLogger } from '@wts/service-kit/observe';
@@ -170,7 +170,7 @@ export class TestPerson {
   constructor(engines: TestEngines, id: string, restriction: Partial<Principal> = {}) {
     this.engines = engines;
     this.id = id;
-    this.principal = { userId: id, scopes: ['write'], credential: { kind: 'jwt', id }, ...restriction };
+    this.principal = { userId: id, scopes: SCOPES, credential: { kind: 'jwt', id }, ...restriction };
     this.clientId = `device of ${id}`;
   }
 

@@ -1,6 +1,6 @@
 import { tokenMinter } from '@wts/access';
 import type { DeltasReply, InternalCommitReply, InternalMutation, Principal, Role } from '@wts/contracts';
-import { HEADERS, syncApi } from '@wts/contracts';
+import { HEADERS, SCOPES, syncApi } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
@@ -231,7 +231,7 @@ interface ServiceCallOptions {
 export function caller(userId: string, workspaceId?: string): Principal {
   return {
     userId,
-    scopes: ['read', 'write'],
+    scopes: SCOPES,
     credential: { kind: 'jwt', id: userId },
     ...(workspaceId === undefined ? {} : { workspaceId }),
   };

@@ -54,6 +54,7 @@ export const ProjectMember = model({
   doc: 'A member of a private project.',
   audience: { kind: 'membership', field: 'projectId' },
   permissions: { insert: 'project', update: 'service', delete: 'self_or_project' },
+  scope: 'admin',
   unique: [['projectId', 'userId']],
   fields: {
     projectId: reference('Project', 'delete', { doc: 'The project.', immutable: true, inverse: 'members' }),

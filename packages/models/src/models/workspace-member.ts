@@ -9,6 +9,7 @@ export const WorkspaceMember = model({
   doc: 'A member of a workspace, with a role. Created by creating or joining a workspace, not by `INSERT`.',
   audience: { kind: 'membership', field: 'workspaceId' },
   permissions: { insert: 'service', update: 'manage', delete: 'self_or_manage' },
+  scope: 'admin',
   unique: [['workspaceId', 'userId']],
   fields: {
     workspaceId: reference('Workspace', 'delete', { doc: 'The workspace.', immutable: true }),

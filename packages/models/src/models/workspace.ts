@@ -10,6 +10,7 @@ export const Workspace = model({
   doc: 'The space of one organization. Every other record belongs to one.',
   audience: { kind: 'self' },
   permissions: { insert: 'service', update: 'manage', delete: 'service' },
+  scope: 'admin',
   unique: [['urlKey']],
   search: ['name', 'urlKey'],
   fields: {

@@ -15,7 +15,7 @@ import type { DecisionState } from './decision-state.ts';
 import { effectOf, ensureMembers, insertRow, moveRow, updateRow } from './effects.ts';
 import { checkKeys } from './keys.ts';
 import { locationOf, notFound } from './location.ts';
-import { belongsTo, forbidden, permit, permitFields, permitInsert } from './permissions.ts';
+import { belongsTo, forbidden, permit, permitFields, permitInsert, permitScope } from './permissions.ts';
 import { checkReferences } from './references.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { checkGroupId, checkMembership, derive } from './rules.ts';
@@ -34,6 +34,8 @@ export type Decision =
 export function decide(state: DecisionState, unit: Unit, mutation: Mutation): Decision {
   const model = findModel(mutation.modelName);
   if (!model) return refuse('validation_failed', unknownModel(mutation.modelName));
+  const unscoped = permitScope(unit, model);
+  if (unscoped) return unscoped;
   const id = mutation.modelId.toLowerCase();
   const given = mutation.payload['id'];
   if (given !== undefined && (typeof given !== 'string' || given.toLowerCase() !== id)) {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { MODELS } from '@wts/models';
-import { TestEngines, change, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, TestPerson, change, refused } from '../../test/test-engines.ts';
 
 /*
  * Who may do what, as a table. Columns are people; `+` applied, `-` forbidden, `0` not found.
@@ -226,6 +225,20 @@ describe('who may do what [sync.mutate.roles]', function () {
       all.filter((one) => !said.has(one)),
       [],
     );
+  });
+
+  it('refuses changes of workspaces and their people without the scope admin [authentication.scopes.people]', async () => {
+    const app = new TestPerson(engines, people.owner.id, { scopes: ['write'] });
+    const needing = MODELS.filter(({ scope }) => scope === 'admin').map(({ name }) => name);
+    assert.deepEqual(needing.toSorted(), ['ProjectMember', 'Workspace', 'WorkspaceMember']);
+    for (const model of needing) {
+      // The answer does not depend on the record, or on whether it exists.
+      const ids = [model === 'Workspace' ? workspace : await target(model, people.owner, ''), randomUUID()];
+      for (const id of ids)
+        for (const action of ['INSERT', 'UPDATE', 'DELETE'] as const)
+          assert.equal(refused(await app.try(action, model, id)).code, 'insufficient_scope', `${action} ${model}`);
+    }
+    await app.make('Task', { workspaceId: workspace, title: 'By an app' });
   });
 
   it('refuses to archive records of a model that cannot be archived', async () => {

@@ -1,4 +1,4 @@
-import { can } from '@wts/access';
+import { can, includesScope } from '@wts/access';
 import type { Role } from '@wts/contracts';
 import {
   idIn,
@@ -94,6 +94,12 @@ export function currentLocation(state: DecisionState, row: Row): Pick<Row, 'work
   if (typeof parentId !== 'string') return row;
   const parent = state.row(targetOf(row.model, audience.field), parentId, 'refer');
   return parent && currentLocation(state, parent);
+}
+
+/** Refuses a change that the scopes of the credential do not allow, whatever the record. Keeps authentication.scopes.people. */
+export function permitScope({ authority, principal }: Unit, { name, scope }: Model): Refusal | null {
+  if (authority === 'service' || includesScope(principal.scopes, scope)) return null;
+  return refuse('insufficient_scope', `A change to a ${name} needs a credential with the scope ${scope}`);
 }
 
 /** Refuses a new record that the caller's role does not allow; `locationOf` has checked that the caller sees its parents. */
