@@ -94,6 +94,19 @@ describe('the agent endpoint as a part of the system', function () {
     }
   });
 
+  it('announces no notifications, and ends a subscription at once [agent.protocol.stateless]', async () => {
+    for (const connect of Object.values(GENERATIONS)) {
+      await using agent = await connect(system.authUrl, system.apiKey);
+      for (const lists of Object.values({ ...agent.client.getServerCapabilities() })) {
+        assert.deepEqual(lists, { listChanged: false });
+      }
+    }
+    const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+    const frames = await send(system, 'subscriptions/listen', { notifications });
+    assert.match(frames, /^data: .*"notifications\/subscriptions\/acknowledged","params":\{"notifications":\{\}/m);
+    assert.match(frames, /^data: .*"resultType":"complete"/m);
+  });
+
   it('says when to try again while the graph service is down [agent.errors.outage]', async () => {
     await using agent = await GENERATIONS['SDK 1 (2025)'](system.authUrl, system.apiKey);
     await system.service('graph').stop();
@@ -148,13 +161,17 @@ function post(system: TestSystem, body: string, headers: object = {}): ReturnTyp
 
 /** A message of the revision 2026-07-28, as it is on the wire. */
 async function message(system: TestSystem, method: string): Promise<{ result: Record<string, unknown> }> {
+  return JSON.parse(await send(system, method)) as { result: Record<string, unknown> };
+}
+
+async function send(system: TestSystem, method: string, params: object = {}): Promise<string> {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { _meta: meta } });
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } });
   const { status, text } = await post(system, body, { 'mcp-method': method });
   assert.equal(status, 200, text);
-  return JSON.parse(text) as { result: Record<string, unknown> };
+  return text;
 }

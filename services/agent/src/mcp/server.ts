@@ -47,8 +47,14 @@ export function createHandler(parts: ToolParts): McpHttpHandler {
   );
 }
 
+/**
+ * Nothing is kept between two messages, so no notification is ever sent. The library would announce the opposite, and keep a
+ * connection open for each client that subscribes.
+ */
+const SILENT = { listChanged: false } as const;
+
 const OPTIONS = {
-  capabilities: { tools: {}, prompts: {}, resources: {} },
+  capabilities: { tools: SILENT, prompts: SILENT, resources: SILENT },
   instructions: INSTRUCTIONS,
   cacheHints: HINTS,
   // Shared, because making one takes a millisecond; only forms for the person would use it.
