@@ -32,5 +32,7 @@ export { socketOf } from './socket.ts';
 export type { LiveSocket, ReceivedFrame, SocketOptions } from './socket.ts';
 export { openWire } from './wire.ts';
 export type { Wire } from './wire.ts';
+export { hiddenOf, TestBrowser } from './test-browser.ts';
+export type { Answer } from './test-browser.ts';
 export { startTestSystem } from './test-system.ts';
 export type { Person, Store, TestSystem, TestSystemOptions } from './test-system.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { openTestPages, type TestPages } from './people.ts';
 import { SERVICE } from './test-service.ts';
-import type { Answer, TestBrowser } from './test-browser.ts';
+import type { Answer, TestBrowser } from '@wts/testkit';
 
 const NEW_PASSWORD = 'another horse battery';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { openTestPages, type TestPages } from './people.ts';
-import { hiddenOf, type Answer, type TestBrowser } from './test-browser.ts';
+import { hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
 
 const REDIRECT = 'https://app.example/callback?from=here';
 

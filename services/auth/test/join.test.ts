@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { openTestPages, type TestPages } from './people.ts';
 import { openTestService } from './test-service.ts';
-import { hiddenOf } from './test-browser.ts';
+import { hiddenOf } from '@wts/testkit';
 import { openWorkspaceStandIn, type Invitation, type WorkspaceStandIn } from './workspace-stand-in.ts';
 
 const PASSWORD = 'correct horse battery';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as oauth from 'oauth4webapi';
 import { openTestPages } from './people.ts';
 import type { TestPages } from './people.ts';
-import { hiddenOf } from './test-browser.ts';
+import { hiddenOf } from '@wts/testkit';
 
 const REDIRECT_URI = 'http://127.0.0.1:8976/callback';
 

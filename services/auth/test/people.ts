@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PasswordHashes } from '../src/password-hashes.ts';
-import { TestBrowser } from './test-browser.ts';
+import { TestBrowser } from '@wts/testkit';
 import { openTestService, type TestService } from './test-service.ts';
 
 /** Cheap hashes, where the cost is not what is tested. */

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { openTestPages, type TestPages } from './people.ts';
 import { openProviderStandIn, signForeign, type ProviderStandIn } from './provider-stand-in.ts';
-import type { Answer, TestBrowser } from './test-browser.ts';
+import type { Answer, TestBrowser } from '@wts/testkit';
 
 const SLOW_MS = 6_000;
 

@@ -2,7 +2,7 @@ import { LIMITS } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { openTestPages, type TestAccount, type TestPages } from './people.ts';
-import { hiddenOf, type Answer, type TestBrowser } from './test-browser.ts';
+import { hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
 
 describe('the sign-in by password', () => {
   let pages: TestPages;
