@@ -18,6 +18,7 @@ const TASKS = {
   fuzz: 'test-e2e/fuzz/main.ts',
   soak: 'infra/verify/src/soak/main.ts',
   storm: 'infra/verify/src/storm/main.ts',
+  'verify-clients': 'test-e2e/clients/main.ts',
   'verify-log': 'infra/verify/src/main.ts',
 };
 

@@ -16,6 +16,7 @@ export class MemoryProvider {
   #verifier = '';
   #asked: URL | undefined;
   #state = 0;
+  #discovery: object | undefined;
 
   constructor(redirectUrl: string) {
     this.redirectUrl = redirectUrl;
@@ -60,6 +61,15 @@ export class MemoryProvider {
     this.#asked = asked;
   }
 
+  saveDiscoveryState(discovery: object): void {
+    this.#discovery = discovery;
+  }
+
+  /** With it, a client checks that the code comes from the server that it asked. */
+  discoveryState(): object | undefined {
+    return this.#discovery;
+  }
+
   saveCodeVerifier(verifier: string): void {
     this.#verifier = verifier;
   }
@@ -71,6 +81,7 @@ export class MemoryProvider {
   invalidateCredentials(what: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
     if (what === 'all' || what === 'tokens') this.#tokens = undefined;
     if (what === 'all' || what === 'client') this.#client = undefined;
+    if (what === 'all' || what === 'discovery') this.#discovery = undefined;
   }
 
   /** The address to which the client sends the browser. */
