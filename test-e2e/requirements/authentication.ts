@@ -41,7 +41,7 @@ export const authentication: readonly Rule[] = [
     id: 'authentication.jwt.email-verified',
     source: 'Design 4',
     text: 'An address is verified by the claim `email_verified` of `true` or `"true"` and by no other value; without the claim only where the issuer is configured as trusted.',
-    home: 'packages/access/src/authenticator.ts',
+    home: 'packages/access/src/identity-of.ts',
     status: 'kept',
   },
   {

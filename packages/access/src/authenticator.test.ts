@@ -4,8 +4,9 @@ import { errorBody, Fault, LIMITS, SCOPES } from '@wts/contracts';
 import jwt from 'jsonwebtoken';
 import { accessTokenIssuer } from './access-token.ts';
 import { generateApiKey } from './api-key.ts';
-import type { Authenticator, TokenIdentity } from './authenticator.ts';
+import type { Authenticator } from './authenticator.ts';
 import { createAuthenticator } from './authenticator.ts';
+import type { TokenIdentity } from './identity-of.ts';
 import { parseIssuers } from './issuers.ts';
 
 const SECRET = 'a shared secret of 32 bytes or more';

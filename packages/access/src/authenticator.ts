@@ -7,20 +7,12 @@ import { readApiKey } from './api-key.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { API_RESOURCE, credentialFault } from './challenge.ts';
 import type { ProtectedResource } from './challenge.ts';
+import { identityOf } from './identity-of.ts';
+import type { TokenIdentity } from './identity-of.ts';
 import type { Issuer } from './issuers.ts';
 import type { FetchJwks } from './jwks.ts';
 import type { VerifiedJwt } from './jwt.ts';
 import { verifyJwt } from './jwt.ts';
-
-/** The claims of a verified JWT about a person; the auth service resolves them to a user. */
-export interface TokenIdentity {
-  readonly issuer: string;
-  readonly subject: string;
-  readonly name?: string;
-  readonly email?: string;
-  readonly emailVerified?: boolean;
-  readonly avatarUrl?: string;
-}
 
 export interface AuthenticatorOptions {
   /** The identity providers. */
@@ -219,7 +211,8 @@ async function resolve(
     const principal = await principalOfAccessToken(verified, options.accessTokens, sender);
     return { principal, audiences: Array.isArray(aud) ? aud : [aud] };
   }
-  const userId = await options.resolvePerson(identityOf(verified, options.issuers), sender);
+  const trustsEmails = options.issuers.find(({ issuer }) => issuer === verified.issuer)?.trustsEmails === true;
+  const userId = await options.resolvePerson(identityOf(verified, trustsEmails), sender);
   // Keeps authentication.jwt.all-scopes.
   const id = createHash('sha256').update(token).digest('hex').slice(0, 32);
   const principal: Principal = {
@@ -240,29 +233,6 @@ async function verify(token: string, options: AuthenticatorOptions, clock: () =>
     if (failure instanceof Fault && failure.code === 'token_invalid') throw refusal('token_invalid', failure);
     throw failure;
   }
-}
-
-function identityOf({ issuer, subject, claims }: VerifiedJwt, issuers: readonly Issuer[]): TokenIdentity {
-  const { name, email, picture } = claims;
-  const emailVerified = isVerified(claims, issuers.find((one) => one.issuer === issuer)?.trustsEmails === true);
-  return {
-    issuer,
-    subject,
-    ...(typeof name === 'string' ? { name } : {}),
-    ...(typeof email === 'string' ? { email } : {}),
-    ...(emailVerified === undefined ? {} : { emailVerified }),
-    ...(typeof picture === 'string' ? { avatarUrl: picture } : {}),
-  };
-}
-
-/**
- * Some providers write the claim as text; `true` and `"true"` verify the address, any other value does not. Undefined when
- * the token has no such claim and its issuer is not configured to verify every address. Keeps authentication.jwt.email-verified.
- */
-function isVerified(claims: VerifiedJwt['claims'], trustsEmails: boolean): boolean | undefined {
-  if (!Object.hasOwn(claims, 'email_verified')) return trustsEmails ? true : undefined;
-  const claim = claims['email_verified'];
-  return claim === true || claim === 'true';
 }
 
 const REFUSALS: readonly ErrorCode[] = ['api_key_invalid', 'token_invalid'];

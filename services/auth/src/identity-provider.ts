@@ -1,3 +1,4 @@
+import { identityOf } from '@wts/access';
 import { Fault } from '@wts/contracts';
 import { createHmac } from 'node:crypto';
 import * as client from 'openid-client';
@@ -63,7 +64,8 @@ export class IdentityProvider {
         isComplete || userinfo === undefined
           ? {}
           : await client.fetchUserInfo(metadata, tokens.access_token, claims.sub);
-      return this.#identityOf({ ...more, ...claims });
+      const verified = { issuer: claims.iss, subject: claims.sub, claims: { ...more, ...claims } };
+      return identityOf(verified, this.#setting.trustsEmails);
     } catch (cause) {
       if (cause instanceof client.AuthorizationResponseError) throw this.#refused(cause);
       throw this.#fault(cause);
@@ -102,20 +104,6 @@ export class IdentityProvider {
     } catch (cause) {
       throw this.#fault(cause);
     }
-  }
-
-  /** The claims as `@wts/access` reads those of a token at the API. */
-  #identityOf({ iss, sub, name, email, email_verified: verified, picture }: Record<string, unknown>): IdentityClaims {
-    const isVerified = verified === true || verified === 'true';
-    const emailVerified = verified === undefined ? (this.#setting.trustsEmails ? true : undefined) : isVerified;
-    return {
-      issuer: String(iss),
-      subject: String(sub),
-      ...(typeof name === 'string' ? { name } : {}),
-      ...(typeof email === 'string' ? { email } : {}),
-      ...(emailVerified === undefined ? {} : { emailVerified }),
-      ...(typeof picture === 'string' ? { avatarUrl: picture } : {}),
-    };
   }
 
   #refused(cause: Error): Fault {
