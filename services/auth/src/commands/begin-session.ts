@@ -1,4 +1,5 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { sha256 } from '../domain/sha256.ts';
 import type { NewSession, SessionStore } from '../store/sessions.ts';
 
 /**
@@ -10,11 +11,6 @@ export async function beginSession(
   { userId, account }: Pick<NewSession, 'userId' | 'account'>,
 ): Promise<string | null> {
   const secret = randomBytes(32).toString('base64url');
-  const isBegun = await sessions.insert({ id: randomUUID(), secretHash: hashOfSecret(secret), userId, account });
+  const isBegun = await sessions.insert({ id: randomUUID(), secretHash: sha256(secret), userId, account });
   return isBegun ? secret : null;
-}
-
-/** 256 random bits cannot be guessed, so a plain hash keeps them safe at rest. */
-export function hashOfSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
-import { createHash } from 'node:crypto';
 import { faultOfPassword } from '../domain/password-rules.ts';
+import { sha256 } from '../domain/sha256.ts';
 import type { Grants } from '../oauth/grants.ts';
 import type { PasswordHashes } from '../password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
@@ -36,8 +36,7 @@ export async function changePassword(context: ChangeContext, session: Session, c
   if (account === null) return { wrong: 'You sign in without a password here.' };
   const fault = faultOfPassword(change.password, account.email);
   if (fault !== null) return { wrong: fault };
-  const hash = createHash('sha256').update(`change\n${account.id}`).digest();
-  const counted = [{ hash, failuresMax: LIMITS.signInFailuresMax }];
+  const counted = [{ hash: sha256('change', account.id), failuresMax: LIMITS.signInFailuresMax }];
   if ((await attempts.begin(counted)) !== null)
     return { wrong: 'Too many attempts failed. Try again in a few minutes.' };
   let isRight: boolean | null = null;

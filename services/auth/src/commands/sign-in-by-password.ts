@@ -1,6 +1,7 @@
 import { LIMITS } from '@wts/contracts';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { comparableEmail } from '../domain/email.ts';
+import { sha256 } from '../domain/sha256.ts';
 import type { PasswordHashes } from '../password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { Counted, SignInAttemptStore } from '../store/sign-in-attempts.ts';
@@ -85,8 +86,4 @@ async function renewHash(
   const to = await passwords.hash(attempt.password, attempt);
   const isRenewed = await accounts.changePassword(account.id, { from: account.passwordHash, to });
   return isRenewed ? { ...account, passwordHash: to } : account;
-}
-
-function sha256(...parts: readonly string[]): Buffer {
-  return createHash('sha256').update(parts.join('\n')).digest();
 }

@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { sha256 } from './sha256.ts';
 
 /** What a text of random bits is for. The prefix shows it to people, to secret scanners, and to the log, which redacts it. */
 const PREFIXES = { code: 'wtsc_', refreshToken: 'wtsr_', clientSecret: 'wtss_' } as const;
@@ -12,10 +13,5 @@ export interface OpaqueToken {
 /** A secret of 256 random bits. */
 export function newOpaqueToken(kind: keyof typeof PREFIXES): OpaqueToken {
   const token = PREFIXES[kind] + randomBytes(32).toString('hex');
-  return { token, hash: hashOf(token) };
-}
-
-/** What is stored and looked up. The token has 256 random bits, so no slow hash is needed. */
-export function hashOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+  return { token, hash: sha256(token) };
 }

@@ -1,6 +1,6 @@
 import { authorizeApi, Fault } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
-import { hashOfSecret } from '../commands/begin-session.ts';
+import { sha256 } from '../domain/sha256.ts';
 import { shownName } from '../domain/shown-name.ts';
 import { readAuthorizationRequest, redirectTo, type AuthorizationRequest } from '../oauth/authorization-request.ts';
 import type { PeopleContext } from '../people-context.ts';
@@ -117,7 +117,7 @@ export async function nameOfApp(
 }
 
 function keyOf(request: string, browserId: string): PendingKey {
-  return { idHash: hashOfSecret(request), kind: 'authorization', browserHash: hashOfSecret(browserId) };
+  return { idHash: sha256(request), kind: 'authorization', browserHash: sha256(browserId) };
 }
 
 function outdated(): Fault {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
-import { hashOfSecret } from '../commands/begin-session.ts';
+import { sha256 } from '../domain/sha256.ts';
 import type { Site } from '../pages/layout.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
 
@@ -23,7 +23,7 @@ export async function readBrowser(req: IncomingMessage, site: Site, sessions: Se
   const cookies = readCookies(req.headers.cookie);
   const id = cookies.get(cookieName(site, 'browser'));
   const sessionSecret = cookies.get(cookieName(site, 'session'));
-  const session = sessionSecret === undefined ? null : await sessions.find(hashOfSecret(sessionSecret));
+  const session = sessionSecret === undefined ? null : await sessions.find(sha256(sessionSecret));
   return {
     id: id ?? randomBytes(32).toString('base64url'),
     isNew: id === undefined,

@@ -1,7 +1,8 @@
 import { Fault, memberApi, pageApi, type ReplyOf } from '@wts/contracts';
-import { beginSession, hashOfSecret } from '../commands/begin-session.ts';
+import { beginSession } from '../commands/begin-session.ts';
 import { registerAccount } from '../commands/register-account.ts';
 import { placesOf } from '../commands/sign-in-by-password.ts';
+import { sha256 } from '../domain/sha256.ts';
 import type { PeopleContext } from '../people-context.ts';
 import { enterCodePage, joinedPage, newPersonPage, signedInPage } from '../pages/join.ts';
 import type { Session } from '../store/sessions.ts';
@@ -91,7 +92,7 @@ async function register(
   const userId = await context.personOf(registered, { requestId, signal });
   await attempts.addPlaces(registered.id, placesOf({ browserId: browser.id, network }));
   const secret = await beginSession(pages.sessions, { userId, account: registered });
-  const session = secret === null ? null : await pages.sessions.find(hashOfSecret(secret));
+  const session = secret === null ? null : await pages.sessions.find(sha256(secret));
   if (secret === null || session === null) throw new Fault('unavailable');
   const joined = await joinAs(context, call, { ...presented, session });
   return { page: joinedPage(pages.site, joined), cookies: [sessionCookie(pages.site, secret)] };

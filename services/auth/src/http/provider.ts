@@ -1,6 +1,7 @@
 import { Fault, pageApi } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
-import { beginSession, hashOfSecret } from '../commands/begin-session.ts';
+import { beginSession } from '../commands/begin-session.ts';
+import { sha256 } from '../domain/sha256.ts';
 import type { PeopleContext } from '../people-context.ts';
 import type { Fields } from '../pages/parts.ts';
 import type { PendingKey } from '../store/pending-requests.ts';
@@ -41,7 +42,7 @@ export function mountProvider(pages: Pages, context: PeopleContext): void {
 }
 
 function keyOf(state: string, browserId: string): PendingKey {
-  return { idHash: hashOfSecret(state), kind: 'provider', browserHash: hashOfSecret(browserId) };
+  return { idHash: sha256(state), kind: 'provider', browserHash: sha256(browserId) };
 }
 
 function noProvider(): Fault {

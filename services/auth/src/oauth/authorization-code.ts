@@ -1,6 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { Fault } from '@wts/contracts';
-import { hashOf, newOpaqueToken } from '../domain/opaque-token.ts';
+import { newOpaqueToken } from '../domain/opaque-token.ts';
+import { sha256 } from '../domain/sha256.ts';
 import type { OAuth } from './oauth.ts';
 import { narrowResources, required, tokenReply } from './token-request.ts';
 import type { TokenReply, TokenRequest } from './token-request.ts';
@@ -18,7 +19,7 @@ export async function redeemCode(oauth: OAuth, { client, values }: TokenRequest)
   const code = required(values, 'code');
   const redirectUri = required(values, 'redirect_uri');
   const verifier = required(values, 'code_verifier');
-  const hash = hashOf(code);
+  const hash = sha256(code);
   const grant = await grantStore.findByCode(hash);
   const isValid =
     grant !== null &&
@@ -40,6 +41,6 @@ export async function redeemCode(oauth: OAuth, { client, values }: TokenRequest)
 }
 
 function isVerifierOf(challenge: string, verifier: string): boolean {
-  const made = createHash('sha256').update(verifier).digest('base64url');
+  const made = sha256(verifier).toString('base64url');
   return VERIFIER.test(verifier) && timingSafeEqual(Buffer.from(made), Buffer.from(challenge));
 }

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Fault } from '@wts/contracts';
 import type { Form } from '@wts/contracts';
-import { hashOf } from '../domain/opaque-token.ts';
+import { sha256 } from '../domain/sha256.ts';
 import type { Client } from '../domain/client.ts';
 import type { ClientStore } from '../store/clients.ts';
 
@@ -61,7 +61,7 @@ function readBasic(header: string): Omit<Credentials, 'isBasic'> | null {
 
 function hasProved({ secretHash }: Client, secret: string | undefined): boolean {
   if (secretHash === null) return secret === undefined;
-  return secret !== undefined && timingSafeEqual(hashOf(secret), secretHash);
+  return secret !== undefined && timingSafeEqual(sha256(secret), secretHash);
 }
 
 function invalidClient(isBasic: boolean): Fault {

@@ -1,5 +1,6 @@
 import { Fault } from '@wts/contracts';
-import { hashOf, newOpaqueToken } from '../domain/opaque-token.ts';
+import { newOpaqueToken } from '../domain/opaque-token.ts';
+import { sha256 } from '../domain/sha256.ts';
 import type { OAuth } from './oauth.ts';
 import { narrowResources, narrowScopes, required, tokenReply } from './token-request.ts';
 import type { TokenReply, TokenRequest } from './token-request.ts';
@@ -11,7 +12,7 @@ import type { TokenReply, TokenRequest } from './token-request.ts';
  */
 export async function refreshTokens(oauth: OAuth, { client, values }: TokenRequest): Promise<TokenReply> {
   const { grantStore, grants, keys, refreshGraceMs } = oauth;
-  const hash = hashOf(required(values, 'refresh_token'));
+  const hash = sha256(required(values, 'refresh_token'));
   const grant = await grantStore.findByRefreshToken(hash);
   if (grant === null || grant.clientId !== client.id) throw new Fault('invalid_grant');
   const scopes = narrowScopes(values, grant.scopes);

@@ -1,9 +1,10 @@
-import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { Fault } from '@wts/contracts';
 import { sealSecret, unsealSecret } from '@wts/service-kit/sealing';
 import type { SecretKeys } from '@wts/service-kit/sealing';
 import { planKeys, signingKeyAt } from '../domain/key-plan.ts';
+import { sha256 } from '../domain/sha256.ts';
 import type { SigningKeyStore, StoredKey } from '../store/signing-keys.ts';
 
 export interface SigningKey {
@@ -76,7 +77,7 @@ function makeKey(secretKeys: SecretKeys, signsFrom: Date): StoredKey {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { kty, crv, x = '', y = '' } = publicKey.export({ format: 'jwk' });
   // RFC 7638: the id is the thumbprint of the key.
-  const id = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+  const id = sha256(JSON.stringify({ crv, kty, x, y })).toString('base64url');
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
   return {
     id,

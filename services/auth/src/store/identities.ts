@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import { sha256 } from '../domain/sha256.ts';
 
 export interface IdentityKey {
   readonly issuer: string;
@@ -73,5 +73,5 @@ export function identityStore(knex: Knex): IdentityStore {
 
 /** Begins with the length of the issuer, so that no two pairs give the same text. */
 function hashOf({ issuer, subject }: IdentityKey): Buffer {
-  return createHash('sha256').update(`${issuer.length}:${issuer}${subject}`).digest();
+  return sha256(`${issuer.length}:${issuer}${subject}`);
 }
