@@ -12,8 +12,6 @@ interface RegistrationContext {
 export interface Registration {
   readonly name: string;
   readonly email: string;
-  /** The code of an invitation for this address proves it, because it was given to this address only. */
-  readonly emailVerified: boolean;
   readonly password: string;
   readonly network: string;
   readonly signal: AbortSignal;
@@ -21,19 +19,22 @@ export interface Registration {
 
 const ADDRESS = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]{1,255}$/u;
 
-/** Creates an account, or returns what is wrong as a sentence. The address is unique in its comparable form. */
+/**
+ * Creates an account, or returns what is wrong as a sentence. The address is unique in its comparable form. It is not verified,
+ * because nothing proves that it is the person's.
+ */
 export async function registerAccount(
   { accounts, passwords }: RegistrationContext,
   registration: Registration,
 ): Promise<Account | string> {
-  const { name, emailVerified, password } = registration;
+  const { name, password } = registration;
   const email = registration.email.trim();
   if (name.trim() === '') return 'Enter your name.';
   if (!ADDRESS.test(email)) return 'Enter your email, such as ada@example.com.';
   const fault = faultOfPassword(password, email);
   if (fault !== null) return fault;
   const passwordHash = await passwords.hash(password, registration);
-  const account: Account = { id: randomUUID(), email, name: name.trim(), emailVerified, passwordHash };
+  const account: Account = { id: randomUUID(), email, name: name.trim(), emailVerified: false, passwordHash };
   const isNew = await accounts.insert({ ...account, comparableEmail: comparableEmail(email) });
   return isNew ? account : 'There is an account with this email. Sign in with it to accept the invitation.';
 }

@@ -82,7 +82,6 @@ async function register(
     {
       name: form.text('name'),
       email: bound ?? form.text('email'),
-      emailVerified: false,
       password: form.text('password'),
       network,
       signal,
