@@ -25,17 +25,22 @@ export interface PendingAuthorization extends AuthorizationRequest {
  */
 export function mountAuthorize(pages: Pages, context: PeopleContext): void {
   const { site } = pages;
-  mountPage(pages, authorizeApi.authorize, (call) => begin(pages, context, call, call.query));
+  mountPage(pages, authorizeApi.authorize, async ({ browser, query }) => {
+    const reading = await readRequest(context, query);
+    if ('answer' in reading) return reading.answer;
+    const request = randomBytes(32).toString('base64url');
+    await context.pending.insert(keyOf(request, browser.id), reading.request);
+    const next = new URLSearchParams({ request }).toString();
+    return { to: `${site.issuer}${browser.session === null ? '/sign-in' : '/consent'}?${next}` };
+  });
   // A form of another site comes without cookies (SameSite), so it is repeated as a GET, which has them.
   mountPage(
     pages,
     authorizeApi.authorizeForm,
-    async (call) => {
-      const { oauth } = context;
-      const client = await oauth.clients.find(call.form.text('client_id'));
-      const reading = readAuthorizationRequest(call.form, client, { resources: oauth.resources });
-      if (!('ok' in reading)) return begin(pages, context, call, call.form);
-      return { to: `${site.issuer}/authorize?${new URLSearchParams([...call.form.values]).toString()}` };
+    async ({ form }) => {
+      const reading = await readRequest(context, form);
+      if ('answer' in reading) return reading.answer;
+      return { to: `${site.issuer}/authorize?${new URLSearchParams([...form.values]).toString()}` };
     },
     { token: 'none' },
   );
@@ -53,27 +58,21 @@ export function mountAuthorize(pages: Pages, context: PeopleContext): void {
   mountPage(pages, authorizeApi.consent, (call) => decide(pages, context, call));
 }
 
-async function begin(
-  { site }: Pages,
-  { oauth, pending }: PeopleContext,
-  { browser }: PageCall,
+/** A request that is refused has its answer: a page, or a redirect to the client. */
+async function readRequest(
+  { oauth }: PeopleContext,
   parameters: Parameters,
-): Promise<PageAnswer> {
+): Promise<{ readonly request: PendingAuthorization } | { readonly answer: PageAnswer }> {
   const client = await oauth.clients.find(parameters.text('client_id'));
   const reading = readAuthorizationRequest(parameters, client, { resources: oauth.resources });
+  if ('ok' in reading) return { request: { ...reading.ok, clientName: client?.name ?? null } };
   if ('page' in reading) {
     const text = `${reading.page} The app that sent you here has a fault, or someone tries to deceive you. Nothing was allowed.`;
-    return { status: 400, page: messagePage({ title: 'This request cannot be answered', text }) };
+    return { answer: { status: 400, page: messagePage({ title: 'This request cannot be answered', text }) } };
   }
-  if ('redirect' in reading) {
-    const { redirectUri, state, error, description } = reading.redirect;
-    return { to: redirectTo(redirectUri, { error, error_description: description, state, iss: oauth.issuer }) };
-  }
-  const request = randomBytes(32).toString('base64url');
-  const content: PendingAuthorization = { ...reading.ok, clientName: client?.name ?? null };
-  await pending.insert(keyOf(request, browser.id), content);
-  const next = new URLSearchParams({ request }).toString();
-  return { to: `${site.issuer}${browser.session === null ? '/sign-in' : '/consent'}?${next}` };
+  const { redirectUri, state, error, description } = reading.redirect;
+  const refusal = { error, error_description: description, state, iss: oauth.issuer };
+  return { answer: { to: redirectTo(redirectUri, refusal) } };
 }
 
 /** The decision ends the request, so a form that is sent twice gives one code. */
