@@ -1,5 +1,5 @@
 import type { Principal, ResolvedGrant } from '@wts/contracts';
-import { Fault, oauthApi, UUID_PATTERN } from '@wts/contracts';
+import { Fault, isUuid, oauthApi } from '@wts/contracts';
 import { apiResourceOf, issuerOf, mcpResourceOf } from './issuer-of.ts';
 import type { Issuer } from './issuers.ts';
 import type { FetchJwks } from './jwks.ts';
@@ -37,7 +37,6 @@ export function accessTokenIssuer({ authUrl, baseUrl, fetchKeys }: AccessTokenOp
 }
 
 const { GRANT_SCOPES } = oauthApi;
-const uuid = new RegExp(UUID_PATTERN);
 
 /**
  * The principal of a verified access token: what both the token and its grant allow, as long as the grant exists.
@@ -49,7 +48,7 @@ export async function principalOfAccessToken(
   sender: string,
 ): Promise<Principal> {
   const { gid, client_id: clientId, scope } = claims;
-  if (typeof gid !== 'string' || !uuid.test(gid)) throw refused('gid');
+  if (!isUuid(gid)) throw refused('gid');
   if (typeof scope !== 'string') throw refused('scope');
   const grant = await resolveGrant(gid, sender);
   if (grant === null || grant.userId !== subject || grant.clientId !== clientId) throw refused('grant');

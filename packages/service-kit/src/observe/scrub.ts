@@ -1,4 +1,4 @@
-import { UUID_PATTERN } from '@wts/contracts';
+import { isUuid } from '@wts/contracts';
 
 /**
  * Shapes of secrets anywhere in a line of the log:
@@ -13,14 +13,13 @@ const shapes =
 
 const PATH_CHARS_MAX = 200;
 const opaque = /[A-Za-z0-9_-]{24,}/g;
-const uuid = new RegExp(UUID_PATTERN);
 
 /**
  * A path without a route, for the log. It may contain a code meant for another path, and codes have no shape of their own, so
  * long words that are no UUID are redacted.
  */
 export function unmatchedPath(path: string): string {
-  return path.replace(opaque, (word) => (uuid.test(word) ? word : '[redacted]')).slice(0, PATH_CHARS_MAX);
+  return path.replace(opaque, (word) => (isUuid(word) ? word : '[redacted]')).slice(0, PATH_CHARS_MAX);
 }
 
 /** Replaces what looks like a secret, in case a secret was logged by mistake. */

@@ -1,4 +1,4 @@
-import { UUID_PATTERN } from '@wts/contracts';
+import { isUuid } from '@wts/contracts';
 import DataLoader from 'dataloader';
 import { document } from '../graph/graph.ts';
 import type { Graph } from '../graph/graph.ts';
@@ -145,8 +145,8 @@ export class Names {
 
   /** What each word names exactly, besides capitals. */
   async #exact(kind: KindName, words: readonly string[], workspace: WorkspaceRef | null): Promise<Candidates[]> {
-    const ids = words.filter((word) => UUID.test(word));
-    const others = words.filter((word) => !UUID.test(word));
+    const ids = words.filter((word) => isUuid(word));
+    const others = words.filter((word) => !isUuid(word));
     const { byIds, byName }: Kind = KINDS[kind];
     const named = [...(ids.length > 0 ? [byIds(ids)] : []), ...others.flatMap((word) => byName(word))];
     const { all, isPart } = await this.#read(kind, workspace, { or: named });
@@ -158,14 +158,14 @@ export class Names {
     return words.map((word) => {
       const matching = unique(all).filter((one) => matches(one, word));
       // An id names one record, however often it is in the list.
-      if (isPart && !UUID.test(word)) return { all: matching, isPart };
+      if (isPart && !isUuid(word)) return { all: matching, isPart };
       return { all: best(matching, word), isPart: false };
     });
   }
 
   /** Names that differ by accents, and people by one of their names; only where no further record could have it too. */
   async #similar(kind: KindName, word: string, workspace: WorkspaceRef | null): Promise<Candidates> {
-    if (UUID.test(word)) return NONE;
+    if (isUuid(word)) return NONE;
     const folded = fold(word);
     const read = await this.#allOf(kind, workspace);
     if (read.isPart) return NONE;
@@ -190,8 +190,6 @@ export class Names {
 }
 
 const NONE: Candidates = { all: [], isPart: false };
-
-const UUID = new RegExp(UUID_PATTERN);
 
 function workspaceCandidate({ id, name, urlKey }: WorkspaceRef): Candidate {
   return { id, names: [name, urlKey], shown: `${JSON.stringify(name)} (${urlKey})` };

@@ -1,4 +1,4 @@
-import { UUID_PATTERN } from '@wts/contracts';
+import { isUuid } from '@wts/contracts';
 import type { Graph } from '../graph/graph.ts';
 import { document } from '../graph/graph.ts';
 import { ToolError } from '../tool-error.ts';
@@ -25,7 +25,6 @@ const TASKS = document<{ tasks: { nodes: readonly TaskNode[] } }, { filter: obje
 }`,
 );
 
-const UUID = new RegExp(UUID_PATTERN);
 /** The key of a task is that of its workspace, which may have hyphens, and its number. */
 const KEY = /^(?:([A-Za-z0-9-]+)-|#?)(\d{1,9})$/;
 
@@ -76,7 +75,7 @@ interface ReadWord {
 
 async function readWord(word: string, workspaceWord: string | undefined, names: Names): Promise<ReadWord | ToolError> {
   try {
-    if (UUID.test(word)) {
+    if (isUuid(word)) {
       const id = word.toLowerCase();
       const within = workspaceWord === undefined ? {} : { workspace: await names.workspace(workspaceWord) };
       return { filter: { id: { eq: id } }, matches: (node) => node.id === id, ...within };
