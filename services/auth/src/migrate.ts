@@ -1,14 +1,4 @@
-import { parseSettings } from '@wts/service-kit/config';
-import { migrate } from '@wts/service-kit/migrate';
-import { createLogger } from '@wts/service-kit/observe';
-import { join } from 'node:path';
+import { migrateService } from '@wts/service-kit/migrate';
 import { database } from './config.ts';
 
-const { databaseUrl, migrationDatabaseUrl } = parseSettings(database, process.env);
-
-await migrate({
-  url: migrationDatabaseUrl ?? databaseUrl,
-  directory: join(import.meta.dirname, 'migrations'),
-  schema: 'auth',
-  log: createLogger({ name: 'auth-migrate', level: 'info' }),
-});
+await migrateService({ name: 'auth', database, folder: import.meta.dirname }, process.env);

@@ -1,14 +1,4 @@
-import { join } from 'node:path';
-import { parseSettings } from '@wts/service-kit/config';
-import { migrate } from '@wts/service-kit/migrate';
-import { createLogger } from '@wts/service-kit/observe';
+import { migrateService } from '@wts/service-kit/migrate';
 import { database } from './config.ts';
 
-const { databaseUrl, migrationDatabaseUrl } = parseSettings(database, process.env);
-
-await migrate({
-  url: migrationDatabaseUrl ?? databaseUrl,
-  directory: join(import.meta.dirname, 'migrations'),
-  schema: 'sync',
-  log: createLogger({ name: 'sync-migrate', level: 'info' }),
-});
+await migrateService({ name: 'sync', database, folder: import.meta.dirname }, process.env);

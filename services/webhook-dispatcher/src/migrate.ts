@@ -1,14 +1,7 @@
-import { parseSettings } from '@wts/service-kit/config';
-import { migrate } from '@wts/service-kit/migrate';
-import { createLogger } from '@wts/service-kit/observe';
-import { join } from 'node:path';
+import { migrateService } from '@wts/service-kit/migrate';
 import { database } from './config.ts';
 
-const { databaseUrl, migrationDatabaseUrl } = parseSettings(database, process.env);
-
-await migrate({
-  url: migrationDatabaseUrl ?? databaseUrl,
-  directory: join(import.meta.dirname, 'migrations'),
-  schema: 'webhooks',
-  log: createLogger({ name: 'webhook-dispatcher-migrate', level: 'info' }),
-});
+await migrateService(
+  { name: 'webhook-dispatcher', schema: 'webhooks', database, folder: import.meta.dirname },
+  process.env,
+);

@@ -1,1 +1,2 @@
 export { migrate } from './migrate.ts';
+export { migrateService } from './migrate-service.ts';
