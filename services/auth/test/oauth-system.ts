@@ -4,10 +4,9 @@ import { errorBodySchema, ERRORS } from '@wts/contracts';
 import type { ErrorCode, GrantScope } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
-import { createLogger } from '@wts/service-kit/observe';
-import { openPostgres, rows } from '@wts/service-kit/postgres';
+import { rows } from '@wts/service-kit/postgres';
 import { compile } from '@wts/service-kit/routes';
-import { openWire, testDatabase } from '@wts/testkit';
+import { openWire } from '@wts/testkit';
 import type { Knex } from 'knex';
 import type { Wire } from '@wts/testkit';
 import { openGrants } from '../src/oauth/grants.ts';
@@ -15,6 +14,7 @@ import type { Grants } from '../src/oauth/grants.ts';
 import { browserSession } from './browser-session.ts';
 import { authService } from '../src/service.ts';
 import { grantStore } from '../src/store/grants.ts';
+import { openTestStore } from './store.ts';
 
 export const BASE_URL = 'https://api.example.com';
 export const AUTH_URL = 'https://auth.example.com';
@@ -73,12 +73,9 @@ export class OAuthSystem implements AsyncDisposable {
 
   static async open(label: string, replicas = 1): Promise<OAuthSystem> {
     const stack = new AsyncDisposableStack();
-    const database = stack.use(await testDatabase(label, { migrated: true }));
-    const url = database.urlOf('wts_auth');
+    const { knex, url } = stack.use(await openTestStore(label));
     const { hostname: host, port } = new URL(url);
     const wire = stack.use(await openWire({ host, port: Number(port) }));
-    const log = createLogger({ name: 'test', level: 'warn' });
-    const { knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
     const system = new OAuthSystem(wire, knex, url, stack);
     for (let at = 0; at < replicas; at += 1) system.replicas.push(await system.start());
     return system;

@@ -1,8 +1,8 @@
 import jwt from 'jsonwebtoken';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { openServer } from './open-server.ts';
 
 type Claims = Record<string, unknown>;
 
@@ -52,7 +52,7 @@ export async function openProviderStandIn(): Promise<ProviderStandIn> {
     }
     if (path === '/jwks')
       return json(res, { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k', alg: 'RS256', use: 'sig' }] });
-    const form = new URLSearchParams(await textOf(req));
+    const form = new URLSearchParams(await text(req));
     forms.push(form);
     const session = sessions.get(form.get('code') ?? '');
     const now = Math.floor(Date.now() / 1000);
@@ -72,10 +72,9 @@ export async function openProviderStandIn(): Promise<ProviderStandIn> {
         : jwt.sign(claims, privateKey, { algorithm: 'RS256', keyid: 'k' });
     return json(res, { access_token: randomUUID(), token_type: 'Bearer', id_token: idToken });
   };
-  const server = createServer((req, res) => void answer(req, res)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = await openServer((req, res) => void answer(req, res));
   const standIn: ProviderStandIn = {
-    issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    issuer: server.url,
     change: (claims) => claims,
     replaced: new Map(),
     forms: [],
@@ -84,17 +83,7 @@ export async function openProviderStandIn(): Promise<ProviderStandIn> {
       sessions.set(code, { subject, nonce: searchParams.get('nonce'), clientId: searchParams.get('client_id') });
       return `/sign-in/callback?${new URLSearchParams({ code, state: searchParams.get('state') ?? '' }).toString()}`;
     },
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
   return standIn;
-}
-
-async function textOf(req: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const part of req) text += String(part);
-  return text;
 }

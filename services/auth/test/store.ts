@@ -15,6 +15,6 @@ export async function openTestStore(label: string): Promise<TestStore> {
   const database = stack.use(await testDatabase(label, { migrated: true }));
   const url = database.urlOf('wts_auth');
   const log = createLogger({ name: 'test', level: 'warn' });
-  const { knex } = openPostgres({ url, poolMax: 4, applicationName: 'test', log, stack });
+  const { knex } = openPostgres({ url, poolMax: 10, applicationName: 'test', log, stack });
   return { knex, url, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }

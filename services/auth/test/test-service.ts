@@ -1,3 +1,4 @@
+import { servicePrincipal } from '@wts/access';
 import type { Contract, InternalMutation, Principal, Role } from '@wts/contracts';
 import { credentialApi, syncApi } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
@@ -99,11 +100,7 @@ export function sessionOf(userId: string): Principal {
   return { userId, scopes: ['read', 'write', 'admin'], credential: { kind: 'jwt', id: randomUUID() } };
 }
 
-export const SERVICE: Principal = {
-  userId: '00000000-0000-0000-0000-000000000000',
-  scopes: ['read', 'write', 'admin'],
-  credential: { kind: 'service', id: 'test' },
-};
+export const SERVICE = servicePrincipal('test');
 
 /** The same for all replicas, which read the same keys. */
 const SECRET_KEY = randomBytes(32).toString('base64');

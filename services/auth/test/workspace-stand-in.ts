@@ -1,8 +1,7 @@
 import { tokenReader } from '@wts/access';
 import { errorBody, Fault, HEADERS, memberApi, type Principal } from '@wts/contracts';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { openServer } from './open-server.ts';
 
 export interface Invitation {
   readonly workspaceName: string;
@@ -20,12 +19,12 @@ export interface WorkspaceStandIn extends AsyncDisposable {
 
 export async function openWorkspaceStandIn(secret: string): Promise<WorkspaceStandIn> {
   const read = tokenReader('workspace', [secret]);
-  const server = createServer((req, res) => {
+  const server = await openServer((req, res) => {
     void (async () => {
       const send = (status: number, body: object): void =>
         void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       const { caller, principal } = read(String(req.headers[HEADERS.principal]));
-      const { code, address = null } = JSON.parse(await textOf(req)) as { code: string; address?: string | null };
+      const { code, address = null } = (await json(req)) as { code: string; address?: string | null };
       const found = standIn.invitations.get(code) ?? new Fault('not_found');
       const isJoin = req.url === memberApi.internalJoinWorkspace.path;
       const { failure } = standIn;
@@ -37,24 +36,13 @@ export async function openWorkspaceStandIn(secret: string): Promise<WorkspaceSta
       standIn.joined.push({ code, address, principal });
       return send(200, { ok: true, role: 'member' });
     })();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   const standIn: WorkspaceStandIn = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     invitations: new Map(),
     joined: [],
     failure: null,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
   return standIn;
-}
-
-async function textOf(req: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const part of req) text += String(part);
-  return text;
 }

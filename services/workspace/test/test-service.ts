@@ -1,3 +1,4 @@
+import { servicePrincipal } from '@wts/access';
 import type { BodyOf, Contract, Principal, ReplyOf } from '@wts/contracts';
 import { credentialApi, memberApi, workspaceApi } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
@@ -109,11 +110,7 @@ export function sessionOf(userId: string): Principal {
   return { userId, scopes: ['read', 'write', 'admin'], credential: { kind: 'jwt', id: randomUUID() } };
 }
 
-const SERVICE: Principal = {
-  userId: '00000000-0000-0000-0000-000000000000',
-  scopes: ['read', 'write', 'admin'],
-  credential: { kind: 'service', id: 'test' },
-};
+const SERVICE = servicePrincipal('test');
 
 function startOn(backends: Backends, settings: Record<string, string> = {}): Promise<RunningService> {
   return startService(workspaceService, {

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { createLogger } from '@wts/service-kit/observe';
-import { openPostgres, rows } from '@wts/service-kit/postgres';
-import { testDatabase } from '@wts/testkit';
+import { rows } from '@wts/service-kit/postgres';
+import { openTestStore } from '../../test/store.ts';
 import { clientStore } from './clients.ts';
 
 describe('the store of clients', () => {
   it('R6: deletes a client that got no token within a day, and one that got none for long', async () => {
-    await using stack = new AsyncDisposableStack();
-    const database = stack.use(await testDatabase('clients', { migrated: true }));
-    const log = createLogger({ name: 'test', level: 'warn' });
-    const url = database.urlOf('wts_auth');
-    const { knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
+    await using store = await openTestStore('clients');
+    const { knex } = store;
     const clients = clientStore(knex);
     const made = async (created: string, used: string | null, hasGrant = false): Promise<string> => {
       const id = randomUUID();

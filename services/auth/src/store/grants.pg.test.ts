@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createLogger } from '@wts/service-kit/observe';
-import { openPostgres, rows } from '@wts/service-kit/postgres';
-import { testDatabase } from '@wts/testkit';
+import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { browserSession } from '../../test/browser-session.ts';
+import { openTestStore } from '../../test/store.ts';
 import { grantStore } from './grants.ts';
 import type { GrantStore } from './grants.ts';
 import { sessionStore } from './sessions.ts';
@@ -14,10 +13,7 @@ describe('the store of grants', () => {
   let knex: Knex;
   let grants: GrantStore;
   before(async () => {
-    const database = stack.use(await testDatabase('grants', { migrated: true }));
-    const log = createLogger({ name: 'test', level: 'warn' });
-    const url = database.urlOf('wts_auth');
-    knex = openPostgres({ url, poolMax: 10, applicationName: 'test', log, stack }).knex;
+    ({ knex } = stack.use(await openTestStore('grants')));
     grants = grantStore(knex);
   });
   after(() => stack.disposeAsync());

@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { rows } from '@wts/service-kit/postgres';
-import type { TestStore } from '../../test/store.ts';
-import { openTestStore } from '../../test/store.ts';
+import { createLogger } from '@wts/service-kit/observe';
+import { openPostgres, rows } from '@wts/service-kit/postgres';
+import { testDatabase } from '@wts/testkit';
+import type { Knex } from 'knex';
 import type { InvitationStore } from './invitations.ts';
 import { invitationStore } from './invitations.ts';
 
 describe('the stores', () => {
-  let store: TestStore;
+  const stack = new AsyncDisposableStack();
+  let knex: Knex;
   before(async () => {
-    store = await openTestStore('stores');
+    const url = stack.use(await testDatabase('stores', { migrated: true })).urlOf('wts_workspace');
+    const log = createLogger({ name: 'test', level: 'warn' });
+    ({ knex } = openPostgres({ url, poolMax: 4, applicationName: 'test', log, stack }));
   });
-  after(() => store[Symbol.asyncDispose]());
+  after(() => stack.disposeAsync());
 
   it('cannot write the tables of the sync service, nor read those of the auth service', async () => {
     for (const sql of [
@@ -21,14 +25,14 @@ describe('the stores', () => {
       `create table sync.mine (id int)`,
       `select * from auth.api_keys`,
     ]) {
-      await assert.rejects(rows(store.knex, sql), /permission denied/, sql);
+      await assert.rejects(rows(knex, sql), /permission denied/, sql);
     }
   });
 
   describe('of invitations', () => {
     let invitations: InvitationStore;
     before(() => {
-      invitations = invitationStore(store.knex);
+      invitations = invitationStore(knex);
     });
 
     const insert = (workspaceId: string, pendingMax = 10): ReturnType<InvitationStore['insert']> =>
@@ -74,10 +78,10 @@ describe('the stores', () => {
       const id = (await insert(workspaceId, 1))?.id ?? '';
       assert.equal(await insert(workspaceId, 1), null);
       const age = `update workspace.invitations set expires_at = now() - interval '91 days' where id = :id`;
-      await rows(store.knex, age, { id });
+      await rows(knex, age, { id });
       assert.ok(await insert(workspaceId, 1));
       await invitations.deleteExpired(workspaceId, 90);
-      const left = await rows(store.knex, `select id from workspace.invitations where workspace_id = :workspaceId`, {
+      const left = await rows(knex, `select id from workspace.invitations where workspace_id = :workspaceId`, {
         workspaceId,
       });
       assert.equal(left.length, 1);
