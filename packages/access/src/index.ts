@@ -15,6 +15,7 @@ export type { Issuer } from './issuers.ts';
 export type { FetchJwks } from './jwks.ts';
 export type { VerifiedJwt } from './jwt.ts';
 export { includesScope, requireScope, requireUnrestricted, servicePrincipal } from './principal.ts';
+export { readBounded } from './read-bounded.ts';
 export { can } from './roles.ts';
 export type { WorkspacePermission } from './roles.ts';
 export { weaknessOf } from './weak-secret.ts';

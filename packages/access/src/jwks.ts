@@ -2,6 +2,7 @@ import type { KeyObject, webcrypto } from 'node:crypto';
 import { createPublicKey } from 'node:crypto';
 import { Fault, parseJson } from '@wts/contracts';
 import { request } from 'undici';
+import { readBounded } from './read-bounded.ts';
 
 /** Fetches the text of a key set; by default over the network. */
 export type FetchJwks = (uri: string) => Promise<Uint8Array>;
@@ -118,13 +119,7 @@ function readKey(entry: unknown): VerificationKey | null {
 export async function fetchKeySet(uri: string, timeoutMs: number = FETCH_TIMEOUT_MS): Promise<Uint8Array> {
   const signal = AbortSignal.timeout(timeoutMs);
   const { statusCode, body } = await request(uri, { signal, headers: { accept: 'application/json' } });
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > SET_BYTES_MAX) throw new Error('The key set is too large.');
-    chunks.push(chunk);
-  }
+  const set = await readBounded(body, SET_BYTES_MAX);
   if (statusCode !== 200) throw new Error(`The reply with the key set has status ${statusCode}.`);
-  return Buffer.concat(chunks);
+  return set;
 }

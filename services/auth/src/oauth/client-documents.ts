@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls';
-import { BoundedMap } from '@wts/access';
+import { BoundedMap, readBounded } from '@wts/access';
 import { Fault, LIMITS, parseJson } from '@wts/contracts';
 import { openConnector, parseTarget } from '@wts/service-kit/egress';
 import type { Connect, ConnectOptions, Target } from '@wts/service-kit/egress';
@@ -98,14 +98,7 @@ async function fetchDocument(connect: Connect, target: Target, fetchMs: number):
     const headers = { accept: 'application/json' };
     const { statusCode, body } = await client.request({ method: 'GET', path: target.path, headers, signal });
     if (statusCode !== 200) throw new Error(`The document has the status ${statusCode}.`);
-    const parts: Buffer[] = [];
-    let bytes = 0;
-    for await (const part of body as AsyncIterable<Buffer>) {
-      bytes += part.length;
-      if (bytes > LIMITS.formBytes) throw new Error('The document is too large.');
-      parts.push(part);
-    }
-    return Buffer.concat(parts);
+    return await readBounded(body, LIMITS.formBytes);
   } finally {
     await client.destroy();
   }

@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { readBounded } from '@wts/access';
 import { randomRetryAfterSeconds, Fault, HEADERS, LIMITS } from '@wts/contracts';
 import { Semaphore, socketsOf, targetOf } from '@wts/service-kit/call';
 import type { Address } from '@wts/service-kit/call';
@@ -176,7 +177,7 @@ function requestUpgrade(
       resolve({ agreed: true, hold, reply, socket, head });
     });
     request.once('response', (reply) => {
-      readRefusal(reply).then((body) => resolve({ agreed: false, reply, body }), fail);
+      readBounded(reply, EDGE_LIMITS.refusalBytesMax).then((body) => resolve({ agreed: false, reply, body }), fail);
     });
     request.end();
   });
@@ -200,15 +201,4 @@ function handshakeHeaders(origin: URL, { headers, requestId }: RequestContext, i
     internalToken,
     ...headers.onward,
   ];
-}
-
-async function readRefusal(reply: IncomingMessage): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of reply as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes > EDGE_LIMITS.refusalBytesMax) throw new Error('the body of the refusal is too large');
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
 }
