@@ -2,7 +2,7 @@ import { LIMITS } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
-import { checkPostgres, openPostgres } from '@wts/service-kit/postgres';
+import { openPostgres, openServicePostgres } from '@wts/service-kit/postgres';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
 import { GroupCache, STANDBY_TIMEOUT_MS, Standby } from '@wts/read-model';
 import { standbyMetrics } from '@wts/read-model/metrics';
@@ -37,10 +37,9 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
   name: 'sync',
   settings,
   async open(kit, config) {
-    const { log, stack, readiness, signal } = kit;
-    await checkPostgres({ url: config.databaseUrl, applicationName: 'wts-sync', log, readiness, signal });
+    const { log, stack } = kit;
+    const { pool } = await openServicePostgres(kit, config);
     const database = { url: config.databaseUrl, log, stack };
-    const { pool } = openPostgres({ ...database, poolMax: config.poolMax, applicationName: 'wts-sync', readiness });
     const committing = openPostgres({
       ...database,
       poolMax: COMMIT_CONNECTIONS,

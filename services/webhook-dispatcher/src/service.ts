@@ -6,7 +6,7 @@ import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { openNats } from '@wts/service-kit/nats';
 import type { Nats } from '@wts/service-kit/nats';
-import { checkPostgres, idempotencyKeys, openPostgres } from '@wts/service-kit/postgres';
+import { idempotencyKeys, openPostgres, openServicePostgres } from '@wts/service-kit/postgres';
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import type { Pool } from 'pg';
 import { announce, onAnnounced } from './announcements.ts';
@@ -42,11 +42,10 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
   name: 'webhook-dispatcher',
   settings,
   async open(kit, config) {
-    const { log, stack, metrics, readiness, signal } = kit;
+    const { log, stack, metrics } = kit;
     const applicationName = 'wts-webhook-dispatcher';
-    const { databaseUrl, poolMax } = config;
-    await checkPostgres({ url: databaseUrl, applicationName, log, readiness, signal });
-    const { pool } = openPostgres({ url: databaseUrl, poolMax, applicationName, log, stack, readiness });
+    const { databaseUrl } = config;
+    const { pool } = await openServicePostgres(kit, config);
     const management = { url: databaseUrl, poolMax: MANAGEMENT.connections, applicationName, log, stack };
     const { knex, pool: managementPool } = openPostgres(management);
     const nats = openNats({ urls: config.natsUrls, name: applicationName, log, stack });

@@ -3,7 +3,7 @@ import { commitUnitSender, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceDefinition } from '@wts/service-kit/life';
 import { openNats, revocationSender } from '@wts/service-kit/nats';
-import { checkPostgres, idempotencyKeys, openPostgres } from '@wts/service-kit/postgres';
+import { idempotencyKeys, openServicePostgres } from '@wts/service-kit/postgres';
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import { settings } from './config.ts';
 import type { Context } from './context.ts';
@@ -22,16 +22,8 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
   name: 'workspace',
   settings,
   async open(kit, config) {
-    const { log, stack, readiness, signal } = kit;
-    await checkPostgres({ url: config.databaseUrl, applicationName: 'wts-workspace', log, readiness, signal });
-    const { knex, pool } = openPostgres({
-      url: config.databaseUrl,
-      poolMax: config.poolMax,
-      applicationName: 'wts-workspace',
-      log,
-      stack,
-      readiness,
-    });
+    const { log, stack } = kit;
+    const { knex, pool } = await openServicePostgres(kit, config);
     const nats = openNats({ urls: config.natsUrls, name: 'wts-workspace', log, stack });
     const auth = openServiceClient(kit, 'auth', config.authUrls);
     const context: Context = {

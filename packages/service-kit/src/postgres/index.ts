@@ -6,4 +6,5 @@ export type { LeasedWork } from './leased-work.ts';
 export { LOCK_TIMEOUT, openPostgres } from './postgres.ts';
 export type { Postgres, PostgresOptions } from './postgres.ts';
 export { rows } from './rows.ts';
+export { openServicePostgres } from './service-postgres.ts';
 export { faultOfSqlState, isRetryableSqlState } from './sqlstate.ts';

@@ -1,0 +1,19 @@
+import type { ServiceContext } from '../life/service.ts';
+import { checkPostgres } from './check-postgres.ts';
+import { openPostgres } from './postgres.ts';
+import type { Postgres } from './postgres.ts';
+
+interface ServicePostgresOptions {
+  readonly databaseUrl: string;
+  readonly poolMax: number;
+}
+
+/** Checks the server of a service that is starting, and opens the connections on which its readiness depends. */
+export async function openServicePostgres(
+  { name, log, stack, readiness, signal }: ServiceContext,
+  { databaseUrl: url, poolMax }: ServicePostgresOptions,
+): Promise<Postgres> {
+  const options = { url, applicationName: `wts-${name}`, log, readiness };
+  await checkPostgres({ ...options, signal });
+  return openPostgres({ ...options, poolMax, stack });
+}
