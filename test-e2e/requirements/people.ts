@@ -40,7 +40,7 @@ export const people: readonly Rule[] = [
   {
     id: 'authentication.accounts.off',
     source: 'Design 10',
-    text: 'With `ACCOUNTS=off` no one signs in by password, registers an account or changes a password.',
+    text: 'With `ACCOUNTS=off` no person signs in by password, registers an account or changes a password.',
     home: 'services/auth/src/http/sign-in.ts',
     status: 'kept',
   },
@@ -61,7 +61,7 @@ export const people: readonly Rule[] = [
   {
     id: 'authentication.provider.faults',
     source: 'Design 10',
-    text: 'A provider that is down, slow or lies gets nobody signed in, and the person a page.',
+    text: 'A provider that is down, slow or answers wrongly signs no person in, and the person gets a page.',
     home: 'services/auth/src/identity-provider.ts',
     status: 'kept',
   },

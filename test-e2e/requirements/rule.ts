@@ -6,7 +6,7 @@ export interface Rule {
   readonly source: string;
   /** The rule in one sentence, as a caller would check it. */
   readonly text: string;
-  /** The file that keeps it; null while nobody has decided. */
+  /** The file that keeps it; null while that is not decided. */
   readonly home: string | null;
   /** `kept` means: built, and at least one test fails when it breaks. */
   readonly status: 'kept' | 'planned';

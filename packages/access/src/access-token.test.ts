@@ -43,7 +43,7 @@ const jwkOf = (key: KeyObject, kid: string): Json => ({
   use: 'sig',
 });
 
-/** An authenticator that knows one grant, and an identity provider whose keys have the same names as ours. */
+/** An authenticator with one grant, and an identity provider whose keys have the same names as ours. */
 class Setup {
   nowMs = START_MS;
   readonly grantId = randomUUID();

@@ -13,7 +13,7 @@ const SECRET = 'a shared secret of 32 bytes or more';
 const issuer = { issuer: 'https://idp.test', audiences: ['wts'], algorithms: ['HS256'], secret: SECRET };
 const START_MS = 1_800_000_000_000;
 
-/** A authenticator with a store behind it, both under the hand of the test. */
+/** An authenticator and its store, both under the control of the test. */
 class Setup {
   nowMs = START_MS;
   readonly keys = new Map<string, Principal>();
@@ -231,7 +231,7 @@ describe('an API key at the authenticator', () => {
     }
     const before = setup.lookups;
     await setup.bearer(token);
-    assert.equal(setup.lookups, before, 'the good one is remembered');
+    assert.equal(setup.lookups, before, 'the good one is cached');
     await refuses(setup.bearer(first), 'api_key_invalid');
     assert.equal(setup.lookups, before + 1, 'the oldest wrong one is not');
   });

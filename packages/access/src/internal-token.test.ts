@@ -30,7 +30,7 @@ function refuses(token: string, now = NOW, reader: ReadToken = read): void {
   );
 }
 
-/** What a well-made token says. */
+/** The claims of a correct token. */
 const GOOD = {
   iss: 'wts-internal',
   aud: 'sync',
@@ -122,11 +122,11 @@ describe('an internal token', () => {
       'without the service that calls [authentication.internal.audience]': { act: undefined },
       'with a caller that is no name': { act: { sub: 'gateway' } },
       'with an empty caller': { act: '' },
-      'that lives for a year [authentication.internal.audience]': { exp: NOW + 31_536_000 },
-      'that lives a second too long': { exp: NOW + 61 },
+      'that is valid for a year [authentication.internal.audience]': { exp: NOW + 31_536_000 },
+      'that is valid for a second too long': { exp: NOW + 61 },
       'without the moment it was minted at': { iat: undefined },
       'from the future': { iat: NOW + 30 },
-      'that is not alive yet': { iat: NOW + 600, exp: NOW + 660 },
+      'that is not valid yet': { iat: NOW + 600, exp: NOW + 660 },
       'that ends before it begins': { iat: NOW, exp: NOW - 60 },
     };
     // The library puts an `iat` of the wall clock where there is none; what it is given as text it leaves alone.

@@ -120,7 +120,7 @@ function callOf(claims: unknown, service: string, nowSeconds: number): InternalC
   if (typeof act !== 'string' || act === '') throw refused('without the name of the service that calls');
   if (typeof iat !== 'number' || typeof exp !== 'number') throw refused('without iat and exp');
   if (iat > nowSeconds + CLOCK_SKEW_SECONDS) throw refused('from the future');
-  if (!(exp - iat <= LIMITS.internalTokenSeconds)) throw refused(`alive for ${exp - iat} s`);
+  if (!(exp - iat <= LIMITS.internalTokenSeconds)) throw refused(`valid for ${exp - iat} s`);
   const principal = principalOf(claims);
   if (principal === null) throw refused('without a principal');
   return Object.freeze({ principal, caller: act, expiresAt: exp + CLOCK_SKEW_SECONDS });

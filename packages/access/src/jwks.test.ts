@@ -16,7 +16,7 @@ const second = key('second');
 const text = (...keys: object[]): Buffer => Buffer.from(JSON.stringify({ keys }));
 const MINUTE = 60_000;
 
-/** An identity provider under the hand of the test: what it publishes, and how often it was asked. */
+/** An identity provider under the control of the test: what it publishes, and how often it was asked. */
 class Provider {
   answer: () => Promise<Uint8Array> = async () => text(first);
   asked = 0;

@@ -14,7 +14,7 @@ const SHARED = 'https://shared.test';
 const REMOTE = 'https://remote.test';
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const foreign = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 type Json = Record<string, unknown>;
 type Signer = (input: string) => Buffer;
@@ -135,21 +135,21 @@ describe('a JWT', () => {
       token({ ...rs, alg: 'RS384' }, remoteClaims, (input) => signBytes('sha384', Buffer.from(input), rsa.privateKey)),
     'the algorithm of another key': () => token({ alg: 'ES256', kid: 'rsa-1' }, remoteClaims, withEc),
     'a wrong secret': () => token(hs, sharedClaims, withSecret('another secret of 32 bytes or more')),
-    'a wrong key': () => token(rs, remoteClaims, withRsa(stranger.privateKey)),
+    'a wrong key': () => token(rs, remoteClaims, withRsa(foreign.privateKey)),
     'an empty signature': () => token(hs, sharedClaims, unsigned),
     'a changed payload': () => {
       const [header, , signature] = shared(sharedClaims).split('.');
       return `${header}.${base64url(JSON.stringify({ ...sharedClaims, sub: 'bob' }))}.${signature}`;
     },
     'an embedded jwk': () =>
-      token({ ...rs, jwk: stranger.publicKey.export({ format: 'jwk' }) }, remoteClaims, withRsa(stranger.privateKey)),
+      token({ ...rs, jwk: foreign.publicKey.export({ format: 'jwk' }) }, remoteClaims, withRsa(foreign.privateKey)),
     'an embedded jwk beside a good signature': () => remote(remoteClaims, { ...rs, jwk: keySet.keys[0] }),
     'a certificate chain of its own': () => remote(remoteClaims, { ...rs, x5c: ['MII'] }),
     'a kid that is a path': () => remote(remoteClaims, { ...rs, kid: '../../dev/null' }),
     'a kid that is SQL': () => remote(remoteClaims, { ...rs, kid: "' OR 1=1--" }),
     'a kid of 7 KB': () => remote(remoteClaims, { ...rs, kid: 'k'.repeat(5000) }),
     'a kid of 1 MB': () => remote(remoteClaims, { ...rs, kid: 'k'.repeat(1024 * 1024) }),
-    'a kid nobody knows': () => remote(remoteClaims, { ...rs, kid: 'rsa-2' }),
+    'an unknown kid': () => remote(remoteClaims, { ...rs, kid: 'rsa-2' }),
     'a kid in another case': () => remote(remoteClaims, { ...rs, kid: 'RSA-1' }),
     'a kid that is a number': () => remote(remoteClaims, { ...rs, kid: 1 }),
     'no kid where keys have names': () => remote(remoteClaims, { alg: 'RS256' }),
@@ -229,14 +229,14 @@ describe('a JWT', () => {
     let asked = 0;
     const listener = createServer((_req, res) => {
       asked += 1;
-      res.end(JSON.stringify({ keys: [jwk(stranger.publicKey, 'rsa-1', 'RS256')] }));
+      res.end(JSON.stringify({ keys: [jwk(foreign.publicKey, 'rsa-1', 'RS256')] }));
     });
     await new Promise<void>((resolve) => {
       listener.listen(0, '127.0.0.1', resolve);
     });
     const address = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/keys`;
     for (const name of ['jku', 'x5u']) {
-      await refuses(token({ ...rs, [name]: address }, remoteClaims, withRsa(stranger.privateKey)));
+      await refuses(token({ ...rs, [name]: address }, remoteClaims, withRsa(foreign.privateKey)));
       await refuses(remote(remoteClaims, { ...rs, [name]: address }));
     }
     await refuses(remote({ ...remoteClaims, iss: address }));

@@ -19,7 +19,7 @@ interface VerifyOptions {
   readonly fetchJwks?: FetchJwks;
 }
 
-/** A clock of an identity provider may be ahead of ours by this much when it says `iat`. */
+/** A clock of an identity provider may be ahead of ours by this much when it sets `iat`. */
 const ISSUED_AHEAD_SECONDS_MAX = 60;
 /** `nbf` is a statement, not a measurement; it only gets what two synchronized clocks differ by. */
 const NOT_BEFORE_SKEW_SECONDS = 5;

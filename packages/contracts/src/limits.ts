@@ -305,7 +305,7 @@ export const LIMITS = {
   redirectUriMax: 2048,
   /** Clients write their names themselves, and pages show them. */
   clientNameMax: 100,
-  /** Anyone may register clients: one that never gets a token is deleted after this, one without a grant after the longer time. */
+  /** Clients register without a credential: one that never gets a token is deleted after this, one without a grant after the longer time. */
   clientUnusedMs: 24 * 60 * 60_000,
   clientIdleMs: 180 * 24 * 60 * 60_000,
 

@@ -319,7 +319,7 @@ export const internalJoinWorkspace = contract({
   errors: ['not_found', 'forbidden', 'wrong_address', 'invitation_expired', 'conflict'],
 });
 
-/** What the page of an invitation shows. Whoever has the code may see it. */
+/** What the page of an invitation shows to a person with its code. */
 export const internalReadInvitation = contract({
   id: 'internalReadInvitation',
   method: 'POST',

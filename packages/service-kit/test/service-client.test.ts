@@ -70,8 +70,8 @@ describe('a call to another service', () => {
     };
   }
 
-  /** An address where nobody listens. */
-  async function nobody(): Promise<string> {
+  /** An address without a server. */
+  async function absent(): Promise<string> {
     const made = createServer();
     await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
     const { port } = made.address() as AddressInfo;
@@ -143,7 +143,7 @@ describe('a call to another service', () => {
 
   it('to a service that is down is unavailable, and soon', async () => {
     const started = performance.now();
-    await refuses(caller(await nobody()).call(api.open, { principal: ann }), 'unavailable');
+    await refuses(caller(await absent()).call(api.open, { principal: ann }), 'unavailable');
     assert.ok(performance.now() - started < LIMITS.internalCallTimeoutMs / 2);
   });
 
@@ -184,7 +184,7 @@ describe('a call to another service', () => {
 
   it('uses another address when one is down, for every method, and does not try that one each time', async () => {
     const well = await server((_req, res) => res.writeHead(201).end('{"ok":true,"got":1}'));
-    const { call } = caller(await nobody(), well.url);
+    const { call } = caller(await absent(), well.url);
     for (let count = 0; count < 20; count += 1) {
       await call(api.echo, { principal: ann, params: { name: 'a' }, body: { title: 'x' } });
     }

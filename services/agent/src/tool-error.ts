@@ -18,7 +18,7 @@ export class ToolError extends Error {
   }
 }
 
-/** What to do next, where the message of the graph service does not say it. */
+/** What to do next, where the message of the graph service lacks it. */
 const ADVICE: Readonly<Record<string, string>> = {
   unauthenticated: 'Ask the person to connect again.',
   forbidden: 'The person lacks the role for this; ask an owner or admin of the workspace.',

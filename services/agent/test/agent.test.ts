@@ -184,7 +184,7 @@ describe('the agent service', () => {
     assert.equal(results.at(-1)?.error?.code, 'unavailable');
   });
 
-  it('says after a failure that a record may be added, and never to add it again without a key', async () => {
+  it('warns after a failure that a record may be added, and never advises to add it again without a key', async () => {
     agent.answer = ({ query }) =>
       query.startsWith('mutation')
         ? { errors: [{ message: 'Too busy.', extensions: { code: 'UNAVAILABLE' } }] }

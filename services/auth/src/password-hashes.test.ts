@@ -16,7 +16,7 @@ describe('hashes of passwords', () => {
     assert.equal(await hashes.verify('correct horsf', hash, at('a')), false);
   });
 
-  it('match after a change of the cost, which is seen, and for both spellings of a letter', async () => {
+  it('match after a change of the cost, which is recognized, and for both spellings of a letter', async () => {
     const [old, current] = [new PasswordHashes(CHEAP), new PasswordHashes(CHEAP + 1)];
     const hash = await old.hash('Ärger mit Ä', at('a'));
     assert.equal(await current.verify('A\u0308rger mit A\u0308', hash, at('a')), true);

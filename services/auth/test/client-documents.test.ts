@@ -31,7 +31,7 @@ describe('a client whose id is the address of its metadata', () => {
     ...more,
   });
 
-  it('is a public client with what the document says, which is fetched once', async () => {
+  it('is a public client with the metadata of the document, which is fetched once', async () => {
     site.answer({ status: 200, body: JSON.stringify(documentAt('/app')) });
     const documents = open();
     const before = site.received.length;

@@ -56,9 +56,9 @@ describe('an Idempotency-Key', () => {
 
   it('creates one key when the process crashes before it stores the answer [idempotency.replay]', async () => {
     const ada = await testService.person();
-    const forget = () => testService.backends.sql(`delete from auth.idempotency_keys`);
+    const deleteStored = () => testService.backends.sql(`delete from auth.idempotency_keys`);
     const first = (await createKey(ada, 'lost')).body.key;
-    await forget();
+    await deleteStored();
     const second = (await createKey(ada, 'lost')).body.key;
     assert.equal(second.id, first.id);
     assert.notEqual(second.token, first.token);
@@ -66,7 +66,7 @@ describe('an Idempotency-Key', () => {
     // On another day the same key may be used for another request.
     const age = `update auth.api_keys set created_at = created_at - interval '25 hours' where id = $1`;
     await testService.backends.sql(age, [first.id]);
-    await forget();
+    await deleteStored();
     assert.notEqual((await createKey(ada, 'lost')).body.key.id, first.id);
     assert.deepEqual(await labelsOf(ada), ['ci', 'ci']);
   });
@@ -102,9 +102,9 @@ describe('an Idempotency-Key', () => {
     const ada = await testService.person();
     await createKey(ada, 'crash');
     // The state that a process leaves when it is killed between the two writes.
-    const dies = `update auth.idempotency_keys set status = null, body = null, expires_at = now() + interval '1 minute'
+    const crash = `update auth.idempotency_keys set status = null, body = null, expires_at = now() + interval '1 minute'
       where expires_at > now() + interval '23 hours 59 minutes' returning key_hash`;
-    await testService.backends.sql(dies);
+    await testService.backends.sql(crash);
     assert.equal((await createKey(ada, 'crash')).code, 'idempotency_in_flight');
     await testService.backends.sql(`update auth.idempotency_keys set expires_at = now() where status is null`);
     assert.equal((await createKey(ada, 'crash')).status, 201);

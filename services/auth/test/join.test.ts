@@ -51,7 +51,7 @@ describe('joining by an invitation', () => {
     assert.equal(answer.status, 200);
     assert.match(answer.text, /Welcome to <bdi>Platform/);
     const identity = await identityOf(person.email);
-    assert.equal(identity?.['email_verified'], false, 'an invitation for anyone verifies no address');
+    assert.equal(identity?.['email_verified'], false, 'an invitation without an address verifies none');
     const joined = workspace.joined.find((one) => one.code === code);
     assert.equal(joined?.principal.userId, identity?.['user_id']);
     assert.match((await browser.get('/account')).text, /Grace Hopper/);
@@ -88,7 +88,7 @@ describe('joining by an invitation', () => {
     assert.match((await browser.open(`/join?code=${code}`)).text, /You are signed in as/);
   });
 
-  it('says what is wrong with an account, and creates none', async () => {
+  it('shows what is wrong with an account, and creates none', async () => {
     const code = invite();
     const taken = await pages.account();
     const cases: [Record<string, string>, RegExp][] = [

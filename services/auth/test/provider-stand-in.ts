@@ -6,7 +6,7 @@ import { openServer } from './open-server.ts';
 
 type Claims = Record<string, unknown>;
 
-/** An OpenID provider that does what a test says: it can lie, be slow, and be down. */
+/** An OpenID provider under the control of a test: its answers can be wrong, slow and missing. */
 export interface ProviderStandIn extends AsyncDisposable {
   readonly issuer: string;
   /** Changes the claims of the next ID token. */

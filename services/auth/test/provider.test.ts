@@ -91,9 +91,9 @@ describe('the sign-in at an identity provider', () => {
     assert.equal((await browser.get(back)).status, 400);
   });
 
-  it('refuses a provider that lies, and signs nobody in [authentication.provider.faults]', async () => {
+  it('refuses wrong answers of a provider, and signs no person in [authentication.provider.faults]', async () => {
     const now = Math.floor(Date.now() / 1000);
-    const lies: Record<string, (claims: Record<string, unknown>) => Record<string, unknown>> = {
+    const wrong: Record<string, (claims: Record<string, unknown>) => Record<string, unknown>> = {
       issuer: (claims) => ({ ...claims, iss: 'https://other.example' }),
       audience: (claims) => ({ ...claims, aud: 'other' }),
       nonce: (claims) => ({ ...claims, nonce: 'x' }),
@@ -103,8 +103,8 @@ describe('the sign-in at an identity provider', () => {
       key: (claims) => ({ forged: signForeign(claims) }),
       signature: () => ({ forged: 'eyJhbGciOiJub25lIn0.e30.' }),
     };
-    for (const [name, lie] of Object.entries(lies)) {
-      provider.change = lie;
+    for (const [name, change] of Object.entries(wrong)) {
+      provider.change = change;
       const browser = pages.browser();
       const answer = await signIn(browser, randomUUID());
       assert.equal(answer.status, 503, name);

@@ -11,7 +11,7 @@ describe('two replicas of the token endpoint', () => {
 
   const FIFTY = Array.from({ length: 50 }, (_, at) => at);
 
-  it('make one signing key, whichever is asked first', async () => {
+  it('make one signing key, whichever gets the first request', async () => {
     const sets = await Promise.all(FIFTY.slice(0, 8).map((at) => system.send('/jwks', {}, at % 2)));
     assert.equal(new Set(sets.map(({ body }) => JSON.stringify(body))).size, 1);
     assert.match(JSON.stringify(sets[0]?.body), /^\{"keys":\[\{[^{}]*\}\]\}$/);

@@ -8,7 +8,7 @@ export interface Invitation {
   readonly email: string | null;
 }
 
-/** Stands for the workspace service: it knows invitations, and records who joins. */
+/** Stands for the workspace service: it has invitations, and records who joins. */
 export interface WorkspaceStandIn extends AsyncDisposable {
   readonly url: string;
   readonly invitations: Map<string, Invitation | Fault>;

@@ -46,7 +46,7 @@ export const settings = defineSettings({
   }),
   graphiql: setting.flag('GRAPHIQL', {
     default: false,
-    doc: 'on: GET /graphql is a page to write and run GraphQL operations. For development; anyone who reaches the gateway can open it, but it needs a credential to read anything.',
+    doc: 'on: GET /graphql is a page to write and run GraphQL operations. For development; the page opens without a credential, but reads nothing without one.',
   }),
   trustedProxies: setting.texts('TRUSTED_PROXIES', {
     default: [],

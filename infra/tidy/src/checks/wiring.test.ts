@@ -52,14 +52,14 @@ describe('wiring', () => {
     assert.deepEqual(found, ['noteApi.listNotes (/api/notes) is public and has no row in the route table']);
   });
 
-  it('refuses an operation open to everybody, and an internal one outside /internal/', () => {
+  it('refuses an operation open to all callers, and an internal one outside /internal/', () => {
     const messages = messagesOf('mount(r, api.open, f); mount(r, api.inner, f); mount(r, api.health, f)', [
       { name: 'api.open', path: '/api/open', scope: 'none' },
       { name: 'api.inner', path: '/api/inner', scope: 'none', internal: { callers: ['a'] } },
       { name: 'api.health', path: '/health', scope: 'none' },
     ]);
     assert.equal(messages.length, 2);
-    assert.match(messages[0] ?? '', /open to everybody/);
+    assert.match(messages[0] ?? '', /open to all callers/);
     assert.match(messages[1] ?? '', /under \/internal\//);
   });
 

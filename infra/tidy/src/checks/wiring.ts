@@ -32,7 +32,7 @@ export interface Operation {
 }
 
 const SCOPES = new Set(['read', 'write', 'admin']);
-/** Open to everybody, because they show nothing of anybody or know their caller by a session or a credential of their own. */
+/** Open to all callers, because they show nothing of a person or identify their caller by a session or a credential of their own. */
 const OPEN = new Set([
   '/',
   '/health',
@@ -50,7 +50,7 @@ const OPEN = new Set([
   '/.well-known/oauth-protected-resource',
   '/.well-known/oauth-protected-resource/mcp',
   '/jwks',
-  // Anyone may register a client; a client authenticates itself at the token endpoint.
+  // A client registers without a credential; it authenticates itself at the token endpoint.
   '/register',
   '/token',
   '/graphql',
@@ -79,7 +79,7 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
       findings.push({ path: ROUTES, message: `${name} (${path}) is public and has no row in the route table` });
     }
     if (!SCOPES.has(scope ?? '') && internal === undefined && !page && !OPEN.has(path)) {
-      findings.push({ path: CONTRACTS, message: `${name} (${path}) is open to everybody: give it a scope` });
+      findings.push({ path: CONTRACTS, message: `${name} (${path}) is open to all callers: give it a scope` });
     }
     if ((internal !== undefined) !== path.startsWith('/internal/')) {
       findings.push({

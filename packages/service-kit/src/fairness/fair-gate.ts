@@ -267,7 +267,7 @@ export class FairGate {
     return this.#running.get(person)?.size ?? 0;
   }
 
-  /** The slots that a person may have when no one else waits. */
+  /** The slots that a person may have when no other person waits. */
   #maxOf(person: string): number {
     const { longMs, slotsOfOneMax } = this.#options;
     if (longMs === undefined || slotsOfOneMax === undefined) return this.#aloneMax;

@@ -80,7 +80,7 @@ export function namesOfChanges(
   return (index) => names[index] as string;
 }
 
-/** Enough to tell the items of one key apart: a name has at most 128 characters. */
+/** Enough to distinguish the items of one key: a name has at most 128 characters. */
 const HASH_CHARS = 8;
 
 /** The same arguments are the same in any order of their names. */
@@ -122,7 +122,7 @@ export async function changeTasks(
   return outcomes;
 }
 
-/** Once something was changed, a failure is the outcome of the changes of its request only: the caller must learn of the others. */
+/** Once something was changed, a failure is the outcome of the changes of its request only: the answer must have the others too. */
 async function request(
   graph: Graph,
   changes: ChangeDocument,
@@ -139,7 +139,7 @@ async function request(
   }
 }
 
-/** A failure of this system does not tell whether the change was made. */
+/** After a failure of this system it is unknown whether the change was made. */
 function advised(error: ToolError, kind: TaskChangeKind, idempotencyKey: string | undefined): ToolError {
   if (!isFailureCode(error.code)) return error;
   const advice = kind === 'taskCreate' ? unknownAdvice(idempotencyKey) : 'It may be changed or not: repeat it.';

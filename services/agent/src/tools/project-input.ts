@@ -17,7 +17,7 @@ export const PROJECT_INPUT = {
   },
   description: { type: ['string', 'null'], maxLength: 50_000, description: 'Markdown.' },
   status: { type: 'string', enum: PROJECT_STATUSES },
-  lead: wordOrNull('"me", name, e-mail address or id of a member; null for nobody.'),
+  lead: wordOrNull('"me", name, e-mail address or id of a member; null for no lead.'),
   team: wordOrNull('Name, key or id of a team; null for none.'),
   startDate: wordOrNull('YYYY-MM-DD, "today", "next monday", "in 3 days", +2w; null for none.'),
   targetDate: wordOrNull('Planned end, in the same words; null for none.'),

@@ -18,7 +18,7 @@ export const TASK_INPUT = {
   description: { type: ['string', 'null'], maxLength: 50_000, description: 'Markdown.' },
   project: wordOrNull('Name, key or id of a project; null for none.'),
   team: wordOrNull('Name, key or id of a team; null for none.'),
-  assignee: wordOrNull('"me", name, e-mail address or id of a member; null for nobody.'),
+  assignee: wordOrNull('"me", name, e-mail address or id of a member; null for no assignee.'),
   priority: { type: 'string', enum: PRIORITIES },
   start: { type: 'string', enum: STARTS, description: 'Whether work is planned.' },
   startDate: wordOrNull('Planned start: YYYY-MM-DD, "today", "next monday", "in 3 days", +2w; null for none.'),

@@ -26,8 +26,9 @@ interface Change {
 }
 
 /**
- * Changes the password of the person of a session. Whoever knew the old password loses what they got by it: all sessions and all
- * apps. The caller begins a new session, because the cookie of the old one may be stolen too. Failures are counted, so a stolen session does not help to guess.
+ * Changes the password of the person of a session. All sessions and all apps of the person end, because an attacker may have got them
+ * by the old password. The caller begins a new session, because the cookie of the old one may be stolen too. Failures are counted, so
+ * a stolen session does not help to guess.
  * Keeps authentication.accounts.password-change.
  */
 export async function changePassword(context: ChangeContext, session: Session, change: Change): Promise<ChangeOutcome> {

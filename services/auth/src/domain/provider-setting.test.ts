@@ -23,7 +23,7 @@ describe('the setting OIDC_PROVIDER', () => {
     }
   });
 
-  it('refuses what it does not know, and missing parts', () => {
+  it('refuses unknown fields, and missing ones', () => {
     for (const bad of [
       { clientId: '' },
       { clientId: 1 },

@@ -63,7 +63,7 @@ export function mountAccount(pages: Pages, context: PeopleContext): void {
   });
 }
 
-/** What the page says after a redirect. */
+/** The sentence on the page after a redirect. */
 const DONE: ReadonlyMap<string, string> = new Map([
   ['password', 'Your password is changed. You are signed out everywhere else, and no app is connected.'],
   ['key', 'The API key is revoked.'],

@@ -67,7 +67,7 @@ async function readRequest(
   const reading = readAuthorizationRequest(parameters, client, { resources: oauth.resources });
   if ('ok' in reading) return { request: { ...reading.ok, clientName: client?.name ?? null } };
   if ('page' in reading) {
-    const text = `${reading.page} The app that sent you here has a fault, or someone tries to deceive you. Nothing was allowed.`;
+    const text = `${reading.page} The app that sent you here has a fault, or an attacker tries to deceive you. Nothing was allowed.`;
     return { answer: { status: 400, page: messagePage({ title: 'This request cannot be answered', text }) } };
   }
   const { redirectUri, state, error, description } = reading.redirect;

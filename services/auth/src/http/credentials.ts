@@ -8,7 +8,7 @@ import { resolveApiKey } from '../queries/resolve-api-key.ts';
 /** Sorts before the id of every credential. */
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** The internal operations by which other services learn who calls and which credentials ended. */
+/** The internal operations that give other services the caller of a credential, and the credentials that ended. */
 export function mountCredentials(router: IRouter, context: Context): void {
   mount(router, credentialApi.internalResolveApiKey, async ({ body }) => {
     const principal = await resolveApiKey(context.keys, body.tokenHash);

@@ -19,7 +19,7 @@ const FETCH_MS = 5_000;
 /** A changed document takes effect within this; a client that mended its document is found again sooner. */
 const [FOUND_MS, REFUSED_MS] = [10 * 60_000, 30_000];
 const CACHED_MAX = 1_000;
-/** Anyone can name any address, so this bounds what this server fetches from others. */
+/** Bounds what this server fetches from others, because a caller can send any address as a client id. */
 const FETCHES_MAX = 16;
 
 interface Cached {

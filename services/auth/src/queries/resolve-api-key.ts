@@ -7,7 +7,7 @@ const SCOPES_OF: Readonly<Record<KeyPermissions, readonly Scope[]>> = {
   'full-access': ['read', 'write', 'admin'],
 };
 
-/** The principal of a key. Null when it is unknown, revoked or expired; callers cannot tell which. */
+/** The principal of a key. Null when it is unknown, revoked or expired, without a difference. */
 export async function resolveApiKey(keys: ApiKeyStore, tokenHash: string): Promise<Principal | null> {
   const key = await keys.findLive(tokenHash);
   if (key === null) return null;

@@ -52,7 +52,7 @@ export interface ApiKeyStore {
   revoke(userId: string, id: string, roles: readonly Role[]): Promise<RevokedKey[]>;
   /** Revokes a key of the person, the keys created with it, the keys created with these and so on. */
   revokeWithMade(userId: string, id: string): Promise<RevokedKey[]>;
-  /** Null when the key is unknown, revoked or expired; callers cannot tell which. */
+  /** Null when the key is unknown, revoked or expired, without a difference. */
   findLive(tokenHash: string): Promise<LiveKey | null>;
   /** Writes that keys were just used, except keys whose use was written within `intervalMs`. */
   recordUse(ids: readonly string[], intervalMs: number): Promise<void>;

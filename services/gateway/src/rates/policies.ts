@@ -107,7 +107,7 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     appliesTo: ({ id }) => PASSWORD_PAGES.includes(id),
   },
   {
-    // A client registers once for each installation. Anyone may, and each one is a row.
+    // A client registers once for each installation, without a credential, and each one is a row.
     name: 'register',
     limit: 30,
     windowSeconds: 60,

@@ -85,7 +85,7 @@ export class Writes {
   }
 
   #changes(model: Model, again: SentAgain, isBatch = false): Changes {
-    // Before anything is read, so that the answer says nothing about a record.
+    // Before anything is read, so that the answer reveals nothing about a record.
     requireScope(this.#caller.principal, model.scope);
     const { userId } = this.#caller.principal;
     return new Changes(model, again, { userId, secret: this.#context.secret, isBatch });

@@ -78,7 +78,7 @@ export function deadlineReached(): GraphQLError {
   return graphError('DEADLINE_EXCEEDED', message);
 }
 
-/** What an execution came to: the answer, and the fault that an operator must see. */
+/** The result of an execution: the answer, and the fault that an operator must see. */
 export interface Outcome {
   /** The data of a direct answer as JSON text; it has no errors. */
   readonly data: string | null;
@@ -145,7 +145,7 @@ export function codesOf(errors: readonly GraphQLError[]): GraphErrorCode[] {
   return errors.map(({ extensions }) => extensions.code as GraphErrorCode);
 }
 
-/** What a caller who asked for it gets to know about the cost of an operation. */
+/** The cost of an operation, for a caller who requested it. */
 export function costShown({ nodes, objects }: Cost): Readonly<Record<keyof Cost | 'nodesMax' | 'objectsMax', number>> {
   return { nodes, nodesMax: LIMITS.graphNodesMax, objects, objectsMax: LIMITS.graphObjectsMax };
 }

@@ -91,7 +91,7 @@ const newestFirst = (alias: string): string => `${alias}.created_at desc, ${alia
 
 /** Matches that the search index finds and that are then sorted or ranked; comparing words takes 20 microseconds for each. */
 const SORTED_MAX = 1_000;
-/** Newest records among which many matches are looked for; comparing words takes 70 microseconds for each that does not match. */
+/** Newest records among which many matches are searched; comparing words takes 70 microseconds for each that does not match. */
 const NEWEST_MAX = 1_000;
 
 /** What a list of matches by creation consists of. */
@@ -109,7 +109,7 @@ export interface Matches {
 
 /**
  * SQL with `id` and `created_at` of the first matches in an order of creation. Few matches are found by the search index and sorted.
- * Many are looked for among the first records in the order, and sorted only when too few of these match: PostgreSQL alone would sort
+ * Many are searched among the first records in the order, and sorted only when too few of these match: PostgreSQL alone would sort
  * all matches of a common word, or walk tens of thousands of records for a rare one, because it underestimates what comparing words
  * costs.
  */
