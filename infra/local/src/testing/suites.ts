@@ -8,6 +8,7 @@ import { lastLines } from '../processes/logs.ts';
 import { exitText } from '../processes/supervised.ts';
 import { UserError } from '../user-error.ts';
 import type { TestMessage } from './reporter.ts';
+import { describeProcesses } from './still-open.ts';
 import type { Assignment } from './worker.ts';
 
 /** A package with tests, by its folder: `packages/access`. */
@@ -39,6 +40,9 @@ export interface SuiteOptions {
 const SILENT_MS_MAX = 240_000;
 /** The time in which a worker must exit after its last test. It first stops its servers, which takes long on a busy disk. */
 const EXIT_MS_MAX = 120_000;
+
+/** The time in which such a worker writes what is open. */
+const DESCRIBE_MS = 5_000;
 
 /** Files that take longer than larger ones: their tests start servers, processes or browsers, or are those of other files. */
 const LONG_FILES: readonly string[] = [
@@ -141,8 +145,8 @@ export class SuiteRun {
     const startTimer = (ms: number, what: string) => {
       clearTimeout(timer);
       timer = setTimeout(() => {
-        overdue = what;
-        worker.signal('SIGKILL');
+        overdue = `${what}\n${describeProcesses(worker.pid)}`;
+        void worker.stop('SIGUSR2', DESCRIBE_MS);
       }, ms);
     };
     const assign = () => {
@@ -175,7 +179,7 @@ export class SuiteRun {
     const exit = await worker.exited;
     clearTimeout(timer);
     const error = overdue ?? (isDone ? null : `it exited before the tests of ${current} ended (${exitText(exit)})`);
-    if (error !== null) this.#failures.push({ title: '(the suite itself)', text: `${error}\n${lastLines(log, 30)}` });
+    if (error !== null) this.#failures.push({ title: '(the suite itself)', text: `${error}\n${lastLines(log, 60)}` });
     this.#running -= 1;
   }
 

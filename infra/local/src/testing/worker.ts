@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { ROOT } from '../layout.ts';
 import { messageReporter } from './reporter.ts';
 import type { TestMessage } from './reporter.ts';
+import { describeOpen, rememberOrigins } from './still-open.ts';
 
 /** What the parent sends: the next file, or null when there is none. */
 export interface Assignment {
@@ -64,6 +65,9 @@ function fail(title: string, error: unknown): void {
 process.on('message', ({ file }: Assignment) => {
   void (file === null ? finish() : run(file));
 });
+// The parent sends it before it ends a worker that should have exited.
+process.on('SIGUSR2', () => console.error(describeOpen()));
+rememberOrigins();
 // Mocha does so while it runs tests: it ignores rejections that belong to no test.
 process.on('unhandledRejection', () => {});
 send({ type: 'end' });
