@@ -2,7 +2,7 @@
 export { makeAuthority } from './certificates.ts';
 export type { Authority, Identity, IdentityOptions } from './certificates.ts';
 export { readOptions } from './command-options.ts';
-export { migrateServices, migrationsHash } from './database/migrate.ts';
+export { migrateServices, templatesHash } from './database/migrate.ts';
 export type { Database, DatabaseRole } from './database/provision.ts';
 export { databaseExists, describeDatabase, dropDatabase, provision, withServerLock } from './database/provision.ts';
 export { LOCAL, serviceFile } from './layout.ts';
@@ -14,6 +14,7 @@ export { freePort } from './processes/ports.ts';
 export { SupervisedProcess } from './processes/supervised.ts';
 export { UserError } from './user-error.ts';
 export { makeSecrets } from './secrets.ts';
+export type { DemoWorkspace } from './secrets.ts';
 export { fetchDebianPackages } from './servers/debian.ts';
 export type { NatsServer } from './servers/nats.ts';
 export { openNats } from './servers/nats.ts';

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import type { Browser } from 'playwright-core';
 import { fetchPackage, findProgram } from './programs.ts';
 
@@ -23,6 +22,8 @@ export async function openBrowser(context: Mocha.Context): Promise<Browser> {
   const executablePath = process.env['TEST_CHROMIUM'] ?? findProgram(NAMES, ELSEWHERE);
   const program = executablePath === undefined ? await fetchChromium() : { executablePath };
   if (program === null) return context.skip();
+  // It takes 0.15 s of a processor to load, and few of the processes with tests need it.
+  const { chromium } = await import('playwright-core');
   return chromium.launch({ ...program, timeout: START_MS });
 }
 

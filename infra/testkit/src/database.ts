@@ -1,5 +1,5 @@
 /** Real PostgreSQL for tests: one server per process, a new database per test or test system. */
-import type { Database, DatabaseRole, PostgresPrograms, PostgresServer } from '@wts/local';
+import type { Database, DatabaseRole, DemoWorkspace, PostgresPrograms, PostgresServer } from '@wts/local';
 import {
   SHARED_BY_TESTS,
   databaseExists,
@@ -8,14 +8,15 @@ import {
   dropDatabase,
   findPostgres,
   migrateServices,
-  migrationsHash,
   openPostgres,
   provision,
+  templatesHash,
   withServerLock,
 } from '@wts/local';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { Client, escapeIdentifier } from 'pg';
+import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { seedDemo } from './demo.ts';
 import { eventually } from './eventually.ts';
 import type { PreparedServer } from './prepared-server.ts';
 import { preparedServer } from './prepared-server.ts';
@@ -35,6 +36,8 @@ export interface TestDatabase extends AsyncDisposable {
 export interface TestDatabaseOptions {
   /** True: with the tables of every service, copied from a template that is created once per state of the migrations. */
   readonly migrated?: boolean;
+  /** True: also with the demo workspace, copied from another template; `demoOf` has its keys. */
+  readonly seeded?: boolean;
   /** Another server instead of the shared one. */
   readonly adminUrl?: string;
 }
@@ -55,7 +58,8 @@ export async function testDatabase(label = 'test', options: TestDatabaseOptions 
     .replaceAll(/[^a-z0-9]+/g, '_')
     .slice(0, 30)}_${randomBytes(5).toString('hex')}`;
   const base = { adminUrl, name, fallbackKey: FALLBACK_KEY };
-  const database = options.migrated ? await fromTemplate(base) : await provision(base);
+  const { migrated = false, seeded = false } = options;
+  const database = migrated || seeded ? await fromTemplate(base, { seeded }) : await provision(base);
   const drop = async (): Promise<void> => {
     await untilUnused(adminUrl, name);
     if (isThrowaway(adminUrl) && (await closeSmall(adminUrl, name))) return;
@@ -132,21 +136,22 @@ interface ServerOptions {
 /** With the default programs the server has the template of migrated databases from the beginning. */
 export async function openTestPostgres(label: string, options: ServerOptions = {}): Promise<PostgresServer> {
   if (options.programs !== undefined) return openServer(label, { password: newPassword(), ...options });
-  prepared ??= preparedServer(findPostgres(process.env).version, openWithTemplate);
+  prepared ??= preparedServer(findPostgres(process.env).version, openWithTemplates);
   const { data, password } = await prepared;
   return openServer(label, { password, copyOf: data, ...options });
 }
 
-async function openWithTemplate(): Promise<PostgresServer> {
+async function openWithTemplates(): Promise<PostgresServer> {
   // Without old files of the write-ahead log, which copies do not need.
   const settings = { wal_recycle: 'off', min_wal_size: '32MB' };
   const server = await openServer('template', { password: newPassword(), settings });
-  await createTemplate(server.url(), templateName());
+  await untilTemplate(server.url(), { seeded: true });
   return server;
 }
 
 const newPassword = (): string => randomBytes(24).toString('base64url');
-const templateName = (): string => `wts_template_${migrationsHash()}`;
+const templateName = ({ seeded }: { readonly seeded: boolean }): string =>
+  `wts_${seeded ? 'demo' : 'template'}_${templatesHash()}`;
 
 /** Downloads PostgreSQL from Debian. Null, with a warning, when that is not possible. */
 export async function fetchPostgres(name: 'postgresql-15'): Promise<PostgresPrograms | null> {
@@ -181,20 +186,63 @@ function openServer(
   });
 }
 
-async function fromTemplate(base: { adminUrl: string; name: string; fallbackKey: string }): Promise<Database> {
-  const template = templateName();
-  if (!(await databaseExists(base.adminUrl, template))) await createTemplate(base.adminUrl, template);
-  return provision({ ...base, template });
+async function fromTemplate(
+  base: { adminUrl: string; name: string; fallbackKey: string },
+  options: { readonly seeded: boolean },
+): Promise<Database> {
+  return provision({ ...base, template: await untilTemplate(base.adminUrl, options) });
+}
+
+/** Resolves to the name of the template, which it creates where it is missing. */
+async function untilTemplate(adminUrl: string, { seeded }: { readonly seeded: boolean }): Promise<string> {
+  const template = templateName({ seeded });
+  if (await databaseExists(adminUrl, template)) return template;
+  if (!seeded) {
+    await createTemplate(adminUrl, template, async ({ name, fallbackKey }) => {
+      await provision({ adminUrl, name, fallbackKey });
+      await migrateServices(describeDatabase({ adminUrl, name, fallbackKey }), process.env);
+      return null;
+    });
+    return template;
+  }
+  const migrated = await untilTemplate(adminUrl, { seeded: false });
+  await createTemplate(adminUrl, template, async (draft) => {
+    const demo = await seedDemo(await provision({ adminUrl, ...draft, template: migrated }));
+    await untilUnused(adminUrl, draft.name);
+    return demo;
+  });
+  return template;
 }
 
 /** The template gets its name only when it is complete, because other processes copy it as soon as they find it. */
-async function createTemplate(adminUrl: string, template: string): Promise<void> {
+async function createTemplate(
+  adminUrl: string,
+  template: string,
+  make: (draft: { readonly name: string; readonly fallbackKey: string }) => Promise<DemoWorkspace | null>,
+): Promise<void> {
   await withServerLock(adminUrl, TEMPLATE_LOCK, async (admin) => {
     if (await databaseExists(adminUrl, template)) return;
-    const draft = `${template}_draft`;
-    await dropDatabase(adminUrl, draft);
-    await provision({ adminUrl, name: draft, fallbackKey: FALLBACK_KEY });
-    await migrateServices(describeDatabase({ adminUrl, name: draft, fallbackKey: FALLBACK_KEY }), process.env);
-    await admin.query(`ALTER DATABASE ${escapeIdentifier(draft)} RENAME TO ${escapeIdentifier(template)}`);
+    const name = `${template}_draft`;
+    await dropDatabase(adminUrl, name);
+    const demo = await make({ name, fallbackKey: FALLBACK_KEY });
+    const draft = escapeIdentifier(name);
+    await admin.query(`COMMENT ON DATABASE ${draft} IS ${escapeLiteral(JSON.stringify(demo))}`);
+    await admin.query(`ALTER DATABASE ${draft} RENAME TO ${escapeIdentifier(template)}`);
   });
+}
+
+/** The owner of the demo workspace in every seeded database of the server, with their keys. */
+export async function demoOf({ adminUrl }: Pick<TestDatabase, 'adminUrl'>): Promise<DemoWorkspace> {
+  const admin = new Client({ connectionString: adminUrl });
+  admin.on('error', () => {});
+  await admin.connect();
+  try {
+    const { rows } = await admin.query<{ demo: string }>(
+      `SELECT shobj_description(oid, 'pg_database') AS demo FROM pg_database WHERE datname = $1`,
+      [templateName({ seeded: true })],
+    );
+    return JSON.parse(rows[0]?.demo ?? '') as DemoWorkspace;
+  } finally {
+    await admin.end();
+  }
 }

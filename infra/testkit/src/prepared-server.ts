@@ -1,9 +1,9 @@
 /**
- * The data of a stopped PostgreSQL server that has the template of migrated databases. Servers of tests start with a copy,
- * because initdb and the migrations take ten times as long. It stays in `.local`, for each state of the migrations.
+ * The data of a stopped PostgreSQL server that has the templates of databases. Servers of tests start with a copy, because initdb,
+ * the migrations and the seeds take ten times as long. It stays in `.local`, for each state of these.
  */
 import type { PostgresServer } from '@wts/local';
-import { LOCAL, copyTree, identityOf, isAlive, migrationsHash } from '@wts/local';
+import { LOCAL, copyTree, identityOf, isAlive, templatesHash } from '@wts/local';
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -23,7 +23,7 @@ const OLD_MS = 3_600_000;
 
 /** Several processes may ask at the same time: one makes it, and the others wait. */
 export async function preparedServer(version: string, open: () => Promise<PostgresServer>): Promise<PreparedServer> {
-  const directory = join(LOCAL, `postgres-${version}${INFIX}${migrationsHash()}`);
+  const directory = join(LOCAL, `postgres-${version}${INFIX}${templatesHash()}`);
   const lock = `${directory}.lock`;
   const isThere = (): boolean => existsSync(directory);
   while (!isThere()) {
@@ -42,7 +42,7 @@ export async function preparedServer(version: string, open: () => Promise<Postgr
   return { data: join(directory, 'data'), password: readFileSync(join(directory, 'password'), 'utf8') };
 }
 
-/** Removes the data for earlier states of the migrations, unless it is so young that another process may be copying it. */
+/** Removes the data for earlier states, unless it is so young that another process may be copying it. */
 function removeOld(directory: string): void {
   for (const name of readdirSync(LOCAL).filter((one) => one.includes(INFIX))) {
     const other = join(LOCAL, name);

@@ -5,7 +5,7 @@
 import { servicePrincipal, tokenMinter } from '@wts/access';
 import type { InternalCommitReply, InternalMutation, NewApiKey, Principal, Role, ServiceName } from '@wts/contracts';
 import { apiKeyApi, credentialApi, HEADERS, syncApi } from '@wts/contracts';
-import type { NatsServer, PostgresServer, SupervisedProcess } from '@wts/local';
+import type { DemoWorkspace, NatsServer, PostgresServer, SupervisedProcess } from '@wts/local';
 import { LOCAL_JWT, Stack, makeSecrets } from '@wts/local';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import type { AppTokens } from './app.ts';
 import { allowApp, revokeApps } from './app.ts';
 import type { TestDatabase } from './database.ts';
-import { openTestPostgres, openTestStandby, testDatabase } from './database.ts';
+import { demoOf, openTestPostgres, openTestStandby, testDatabase } from './database.ts';
+import { CHEAP_PASSWORDS } from './environment.ts';
 import { testNats } from './nats.ts';
 import type { Issuer, TokenClaims } from './person.ts';
 import { signToken } from './person.ts';
@@ -89,7 +90,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   const hasOwn = options.ownPostgres === true || options.standby === true;
   const postgres = hasOwn ? opening.use(await openTestPostgres(`${label}-postgres`)) : null;
   const database = opening.use(
-    await testDatabase(label, { migrated: true, ...(postgres === null ? {} : { adminUrl: postgres.url() }) }),
+    await testDatabase(label, { seeded: true, ...(postgres === null ? {} : { adminUrl: postgres.url() }) }),
   );
   const standby =
     postgres !== null && options.standby ? opening.use(await openTestStandby(postgres, `${label}-standby`)) : null;
@@ -111,8 +112,8 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       },
       elsewhere,
       restarts: false,
-      // Services check every response against its contract, and hash passwords at the lowest cost.
-      env: { CHECK_REPLIES: 'on', PASSWORD_COST_LOG2: '14', ...process.env },
+      // Services check every response against its contract.
+      env: { CHECK_REPLIES: 'on', ...CHEAP_PASSWORDS, ...process.env },
       overrides: standby === null ? (options.overrides ?? {}) : withReplica(options, database, standby),
       route: (service, replica, store, url) => wires.get(`${service} ${replica} ${store}`)?.through(url) ?? url,
     }),
@@ -122,7 +123,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   const jwt = { ...LOCAL_JWT, secret: secrets.jwtSecret };
   const { internalTokenSecret } = secrets;
   const parts = { stack, database, nats, postgres, standby, wires, jwt, internalTokenSecret };
-  return new TestSystem(parts, await stack.demo(), opening.move());
+  return new TestSystem(parts, await demoOf(database), opening.move());
 }
 
 /** The roles of the standby are those of its primary. */
@@ -135,8 +136,6 @@ function withReplica(
   url.port = String(standby.port);
   return { ...overrides, graph: { DATABASE_REPLICA_URL: url.href, ...overrides['graph'] } };
 }
-
-type Demo = Awaited<ReturnType<Stack['demo']>>;
 
 export class TestSystem implements AsyncDisposable {
   readonly baseUrl: string;
@@ -157,7 +156,7 @@ export class TestSystem implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #owned: AsyncDisposableStack;
 
-  constructor(parts: Parts, demo: Demo, owned: AsyncDisposableStack) {
+  constructor(parts: Parts, demo: DemoWorkspace, owned: AsyncDisposableStack) {
     this.baseUrl = parts.stack.baseUrl;
     this.authUrl = parts.stack.authUrl;
     this.apiKey = demo.apiKey;

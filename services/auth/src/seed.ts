@@ -1,7 +1,5 @@
-import { commitUnitSender, createServiceClient } from '@wts/service-kit/call';
-import { defineSettings, parseSettings, serviceSettings, setting } from '@wts/service-kit/config';
-import { createLogger } from '@wts/service-kit/observe';
-import { openPostgres } from '@wts/service-kit/postgres';
+import { defineSettings, setting } from '@wts/service-kit/config';
+import { runSeed } from '@wts/service-kit/seed';
 import { seedDemo } from './commands/seed-demo.ts';
 import { settings as serviceOwn, storeSettings } from './config.ts';
 import { PasswordHashes } from './password-hashes.ts';
@@ -10,62 +8,43 @@ import { apiKeyStore } from './store/api-keys.ts';
 import { identityStore } from './store/identities.ts';
 
 /**
- * Creates the owner of the demo workspace and two API keys where they are missing, and prints them as one line of JSON.
- * `npm start` runs it once sync is ready, before the seed of the workspace service. Logs go to stderr, because stdout is the
- * result.
+ * Creates the owner of the demo workspace and two API keys where they are missing, and prints them. `npm start` runs it once sync is
+ * ready, before the seed of the workspace service.
  */
-const settings = defineSettings({
-  ...storeSettings,
-  internalTokenSecret: serviceSettings.internalTokenSecret,
-  apiKey: setting.text('SEED_API_KEY', {
-    optional: true,
-    secret: true,
-    doc: 'Token of the full-access key of the demo owner. Default: a new one.',
+await runSeed({
+  service: 'auth',
+  settings: defineSettings({
+    ...storeSettings,
+    apiKey: setting.text('SEED_API_KEY', {
+      optional: true,
+      secret: true,
+      doc: 'Token of the full-access key of the demo owner. Default: a new one.',
+    }),
+    readOnlyApiKey: setting.text('SEED_READ_ONLY_API_KEY', {
+      optional: true,
+      secret: true,
+      doc: 'Token of the read-only key of the demo owner. Default: a new one.',
+    }),
+    password: setting.text('SEED_PASSWORD', {
+      optional: true,
+      secret: true,
+      doc: 'Password of the account of the demo owner. Default: there is no account.',
+    }),
+    passwordCostLog2: serviceOwn.passwordCostLog2,
+    issuer: setting.text('SEED_ISSUER', {
+      optional: true,
+      doc: 'Issuer of tokens that sign in the demo owner; their subject is the id of the demo owner.',
+    }),
   }),
-  readOnlyApiKey: setting.text('SEED_READ_ONLY_API_KEY', {
-    optional: true,
-    secret: true,
-    doc: 'Token of the read-only key of the demo owner. Default: a new one.',
-  }),
-  password: setting.text('SEED_PASSWORD', {
-    optional: true,
-    secret: true,
-    doc: 'Password of the account of the demo owner. Default: there is no account.',
-  }),
-  passwordCostLog2: serviceOwn.passwordCostLog2,
-  issuer: setting.text('SEED_ISSUER', {
-    optional: true,
-    doc: 'Issuer of tokens that sign in the demo owner; their subject is the id of the demo owner.',
-  }),
+  seed: ({ knex, commitUnit }, config) =>
+    seedDemo(
+      {
+        identities: identityStore(knex),
+        keys: apiKeyStore(knex),
+        accounts: accountStore(knex),
+        passwords: new PasswordHashes(config.passwordCostLog2),
+        commitUnit,
+      },
+      config,
+    ),
 });
-
-const config = parseSettings(settings, process.env);
-const log = createLogger({ name: 'auth-seed', level: 'warn', destination: process.stderr });
-await using stack = new AsyncDisposableStack();
-const { knex } = openPostgres({
-  url: config.databaseUrl,
-  poolMax: 1,
-  applicationName: 'wts-auth-seed',
-  log,
-  stack,
-});
-const sync = createServiceClient({
-  name: 'sync',
-  urls: config.syncUrls,
-  secret: config.internalTokenSecret,
-  self: 'auth',
-  log,
-});
-stack.defer(() => sync.close());
-
-const owner = await seedDemo(
-  {
-    identities: identityStore(knex),
-    keys: apiKeyStore(knex),
-    accounts: accountStore(knex),
-    passwords: new PasswordHashes(config.passwordCostLog2),
-    commitUnit: commitUnitSender(sync),
-  },
-  config,
-);
-process.stdout.write(`${JSON.stringify(owner)}\n`);

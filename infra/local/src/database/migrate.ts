@@ -77,21 +77,37 @@ export async function runScript(service: string, file: 'migrate' | 'seed', env: 
   }
 }
 
-/** A hash of everything that determines the migrated database. It is part of the name of the template that tests copy. */
-export function migrationsHash(): string {
+/**
+ * A hash of everything that determines the migrated database and the demo data. It is part of the names of the templates that tests
+ * copy.
+ */
+export function templatesHash(): string {
+  return (hashOfTemplates ??= computeTemplatesHash());
+}
+
+/** A test process copies hundreds of databases, and reads the files once. */
+let hashOfTemplates: string | undefined;
+
+function computeTemplatesHash(): string {
   const hash = createHash('sha256');
   const patterns = [
     'infra/postgres/*.sql',
     'services/*/src/migrate.ts',
     'services/*/src/migrations/*.ts',
     'services/*/src/store/*.ts',
+    'services/*/src/seed.ts',
+    'services/{auth,workspace}/src/{commands,domain}/*.ts',
+    'services/auth/src/password-hashes.ts',
+    'services/sync/src/commit/**/*.ts',
+    'packages/access/src/**/*.ts',
     'packages/models/src/**/*.ts',
     'packages/service-kit/src/**/*.ts',
   ];
   for (const pattern of patterns) {
     const files = globSync(pattern, { cwd: ROOT }).sort();
     // After a move of these files the hash would not change with them, and tests would copy an outdated template.
-    if (files.length === 0) throw new Error(`${pattern} matches no file. List the files that migrations use.`);
+    if (files.length === 0)
+      throw new Error(`${pattern} matches no file. List the files that migrations and seeds use.`);
     for (const file of files) hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
   }
   return hash.digest('hex').slice(0, 16);

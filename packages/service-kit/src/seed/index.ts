@@ -1,0 +1,1 @@
+export { runSeed } from './seed.ts';
