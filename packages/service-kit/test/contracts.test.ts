@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as everything from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { compile } from '../src/routes/index.ts';
 
 function isContract(value: unknown): value is Contract {
@@ -11,12 +12,18 @@ const contracts = (Object.values(everything) as unknown[])
   .flatMap((value) => (typeof value === 'object' && value !== null ? (Object.values(value) as unknown[]) : []))
   .filter(isContract);
 
+const ajv = new Ajv2020();
+
 describe('the contracts of the repository', () => {
   it('are found', () => assert.ok(contracts.length >= 8));
 
   for (const { id, method, path, params, query, body, reply } of contracts) {
     it(`${id} can be mounted, and its replies checked`, () => {
-      for (const schema of [params, query, body, reply.schema]) if (schema !== undefined) compile(schema, id);
+      for (const schema of [params, query, body, reply.schema]) {
+        if (schema === undefined) continue;
+        assert.ok(ajv.validateSchema(schema), ajv.errorsText());
+        compile(schema, id);
+      }
       const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const described = Object.keys(params?.properties ?? {});
       assert.deepEqual(described, named, 'every parameter of the path has its rule');

@@ -31,8 +31,8 @@ function createAjv(allErrors: boolean): Ajv2020 {
     removeAdditional: false,
     allErrors,
     verbose: allErrors,
-    // An invalid schema is an error at the start.
-    validateSchema: true,
+    // A test validates the schemas of all contracts, because it takes each start 30 ms of a processor.
+    validateSchema: false,
   });
   ajv.addVocabulary(['example']);
   (formats as unknown as FormatsPlugin)(ajv, ['uuid', 'date-time', 'date', 'uri']);
