@@ -1,5 +1,6 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import { resetConnection } from './reset.ts';
 
 /** A proxy to the sync service that can drop answers: the change is committed, and the caller does not get the result. */
 export interface LossyWire extends AsyncDisposable {
@@ -36,7 +37,7 @@ export async function openLossyWire(target: string): Promise<LossyWire> {
       }
       toLose -= 1;
       lost += 1;
-      near.resetAndDestroy();
+      resetConnection(near);
     });
   });
   await new Promise<void>((resolve) => {

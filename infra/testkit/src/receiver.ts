@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Identity } from '@wts/local';
 import { eventually } from './eventually.ts';
+import { resetConnection } from './reset.ts';
 
 /** A request that the receiver got. */
 export interface Received {
@@ -73,7 +74,8 @@ export async function receiver(options: ReceiverOptions = {}): Promise<Receiver>
       if (reply === 'hang') return;
       if (reply === 'reset') {
         // Below TLS: a TLS socket cannot be reset itself.
-        tcpSockets.get(request.socket.remotePort)?.resetAndDestroy();
+        const socket = tcpSockets.get(request.socket.remotePort);
+        if (socket !== undefined) resetConnection(socket);
         return;
       }
       const send = () => response.writeHead(reply.status, reply.headers).end(reply.body);

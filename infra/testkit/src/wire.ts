@@ -1,5 +1,6 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
+import { resetConnection } from './reset.ts';
 
 /** A TCP proxy between a service and a store that can break, freeze and restore the connections. */
 export interface Wire extends AsyncDisposable {
@@ -43,7 +44,7 @@ export async function openWire(address: Address): Promise<Wire> {
 
   const proxy: Server = createServer((client) => {
     client.on('error', () => {});
-    if (state === 'cut') client.resetAndDestroy();
+    if (state === 'cut') resetConnection(client);
     else if (state === 'frozen') waiting.add(() => connectPair(client));
     else connectPair(client);
   });
@@ -52,7 +53,7 @@ export async function openWire(address: Address): Promise<Wire> {
 
   const resetAll = () => {
     waiting.clear();
-    for (const pair of pairs) for (const socket of pair) socket.resetAndDestroy();
+    for (const pair of pairs) for (const socket of pair) resetConnection(socket);
   };
   return {
     port,

@@ -1,9 +1,11 @@
 import { equal, rejects } from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { connect, createServer as createTcpServer } from 'node:net';
 import type { Wire } from '../src/index.ts';
 import { eventually, openWire } from '../src/index.ts';
+import { resetConnection } from '../src/reset.ts';
 
 describe('a wire', () => {
   let wire: Wire;
@@ -72,5 +74,19 @@ describe('a wire', () => {
     equal(answered, false);
     wire.mend();
     equal(await held, 'through');
+  });
+});
+
+describe('a reset', () => {
+  it('closes a connection whose end is being sent, which Node cannot reset', async () => {
+    await using listener = createTcpServer().listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const accepted = once(listener, 'connection') as Promise<[Socket]>;
+    const client = connect((listener.address() as AddressInfo).port, '127.0.0.1').resume();
+    const [socket] = await accepted;
+    socket.end();
+    resetConnection(socket);
+    // Rejects with an error of the socket.
+    await Promise.all([once(socket, 'close'), once(client, 'close')]);
   });
 });
