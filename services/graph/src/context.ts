@@ -25,7 +25,7 @@ export interface Context {
 export interface Caller {
   readonly principal: Principal;
   readonly requestId: string;
-  /** Aborts when the client has disconnected, or at the deadline of the request. */
+  /** Aborts when the client has disconnected or has its answer, or at the deadline of the request. */
   readonly signal: AbortSignal;
   /** The position of the log that all reads must have: the header `X-Min-Sync-Id`. */
   readonly minSyncId?: string;

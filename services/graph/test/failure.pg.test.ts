@@ -60,7 +60,7 @@ describe('an operation that cannot go on', function () {
     assert.deepEqual(codesOf(await graph.query(TASKS)), []);
   });
 
-  it('ends in PostgreSQL when its client disconnects, and the waiting ones never begin [graphql.limit.deadline]', async () => {
+  it('ends in PostgreSQL when its client disconnects or has its answer, and the waiting ones never begin [graphql.limit.deadline]', async () => {
     await using long = await TestGraph.open('graph-disconnect', { DATABASE_POOL_MAX: '2' });
     const leaving = new AbortController();
     await whileLocked(long, async (waiting) => {
@@ -69,6 +69,11 @@ describe('an operation that cannot go on', function () {
       leaving.abort();
       await Promise.all(clients);
       await eventually(async () => (await waiting()) === 0);
+      // The person does not exist, and without them there is no answer, whatever the tasks are.
+      const answer = await long.query(`{ viewer { id } ${TASKS.slice(1)}`);
+      assert.deepEqual([codesOf(answer), answer.body.data], [['NOT_FOUND'], null]);
+      // Before the lock timeout of PostgreSQL would end it.
+      await eventually(async () => (await waiting()) === 0, { deadlineMs: 3_000 });
     });
     assert.deepEqual(codesOf(await long.query(TASKS)), []);
   });
