@@ -30,7 +30,7 @@ export function connectionArguments({ name, archivable, search }: Model, also = 
     before: String
     ${described('Only those that match.')}
     filter: ${name}Filter
-    ${described('The order, the most important key first; without it the newest are first. Nulls are last.')}
+    ${described('The order, the most important key first; without it the newest are first. Nulls are last. A page by creation reads only its records; in another order all that the filter leaves are read and sorted, so give one for long lists.')}
     orderBy: [${name}Order!]${find}${archived}${also}
   )`;
 }
