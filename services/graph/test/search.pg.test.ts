@@ -194,7 +194,8 @@ describe('a search', function () {
     const sql = new StatementWriter({ userId: me, workspaceId: null, person, isLive: true });
     const plan = await explain(pageStatement(connectionOf(modelNamed('Task'), { first: 20 }, wants), sql));
     assert.match(plan, /Index Scan Backward using tasks_group_id_created_at_id_idx/);
-    assert.doesNotMatch(plan, /Seq Scan on tasks/);
+    // Whether the project of a task is archived: one look-up for each record, not all archived projects of the database.
+    assert.doesNotMatch(plan, /Seq Scan|hashed/);
   });
 
   const explain = async ({ text, values }: Statement): Promise<string> => {

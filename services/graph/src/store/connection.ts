@@ -234,7 +234,10 @@ function matchesOf(connection: Connection, sql: StatementWriter, where: readonly
   const { model, keys, isBackward, words, filter } = connection;
   return {
     sql,
-    where: [...conditions(connection, sql, where, false), ...boundsOf(connection, sql)].join(' and '),
+    where: [
+      ...conditions(connection, sql, where, { hasWords: false, compared: 'few' }),
+      ...boundsOf(connection, sql),
+    ].join(' and '),
     ways: words === null ? [] : waysSql(model, words, { alias: 't', sql, workspaceIds: null }),
     order: (alias) => orderSql(alias, keys, isBackward),
     bounds: () => boundsOf(connection, sql),
@@ -292,7 +295,8 @@ function visibleNow(model: Model, sql: StatementWriter): string {
 }
 
 function inPage(connection: Connection, sql: StatementWriter, where: readonly string[]): string[] {
-  return [...conditions(connection, sql, where), ...boundsOf(connection, sql)];
+  const compared = isByCreation(connection.keys) && connection.words === null ? 'few' : 'many';
+  return [...conditions(connection, sql, where, { compared }), ...boundsOf(connection, sql)];
 }
 
 /** The conditions of the cursors. */
@@ -308,15 +312,14 @@ function conditions(
   connection: Connection,
   sql: StatementWriter,
   where: readonly string[],
-  /** False: all but the words. */
-  hasWords = true,
+  { hasWords = true, compared = 'many' }: { hasWords?: boolean; compared?: 'few' | 'many' } = {},
 ): string[] {
   const { model, filter, words, includeArchived } = connection;
   const workspaceIds = words !== null && narrowsWorkspaces(model) ? onlyIds(filter, 'workspaceId') : null;
   const found = { alias: 't', sql, workspaceIds };
   return [
     ...where,
-    ...(includeArchived ? [] : notHiddenSql(model, 't')),
+    ...(includeArchived ? [] : notHiddenSql(model, 't', compared)),
     ...(words === null ? [] : hasWords ? [foundSql(model, words, found)] : homesSql(model, found)),
     filterSql(model, workspaceIds === null ? filter : { ...filter, workspaceId: null }, { alias: 't', sql }),
   ];

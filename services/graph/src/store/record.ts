@@ -38,13 +38,19 @@ export function isoTimeSql(column: string): string {
   return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** Without archived records, and without the tasks of archived projects, which are hidden with their project. Keeps graphql.reads.archived. */
-export function notHiddenSql(model: Model, alias: string): string[] {
+/**
+ * Without archived records, and without the tasks of archived projects, which are hidden with their project. Where few records are
+ * compared, the project of each is looked up: PostgreSQL would otherwise read all archived projects of the database first, because it
+ * does not know that a page ends early. Keeps graphql.reads.archived.
+ */
+export function notHiddenSql(model: Model, alias: string, compared: 'few' | 'many'): string[] {
   const { archivable, audience } = model;
   const own = archivable ? [`${alias}.archived_at is null`] : [];
   if (audience.kind !== 'project' || audience.field !== 'projectId') return own;
-  return [
-    ...own,
-    `(${alias}.project_id is null or not exists (select from sync.projects hidden where hidden.id = ${alias}.project_id and hidden.archived_at is not null))`,
-  ];
+  const project = `from sync.projects hidden where hidden.id = ${alias}.project_id`;
+  const isShown =
+    compared === 'few'
+      ? `(select hidden.archived_at ${project}) is null`
+      : `not exists (select ${project} and hidden.archived_at is not null)`;
+  return [...own, `(${alias}.project_id is null or ${isShown})`];
 }

@@ -184,7 +184,7 @@ function matchesOf(model: Model, request: SearchRequest, sql: StatementWriter): 
   const where = [
     visibleSelections(model, sql.viewer)[0]?.where ?? 'false',
     ...(workspaceId === null || narrowsWorkspaces(model) ? [] : [inWorkspaceSql(model, sql.add(workspaceId, 'uuid'))]),
-    ...(includeArchived ? [] : notHiddenSql(model, 't')),
+    ...(includeArchived ? [] : notHiddenSql(model, 't', 'few')),
     ...homesSql(model, found),
   ];
   const ways = waysSql(model, words, found);
