@@ -10,7 +10,7 @@ import type { RunningProcess } from './processes/launch.ts';
 import { runTask } from './task.ts';
 import { STATIC_CHECKS, runChecks } from './testing/checks.ts';
 import type { SuiteFolder, SuiteResult } from './testing/suites.ts';
-import { SuiteRun, chooseSuites, findSuites } from './testing/suites.ts';
+import { SuiteRun, chooseSuites, findSuites, newProcessorSeconds } from './testing/suites.ts';
 
 const USAGE = `npm test [-- options]
 
@@ -50,6 +50,8 @@ await runTask(async (stack) => {
     failed = checks.length - passed;
   }
   console.log('\nSuites');
+  // Without those of the checks.
+  newProcessorSeconds();
   const env = { ...process.env, CI: 'true', TEST_SCRATCH: openScratch() };
   const results = await runSuites(stack, suites, env, grep);
   for (const result of results) {
@@ -147,10 +149,15 @@ function isService(folder: SuiteFolder): boolean {
   return folder.startsWith('services/');
 }
 
-function report({ folder, passed, skipped, failures, seconds }: SuiteResult): void {
-  const failed = failures.length === 0 ? '' : `, ${failures.length} failed`;
+function report({ folder, passed, skipped, failures, seconds, processorSeconds }: SuiteResult): void {
+  const counts = [
+    `${passed} passed`,
+    ...(failures.length === 0 ? [] : [`${failures.length} failed`]),
+    ...(skipped.length === 0 ? [] : [`${skipped.length} skipped`]),
+  ];
+  const cost = processorSeconds === null ? '' : `${processorSeconds.toFixed(1).padStart(7)} s of processors`;
   console.log(
-    `  ${failures.length === 0 ? '✓' : '✗'} ${folder.padEnd(26)} ${seconds.toFixed(1).padStart(6)} s   ${passed} passed${failed}${skipped.length === 0 ? '' : `, ${skipped.length} skipped`}`,
+    `  ${failures.length === 0 ? '✓' : '✗'} ${folder.padEnd(26)} ${seconds.toFixed(1).padStart(6)} s ${cost}   ${counts.join(', ')}`,
   );
   for (const { title, text } of failures) console.log(`\n      ✗ ${title}\n${text.replace(/^/gm, '        ')}\n`);
 }

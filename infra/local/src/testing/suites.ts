@@ -25,6 +25,8 @@ export interface SuiteResult {
   readonly skipped: readonly string[];
   readonly failures: readonly Failure[];
   readonly seconds: number;
+  /** Of its processes; null where there is no /proc. */
+  readonly processorSeconds: number | null;
 }
 
 export interface SuiteOptions {
@@ -96,6 +98,7 @@ export class SuiteRun {
   readonly #skipped: string[] = [];
   readonly #startedAt = Date.now();
   #passed = 0;
+  #processorSeconds = 0;
   #launched = 0;
   #running = 0;
 
@@ -129,6 +132,7 @@ export class SuiteRun {
       skipped,
       failures,
       seconds: (Date.now() - this.#startedAt) / 1000,
+      processorSeconds: this.#processorSeconds || null,
     };
   }
 
@@ -177,6 +181,7 @@ export class SuiteRun {
     onLaunch(worker);
     startTimer(SILENT_MS_MAX, `no test ended for ${SILENT_MS_MAX / 1000} s`);
     const exit = await worker.exited;
+    this.#processorSeconds += newProcessorSeconds();
     clearTimeout(timer);
     const error = overdue ?? (isDone ? null : `it exited before the tests of ${current} ended (${exitText(exit)})`);
     if (error !== null) this.#failures.push({ title: '(the suite itself)', text: `${error}\n${lastLines(log, 60)}` });
@@ -187,6 +192,22 @@ export class SuiteRun {
     if (message.type === 'pass') this.#passed += 1;
     else if (message.type === 'skip') this.#skipped.push(message.title);
     else this.#failures.push({ title: message.title, text: message.text });
+  }
+}
+
+let seenSeconds = 0;
+
+/** Processor time of the children that ended since the last call, and of theirs. 0 where there is no /proc. */
+export function newProcessorSeconds(): number {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    // Fields 16 and 17 of proc(5), in hundredths; field 2 may contain spaces.
+    const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(14, 16).map(Number);
+    const before = seenSeconds;
+    seenSeconds = (user + system) / 100;
+    return seenSeconds - before;
+  } catch {
+    return 0;
   }
 }
 
