@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { eventually } from '@wts/testkit';
 import { API_VERSION, LIMITS } from '@wts/contracts';
 import type { ErrorBody, ErrorCode } from '@wts/contracts';
@@ -208,7 +209,6 @@ describe('bytes on the wire', () => {
   });
 
   it('of a client that disconnects while a handler works abort its signal', async () => {
-    const { connect } = await import('node:net');
     const socket = connect(port, '127.0.0.1');
     socket.write('GET /hold HTTP/1.1\r\nHost: a\r\n\r\n');
     const held = await eventually(() => demo.levers.held.at(-1));
@@ -217,6 +217,20 @@ describe('bytes on the wire', () => {
     await eventually(() => held.signal.aborted);
     held.answer();
     await eventually(() => demo.lines().find(({ route, aborted }) => route === 'hold' && aborted === true));
+  });
+
+  it('of a client that resets its connection are not logged as a refused request', async () => {
+    const count = demo.levers.held.length;
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /hold HTTP/1.1\r\nHost: a\r\n\r\n');
+    const held = await eventually(() => demo.levers.held[count]);
+    socket.resetAndDestroy();
+    await eventually(() => held.signal.aborted);
+    held.answer();
+    assert.deepEqual(
+      demo.lines().filter(({ reason }) => reason === 'ECONNRESET'),
+      [],
+    );
   });
 
   it('that are no request, after a request under way, are refused after its reply', async () => {

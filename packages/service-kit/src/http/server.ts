@@ -75,11 +75,16 @@ function attachParserErrors(server: Server, log?: Logger): void {
     // The parser emits it again for all bytes that follow.
     if (refused.has(socket)) return;
     refused.add(socket);
+    // An error of the operating system: the connection broke, for example because the process of a client ended.
+    if (error.syscall !== undefined) {
+      socket.destroy();
+      return;
+    }
     const fault = faultOfParser(error);
     const requestId = randomUUID();
     log?.info({ status: fault.status, code: fault.code, reason: error.code, requestId }, 'refused by the HTTP parser');
     // A closed connection gets no reply.
-    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
+    if (!socket.writable) socket.destroy();
     else refuseInTurn(socket, fault, requestId);
   });
   server.on('checkExpectation', (req, res) => {
