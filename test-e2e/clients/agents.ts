@@ -44,12 +44,12 @@ export class AgentReport {
 
 /** An agent of one person, which found the server by its address alone, registered itself and was allowed. */
 export class Agent {
-  readonly #name: string;
+  readonly name: string;
   readonly #client: ModernClient | LegacyClient;
   readonly #provider: MemoryProvider;
 
   private constructor(name: string, client: ModernClient | LegacyClient, provider: MemoryProvider) {
-    this.#name = name;
+    this.name = name;
     this.#client = client;
     this.#provider = provider;
   }
@@ -86,7 +86,7 @@ export class Agent {
   /** Creates tasks and completes them until it is stopped. Its first access token expires after the first tasks. */
   async work(report: AgentReport, stop: AbortSignal): Promise<void> {
     for (let round = 0; !stop.aborted; round += 1) {
-      const titles = Array.from({ length: TASKS_OF_CALL }, (_, item) => `${this.#name}, round ${round}, task ${item}`);
+      const titles = Array.from({ length: TASKS_OF_CALL }, (_, item) => `${this.name}, round ${round}, task ${item}`);
       const tasks = titles.map((title) => ({ title, assignee: 'me' }));
       const created = await this.#call(report, 'create_tasks', { tasks, idempotencyKey: randomUUID() });
       const ids = created.flatMap(({ task }) => (task === undefined ? [] : [task.id]));

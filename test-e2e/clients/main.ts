@@ -77,11 +77,15 @@ async function runAgents(system: TestSystem, working: readonly Agent[]): Promise
   print(
     `${count} agents in ${seconds} s: ${samples.length} calls, ${created.size} tasks created, ${completed.size} completed, ${repeats} calls repeated when asked to`,
   );
+  const shares = working.map(({ name }) => [...created.values()].filter((title) => title.startsWith(`${name},`)).length);
+  const fewest = Math.min(...shares);
+  print(`  of each agent: ${fewest} to ${Math.max(...shares)} tasks`);
   for (const tool of new Set(samples.map((sample) => sample.tool)))
     print(`  ${tool}: ${latencyOf(samples.filter((sample) => sample.tool === tool))}`);
   const lost = await lostTasks(system, report);
   const findings = await checkSystem(system, [follower], start, { acknowledged: new Map(), retries: 0 });
   print(`  ${lost.length} tasks lost, doubled or open; ${findings.length} findings of the audits of verify:log`);
+  if (fewest === 0) lost.push('an agent created nothing');
   return [...[...errors].map(([what, times]) => `${what} (${times} times)`), ...lost, ...findings];
 }
 
