@@ -77,7 +77,9 @@ async function runAgents(system: TestSystem, working: readonly Agent[]): Promise
   print(
     `${count} agents in ${seconds} s: ${samples.length} calls, ${created.size} tasks created, ${completed.size} completed, ${repeats} calls repeated when asked to`,
   );
-  const shares = working.map(({ name }) => [...created.values()].filter((title) => title.startsWith(`${name},`)).length);
+  const shares = working.map(
+    ({ name }) => [...created.values()].filter((title) => title.startsWith(`${name},`)).length,
+  );
   const fewest = Math.min(...shares);
   print(`  of each agent: ${fewest} to ${Math.max(...shares)} tasks`);
   for (const tool of new Set(samples.map((sample) => sample.tool)))
