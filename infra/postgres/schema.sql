@@ -543,10 +543,20 @@ create table auth.grants (
   used_at timestamp with time zone,
   expires_at timestamp with time zone not null,
   revoked_at timestamp with time zone,
-  constraint grants_pkey PRIMARY KEY (id)
+  refresh_family bytea,
+  refresh_hash bytea,
+  refresh_predecessor bytea,
+  refresh_nonce bytea,
+  refreshed_at timestamp with time zone,
+  constraint grants_pkey PRIMARY KEY (id),
+  constraint grants_refresh_family_check CHECK ((length(refresh_family) = 32)),
+  constraint grants_refresh_hash_check CHECK ((length(refresh_hash) = 32)),
+  constraint grants_refresh_nonce_check CHECK ((length(refresh_nonce) = 32)),
+  constraint grants_refresh_predecessor_check CHECK ((length(refresh_predecessor) = 32))
 );
 CREATE INDEX grants_client_idx ON auth.grants USING btree (client_id);
 CREATE INDEX grants_expires_at_idx ON auth.grants USING btree (expires_at);
+CREATE UNIQUE INDEX grants_refresh_family_idx ON auth.grants USING btree (refresh_family);
 CREATE INDEX grants_revoked_at_idx ON auth.grants USING btree (revoked_at, id) WHERE (revoked_at IS NOT NULL);
 CREATE INDEX grants_user_idx ON auth.grants USING btree (user_id);
 
@@ -597,25 +607,14 @@ create table auth.pending_requests (
   browser_hash bytea not null,
   content text not null,
   expires_at timestamp with time zone not null,
+  client_id text,
   constraint pending_requests_browser_hash_check CHECK ((length(browser_hash) = 32)),
   constraint pending_requests_id_hash_check CHECK ((length(id_hash) = 32)),
   constraint pending_requests_kind_check CHECK ((kind = ANY (ARRAY['authorization'::text, 'provider'::text]))),
   constraint pending_requests_pkey PRIMARY KEY (id_hash)
 );
+CREATE INDEX pending_requests_client_idx ON auth.pending_requests USING btree (client_id) WHERE (client_id IS NOT NULL);
 CREATE INDEX pending_requests_expires_at_idx ON auth.pending_requests USING btree (expires_at);
-
-create table auth.refresh_tokens (
-  hash bytea not null,
-  grant_id uuid not null,
-  predecessor bytea,
-  expires_at timestamp with time zone not null,
-  used_at timestamp with time zone,
-  constraint refresh_tokens_hash_check CHECK ((length(hash) = 32)),
-  constraint refresh_tokens_pkey PRIMARY KEY (hash)
-);
-CREATE INDEX refresh_tokens_expires_at_idx ON auth.refresh_tokens USING btree (expires_at);
-CREATE INDEX refresh_tokens_grant_idx ON auth.refresh_tokens USING btree (grant_id);
-CREATE INDEX refresh_tokens_predecessor_idx ON auth.refresh_tokens USING btree (predecessor);
 
 create table auth.sessions (
   id uuid not null,
@@ -662,8 +661,6 @@ alter table auth.api_keys add constraint api_keys_made_by_key_fkey FOREIGN KEY (
 
 alter table auth.codes add constraint codes_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES auth.grants(id) ON DELETE CASCADE;
 
-alter table auth.refresh_tokens add constraint refresh_tokens_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES auth.grants(id) ON DELETE CASCADE;
-
 alter table auth.sessions add constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
 
 alter table auth.sign_in_places add constraint sign_in_places_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
@@ -677,7 +674,9 @@ insert into auth.migrations (batch, name) values
   (1, '0006-create-signing-keys'),
   (1, '0007-create-accounts'),
   (1, '0008-create-sessions'),
-  (1, '0009-create-pending-requests');
+  (1, '0009-create-pending-requests'),
+  (1, '0010-keep-one-refresh-token'),
+  (1, '0011-name-pending-clients');
 
 reset role;
 

@@ -268,9 +268,10 @@ export const LIMITS = {
   passwordHashesAtOnceMax: 2,
   passwordHashesWaitingMax: 32,
   passwordHashWaitMs: 5_000,
-  /** Failed sign-ins within the window: for one address, and of one network for any address. */
+  /** Failed sign-ins within the window: of one network for one address and for any address, and for one address from all networks. */
   signInFailuresMax: 10,
   signInFailuresOfNetworkMax: 30,
+  signInFailuresOfAccountMax: 100,
   signInWindowMs: 15 * 60_000,
   /** Browsers and networks in which the owner of an account signed in before, and that are counted separately. */
   signInPlacesMax: 20,
@@ -301,12 +302,16 @@ export const LIMITS = {
   /** A grant ends when it is not used for this long, and at this age in any case. */
   grantIdleMs: 30 * 24 * 60 * 60_000,
   grantMs: 90 * 24 * 60 * 60_000,
+  /** Apps of one person. A further consent ends those that were used longest ago. */
+  grantsPerPersonMax: 200,
   redirectUrisMax: 10,
   redirectUriMax: 2048,
   /** Clients write their names themselves, and pages show them. */
   clientNameMax: 100,
   /** Clients register without a credential: one that never gets a token is deleted after this, one without a grant after the longer time. */
   clientUnusedMs: 24 * 60 * 60_000,
+  /** Of those that never got a token, from all networks; beyond it, a registration deletes the oldest without a running authorization. */
+  clientsUnusedMax: 10_000,
   clientIdleMs: 180 * 24 * 60 * 60_000,
 
   /** A longer credential is invalid; all headers together may have twice as much. */

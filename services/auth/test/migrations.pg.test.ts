@@ -4,11 +4,14 @@ import { openPostgres } from '@wts/service-kit/postgres';
 import type { TestDatabase } from '@wts/testkit';
 import { testDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { refreshHashesOf, successorOf } from '../src/domain/refresh-token.ts';
+import * as keepOneRefreshToken from '../src/migrations/0010-keep-one-refresh-token.ts';
 import { apiKeyStore } from '../src/store/api-keys.ts';
+import { grantStore } from '../src/store/grants.ts';
 import { identityStore } from '../src/store/identities.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -45,15 +48,8 @@ describe('the migrations', () => {
       values ('a', '{}', 'none', '{}')`);
     await client.query(`insert into auth.grants (id, user_id, client_id, scopes, resources, signed_in_at, expires_at)
       values ('018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21', gen_random_uuid(), 'a', '{}', '{}', now(), now())`);
-    for (const table of [
-      'codes (hash, grant_id, expires_at, redirect_uri, challenge)',
-      'refresh_tokens (hash, grant_id, expires_at)',
-    ]) {
-      const more = table.startsWith('codes') ? `, 'https://a.example', 'b'` : '';
-      await client.query(
-        `insert into auth.${table} values (sha256('a'), '018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21', now()${more})`,
-      );
-    }
+    await client.query(`insert into auth.codes (hash, grant_id, expires_at, redirect_uri, challenge)
+      values (sha256('a'), '018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21', now(), 'https://a.example', 'b')`);
     await client.query(`insert into auth.signing_keys (id, public_jwk, private_key, sealed_with, signs_from)
       values ('a', '{}', 'a', 'b', now())`);
     assert.deepEqual(await run(database, 'auth', 'down'), made.toReversed());
@@ -62,6 +58,31 @@ describe('the migrations', () => {
     assert.deepEqual(rows, []);
     assert.deepEqual(await run(database), made);
     assert.deepEqual(await run(database), []);
+  });
+
+  it('keep the refresh tokens of an earlier version in use', async () => {
+    await using database = await testDatabase('tokens', { migrated: true });
+    await using stack = new AsyncDisposableStack();
+    const { knex } = openPostgres({ url: database.urlOf('wts_auth'), poolMax: 1, applicationName: 'test', log, stack });
+    await keepOneRefreshToken.down(knex);
+    const [token, used] = [1, 2].map(() => `wtsr_${randomBytes(32).toString('hex')}`) as [string, string];
+    await knex.raw(
+      `with granted as (insert into auth.grants (id, user_id, client_id, scopes, resources, signed_in_at, expires_at)
+        values (gen_random_uuid(), gen_random_uuid(), 'a', '{}', '{}', now(), now() + interval '1 day') returning id)
+      insert into auth.refresh_tokens (hash, grant_id, expires_at, used_at)
+      select hash, id, now() + interval '1 day', used_at from granted,
+        (values (sha256(:token), cast(null as timestamptz)), (sha256(:used), now())) as made (hash, used_at)`,
+      { token: Buffer.from(token), used: Buffer.from(used) },
+    );
+    await keepOneRefreshToken.up(knex);
+    const grants = grantStore(knex);
+    const nonce = randomBytes(32);
+    const next = successorOf(token, nonce);
+    const { hash: nextHash } = refreshHashesOf(next);
+    assert.ok(await grants.rotate({ ...refreshHashesOf(token), nextHash, nonce, graceMs: 0 }));
+    assert.ok(await grants.findByRefreshToken(refreshHashesOf(next)));
+    assert.equal(await grants.findByRefreshToken(refreshHashesOf(used)), null);
+    assert.equal((await grants.revokeOfUsedToken(refreshHashesOf(token))).length, 1);
   });
 
   it('take over every identity and key of a database in which the workspace service kept them', async () => {

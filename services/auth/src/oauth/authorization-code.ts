@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Fault } from '@wts/contracts';
-import { newOpaqueToken } from '../domain/opaque-token.ts';
+import { firstRefreshToken, refreshHashesOf } from '../domain/refresh-token.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { OAuth } from './oauth.ts';
 import { narrowResources, required, tokenReply } from './token-request.ts';
@@ -30,13 +30,12 @@ export async function redeemCode(oauth: OAuth, { client, values }: TokenRequest)
   const audience = narrowResources(values, grant.resources);
   // Before the code is used, because the client could not repeat the request.
   const key = await keys.current();
-  const refresh = client.grantTypes.includes('refresh_token') ? newOpaqueToken('refreshToken') : null;
-  const grantEndsAt = await grantStore.redeem(hash, refresh?.hash ?? null);
+  const refreshToken = client.grantTypes.includes('refresh_token') ? firstRefreshToken() : null;
+  const grantEndsAt = await grantStore.redeem(hash, refreshToken === null ? null : refreshHashesOf(refreshToken));
   if (grantEndsAt === null) {
-    await grants.revokeReused(hash);
+    await grants.revokeOfUsedCode(hash);
     throw new Fault('invalid_grant');
   }
-  const refreshToken = refresh?.token ?? null;
   return tokenReply(oauth, { key, grant, scopes: grant.scopes, audience, grantEndsAt, refreshToken });
 }
 

@@ -2,18 +2,24 @@ import { randomUUID } from 'node:crypto';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import { publishRevoked } from '../commands/publish-revoked.ts';
 import { newOpaqueToken } from '../domain/opaque-token.ts';
+import type { RefreshHashes } from '../domain/refresh-token.ts';
 import type { GrantStore, ListedGrant, NewGrant, RevokedGrant } from '../store/grants.ts';
 
 /** What people allow clients, from their consent to its end. */
 export interface Grants {
-  /** Returns the code that the client gets by the redirect. */
+  /**
+   * Returns the code that the client gets by the redirect. A person with more grants than LIMITS.grantsPerPersonMax loses those that
+   * were used longest ago.
+   */
   createWithCode(grant: Omit<NewGrant, 'id'>): Promise<string | null>;
   listOf(userId: string): Promise<ListedGrant[]>;
   /** False when the person has no such grant, or it is revoked already. Its access tokens stop working within a second. */
   revoke(userId: string, id: string): Promise<boolean>;
   revokeAllOf(userId: string): Promise<void>;
-  /** Revokes the grant of a code or refresh token that is presented again: one of the two who have it is a thief. */
-  revokeReused(hash: Buffer): Promise<boolean>;
+  /** Revokes the grant of a code that is presented again: one of the two who have it is a thief. */
+  revokeOfUsedCode(hash: Buffer): Promise<boolean>;
+  /** The same for a refresh token that was replaced. */
+  revokeOfUsedToken(token: RefreshHashes): Promise<boolean>;
 }
 
 export function openGrants(store: GrantStore, revoke: RevocationSender): Grants {
@@ -21,11 +27,14 @@ export function openGrants(store: GrantStore, revoke: RevocationSender): Grants 
   return {
     createWithCode: async (grant) => {
       const { token, hash } = newOpaqueToken('code');
-      return (await store.insert({ id: randomUUID(), ...grant }, hash)) ? token : null;
+      if (!(await store.insert({ id: randomUUID(), ...grant }, hash))) return null;
+      await announce(await store.revokeExcess(grant.userId));
+      return token;
     },
     listOf: (userId) => store.listOf(userId),
     revoke: async (userId, id) => announce(await store.revoke(userId, id)),
     revokeAllOf: async (userId) => void (await announce(await store.revokeAllOf(userId))),
-    revokeReused: async (hash) => announce(await store.revokeReused(hash)),
+    revokeOfUsedCode: async (hash) => announce(await store.revokeOfUsedCode(hash)),
+    revokeOfUsedToken: async (used) => announce(await store.revokeOfUsedToken(used)),
   };
 }

@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { Fault } from '@wts/contracts';
-import { newOpaqueToken } from '../domain/opaque-token.ts';
-import { sha256 } from '../domain/sha256.ts';
+import { refreshHashesOf, successorOf } from '../domain/refresh-token.ts';
 import type { OAuth } from './oauth.ts';
 import { narrowResources, narrowScopes, required, tokenReply } from './token-request.ts';
 import type { TokenReply, TokenRequest } from './token-request.ts';
@@ -12,17 +12,20 @@ import type { TokenReply, TokenRequest } from './token-request.ts';
  */
 export async function refreshTokens(oauth: OAuth, { client, values }: TokenRequest): Promise<TokenReply> {
   const { grantStore, grants, keys, refreshGraceMs } = oauth;
-  const hash = sha256(required(values, 'refresh_token'));
-  const grant = await grantStore.findByRefreshToken(hash);
+  const token = required(values, 'refresh_token');
+  const hashes = refreshHashesOf(token);
+  const grant = await grantStore.findByRefreshToken(hashes);
   if (grant === null || grant.clientId !== client.id) throw new Fault('invalid_grant');
   const scopes = narrowScopes(values, grant.scopes);
   const audience = narrowResources(values, grant.resources);
   const key = await keys.current();
-  const next = newOpaqueToken('refreshToken');
-  const grantEndsAt = await grantStore.rotate({ hash, nextHash: next.hash, graceMs: refreshGraceMs });
-  if (grantEndsAt === null) {
-    await grants.revokeReused(hash);
+  const nonce = randomBytes(32);
+  const { hash: nextHash } = refreshHashesOf(successorOf(token, nonce));
+  const rotated = await grantStore.rotate({ ...hashes, nextHash, nonce, graceMs: refreshGraceMs });
+  if (rotated === null) {
+    await grants.revokeOfUsedToken(hashes);
     throw new Fault('invalid_grant');
   }
-  return tokenReply(oauth, { key, grant, scopes, audience, grantEndsAt, refreshToken: next.token });
+  const refreshToken = successorOf(token, rotated.nonce);
+  return tokenReply(oauth, { key, grant, scopes, audience, grantEndsAt: rotated.expiresAt, refreshToken });
 }

@@ -5,14 +5,23 @@ import type { Client } from '../domain/client.ts';
 
 /** In one round; the next one deletes more. */
 const DELETED_MAX = 10_000;
+/** Each registration deletes up to so many. */
+const DELETED_AT_ONCE = 20;
 
 export interface ClientStore {
-  /** Returns when it was registered. */
+  /**
+   * Returns when it was registered. When more than LIMITS.clientsUnusedMax clients never got a token, the oldest of them are deleted,
+   * so registrations from any number of networks take bounded space.
+   */
   insert(client: Client): Promise<Date>;
   find(id: string): Promise<Client | null>;
   /** Deletes clients that never got a token, and those without a grant that got none for long. */
   deleteUnused(): Promise<number>;
 }
+
+/** No person decides about it now, and it has no grant. Indexes grants (client_id) and pending_requests (client_id). */
+const IS_FREE = `not exists (select from auth.grants where client_id = c.id)
+  and not exists (select from auth.pending_requests where client_id = c.id and expires_at > now())`;
 
 export function clientStore(knex: Knex): ClientStore {
   return {
@@ -23,6 +32,7 @@ export function clientStore(knex: Knex): ClientStore {
       const values = { id, secretHash, name, redirectUris, authMethod, grantTypes, applicationType };
       const [made] = await rows<{ createdAt: Date }>(knex, sql, values);
       if (made === undefined) throw new Error('an insert returns its row');
+      await deleteExcess(knex);
       return made.createdAt;
     },
     find: async (id) => {
@@ -31,9 +41,9 @@ export function clientStore(knex: Knex): ClientStore {
       const [found] = await rows<Client>(knex, sql, { id });
       return found ?? null;
     },
-    // Indexes clients (created_at) of those without use, and grants (client_id).
+    // Index clients (created_at) of those without use.
     deleteUnused: async () => {
-      const isFree = `not exists (select from auth.grants where client_id = c.id) limit :most`;
+      const isFree = `${IS_FREE} limit :most`;
       const sql = `delete from auth.clients where id in (
           (select id from auth.clients c where used_at is null
             and created_at < now() - make_interval(secs => :unused) and ${isFree})
@@ -43,4 +53,13 @@ export function clientStore(knex: Knex): ClientStore {
       return (await rows(knex, sql, { most: DELETED_MAX, unused, idle })).length;
     },
   };
+}
+
+/** Index clients (created_at) of those without use, which the count only scans. */
+async function deleteExcess(knex: Knex): Promise<void> {
+  const excess = `(select count(*) from auth.clients where used_at is null) - ${LIMITS.clientsUnusedMax}`;
+  const sql = `delete from auth.clients where id in (
+    select id from auth.clients c where used_at is null and ${IS_FREE} order by created_at
+      limit greatest(0, least(${DELETED_AT_ONCE}, ${excess})) for update skip locked)`;
+  await rows(knex, sql);
 }

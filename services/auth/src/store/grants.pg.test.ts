@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { browserSession } from '../../test/browser-session.ts';
 import { openTestStore } from '../../test/store.ts';
+import { firstRefreshToken, refreshHashesOf, successorOf } from '../domain/refresh-token.ts';
 import { grantStore } from './grants.ts';
 import type { GrantStore } from './grants.ts';
 import { sessionStore } from './sessions.ts';
@@ -39,15 +41,19 @@ describe('the store of grants', () => {
     assert.equal(await insert(), false);
   });
 
-  const redeemed = async (): Promise<{ id: string; userId: string; code: Buffer; refresh: Buffer }> => {
-    const grant = { ...(await made()), refresh: randomBytes(32) };
-    assert.ok(await grants.redeem(grant.code, grant.refresh));
+  const redeemed = async (): Promise<{ id: string; userId: string; code: Buffer; refresh: string }> => {
+    const grant = { ...(await made()), refresh: firstRefreshToken() };
+    assert.ok(await grants.redeem(grant.code, refreshHashesOf(grant.refresh)));
     return grant;
   };
-  const rotate = async (hash: Buffer, graceMs = 0): Promise<Buffer | null> => {
-    const nextHash = randomBytes(32);
-    return (await grants.rotate({ hash, nextHash, graceMs })) && nextHash;
+  const rotate = async (token: string, graceMs = 0): Promise<string | null> => {
+    const nonce = randomBytes(32);
+    const { hash: nextHash } = refreshHashesOf(successorOf(token, nonce));
+    const rotated = await grants.rotate({ ...refreshHashesOf(token), nextHash, nonce, graceMs });
+    return rotated && successorOf(token, rotated.nonce);
   };
+  const reused = (token: string): ReturnType<GrantStore['revokeOfUsedToken']> =>
+    grants.revokeOfUsedToken(refreshHashesOf(token));
   const age = (table: string, column: string, where: string, by: string): Promise<unknown> =>
     rows(knex, `update auth.${table} set ${column} = ${column} - interval '${by}' where ${where}`);
 
@@ -68,7 +74,7 @@ describe('the store of grants', () => {
 
   it('T2: of many uses of a code at the same time one succeeds', async () => {
     const { code } = await made();
-    const ends = await Promise.all(Array.from({ length: 20 }, () => grants.redeem(code, randomBytes(32))));
+    const ends = await Promise.all(Array.from({ length: 20 }, () => grants.redeem(code, null)));
     assert.equal(ends.filter((end) => end !== null).length, 1);
   });
 
@@ -91,29 +97,76 @@ describe('the store of grants', () => {
     const next = await rotate(refresh);
     assert.ok(next);
     assert.equal(await days(), 10);
-    await age('refresh_tokens', 'expires_at', `grant_id = '${id}'`, '30 days');
+    await age('grants', 'expires_at', `id = '${id}'`, '30 days');
     assert.equal(await rotate(next), null);
-    assert.deepEqual(await grants.revokeReused(next), []);
+    assert.deepEqual(await reused(next), []);
   });
 
-  it('T5: with a grace, only the token before the current one is accepted again, while the current one is unused', async () => {
-    const { refresh } = await redeemed();
+  it('T5: with a grace, only the token before the current one is accepted again, while the current one is unused, and gets the same one', async () => {
+    const { refresh, id, userId } = await redeemed();
     const second = await rotate(refresh, 60_000);
     assert.ok(second);
     assert.equal(await rotate(refresh), null);
-    assert.ok(await rotate(refresh, 60_000));
-    assert.ok(await rotate(second, 60_000));
+    const siblings = await Promise.all([1, 2, 3].map(() => rotate(refresh, 60_000)));
+    assert.deepEqual(siblings, [second, second, second], 'one branch');
+    const third = await rotate(second, 60_000);
+    assert.ok(third);
     assert.equal(await rotate(refresh, 60_000), null);
-    await age('refresh_tokens', 'used_at', `hash = '\\x${second.toString('hex')}'`, '61 seconds');
+    assert.equal(await rotate(second, 60_000), third);
+    await age('grants', 'refreshed_at', `id = '${id}'`, '61 seconds');
     assert.equal(await rotate(second, 60_000), null);
+    assert.deepEqual(await reused(second), [{ id, userId }]);
+    assert.equal(await rotate(third, 60_000), null);
+  });
+
+  it('T3: recognizes every older token of a grant, and stores only the current one', async () => {
+    const { refresh, id, userId } = await redeemed();
+    const older = [refresh];
+    for (let n = 0; n < 3; n += 1) older.push((await rotate(older.at(-1) ?? '')) ?? '');
+    const current = older.pop() ?? '';
+    assert.deepEqual(await reused(current), []);
+    for (const token of older) {
+      assert.equal(await rotate(token), null);
+      assert.deepEqual(await reused(token), [{ id, userId }]);
+      await rows(knex, `update auth.grants set revoked_at = null where id = :id`, { id });
+    }
+    const read = `select g::text as content from auth.grants g where id = :id`;
+    const content = (await rows<{ content: string }>(knex, read, { id }))[0]?.content ?? '';
+    for (const token of older) {
+      const { family, hash } = refreshHashesOf(token);
+      assert.ok(content.includes(family.toString('hex')));
+      assert.equal(content.includes(hash.toString('hex')), token === older.at(-1), 'the one before, for the grace');
+    }
+    assert.ok(await rotate(current));
   });
 
   it('revokes nothing for a token that is unknown or was not used', async () => {
     const { refresh, code, id, userId } = await redeemed();
-    assert.deepEqual(await grants.revokeReused(randomBytes(32)), []);
-    assert.deepEqual(await grants.revokeReused(refresh), []);
-    assert.deepEqual(await grants.revokeReused(code), [{ id, userId }]);
+    assert.deepEqual(await grants.revokeOfUsedCode(randomBytes(32)), []);
+    assert.deepEqual(await reused(firstRefreshToken()), []);
+    assert.deepEqual(await reused(refresh), []);
+    assert.deepEqual(await grants.revokeOfUsedCode(code), [{ id, userId }]);
     assert.equal(await rotate(refresh), null);
+  });
+
+  it('has a bound for each person, beyond which the grants used longest ago end', async () => {
+    const { id, userId, refresh } = await redeemed();
+    const other = await redeemed();
+    await rows(
+      knex,
+      `insert into auth.grants (id, user_id, client_id, scopes, resources, signed_in_at, created_at, used_at, expires_at)
+      select gen_random_uuid(), :userId, 'c' || n, '{}', '{}', now(), now() - interval '2 days',
+        now() - n * interval '1 minute', now() + interval '1 day' from generate_series(1, ${LIMITS.grantsPerPersonMax}) n`,
+      { userId },
+    );
+    assert.equal((await grants.revokeExcess(userId)).length, 1);
+    assert.ok(!(await grants.listOf(userId)).some(({ clientId }) => clientId === `c${LIMITS.grantsPerPersonMax}`));
+    await age('grants', 'used_at', `id = '${id}'`, '1 day');
+    assert.deepEqual(await grants.revokeExcess(userId), []);
+    await rows(knex, `update auth.grants set revoked_at = null where user_id = :userId`, { userId });
+    assert.deepEqual(await grants.revokeExcess(userId), [{ id, userId }]);
+    assert.equal(await rotate(refresh), null);
+    assert.ok(await rotate(other.refresh));
   });
 
   it('deletes a grant with its tokens when no access token of it is left', async () => {
@@ -127,7 +180,7 @@ describe('the store of grants', () => {
       [revoked, false],
       [live, true],
     ] as const) {
-      assert.equal((await grants.findByRefreshToken(refresh)) !== null, isKept);
+      assert.equal((await grants.findByRefreshToken(refreshHashesOf(refresh))) !== null, isKept);
       assert.equal((await grants.findByCode(code)) !== null, isKept);
     }
   });

@@ -2,6 +2,7 @@ import type { GrantScope, ResolvedGrant } from '@wts/contracts';
 import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import type { RefreshHashes } from '../domain/refresh-token.ts';
 
 export interface NewGrant {
   readonly id: string;
@@ -47,15 +48,25 @@ export interface RevokedGrant {
   readonly userId: string;
 }
 
-export interface Rotation {
-  /** SHA-256 of the presented token, and of the one that replaces it. */
-  readonly hash: Buffer;
+export interface Rotation extends RefreshHashes {
+  /** SHA-256 of the token that replaces it, and what it was derived with. */
   readonly nextHash: Buffer;
+  readonly nonce: Buffer;
   /** A token that was replaced so recently may be used again, while its successor is unused. */
   readonly graceMs: number;
 }
 
-/** Every effect is one statement, so that of simultaneous uses exactly one succeeds, on any number of replicas. */
+export interface Rotated {
+  /** Of the current token: that of the rotation, or an earlier one within the grace. */
+  readonly nonce: Buffer;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Every effect is one statement, so that of simultaneous uses exactly one succeeds, on any number of replicas. A statement that locks
+ * several rows locks a code before its grant. A grant is deleted with its code only half an hour after it ended, when no other
+ * statement changes either.
+ */
 export interface GrantStore {
   /**
    * The grant ends with its code unless the code is redeemed. False when the session has ended: what ends the sessions of a person
@@ -63,13 +74,17 @@ export interface GrantStore {
    */
   insert(grant: NewGrant, codeHash: Buffer): Promise<boolean>;
   findByCode(hash: Buffer): Promise<CodeGrant | null>;
-  findByRefreshToken(hash: Buffer): Promise<TokenGrant | null>;
+  findByRefreshToken(token: RefreshHashes): Promise<TokenGrant | null>;
   /** Returns when the grant ends; null when the code was used, has expired, or its grant was revoked. */
-  redeem(codeHash: Buffer, refreshHash: Buffer | null): Promise<Date | null>;
-  /** Returns when the grant ends; null when the token was used, has expired, or its grant was revoked. */
-  rotate(rotation: Rotation): Promise<Date | null>;
-  /** Revokes the grant of a code or refresh token that was used before. */
-  revokeReused(hash: Buffer): Promise<RevokedGrant[]>;
+  redeem(codeHash: Buffer, refresh: RefreshHashes | null): Promise<Date | null>;
+  /** Null when the token was used, has expired, or its grant was revoked. */
+  rotate(rotation: Rotation): Promise<Rotated | null>;
+  /** Revokes the grant of a code that was used before. */
+  revokeOfUsedCode(hash: Buffer): Promise<RevokedGrant[]>;
+  /** Revokes the grant of a refresh token that is not the current one. */
+  revokeOfUsedToken(token: RefreshHashes): Promise<RevokedGrant[]>;
+  /** Revokes the grants of a person that were used longest ago, beyond LIMITS.grantsPerPersonMax. */
+  revokeExcess(userId: string): Promise<RevokedGrant[]>;
   revoke(userId: string, id: string): Promise<RevokedGrant[]>;
   revokeAllOf(userId: string): Promise<RevokedGrant[]>;
   /** Newest first. */
@@ -115,18 +130,25 @@ export function grantStore(knex: Knex): GrantStore {
       const [found] = await rows<CodeGrant>(knex, sql, { hash });
       return found ?? null;
     },
-    findByRefreshToken: async (hash) => {
-      const sql = `select ${TOKEN_GRANT} from auth.refresh_tokens t join auth.grants g on g.id = t.grant_id
-        where t.hash = :hash`;
-      const [found] = await rows<TokenGrant>(knex, sql, { hash });
+    // Index grants (refresh_family).
+    findByRefreshToken: async ({ family }) => {
+      const sql = `select ${TOKEN_GRANT} from auth.grants g where g.refresh_family = :family`;
+      const [found] = await rows<TokenGrant>(knex, sql, { family });
       return found ?? null;
     },
-    redeem: (codeHash, refreshHash) => redeemCode(knex, codeHash, refreshHash),
+    redeem: (codeHash, refresh) => redeemCode(knex, codeHash, refresh),
     rotate: (rotation) => rotateRefreshToken(knex, rotation),
-    revokeReused: (hash) => {
-      const used = `select grant_id from auth.codes where hash = :hash and used_at is not null
-        union all select grant_id from auth.refresh_tokens where hash = :hash and used_at is not null`;
+    revokeOfUsedCode: (hash) => {
+      const used = `select grant_id from auth.codes where hash = :hash and used_at is not null`;
       return revokeWhere(knex, `id in (${used})`, { hash });
+    },
+    revokeOfUsedToken: ({ family, hash }) =>
+      revokeWhere(knex, 'refresh_family = :family and refresh_hash <> :hash', { family, hash }),
+    // Index grants (user_id).
+    revokeExcess: (userId) => {
+      const excess = `select g.id from auth.grants g where g.user_id = :userId and ${IN_FORCE}
+        order by coalesce(g.used_at, g.created_at) desc, g.id offset ${LIMITS.grantsPerPersonMax}`;
+      return revokeWhere(knex, `id in (${excess})`, { userId });
     },
     revoke: (userId, id) => revokeWhere(knex, 'id = :id and user_id = :userId', { userId, id }),
     revokeAllOf: (userId) => revokeWhere(knex, 'user_id = :userId', { userId }),
@@ -144,62 +166,58 @@ export function grantStore(knex: Knex): GrantStore {
       const [found] = await rows<ResolvedGrant>(knex, sql, { id });
       return found ?? null;
     },
-    // Indexes grants (expires_at), (revoked_at, id) and refresh_tokens (expires_at).
-    deleteEnded: async () => {
-      const life = seconds(LIMITS.accessTokenMs);
-      const tokens = `delete from auth.refresh_tokens where hash in
-        (select hash from auth.refresh_tokens where expires_at < now() limit :most)`;
-      const grants = `delete from auth.grants where id in (select id from auth.grants
-        where expires_at < now() - make_interval(secs => :life) or revoked_at < now() - make_interval(secs => :life)
-        limit :most) returning id`;
-      await rows(knex, tokens, { most: DELETED_MAX });
-      return (await rows(knex, grants, { life, most: DELETED_MAX })).length;
-    },
+    deleteEnded: () => deleteEnded(knex),
   };
 }
 
+/** Indexes grants (expires_at) and (revoked_at, id). */
+async function deleteEnded(knex: Knex): Promise<number> {
+  const sql = `delete from auth.grants where id in (select id from auth.grants
+    where expires_at < now() - make_interval(secs => :life) or revoked_at < now() - make_interval(secs => :life)
+    limit :most for update skip locked) returning id`;
+  return (await rows(knex, sql, { life: seconds(LIMITS.accessTokenMs), most: DELETED_MAX })).length;
+}
+
 /** The update of the code decides: a second one waits for the first and then finds `used_at` set. */
-async function redeemCode(knex: Knex, hash: Buffer, refreshHash: Buffer | null): Promise<Date | null> {
-  const end = refreshHash === null ? `now() + make_interval(secs => :life)` : NEXT_END;
-  const refresh = `insert into auth.refresh_tokens (hash, grant_id, expires_at)
-    select :refreshHash, id, expires_at from redeemed`;
+async function redeemCode(knex: Knex, hash: Buffer, refresh: RefreshHashes | null): Promise<Date | null> {
+  const end = refresh === null ? `now() + make_interval(secs => :life)` : NEXT_END;
+  const token = refresh === null ? '' : ', refresh_family = :family, refresh_hash = :refreshHash, refreshed_at = now()';
   const sql = `with used as (
       update auth.codes c set used_at = now() where c.hash = :hash and c.used_at is null and c.expires_at > now()
       returning c.grant_id
     ), redeemed as (
-      update auth.grants g set used_at = now(), expires_at = ${end} from used
-      where g.id = used.grant_id and ${IN_FORCE} returning g.id, g.client_id, g.expires_at
+      update auth.grants g set used_at = now(), expires_at = ${end}${token} from used
+      where g.id = used.grant_id and ${IN_FORCE} returning g.client_id, g.expires_at
     ), client as (
       update auth.clients c set used_at = now() from redeemed where c.id = redeemed.client_id
-    )${refreshHash === null ? '' : `, refresh as (${refresh})`}
+    )
     select expires_at as "expiresAt" from redeemed`;
   const life = seconds(LIMITS.accessTokenMs);
-  const values = refreshHash === null ? { hash, life } : { hash, refreshHash, ...ENDS };
+  const values =
+    refresh === null ? { hash, life } : { hash, family: refresh.family, refreshHash: refresh.hash, ...ENDS };
   const [redeemed] = await rows<{ expiresAt: Date }>(knex, sql, values);
   return redeemed?.expiresAt ?? null;
 }
 
 /**
- * With a grace, only the immediate predecessor is accepted again: a token of an older generation has a successor that was used.
- * Index refresh_tokens (predecessor).
+ * The update decides: of simultaneous uses of the current token, all but the first find another one. With a grace these get the token
+ * that the first one got, so a family never has two branches. Once that token is used, its predecessor is not the one of the row.
  */
-async function rotateRefreshToken(knex: Knex, { hash, nextHash, graceMs }: Rotation): Promise<Date | null> {
-  const sql = `with used as (
-      update auth.refresh_tokens t set used_at = coalesce(t.used_at, now())
-      where t.hash = :hash and t.expires_at > now() and (t.used_at is null or (cast(:grace as float8) > 0
-        and t.used_at > now() - make_interval(secs => :grace)
-        and not exists (select from auth.refresh_tokens s where s.predecessor = t.hash and s.used_at is not null)))
-      returning t.grant_id
-    ), slid as (
-      update auth.grants g set used_at = now(), expires_at = ${NEXT_END} from used
-      where g.id = used.grant_id and ${IN_FORCE} returning g.id, g.expires_at
-    ), refresh as (
-      insert into auth.refresh_tokens (hash, grant_id, predecessor, expires_at)
-      select :nextHash, id, :hash, expires_at from slid
-    )
-    select expires_at as "expiresAt" from slid`;
-  const [slid] = await rows<{ expiresAt: Date }>(knex, sql, { hash, nextHash, grace: seconds(graceMs), ...ENDS });
-  return slid?.expiresAt ?? null;
+async function rotateRefreshToken(
+  knex: Knex,
+  { family, hash, nextHash, nonce, graceMs }: Rotation,
+): Promise<Rotated | null> {
+  const sql = `update auth.grants g set used_at = now(), expires_at = ${NEXT_END}, refreshed_at = now(),
+      refresh_hash = :nextHash, refresh_predecessor = :hash, refresh_nonce = :nonce
+    where g.refresh_family = :family and g.refresh_hash = :hash and ${IN_FORCE}
+    returning g.refresh_nonce as nonce, g.expires_at as "expiresAt"`;
+  const [rotated] = await rows<Rotated>(knex, sql, { family, hash, nextHash, nonce, ...ENDS });
+  if (rotated !== undefined || graceMs === 0) return rotated ?? null;
+  const repeat = `select g.refresh_nonce as nonce, g.expires_at as "expiresAt" from auth.grants g
+    where g.refresh_family = :family and g.refresh_predecessor = :hash
+      and g.refreshed_at > now() - make_interval(secs => :grace) and ${IN_FORCE}`;
+  const [repeated] = await rows<Rotated>(knex, repeat, { family, hash, grace: seconds(graceMs) });
+  return repeated ?? null;
 }
 
 function revokeWhere(

@@ -13,7 +13,8 @@ export interface PendingKey {
 
 /** What waits until a person has signed in or decided. */
 export interface PendingRequestStore {
-  insert(key: PendingKey, content: object): Promise<void>;
+  /** `clientId` is the client that waits too, whose registration is not deleted meanwhile. */
+  insert(key: PendingKey, content: object, clientId?: string): Promise<void>;
   /** Null when it is unknown, too old, or of another browser. */
   find<T>(key: PendingKey): Promise<T | null>;
   /** Finds it and ends it: of several callers, one gets it. */
@@ -25,11 +26,11 @@ const IS_MEANT = `id_hash = :idHash and kind = :kind and browser_hash = :browser
 
 export function pendingRequestStore(knex: Knex): PendingRequestStore {
   return {
-    insert: async ({ idHash, kind, browserHash }, content) => {
-      const sql = `insert into auth.pending_requests (id_hash, kind, browser_hash, content, expires_at)
-        values (:idHash, :kind, :browserHash, :content, now() + make_interval(secs => :seconds))`;
-      const seconds = LIMITS.authorizationRequestMs / 1000;
-      await rows(knex, sql, { idHash, kind, browserHash, content: JSON.stringify(content), seconds });
+    insert: async ({ idHash, kind, browserHash }, content, clientId) => {
+      const sql = `insert into auth.pending_requests (id_hash, kind, browser_hash, content, client_id, expires_at)
+        values (:idHash, :kind, :browserHash, :content, :clientId, now() + make_interval(secs => :seconds))`;
+      const values = { content: JSON.stringify(content), clientId: clientId ?? null };
+      await rows(knex, sql, { idHash, kind, browserHash, ...values, seconds: LIMITS.authorizationRequestMs / 1000 });
       // Index pending_requests (expires_at).
       const deleteExpired = `delete from auth.pending_requests where id_hash in (select id_hash from auth.pending_requests
         where expires_at <= now() order by expires_at limit ${DELETED_AT_ONCE} for update skip locked)`;

@@ -1,10 +1,32 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { LIMITS } from '@wts/contracts';
+import { rows } from '@wts/service-kit/postgres';
 import { openTestStore } from '../../test/store.ts';
 import { accountStore } from './accounts.ts';
 import { sessionStore } from './sessions.ts';
 
 describe('the store of sessions', () => {
+  it('keeps a bounded number for each person: a new session ends the one that was used longest ago', async () => {
+    await using store = await openTestStore('sessions-bound');
+    const sessions = sessionStore(store.knex);
+    const userId = randomUUID();
+    const begin = async (person = userId): Promise<string> => {
+      const id = randomUUID();
+      assert.ok(await sessions.insert({ id, secretHash: randomBytes(32), userId: person, account: null }));
+      return id;
+    };
+    const other = await begin(randomUUID());
+    const first = await begin();
+    const second = await begin();
+    const setUse = `update auth.sessions set last_used_at = now() - interval '1 hour' where id = :id`;
+    await rows(store.knex, setUse, { id: second });
+    for (let n = 2; n <= LIMITS.sessionsPerPersonMax; n += 1) await begin();
+    const left = (await rows<{ id: string }>(store.knex, `select id from auth.sessions`)).map(({ id }) => id);
+    assert.equal(left.length, LIMITS.sessionsPerPersonMax + 1);
+    assert.deepEqual([left.includes(other), left.includes(first), left.includes(second)], [true, true, false]);
+  });
+
   it('begins none with a password that was changed since it was checked [authentication.accounts.password-change]', async () => {
     await using store = await openTestStore('sessions');
     const [accounts, sessions] = [accountStore(store.knex), sessionStore(store.knex)];
