@@ -1,6 +1,12 @@
 import { LIMITS } from '@wts/contracts';
+import { createLogger } from '@wts/service-kit/observe';
+import { openPostgres } from '@wts/service-kit/postgres';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { signInByPassword } from '../src/commands/sign-in-by-password.ts';
+import { PasswordHashes } from '../src/password-hashes.ts';
+import { accountStore } from '../src/store/accounts.ts';
+import { signInAttemptStore } from '../src/store/sign-in-attempts.ts';
 import { openTestPages, type TestAccount, type TestPages } from './people.ts';
 import { hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
 
@@ -36,15 +42,43 @@ describe('the sign-in by password', () => {
     assert.match(wrong.text, /do not match an account/);
   });
 
-  it('is throttled for an account, with the same answers for an unknown address [authentication.accounts.throttled]', async () => {
+  it('is throttled for an account in a network, with the same answers for an unknown address [authentication.accounts.throttled]', async () => {
     const account = await pages.account();
-    for (const who of [account, { email: `${randomUUID()}@example.com` }]) {
-      await failOften(pages.browser(), who, LIMITS.signInFailuresMax);
-      const refused = await attempt(pages.browser(), who, account.password);
+    for (const who of [{ email: `${randomUUID()}@example.com` }, account]) {
+      const network = `attacker ${randomUUID()}`;
+      await failOften(pages.browser(network), who, LIMITS.signInFailuresMax);
+      const refused = await attempt(pages.browser(network), who, account.password);
       assert.equal(refused.status, 429);
       assert.match(refused.text, /Too many attempts failed/);
       assert.ok(Number(refused.headers.get('retry-after')) > 0);
     }
+    assert.equal((await attempt(pages.browser(), account, account.password)).status, 303, 'a new browser elsewhere');
+  });
+
+  it('is throttled for an account from all networks after more failures, but not where its owner signed in before [authentication.accounts.throttled]', async () => {
+    await using stack = new AsyncDisposableStack();
+    const log = createLogger({ name: 'test', level: 'warn' });
+    const url = pages.testService.backends.databaseUrl;
+    const { knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
+    // There are hundreds of hashes. The first right password renews the one of the account with this cost.
+    const passwords = new PasswordHashes(4);
+    const context = { accounts: accountStore(knex), attempts: signInAttemptStore(knex), passwords };
+    const { signal } = new AbortController();
+    const from = (email: string, password: string, at: { browserId?: string; network?: string } = {}) =>
+      signInByPassword(context, { browserId: randomUUID(), network: randomUUID(), ...at, email, password, signal });
+    const account = await pages.account();
+    const own = { browserId: randomUUID() };
+    assert.equal((await from(account.email, account.password, own)).outcome, 'right');
+    for (const email of [account.email, `${randomUUID()}@example.com`]) {
+      for (let failed = 0; failed < LIMITS.signInFailuresOfAccountMax; failed += LIMITS.signInFailuresMax) {
+        const at = { network: randomUUID() };
+        for (let n = 0; n < LIMITS.signInFailuresMax; n += 1) {
+          assert.equal((await from(email, 'wrong password', at)).outcome, 'wrong');
+        }
+      }
+      assert.equal((await from(email, account.password)).outcome, 'throttled', 'a new browser in a new network');
+    }
+    assert.equal((await from(account.email, account.password, own)).outcome, 'right', 'the browser of the owner');
   });
 
   it('is throttled for a network over all accounts, and a right password does not count [authentication.accounts.throttled]', async () => {
@@ -65,8 +99,9 @@ describe('the sign-in by password', () => {
     const account: TestAccount = await pages.account();
     const own = pages.browser(network);
     assert.equal((await attempt(own, account, account.password)).status, 303);
-    await failOften(pages.browser(), account, LIMITS.signInFailuresMax);
-    assert.equal((await attempt(pages.browser(), account, account.password)).status, 429, 'an unknown place');
+    const attacker = pages.browser();
+    await failOften(attacker, account, LIMITS.signInFailuresMax);
+    assert.equal((await attempt(attacker, account, account.password)).status, 429, 'an unknown place');
     assert.equal((await attempt(own, account, account.password)).status, 303, 'the browser');
     assert.equal((await attempt(pages.browser(network), account, account.password)).status, 303, 'the network');
     await failOften(pages.browser(network), account, LIMITS.signInFailuresMax);
@@ -80,8 +115,11 @@ describe('the sign-in by password', () => {
 
   it('counts attempts in parallel [authentication.accounts.throttled]', async () => {
     const account = await pages.account();
+    const network = `parallel ${randomUUID()}`;
     const answers = await Promise.all(
-      Array.from({ length: LIMITS.signInFailuresMax + 5 }, () => attempt(pages.browser(), account, 'wrong password')),
+      Array.from({ length: LIMITS.signInFailuresMax + 5 }, () =>
+        attempt(pages.browser(network), account, 'wrong password'),
+      ),
     );
     assert.equal(answers.filter(({ status }) => status === 429).length, 5);
   });

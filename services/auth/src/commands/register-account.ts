@@ -17,6 +17,9 @@ export interface Registration {
   readonly signal: AbortSignal;
 }
 
+/** Addresses are not verified, so the account may be of another person (0021). */
+const TAKEN =
+  'There is an account with this email. Sign in with it to accept the invitation. If it is not yours, tell the operator of this service, or ask for an invitation without an address.';
 const ADDRESS = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]{1,255}$/u;
 
 /**
@@ -36,5 +39,5 @@ export async function registerAccount(
   const passwordHash = await passwords.hash(password, registration);
   const account: Account = { id: randomUUID(), email, name: name.trim(), emailVerified: false, passwordHash };
   const isNew = await accounts.insert({ ...account, comparableEmail: comparableEmail(email) });
-  return isNew ? account : 'There is an account with this email. Sign in with it to accept the invitation.';
+  return isNew ? account : TAKEN;
 }

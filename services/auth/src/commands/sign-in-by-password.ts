@@ -30,9 +30,11 @@ export type SignInResult =
   | { readonly outcome: 'throttled'; readonly retryAfterSeconds: number };
 
 /**
- * Checks a password. Failures are counted for the account and for the network; after too many, further attempts are refused until the
- * window ends. A browser or network in which the owner signed in before is counted for itself only, so an attacker cannot lock the
- * owner out. An unknown address takes the same work and gets the same answers as a known one.
+ * Checks a password. Failures are counted for the account in this network, for the network, and for the account in all networks, which
+ * has a larger bound; after too many, further attempts are refused until the window ends. So an attacker in one network keeps the owner
+ * out nowhere else, not in a new browser either. A browser or network in which the owner signed in before is counted for itself only, so
+ * attackers in many networks cannot lock the owner out there. An unknown address takes the same work and gets the same answers as a
+ * known one.
  * Keeps authentication.accounts.throttled and authentication.accounts.equal-work.
  */
 export async function signInByPassword(context: SignInContext, attempt: SignInAttempt): Promise<SignInResult> {
@@ -66,12 +68,13 @@ export function placesOf({ browserId, network }: Pick<Visitor, 'browserId' | 'ne
 }
 
 function countedFor(email: string, network: string, knownPlace: Buffer | undefined): Counted[] {
-  const ofAccount = LIMITS.signInFailuresMax;
+  const ofOne = LIMITS.signInFailuresMax;
   if (knownPlace !== undefined) {
-    return [{ hash: sha256('place', email, knownPlace.toString('hex')), failuresMax: ofAccount }];
+    return [{ hash: sha256('place', email, knownPlace.toString('hex')), failuresMax: ofOne }];
   }
   return [
-    { hash: sha256('account', email), failuresMax: ofAccount },
+    { hash: sha256('account from', email, network), failuresMax: ofOne },
+    { hash: sha256('account', email), failuresMax: LIMITS.signInFailuresOfAccountMax },
     { hash: sha256('from', network), failuresMax: LIMITS.signInFailuresOfNetworkMax },
   ];
 }
