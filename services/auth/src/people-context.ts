@@ -24,7 +24,7 @@ export interface PeopleContext {
   readonly attempts: SignInAttemptStore;
   readonly passwords: PasswordHashes;
   readonly pending: PendingRequestStore;
-  readonly oauth: Pick<OAuth, 'issuer' | 'resources' | 'clients' | 'grants'>;
+  readonly oauth: Pick<OAuth, 'issuer' | 'resources' | 'findClient' | 'grants'>;
   readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
   readonly workspace: ServiceClient;
   /** This service, for calls without a person. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Fault } from '@wts/contracts';
 import { addressGuard, openResolver } from '@wts/service-kit/egress';
 import { receiver, testAuthority } from '@wts/testkit';
 import type { Receiver } from '@wts/testkit';
@@ -18,11 +19,12 @@ describe('a client whose id is the address of its metadata', () => {
   });
   after(() => stack.disposeAsync());
 
+  const sender = (network = 'one') => ({ network, signal: new AbortController().signal });
   const addressOf = (path: string): string => `${site.url}${path}`;
   /** What the site serves at this path from now on, with the client that comes of it. */
   const find = (path: string, document: unknown, more: object = {}) => {
     site.answer({ status: 200, body: JSON.stringify(document), ...more });
-    return open().find(addressOf(path));
+    return open().find(addressOf(path), sender());
   };
   const documentAt = (path: string, more: object = {}) => ({
     client_id: addressOf(path),
@@ -35,7 +37,9 @@ describe('a client whose id is the address of its metadata', () => {
     site.answer({ status: 200, body: JSON.stringify(documentAt('/app')) });
     const documents = open();
     const before = site.received.length;
-    const clients = await Promise.all([1, 2, 3].map(() => documents.find(addressOf('/app'))));
+    const clients = await Promise.all(
+      ['one', 'one', 'two'].map((network) => documents.find(addressOf('/app'), sender(network))),
+    );
     assert.deepEqual(clients[0], {
       id: addressOf('/app'),
       secretHash: null,
@@ -45,7 +49,7 @@ describe('a client whose id is the address of its metadata', () => {
       grantTypes: ['authorization_code'],
       applicationType: null,
     });
-    assert.deepEqual(await documents.find(addressOf('/app')), clients[2]);
+    assert.deepEqual(await documents.find(addressOf('/app'), sender()), clients[2]);
     assert.equal(site.received.length - before, 1);
     assert.equal(site.received.at(-1)?.method, 'GET');
   });
@@ -67,13 +71,48 @@ describe('a client whose id is the address of its metadata', () => {
     assert.equal(await find('/app', documentAt('/app'), { status: 404 }), null);
     const location = { headers: { location: addressOf('/app') } };
     assert.equal(await find('/moved', documentAt('/moved'), { status: 302, ...location }), null);
-    site.answer('reset');
-    assert.equal(await open().find(addressOf('/app')), null);
+    // A name of a private network, which only its resolution shows.
+    const resolver = { ...openResolver({ servers: [] }), resolve: async () => ['127.0.0.1'] };
+    const documents = openClientDocuments({ guard: addressGuard(), resolver });
+    assert.equal(await documents.find('https://app.example.com/app', sender()), null);
   });
 
-  it('is refused when the document takes too long', async () => {
-    site.answer('hang');
-    assert.equal(await open(100).find(addressOf('/app')), null);
+  it('is unavailable for a moment, and not refused, while the host of the document fails', async () => {
+    const failures = [{ status: 503 }, { status: 500 }, { status: 429 }, 'reset', 'hang'] as const;
+    for (const failure of failures) {
+      const documents = open(failure === 'hang' ? 100 : undefined);
+      const before = site.received.length;
+      site.answer(failure);
+      for (let n = 0; n < 3; n += 1) {
+        await assert.rejects(documents.find(addressOf('/app'), sender()), (fault: Fault) => {
+          assert.match(fault.publicMessage ?? '', /does not answer now/);
+          assert.equal(fault.code, 'unavailable');
+          assert.ok(Number(fault.retryAfterSeconds) >= 1 && Number(fault.retryAfterSeconds) <= 10);
+          return true;
+        });
+      }
+      assert.ok(site.received.length - before <= 1, 'asked again only after a moment');
+    }
+    const closed = await receiver();
+    await closed[Symbol.asyncDispose]();
+    const address = `${closed.url.replace('http:', 'https:')}/app`;
+    await assert.rejects(open().find(address, sender()), { code: 'unavailable' });
+  });
+
+  it('is found while another network names many slow addresses, of which a few are fetched at a time', async () => {
+    const documents = open();
+    const before = site.received.length;
+    site.answer(({ path }) => (path === '/app' ? { status: 200, body: JSON.stringify(documentAt('/app')) } : 'hang'));
+    const leaving = new AbortController();
+    const slow = { network: 'slow', signal: leaving.signal };
+    const all = Array.from({ length: 100 }, (_, n) => documents.find(addressOf(`/slow-${n}`), slow));
+    // The first four end with their time, after this test.
+    void Promise.allSettled(all);
+    await site.until((received) => received.length - before === 4);
+    assert.ok(await documents.find(addressOf('/app'), sender('other')));
+    assert.equal(site.received.length - before, 5);
+    leaving.abort();
+    await Promise.all(all.slice(4).map((waiting) => assert.rejects(waiting)));
   });
 
   it('has an address of one spelling, with a path, https and no user name', async () => {
@@ -87,12 +126,12 @@ describe('a client whose id is the address of its metadata', () => {
       addressOf('/app').replace('https:', 'http:'),
       addressOf('/app').replace('//', '//user@'),
     ]) {
-      assert.equal(await open().find(address), null, address);
+      assert.equal(await open().find(address, sender()), null, address);
     }
     assert.equal(site.received.length, before);
   });
 
-  it('is off by default, and never fetched from a private network', async () => {
+  it('is off by default, never fetched from a private network, and 503 with advice to retry during an outage', async () => {
     await using system = await OAuthSystem.open('documents');
     system.replicas.push(await system.start({ CLIENT_ID_METADATA_DOCUMENTS: 'on' }));
     site.answer({ status: 200, body: JSON.stringify(documentAt('/app')) });
@@ -107,5 +146,14 @@ describe('a client whose id is the address of its metadata', () => {
       assertRefused(await system.token(form, {}, replica), 'invalid_client');
     }
     assert.equal(site.received.length, before);
+    // No host has this name (RFC 6761), so its document cannot be fetched.
+    const client_id = 'https://app.invalid/client';
+    const refused = await system.token({ grant_type: 'refresh_token', client_id }, {}, 1);
+    assertRefused(refused, 'unavailable');
+    assert.ok(Number(refused.headers.get('retry-after')) >= 1);
+    const page = await fetch(`${system.replicas[1]?.url}/authorize?${new URLSearchParams({ client_id }).toString()}`);
+    assert.deepEqual([page.status, page.headers.get('content-type')], [503, 'text/html; charset=utf-8']);
+    assert.ok(Number(page.headers.get('retry-after')) >= 1);
+    assert.match(await page.text(), /does not answer now/);
   });
 });

@@ -25,11 +25,12 @@ export interface PendingAuthorization extends AuthorizationRequest {
  */
 export function mountAuthorize(pages: Pages, context: PeopleContext): void {
   const { site } = pages;
-  mountPage(pages, authorizeApi.authorize, async ({ browser, query }) => {
-    const reading = await readRequest(context, query);
+  mountPage(pages, authorizeApi.authorize, async (call) => {
+    const { browser } = call;
+    const reading = await readRequest(context, call, call.query);
     if ('answer' in reading) return reading.answer;
     const request = randomBytes(32).toString('base64url');
-    await context.pending.insert(keyOf(request, browser.id), reading.request);
+    await context.pending.insert(keyOf(request, browser.id), reading.request, reading.request.clientId);
     const next = new URLSearchParams({ request }).toString();
     return { to: `${site.issuer}${browser.session === null ? '/sign-in' : '/consent'}?${next}` };
   });
@@ -37,10 +38,10 @@ export function mountAuthorize(pages: Pages, context: PeopleContext): void {
   mountPage(
     pages,
     authorizeApi.authorizeForm,
-    async ({ form }) => {
-      const reading = await readRequest(context, form);
+    async (call) => {
+      const reading = await readRequest(context, call, call.form);
       if ('answer' in reading) return reading.answer;
-      return { to: `${site.issuer}/authorize?${new URLSearchParams([...form.values]).toString()}` };
+      return { to: `${site.issuer}/authorize?${new URLSearchParams([...call.form.values]).toString()}` };
     },
     { token: 'none' },
   );
@@ -61,9 +62,10 @@ export function mountAuthorize(pages: Pages, context: PeopleContext): void {
 /** A request that is refused has its answer: a page, or a redirect to the client. */
 async function readRequest(
   { oauth }: PeopleContext,
+  call: PageCall,
   parameters: Parameters,
 ): Promise<{ readonly request: PendingAuthorization } | { readonly answer: PageAnswer }> {
-  const client = await oauth.clients.find(parameters.text('client_id'));
+  const client = await oauth.findClient(parameters.text('client_id'), call);
   const reading = readAuthorizationRequest(parameters, client, { resources: oauth.resources });
   if ('ok' in reading) return { request: { ...reading.ok, clientName: client?.name ?? null } };
   if ('page' in reading) {

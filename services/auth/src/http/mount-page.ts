@@ -1,5 +1,5 @@
 import type { Contract, Principal } from '@wts/contracts';
-import { ERRORS, Fault, HEADERS, SCOPES } from '@wts/contracts';
+import { ERRORS, Fault, SCOPES } from '@wts/contracts';
 import { noteRequest, parseForm, readForm, sendText, toFault } from '@wts/service-kit/http';
 import { mountStream, type Call } from '@wts/service-kit/routes';
 import type { IRouter, Request } from 'express';
@@ -7,6 +7,7 @@ import { headersOf, renderPage, type Page, type Site } from '../pages/layout.ts'
 import { messagePage } from '../pages/message.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
 import { browserCookie, formToken, isFormToken, readBrowser, type Browser } from './browser.ts';
+import { networkOf } from './network-of.ts';
 import { Parameters, queryOf } from './parameters.ts';
 
 /** What all pages need. */
@@ -98,11 +99,6 @@ function checkForm(req: Request, site: Site, hasToken: boolean): void {
       message: 'This form is out of date, or comes from another site. Go back, reload the page and try again.',
     });
   }
-}
-
-function networkOf(req: Request): string {
-  const { [HEADERS.network]: network } = req.headers;
-  return typeof network === 'string' ? network : (req.socket.remoteAddress ?? '');
 }
 
 function send({ req, res }: Call, site: Site, browser: Browser | null, answer: PageAnswer): void {

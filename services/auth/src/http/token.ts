@@ -7,6 +7,7 @@ import type { OAuth } from '../oauth/oauth.ts';
 import { refreshTokens } from '../oauth/refresh-token.ts';
 import { required } from '../oauth/token-request.ts';
 import type { GrantType } from '../domain/client.ts';
+import { networkOf } from './network-of.ts';
 
 const GRANTS = { authorization_code: redeemCode, refresh_token: refreshTokens } as const;
 
@@ -15,12 +16,14 @@ const GRANTS = { authorization_code: redeemCode, refresh_token: refreshTokens } 
  * Keeps authentication.oauth.token-request, authentication.oauth.token-answer and authentication.not-offered.
  */
 export function mountToken(router: IRouter, oauth: OAuth): void {
-  mount(router, oauthApi.token, async ({ body: form, req, res }) => {
+  mount(router, oauthApi.token, async ({ body: form, req, res, signal }) => {
     const [repeated] = form.repeated;
     if (repeated !== undefined) throw new Fault('invalid_request', { message: 'A parameter is given more than once.' });
     const grantType = required(form.values, 'grant_type');
     if (!isOffered(grantType)) throw new Fault('unsupported_grant_type');
-    const client = await authenticateClient(oauth.clients, form, req.headersDistinct['authorization'] ?? []);
+    const authorization = req.headersDistinct['authorization'] ?? [];
+    const sender = { network: networkOf(req), signal };
+    const client = await authenticateClient(oauth.findClient, { form, authorization, sender });
     if (!client.grantTypes.includes(grantType)) throw new Fault('unauthorized_client');
     const reply = await GRANTS[grantType](oauth, { client, values: form.values });
     res.setHeader('cache-control', 'no-store').setHeader('pragma', 'no-cache');

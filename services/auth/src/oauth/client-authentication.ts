@@ -3,7 +3,8 @@ import { Fault } from '@wts/contracts';
 import type { Form } from '@wts/contracts';
 import { sha256 } from '../domain/sha256.ts';
 import type { Client } from '../domain/client.ts';
-import type { ClientStore } from '../store/clients.ts';
+import type { Sender } from './client-documents.ts';
+import type { FindClient } from './oauth.ts';
 
 interface Credentials {
   readonly clientId: string;
@@ -11,17 +12,23 @@ interface Credentials {
   readonly isBasic: boolean;
 }
 
+interface ClientRequest {
+  readonly form: Form;
+  /** Every Authorization header. */
+  readonly authorization: readonly string[];
+  readonly sender: Sender;
+}
+
 /**
  * The client of a request to `/token` (RFC 6749 section 2.3). A public client names itself; a confidential one proves its secret in
  * the Authorization header or in the form. `invalid_client` makes clients of the agent endpoint register again.
  */
 export async function authenticateClient(
-  clients: Pick<ClientStore, 'find'>,
-  { values }: Form,
-  authorization: readonly string[],
+  findClient: FindClient,
+  { form: { values }, authorization, sender }: ClientRequest,
 ): Promise<Client> {
   const { clientId, secret, isBasic } = readCredentials(values, authorization);
-  const client = await clients.find(clientId);
+  const client = await findClient(clientId, sender);
   if (client === null || !hasProved(client, secret)) throw invalidClient(isBasic);
   return client;
 }

@@ -1,30 +1,41 @@
 import type { TLSSocket } from 'node:tls';
 import { BoundedMap, readBounded } from '@wts/access';
 import { Fault, LIMITS, parseJson } from '@wts/contracts';
-import { openConnector, parseTarget } from '@wts/service-kit/egress';
+import { EgressFailure, openConnector, parseTarget } from '@wts/service-kit/egress';
 import type { Connect, ConnectOptions, Target } from '@wts/service-kit/egress';
+import { FairGate } from '@wts/service-kit/fairness';
 import { Client as HttpClient } from 'undici';
 import type { buildConnector } from 'undici';
 import type { Client } from '../domain/client.ts';
 import { readClientMetadata } from './client-metadata.ts';
 
+/** Whose request names a client. */
+export interface Sender {
+  /** Fetches are shared by it. */
+  readonly network: string;
+  readonly signal: AbortSignal;
+}
+
 /** Clients whose id is the address of a document with their metadata (draft-ietf-oauth-client-id-metadata-document). */
 export interface ClientDocuments {
-  /** Null when the document cannot be fetched, or is not as it must be. */
-  find(clientId: string): Promise<Client | null>;
+  /** Null when the document is not as it must be. Rejects with `unavailable` when its host does not answer now. */
+  find(clientId: string, sender: Sender): Promise<Client | null>;
 }
 
 /** Resolving, connecting, and the whole answer. */
 const FETCH_MS = 5_000;
-/** A changed document takes effect within this; a client that mended its document is found again sooner. */
-const [FOUND_MS, REFUSED_MS] = [10 * 60_000, 30_000];
+/** A changed document takes effect within the first; a client that mended its document, and a host that is back, are found again sooner. */
+const [FOUND_MS, REFUSED_MS, FAILED_MS] = [10 * 60_000, 30_000, 10_000];
 const CACHED_MAX = 1_000;
-/** Bounds what this server fetches from others, because a caller can send any address as a client id. */
-const FETCHES_MAX = 16;
+/** Bound what this server fetches from others, because a caller can send any address as a client id: in all, of one network, and waiting. */
+const FETCHES = { slots: 16, slotsOfOneMax: 4, waitingMax: 64 } as const;
 
-interface Cached {
-  readonly client: Promise<Client | null>;
-  untilMs: number;
+/** A client; null for a document that is wrong; what failed at its host, which says nothing about the document. */
+type Reading = Client | null | Error;
+
+interface Known {
+  readonly reading: Reading;
+  readonly untilMs: number;
 }
 
 interface ClientDocumentsOptions extends ConnectOptions {
@@ -36,56 +47,82 @@ export function isDocumentAddress(clientId: string): boolean {
   return /^https:\/\//i.test(clientId);
 }
 
-/** Fetches documents from public addresses only, as webhooks are sent: without redirects, proxies and private networks. */
+/**
+ * Fetches documents from public addresses only, as webhooks are sent: without redirects, proxies and private networks. A network has
+ * only a part of all fetches, so one that names many addresses delays its own people only.
+ */
 export function openClientDocuments({ fetchMs = FETCH_MS, ...options }: ClientDocumentsOptions): ClientDocuments {
   const connect = openConnector(options);
-  const cache = new BoundedMap<string, Cached>(CACHED_MAX);
-  let fetches = 0;
+  const gate = new FairGate({ ...FETCHES, waitMs: fetchMs, refusal: 'Too many documents of apps are being fetched' });
+  // Apart, so that made-up addresses remove no client.
+  const [found, failed] = [new BoundedMap<string, Known>(CACHED_MAX), new BoundedMap<string, Known>(CACHED_MAX)];
+  /** Each takes a slot of the gate, so they are few. */
+  const running = new Map<string, Promise<Known>>();
 
-  const read = async (clientId: string): Promise<Client | null> => {
-    const target = parseTarget(clientId, options.guard);
-    // One spelling for each document, and none at the root of a site, which is an address that people know as a name.
-    if (typeof target === 'string' || clientId.includes('#') || target.path === '/') return null;
-    if (URL.parse(clientId)?.href !== clientId) return null;
-    if (fetches >= FETCHES_MAX) throw new Fault('unavailable');
-    fetches += 1;
-    try {
-      return clientOf(clientId, parseJson(await fetchDocument(connect, target, fetchMs)));
-    } catch {
-      return null;
-    } finally {
-      fetches -= 1;
-    }
+  const known = (clientId: string): Known | undefined =>
+    [found.get(clientId), failed.get(clientId)].find((one) => one !== undefined && one.untilMs > Date.now());
+  const fetchNow = async (clientId: string, target: Target): Promise<Known> => {
+    const reading = await read(clientId, () => fetchDocument(connect, target, fetchMs));
+    const keptMs = reading === null ? REFUSED_MS : reading instanceof Error ? FAILED_MS : FOUND_MS;
+    const fresh = { reading, untilMs: Date.now() + keptMs };
+    (keptMs === FOUND_MS ? found : failed).set(clientId, fresh);
+    return fresh;
+  };
+  const fetchOnce = (clientId: string, target: Target): Promise<Known> => {
+    const started = running.get(clientId) ?? fetchNow(clientId, target).finally(() => running.delete(clientId));
+    running.set(clientId, started);
+    return started;
   };
 
   return {
-    async find(clientId) {
-      const known = cache.get(clientId);
-      if (known !== undefined && known.untilMs > Date.now()) return known.client;
-      const cached: Cached = { client: read(clientId), untilMs: Date.now() + fetchMs };
-      cache.set(clientId, cached);
-      try {
-        const client = await cached.client;
-        cached.untilMs = Date.now() + (client === null ? REFUSED_MS : FOUND_MS);
-        return client;
-      } catch (failure) {
-        cache.delete(clientId);
-        throw failure;
-      }
+    async find(clientId, { network, signal }) {
+      const target = parseTarget(clientId, options.guard);
+      // One spelling for each document, and none at the root of a site, which is an address that people know as a name.
+      if (typeof target === 'string' || clientId.includes('#') || target.path === '/') return null;
+      if (URL.parse(clientId)?.href !== clientId) return null;
+      const { reading, untilMs } =
+        known(clientId) ??
+        (await gate.run(network, { signal }, async () => known(clientId) ?? (await fetchOnce(clientId, target))));
+      if (!(reading instanceof Error)) return reading;
+      throw new Fault('unavailable', {
+        message: 'The site of this app, which describes it, does not answer now. Try again shortly.',
+        retryAfterSeconds: Math.max(1, Math.ceil((untilMs - Date.now()) / 1000)),
+        cause: reading,
+      });
     },
   };
+}
+
+async function read(clientId: string, fetchIt: () => Promise<Buffer | null>): Promise<Reading> {
+  let content: Buffer | null;
+  try {
+    content = await fetchIt();
+  } catch (failure) {
+    // An address of a private network, or a document that is too large.
+    const isBlocked = failure instanceof EgressFailure && failure.reason === 'blocked_address';
+    return isBlocked || failure instanceof RangeError ? null : (failure as Error);
+  }
+  try {
+    return content === null ? null : clientOf(clientId, parseJson(content));
+  } catch {
+    return null;
+  }
 }
 
 /** A document has no secret, so its client is a public one. */
 function clientOf(clientId: string, document: unknown): Client | null {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return null;
   const metadata = { token_endpoint_auth_method: 'none', ...(document as Record<string, unknown>) };
-  const read = readClientMetadata(metadata);
-  if ((document as { client_id?: unknown }).client_id !== clientId || read.authMethod !== 'none') return null;
-  return { id: clientId, secretHash: null, ...read };
+  const { authMethod, ...more } = readClientMetadata(metadata);
+  if ((document as { client_id?: unknown }).client_id !== clientId || authMethod !== 'none') return null;
+  return { id: clientId, secretHash: null, authMethod, ...more };
 }
 
-async function fetchDocument(connect: Connect, target: Target, fetchMs: number): Promise<Buffer> {
+/** Statuses of a host that may answer otherwise later. */
+const isTemporary = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
+
+/** Null when the host answers that there is no such document. */
+async function fetchDocument(connect: Connect, target: Target, fetchMs: number): Promise<Buffer | null> {
   const signal = AbortSignal.timeout(fetchMs);
   const client = new HttpClient(target.origin, {
     connect: (_, callback) => {
@@ -97,7 +134,8 @@ async function fetchDocument(connect: Connect, target: Target, fetchMs: number):
   try {
     const headers = { accept: 'application/json' };
     const { statusCode, body } = await client.request({ method: 'GET', path: target.path, headers, signal });
-    if (statusCode !== 200) throw new Error(`The document has the status ${statusCode}.`);
+    if (isTemporary(statusCode)) throw new Error(`The host of the document answered ${statusCode}.`);
+    if (statusCode !== 200) return null;
     return await readBounded(body, LIMITS.formBytes);
   } finally {
     await client.destroy();

@@ -4,24 +4,29 @@ import type { ConnectOptions } from '@wts/service-kit/egress';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
+import type { Client } from '../domain/client.ts';
 import { clientStore } from '../store/clients.ts';
 import type { ClientStore } from '../store/clients.ts';
 import { grantStore } from '../store/grants.ts';
 import type { GrantStore } from '../store/grants.ts';
 import { signingKeyStore } from '../store/signing-keys.ts';
 import { isDocumentAddress, openClientDocuments } from './client-documents.ts';
-import type { ClientDocuments } from './client-documents.ts';
+import type { Sender } from './client-documents.ts';
 import { openGrants } from './grants.ts';
 import type { Grants } from './grants.ts';
 import { openSigningKeys } from './signing-keys.ts';
 import type { SigningKeys } from './signing-keys.ts';
+
+export type FindClient = (clientId: string, sender: Sender) => Promise<Client | null>;
 
 /** The authorization server: what its endpoints use, opened once. */
 export interface OAuth {
   readonly issuer: string;
   /** The API, then the agent endpoint. */
   readonly resources: readonly [api: string, mcp: string];
-  readonly clients: ClientStore;
+  readonly clients: Pick<ClientStore, 'insert' | 'deleteUnused'>;
+  /** A registered client, or one that its document describes. Rejects with `unavailable` when the host of the document fails. */
+  readonly findClient: FindClient;
   /** Whether a client may have the address of a document as its id. */
   readonly hasClientDocuments: boolean;
   readonly grants: Grants;
@@ -48,7 +53,8 @@ export function openOAuth({ baseUrl, authUrl, knex, revoke, ...options }: OAuthO
   return {
     issuer: issuerOf(authUrl),
     resources: [apiResourceOf(baseUrl), mcpResourceOf(authUrl)],
-    clients: options.hasClientDocuments ? withDocuments(clients, openClientDocuments(publicNetwork())) : clients,
+    clients,
+    findClient: options.hasClientDocuments ? finderWithDocuments(clients) : (clientId) => clients.find(clientId),
     hasClientDocuments: options.hasClientDocuments,
     grants: openGrants(store, revoke),
     grantStore: store,
@@ -65,6 +71,8 @@ function publicNetwork(): ConnectOptions {
   return { guard: addressGuard(), resolver: openResolver({ servers: [] }) };
 }
 
-function withDocuments(clients: ClientStore, documents: ClientDocuments): ClientStore {
-  return { ...clients, find: (id) => (isDocumentAddress(id) ? documents.find(id) : clients.find(id)) };
+function finderWithDocuments(clients: ClientStore): FindClient {
+  const documents = openClientDocuments(publicNetwork());
+  return (clientId, sender) =>
+    isDocumentAddress(clientId) ? documents.find(clientId, sender) : clients.find(clientId);
 }
