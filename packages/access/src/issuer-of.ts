@@ -3,8 +3,16 @@
  * this text, because clients compare it byte for byte (RFC 8414 section 3.3, RFC 9207 section 2.4).
  */
 export function issuerOf(authUrl: string): string {
+  if (!ISSUER.test(authUrl)) {
+    throw new Error(
+      'must have no user name, query, fragment, empty segment or characters of a path other than A-Z a-z 0-9 . _ ~ -',
+    );
+  }
   return withoutSlash(authUrl);
 }
+
+/** RFC 8414 section 2 allows a path only. Its characters are those that no proxy and no client writes in another way. */
+const ISSUER = /^https?:\/\/[^\s/?#@]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/i;
 
 /** The resource identifier of the agent endpoint (RFC 8707). */
 export function mcpResourceOf(authUrl: string): string {

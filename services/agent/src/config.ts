@@ -1,4 +1,5 @@
-import { defineSettings, serviceSettings, setting } from '@wts/service-kit/config';
+import { issuerOf } from '@wts/access';
+import { defineSettings, refusalOf, serviceSettings, setting } from '@wts/service-kit/config';
 
 const HTTP = { protocols: ['http', 'https'] } as const;
 
@@ -7,6 +8,7 @@ export const settings = defineSettings({
   authUrl: setting.url('AUTH_URL', {
     ...HTTP,
     default: 'http://localhost:4001',
+    refuse: refusalOf(issuerOf),
     doc: 'Public address of the authorization origin, the same as for the gateway: the endpoint is at /mcp of it.',
   }),
   graphUrls: setting.urls('GRAPH_SERVICE_URL', {

@@ -31,16 +31,20 @@ describe('the documents of the authorization server', () => {
     }
   });
 
-  it('M2: are before the path of an issuer that has one', async () => {
-    const path = '/.well-known/oauth-authorization-server/sign-in';
-    assert.equal((await system.send(path)).status, 404);
-    const replica = await system.start({ AUTH_URL: 'https://example.com/sign-in/' });
-    system.replicas.push(replica);
-    const { body } = await system.send(path, {}, 1);
-    assert.deepEqual(
-      [body['issuer'], body['token_endpoint']],
-      ['https://example.com/sign-in', 'https://example.com/sign-in/token'],
-    );
+  it('M2: are before the path of an issuer that has one, with any number of segments', async () => {
+    const path = '/some/deeper/sign-in';
+    const server = `/.well-known/oauth-authorization-server${path}`;
+    const mcp = `/.well-known/oauth-protected-resource${path}/mcp`;
+    for (const document of [server, mcp]) assert.equal((await system.send(document)).status, 404);
+    const replica = system.replicas.push(await system.start({ AUTH_URL: `https://example.com${path}/` })) - 1;
+    const { body } = await system.send(server, {}, replica);
+    const issuer = `https://example.com${path}`;
+    assert.deepEqual([body['issuer'], body['token_endpoint']], [issuer, `${issuer}/token`]);
+    const { body: resource } = await system.send(mcp, {}, replica);
+    assert.deepEqual([resource['resource'], resource['authorization_servers']], [`${issuer}/mcp`, [issuer]]);
+    for (const other of [`${server}/more`, '/.well-known/oauth-authorization-server/some', `${server}/`]) {
+      assert.equal((await system.send(other, {}, replica)).status, 404, other);
+    }
   });
 
   it('M3: name the resources and their server, with one issuer in all of them [authentication.metadata.resource, authentication.metadata.agree]', async () => {

@@ -117,12 +117,19 @@ export const AUTH_ROUTES = [
   { contract: authorizeApi.consentPage, to: 'auth' },
   { contract: authorizeApi.consent, to: 'auth' },
   { contract: oauthApi.authorizationServer, to: 'auth', anyOrigin: true },
-  { contract: oauthApi.authorizationServerAtPath, to: 'auth', anyOrigin: true },
   { contract: oauthApi.mcpResource, to: 'auth', anyOrigin: true },
   { contract: oauthApi.jwks, to: 'auth', anyOrigin: true },
   { contract: oauthApi.register, to: 'auth', anyOrigin: true },
   { contract: oauthApi.token, to: 'auth', anyOrigin: true, hasClient: true },
 ] as const satisfies readonly RouteRow[];
+
+/** Further routes of {auth_url} where it has a path. A proxy forwards these unchanged, and removes the path from all others. */
+export function routesAtPath(issuer: string): readonly Route[] {
+  const { server, mcp } = oauthApi.documentsAtPath(issuer) ?? {};
+  return [server, mcp].flatMap((contract) =>
+    contract === undefined ? [] : [{ contract, to: 'auth', anyOrigin: true }],
+  );
+}
 
 /** The services that routes use. Their settings, connections and tokens are derived from this. */
 export type UpstreamName = Exclude<(typeof API_ROUTES | typeof AUTH_ROUTES)[number]['to'], 'gateway'>;

@@ -31,7 +31,7 @@ import { shareRates } from './rates/share.ts';
 import { Tally } from './rates/tally.ts';
 import { checkUpstream } from './ready.ts';
 import { requestRecorder } from './record.ts';
-import { API_ROUTES, AUTH_ROUTES, ESSENTIAL_UPSTREAMS, forUpstreams, GRAPHIQL_ROUTES } from './routes.ts';
+import { API_ROUTES, AUTH_ROUTES, ESSENTIAL_UPSTREAMS, forUpstreams, GRAPHIQL_ROUTES, routesAtPath } from './routes.ts';
 import { openUpstream } from './upstream.ts';
 
 /**
@@ -60,7 +60,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
     onRevocation(nats, (revocation) => shared.authenticator.revoke(revocation));
     const authServer = await openAuthOrigin(kit, config, {
       ...shared,
-      routes: compileRoutes(AUTH_ROUTES),
+      routes: compileRoutes([...AUTH_ROUTES, ...routesAtPath(issuerOf(config.authUrl))]),
       securityHeaders: securityHeaders(new URL(config.authUrl)),
       ownOrigin: new URL(config.authUrl).origin,
       resource: mcpResource(config),

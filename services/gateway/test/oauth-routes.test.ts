@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { createLogger } from '@wts/service-kit/observe';
 import { compileRoutes } from '../src/edge/route-table.ts';
-import { AUTH_ROUTES } from '../src/routes.ts';
+import { AUTH_ROUTES, routesAtPath } from '../src/routes.ts';
 import { openUpstream } from '../src/upstream.ts';
 import { openBareEdge } from './bare-edge.ts';
 import type { BareEdge } from './bare-edge.ts';
 import { FakeService } from './fake-service.ts';
 import { errorOf, exchange, request } from './raw.ts';
+import { startTestGateway } from './test-gateway.ts';
 
 describe('the routes of the authorization server', () => {
   let service: FakeService;
@@ -14,7 +15,8 @@ describe('the routes of the authorization server', () => {
   before(async () => {
     service = await FakeService.start('auth', 'a-secret-of-the-cluster-with-32-characters');
     const log = createLogger({ name: 'test', level: 'silent' });
-    edge = await openBareEdge(compileRoutes(AUTH_ROUTES), openUpstream('auth', [service.url], log));
+    const routes = compileRoutes([...AUTH_ROUTES, ...routesAtPath('https://example.com/a/path')]);
+    edge = await openBareEdge(routes, openUpstream('auth', [service.url], log));
   });
   beforeEach(() => service.reset());
   after(async () => {
@@ -22,7 +24,13 @@ describe('the routes of the authorization server', () => {
     await service.close();
   });
 
-  const DOCUMENTS = ['/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource/mcp', '/jwks'];
+  const DOCUMENTS = [
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/oauth-authorization-server/a/path',
+    '/.well-known/oauth-protected-resource/mcp',
+    '/.well-known/oauth-protected-resource/a/path/mcp',
+    '/jwks',
+  ];
 
   it('M4: let pages of any origin read the documents and use the endpoints, without cookies', async () => {
     const origin = 'Origin: https://inspector.example.com';
@@ -48,6 +56,25 @@ describe('the routes of the authorization server', () => {
       errorOf(refused, 405, 'method_not_allowed');
       assert.deepEqual(refused.headers['allow'], ['GET, HEAD, OPTIONS']);
     }
+  });
+
+  it('M2: forward the documents of an issuer with a path unchanged, and of no other path', async () => {
+    const testGateway = await startTestGateway({ AUTH_URL: 'https://example.com/a/path' });
+    try {
+      for (const path of DOCUMENTS.slice(0, 4)) {
+        await exchange(testGateway.auth, request(`GET ${path}`));
+        assert.equal(testGateway.authService.last.url, path);
+      }
+      for (const path of [
+        '/.well-known/oauth-authorization-server/a',
+        '/.well-known/oauth-protected-resource/a/path',
+      ]) {
+        errorOf(await exchange(testGateway.auth, request(`GET ${path}`)), 404, 'not_found');
+      }
+    } finally {
+      await testGateway.close();
+    }
+    assert.deepEqual(routesAtPath('https://example.com'), []);
   });
 
   it('forward the Authorization header of a client to the token endpoint, and to no other', async () => {

@@ -46,7 +46,6 @@ const OPEN = new Set([
   '/console/{file}',
   '/api/webhooks/event-types',
   '/.well-known/oauth-authorization-server',
-  '/.well-known/oauth-authorization-server/{path}',
   '/.well-known/oauth-protected-resource',
   '/.well-known/oauth-protected-resource/mcp',
   '/jwks',

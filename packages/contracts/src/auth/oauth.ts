@@ -87,19 +87,6 @@ export const authorizationServer = contract({
   errors: [],
 });
 
-/** The same where AUTH_URL has a path: RFC 8414 section 3.1 puts the well-known part before it. */
-export const authorizationServerAtPath = contract({
-  id: 'authorizationServerAtPath',
-  method: 'GET',
-  path: '/.well-known/oauth-authorization-server/{path}',
-  summary: 'Metadata of the authorization server, for an issuer with a path',
-  tag: 'Meta',
-  scope: 'none',
-  params: { type: 'object', additionalProperties: false, required: ['path'], properties: { path: text } },
-  reply: serverMetadata,
-  errors: [],
-});
-
 const resourceMetadata = {
   status: 200,
   description: 'The document.',
@@ -149,6 +136,21 @@ export const mcpResource = contract({
   reply: resourceMetadata,
   errors: [],
 });
+
+/**
+ * The documents of an issuer with a path, where clients look them up: the well-known part is before the path (RFC 8414 section 3.1,
+ * RFC 9728 section 3.1). Null for an issuer without one.
+ */
+export function documentsAtPath(
+  issuer: string,
+): { readonly server: typeof authorizationServer; readonly mcp: typeof mcpResource } | null {
+  const { pathname } = new URL(issuer);
+  if (pathname === '/') return null;
+  return {
+    server: { ...authorizationServer, id: 'authorizationServerAtPath', path: `${authorizationServer.path}${pathname}` },
+    mcp: { ...mcpResource, id: 'mcpResourceAtPath', path: `${apiResource.path}${pathname}/mcp` },
+  };
+}
 
 /** RFC 7517: the public keys of access tokens. */
 export const jwks = contract({

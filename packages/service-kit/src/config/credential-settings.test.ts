@@ -20,3 +20,12 @@ describe('the prefix of API keys', () => {
     }
   });
 });
+
+describe('AUTH_URL', () => {
+  it('may have a path of any number of segments, and nothing that an issuer cannot have', () => {
+    const read = (text: string): string => parseSettings(credentialSettings, { AUTH_URL: text }).authUrl;
+    assert.equal(read('https://example.com/a/b/'), 'https://example.com/a/b/');
+    assert.throws(() => read('https://example.com/a?b'), /AUTH_URL must have no user name, query/);
+    assert.throws(() => read('ftp://example.com'), /AUTH_URL must be a URL that starts with http/);
+  });
+});

@@ -1,6 +1,6 @@
-import { parseIssuers } from '@wts/access';
+import { issuerOf, parseIssuers } from '@wts/access';
 import type { Issuer } from '@wts/access';
-import { defineSettings, setting } from './settings.ts';
+import { defineSettings, refusalOf, setting } from './settings.ts';
 
 const HTTP = { protocols: ['http', 'https'] } as const;
 
@@ -23,7 +23,8 @@ export const credentialSettings = defineSettings({
   authUrl: setting.url('AUTH_URL', {
     ...HTTP,
     default: 'http://localhost:4001',
-    doc: 'Public address of the authorization origin, the same for all services: the issuer of access tokens of OAuth.',
+    refuse: refusalOf(issuerOf),
+    doc: 'Public address of the authorization origin, the same for all services: the issuer of access tokens of OAuth. It may have a path, which a proxy removes.',
   }),
   issuers: setting.json<Issuer[], { doc: string; default: Issuer[]; secret: true }>('JWT_ISSUERS', {
     default: [],

@@ -184,8 +184,17 @@ export const setting = {
       if (value === undefined) throw new Error(`must be one of ${values.join(', ')}`);
       return value;
     }),
-  url: <const O extends Options<string, { protocols?: readonly string[] }>>(variable: string, options: O) =>
-    build<string, O>(variable, 'URL', options, (text) => address(text, options.protocols)),
+  /** `refuse` judges the text, as that of `text` does. */
+  url: <const O extends Options<string, { protocols?: readonly string[]; refuse?: (text: string) => string | null }>>(
+    variable: string,
+    options: O,
+  ) =>
+    build<string, O>(variable, 'URL', options, (text) => {
+      const url = address(text, options.protocols);
+      const fault = options.refuse?.(url) ?? null;
+      if (fault !== null) throw new Error(fault);
+      return url;
+    }),
   /** A comma-separated list of URLs, at least one. */
   urls: <const O extends Options<readonly string[], { protocols?: readonly string[] }>>(variable: string, options: O) =>
     build<readonly string[], O>(variable, 'URLs, comma-separated', options, (text) => {

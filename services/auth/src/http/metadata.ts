@@ -1,4 +1,4 @@
-import { Fault, oauthApi } from '@wts/contracts';
+import { oauthApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit/routes';
 import type { IRouter, Response } from 'express';
 import type { OAuth } from '../oauth/oauth.ts';
@@ -32,10 +32,6 @@ export function mountMetadata(
     ...(hasClientDocuments ? ({ client_id_metadata_document_supported: true } as const) : {}),
   } as const;
   mount(router, oauthApi.authorizationServer, async ({ res }) => cached(res, server));
-  mount(router, oauthApi.authorizationServerAtPath, async ({ res, params }) => {
-    if (new URL(issuer).pathname !== `/${params.path}`) throw new Fault('not_found');
-    return cached(res, server);
-  });
   const describe = (resource: string) =>
     ({
       resource,
@@ -46,6 +42,11 @@ export function mountMetadata(
     }) as const;
   mount(router, oauthApi.apiResource, async ({ res }) => cached(res, describe(api)));
   mount(router, oauthApi.mcpResource, async ({ res }) => cached(res, describe(mcp)));
+  const atPath = oauthApi.documentsAtPath(issuer);
+  if (atPath !== null) {
+    mount(router, atPath.server, async ({ res }) => cached(res, server));
+    mount(router, atPath.mcp, async ({ res }) => cached(res, describe(mcp)));
+  }
   mount(router, oauthApi.jwks, async ({ res }) => cached(res, { keys: await keys.publicKeys() }));
 }
 
