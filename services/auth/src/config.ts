@@ -45,7 +45,7 @@ export const settings = defineSettings({
   refreshGraceMs: setting.durationMs('REFRESH_TOKEN_GRACE_MS', {
     default: 0,
     max: 10 * 60_000,
-    doc: 'How long a refresh token that was replaced may be used again, while its successor is unused. 0: a second use revokes the grant. Set it for clients with several processes that refresh at the same time.',
+    doc: 'How long a refresh token that was replaced may be used again, while its successor is unused; the answer has the same successor. 0: a second use revokes the grant. Set it for clients with several processes that share their tokens and refresh at the same time.',
   }),
   hasClientDocuments: setting.flag('CLIENT_ID_METADATA_DOCUMENTS', {
     default: false,
