@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { AGENT_LIMITS } from '../limits.ts';
 import { ToolError } from '../tool-error.ts';
 import type { Graph } from './graph.ts';
-import { changeTasks, namesOfChanges } from './change-tasks.ts';
+import { changeTasks } from './change-tasks.ts';
+import { namesOfChanges } from './changes.ts';
 
 describe('changes of a call', () => {
   it('have the names of what was asked, so that a part of a call may be repeated', () => {

@@ -1,5 +1,5 @@
-import { CLIENT_ID, namesOfChanges, resultOf } from '../graph/change-tasks.ts';
-import type { Payload } from '../graph/change-tasks.ts';
+import { CLIENT_ID, namesOfChanges, resultOf } from '../graph/changes.ts';
+import type { Payload } from '../graph/changes.ts';
 import { document } from '../graph/graph.ts';
 import type { CommentNode } from '../views/comment.ts';
 import { COMMENT, COMMENT_FRAGMENT } from '../views/comment.ts';

@@ -1,5 +1,5 @@
 import type { TaskChange } from '../graph/change-tasks.ts';
-import { ToolError } from '../tool-error.ts';
+import { isFailureCode, ToolError } from '../tool-error.ts';
 import type { TaskNode } from '../views/task.ts';
 
 /** The items of a call: changes, and why others are none. */
@@ -18,14 +18,16 @@ export async function changesOf<T>(
   const made = await Promise.allSettled(items.map(make));
   for (const [index, one] of made.entries()) {
     if (one.status === 'fulfilled') valid.push({ index, change: one.value });
-    else if (one.reason instanceof ToolError && !UNSERVED.has(one.reason.code)) refused.set(index, one.reason);
+    else if (one.reason instanceof ToolError && !isOfCall(one.reason)) refused.set(index, one.reason);
     else throw one.reason;
   }
   return { valid, refused };
 }
 
-/** Codes that are about the whole call, not about an item. */
-const UNSERVED: ReadonlySet<string> = new Set(['unavailable', 'internal', 'deadline_exceeded', 'rate_limited']);
+/** Whether an error is about the whole call, not about an item. */
+function isOfCall({ code }: ToolError): boolean {
+  return isFailureCode(code) || code === 'rate_limited';
+}
 
 /** The outcome of each item, in the order of the call. */
 export function outcomesOf(

@@ -1,5 +1,6 @@
 import type { TaskChangeKind } from '../graph/change-tasks.ts';
-import { changeTasks, namesOfChanges } from '../graph/change-tasks.ts';
+import { changeTasks } from '../graph/change-tasks.ts';
+import { namesOfChanges } from '../graph/changes.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import { ToolError } from '../tool-error.ts';
 import { RESULTS, resultsView } from '../views/results.ts';

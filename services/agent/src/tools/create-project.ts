@@ -1,5 +1,5 @@
-import { CLIENT_ID, namesOfChanges, resultOf } from '../graph/change-tasks.ts';
-import type { Payload } from '../graph/change-tasks.ts';
+import { CLIENT_ID, namesOfChanges, resultOf } from '../graph/changes.ts';
+import type { Payload } from '../graph/changes.ts';
 import { document } from '../graph/graph.ts';
 import type { ProjectNode } from '../views/project.ts';
 import { PROJECT, PROJECT_FRAGMENT } from '../views/project.ts';

@@ -1,4 +1,5 @@
-import { changeTasks, namesOfChanges } from '../graph/change-tasks.ts';
+import { changeTasks } from '../graph/change-tasks.ts';
+import { namesOfChanges } from '../graph/changes.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import { RESULTS, resultsView } from '../views/results.ts';
 import { todayIn } from '../words/dates.ts';
