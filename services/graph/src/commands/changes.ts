@@ -2,12 +2,17 @@ import type { Model, Values } from '@wts/models';
 import { createHmac, randomUUID } from 'node:crypto';
 import { RANK_FIELD } from '../store/ranks.ts';
 import type { Change } from './mutate.ts';
-import type { Place } from './place.ts';
 
 /** The names under which a caller may send a change again. */
 export interface SentAgain {
   readonly clientId?: string | null;
   readonly clientTxId?: string | null;
+}
+
+/** Where records go in an ordered list: after one record, before one, or between two. */
+export interface Place {
+  readonly before?: string | null;
+  readonly after?: string | null;
 }
 
 /** A change, and the place that its rank is computed from. */

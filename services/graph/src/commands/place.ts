@@ -1,19 +1,81 @@
 import { isUuid, LIMITS } from '@wts/contracts';
 import type { Model, RecordOf } from '@wts/models';
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { ranksBetween } from '../domain/rank.ts';
+import { committedStatement } from '../store/committed-changes.ts';
 import { listOf, neighborStatement, RANK_FIELD, tiesStatement, type Ranked } from '../store/ranks.ts';
 import type { Reads } from '../queries/reads.ts';
+import { withRank, type Place, type PlacedChange } from './changes.ts';
+import type { Change } from './mutate.ts';
 import { refused, type Refused } from './outcome.ts';
 
-/** Where records go in an ordered list: after one record, before one, or between two. */
-export interface Place {
-  readonly before?: string | null;
-  readonly after?: string | null;
+/** What is sent for changes of which some name a place. */
+interface PlacedChanges {
+  /** One for each of the given changes, in their order. */
+  readonly changes: readonly (Change | Refused)[];
+  /** The changes of neighbors that get ranks too. */
+  readonly moved: readonly Change[];
+}
+
+/**
+ * Gives ranks to the changes that name a place, in their order. All of them name the same one. Those that were committed before get
+ * none, because the neighbors may be others by now: sync gives them the reply of the first time.
+ */
+export async function placeChanges(given: readonly PlacedChange[], reads: Reads): Promise<PlacedChanges> {
+  const named = given.filter(({ place }) => place !== null).map(({ change }) => change);
+  const committed = await committedOf(named, reads);
+  const toPlace = given.filter(({ change, place }) => place !== null && !committed.has(change));
+  const [first] = toPlace;
+  const place = first?.place ?? null;
+  if (first === undefined || place === null) return { changes: given.map(({ change }) => change), moved: [] };
+  const { model, clientId, clientTxId } = first.change;
+  const isOne = toPlace.every((one) => isSamePlace(one.place, place));
+  const ids = toPlace.map(({ change }) => change.id.toLowerCase());
+  const placed = isOne
+    ? await ranksAt(place, { reads, model, ids })
+    : refused('BAD_USER_INPUT', 'The items of one batch have the same place, or none');
+  const orders = new Map(toPlace.map(({ change }, order) => [change, order]));
+  const changes = given.map(({ change }) => {
+    const order = orders.get(change);
+    if (order === undefined) return change;
+    return placed.ok ? withRank(change, placed.ranks[order] ?? '') : placed;
+  });
+  if (!placed.ok) return { changes, moved: [] };
+  const moved = placed.moved.map(({ id, rank }) =>
+    withRank({ model, id, action: 'UPDATE', payload: {}, clientId, clientTxId: nameOfMoved(clientTxId, id) }, rank),
+  );
+  return { changes, moved };
+}
+
+function isSamePlace(one: Place | null, other: Place): boolean {
+  return (one?.before ?? null) === (other.before ?? null) && (one?.after ?? null) === (other.after ?? null);
+}
+
+async function committedOf(changes: readonly Change[], reads: Reads): Promise<ReadonlySet<Change>> {
+  const [first] = changes;
+  if (first === undefined) return new Set();
+  const names = changes.map(({ clientTxId }) => clientTxId);
+  const found = await reads.read((sql) => committedStatement(first.clientId, names, sql));
+  const committed = new Set(found as readonly string[]);
+  // A record may also be created again under its id.
+  const isMade = await Promise.all(
+    changes.map(
+      async ({ action, model, id }) => action === 'INSERT' && isUuid(id) && (await reads.byId(model, id)) !== null,
+    ),
+  );
+  return new Set(changes.filter(({ clientTxId }, index) => committed.has(clientTxId) || isMade[index]));
+}
+
+/** The same when the change is sent again. A hash, because the name of the change may have all characters that a name can have. */
+function nameOfMoved(clientTxId: string, id: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([clientTxId, id]))
+    .digest('hex');
 }
 
 /** The ranks of the records that are placed, and of neighbors that had the same rank as one another and move with them. */
-export interface Placed {
+interface Placed {
   readonly ok: true;
   readonly ranks: readonly string[];
   readonly moved: readonly { readonly id: string; readonly rank: string }[];
@@ -33,7 +95,7 @@ const MOVED_MAX = LIMITS.mutateTransactionsMax - LIMITS.graphBatchMax;
  * Computes ranks for a place. Records that clients made without a rank have the same one, and are in the order of their ids; to place
  * a record between two of them, those behind it get ranks too. Keeps graphql.writes.place.
  */
-export async function ranksAt(place: Place, options: PlaceOptions): Promise<Placed | Refused> {
+async function ranksAt(place: Place, options: PlaceOptions): Promise<Placed | Refused> {
   const { model, ids } = options;
   const [before, after] = [await anchorOf('before', place, options), await anchorOf('after', place, options)];
   for (const anchor of [before, after]) if (anchor && 'ok' in anchor) return anchor;

@@ -1,14 +1,12 @@
 import { requireScope } from '@wts/access';
-import { isUuid, LIMITS, type ModelRecord } from '@wts/contracts';
+import { LIMITS, type ModelRecord } from '@wts/contracts';
 import type { Model, Values } from '@wts/models';
-import { createHash } from 'node:crypto';
 import type { Caller, Context } from '../context.ts';
 import type { Reads } from '../queries/reads.ts';
-import { committedStatement } from '../store/committed-changes.ts';
-import { Changes, withRank, type PlacedChange, type SentAgain, type Step } from './changes.ts';
+import { Changes, type PlacedChange, type SentAgain, type Step } from './changes.ts';
 import { mutate, type Change, type Outcome } from './mutate.ts';
 import { refused, type Refused } from './outcome.ts';
-import { ranksAt, type Place } from './place.ts';
+import { placeChanges } from './place.ts';
 import { WorkspaceCommands } from './workspaces.ts';
 
 /** What a resolver gets of a record: the record, with the name of its type. */
@@ -116,7 +114,7 @@ export class Writes {
 
   /** All changes are one request to sync: a batch of fifty has one commit, and its order. */
   async #send(placed: readonly PlacedChange[]): Promise<Result[]> {
-    const { changes, moved } = await this.#place(placed);
+    const { changes, moved } = await placeChanges(placed, this.#reads);
     const toSend = changes.filter((change): change is Change => !('ok' in change));
     // The neighbors first: when a call fails in between, their order is still the same, and a repeated call does the rest.
     const outcomes = await mutate(this.#context.sync, this.#caller, [...moved, ...toSend]);
@@ -148,74 +146,6 @@ export class Writes {
       error: null,
     };
   }
-
-  /** Computes the ranks of changes that name a place. Those with the same place get ranks in their order. */
-  async #place(placed: readonly PlacedChange[]): Promise<{ changes: (Change | Refused)[]; moved: Change[] }> {
-    const changes: (Change | Refused)[] = placed.map(({ change }) => change);
-    const moved: Change[] = [];
-    const places = new Map<string, { readonly place: Place; readonly indexes: number[] }>();
-    const committed = await this.#committedOf(placed);
-    for (const [index, { change, place }] of placed.entries()) {
-      if (place === null || committed.has(change)) continue;
-      const key = JSON.stringify([place.before ?? null, place.after ?? null]);
-      const same = places.get(key);
-      if (same) same.indexes.push(index);
-      else places.set(key, { place, indexes: [index] });
-    }
-    if (places.size === 0) return { changes, moved };
-    if (places.size > 1) {
-      const error = refused('BAD_USER_INPUT', 'The items of one batch have the same place, or none');
-      for (const { indexes } of places.values()) for (const index of indexes) changes[index] = error;
-      return { changes, moved };
-    }
-    for (const { place, indexes } of places.values()) {
-      const group = indexes.flatMap((index) => placed[index]?.change ?? []);
-      const [first] = group;
-      if (!first) continue;
-      const { model, clientId, clientTxId } = first;
-      const ranks = await ranksAt(place, {
-        reads: this.#reads,
-        model,
-        ids: group.map(({ id }) => id.toLowerCase()),
-      });
-      for (const [order, index] of indexes.entries()) {
-        const change = group[order];
-        if (change) changes[index] = ranks.ok ? withRank(change, ranks.ranks[order] ?? '') : ranks;
-      }
-      if (!ranks.ok) continue;
-      for (const { id, rank } of ranks.moved) {
-        const payload = { sortOrder: rank };
-        moved.push({ model, id, action: 'UPDATE', payload, clientId, clientTxId: nameOfMoved(clientTxId, id) });
-      }
-    }
-    return { changes, moved };
-  }
-
-  /** Those with a place that were committed before: they get no rank again, because their neighbors may be others by now. */
-  async #committedOf(placed: readonly PlacedChange[]): Promise<ReadonlySet<Change>> {
-    const changes = placed.flatMap(({ change, place }) => (place === null ? [] : [change]));
-    const [first] = changes;
-    if (first === undefined) return new Set();
-    const names = changes.map(({ clientTxId }) => clientTxId);
-    const committed = new Set(
-      (await this.#reads.read((sql) => committedStatement(first.clientId, names, sql))) as readonly string[],
-    );
-    // A record may also be created again under its id.
-    const isMade = await Promise.all(
-      changes.map(
-        async ({ action, model, id }) =>
-          action === 'INSERT' && isUuid(id) && (await this.#reads.byId(model, id)) !== null,
-      ),
-    );
-    return new Set(changes.filter(({ clientTxId }, index) => committed.has(clientTxId) || isMade[index]));
-  }
-}
-
-/** The same when the change is sent again. A hash, because the name of the change may have all characters that a name can have. */
-function nameOfMoved(clientTxId: string, id: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([clientTxId, id]))
-    .digest('hex');
 }
 
 /** Positions are 64-bit integers as text. */
