@@ -110,7 +110,7 @@ export const authentication: readonly Rule[] = [
   {
     id: 'authentication.scopes.people',
     source: 'Specification 5',
-    text: 'Changes of workspaces, of their members and of the members of projects need `admin` on every surface.',
+    text: 'Changes of workspaces, of their members and of who sees a private project need `admin` on every surface.',
     home: 'services/sync/src/commit/permissions.ts',
     status: 'kept',
   },

@@ -35,8 +35,8 @@ export function consentPage(site: Site, options: ConsentPage): Page {
         ${oauthApi.GRANT_SCOPES.filter((scope) => scopes.includes(scope) || scopes.includes('write')).map((scope) => html`<li>${SCOPE_TEXTS[scope]}</li>`)}
       </ul>
       <p class="quiet small">
-        It can do this in all your workspaces, as far as your role allows, until you revoke it. It cannot manage
-        members, webhooks or API keys.
+        It can do this in all your workspaces, as far as your role allows, until you revoke it. It cannot manage the
+        members of workspaces and private projects, webhooks or API keys.
       </p>
       ${warning(target)}
       ${form(

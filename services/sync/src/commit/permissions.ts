@@ -124,14 +124,17 @@ export function permit(state: DecisionState, unit: Unit, row: Row, action: 'upda
 }
 
 /**
- * Refuses changes of fields that not every caller who may change the record may change; the record before the change counts.
- * Keeps sync.mutate.changed-by.
+ * Refuses changes of fields that not every caller who may change the record may change; the record before the change counts. Where such
+ * a field decides who sees a private project, it needs the scope of its members. Keeps sync.mutate.changed-by.
  */
 export function permitFields(state: DecisionState, unit: Unit, row: Row, changed: readonly string[]): Refusal | null {
   if (unit.authority === 'service') return null;
+  const isOfMembers = isOf(row, Project) && (row.record.isPrivate || changed.includes('isPrivate'));
   for (const name of changed) {
     const needed = row.model.fields[name]?.changedBy;
     if (needed === undefined) continue;
+    const unscoped = isOfMembers ? permitScope(unit, ProjectMember) : null;
+    if (unscoped) return unscoped;
     if (!isPermitted(state, unit, row, needed))
       return refuse(
         'forbidden',

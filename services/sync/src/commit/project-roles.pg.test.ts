@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { GroupReader } from '@wts/read-model';
-import { TestEngines, applied, brief, change, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, TestPerson, applied, brief, change, refused } from '../../test/test-engines.ts';
 
 describe('control over a project', function () {
   this.timeout(60_000);
@@ -55,6 +54,12 @@ describe('control over a project', function () {
       assert.equal(refusal.code, 'forbidden');
       assert.match(refusal.error, /^Only owners and admins of the workspace/);
     }
+    const app = new TestPerson(engines, owner.id, { scopes: ['write'] });
+    for (const payload of [{ leadId: other.id }, { isPrivate: false }])
+      assert.equal(refused(await app.try('UPDATE', 'Project', board, payload)).code, 'insufficient_scope');
+    const open = await app.make('Project', { workspaceId: workspace, key: 'OPEN', name: 'Open' });
+    assert.equal(refused(await app.try('UPDATE', 'Project', open, { isPrivate: true })).code, 'insufficient_scope');
+    await app.change('Project', open, { leadId: other.id });
     assert.equal(refused(await insert(member, board, guest.id)).code, 'forbidden');
     assert.equal(
       refused(await member.try('DELETE', 'ProjectMember', await membershipOf(board, owner))).code,
