@@ -184,6 +184,19 @@ describe('an access token', () => {
     for (const token of tokens) assert.equal((await refusalOf(setup.bearer(token))).code, 'token_invalid');
   });
 
+  it('is refused from one message that all grants of its person were revoked, which is about no other credential [authentication.oauth.revoked]', async () => {
+    const setup = new Setup();
+    const token = setup.token();
+    await setup.bearer(token);
+    setup.grant = null;
+    const { userId } = setup;
+    setup.authenticator.revoke({ kind: 'credential', userId, credentialKind: 'jwt' });
+    setup.authenticator.revoke({ kind: 'credential', userId: randomUUID(), credentialKind: 'oauth' });
+    assert.equal((await setup.bearer(token)).userId, userId);
+    setup.authenticator.revoke({ kind: 'credential', userId, credentialKind: 'oauth' });
+    assert.equal((await refusalOf(setup.bearer(token))).code, 'token_invalid');
+  });
+
   it('is for the agent endpoint only when it names it, and for the API with either audience [authentication.mcp.audience]', async () => {
     const setup = new Setup();
     for (const aud of [[API, `${ISSUER}/mcp`], [`${ISSUER}/mcp`], `${ISSUER}/mcp`]) {

@@ -7,6 +7,7 @@ import { readApiKey } from './api-key.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { API_RESOURCE, credentialFault } from './challenge.ts';
 import type { ProtectedResource } from './challenge.ts';
+import { concerns } from './concerns.ts';
 import { identityOf } from './identity-of.ts';
 import type { TokenIdentity } from './identity-of.ts';
 import type { Issuer } from './issuers.ts';
@@ -175,13 +176,6 @@ function readHeader(headers: readonly string[]): string {
   const token = more.length === 0 ? bearer.exec(header)?.[1] : undefined;
   if (token === undefined) throw refusal('authorization_malformed');
   return token;
-}
-
-function concerns(revocation: Revocation, principal: Principal): boolean {
-  if (revocation.credentialId !== undefined) return principal.credential.id === revocation.credentialId;
-  if (revocation.userId !== undefined) return principal.userId === revocation.userId;
-  // A revocation without an id is of a newer version: dropping too much is safe.
-  return true;
 }
 
 /**

@@ -6,6 +6,7 @@ export type { GeneratedApiKey } from './api-key.ts';
 export { createAuthenticator } from './authenticator.ts';
 export type { Authenticator, AuthenticatorOptions } from './authenticator.ts';
 export type { ProtectedResource } from './challenge.ts';
+export { concerns } from './concerns.ts';
 export { identityOf } from './identity-of.ts';
 export { tokenMinter, tokenReader } from './internal-token.ts';
 export type { InternalCall, MintToken, ReadToken, TokenRoute } from './internal-token.ts';

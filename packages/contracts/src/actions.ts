@@ -1,5 +1,6 @@
 import { typed } from './type-of.ts';
 import { SYNC_ID_PATTERN } from './ids.ts';
+import type { CredentialKind } from './scopes.ts';
 import { timestamp, uuid } from './parts.ts';
 
 export const ACTIONS = ['INSERT', 'UPDATE', 'DELETE', 'ARCHIVE', 'UNARCHIVE'] as const;
@@ -108,10 +109,12 @@ export const STREAM = {
   maxAgeMs: 24 * 60 * 60 * 1000,
 } as const;
 
-/** Message on `STREAM.revoked`. */
+/** Message on `STREAM.revoked`. Without `credentialId` it is about all credentials of the person. */
 export interface Revocation {
   readonly kind: 'credential' | 'membership';
   readonly credentialId?: string;
   readonly userId?: string;
+  /** Only credentials of this kind. */
+  readonly credentialKind?: CredentialKind;
   readonly workspaceId?: string;
 }

@@ -9,11 +9,15 @@ export type Role = (typeof ROLES)[number];
 export const ROLES_DESCRIBED =
   '`owner`: everything, owners included. `admin`: members, invitations, teams and webhooks. `member`: all work items. `guest`: reads, comments, and changes the tasks they created or are assigned.';
 
+/** What authenticates a caller: an API key, a session, a grant of an OAuth client, or a service itself. */
+export const CREDENTIAL_KINDS = ['api_key', 'jwt', 'oauth', 'service'] as const;
+export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
+
 /** The caller, in every service. The gateway writes it into the internal token. */
 export interface Principal {
   readonly userId: string;
   readonly scopes: readonly Scope[];
-  readonly credential: { readonly kind: 'api_key' | 'jwt' | 'oauth' | 'service'; readonly id: string };
+  readonly credential: { readonly kind: CredentialKind; readonly id: string };
   /** Set when the credential is restricted to one workspace. */
   readonly workspaceId?: string;
   /** When the credential expires, in Unix seconds; absent when it does not expire. */

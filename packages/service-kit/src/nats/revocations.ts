@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { LIMITS, STREAM } from '@wts/contracts';
+import { CREDENTIAL_KINDS, LIMITS, STREAM } from '@wts/contracts';
 import type { Revocation } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 import type { Nats } from './nats.ts';
@@ -60,12 +60,15 @@ function readRevocation(data: Uint8Array): Revocation | null {
     return null;
   }
   if (typeof value !== 'object' || value === null) return null;
-  const { kind, credentialId, userId, workspaceId } = value as Record<string, unknown>;
+  const { kind, credentialId, userId, credentialKind, workspaceId } = value as Record<string, unknown>;
   if (kind !== 'credential' && kind !== 'membership') return null;
+  const ofKind = CREDENTIAL_KINDS.find((known) => known === credentialKind);
   return {
     kind,
     ...(typeof credentialId === 'string' ? { credentialId } : {}),
     ...(typeof userId === 'string' ? { userId } : {}),
+    // Of an unknown kind all credentials are dropped, which is safe.
+    ...(ofKind === undefined ? {} : { credentialKind: ofKind }),
     ...(typeof workspaceId === 'string' ? { workspaceId } : {}),
   };
 }

@@ -17,3 +17,11 @@ export async function publishRevoked(
   await Promise.all(revoked.map(({ id, userId }) => revoke({ kind: 'credential', credentialId: id, userId })));
   return revoked.length > 0;
 }
+
+/**
+ * Publishes that all grants of a person were revoked: by one message, because each one makes every replica search its caches and
+ * sockets.
+ */
+export async function publishGrantsRevoked(revoke: RevocationSender, userId: string): Promise<void> {
+  await revoke({ kind: 'credential', userId, credentialKind: 'oauth' });
+}

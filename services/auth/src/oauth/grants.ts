@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RevocationSender } from '@wts/service-kit/nats';
-import { publishRevoked } from '../commands/publish-revoked.ts';
+import { publishGrantsRevoked, publishRevoked } from '../commands/publish-revoked.ts';
 import { newOpaqueToken } from '../domain/opaque-token.ts';
 import type { RefreshHashes } from '../domain/refresh-token.ts';
 import type { GrantStore, ListedGrant, NewGrant, RevokedGrant } from '../store/grants.ts';
@@ -33,7 +33,9 @@ export function openGrants(store: GrantStore, revoke: RevocationSender): Grants 
     },
     listOf: (userId) => store.listOf(userId),
     revoke: async (userId, id) => announce(await store.revoke(userId, id)),
-    revokeAllOf: async (userId) => void (await announce(await store.revokeAllOf(userId))),
+    revokeAllOf: async (userId) => {
+      if ((await store.revokeAllOf(userId)).length > 0) await publishGrantsRevoked(revoke, userId);
+    },
     revokeOfUsedCode: async (hash) => announce(await store.revokeOfUsedCode(hash)),
     revokeOfUsedToken: async (used) => announce(await store.revokeOfUsedToken(used)),
   };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import type { CredentialKind } from '@wts/contracts';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { socketOf, testDatabase } from '@wts/testkit';
@@ -232,6 +233,16 @@ describe('the WebSocket server', function () {
         await socket.until(({ frames }) => frames.length > 0);
         at.socketServer.revoke({ kind: 'credential', credentialId: user });
       }).then(() => {}));
+    it('when all credentials of its kind of the person are revoked, and not when those of another kind are [sync.socket.credential-dies]', async () => {
+      const revoked = (ofKind: CredentialKind) => async (socket: LiveSocket, at: TestReplica) => {
+        socket.send(subscribe);
+        await socket.until(({ frames }) => frames.length > 0);
+        at.socketServer.revoke({ kind: 'credential', userId: user, credentialKind: ofKind });
+        if (ofKind !== 'jwt') await at.socketServer.drain(0);
+      };
+      await closing(1008, 'UNAUTHORIZED', revoked('jwt'));
+      await closing(1012, 'RESTARTING', revoked('oauth'));
+    });
     it('when the client sends too many frames [never.unbounded]', () =>
       closing(1008, 'TOO_MANY_FRAMES', (socket) => {
         for (let count = 0; count < 600; count += 1) socket.send({ type: 'doc_focus' });

@@ -174,12 +174,12 @@ class Server implements SocketServer {
   }
 
   // Keeps sync.socket.credential-dies.
-  revoke({ kind, credentialId, userId, workspaceId }: Revocation): void {
+  revoke(revocation: Revocation): void {
+    const { kind, userId, workspaceId } = revocation;
     if (kind !== 'credential') this.#sources.groupReads.invalidate(userId);
     for (const session of this.#sessions) {
       if (kind === 'credential') {
-        const isRevoked = credentialId === undefined ? session.userId === userId : session.usesCredential(credentialId);
-        if (isRevoked) session.close(CLOSE.policy, 'UNAUTHORIZED', 'The credential was revoked');
+        if (session.isRevokedBy(revocation)) session.close(CLOSE.policy, 'UNAUTHORIZED', 'The credential was revoked');
       } else if (userId === undefined || session.userId === userId) {
         if (workspaceId !== undefined && session.isLimitedTo(workspaceId)) {
           session.close(CLOSE.policy, 'UNAUTHORIZED', 'The credential was revoked');

@@ -1,6 +1,6 @@
-import { requireScope } from '@wts/access';
+import { concerns, requireScope } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
-import type { Principal, SocketErrorCode } from '@wts/contracts';
+import type { Principal, Revocation, SocketErrorCode } from '@wts/contracts';
 import type { Logger } from '@wts/log';
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
@@ -117,9 +117,9 @@ export class Session implements FeedSocket {
     return this.#upgrade.userId;
   }
 
-  /** True when the upgrade or the subscription used the credential with this id. */
-  usesCredential(credentialId: string): boolean {
-    return this.#upgrade.credential.id === credentialId || this.#principal.credential.id === credentialId;
+  /** True when the credential of the upgrade or of the subscription is revoked. */
+  isRevokedBy(revocation: Revocation): boolean {
+    return concerns(revocation, this.#upgrade) || concerns(revocation, this.#principal);
   }
 
   /** True when the credential is limited to this workspace. */
