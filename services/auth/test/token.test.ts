@@ -90,6 +90,7 @@ describe('the token endpoint', () => {
       { authorization: 'Basic !' },
       { authorization: 'Bearer abcdefgh' },
       { authorization: `Basic ${Buffer.from('%:x').toString('base64')}` },
+      basic('\u0000', 'secret'),
     ]) {
       const refused = await system.token({ grant_type }, headers);
       assertRefused(refused, 'invalid_client');

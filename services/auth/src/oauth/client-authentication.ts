@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { Fault } from '@wts/contracts';
+import { Fault, isStorableText } from '@wts/contracts';
 import type { Form } from '@wts/contracts';
 import { sha256 } from '../domain/sha256.ts';
 import type { Client } from '../domain/client.ts';
@@ -60,7 +60,8 @@ function readBasic(header: string): Omit<Credentials, 'isBasic'> | null {
     const [clientId, secret] = [text.slice(0, colon), text.slice(colon + 1)].map((part) =>
       decodeURIComponent(part.replaceAll('+', ' ')),
     );
-    return { clientId: clientId ?? '', secret: secret === '' ? undefined : secret };
+    if (clientId === undefined || !isStorableText(clientId)) return null;
+    return { clientId, secret: secret === '' ? undefined : secret };
   } catch {
     return null;
   }
