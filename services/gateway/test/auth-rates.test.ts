@@ -12,6 +12,7 @@ const PER_ADDRESS: Readonly<Record<string, readonly string[]>> = {
   register: ['POST /register'],
   authorize: ['GET /authorize', 'POST /authorize', 'GET /sign-in/provider'],
   token: ['POST /token'],
+  pages: ['GET /account', 'GET /sign-in', 'GET /consent', 'POST /account/keys', 'POST /consent'],
 };
 
 describe('a rate limit of the authorization origin', () => {

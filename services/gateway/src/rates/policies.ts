@@ -50,6 +50,10 @@ const AUTHORIZE: readonly string[] = [authorizeApi.authorize, authorizeApi.autho
 const CODES: readonly string[] = [memberApi.joinWorkspace, pageApi.joinPage].map(({ id }) => id);
 /** Forms that check or store a password. */
 const PASSWORD_PAGES: readonly string[] = [pageApi.signIn, pageApi.join, pageApi.changePassword].map(({ id }) => id);
+/** All pages and forms for people that read the database. */
+const PAGES: readonly string[] = [...Object.values(pageApi), ...Object.values(authorizeApi)]
+  .filter((one): one is Contract => typeof one === 'object' && one !== pageApi.style)
+  .map(({ id }) => id);
 
 /**
  * Every rate limit, with its reason. Keeps limits.rate.rest, limits.rate.sync, limits.rate.codes, limits.rate.credentials and
@@ -121,6 +125,14 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     windowSeconds: 60,
     per: 'address',
     appliesTo: ({ id }) => AUTHORIZE.includes(id),
+  },
+  {
+    // Each of these reads the database, and a page is made without a pause. A person opens a few a minute; many may share an address.
+    name: 'pages',
+    limit: 600,
+    windowSeconds: 60,
+    per: 'address',
+    appliesTo: ({ id }) => PAGES.includes(id),
   },
   {
     // A host of agents renews the tokens of all its people from one address, each every half hour.
