@@ -64,6 +64,22 @@ describe('the account page', () => {
     assert.ok(!(await browser.get('/account')).text.includes('Notes'));
   });
 
+  it('shows at most 100 apps, and says how many it leaves out [never.unbounded]', async () => {
+    const { browser, account } = await pages.signedIn();
+    const oldest = await connect(await userOf(account), 'Oldest');
+    await sql(`update auth.grants set created_at = now() - interval '1 day' where id = $1`, [oldest]);
+    await sql(
+      `insert into auth.grants (id, user_id, client_id, client_name, scopes, resources, signed_in_at, used_at, expires_at)
+        select gen_random_uuid(), user_id, client_id, 'App', scopes, resources, now(), now(), expires_at
+        from auth.grants, generate_series(1, 100) where id = $1`,
+      [oldest],
+    );
+    const { text } = await browser.get('/account');
+    assert.equal(text.split('<bdi class="name">App</bdi').length - 1, 100);
+    assert.ok(!text.includes('Oldest'));
+    assert.match(text, /1 older one is not shown/);
+  });
+
   it('creates an API key, shows its token once, and revokes it', async () => {
     const { browser } = await pages.signedIn();
     const made = await browser.submit('/account', { label: 'ci "1"' }, '/account/keys');
@@ -86,14 +102,15 @@ describe('the account page', () => {
     const { browser, account } = await pages.signedIn();
     const elsewhere = (await pages.signedIn(account)).browser;
     const userId = await userOf(account);
-    const grant = await connect(userId, 'Notes');
+    for (const name of ['Notes', 'Calendar']) await connect(userId, name);
     const published = await pages.testService.backends.revocations();
     assert.equal(
       (await changePassword(browser, account.password, NEW_PASSWORD)).to?.href,
       `${pages.issuer}/account?done=password`,
     );
-    assert.deepEqual(await published.next(), { kind: 'credential', credentialId: grant, userId });
-    assert.equal((await browser.get('/account')).status, 200);
+    const all: Revocation = { kind: 'credential', userId, credentialKind: 'oauth' };
+    assert.deepEqual(await published.next(), all, 'one message, however many apps there are');
+    assert.match((await browser.get('/account')).text, /No app is connected/);
     assert.equal((await elsewhere.get('/account')).status, 303);
     assert.equal((await pages.browser().submit('/sign-in', { ...account })).status, 422);
     await pages.signedIn({ ...account, password: NEW_PASSWORD });

@@ -49,7 +49,7 @@ describe('/authorize', () => {
     const browser = pages.browser();
     const state = `quotes "'<> é ${'s'.repeat(4000)}`;
     const signIn = await ask(browser, clientId, { state, scope: 'read', resource: `${pages.issuer}/mcp` });
-    assert.match(signIn.text, /to continue to <strong>Notes<\/strong>/);
+    assert.match(signIn.text, /to continue to <strong><bdi>Notes<\/bdi><\/strong>/);
     const { to } = await browser.post('/sign-in', { ...hiddenOf(signIn), ...account });
     const consent = await browser.open(to!.href.slice(pages.issuer.length));
     assert.match(consent.text, /Allow <bdi>Notes<\/bdi> to use your account/);

@@ -22,11 +22,8 @@ describe('joining by an invitation', () => {
 
   const invite = (invitation: Partial<Invitation> | Fault = {}): string => {
     const code = randomUUID();
-    const { email = null } = invitation instanceof Fault ? {} : invitation;
-    workspace.invitations.set(
-      code,
-      invitation instanceof Fault ? invitation : { workspaceName: 'Platform <1>', email },
-    );
+    const { email = null, workspaceName = 'Platform <1>' } = invitation instanceof Fault ? {} : invitation;
+    workspace.invitations.set(code, invitation instanceof Fault ? invitation : { workspaceName, email });
     return code;
   };
   const identityOf = async (email: string): Promise<Record<string, unknown> | undefined> =>
@@ -67,6 +64,21 @@ describe('joining by an invitation', () => {
     await browser.post('/join', { ...hiddenOf(page), ...newPerson() });
     assert.equal(workspace.joined.find((one) => one.code === code)?.address, email);
     assert.equal((await identityOf(email))?.['email_verified'], false, 'the inviter has the code too');
+  });
+
+  it('shows names apart from the words around them, and without characters that reorder these [workspaces.invitations.page]', async () => {
+    const code = invite({ workspaceName: 'Gr\u202Eup\u2066' });
+    const { browser } = await pages.signedIn();
+    for (const one of [browser, pages.browser()]) {
+      const { text } = await one.get(`/join?code=${code}`);
+      assert.match(text, /<title>Join Grup ·/);
+      assert.match(text, /<h1>Join <bdi>Grup<\/bdi>/);
+      assert.doesNotMatch(text, /[\u202E\u2066]/);
+    }
+    const page = await browser.get(`/join?code=${code}`);
+    assert.match(page.text, /<button type="submit">Join <bdi>Grup<\/bdi>/);
+    assert.match(page.text, /signed in as <strong><bdi>Ada Lovelace<\/bdi>/);
+    assert.match((await browser.get('/account')).text, /<h1><bdi>Ada Lovelace<\/bdi>/);
   });
 
   it('lets a person who is signed in just join [workspaces.invitations.page]', async () => {

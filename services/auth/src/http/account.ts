@@ -12,6 +12,8 @@ import { passwordsClosed } from './sign-in.ts';
 
 const NOT_BLANK = new RegExp(NOT_BLANK_PATTERN, 'u');
 const LABEL_CHARACTERS_MAX = 100;
+/** A page is made without a pause, in which the service answers nothing else. */
+const APPS_SHOWN_MAX = 100;
 
 /** What a person has here: apps, API keys, a password. */
 export function mountAccount(pages: Pages, context: PeopleContext): void {
@@ -92,5 +94,13 @@ async function showAccount(
     accountId === null || !context.hasAccounts ? null : context.accounts.find(accountId),
   ]);
   const csrf = formToken(call.browser, 'session');
-  return accountPage(site, { csrf, person: session, apps, keys, accountEmail: account?.email ?? null, ...shown });
+  return accountPage(site, {
+    csrf,
+    person: session,
+    apps: apps.slice(0, APPS_SHOWN_MAX),
+    appsLeftOut: Math.max(0, apps.length - APPS_SHOWN_MAX),
+    keys,
+    accountEmail: account?.email ?? null,
+    ...shown,
+  });
 }

@@ -1,7 +1,7 @@
 import { authorizeApi, Fault } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../domain/sha256.ts';
-import { shownName } from '../domain/shown-name.ts';
+import { shownAppName } from '../domain/shown-name.ts';
 import { readAuthorizationRequest, redirectTo, type AuthorizationRequest } from '../oauth/authorization-request.ts';
 import type { PeopleContext } from '../people-context.ts';
 import { consentPage } from '../pages/consent.ts';
@@ -53,7 +53,7 @@ export function mountAuthorize(pages: Pages, context: PeopleContext): void {
       return { to: `${site.issuer}/sign-in?${new URLSearchParams({ request }).toString()}` };
     const { clientName, redirectUri, scopes } = pending;
     const csrf = formToken(browser, 'session');
-    const shown = { csrf, request, clientName: shownName(clientName), redirectUri, scopes, person: browser.session };
+    const shown = { csrf, request, clientName: shownAppName(clientName), redirectUri, scopes, person: browser.session };
     return { page: consentPage(site, shown) };
   });
   mountPage(pages, authorizeApi.consent, (call) => decide(pages, context, call));
@@ -114,7 +114,7 @@ export async function nameOfApp(
   browserId: string,
 ): Promise<string | null> {
   const found = await pending.find<PendingAuthorization>(keyOf(request, browserId));
-  return found === null ? null : shownName(found.clientName);
+  return found === null ? null : shownAppName(found.clientName);
 }
 
 function keyOf(request: string, browserId: string): PendingKey {

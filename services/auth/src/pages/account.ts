@@ -1,9 +1,9 @@
 import type { ApiKey, GrantScope } from '@wts/contracts';
-import { shownName } from '../domain/shown-name.ts';
+import { shownAppName, shownName } from '../domain/shown-name.ts';
 import { PASSWORD_BYTES } from '../domain/password-rules.ts';
 import { html, type Html } from './html.ts';
 import type { Page, Site } from './layout.ts';
-import { field, form, note } from './parts.ts';
+import { field, form, named, note } from './parts.ts';
 
 export interface ConnectedApp {
   readonly id: string;
@@ -17,6 +17,8 @@ export interface AccountPage {
   readonly csrf: string;
   readonly person: { readonly name: string; readonly email: string | null };
   readonly apps: readonly ConnectedApp[];
+  /** How many more there are. */
+  readonly appsLeftOut: number;
   readonly keys: readonly ApiKey[];
   /** Null for a person who signs in at the identity provider. */
   readonly accountEmail: string | null;
@@ -33,8 +35,8 @@ export function accountPage(site: Site, options: AccountPage): Page {
     isWide: true,
     body: html`<div class="head">
         <div>
-          <h1>${person.name}</h1>
-          <p class="quiet">${person.email ?? 'No email'}</p>
+          <h1>${named(person.name)}</h1>
+          <p class="quiet">${person.email === null ? 'No email' : named(person.email)}</p>
         </div>
         ${form(site.path('/sign-out'), { csrf }, html`<button type="submit" class="plain small">Sign out</button>`)}
       </div>
@@ -43,9 +45,9 @@ export function accountPage(site: Site, options: AccountPage): Page {
   };
 }
 
-function appsOf(site: Site, { csrf, apps }: AccountPage): Html {
+function appsOf(site: Site, { csrf, apps, appsLeftOut }: AccountPage): Html {
   const rows = apps.map(({ id, clientName, scopes, createdAt, usedAt }) => {
-    const name = shownName(clientName);
+    const name = shownAppName(clientName);
     const may = scopes.includes('write') ? 'Can read and change' : 'Can read';
     return html`<li>
       <div class="what">
@@ -65,25 +67,27 @@ function appsOf(site: Site, { csrf, apps }: AccountPage): Html {
             ${rows}
           </ul>`
     }
+    ${appsLeftOut === 0 ? null : html`<p class="note">These are the newest; ${appsLeftOut} older ${appsLeftOut === 1 ? 'one is' : 'ones are'} not shown. Revoke some to see more.</p>`}
   </section>`;
 }
 
 function keysOf(site: Site, { csrf, keys, newKey, wrong }: AccountPage): Html {
   const rows = keys.map(({ id, label, keyPrefix, permissions, createdAt, lastUsedAt }) => {
     const used = lastUsedAt === null ? html`never used` : html`used ${day(new Date(lastUsedAt))}`;
+    const name = shownName(label);
     const may = permissions === 'read-only' ? 'Can read' : 'Full access';
     return html`<li>
       <div class="what">
-        <bdi class="name">${label}</bdi
+        <bdi class="name">${name}</bdi
         ><span class="quiet small">${keyPrefix}… · ${may} · created ${day(new Date(createdAt))} · ${used}</span>
       </div>
-      ${form(site.path(`/account/keys/${id}/revoke`), { csrf }, html`<button type="submit" class="plain small" aria-label="Revoke the key ${label}">Revoke</button>`)}
+      ${form(site.path(`/account/keys/${id}/revoke`), { csrf }, html`<button type="submit" class="plain small" aria-label="Revoke the key ${name}">Revoke</button>`)}
     </li>`;
   });
   return html`<section aria-labelledby="keys">
     <h2 id="keys">API keys</h2>
     <p class="quiet">For scripts and integrations. A key has full access to everything you can do.</p>
-    ${newKey === undefined ? null : html`<div class="note done" role="status">The key “${newKey.label}” is created. Copy it now, it is not shown again.<code class="token">${newKey.token}</code></div>`}
+    ${newKey === undefined ? null : html`<div class="note done" role="status">The key “${named(newKey.label)}” is created. Copy it now, it is not shown again.<code class="token">${newKey.token}</code></div>`}
     ${note('wrong', wrong?.about === 'keys' ? wrong.text : null)}
     ${
       rows.length === 0

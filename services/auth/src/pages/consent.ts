@@ -2,7 +2,7 @@ import type { GrantScope } from '@wts/contracts';
 import { oauthApi } from '@wts/contracts';
 import { html, type Html } from './html.ts';
 import type { Page, Site } from './layout.ts';
-import { form } from './parts.ts';
+import { form, named, signedInAs } from './parts.ts';
 
 interface ConsentPage {
   readonly csrf: string;
@@ -26,10 +26,8 @@ export function consentPage(site: Site, options: ConsentPage): Page {
   return {
     title: `Allow ${clientName}?`,
     leadsTo: [target.source],
-    body: html`<h1>Allow <bdi>${clientName}</bdi> to use your account?</h1>
-      <p class="quiet">
-        You are signed in as <strong>${person.name}</strong>${person.email === null ? null : html` (${person.email})`}.
-      </p>
+    body: html`<h1>Allow ${named(clientName)} to use your account?</h1>
+      ${signedInAs(person)}
       <p>It will be able to:</p>
       <ul class="allowed">
         ${oauthApi.GRANT_SCOPES.filter((scope) => scopes.includes(scope) || scopes.includes('write')).map((scope) => html`<li>${SCOPE_TEXTS[scope]}</li>`)}

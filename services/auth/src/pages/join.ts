@@ -1,7 +1,8 @@
 import { PASSWORD_BYTES } from '../domain/password-rules.ts';
+import { shownName } from '../domain/shown-name.ts';
 import { html, type Html } from './html.ts';
 import type { Page, Site } from './layout.ts';
-import { field, form, note } from './parts.ts';
+import { field, form, named, note, signedInAs } from './parts.ts';
 
 /** The first page for a person with a code, who opened no link. */
 export function enterCodePage(site: Site): Page {
@@ -37,8 +38,8 @@ export function newPersonPage(site: Site, options: NewPersonPage): Page {
   const { csrf, code, workspaceName, address, hasAccounts, name = '', email = '', wrong = null } = options;
   const signIn = `${site.path('/sign-in')}?${new URLSearchParams({ invitation: code }).toString()}`;
   return {
-    title: `Join ${workspaceName}`,
-    body: html`<h1>Join <bdi>${workspaceName}</bdi></h1>
+    title: `Join ${shownName(workspaceName)}`,
+    body: html`<h1>Join ${named(workspaceName)}</h1>
       <p class="quiet">
         ${hasAccounts ? 'Create an account to accept the invitation.' : 'Sign in to accept the invitation.'}
       </p>
@@ -75,13 +76,11 @@ interface MemberPage extends JoinPage {
 export function signedInPage(site: Site, options: MemberPage): Page {
   const { csrf, code, workspaceName, address, person, wrong = null } = options;
   return {
-    title: `Join ${workspaceName}`,
-    body: html`<h1>Join <bdi>${workspaceName}</bdi></h1>
-      <p class="quiet">
-        You are signed in as <strong>${person.name}</strong>${person.email === null ? null : html` (${person.email})`}.
-      </p>
-      ${note('wrong', wrong)} ${address === null ? null : html`<p class="note">The invitation is for ${address}.</p>`}
-      ${form(site.path('/join'), { csrf, code }, html`<button type="submit">Join ${workspaceName}</button>`)}
+    title: `Join ${shownName(workspaceName)}`,
+    body: html`<h1>Join ${named(workspaceName)}</h1>
+      ${signedInAs(person)} ${note('wrong', wrong)}
+      ${address === null ? null : html`<p class="note">The invitation is for ${named(address)}.</p>`}
+      ${form(site.path('/join'), { csrf, code }, html`<button type="submit">Join ${named(workspaceName)}</button>`)}
       ${form(site.path('/sign-out'), { csrf, invitation: code }, html`<p class="foot">Not you? <button type="submit" class="link">Use another account</button></p>`)}`,
   };
 }
@@ -93,8 +92,8 @@ export function joinedPage(
 ): Page {
   const as: Html = html`You are a member now, with the role <strong>${role}</strong>.`;
   return {
-    title: `Welcome to ${workspaceName}`,
-    body: html`<h1>Welcome to <bdi>${workspaceName}</bdi></h1>
+    title: `Welcome to ${shownName(workspaceName)}`,
+    body: html`<h1>Welcome to ${named(workspaceName)}</h1>
       <p>${as}</p>
       <a class="button" href="${site.path('/account')}">Go to your account</a>`,
   };

@@ -1,3 +1,4 @@
+import { shownName } from '../domain/shown-name.ts';
 import { html, type Html } from './html.ts';
 
 export type Fields = Readonly<Record<string, string | undefined>>;
@@ -8,6 +9,18 @@ export function form(action: string, fields: Fields, content: Html): Html {
     value === undefined ? [] : [html`<input type="hidden" name="${name}" value="${value}" />`],
   );
   return html`<form method="post" action="${action}">${hidden}${content}</form>`;
+}
+
+/** A text that other people or programs chose, apart from the words around it, which it cannot hide or reorder. */
+export function named(name: string): Html {
+  return html`<bdi>${shownName(name)}</bdi>`;
+}
+
+/** Who is signed in. */
+export function signedInAs({ name, email }: { readonly name: string; readonly email: string | null }): Html {
+  return html`<p class="quiet">
+    You are signed in as <strong>${named(name)}</strong>${email === null ? null : html` (${named(email)})`}.
+  </p>`;
 }
 
 /** What was wrong, or what was done, above a form. Screen readers read it first. */

@@ -1,6 +1,6 @@
 import { html } from './html.ts';
 import type { Page, Site } from './layout.ts';
-import { field, form, note, type Fields } from './parts.ts';
+import { field, form, named, note, type Fields } from './parts.ts';
 
 interface SignInPage {
   readonly csrf: string;
@@ -36,7 +36,7 @@ export function signInPage(site: Site, options: SignInPage): Page {
     title: 'Sign in',
     body: html`<h1>Sign in</h1>
       <p class="quiet">
-        ${appName === null ? 'Your account, your apps and your API keys.' : html`to continue to <strong>${appName}</strong>`}
+        ${appName === null ? 'Your account, your apps and your API keys.' : html`to continue to <strong>${named(appName)}</strong>`}
       </p>
       ${note('wrong', wrong)} ${hasAccounts ? byPassword : null}
       ${hasAccounts && byProvider !== null ? html`<p class="or">or</p>` : null} ${byProvider}

@@ -157,7 +157,7 @@ export function grantStore(knex: Knex): GrantStore {
       const sql = `select g.id, g.client_id as "clientId", g.client_name as "clientName", g.scopes,
           g.created_at as "createdAt", g.used_at as "usedAt", g.expires_at as "expiresAt"
         from auth.grants g where g.user_id = :userId and g.used_at is not null and ${IN_FORCE}
-        order by g.created_at desc, g.id`;
+        order by g.created_at desc, g.id limit ${LIMITS.grantsPerPersonMax}`;
       return rows<ListedGrant>(knex, sql, { userId });
     },
     resolve: async (id) => {
