@@ -17,6 +17,13 @@ export const apiKeys: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'api-keys.create.rate',
+    source: 'Design 5',
+    text: 'A person creates at most 120 keys a minute, over REST, GraphQL and the page together.',
+    home: 'services/auth/src/commands/manage-api-keys.ts',
+    status: 'kept',
+  },
+  {
     id: 'api-keys.create.full-access',
     source: 'Design 4',
     text: 'A key made by REST holds `read`, `write` and `admin`.',

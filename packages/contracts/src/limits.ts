@@ -266,6 +266,8 @@ export const LIMITS = {
 
   /** One hash of a password takes 128 MB and half a second of a core: so many at once, of one network one. */
   passwordHashesAtOnceMax: 2,
+  /** Besides these, for people in a browser or a network in which they signed in before, of one person one. */
+  passwordHashesOfKnownAtOnceMax: 1,
   passwordHashesWaitingMax: 32,
   passwordHashWaitMs: 5_000,
   /** Failed sign-ins within the window: of one network for one address and for any address, and for one address from all networks. */
@@ -283,6 +285,10 @@ export const LIMITS = {
   authorizationRequestMs: 10 * 60_000,
 
   apiKeysPerPersonMax: 100,
+  /** Creations by one person, over REST, GraphQL and the page together. A revocation needs a key, so this bounds revocations too. */
+  apiKeysPerMinuteMax: 120,
+  /** How long a revoked key is stored: longer than its creation may be repeated, and than caches need its revocation. */
+  apiKeyRevokedKeptMs: 2 * 24 * 60 * 60_000,
   /** How often the time of a key's last use is stored. */
   apiKeyUseIntervalMs: 60_000,
 
@@ -313,6 +319,9 @@ export const LIMITS = {
   /** Of those that never got a token, from all networks; beyond it, a registration deletes the oldest without a running authorization. */
   clientsUnusedMax: 10_000,
   clientIdleMs: 180 * 24 * 60 * 60_000,
+
+  /** Wrong invitation codes of one caller. */
+  wrongCodesPerMinuteMax: 30,
 
   /** A longer credential is invalid; all headers together may have twice as much. */
   credentialChars: 8 * 1024,

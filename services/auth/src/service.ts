@@ -53,7 +53,12 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       maintainTables({
         databaseUrl: config.databaseUrl,
         log,
-        tasks: [() => oauth.keys.rotate(), () => oauth.grantStore.deleteEnded(), () => oauth.clients.deleteUnused()],
+        tasks: [
+          () => oauth.keys.rotate(),
+          () => oauth.grantStore.deleteEnded(),
+          () => oauth.clients.deleteUnused(),
+          () => keys.deleteRevoked(),
+        ],
       }),
     );
     const app = createApp(kit);

@@ -6,6 +6,7 @@ import type { Statements } from './store/statements.ts';
 import type { Charge } from './graphql/rules/cost.ts';
 import type { Reads } from './queries/reads.ts';
 import type { Writes } from './commands/writes.ts';
+import type { WrongCodes } from './commands/wrong-codes.ts';
 
 /** What the operations of this service use, opened once. */
 export interface Context {
@@ -17,6 +18,7 @@ export interface Context {
   readonly sync: ServiceClient;
   readonly workspace: ServiceClient;
   readonly auth: ServiceClient;
+  readonly wrongCodes: WrongCodes;
   /** From which ids of new records are derived that other people cannot compute. */
   readonly secret: string;
 }

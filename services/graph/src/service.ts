@@ -9,6 +9,7 @@ import { checkPostgres, openPostgres } from '@wts/service-kit/postgres';
 import type { PostgresOptions } from '@wts/service-kit/postgres';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
 import { settings } from './config.ts';
+import { WrongCodes } from './commands/wrong-codes.ts';
 import type { Context } from './context.ts';
 import { Documents } from './graphql/documents.ts';
 import { readAllowedDocuments } from './graphql/allowed-documents.ts';
@@ -42,6 +43,7 @@ export const graphService: ServiceDefinition<Config> = {
       sync: openServiceClient(kit, 'sync', config.syncUrls),
       workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),
       auth: openServiceClient(kit, 'auth', config.authUrls),
+      wrongCodes: new WrongCodes(),
       secret: kit.internalTokenSecret,
     };
     const operations = operationMetrics(metrics);

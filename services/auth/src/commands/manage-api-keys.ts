@@ -12,7 +12,7 @@ type KeyContext = Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
 /** Roles that may revoke keys of others that are limited to their workspace. */
 const KEY_ADMIN_ROLES = ROLES.filter((role) => can(role, 'keys.manage'));
 
-/** Creates a key and returns its token, which is shown only here. Keeps api-keys.create.answer and api-keys.token.once. */
+/** Creates a key and returns its token, which is shown only here. Keeps api-keys.create.answer, api-keys.create.rate and api-keys.token.once. */
 export async function createApiKey(
   { keys, roles, apiKeyPrefix }: KeyContext,
   principal: Principal,
@@ -39,6 +39,7 @@ export async function createApiKey(
   // A cache still had the revoked key. Not a 401: the gateway would take that for a refusal of the internal token.
   if (made === 'maker_revoked')
     throw new Fault('forbidden', { message: 'The API key that made this request is revoked.' });
+  if (made === 'too_fast') throw new Fault('rate_limited', { retryAfterSeconds: 60 });
   if (made === 'too_many') {
     const message = `A person can have at most ${LIMITS.apiKeysPerPersonMax} API keys; revoke some first.`;
     throw new Fault('conflict', { message });

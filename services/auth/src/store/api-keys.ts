@@ -19,7 +19,7 @@ export interface NewStoredKey {
 }
 
 /** Why a key was not created. */
-export type KeyInsertRefusal = 'too_many' | 'maker_revoked';
+export type KeyInsertRefusal = 'too_many' | 'too_fast' | 'maker_revoked';
 
 export interface RevokedKey {
   readonly id: string;
@@ -37,7 +37,8 @@ export interface LiveKey {
 /** The store never receives the token: keeps api-keys.token.stored-hashed. */
 export interface ApiKeyStore {
   /**
-   * Refuses to create more than `activeMax` live keys of a person, or one by a revoked key. When a key with this id exists,
+   * Refuses to create more than `activeMax` live keys of a person, more than LIMITS.apiKeysPerMinuteMax within a minute, also of keys
+   * that are revoked already, or one by a revoked key. When a key with this id exists,
    * because the answer of an earlier attempt was lost, the new token replaces its token, which was never shown.
    */
   insert(key: NewStoredKey, activeMax: number): Promise<ApiKey | KeyInsertRefusal>;
@@ -56,6 +57,8 @@ export interface ApiKeyStore {
   findLive(tokenHash: string): Promise<LiveKey | null>;
   /** Writes that keys were just used, except keys whose use was written within `intervalMs`. */
   recordUse(ids: readonly string[], intervalMs: number): Promise<void>;
+  /** Deletes keys that were revoked long ago, unless a key created with them is stored, which shows them and is revoked with them. */
+  deleteRevoked(): Promise<number>;
 }
 
 interface KeyRow extends Omit<ApiKey, 'expiresAt' | 'createdAt' | 'lastUsedAt' | 'createdBy'> {
@@ -67,6 +70,8 @@ interface KeyRow extends Omit<ApiKey, 'expiresAt' | 'createdAt' | 'lastUsedAt' |
   readonly lastUsedAt: Date | null;
 }
 
+/** In one round; the next one deletes more. */
+const DELETED_MAX = 10_000;
 const COLUMNS = `k.id, k.user_id as "userId", k.label, k.key_prefix as "keyPrefix", k.permissions,
   k.workspace_id as "workspaceId", k.expires_at as "expiresAt", k.created_at as "createdAt",
   k.last_used_at as "lastUsedAt", k.made_by as "madeBy", k.made_by_key as "makerId",
@@ -114,6 +119,14 @@ export function apiKeyStore(knex: Knex): ApiKeyStore {
         where id = any(:ids) and (last_used_at is null or last_used_at < now() - make_interval(secs => :seconds))`;
       await rows(knex, sql, { ids, seconds: intervalMs / 1000 });
     },
+    // Indexes api_keys (revoked_at) and (made_by_key).
+    deleteRevoked: async () => {
+      const sql = `delete from auth.api_keys where id in (
+          select k.id from auth.api_keys k where k.revoked_at < now() - make_interval(secs => :kept)
+            and not exists (select from auth.api_keys made where made.made_by_key = k.id) limit :most)
+        returning id`;
+      return (await rows(knex, sql, { kept: LIMITS.apiKeyRevokedKeptMs / 1000, most: DELETED_MAX })).length;
+    },
   };
 }
 
@@ -126,6 +139,11 @@ function insertKey(
   return knex.transaction(async (transaction) => {
     const maker = `select id from auth.api_keys where id = :madeByKey and revoked_at is null for share`;
     if (key.madeByKey !== null && (await rows(transaction, maker, key)).length === 0) return 'maker_revoked';
+    // Index api_keys (user_id, created_at).
+    const recent = `select count(*)::int as made from auth.api_keys
+      where user_id = :userId and created_at > now() - interval '1 minute' and id <> :id`;
+    const [{ made: madeRecently } = { made: 0 }] = await rows<{ made: number }>(transaction, recent, key);
+    if (madeRecently >= LIMITS.apiKeysPerMinuteMax) return 'too_fast';
     const sql = `insert into auth.api_keys as k
         (id, user_id, label, key_prefix, token_hash, permissions, workspace_id, expires_at, made_by, made_by_key)
       select :id, :userId, :label, :keyPrefix, :hash, :permissions, cast(:workspaceId as uuid),

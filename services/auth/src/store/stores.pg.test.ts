@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ApiKey } from '@wts/contracts';
+import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { TestStore } from '../../test/store.ts';
 import { openTestStore } from '../../test/store.ts';
@@ -90,6 +91,45 @@ describe('the stores', () => {
       assert.equal(await insert(userId, 1), 'too_many');
       assert.deepEqual(await keys.revoke(userId, id, []), [{ id, userId }]);
       await made(userId, 1);
+    });
+
+    it('creates a bounded number a minute, also when they are revoked at once [api-keys.create.rate]', async () => {
+      const userId = randomUUID();
+      for (let n = 0; n < LIMITS.apiKeysPerMinuteMax; n += 1) await keys.revoke(userId, (await made(userId, 1)).id, []);
+      assert.equal(await insert(userId, 1), 'too_fast');
+      await made(randomUUID(), 1);
+      await rows(
+        store.knex,
+        `update auth.api_keys set created_at = now() - interval '61 seconds' where user_id = :userId`,
+        {
+          userId,
+        },
+      );
+      await made(userId, 1);
+    });
+
+    it('deletes keys some days after their revocation, but none that created one that is stored', async () => {
+      const userId = randomUUID();
+      const [live, maker, recent, old] = [
+        await made(userId),
+        await made(userId),
+        await made(userId),
+        await made(userId),
+      ];
+      const child = await made(userId, 10, maker.id);
+      for (const { id } of [maker, recent, old]) await keys.revoke(userId, id, []);
+      const age = `update auth.api_keys set revoked_at = now() - interval '49 hours' where id = any(:ids)`;
+      await rows(store.knex, age, { ids: [maker.id, old.id] });
+      const left = async (): Promise<Set<string>> => {
+        await keys.deleteRevoked();
+        const found = `select id from auth.api_keys where user_id = :userId`;
+        return new Set((await rows<{ id: string }>(store.knex, found, { userId })).map(({ id }) => id));
+      };
+      assert.deepEqual(await left(), new Set([live, maker, recent, child].map(({ id }) => id)));
+      await keys.revoke(userId, child.id, []);
+      await rows(store.knex, age, { ids: [child.id] });
+      await left();
+      assert.deepEqual(await left(), new Set([live, recent].map(({ id }) => id)));
     });
 
     it('creates no key with a revoked one, also in parallel to its revocation [api-keys.revoke.made]', async () => {

@@ -1,4 +1,4 @@
-import { apiKeyApi, authorizeApi, mcpApi, memberApi, oauthApi, pageApi, syncApi } from '@wts/contracts';
+import { apiKeyApi, authorizeApi, LIMITS, mcpApi, memberApi, oauthApi, pageApi, syncApi } from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
 import { WINDOW_MS_MAX } from './tally.ts';
 
@@ -78,8 +78,9 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
   },
   {
     // Codes have 192 bits and cannot be guessed; this limits the database load of trying.
+    // graph/commands/wrong-codes.ts counts those of GraphQL.
     name: 'codes',
-    limit: 30,
+    limit: LIMITS.wrongCodesPerMinuteMax,
     windowSeconds: 60,
     per: 'caller',
     appliesTo: ({ id }) => id === memberApi.joinWorkspace.id,
@@ -95,9 +96,10 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     onStatus: [403, 404, 410],
   },
   {
-    // A person has at most 100 keys; a client that creates and revokes them in a loop fills the table.
+    // A client that creates and revokes keys in a loop fills the table. Auth counts keys that are created in any way (api-keys.create.rate);
+    // this refuses requests of REST without a call of auth.
     name: 'keys',
-    limit: 120,
+    limit: LIMITS.apiKeysPerMinuteMax,
     windowSeconds: 60,
     per: 'person',
     appliesTo: ({ id }) => id === apiKeyApi.createApiKey.id,

@@ -21,7 +21,7 @@ type Names = Readonly<Record<string, string | null | undefined>>;
 
 type ClientTxId = string | null | undefined;
 
-type Services = Pick<Context, 'workspace' | 'auth'>;
+type Services = Pick<Context, 'workspace' | 'auth' | 'wrongCodes'>;
 
 type CommandOptions<C> = Omit<ServiceCallOptions<C>, 'principal' | 'requestId' | 'signal'>;
 
@@ -129,7 +129,9 @@ export class WorkspaceCommands {
   ): Promise<Answer<{ readonly workspace: object; readonly role: Role }>> {
     return accessOf(
       await this.#try({ clientTxId }, () =>
-        this.#call(memberApi.joinWorkspace, { body: { code }, ...again(clientTxId) }),
+        this.#services.wrongCodes.attempt(this.#caller.principal.userId, () =>
+          this.#call(memberApi.joinWorkspace, { body: { code }, ...again(clientTxId) }),
+        ),
       ),
     );
   }
