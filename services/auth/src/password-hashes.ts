@@ -21,26 +21,25 @@ interface Sender {
   /** The network, by which the right to hash is shared. */
   readonly network: string;
   readonly signal: AbortSignal;
+  /** The account, when its owner signed in before from this browser or network. */
+  readonly knownAs?: string;
 }
 
 /**
  * Hashes passwords with scrypt. Each hash takes 128 MB and half a second of a core, so only a few are made at once, and the waiting ones
- * are served in turns by network: who sends many delays their own. The hash has its parameters and its salt in it.
+ * are served in turns by network: who sends many delays their own. People in a known place wait in a queue of their own, in turns by
+ * account, so a flood from many networks does not keep them out. The hash has its parameters and its salt in it.
  */
 export class PasswordHashes {
   readonly #cost: Cost;
   readonly #gate: FairGate;
+  readonly #gateOfKnown: FairGate;
   readonly #dummy: string;
 
   constructor(costLog2: number) {
     this.#cost = { ln: costLog2, r: 8, p: 1 };
-    this.#gate = new FairGate({
-      slots: LIMITS.passwordHashesAtOnceMax,
-      slotsOfOneMax: 1,
-      waitMs: LIMITS.passwordHashWaitMs,
-      waitingMax: LIMITS.passwordHashesWaitingMax,
-      refusal: 'Too many people sign in at this moment',
-    });
+    this.#gate = gateOf(LIMITS.passwordHashesAtOnceMax);
+    this.#gateOfKnown = gateOf(LIMITS.passwordHashesOfKnownAtOnceMax);
     this.#dummy = format(this.#cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
   }
 
@@ -61,11 +60,24 @@ export class PasswordHashes {
     return !stored.startsWith(prefixOf(this.#cost));
   }
 
-  #derive(password: string, salt: Buffer, { ln, r, p }: Cost, { network, signal }: Sender): Promise<Buffer> {
+  #derive(password: string, salt: Buffer, { ln, r, p }: Cost, { network, signal, knownAs }: Sender): Promise<Buffer> {
     const N = 2 ** ln;
     const options = { N, r, p, maxmem: 128 * N * r * 2 };
-    return this.#gate.run(network, { signal }, () => derive(normalizePassword(password), salt, HASH_BYTES, options));
+    const gate = knownAs === undefined ? this.#gate : this.#gateOfKnown;
+    return gate.run(knownAs ?? network, { signal }, () =>
+      derive(normalizePassword(password), salt, HASH_BYTES, options),
+    );
   }
+}
+
+function gateOf(slots: number): FairGate {
+  return new FairGate({
+    slots,
+    slotsOfOneMax: 1,
+    waitMs: LIMITS.passwordHashWaitMs,
+    waitingMax: LIMITS.passwordHashesWaitingMax,
+    refusal: 'Too many people sign in at this moment',
+  });
 }
 
 function prefixOf({ ln, r, p }: Cost): string {

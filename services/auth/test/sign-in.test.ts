@@ -113,6 +113,33 @@ describe('the sign-in by password', () => {
     assert.equal((await attempt(own, account, account.password)).status, 303, 'still the browser');
   });
 
+  it('works for the owner in a known place while attempts from many networks fill the queue of hashes [authentication.accounts.throttled]', async () => {
+    await using stack = new AsyncDisposableStack();
+    const log = createLogger({ name: 'test', level: 'warn' });
+    const url = pages.testService.backends.databaseUrl;
+    const { knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
+    const [accounts, attempts] = [accountStore(knex), signInAttemptStore(knex)];
+    const passwords = new PasswordHashes(14);
+    const account = await pages.account();
+    const from = (network: string): ReturnType<typeof signInByPassword> =>
+      signInByPassword(
+        { accounts, attempts, passwords },
+        { ...account, browserId: 'known', network, signal: AbortSignal.timeout(30_000) },
+      );
+    assert.equal((await from(randomUUID())).outcome, 'right');
+    let ended = 0;
+    const many = LIMITS.passwordHashesAtOnceMax + LIMITS.passwordHashesWaitingMax;
+    const flood = Array.from({ length: many }, (_, n) =>
+      passwords
+        .verify('x', null, { network: `flood ${n}`, signal: AbortSignal.timeout(30_000) })
+        .catch(() => false)
+        .finally(() => (ended += 1)),
+    );
+    assert.equal((await from(randomUUID())).outcome, 'right');
+    assert.ok(ended < many / 2, `${ended} of ${many} were before the owner`);
+    await Promise.all(flood);
+  });
+
   it('counts attempts in parallel [authentication.accounts.throttled]', async () => {
     const account = await pages.account();
     const network = `parallel ${randomUUID()}`;

@@ -40,14 +40,15 @@ export async function changePassword(context: ChangeContext, session: Session, c
   const counted = [{ hash: sha256('change', account.id), failuresMax: LIMITS.signInFailuresMax }];
   if ((await attempts.begin(counted)) !== null)
     return { wrong: 'Too many attempts failed. Try again in a few minutes.' };
+  const sender = { ...change, knownAs: account.id };
   let isRight: boolean | null = null;
   try {
-    isRight = await passwords.verify(change.current, account.passwordHash, change);
+    isRight = await passwords.verify(change.current, account.passwordHash, sender);
   } finally {
     if (isRight !== false) await attempts.takeBack(counted);
   }
   if (!isRight) return { wrong: 'The current password is wrong.' };
-  const to = await passwords.hash(change.password, change);
+  const to = await passwords.hash(change.password, sender);
   if (!(await accounts.changePassword(account.id, { from: account.passwordHash, to }))) {
     return { wrong: 'The password was changed meanwhile. Sign in again.' };
   }

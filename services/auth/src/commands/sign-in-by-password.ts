@@ -33,7 +33,7 @@ export type SignInResult =
  * Checks a password. Failures are counted for the account in this network, for the network, and for the account in all networks, which
  * has a larger bound; after too many, further attempts are refused until the window ends. So an attacker in one network keeps the owner
  * out nowhere else, not in a new browser either. A browser or network in which the owner signed in before is counted for itself only, so
- * attackers in many networks cannot lock the owner out there. An unknown address takes the same work and gets the same answers as a
+ * attackers in many networks cannot lock the owner out there, neither by wrong passwords nor by a queue of them. An unknown address takes the same work and gets the same answers as a
  * known one.
  * Keeps authentication.accounts.throttled and authentication.accounts.equal-work.
  */
@@ -43,23 +43,21 @@ export async function signInByPassword(context: SignInContext, attempt: SignInAt
   const account = await accounts.findByEmail(email);
   const places = placesOf(attempt);
   const known = await attempts.knownPlaces(account?.id ?? randomUUID(), places);
-  const counted = countedFor(
-    email,
-    attempt.network,
-    places.find((place) => known.some((one) => one.equals(place))),
-  );
+  const knownPlace = places.find((place) => known.some((one) => one.equals(place)));
+  const counted = countedFor(email, attempt.network, knownPlace);
+  const sender = knownPlace === undefined || account === null ? attempt : { ...attempt, knownAs: account.id };
   const retryAfterSeconds = await attempts.begin(counted);
   if (retryAfterSeconds !== null) return { outcome: 'throttled', retryAfterSeconds };
   let isRight: boolean | null = null;
   try {
-    isRight = await passwords.verify(attempt.password, account?.passwordHash ?? null, attempt);
+    isRight = await passwords.verify(attempt.password, account?.passwordHash ?? null, sender);
   } finally {
     // Neither is a right password a failure, nor one that was not checked.
     if (isRight !== false) await attempts.takeBack(counted);
   }
   if (!isRight || account === null) return { outcome: 'wrong' };
   await attempts.addPlaces(account.id, places);
-  return { outcome: 'right', account: await renewHash(context, account, attempt) };
+  return { outcome: 'right', account: await renewHash(context, account, sender) };
 }
 
 /** The browser first, because several people may share a network. */
@@ -83,7 +81,7 @@ function countedFor(email: string, network: string, knownPlace: Buffer | undefin
 async function renewHash(
   { accounts, passwords }: SignInContext,
   account: Account,
-  attempt: SignInAttempt,
+  attempt: SignInAttempt & { readonly knownAs?: string },
 ): Promise<Account> {
   if (!passwords.isOutdated(account.passwordHash)) return account;
   const to = await passwords.hash(attempt.password, attempt);
