@@ -180,6 +180,26 @@ describe('the sign-in by password', () => {
     assert.equal(first.setCookies.length + answer.setCookies.length, 2);
   });
 
+  it('reads no cookie whose name another host of the site could set, such as one with a space that looks like none', async () => {
+    const { browser } = await pages.signedIn();
+    const secret = browser.cookies.get('__Host-wts_session') ?? '';
+    for (const name of [
+      '\u00A0__Host-wts_session',
+      '__Host-wts_session\u00A0',
+      '\t__Host-wts_session',
+      'wts_session',
+    ]) {
+      const planted = pages.browser();
+      // HTTP removes a space before the first one.
+      planted.cookies.set('other', 'x').set(name, secret);
+      assert.equal(await isSignedIn(planted), false, JSON.stringify(name));
+      const both = pages.browser();
+      for (const cookie of browser.cookies) both.cookies.set(...cookie);
+      both.cookies.set(name, 'x'.repeat(43));
+      assert.equal(await isSignedIn(both), true, `beside ${JSON.stringify(name)}`);
+    }
+  });
+
   it('ends with the sign-out, for the stolen cookie too [authentication.sessions.end]', async () => {
     const { browser } = await pages.signedIn();
     const stolen = pages.browser();

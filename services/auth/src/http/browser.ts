@@ -32,14 +32,17 @@ export async function readBrowser(req: IncomingMessage, site: Site, sessions: Se
   };
 }
 
-/** Of a name given twice, as other sites of the same domain can cause, none counts. Values of other shapes are not ours. */
+/**
+ * Of a name given twice, as other sites of the same domain can cause, none counts. Values of other shapes are not ours. Names are compared
+ * as they are, because browsers protect only names that begin exactly with `__Host-`.
+ */
 function readCookies(header: string | undefined): Map<string, string> {
   const cookies = new Map<string, string>();
   const repeated = new Set<string>();
   for (const pair of (header ?? '').split(';')) {
     const at = pair.indexOf('=');
-    const name = pair.slice(0, Math.max(at, 0)).trim();
-    const value = pair.slice(at + 1).trim();
+    const name = pair.slice(0, Math.max(at, 0)).replace(/^ /, '');
+    const value = pair.slice(at + 1);
     if (!SECRET.test(value)) continue;
     if (cookies.has(name) && cookies.get(name) !== value) repeated.add(name);
     cookies.set(name, value);
