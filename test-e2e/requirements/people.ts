@@ -59,6 +59,13 @@ export const people: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'authentication.provider.address',
+    source: 'Design 10',
+    text: 'The address of a person and whether it is verified are from one answer of the provider.',
+    home: 'services/auth/src/domain/merged-claims.ts',
+    status: 'kept',
+  },
+  {
     id: 'authentication.provider.faults',
     source: 'Design 10',
     text: 'A provider that is down, slow or answers wrongly signs no person in, and the person gets a page.',

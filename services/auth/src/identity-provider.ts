@@ -3,6 +3,7 @@ import { Fault } from '@wts/contracts';
 import { createHmac } from 'node:crypto';
 import * as client from 'openid-client';
 import type { IdentityClaims } from './commands/resolve-person.ts';
+import { mergedClaims } from './domain/merged-claims.ts';
 import type { ProviderSetting } from './domain/provider-setting.ts';
 
 const TIMEOUT_SECONDS = 5;
@@ -58,13 +59,14 @@ export class IdentityProvider {
       });
       const claims: client.IDToken | undefined = tokens.claims();
       if (claims === undefined) throw new Error('the provider gave no ID token');
+      if (claims.sub === '') throw new Error('the subject of the ID token is empty');
       const { userinfo_endpoint: userinfo } = metadata.serverMetadata();
       const isComplete = claims['name'] !== undefined && claims['email'] !== undefined;
       const more =
         isComplete || userinfo === undefined
           ? {}
           : await client.fetchUserInfo(metadata, tokens.access_token, claims.sub);
-      const verified = { issuer: claims.iss, subject: claims.sub, claims: { ...more, ...claims } };
+      const verified = { issuer: claims.iss, subject: claims.sub, claims: mergedClaims(claims, more) };
       return identityOf(verified, this.#setting.trustsEmails);
     } catch (cause) {
       if (cause instanceof client.AuthorizationResponseError) throw this.#refused(cause);

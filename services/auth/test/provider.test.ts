@@ -100,6 +100,7 @@ describe('the sign-in at an identity provider', () => {
       'no nonce': (claims) => ({ ...claims, nonce: undefined }),
       expiry: (claims) => ({ ...claims, exp: now - 120 }),
       'no subject': (claims) => ({ ...claims, sub: undefined }),
+      'an empty subject': (claims) => ({ ...claims, sub: '' }),
       key: (claims) => ({ forged: signForeign(claims) }),
       signature: () => ({ forged: 'eyJhbGciOiJub25lIn0.e30.' }),
     };
