@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { GRAPH_ERRORS } from '../src/graphql/errors.ts';
 import { buildSchema } from 'graphql';
 import { serverAudits } from 'graphql-http';
@@ -130,6 +130,20 @@ describe('POST /graphql', function () {
     const reader = await graph.query(document, { principal: personWith('read') });
     assert.deepEqual([reader.status, codesOf(reader), reader.body.data], [200, ['FORBIDDEN'], undefined]);
     assert.deepEqual((await graph.query(document)).body, { data: { __typename: 'Mutation' } });
+  });
+
+  it('changes workspaces and their people only with admin, as the models declare [authentication.scopes.people]', async () => {
+    const id = randomUUID();
+    const principal = personWith('read', 'write');
+    for (const change of [
+      `workspaceUpdate(id: "${id}", input: {name: "Taken"}) { success }`,
+      `workspaceMemberUpdate(id: "${id}", input: {role: owner}) { success }`,
+      `projectMemberCreate(input: {projectId: "${id}", userId: "${id}"}) { success }`,
+    ]) {
+      const answer = await graph.query(`mutation { ${change} }`, { principal });
+      assert.deepEqual(codesOf(answer), ['FORBIDDEN'], change);
+      assert.match(answer.body.errors?.[0]?.message ?? '', /scope admin/, change);
+    }
   });
 
   it('shows the cost of an operation to who asks for it', async () => {

@@ -153,6 +153,25 @@ describe('what a reader sees', function () {
     }
   });
 
+  it('ends with the membership of the workspace, for the next statement, although one of a project remains [graphql.reads.visible]', async () => {
+    const person = await records.person('Leaver');
+    const left = await records.workspace('Left by her', person);
+    const own = await records.project(left, person, { members: [person] });
+    const values = { workspaceId: left, projectId: own, title: 'Of the project', creatorId: person };
+    const { id } = await records.one({ model: 'Task', values, groupId: own });
+    const query = `{ task(id: "${id}") { id } tasks { totalCount nodes { id } } project(id: "${own}") { id } search(query: "project") { nodes { id } } }`;
+    const seen = async (): Promise<boolean> => JSON.stringify(await records.data(person, query)).includes(id);
+    // The first request reads the groups, the next ones rely on each statement.
+    assert.deepEqual([await seen(), await seen()], [true, true]);
+    await records.sync.query('delete from sync.workspace_members where user_id = $1', [person]);
+    assert.deepEqual(await records.data(person, query), {
+      task: null,
+      tasks: { totalCount: 0, nodes: [] },
+      project: null,
+      search: { nodes: [] },
+    });
+  });
+
   it('is of a person who left their state of then, found by id and from their records, and not in lists [graphql.reads.visible]', async () => {
     const gone = await records.person('Now called otherwise');
     const group = await records.workspace('Left', ada);

@@ -97,9 +97,11 @@ function computeTemplatesHash(): string {
     'services/*/src/store/*.ts',
     'services/*/src/seed.ts',
     'services/{auth,workspace}/src/{commands,domain}/*.ts',
+    'services/{auth,workspace,sync}/src/config.ts',
     'services/auth/src/password-hashes.ts',
     'services/sync/src/commit/**/*.ts',
-    'packages/access/src/**/*.ts',
+    'infra/local/src/{secrets,stack}.ts',
+    'packages/{access,contracts}/src/**/*.ts',
     'packages/models/src/**/*.ts',
     'packages/service-kit/src/**/*.ts',
   ];

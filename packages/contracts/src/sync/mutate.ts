@@ -62,7 +62,7 @@ export const mutate = contract({
   path: '/sync/mutate',
   summary: 'Apply a batch of changes',
   description:
-    'Creates, changes, archives and deletes tasks and all other records. Transactions are applied in order; each has its own result, and a refused one does not stop the others.\n\n**A refused transaction is answered with status 200: check `success` in the body, and `error` and `code` of each result.**\n\nAn accepted transaction is durable before you get the answer. Its `syncId` is its position in the log: when your deltas or your socket have reached that position, you have this change and all before it. When two transactions change the same field, the later position wins.',
+    'Creates, changes, archives and deletes tasks and all other records. Transactions are applied in order; each has its own result, and a refused one does not stop the others.\n\n**A refused transaction is answered with status 200: check `success` in the body, and `error` and `code` of each result.**\n\nAn accepted transaction is durable before you get the answer. Its `syncId` is its position in the log: when your deltas or your socket have reached that position, you have this change and all before it. When two transactions change the same field, the later position wins.\n\nChanges of workspaces, of their members and of who sees a private project need the scope `admin`.',
   tag: 'Sync',
   scope: 'write',
   callers: ['graph'],

@@ -27,12 +27,12 @@ export const Project = model({
       initial: 'active',
     }),
     isPrivate: flag({
-      doc: 'True when only its members can see it; its creator and lead are members. Owners, admins, the creator and the lead can change this.',
+      doc: 'True when only its members can see it; its creator and lead are members. Owners, admins, the creator and the lead can change this, with the scope `admin`.',
       initial: false,
       changedBy: 'project',
     }),
     leadId: reference('User', 'keep', {
-      doc: 'The lead, who is a member of a private project. Owners, admins, the creator and the lead can change this.',
+      doc: 'The lead, who is a member of a private project. Owners, admins, the creator and the lead can change this; of a private project with the scope `admin`.',
       nullable: true,
       changedBy: 'project',
       inverse: 'ledProjects',

@@ -46,7 +46,7 @@ describe('control over a project', function () {
       )
     ).rows[0]!.id;
 
-  it('is not with its members: they cannot become its lead, add a guest or remove the owner [sync.mutate.changed-by]', async () => {
+  it('is not with its members: they cannot become its lead, add a guest or remove the owner [sync.mutate.changed-by, authentication.scopes.people]', async () => {
     const board = await project(owner, { isPrivate: true });
     applied(await insert(owner, board, member.id));
     for (const payload of [{ leadId: member.id }, { isPrivate: false }, { isPrivate: false, leadId: member.id }]) {

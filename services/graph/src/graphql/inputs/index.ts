@@ -9,7 +9,7 @@ export const WRITE_TYPE_DEFS = [
   PLACE_TYPE_DEF,
   ...OPERATIONS.flatMap(inputTypeDefs),
   block(
-    'Everything that can be changed; needs the scope `write`. Changes of one request are applied in their order. A refused change has `success: false` and an `error`; the others are applied.',
+    'Everything that can be changed; needs the scope `write`, and `admin` for workspaces, their people and who sees a private project. Changes of one request are applied in their order. A refused change has `success: false` and an `error`; the others are applied.',
     'type Mutation',
     [...OPERATIONS.flatMap(mutationEntries), ...WORKSPACE_MUTATIONS],
   ),
