@@ -10,12 +10,18 @@ import { assertRefused, OAuthSystem, REDIRECT_URI } from './oauth-system.ts';
 describe('a client whose id is the address of its metadata', () => {
   const stack = new AsyncDisposableStack();
   let site: Receiver;
-  let open: (fetchMs?: number) => ClientDocuments;
+  let open: (fetchMs?: number, foundMs?: number) => ClientDocuments;
   before(async () => {
     const authority = await testAuthority();
     site = stack.use(await receiver({ identity: await authority.issue() }));
     const network = { guard: addressGuard(['127.0.0.0/8']), resolver: openResolver({ servers: [] }) };
-    open = (fetchMs = 5_000) => openClientDocuments({ ...network, extraCaFile: authority.caFile, fetchMs });
+    open = (fetchMs = 5_000, foundMs) =>
+      openClientDocuments({
+        ...network,
+        extraCaFile: authority.caFile,
+        fetchMs,
+        ...(foundMs === undefined ? {} : { foundMs }),
+      });
   });
   after(() => stack.disposeAsync());
 
@@ -97,6 +103,27 @@ describe('a client whose id is the address of its metadata', () => {
     await closed[Symbol.asyncDispose]();
     const address = `${closed.url.replace('http:', 'https:')}/app`;
     await assert.rejects(open().find(address, sender()), { code: 'unavailable' });
+  });
+
+  it('stays what it was while its document cannot be fetched, until a document says otherwise', async () => {
+    const documents = open(100, 0);
+    site.answer({ status: 200, body: JSON.stringify(documentAt('/app')) });
+    const client = await documents.find(addressOf('/app'), sender());
+    assert.ok(client);
+    site.answer('hang');
+    const flood = Array.from({ length: 100 }, (_, n) =>
+      documents.find(addressOf(`/slow-${n}`), sender(`network ${n}`)).catch(() => null),
+    );
+    assert.deepEqual(await documents.find(addressOf('/app'), sender()), client, 'no fetch was possible');
+    await Promise.all(flood);
+    site.answer({ status: 503 });
+    assert.deepEqual(await documents.find(addressOf('/app'), sender()), client, 'its host fails');
+    const other = open(undefined, 0);
+    assert.ok(await find('/app', documentAt('/app')));
+    assert.ok(await other.find(addressOf('/app'), sender()));
+    site.answer({ status: 404 });
+    assert.equal(await other.find(addressOf('/app'), sender()), null);
+    assert.equal(await other.find(addressOf('/app'), sender()), null);
   });
 
   it('is found while another network names many slow addresses, of which a few are fetched at a time', async () => {

@@ -26,6 +26,8 @@ export interface ClientDocuments {
 const FETCH_MS = 5_000;
 /** A changed document takes effect within the first; a client that mended its document, and a host that is back, are found again sooner. */
 const [FOUND_MS, REFUSED_MS, FAILED_MS] = [10 * 60_000, 30_000, 10_000];
+/** A client whose document cannot be fetched now stays the one that it was. */
+const STALE_MS = 24 * 60 * 60_000;
 const CACHED_MAX = 1_000;
 /** Bound what this server fetches from others, because a caller can send any address as a client id: in all, of one network, and waiting. */
 const FETCHES = { slots: 16, slotsOfOneMax: 4, waitingMax: 64 } as const;
@@ -41,6 +43,7 @@ interface Known {
 interface ClientDocumentsOptions extends ConnectOptions {
   /** For tests only. */
   readonly fetchMs?: number;
+  readonly foundMs?: number;
 }
 
 export function isDocumentAddress(clientId: string): boolean {
@@ -49,9 +52,14 @@ export function isDocumentAddress(clientId: string): boolean {
 
 /**
  * Fetches documents from public addresses only, as webhooks are sent: without redirects, proxies and private networks. A network has
- * only a part of all fetches, so one that names many addresses delays its own people only.
+ * only a part of all fetches, so one that names many addresses delays its own people only; and clients that were found before need no
+ * fetch that succeeds.
  */
-export function openClientDocuments({ fetchMs = FETCH_MS, ...options }: ClientDocumentsOptions): ClientDocuments {
+export function openClientDocuments({
+  fetchMs = FETCH_MS,
+  foundMs = FOUND_MS,
+  ...options
+}: ClientDocumentsOptions): ClientDocuments {
   const connect = openConnector(options);
   const gate = new FairGate({ ...FETCHES, waitMs: fetchMs, refusal: 'Too many documents of apps are being fetched' });
   // Apart, so that made-up addresses remove no client.
@@ -61,11 +69,17 @@ export function openClientDocuments({ fetchMs = FETCH_MS, ...options }: ClientDo
 
   const known = (clientId: string): Known | undefined =>
     [found.get(clientId), failed.get(clientId)].find((one) => one !== undefined && one.untilMs > Date.now());
+  const stale = (clientId: string): Known | undefined => {
+    const last = found.get(clientId);
+    return last !== undefined && last.untilMs + STALE_MS > Date.now() ? last : undefined;
+  };
   const fetchNow = async (clientId: string, target: Target): Promise<Known> => {
     const reading = await read(clientId, () => fetchDocument(connect, target, fetchMs));
-    const keptMs = reading === null ? REFUSED_MS : reading instanceof Error ? FAILED_MS : FOUND_MS;
+    const isFound = reading !== null && !(reading instanceof Error);
+    const keptMs = isFound ? foundMs : reading === null ? REFUSED_MS : FAILED_MS;
     const fresh = { reading, untilMs: Date.now() + keptMs };
-    (keptMs === FOUND_MS ? found : failed).set(clientId, fresh);
+    if (reading === null) found.delete(clientId);
+    (isFound ? found : failed).set(clientId, fresh);
     return fresh;
   };
   const fetchOnce = (clientId: string, target: Target): Promise<Known> => {
@@ -80,9 +94,19 @@ export function openClientDocuments({ fetchMs = FETCH_MS, ...options }: ClientDo
       // One spelling for each document, and none at the root of a site, which is an address that people know as a name.
       if (typeof target === 'string' || clientId.includes('#') || target.path === '/') return null;
       if (URL.parse(clientId)?.href !== clientId) return null;
-      const { reading, untilMs } =
-        known(clientId) ??
-        (await gate.run(network, { signal }, async () => known(clientId) ?? (await fetchOnce(clientId, target))));
+      let asked = known(clientId);
+      try {
+        asked ??= await gate.run(
+          network,
+          { signal },
+          async () => known(clientId) ?? (await fetchOnce(clientId, target)),
+        );
+      } catch (failure) {
+        // Too many fetches wait.
+        asked = stale(clientId);
+        if (asked === undefined) throw failure;
+      }
+      const { reading, untilMs } = asked.reading instanceof Error ? (stale(clientId) ?? asked) : asked;
       if (!(reading instanceof Error)) return reading;
       throw new Fault('unavailable', {
         message: 'The site of this app, which describes it, does not answer now. Try again shortly.',
