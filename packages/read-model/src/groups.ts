@@ -93,7 +93,7 @@ interface ChangesRow extends LogStateRow {
 /**
  * The workspaces and the private projects of a person as a query, for statements that select by what the person is in at their own
  * snapshot: the same as in `personGroupsOf`, without the person's own group. `userId` is SQL, and each of `within` an array: only
- * workspaces that are in all of them, and their projects.
+ * workspaces that are in all of them, and their projects. Keeps sync.membership.workspace-first.
  */
 export function ownGroupsSql(userId: string, within: readonly string[]): string {
   const theirs = [`user_id = ${userId}`, ...within.map((list) => `workspace_id = any(${list})`)].join(' and ');

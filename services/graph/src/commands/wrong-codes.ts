@@ -13,7 +13,7 @@ const PEOPLE_MAX = 10_000;
 const WRONG: readonly number[] = [403, 404, 410];
 
 /**
- * Bounds the wrong invitation codes of each person. The gateway does it for REST, but does not see the codes in GraphQL. An attempt
+ * Bounds the wrong invitation codes of each person in each process. The gateway does it for REST, but does not see the codes in GraphQL. An attempt
  * counts when it begins, so that parallel ones count too, and is taken back when it did not fail. Keeps limits.rate.codes.
  */
 export class WrongCodes {
@@ -40,8 +40,13 @@ export class WrongCodes {
       window.wrong -= 1;
       return joined;
     } catch (failure) {
-      if (!(failure instanceof Fault) || !WRONG.includes(failure.status)) window.wrong -= 1;
+      if (!isOfTheCode(failure)) window.wrong -= 1;
       throw failure;
     }
   }
+}
+
+/** A credential without the scope of the operation says nothing about the code. */
+function isOfTheCode(failure: unknown): boolean {
+  return failure instanceof Fault && WRONG.includes(failure.status) && failure.code !== 'insufficient_scope';
 }

@@ -61,8 +61,8 @@ export interface Level {
 
 /**
  * What one request reads. Every statement selects through the predicate of `@wts/read-model`, by the groups of the caller: as they are
- * in its own snapshot, or as they were read once for the request, at the primary. Fields of one level are read together, so the number of statements depends on the query and not on the
- * records. Keeps graphql.reads.level.
+ * in its own snapshot, or as they were read once for the request, at the primary. Fields of one level are read together, so the number
+ * of statements depends on the query and not on the records. Keeps graphql.reads.level.
  */
 export class Reads {
   readonly caller: Caller;

@@ -19,8 +19,8 @@ export interface Server {
 /**
  * Runs the statements of requests: a statement takes a connection when it is its person's turn, so no person takes the connections
  * of others. When the signal of a request aborts, because its client has disconnected or has its answer, or its deadline has passed,
- * a statement that waits for a connection never runs, and a running one is cancelled in PostgreSQL. A request that reads too many bytes ends too,
- * before they are in memory. Keeps graphql.limit.deadline, graphql.limit.bytes.
+ * a statement that waits for a connection never runs, and a running one is cancelled in PostgreSQL. A request that reads too many
+ * bytes ends too, before they are in memory. Keeps graphql.limit.deadline, graphql.limit.bytes.
  */
 export class Statements {
   readonly #servers: ReadonlyMap<Pool, Server>;
