@@ -11,7 +11,7 @@ export const AGENT_LIMITS = {
   pageMax: LIMITS.graphPageMax,
   /** Names that are looked up in one request: the filter of the graph service has 50 comparisons, and a person has three names. */
   namesOfRequestMax: 15,
-  /** Different names of projects, teams, people and labels in one call: ten requests. A task has 50 labels and three more names. */
+  /** Different names of projects, teams, people and labels in one call: ten requests at once. A task has 50 labels and three more names. */
   namesOfCallMax: 150,
   /** Names that are read to find the nearest: a page of the graph service. */
   namesReadMax: LIMITS.graphPageMax,

@@ -21,7 +21,9 @@ export class ToolError extends Error {
 /** What to do next, where the message of the graph service lacks it. */
 const ADVICE: Readonly<Record<string, string>> = {
   unauthenticated: 'Ask the person to connect again.',
-  forbidden: 'The person lacks the role for this; ask an owner or admin of the workspace.',
+  // Also refusals of scope, which have this code in results of GraphQL; their message names the scope.
+  forbidden:
+    'If the message names a scope, this connection lacks it: ask the person to connect again and allow it. Otherwise the person lacks the role: ask an owner or admin of the workspace.',
   not_found: 'Look for it with find_tasks, search or a list tool, and use its id.',
   rate_limited: 'Wait before the next call.',
   complexity_limit_exceeded: 'Ask for less with `limit`.',

@@ -22,8 +22,13 @@ interface Asked {
 }
 
 /** A graph service with fixed records. Of those with a name that is asked for, it gives a page. */
-function names(workspaces = [ACME], more: readonly object[] = []): { names: Names; asked: Asked[] } {
+function names(
+  workspaces = [ACME],
+  more: readonly object[] = [],
+): { names: Names; asked: Asked[]; mostAtOnce: () => number } {
   const asked: Asked[] = [];
+  let atOnce = 0;
+  let mostAtOnce = 0;
   const lists: Readonly<Record<string, readonly object[]>> = {
     AgentProjectNames: [WEB, web, APP],
     AgentMemberNames: [ADA, ALAN, ALAN_2, ...more],
@@ -35,6 +40,10 @@ function names(workspaces = [ACME], more: readonly object[] = []): { names: Name
       const [, operation = ''] = /query (\w+)/.exec(text) ?? [];
       if (operation === 'AgentWorkspaces') return { myWorkspaces: workspaces };
       asked.push({ operation, filter });
+      atOnce += 1;
+      mostAtOnce = Math.max(mostAtOnce, atOnce);
+      await Promise.resolve();
+      atOnce -= 1;
       const wanted = filter.or && JSON.stringify(filter.or).toLowerCase();
       const isWanted = (node: object): boolean =>
         textsOf(node).some((text) => wanted?.includes(JSON.stringify(text).toLowerCase()) ?? true);
@@ -43,7 +52,7 @@ function names(workspaces = [ACME], more: readonly object[] = []): { names: Name
       return { found: { nodes: nodes.slice(0, max), pageInfo: { hasNextPage: nodes.length > max } } };
     },
   };
-  return { names: new Names(graph as unknown as Graph), asked };
+  return { names: new Names(graph as unknown as Graph), asked, mostAtOnce: () => mostAtOnce };
 }
 
 /** All texts in a record, at any depth. */
@@ -117,6 +126,15 @@ describe('names', () => {
     assert.match(String(one.reason), /"JOHN" may be any of these.* and more than could be read\. Use the id\./);
     assert.deepEqual(other, { status: 'fulfilled', value: ALAN_2.userId });
     assert.deepEqual(byId, { status: 'fulfilled', value: others.at(-1)?.userId });
+    const { names: many, asked, mostAtOnce } = names([ACME], others);
+    const { namesOfCallMax, namesOfRequestMax } = AGENT_LIMITS;
+    const johns = ['john', 'johN', 'joHn', 'joHN', 'jOhn', 'jOhN', 'jOHn', 'jOHN', 'John', 'JohN'];
+    const words = Array.from({ length: namesOfCallMax }, (_, index) =>
+      index % namesOfRequestMax === 0 ? (johns[index / namesOfRequestMax] as string) : `unknown ${index}`,
+    );
+    await Promise.allSettled(words.map((word) => many.person(word, ACME)));
+    assert.ok(asked.length > namesOfCallMax);
+    assert.equal(mostAtOnce(), namesOfCallMax / namesOfRequestMax);
     const { names: everywhere } = names(
       [ACME, GLOBEX],
       Array.from({ length: 120 }, () => john),

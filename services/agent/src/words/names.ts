@@ -152,8 +152,10 @@ export class Names {
     const { all, isPart } = await this.#read(kind, workspace, { or: named });
     if (isPart && words.length > 1) {
       // A word may be named only by records that were not read.
-      const alone = await Promise.all(words.map((word) => this.#exact(kind, [word], workspace)));
-      return alone.flat();
+      const alone: Candidates[] = [];
+      // One after the other, because otherwise each of the requests at once would become one for each of its words.
+      for (const word of words) alone.push(...(await this.#exact(kind, [word], workspace)));
+      return alone;
     }
     return words.map((word) => {
       const matching = unique(all).filter((one) => matches(one, word));
