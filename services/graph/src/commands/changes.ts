@@ -19,6 +19,8 @@ export interface Place {
 export interface PlacedChange {
   readonly change: Change;
   readonly place: Place | null;
+  /** False: its name and the id of a new record were made here, so it cannot have been committed before. */
+  readonly isRepeatable: boolean;
 }
 
 /** What can be done with a record besides creating and updating it. */
@@ -61,7 +63,8 @@ export class Changes {
 
   create(input: Values, index = 0): PlacedChange {
     const { id, ...payload } = input;
-    return this.#placed(typeof id === 'string' ? id : this.#newId(index), { action: 'INSERT', payload }, index);
+    const hasOwnId = typeof id === 'string';
+    return this.#placed(hasOwnId ? id : this.#newId(index), { action: 'INSERT', payload, hasOwnId }, index);
   }
 
   update(id: string, payload: Values, index = 0): PlacedChange {
@@ -72,7 +75,11 @@ export class Changes {
     return this.#placed(id, STEPS[step](), index);
   }
 
-  #placed(id: string, { action, payload }: Pick<Change, 'action' | 'payload'>, index: number): PlacedChange {
+  #placed(
+    id: string,
+    { action, payload, hasOwnId = false }: Pick<Change, 'action' | 'payload'> & { readonly hasOwnId?: boolean },
+    index: number,
+  ): PlacedChange {
     const { place, ...values } = payload;
     const change = {
       model: this.#model,
@@ -82,7 +89,8 @@ export class Changes {
       clientId: this.#clientId,
       clientTxId: this.#nameOf(index) ?? randomUUID(),
     };
-    return { change, place: isPlace(place) ? place : null };
+    const isRepeatable = this.#clientTxId !== null || hasOwnId;
+    return { change, place: isPlace(place) ? place : null, isRepeatable };
   }
 
   #nameOf(index: number): string | null {

@@ -23,8 +23,11 @@ interface PlacedChanges {
  * none, because the neighbors may be others by now: sync gives them the reply of the first time.
  */
 export async function placeChanges(given: readonly PlacedChange[], reads: Reads): Promise<PlacedChanges> {
-  const named = given.filter(({ place }) => place !== null).map(({ change }) => change);
-  const committed = await committedOf(named, reads);
+  const repeatable = given.filter(({ place, isRepeatable }) => place !== null && isRepeatable);
+  const committed = await committedOf(
+    repeatable.map(({ change }) => change),
+    reads,
+  );
   const toPlace = given.filter(({ change, place }) => place !== null && !committed.has(change));
   const [first] = toPlace;
   const place = first?.place ?? null;

@@ -17,4 +17,4 @@ export function signalOf(res: Response, deadlineMs: number): AbortSignal {
 }
 
 /** Made once, because making one takes longer than all else at the end of an exchange. */
-const ENDED = new DOMException('The client has disconnected.', 'AbortError');
+const ENDED = new DOMException('The exchange has ended.', 'AbortError');
