@@ -97,7 +97,10 @@ export function currentLocation(state: DecisionState, row: Row): Pick<Row, 'work
 }
 
 /** Refuses a change that the scopes of the credential do not allow, whatever the record. Keeps authentication.scopes.people. */
-export function permitScope({ authority, principal }: Unit, { name, scope }: Model): Refusal | null {
+export function permitScope(
+  { authority, principal }: Unit,
+  { name, scope }: Pick<Model, 'name' | 'scope'>,
+): Refusal | null {
   if (authority === 'service' || includesScope(principal.scopes, scope)) return null;
   return refuse('insufficient_scope', `A change to a ${name} needs a credential with the scope ${scope}`);
 }
@@ -133,7 +136,7 @@ export function permitFields(state: DecisionState, unit: Unit, row: Row, changed
   for (const name of changed) {
     const needed = row.model.fields[name]?.changedBy;
     if (needed === undefined) continue;
-    const unscoped = isOfMembers ? permitScope(unit, ProjectMember) : null;
+    const unscoped = isOfMembers ? permitScope(unit, { name: `Project's ${name}`, scope: ProjectMember.scope }) : null;
     if (unscoped) return unscoped;
     if (!isPermitted(state, unit, row, needed))
       return refuse(
