@@ -84,8 +84,9 @@ async function runAuthorization({ authUrl, account }: TestSystem): Promise<ToolR
   const person = new Person(authUrl, account);
   const options = ['--url', authUrl, '--client-id', clientId, '--resource', `${authUrl}/mcp`, '--port', String(port)];
   let isAsked = false;
+  // The whole line, because the output may end in the middle of the address.
   return runTool(['authorization', ...options], async (output) => {
-    const asked = /^http\S+\/authorize\?\S+$/m.exec(output)?.[0];
+    const asked = /^http\S+\/authorize\?\S+(?=\r?\n)/m.exec(output)?.[0];
     if (asked === undefined || isAsked) return;
     isAsked = true;
     await fetch(await person.allow(new URL(asked)));
