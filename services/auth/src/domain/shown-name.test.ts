@@ -15,5 +15,15 @@ describe('a shown name', () => {
   it('keeps the joiners of Persian words and of emoji, but is not made of them alone', () => {
     for (const name of ['می\u200Cخواهم', '👩\u200D💻']) assert.equal(shownName(name), name);
     assert.equal(shownName('\u200D \u200C'), '');
+    assert.equal(
+      shownAppName(`${'\u200D'.repeat(100)}App`),
+      'An app without a name',
+      'also when only its end can be seen',
+    );
+  });
+
+  it('of a person or an address is whole', () => {
+    const address = `${'a'.repeat(64)}@${'b'.repeat(255)}`;
+    assert.equal(shownName(address), address);
   });
 });

@@ -3,6 +3,7 @@ import { Fault, LIMITS } from '@wts/contracts';
 import { newOpaqueToken } from '../domain/opaque-token.ts';
 import { AUTH_METHODS, GRANT_TYPES } from '../domain/client.ts';
 import type { Client } from '../domain/client.ts';
+import { shownName } from '../domain/shown-name.ts';
 import type { ClientStore } from '../store/clients.ts';
 import { refusalOfRedirectUri } from './redirect-uri.ts';
 
@@ -86,15 +87,11 @@ function listOf<V extends string>(metadata: Metadata, name: string, values: read
   return values.filter((value) => given.includes(value));
 }
 
-/** Controls, and characters that change the order in which text is shown. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
-/** Pages show the name, and the client wrote it. */
+/** Stored as pages show it, because the client wrote it. */
 function readName(name: unknown): string | null {
   if (name === undefined) return null;
   if (typeof name !== 'string') throw invalid('client_name must be a string.');
-  const shown = [...name.replaceAll(INVISIBLE, '')].slice(0, LIMITS.clientNameMax).join('').trim();
-  return shown === '' ? null : shown;
+  return shownName(name, LIMITS.clientNameMax) || null;
 }
 
 function invalid(message: string): Fault {
