@@ -1,6 +1,6 @@
 import { migrate } from '@wts/service-kit/migrate';
 import { createLogger } from '@wts/service-kit/observe';
-import { openPostgres } from '@wts/service-kit/postgres';
+import { openPostgres, rows } from '@wts/service-kit/postgres';
 import type { TestDatabase } from '@wts/testkit';
 import { testDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
@@ -83,6 +83,17 @@ describe('the migrations', () => {
     assert.ok(await grants.findByRefreshToken(refreshHashesOf(next)));
     assert.equal(await grants.findByRefreshToken(refreshHashesOf(used)), null);
     assert.equal((await grants.revokeOfUsedToken(refreshHashesOf(token))).length, 1);
+    await keepOneRefreshToken.down(knex);
+    const kept = await rows(
+      knex,
+      `select t.hash, t.used_at, t.expires_at = g.expires_at as "isWhole"
+      from auth.refresh_tokens t join auth.grants g on g.id = t.grant_id`,
+    );
+    assert.deepEqual(
+      kept,
+      [{ hash: nextHash, used_at: null, isWhole: true }],
+      'the current token, also on the way back',
+    );
   });
 
   it('take over every identity and key of a database in which the workspace service kept them', async () => {

@@ -64,8 +64,8 @@ export interface Rotated {
 
 /**
  * Every effect is one statement, so that of simultaneous uses exactly one succeeds, on any number of replicas. A statement that locks
- * several rows locks a code before its grant. A grant is deleted with its code only half an hour after it ended, when no other
- * statement changes either.
+ * several rows locks a code before its grant, and grants in the order of their ids. A grant is deleted with its code only half an hour
+ * after it ended, when no other statement changes either.
  */
 export interface GrantStore {
   /**
@@ -225,7 +225,10 @@ function revokeWhere(
   condition: string,
   bindings: Readonly<Record<string, string | Buffer>>,
 ): Promise<RevokedGrant[]> {
-  const sql = `update auth.grants set revoked_at = clock_timestamp() where ${condition} and revoked_at is null
+  const sql = `with ended as (
+      select id from auth.grants where ${condition} and revoked_at is null order by id for update
+    )
+    update auth.grants set revoked_at = clock_timestamp() where id in (select id from ended)
     returning id, user_id as "userId"`;
   return rows<RevokedGrant>(knex, sql, bindings);
 }
