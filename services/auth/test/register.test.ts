@@ -109,7 +109,7 @@ describe('the registration of a client', () => {
 
   it('R7: cuts the name, and drops characters that hide or turn text', async () => {
     const { body } = await system.register({ redirect_uris, client_name: ` \u202eA\u0007<b>\u200b${'n'.repeat(200)}` });
-    assert.equal(body['client_name'], `A<b>${'n'.repeat(95)}`.slice(0, 100));
+    assert.equal(body['client_name'], `A<b>${'n'.repeat(96)}`);
     const { body: empty } = await system.register({ redirect_uris, client_name: ' \u202e ' });
     assert.ok(!('client_name' in empty));
   });
