@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
+import { eventually } from '@wts/testkit';
 import type { Knex } from 'knex';
 import { browserSession } from '../../test/browser-session.ts';
 import { openTestStore } from '../../test/store.ts';
@@ -167,6 +168,33 @@ describe('the store of grants', () => {
     assert.deepEqual(await grants.revokeExcess(userId), [{ id, userId }]);
     assert.equal(await rotate(refresh), null);
     assert.ok(await rotate(other.refresh));
+  });
+
+  it('locks the grants of a person in the order of their ids, so no two revocations wait for each other', async () => {
+    const userId = randomUUID();
+    const [low, high] = [randomUUID(), randomUUID()].toSorted() as [string, string];
+    for (const id of [high, low]) {
+      await rows(
+        knex,
+        `insert into auth.grants (id, user_id, client_id, scopes, resources, signed_in_at, expires_at)
+        values (:id, :userId, 'c', '{}', '{}', now(), now() + interval '1 day')`,
+        { id, userId },
+      );
+    }
+    const held = await knex.transaction();
+    const locked = `select id from auth.grants where id = :id for update nowait`;
+    await held.raw(locked, { id: low });
+    const revoking = grants.revokeAllOf(userId);
+    await eventually(async () => {
+      const waiting = await rows(
+        knex,
+        `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return waiting.length === 1;
+    });
+    await held.raw(locked, { id: high });
+    await held.commit();
+    assert.equal((await revoking).length, 2);
   });
 
   it('deletes a grant with its tokens when no access token of it is left', async () => {
