@@ -4,7 +4,8 @@ import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:c
 import { promisify } from 'node:util';
 import { normalizePassword } from './domain/password-rules.ts';
 
-const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
+/** Exported for tests. */
+export const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
@@ -35,8 +36,11 @@ export class PasswordHashes {
   readonly #gate: FairGate;
   readonly #gateOfKnown: FairGate;
   readonly #dummy: string;
+  readonly #deriveNow: typeof derive;
 
-  constructor(costLog2: number) {
+  /** Only tests give another function. */
+  constructor(costLog2: number, deriveNow: typeof derive = derive) {
+    this.#deriveNow = deriveNow;
     this.#cost = { ln: costLog2, r: 8, p: 1 };
     this.#gate = gateOf(LIMITS.passwordHashesAtOnceMax);
     this.#gateOfKnown = gateOf(LIMITS.passwordHashesOfKnownAtOnceMax);
@@ -65,7 +69,7 @@ export class PasswordHashes {
     const options = { N, r, p, maxmem: 128 * N * r * 2 };
     const gate = knownAs === undefined ? this.#gate : this.#gateOfKnown;
     return gate.run(knownAs ?? network, { signal }, () =>
-      derive(normalizePassword(password), salt, HASH_BYTES, options),
+      this.#deriveNow(normalizePassword(password), salt, HASH_BYTES, options),
     );
   }
 }

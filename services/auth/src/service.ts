@@ -48,7 +48,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       keyUse: stack.use(openKeyUse(keys, log)),
       metrics: serviceMetrics(kit.metrics),
     };
-    const oauth = openOAuth({ ...config, knex, revoke: context.revoke });
+    const oauth = openOAuth({ ...config, knex, revoke: context.revoke, log });
     stack.use(
       maintainTables({
         databaseUrl: config.databaseUrl,

@@ -21,7 +21,7 @@ describe('a grant', () => {
     const log = createLogger({ name: 'test', level: 'warn' });
     const url = testService.backends.databaseUrl;
     ({ knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack }));
-    grants = openGrants(grantStore(knex), async () => undefined);
+    grants = openGrants(grantStore(knex), async () => undefined, log);
   });
   after(() => stack.disposeAsync());
 

@@ -46,8 +46,12 @@ describe('the migrations', () => {
       values (sha256('a'), 'a', sha256('b'), now())`);
     await client.query(`insert into auth.clients (id, redirect_uris, auth_method, grant_types)
       values ('a', '{}', 'none', '{}')`);
-    await client.query(`insert into auth.grants (id, user_id, client_id, scopes, resources, signed_in_at, expires_at)
-      values ('018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21', gen_random_uuid(), 'a', '{}', '{}', now(), now())`);
+    await client.query(`insert into auth.grants (id, user_id, client_id, scopes, resources, signed_in_at, expires_at,
+        refresh_family, refresh_hash, refreshed_at)
+      values ('018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21', gen_random_uuid(), 'a', '{}', '{}', now(), now(), sha256('a'),
+        sha256('b'), now())`);
+    await client.query(`insert into auth.pending_requests (id_hash, kind, browser_hash, content, expires_at, client_id)
+      values (sha256('a'), 'authorization', sha256('b'), '{}', now(), 'a')`);
     await client.query(`insert into auth.codes (hash, grant_id, expires_at, redirect_uri, challenge)
       values (sha256('a'), '018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21', now(), 'https://a.example', 'b')`);
     await client.query(`insert into auth.signing_keys (id, public_jwk, private_key, sealed_with, signs_from)
@@ -74,7 +78,7 @@ describe('the migrations', () => {
         (values (sha256(:token), cast(null as timestamptz)), (sha256(:used), now())) as made (hash, used_at)`,
       { token: Buffer.from(token), used: Buffer.from(used) },
     );
-    await keepOneRefreshToken.up(knex);
+    await knex.transaction(keepOneRefreshToken.up);
     const grants = grantStore(knex);
     const nonce = randomBytes(32);
     const next = successorOf(token, nonce);

@@ -4,6 +4,7 @@ import { errorBodySchema, ERRORS } from '@wts/contracts';
 import type { ErrorCode, GrantScope } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
+import { createLogger } from '@wts/service-kit/observe';
 import { rows } from '@wts/service-kit/postgres';
 import { compile } from '@wts/service-kit/routes';
 import { openWire } from '@wts/testkit';
@@ -52,7 +53,8 @@ export class OAuthSystem implements AsyncDisposable {
 
   private constructor(wire: Wire, knex: Knex, url: string, stack: AsyncDisposableStack) {
     this.wire = wire;
-    this.grants = openGrants(grantStore(knex), async () => undefined);
+    const log = createLogger({ name: 'test', level: 'warn' });
+    this.grants = openGrants(grantStore(knex), async () => undefined, log);
     this.sql = (text) => rows(knex, text);
     this.#knex = knex;
     this.#stack = stack;

@@ -8,6 +8,7 @@ describe('the claims of an ID token and of userinfo', () => {
     assert.deepEqual(mergedClaims({ email_verified: true }, own), own);
     assert.deepEqual(mergedClaims({ sub: 'x' }, other), { sub: 'x', ...other });
     assert.deepEqual(mergedClaims(other, own), other);
+    assert.deepEqual(mergedClaims({ email: other.email }, other), other, 'both have the same address');
   });
 
   it('are those of the ID token where both have one', () => {

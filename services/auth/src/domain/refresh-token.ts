@@ -14,8 +14,8 @@ export interface RefreshHashes {
 const FAMILY_CHARS = 'wtsr_'.length + 64;
 
 /**
- * The first refresh token of a grant: the prefix, 32 random bytes that name its family, and 32 random bytes of its own. Whoever presents
- * a token of the family that is not the current one has had an older one, because no one else knows the family.
+ * The first refresh token of a grant: the prefix, 32 random bytes that name its family, and 32 random bytes of its own. A token
+ * of the family that is not the current one comes from a holder of an older one, because only the tokens of the grant contain the family.
  */
 export function firstRefreshToken(): string {
   return newOpaqueToken('refreshToken').token + randomBytes(32).toString('hex');

@@ -6,6 +6,8 @@ import type { Knex } from 'knex';
  * token was derived with, from the one before it.
  */
 export async function up(knex: Knex): Promise<void> {
+  // In the order in which an earlier version rotates a token, so that the two do not deadlock.
+  await knex.raw(`lock table auth.refresh_tokens in access exclusive mode`);
   await knex.raw(`alter table auth.grants
     add column refresh_family bytea check (length(refresh_family) = 32),
     add column refresh_hash bytea check (length(refresh_hash) = 32),

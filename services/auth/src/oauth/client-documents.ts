@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { BoundedMap, readBounded } from '@wts/access';
 import { Fault, LIMITS, parseJson } from '@wts/contracts';
-import { EgressFailure, openConnector, parseTarget } from '@wts/service-kit/egress';
+import { openConnector, parseTarget } from '@wts/service-kit/egress';
 import type { Connect, ConnectOptions, Target } from '@wts/service-kit/egress';
 import { FairGate } from '@wts/service-kit/fairness';
 import { Client as HttpClient } from 'undici';
@@ -64,7 +64,7 @@ export function openClientDocuments({
   const gate = new FairGate({ ...FETCHES, waitMs: fetchMs, refusal: 'Too many documents of apps are being fetched' });
   // Apart, so that made-up addresses remove no client.
   const [found, failed] = [new BoundedMap<string, Known>(CACHED_MAX), new BoundedMap<string, Known>(CACHED_MAX)];
-  /** Each takes a slot of the gate, so they are few. */
+  /** Each has a slot of the gate, so they are few. */
   const running = new Map<string, Promise<Known>>();
 
   const known = (clientId: string): Known | undefined =>
@@ -96,14 +96,11 @@ export function openClientDocuments({
       if (URL.parse(clientId)?.href !== clientId) return null;
       let asked = known(clientId);
       try {
-        asked ??= await gate.run(
-          network,
-          { signal },
-          async () => known(clientId) ?? (await fetchOnce(clientId, target)),
-        );
+        asked ??= await (running.get(clientId) ??
+          gate.run(network, { signal }, async () => known(clientId) ?? (await fetchOnce(clientId, target))));
       } catch (failure) {
-        // Too many fetches wait.
-        asked = stale(clientId);
+        // A fault says that too many fetches wait; another failure, that the caller has left.
+        asked = failure instanceof Fault ? stale(clientId) : undefined;
         if (asked === undefined) throw failure;
       }
       const { reading, untilMs } = asked.reading instanceof Error ? (stale(clientId) ?? asked) : asked;
@@ -122,9 +119,9 @@ async function read(clientId: string, fetchIt: () => Promise<Buffer | null>): Pr
   try {
     content = await fetchIt();
   } catch (failure) {
-    // An address of a private network, or a document that is too large.
-    const isBlocked = failure instanceof EgressFailure && failure.reason === 'blocked_address';
-    return isBlocked || failure instanceof RangeError ? null : (failure as Error);
+    // A document that is too large is wrong. A name of a private network has the same answer as a name that does not exist, because
+    // otherwise callers could find out the names of private networks.
+    return failure instanceof RangeError ? null : (failure as Error);
   }
   try {
     return content === null ? null : clientOf(clientId, parseJson(content));

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RevocationSender } from '@wts/service-kit/nats';
+import type { Logger } from '@wts/service-kit/observe';
 import { publishGrantsRevoked, publishRevoked } from '../commands/publish-revoked.ts';
 import { newOpaqueToken } from '../domain/opaque-token.ts';
 import type { RefreshHashes } from '../domain/refresh-token.ts';
@@ -22,13 +23,18 @@ export interface Grants {
   revokeOfUsedToken(token: RefreshHashes): Promise<boolean>;
 }
 
-export function openGrants(store: GrantStore, revoke: RevocationSender): Grants {
+export function openGrants(store: GrantStore, revoke: RevocationSender, log: Logger): Grants {
   const announce = (revoked: readonly RevokedGrant[]): Promise<boolean> => publishRevoked(revoke, revoked);
   return {
     createWithCode: async (grant) => {
       const { token, hash } = newOpaqueToken('code');
       if (!(await store.insert({ id: randomUUID(), ...grant }, hash))) return null;
-      await announce(await store.revokeExcess(grant.userId));
+      try {
+        await announce(await store.revokeExcess(grant.userId));
+      } catch (err) {
+        // The code is stored, so the client gets it.
+        log.warn({ err }, 'could not revoke the excess grants of a person; their next consent tries again');
+      }
       return token;
     },
     listOf: (userId) => store.listOf(userId),

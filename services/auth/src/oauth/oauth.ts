@@ -2,6 +2,7 @@ import { apiResourceOf, issuerOf, mcpResourceOf } from '@wts/access';
 import { addressGuard, openResolver } from '@wts/service-kit/egress';
 import type { ConnectOptions } from '@wts/service-kit/egress';
 import type { RevocationSender } from '@wts/service-kit/nats';
+import type { Logger } from '@wts/service-kit/observe';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
 import type { Client } from '../domain/client.ts';
@@ -45,9 +46,10 @@ interface OAuthOptions {
   readonly hasClientDocuments: boolean;
   readonly knex: Knex;
   readonly revoke: RevocationSender;
+  readonly log: Logger;
 }
 
-export function openOAuth({ baseUrl, authUrl, knex, revoke, ...options }: OAuthOptions): OAuth {
+export function openOAuth({ baseUrl, authUrl, knex, revoke, log, ...options }: OAuthOptions): OAuth {
   const store = grantStore(knex);
   const clients = clientStore(knex);
   return {
@@ -56,7 +58,7 @@ export function openOAuth({ baseUrl, authUrl, knex, revoke, ...options }: OAuthO
     clients,
     findClient: options.hasClientDocuments ? finderWithDocuments(clients) : (clientId) => clients.find(clientId),
     hasClientDocuments: options.hasClientDocuments,
-    grants: openGrants(store, revoke),
+    grants: openGrants(store, revoke, log),
     grantStore: store,
     keys: openSigningKeys({
       store: signingKeyStore(knex),

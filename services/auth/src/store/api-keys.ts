@@ -70,6 +70,8 @@ interface KeyRow extends Omit<ApiKey, 'expiresAt' | 'createdAt' | 'lastUsedAt' |
   readonly lastUsedAt: Date | null;
 }
 
+/** Any constant: keeps the locks of people apart from other advisory locks. */
+const CREATE_LOCK = 7_368_032;
 /** In one round; the next one deletes more. */
 const DELETED_MAX = 10_000;
 const COLUMNS = `k.id, k.user_id as "userId", k.label, k.key_prefix as "keyPrefix", k.permissions,
@@ -130,13 +132,18 @@ export function apiKeyStore(knex: Knex): ApiKeyStore {
   };
 }
 
-/** Locks the creating key, so that a revocation of all keys created with it runs before this or finds the new key. */
+/**
+ * Parallel creations of one person take turns, so that each counts what the ones before have created. Locks the creating key, so that
+ * a revocation of all keys created with it runs before this or finds the new key.
+ */
 function insertKey(
   knex: Knex,
   { tokenHash, ...key }: NewStoredKey,
   activeMax: number,
 ): Promise<ApiKey | KeyInsertRefusal> {
   return knex.transaction(async (transaction) => {
+    const turn = `select pg_advisory_xact_lock(:lock::int, hashtext(:userId))`;
+    await rows(transaction, turn, { lock: CREATE_LOCK, userId: key.userId });
     const maker = `select id from auth.api_keys where id = :madeByKey and revoked_at is null for share`;
     if (key.madeByKey !== null && (await rows(transaction, maker, key)).length === 0) return 'maker_revoked';
     // Index api_keys (user_id, created_at).
