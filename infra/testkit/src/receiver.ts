@@ -90,8 +90,6 @@ export async function receiver(options: ReceiverOptions = {}): Promise<Receiver>
     });
   };
   const server = identity === undefined ? createServer(serve) : createTlsServer({ ...identity }, serve);
-  // By default Node ends connections that are idle for five seconds, which is short on a busy machine.
-  server.keepAliveTimeout = 0;
   server.on('connection', (socket: Socket) => tcpSockets.set(socket.remotePort, socket));
   server.on(identity === undefined ? 'connection' : 'secureConnection', (socket: object) =>
     connections.set(socket, ++connectionCount),

@@ -66,7 +66,7 @@ describe('the seed', () => {
       const browser = pages.browser();
       const signedIn = await browser.submit('/sign-in', owner.person);
       assert.equal(signedIn.status, 303, signedIn.text);
-      assert.match((await browser.get('/account')).text, /<h1>Demo Owner<\/h1>/);
+      assert.match((await browser.get('/account')).text, /<h1><bdi>Demo Owner<\/bdi><\/h1>/);
       const identity = `select user_id from auth.identities where issuer = 'wts:accounts' and user_id = $1`;
       assert.equal((await testService.backends.sql(identity, [owner.userId])).length, 1);
     }

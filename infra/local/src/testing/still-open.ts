@@ -6,14 +6,17 @@ const LINES_MAX = 8;
 /** Frames that say nothing about the caller. */
 const OF_OTHERS = /node:|node_modules|testing\/still-open/;
 
-const origins = new WeakMap<object, Error>();
+const origins = new WeakMap<object, string>();
 
-/** From now on, each connection that this process opens keeps the stack of its caller: 10 us each. */
+/**
+ * From now on, each connection that this process opens keeps the stack of its caller: as text, because an error whose text was not read
+ * holds on to all that its frames refer to.
+ */
 export function rememberOrigins(): void {
   const prototype = Socket.prototype as unknown as { connect: (...args: unknown[]) => Socket };
   const { connect } = prototype;
   prototype.connect = function (this: Socket, ...args: unknown[]): Socket {
-    origins.set(this, new Error('opened'));
+    origins.set(this, new Error('opened').stack ?? '');
     return connect.apply(this, args);
   };
 }
@@ -46,7 +49,7 @@ function describe(handle: object): string {
 }
 
 function originOf(handle: object): string {
-  const lines = (origins.get(handle)?.stack ?? '').split('\n').slice(1);
+  const lines = (origins.get(handle) ?? '').split('\n').slice(1);
   const own = lines.filter((line) => !OF_OTHERS.test(line));
   return (own.length === 0 ? lines : own)
     .slice(0, LINES_MAX)
