@@ -23,7 +23,7 @@ import { readHistory, type History, type HistoryRequest } from '../store/history
 import type { Wants } from '../store/record.ts';
 import { nodesStatement, ownWorkspacesStatement, recordsStatement, rolesStatement } from '../store/records.ts';
 import { searchStatement, type SearchRequest } from '../store/search.ts';
-import { GROUPS_FEW, StatementWriter, type Reader, type Statement } from '../store/statement.ts';
+import { hasFewGroups, StatementWriter, type Reader, type Statement } from '../store/statement.ts';
 
 /** The model of a record, for types that may be of any model. */
 function typed(model: string, record: Found): Found {
@@ -240,7 +240,7 @@ export class Reads {
     const { userId, workspaceId } = this.caller.principal;
     if (standby !== null || this.#ready !== null) return null;
     const person = new GroupReader(pool, groupCache).recent(GROUPS_COUNTED_MS, userId, workspaceId);
-    if (person === null || person.at < this.#reached || person.groups.size > GROUPS_FEW) return null;
+    if (person === null || person.at < this.#reached || !hasFewGroups(person)) return null;
     return { reader: { userId, workspaceId: workspaceId ?? null, person, isLive: true }, pool };
   }
 

@@ -17,7 +17,11 @@ export interface Statement {
 }
 
 /** With more groups, statements look them up in a hash table instead of a list. */
-export const GROUPS_FEW = 64;
+const GROUPS_FEW = 64;
+
+export function hasFewGroups({ groups }: GroupsWithGains): boolean {
+  return groups.size <= GROUPS_FEW;
+}
 
 /**
  * Collects the parameters of one statement. Everything that differs by caller is a parameter, so that PostgreSQL plans a statement
@@ -35,7 +39,7 @@ export class StatementWriter {
 
   constructor(reader: Reader) {
     this.reader = reader;
-    this.hasFewGroups = reader.person.groups.size <= GROUPS_FEW;
+    this.hasFewGroups = hasFewGroups(reader.person);
     const { userId, workspaceId } = reader;
     const add = (id: string): string => this.add(id, 'uuid');
     const groups = (): string => (this.hasFewGroups ? this.groupArray : `select unnest(${this.groupArray})`);
