@@ -1,25 +1,17 @@
-/**
- * Writes `dist/`: the client for any platform, and its types, for which those of the contracts are laid beside it. The
- * contracts leave no trace at run time: they are imported as types only.
- */
+/** Writes `dist/`, the published form: JavaScript for any platform, types, source maps. `npm pack` and `pnpm pack` run it first. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const HERE = import.meta.dirname;
 const TSC = join(HERE, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
 
 const to = process.argv[2] ?? join(HERE, 'dist');
-const compile = (...args: string[]): void => {
-  execFileSync(process.execPath, [TSC, ...args], { cwd: HERE, stdio: 'inherit' });
-};
-compile('-p', 'tsconfig.build.json', '--outDir', to);
-compile('-p', 'tsconfig.contracts.json', '--outDir', join(to, 'contracts'));
-for (const name of readdirSync(to, { recursive: true, encoding: 'utf8' })) {
-  if (!name.endsWith('.d.ts')) continue;
+if (!existsSync(TSC)) throw new Error('The dependencies are not installed. Run once in the root: npm run check');
+rmSync(to, { recursive: true, force: true });
+execFileSync(process.execPath, [TSC, '-p', 'tsconfig.build.json', '--outDir', to], { cwd: HERE, stdio: 'inherit' });
+// The compiler rewrites the names of imported files in JavaScript only.
+for (const name of readdirSync(to).filter((file) => file.endsWith('.d.ts'))) {
   const text = readFileSync(join(to, name), 'utf8');
-  const declared = text
-    .replaceAll("'@wts/contracts'", "'./contracts/index.js'")
-    .replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'");
-  writeFileSync(join(to, name), declared);
+  writeFileSync(join(to, name), text.replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'"));
 }

@@ -143,7 +143,7 @@ async function checkFor(resource: ProtectedResource, accept: () => Promise<Accep
     throw refusal('token_invalid', new Error(`the access token is not for ${audience}`));
   } catch (failure) {
     if (!(failure instanceof Fault) || failure.status !== 401) throw failure;
-    throw credentialFault(failure.code, resource, failure.cause);
+    throw credentialFault(failure.code, resource, { cause: failure.cause });
   }
 }
 

@@ -41,10 +41,14 @@ function challengeOf(
 }
 
 /** A refused credential, with the challenge of a resource. Keeps errors.401.www-authenticate. */
-export function credentialFault(code: ErrorCode, resource: ProtectedResource, cause?: unknown): Fault {
+export function credentialFault(
+  code: ErrorCode,
+  resource: ProtectedResource,
+  more: { readonly message?: string; readonly cause?: unknown } = {},
+): Fault {
   return new Fault(code, {
+    ...more,
     headers: { 'WWW-Authenticate': challengeOf(resource, ERROR_OF[code], resource.scopes) },
-    cause,
   });
 }
 

@@ -5,6 +5,7 @@ export { BoundedMap } from './bounded-map.ts';
 export type { GeneratedApiKey } from './api-key.ts';
 export { createAuthenticator } from './authenticator.ts';
 export type { Authenticator, AuthenticatorOptions } from './authenticator.ts';
+export { credentialFault } from './challenge.ts';
 export type { ProtectedResource } from './challenge.ts';
 export { concerns } from './concerns.ts';
 export { identityOf } from './identity-of.ts';

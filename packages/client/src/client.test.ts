@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { RefusedError, SyncClient, SyncError } from './index.ts';
-import type { Change, SyncClientOptions } from './index.ts';
+import type { Change, SyncClientOptions, SyncEvent } from './index.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void;
 
@@ -21,7 +21,7 @@ async function serve(handler: Handler, options: Partial<SyncClientOptions> = {})
   await once(server, 'listening');
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    client: new SyncClient({ baseUrl, token: 'token', retry: FAST, attemptMs: 200, ...options }),
+    client: new SyncClient({ baseUrl, token: 'token', retry: FAST, attemptMs: 1_000, ...options }),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       server.close();
@@ -97,7 +97,7 @@ describe('a call of the client', () => {
 
   it('ends at its deadline with the last failure as cause, and immediately by its signal', async () => {
     await using at = await serve((_req, res) => answer(res, 503, {}));
-    await assert.rejects(at.client.deltas('0', { deadlineMs: 50 }), (error) => {
+    await assert.rejects(at.client.deltas('0', { deadlineMs: 500 }), (error) => {
       assert.ok(error instanceof SyncError && error.cause instanceof SyncError);
       assert.deepEqual([error.code, error.cause.status], ['deadline_exceeded', 503]);
       return true;
@@ -112,6 +112,44 @@ describe('a call of the client', () => {
     await using at = await serve(() => {}, { attemptMs: 60_000 });
     await assert.rejects(at.client.bootstrap({}, { deadlineMs: 50 }), { code: 'deadline_exceeded' });
     await assert.rejects(at.client.deltas('0', { deadlineMs: 50 }), { code: 'deadline_exceeded' });
+  });
+});
+
+describe('the client', () => {
+  const faults: Record<string, [message: RegExp, options: Partial<SyncClientOptions>]> = {
+    'no baseUrl': [/^baseUrl must be the address of the API/, { token: 'token' }],
+    'a baseUrl without a scheme': [/^baseUrl must be/, { baseUrl: 'api.example.com', token: 'token' }],
+    'a baseUrl without a host': [/^baseUrl must be/, { baseUrl: 'https://', token: 'token' }],
+    'no token': [/^token must be an API key/, { baseUrl: 'https://api.example.com' }],
+    'an empty token': [/^token must be an API key/, { baseUrl: 'https://api.example.com', token: '' }],
+  };
+  for (const [name, [message, options]] of Object.entries(faults)) {
+    it(`names the option when given ${name}`, () =>
+      assert.throws(() => new SyncClient(options as SyncClientOptions), { name: 'TypeError', message }));
+  }
+
+  const firstEvent = async (): Promise<SyncEvent | undefined> => {
+    await using at = await serve((req) => req.socket.destroy());
+    return (await at.client.follow().next()).value ?? undefined;
+  };
+
+  it('that cannot connect says so, and in whole milliseconds when it tries again', async () => {
+    const event = await firstEvent();
+    assert.ok(event?.type === 'offline' && event.error.message === 'The connection failed');
+    assert.ok(Number.isInteger(event.retryMs), `${event.retryMs}`);
+  });
+
+  it('that cannot connect from a page of another origin names the setting of the server', async () => {
+    Object.defineProperty(globalThis, 'location', { value: { origin: 'https://app.example.com' }, configurable: true });
+    try {
+      const event = await firstEvent();
+      assert.match(
+        event?.type === 'offline' ? event.error.message : '',
+        /CORS_ORIGINS must list https:\/\/app\.example/,
+      );
+    } finally {
+      Reflect.deleteProperty(globalThis, 'location');
+    }
   });
 });
 

@@ -1,15 +1,16 @@
-import type { BootstrapParameters, DeltasReply, MutateReply } from '@wts/contracts';
 import { Follower } from './follow.ts';
 import type { FollowOptions, SyncEvent } from './follow.ts';
 import { Http } from './http.ts';
 import type { ServerOptions } from './http.ts';
 import { RefusedError, outcomeOf, transactionsOf } from './mutate.ts';
-import type { Change, MutateOutcome } from './mutate.ts';
+import type { MutateOutcome } from './mutate.ts';
+import type { Change } from './records.ts';
 import { retrying } from './retry.ts';
 import type { CallOptions, RetryOptions } from './retry.ts';
 import { openSnapshot } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { SocketLike } from './socket.ts';
+import type { DeltasReply, MutateReply } from './wire.ts';
 
 export interface SyncClientOptions extends ServerOptions {
   /** The id of this device or process. Store it to repeat a `clientTxId` after a restart. Default: a new one. */
@@ -19,7 +20,14 @@ export interface SyncClientOptions extends ServerOptions {
   readonly openSocket?: (url: string) => SocketLike;
 }
 
-export type BootstrapRequest = Pick<BootstrapParameters, 'onlyModels' | 'syncGroups' | 'firstSyncId'>;
+export interface BootstrapRequest {
+  /** Comma-separated model names such as `Task,Comment`. Default: all. */
+  readonly onlyModels?: string;
+  /** Comma-separated ids of workspaces, private projects or the caller. Default: all. */
+  readonly syncGroups?: string;
+  /** The snapshot is taken at this position of the log or later. */
+  readonly firstSyncId?: string;
+}
 
 /** The sync operations of one caller. No work runs between calls; every call ends by its deadline or its signal. */
 export class SyncClient {
@@ -32,7 +40,7 @@ export class SyncClient {
     this.clientId = clientId ?? crypto.randomUUID();
     this.#http = new Http(http);
     this.#retry = retry ?? {};
-    this.#openSocket = openSocket ?? ((url) => new WebSocket(url));
+    this.#openSocket = openSocket ?? openPlatformSocket;
   }
 
   /** Follows the log from a cursor on, and reconnects after every loss of the connection; without a cursor it loads everything first. */
@@ -76,4 +84,13 @@ export class SyncClient {
     if (outcome.results.some(({ success }) => !success)) throw new RefusedError(outcome);
     return outcome;
   }
+}
+
+function openPlatformSocket(url: string): SocketLike {
+  // Node 20 has none.
+  if (typeof WebSocket === 'undefined')
+    throw new TypeError(
+      'There is no WebSocket here. Pass openSocket: (url) => new WebSocket(url), of the package "ws".',
+    );
+  return new WebSocket(url);
 }

@@ -1,4 +1,5 @@
-import type { ErrorBody, ErrorCode } from '@wts/contracts';
+import type { ErrorCode } from './codes.ts';
+import type { ErrorBody } from './wire.ts';
 
 /** An error code of the server, or of the client: no reply, no reply in time, an unreadable reply. */
 export type SyncErrorCode = ErrorCode | 'connection_failed' | 'deadline_exceeded' | 'answer_invalid' | 'refused';

@@ -23,6 +23,10 @@ export class Http {
   readonly #fetch: typeof fetch;
 
   constructor({ baseUrl, token, fetch = globalThis.fetch.bind(globalThis), attemptMs = ATTEMPT_MS }: ServerOptions) {
+    if (!isHttpUrl(baseUrl))
+      throw new TypeError('baseUrl must be the address of the API, such as https://api.example.com.');
+    if (typeof token !== 'function' && (typeof token !== 'string' || token === ''))
+      throw new TypeError('token must be an API key or access token, or a function that returns one.');
     this.baseUrl = baseUrl.replace(/\/$/, '');
     this.attemptMs = attemptMs;
     this.#token = token;
@@ -66,8 +70,19 @@ export class Http {
     } catch (cause) {
       if (cause instanceof SyncError) throw cause;
       if (cause instanceof SyntaxError) throw new SyncError('answer_invalid', 'The answer is not JSON', { cause });
-      const what = signal.aborted ? 'No answer in time' : 'The connection failed';
+      const what = signal.aborted ? 'No answer in time' : `The connection failed${crossOriginAdvice(this.baseUrl)}`;
       throw new SyncError('connection_failed', what, { cause });
     }
   }
+}
+
+function isHttpUrl(text: unknown): boolean {
+  return typeof text === 'string' && /^https?:/i.test(text) && URL.canParse(text);
+}
+
+/** A browser hides from its page whether the server did not answer or does not allow the origin of the page. */
+function crossOriginAdvice(baseUrl: string): string {
+  const origin = (globalThis as { location?: { origin?: string } }).location?.origin;
+  if (origin === undefined || origin === new URL(baseUrl).origin) return '';
+  return `. When the server runs, it may not allow this page: its setting CORS_ORIGINS must list ${origin}`;
 }

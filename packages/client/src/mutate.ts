@@ -1,13 +1,7 @@
-import type { AcceptedMutation, MutateReply, SyncTransaction } from '@wts/contracts';
+import type { ErrorCode } from './codes.ts';
 import { SyncError } from './error.ts';
-
-/** One change; the client adds a `clientTxId` where there is none. */
-export type Change = Omit<SyncTransaction, 'clientTxId' | 'clientId' | 'payload'> & {
-  /** Set it for changes that are stored beyond this process: a repetition with the same id is applied once. */
-  readonly clientTxId?: string;
-  /** Not needed for DELETE, ARCHIVE and UNARCHIVE. */
-  readonly payload?: SyncTransaction['payload'];
-};
+import type { AcceptedChange, Change } from './records.ts';
+import type { MutateReply, SyncTransaction } from './wire.ts';
 
 /** The result of one change. A refusal is in a 200, and does not stop the other changes. */
 export type ChangeResult =
@@ -18,7 +12,7 @@ export type ChangeResult =
       /** The reason, for people. */
       readonly error: string;
       /** The reason, for programs. */
-      readonly code?: MutateReply['results'][number]['code'];
+      readonly code?: ErrorCode;
     };
 
 export interface MutateOutcome {
@@ -27,7 +21,7 @@ export interface MutateOutcome {
   /** One for each change, in their order. */
   readonly results: readonly ChangeResult[];
   /** The accepted ones, with their records. */
-  readonly mutations: readonly AcceptedMutation[];
+  readonly mutations: readonly AcceptedChange[];
 }
 
 /** At least one change was refused; the others were made, as in `outcome`. */

@@ -38,7 +38,7 @@ export class Backoff {
     const bound = Math.min(this.#pauseMsMax, this.#firstPauseMs * 2 ** this.#failures);
     this.#failures += 1;
     const retryAfterMs = error instanceof SyncError ? (error.retryAfterMs ?? 0) : 0;
-    return retryAfterMs + Math.random() * bound;
+    return Math.ceil(retryAfterMs + Math.random() * bound);
   }
 }
 

@@ -1,7 +1,6 @@
 import { SyncError } from './error.ts';
 import type { Http } from './http.ts';
-
-export type SnapshotRecord = { readonly __class: string; readonly id: string } & { readonly [field: string]: unknown };
+import type { SnapshotRecord } from './records.ts';
 
 /** Everything the caller may see, exactly as it is at `lastSyncId`. */
 export interface Snapshot {
@@ -59,7 +58,7 @@ async function* recordsOf(
     if (last !== undefined && !('__class' in last)) end = last;
     const records = end === undefined ? lines : lines.slice(0, -1);
     count += records.length;
-    return records as readonly SnapshotRecord[];
+    return records as readonly object[] as readonly SnapshotRecord[];
   };
   try {
     yield take(begun);

@@ -1,4 +1,4 @@
-import type { ServerFrame, SubscribeFrame } from '@wts/contracts';
+import type { ServerFrame, SubscribeFrame } from './wire.ts';
 
 /** The used parts of a WebSocket of a browser, of Node, or of a library. */
 export interface SocketLike {

@@ -33,10 +33,34 @@ describe('verifyWebhook', () => {
       headers({ 'webhook-timestamp': String(nowMs / 1000 - 301), 'webhook-signature': sign(nowMs / 1000 - 301) }),
     ],
     'with a time that is no number': [headers({ 'webhook-timestamp': '1e9', 'webhook-signature': sign(1e9) })],
+    'with more signatures than a delivery has, of which it reads a few': [
+      headers({ 'webhook-signature': `${'v1,AAAA '.repeat(10)}${sign()}` }),
+    ],
     'with a signature that is not base64': [headers({ 'webhook-signature': 'v1,%%%' })],
   };
   for (const [name, [given, text = body]] of Object.entries(refused)) {
     it(`refuses a request ${name}`, () =>
       assert.rejects(verifyWebhook(secret, given, text, nowMs), WebhookSignatureError));
+  }
+
+  it('reads names of headers in any case, from any kind of headers, and a body of bytes', async () => {
+    const capitals = { 'Webhook-Id': id, 'WEBHOOK-TIMESTAMP': [String(nowMs / 1000)], 'Webhook-Signature': sign() };
+    const foreign = { get: (name: string) => headers()[name] ?? null };
+    const bytes = Buffer.from(`--${body}--`).subarray(2, -2);
+    for (const given of [capitals, foreign, headers()])
+      for (const raw of [body, Buffer.from(body), bytes, new Uint8Array(bytes), new Uint8Array(bytes).buffer])
+        assert.equal((await verifyWebhook(secret, given, raw, nowMs)).id, id);
+  });
+
+  const faults: Record<string, [message: RegExp, given: unknown[]]> = {
+    'a parsed body': [/^Pass the raw body of the request.*express\.raw/, [secret, headers(), JSON.parse(body)]],
+    'no body': [/^Pass the raw body of the request/, [secret, headers(), undefined]],
+    'no secret': [/^Pass the secret of the endpoint/, [undefined, headers(), body]],
+    'a secret that is no base64': [/^Pass the secret of the endpoint/, ['whsec_%', headers(), body]],
+    'no headers': [/^Pass the headers of the request/, [secret, undefined, body]],
+  };
+  for (const [name, [message, given]] of Object.entries(faults)) {
+    it(`tells the caller what to pass when given ${name}`, () =>
+      assert.rejects(verifyWebhook(...(given as Parameters<typeof verifyWebhook>)), { name: 'TypeError', message }));
   }
 });

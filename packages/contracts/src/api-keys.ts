@@ -57,7 +57,7 @@ const keyProperties = {
           id: { ...uuid, description: 'The `id` of that key; only its owner gets it.' },
           keyPrefix: {
             type: 'string',
-            description: 'The first characters of the token of that key; only its owner gets them.',
+            description: 'Prefix of the key. Shown only to its owner.',
           },
         },
       },

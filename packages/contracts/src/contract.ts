@@ -58,6 +58,9 @@ export interface Contract<S extends Shape = Shape> {
     readonly description?: string;
     /** JSON unless stated, as every request body is. Keeps meta.bodies.json. */
     readonly contentType?: string;
+    /** Another type of the same reply, for clients that accept it. With it, a refused operation has this schema and status 400. */
+    readonly negotiatedType?: string;
+    readonly refusalExample?: unknown;
     readonly schema: JsonSchema;
     readonly example?: unknown;
     readonly examples?: Examples;

@@ -148,7 +148,7 @@ export const ERRORS = {
   webhooks_not_configured: row(
     503,
     'Webhooks are not configured',
-    'This deployment has no key for the secrets of webhooks: ask its operator to set `WEBHOOK_SECRET_KEY`.',
+    'Webhooks are not set up here. Ask the operator to set `WEBHOOK_SECRET_KEY`.',
   ),
 } as const satisfies Record<string, ErrorRow>;
 

@@ -1,12 +1,29 @@
 import { contract, type BodyOf } from './contract.ts';
 import { LIMITS } from './limits.ts';
 
+/** Of the draft "GraphQL over HTTP". */
+export const RESPONSE_TYPE = 'application/graphql-response+json';
+
 const shared = { tag: 'GraphQL' } as const;
 
 const object = (description: string) =>
   ({ type: ['object', 'null'], additionalProperties: true, description }) as const;
 
 export type GraphqlRequest = BodyOf<typeof query>;
+
+const documentText = {
+  type: 'string',
+  maxLength: LIMITS.graphDocumentCharsMax,
+  description: 'The document: one or more operations, and fragments.',
+} as const;
+const properties = {
+  variables: object('Values of the variables of the operation.'),
+  operationName: {
+    type: ['string', 'null'],
+    maxLength: 255,
+    description: 'The operation to run, when the document has several.',
+  },
+} as const;
 
 /** Keeps graphql.post.body, graphql.scope.any-bearer. */
 export const query = contract({
@@ -22,28 +39,40 @@ export const query = contract({
   scope: 'read',
   callers: ['agent'],
   body: {
-    type: 'object',
-    additionalProperties: true,
-    properties: {
-      query: {
-        type: ['string', 'null'],
-        maxLength: LIMITS.graphDocumentCharsMax,
-        description: 'The document: one or more operations, and fragments.',
+    anyOf: [
+      {
+        type: 'object',
+        description: 'An operation with its document.',
+        additionalProperties: true,
+        required: ['query'],
+        properties: {
+          query: documentText,
+          ...properties,
+          extensions: object('For tools; `persistedQuery` stores the document.'),
+        },
       },
-      variables: object('Values of the variables of the operation.'),
-      operationName: {
-        type: ['string', 'null'],
-        maxLength: 255,
-        description: 'The operation to run, when the document has several.',
+      {
+        type: 'object',
+        description: 'An operation by the hash of its document.',
+        additionalProperties: true,
+        required: ['extensions'],
+        properties: {
+          query: { ...documentText, type: ['string', 'null'] },
+          ...properties,
+          extensions: object('`persistedQuery`: names a document by its hash.'),
+        },
       },
-      extensions: object('`persistedQuery`: names a document by its hash.'),
-    },
+    ],
   },
   bodyBytesMax: LIMITS.bodyBytes,
   bodyExample: { query: 'query Me { viewer { id name } }' },
   reply: {
     status: 200,
     description: 'The result.',
+    negotiatedType: RESPONSE_TYPE,
+    refusalExample: {
+      errors: [{ message: 'Cannot query field "nam" on type "User".', extensions: { code: 'VALIDATION_FAILED' } }],
+    },
     schema: {
       type: 'object',
       additionalProperties: false,

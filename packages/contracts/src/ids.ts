@@ -1,5 +1,3 @@
-import { LIMITS } from './limits.ts';
-
 /** Identifiers that cross a process boundary, each with its parser. */
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
@@ -18,8 +16,6 @@ export const URL_KEY_PATTERN = '^[a-z0-9-]+$';
 export const NOT_BLANK_PATTERN = '\\S';
 /** A number in a query: of any size, because it is clamped. */
 export const COUNT_PATTERN = '^[0-9]{1,64}$';
-/** The size of a page of deliveries: 1 to `LIMITS.deliveriesPageMax`. */
-export const PAGE_SIZE_PATTERN = '^([1-9][0-9]?|100)$';
 
 /** Each pattern in words, for error messages. */
 const WORDS: ReadonlyMap<string, string> = new Map([
@@ -28,7 +24,6 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   [URL_KEY_PATTERN, 'must be lowercase letters, digits and hyphens'],
   [NOT_BLANK_PATTERN, 'must not be blank'],
   [COUNT_PATTERN, 'must be a whole number in 1 to 64 digits'],
-  [PAGE_SIZE_PATTERN, `must be a whole number from 1 to ${LIMITS.deliveriesPageMax}`],
 ]);
 
 export function wordsOf(pattern: string): string | undefined {

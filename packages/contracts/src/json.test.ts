@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import type { ErrorCode } from './errors.ts';
 import { Fault } from './errors.ts';
+import { describeJsonFault } from './json-fault.ts';
 import { isStorableText, parseJson } from './json.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8');
@@ -15,6 +17,15 @@ function refuses(input: string | Uint8Array, code: ErrorCode, sentence: RegExp):
       return true;
     },
   );
+}
+
+function isParsed(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 describe('parsing JSON', () => {
@@ -58,6 +69,48 @@ describe('parsing JSON', () => {
     }
     refuses('', 'malformed_json', /empty/);
     refuses(' \n', 'malformed_json', /empty/);
+  });
+
+  it('names the line, the column and the mistake [errors.400.json]', () => {
+    for (const [text, place] of [
+      ['{"a":1,}', 'line 1, column 8: a name is missing here; the last one has no comma after it.'],
+      ['[1,\n 2,\n]', 'line 3, column 1: a value is missing here; the last one has no comma after it.'],
+      ['{\r\n  // text\r\n}', 'line 2, column 3: JSON has no comments.'],
+      ['{"a":1 /* b */}', 'line 1, column 8: JSON has no comments.'],
+      ["{'a':1}", 'line 1, column 2: strings and names must be in double quotes.'],
+      ['{"a":\'b\'}', 'line 1, column 6: strings and names must be in double quotes.'],
+      ['{a:1}', 'line 1, column 2: a name in double quotes must be here.'],
+      [
+        '{"a":NaN}',
+        'line 1, column 6: no JSON value: use a string in double quotes, a number, true, false, null, { or [.',
+      ],
+      ['{"a" 1}', 'line 1, column 6: a colon must follow the name.'],
+      ['{"a":1 "b":2}', 'line 1, column 8: a comma or } must follow the value.'],
+      ['{"a":1]', 'line 1, column 7: a comma or } must follow the value.'],
+      ['{} x', 'line 1, column 4: more text follows the value.'],
+      [
+        '{"a":"b\nc"}',
+        'line 1, column 8: a line break or another control character in a string must be escaped, as \\n.',
+      ],
+      ['"\\q"', 'line 1, column 2: this escape does not exist; a backslash itself is \\\\.'],
+      ['{"a":"b', 'line 1, column 8: a string is not closed.'],
+      ['{"a":[1', 'line 1, column 8: the text ends before it is complete.'],
+    ] as const) {
+      assert.throws(() => parseJson(bytes(text)), { message: `The text is not valid JSON: ${place}` }, text);
+    }
+  });
+
+  it('finds a mistake exactly where JSON.parse finds one, in any text of JSON with a change', () => {
+    const chars = ['{', '}', '[', ']', ':', ',', '"', '\\', 'n', 't', '0', '-', '.', 'e', '+', ' ', '\n', '\0'];
+    const changed = fc.tuple(fc.json(), fc.nat(), fc.constantFrom(...chars), fc.boolean());
+    fc.assert(
+      fc.property(changed, ([json, place, char, isReplaced]) => {
+        const at = place % (json.length + 1);
+        const text = json.slice(0, at) + char + json.slice(isReplaced ? at + 1 : at);
+        assert.equal(describeJsonFault(text) === null, isParsed(text), text);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it('accepts 64 levels and refuses more, also 20 000 [errors.400.json]', () => {

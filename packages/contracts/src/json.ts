@@ -1,4 +1,5 @@
 import { Fault } from './errors.ts';
+import { describeJsonFault } from './json-fault.ts';
 import { LIMITS } from './limits.ts';
 
 interface JsonTextFacts {
@@ -47,7 +48,8 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw malformed(text.trim() === '' ? 'The JSON text is empty.' : 'The text is not valid JSON.', cause);
+    if (text.trim() === '') throw malformed('The JSON text is empty.', cause);
+    throw malformed(`The text is not valid JSON: ${describeJsonFault(text) ?? 'it cannot be read'}.`, cause);
   }
 }
 

@@ -206,11 +206,11 @@ export const createInvitation = contract({
     additionalProperties: false,
     properties: {
       email: {
-        type: 'string',
+        type: ['string', 'null'],
         format: 'idn-email',
         maxLength: 320,
         description:
-          'The only address that may redeem it, once. Without it, every person with the code may redeem it until it expires.',
+          'The only address that may redeem it, once. Without it, or with null, every person with the code may redeem it until it expires.',
       },
       role: {
         type: 'string',
@@ -340,8 +340,14 @@ export const internalReadInvitation = contract({
       invitation: {
         type: 'object',
         additionalProperties: false,
-        required: ['workspaceName', 'email'],
-        properties: { workspaceName: { type: 'string' }, email: { type: ['string', 'null'] } },
+        required: ['workspaceId', 'workspaceName', 'email', 'role', 'createdBy'],
+        properties: {
+          workspaceId: uuid,
+          workspaceName: { type: 'string' },
+          email: { type: ['string', 'null'] },
+          role: { type: 'string', enum: ROLES },
+          createdBy: uuid,
+        },
       },
     }),
   },

@@ -57,11 +57,13 @@ export const description = contract({
   errors: [],
 });
 
+const segment = { type: 'string', minLength: 1, maxLength: 100 } as const;
+/** `version` is the hash of all files of the page. */
 const fileParams = {
   type: 'object',
   additionalProperties: false,
-  required: ['file'],
-  properties: { file: { type: 'string', minLength: 1, maxLength: 100 } },
+  required: ['version', 'file'],
+  properties: { version: segment, file: segment },
 } as const;
 
 const HTML = { status: 200, contentType: 'text/html; charset=utf-8' };
@@ -73,7 +75,7 @@ export const docs = page({ id: 'docs', path: '/docs', summary: 'This description
 
 /** The files of that page. */
 export const docsFile = page(
-  { id: 'docsFile', path: '/docs/{file}', summary: 'A file of the page', params: fileParams },
+  { id: 'docsFile', path: '/docs/{version}/{file}', summary: 'A file of the page', params: fileParams },
   SCRIPT,
 );
 
@@ -86,16 +88,21 @@ export const docsSlash = page(
 export const root = page({ id: 'root', path: '/', summary: 'Redirects browsers to the page' }, { status: 302 });
 
 /** For who runs a webhook endpoint: its deliveries, and what can be done about them. */
-export const consolePage = page({ id: 'console', path: '/console', summary: 'The delivery console, as a page' }, HTML);
+export const consolePage = page({ id: 'console', path: '/console', summary: 'The webhooks console, as a page' }, HTML);
 
 /** What that page is made of. */
 export const consoleFile = page(
-  { id: 'consoleFile', path: '/console/{file}', summary: 'A file of the delivery console', params: fileParams },
+  {
+    id: 'consoleFile',
+    path: '/console/{version}/{file}',
+    summary: 'A file of the webhooks console',
+    params: fileParams,
+  },
   SCRIPT,
 );
 
 export const consoleSlash = page(
-  { id: 'consoleSlash', path: '/console/', summary: 'The way to the delivery console, without the slash' },
+  { id: 'consoleSlash', path: '/console/', summary: 'The way to the webhooks console, without the slash' },
   WITHOUT_SLASH,
 );
 
@@ -103,7 +110,7 @@ export const consoleSlash = page(
 export const graphiqlPage = page({ id: 'graphiql', path: '/graphql', summary: 'GraphiQL, as a page' }, HTML);
 
 export const graphiqlFile = page(
-  { id: 'graphiqlFile', path: '/graphql/ui/{file}', summary: 'A file of GraphiQL', params: fileParams },
+  { id: 'graphiqlFile', path: '/graphql/ui/{version}/{file}', summary: 'A file of GraphiQL', params: fileParams },
   SCRIPT,
 );
 

@@ -32,6 +32,7 @@ export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
     publish: [
       STREAM.subject,
       STREAM.handover,
+      STREAM.committed,
       ...READING,
       ...FOLLOWING,
       `$JS.API.STREAM.CREATE.${STREAM.name}`,
@@ -40,8 +41,8 @@ export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
     subscribe: [STREAM.handover, STREAM.revoked, REPLIES],
   },
   'webhook-dispatcher': {
-    publish: [STREAM.webhooks, ...READING, ...FOLLOWING],
-    subscribe: [STREAM.handover, STREAM.webhooks, REPLIES],
+    publish: [STREAM.webhooks],
+    subscribe: [STREAM.committed, STREAM.webhooks],
   },
   verify: {
     publish: [
@@ -77,6 +78,23 @@ export function natsUsersConfiguration(): string {
     ].join('\n');
   });
   return `${HEAD}users: [\n${users.join('\n')}\n]\n`;
+}
+
+/** The table of users in infra/nats/README.md. The subjects of JetStream are left out: users.conf has them. */
+export function natsUsersTable(): string {
+  const rows = NATS_USERS.map((user) => {
+    const { publish, subscribe } = NATS_PERMISSIONS[user];
+    return `| \`wts_${user}\` | \`${natsPasswordVariable(user)}\` | ${cellOf(publish)} | ${cellOf(subscribe)} |`;
+  });
+  return ['| user | variable with its password | publishes | receives |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function cellOf(subjects: readonly string[]): string {
+  if (subjects.includes('>')) return 'everything';
+  const own = subjects.filter((subject) => subject.startsWith('wts.')).map((subject) => `\`${subject}\``);
+  const stream = subjects.some((subject) => subject.startsWith('$JS.')) ? ['requests to JetStream'] : [];
+  const replies = subjects.includes(REPLIES) ? ['replies'] : [];
+  return [...own, ...stream, ...replies].join(', ') || 'nothing';
 }
 
 const HEAD = `# Who may publish and receive what on NATS. Made by \`npm run settings\` from packages/contracts/src/nats-users.ts.

@@ -1,6 +1,5 @@
 import { contract } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
-import { COUNT_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
 import { memberExample, memberSchema } from './members.ts';
 import { okBody, timestamp, uuid } from './parts.ts';
@@ -30,9 +29,10 @@ function pageQuery(after: string) {
     properties: {
       after: { ...uuid, description: after },
       limit: {
-        type: 'string',
-        pattern: COUNT_PATTERN,
-        description: `Default ${LIMITS.listPageDefault}, clamped to 1..${LIMITS.listPageMax}.`,
+        type: 'integer',
+        minimum: 0,
+        default: LIMITS.listPageDefault,
+        description: `How many, clamped to 1..${LIMITS.listPageMax}.`,
       },
     },
   } as const;

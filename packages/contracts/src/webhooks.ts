@@ -1,6 +1,5 @@
 import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
-import { PAGE_SIZE_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
 import { okBody, timestamp, uuid } from './parts.ts';
 import { attemptSchema, deliveryExample, deliverySchema } from './webhooks/delivery.ts';
@@ -191,9 +190,11 @@ export const listDeliveries = contract({
     type: 'object',
     properties: {
       limit: {
-        type: 'string',
-        pattern: PAGE_SIZE_PATTERN,
-        description: `How many, 1 to ${LIMITS.deliveriesPageMax}; default ${LIMITS.deliveriesPageDefault}.`,
+        type: 'integer',
+        minimum: 1,
+        maximum: LIMITS.deliveriesPageMax,
+        default: LIMITS.deliveriesPageDefault,
+        description: 'How many.',
       },
       before: {
         ...timestamp,

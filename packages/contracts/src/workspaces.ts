@@ -123,10 +123,10 @@ export const createWorkspace = contract({
         description: 'Its unique name in URLs: lowercase letters, digits and hyphens. It cannot be changed later.',
       },
       logoUrl: {
-        type: 'string',
+        type: ['string', 'null'],
         maxLength: 2048,
         format: 'http-url',
-        description: 'Absolute http or https URL of a picture.',
+        description: 'Absolute http or https URL of a picture; null for none.',
       },
     },
   },

@@ -1,6 +1,6 @@
 export { Entry } from './entry.ts';
-export { LogReader } from './log-reader.ts';
-export type { LogHead, LogPage } from './log-reader.ts';
+export { LOG_COLUMNS, LogReader, storedEntry } from './log-reader.ts';
+export type { LogHead, LogPage, LogRow } from './log-reader.ts';
 export type { Logger } from './logger.ts';
 export type { Queryable } from './queryable.ts';
 export { hasEntries, readEntries } from './read-entries.ts';

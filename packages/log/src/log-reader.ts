@@ -23,10 +23,10 @@ export interface LogPage {
 }
 
 /** A stored entry with its data and record as JSON text. `data` is null where it equals the record. */
-type LogRow = Omit<StoredEntry, 'data' | 'record'> & { readonly data: string | null; readonly record: string };
+export type LogRow = Omit<StoredEntry, 'data' | 'record'> & { readonly data: string | null; readonly record: string };
 
-/** `syncId` is text: an `order by` must name `sync_actions.sync_id`, or '10' sorts before '9'. */
-const COLUMNS = `sync_id::text as "syncId", event_id as "eventId", workspace_id as "workspaceId", group_id as "groupId",
+/** The columns of a `LogRow`. `syncId` is text: an `order by` must name `sync_actions.sync_id`, or '10' sorts before '9'. */
+export const LOG_COLUMNS = `sync_id::text as "syncId", event_id as "eventId", workspace_id as "workspaceId", group_id as "groupId",
   model as "modelName", model_id as "modelId", action, record::text as record, data::text as data, changed, completes,
   actor_id as "actorId", client_id as "clientId", client_tx_id as "clientTxId",
   to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"`;
@@ -35,7 +35,7 @@ const READ = `with next as materialized (
     select (select sync_id from sync.sync_actions where sync_id > $1::bigint order by sync_id limit 1) as at
   )
   select (select ${HEAD})::text as head, floor::text, epoch::text, page.* from sync.log_state left join (
-    select ${COLUMNS}, sync_id as position from sync.sync_actions
+    select ${LOG_COLUMNS}, sync_id as position from sync.sync_actions
     where sync_id >= (select at from next) and sync_id < (select at from next) + $2::int
   ) page on true order by page.position`;
 
@@ -75,7 +75,7 @@ export class LogReader {
   async at(positions: readonly bigint[]): Promise<Map<bigint, StoredEntry>> {
     if (positions.length === 0) return new Map();
     const { rows } = await this.#database.query<LogRow>(
-      `select ${COLUMNS} from sync.sync_actions where sync_id = any($1::bigint[])`,
+      `select ${LOG_COLUMNS} from sync.sync_actions where sync_id = any($1::bigint[])`,
       [positions.map(String)],
     );
     return new Map(rows.map((row) => [BigInt(row.syncId), storedEntry(row)]));
@@ -83,7 +83,7 @@ export class LogReader {
 }
 
 /** Field by field, because a row has more columns than an entry that is sent may have. */
-function storedEntry(row: LogRow): StoredEntry {
+export function storedEntry(row: LogRow): StoredEntry {
   const record = JSON.parse(row.record) as ModelRecord;
   return {
     syncId: row.syncId,

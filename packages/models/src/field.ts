@@ -192,32 +192,36 @@ const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 const dateText = /^\d{4}-\d{2}-\d{2}$/;
 const timestampText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
+/** Numbers below are refused: they are seconds by mistake, because no second up to the year 9999 has a larger number. */
+const EPOCH_MS_MIN = Date.UTC(2000, 0, 1);
+
 /** A day: `YYYY-MM-DD` on the wire. Epoch milliseconds and timestamps are read as the UTC day they fall on. */
 export function date<Nullable extends boolean = false>(
   options: Options<string, Nullable>,
 ): Field<OrNull<string, Nullable>> {
-  return field({ sqlType: 'date', schema: { type: 'string', format: 'date', maxLength: 10 } }, options, (value) => {
-    const ms = typeof value === 'string' && dateText.test(value) ? dayMs(value) : instantMs(value);
-    return ms === null
-      ? refuse('must be a day such as 2026-11-21')
-      : accept(new Date(Math.floor(ms / DAY_MS) * DAY_MS).toISOString().slice(0, 10));
-  });
+  return field({ sqlType: 'date', schema: { type: 'string', format: 'date', maxLength: 10 } }, options, (value) =>
+    readTime(value, 'a day such as 2026-11-21', (ms) =>
+      new Date(Math.floor(ms / DAY_MS) * DAY_MS).toISOString().slice(0, 10),
+    ),
+  );
 }
 
 /** A time: ISO 8601 UTC with milliseconds on the wire. Any offset, a day without time and epoch milliseconds are read too. Keeps sync.mutate.dates. */
 export function timestamp<Nullable extends boolean = false>(
   options: Options<string, Nullable>,
 ): Field<OrNull<string, Nullable>> {
-  return field(
-    { sqlType: 'timestamptz', schema: { type: 'string', format: 'date-time', maxLength: 35 } },
-    options,
-    (value) => {
-      const ms = typeof value === 'string' && dateText.test(value) ? dayMs(value) : instantMs(value);
-      return ms === null
-        ? refuse('must be a timestamp such as 2026-11-21T09:00:00.000Z')
-        : accept(new Date(ms).toISOString());
-    },
+  const schema = { type: 'string', format: 'date-time', maxLength: 35 };
+  return field({ sqlType: 'timestamptz', schema }, options, (value) =>
+    readTime(value, 'a timestamp such as 2026-11-21T09:00:00.000Z', (ms) => new Date(ms).toISOString()),
   );
+}
+
+/** Keeps sync.mutate.epoch-seconds. */
+function readTime(value: unknown, expected: string, toText: (ms: number) => string): Reading<string> {
+  if (typeof value === 'number' && value < EPOCH_MS_MIN)
+    return refuse(`must be ${expected}, or epoch milliseconds from the year 2000 on (multiply seconds by 1000)`);
+  const ms = typeof value === 'string' && dateText.test(value) ? dayMs(value) : instantMs(value);
+  return ms === null ? refuse(`must be ${expected}`) : accept(toText(ms));
 }
 
 /** A past time: at most a day in the future, because the clocks of clients differ. Keeps sync.mutate.completed. */

@@ -226,7 +226,7 @@ describe('a record', () => {
       priority: fc.integer({ min: 0, max: 4 }),
       labelIds: fc.array(fc.uuid(), { maxLength: 3 }),
       startDate: fc.constantFrom(null, '2026-11-21', dayMs),
-      completedAt: fc.option(fc.integer({ min: 0, max: dayMs })),
+      completedAt: fc.option(fc.integer({ min: Date.UTC(2000, 0, 1), max: dayMs })),
       projectId: fc.option(fc.uuid()),
     },
     { requiredKeys: [] },

@@ -72,11 +72,23 @@ export const changePassword = form({
   summary: 'Changes the password',
 });
 export const createKey = form({ id: 'createKeyOnPage', path: '/account/keys', summary: 'Creates an API key' });
+export const revokeKeyPage = page({
+  id: 'revokeKeyPage',
+  path: '/account/keys/{keyId}/revoke',
+  summary: 'Asks before an API key is revoked',
+  params: byId('keyId'),
+});
 export const revokeKey = form({
   id: 'revokeKeyOnPage',
   path: '/account/keys/{keyId}/revoke',
   summary: 'Revokes an API key',
   params: byId('keyId'),
+});
+export const revokeAppPage = page({
+  id: 'revokeAppPage',
+  path: '/account/apps/{grantId}/revoke',
+  summary: 'Asks before the access of an app is revoked',
+  params: byId('grantId'),
 });
 export const revokeApp = form({
   id: 'revokeApp',

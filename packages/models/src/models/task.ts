@@ -38,7 +38,7 @@ export const Task = model({
     labelIds: references('Label', 'clear', 50, { doc: 'Ids of its labels.', initial: [] }),
     sortOrder: rank({ doc: 'Sort position in lists.', initial: '' }),
     repeatRule: repeatRule({
-      doc: 'How it repeats: an RFC 5545 RRULE such as `FREQ=WEEKLY;BYDAY=MO,TH`, daily or slower, in capitals.',
+      doc: 'How it repeats: an RFC 5545 RRULE such as `FREQ=WEEKLY;BYDAY=MO,TH`, daily or slower, in capitals. It is stored and shown; the server does not act on it yet, so completing the task creates no next one.',
       nullable: true,
     }),
     repeatTemplateId: reference('Task', 'clear', {

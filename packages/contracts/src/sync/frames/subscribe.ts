@@ -6,7 +6,7 @@ import { frame, type FrameOf } from './frame.ts';
 export const subscribeFrame = frame({
   type: 'subscribe',
   to: 'server',
-  description: `Send it within ${LIMITS.socketSubscribeTimeoutMs / 1000} seconds; you may send it again later. A list \`groups\` narrows what you get and implies letters, like \`syncGroups\` in deltas.`,
+  description: `The first frame. Send it within ${LIMITS.socketSubscribeTimeoutMs / 1000} seconds; you may send it again later, when frames of other types are ignored. A list \`groups\` narrows what you get and implies letters, like \`syncGroups\` in deltas.`,
   schema: {
     type: 'object',
     required: ['type', 'afterSyncId'],

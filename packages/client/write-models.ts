@@ -1,0 +1,81 @@
+/** `npm run models`: writes the types that follow from packages/models and packages/contracts. A test compares the files with them. */
+import { ACTIONS, ERROR_CODES, webhookApi } from '@wts/contracts';
+import { MODELS, insertSchema, recordSchema, setChangesOf, updateSchema } from '@wts/models';
+import type { Model } from '@wts/models';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const HEAD = '// Written by `npm run models` in packages/client. Do not edit.\n';
+
+/** The generated files, by their names in `src/`. */
+export function generatedFiles(): Readonly<Record<string, string>> {
+  const rows = MODELS.map((declared) => `  readonly ${declared.name}: {\n${row(declared)}  };\n`).join('');
+  return {
+    'models.ts': `${HEAD}
+${MODELS.map(recordOf).join('\n')}
+/** What a client may send of each model: \`needed\` has no default, \`assigned\` is set by the server, \`fixed\` only on creation. */
+export interface Models {
+${rows}}
+`,
+    'codes.ts': `${HEAD}
+/** The \`code\` of an error of the server. */
+export type ErrorCode =
+${members(ERROR_CODES)};
+
+/** The \`type\` of a delivery. */
+export type EventType =
+${members([...webhookApi.EVENT_TYPES, webhookApi.TEST_EVENT_TYPE])};
+`,
+  };
+}
+
+function recordOf(declared: Model): string {
+  const { properties } = recordSchema(declared) as { properties: Readonly<Record<string, Schema>> };
+  const fields = Object.entries(properties).map(
+    ([name, schema]) => `${doc(schema['description'] as string, '  ')}  readonly ${name}: ${typeOf(schema)};\n`,
+  );
+  return `${doc(declared.doc, '')}export type ${declared.name} = {\n${fields.join('')}};\n`;
+}
+
+function row(declared: Model): string {
+  const fields = Object.entries(declared.fields);
+  const inserted = insertSchema(declared);
+  const { insert, update } = { insert: inserted !== null, update: updateSchema(declared) !== null };
+  const allowed: Readonly<Record<(typeof ACTIONS)[number], boolean>> = {
+    INSERT: insert,
+    UPDATE: update,
+    DELETE: declared.permissions.delete !== 'service',
+    ARCHIVE: declared.archivable,
+    UNARCHIVE: declared.archivable,
+  };
+  const sets = setChangesOf(declared).flatMap(({ added, removed }) => [added, removed]);
+  const rules = {
+    actions: ACTIONS.filter((action) => allowed[action]),
+    needed: (inserted?.['required'] ?? []) as readonly string[],
+    assigned: fields.filter(([, { assigned }]) => assigned !== undefined).map(([name]) => name),
+    fixed: fields.filter(([, { assigned, immutable }]) => immutable && assigned === undefined).map(([name]) => name),
+    sets,
+  };
+  const lines = Object.entries(rules).map(([name, values]) => `    readonly ${name}: ${union(values)};\n`);
+  return `    readonly record: ${declared.name};\n${lines.join('')}`;
+}
+
+function typeOf(schema: Schema): string {
+  if (Array.isArray(schema['anyOf'])) return (schema['anyOf'] as Schema[]).map(typeOf).join(' | ');
+  if (Array.isArray(schema['enum'])) return union(schema['enum'] as string[]);
+  if (schema['type'] === 'array') return `readonly ${typeOf(schema['items'] as Schema)}[]`;
+  if (schema['type'] === 'integer') return 'number';
+  if (['string', 'boolean', 'null'].includes(schema['type'] as string)) return schema['type'] as string;
+  throw new Error(`No type is known for the schema ${JSON.stringify(schema)}`);
+}
+
+const doc = (text: string, indent: string): string => `${indent}/** ${text} */\n`;
+const union = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(' | ') || 'never';
+const members = (values: readonly string[]): string => values.map((value) => `  | '${value}'`).join('\n');
+
+if (import.meta.main) {
+  for (const [name, text] of Object.entries(generatedFiles()))
+    writeFileSync(join(import.meta.dirname, 'src', name), text);
+}
