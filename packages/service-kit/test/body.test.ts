@@ -132,7 +132,8 @@ describe('the body of a request', () => {
       'of a JSON dialect': 'application/vnd.api+json',
       'in latin1': 'application/json; charset=latin1',
       'in UTF-16': 'application/json; charset=utf-16',
-      'with an unknown parameter': 'application/json; version=2',
+      'in UTF-8 and in another charset': 'application/json; charset=utf-8; charset=latin1',
+      'with a parameter that is cut': 'application/json; profile="a',
       'of two types': 'application/json, text/plain',
     };
     for (const [what, type] of Object.entries(types)) {
@@ -149,11 +150,13 @@ describe('the body of a request', () => {
         isRefusal(await post({ title: 'x' }).set('content-encoding', encoding), 415, 'unsupported_media_type');
       }
     });
-    it('is accepted with every spelling of JSON in UTF-8', async () => {
+    it('is accepted with every spelling of JSON in UTF-8, and with any other parameter [errors.415.media-type]', async () => {
       for (const type of [
         'application/json;charset=utf-8',
         'Application/JSON; Charset="UTF-8"',
         'application/json ; charset=UTF-8',
+        'application/json; charset=utf8',
+        'application/json; odata.metadata=minimal; profile="https://example.org/a;b"; v=2;',
       ]) {
         await request(demo.service.url)
           .post('/things/a')

@@ -28,7 +28,10 @@ export const demo = {
     query: {
       type: 'object',
       additionalProperties: false,
-      properties: { limit: { type: 'string', pattern: '^[0-9]{1,3}$' } },
+      properties: {
+        limit: { type: 'string', pattern: '^[0-9]{1,3}$' },
+        count: { type: 'integer', minimum: 1, maximum: 100 },
+      },
     },
     bodyBytesMax: BODY_BYTES_MAX,
     body: {

@@ -19,10 +19,12 @@ describe('a service over HTTP', () => {
 
   describe('replies', () => {
     it('with what the handler returned, the version and the id of the request', async () => {
-      const answer = await post({ title: 'x' }, '/things/abc?limit=5').set('x-request-id', 'Mine.1').expect(201);
+      const answer = await post({ title: 'x' }, '/things/abc?limit=5&count=7')
+        .set('x-request-id', 'Mine.1')
+        .expect(201);
       assert.deepEqual(answer.body, {
         ok: true,
-        got: { params: { name: 'abc' }, query: { limit: '5' }, body: { title: 'x' }, userId: 'ann' },
+        got: { params: { name: 'abc' }, query: { limit: '5', count: 7 }, body: { title: 'x' }, userId: 'ann' },
       });
       assert.equal(answer.headers['x-request-id'], 'Mine.1');
       assert.equal(answer.headers['api-version'], API_VERSION);
@@ -161,6 +163,10 @@ describe('a service over HTTP', () => {
       'with a parameter twice': ['limit=25&limit=5', /^query\/limit must be given once/],
       'with brackets': ['limit[]=5', /must not have the property "limit\[\]"/],
       'that does not fit': ['limit=1e3', /^query\/limit must match pattern/],
+      'with a number above its bound': ['count=101', /^query\/count must be at most 100/],
+      'with a number below its bound': ['count=0', /^query\/count must be at least 1/],
+      'with a number that is not whole': ['count=1.5', /^query\/count must be a whole number/],
+      'with an empty number': ['count=', /^query\/count must be a whole number/],
       'with a NUL': ['limit=%00', /NUL/],
       'with a name of an object': ['__proto__=1', /must not have the property "__proto__"/],
       'with an unknown parameter': ['x=1', /must not have the property "x"/],

@@ -94,7 +94,8 @@ describe('the connection to NATS', () => {
     open();
     const started = performance.now();
     await stack.disposeAsync();
-    assert.ok(performance.now() - started < 1_000);
+    // A connection attempt takes up to 3 s.
+    assert.ok(performance.now() - started < 2_500);
   });
 
   it('tries the other addresses of a cluster, as an operator lists them', async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { eventually } from '@wts/testkit';
@@ -78,6 +79,27 @@ describe('the process of a service', () => {
       assert.equal(line?.host, host);
       assert.match(String(line?.reachableFrom), words);
     }
+  });
+
+  it('prints its version and commit with --version, and without any setting', () => {
+    const args = [join(import.meta.dirname, 'main.ts'), '--version'];
+    const print = (env: NodeJS.ProcessEnv): string =>
+      spawnSync(process.execPath, args, {
+        env: { ...env, LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'] },
+        encoding: 'utf8',
+      }).stdout;
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')) as {
+      version: string;
+    };
+    assert.equal(print({}), `demo ${version} (unknown)\n`);
+    assert.equal(print({ BUILD_VERSION: '7.8.9', BUILD_COMMIT: 'abc123' }), 'demo 7.8.9 (abc123)\n');
+  });
+
+  it('logs its version and commit when it listens', async () => {
+    const child = start({ BUILD_VERSION: '7.8.9', BUILD_COMMIT: 'abc123' });
+    await listening(child);
+    const line = await eventually(() => child.lines().find(({ msg }) => msg === 'listening'));
+    assert.deepEqual([line?.version, line?.commit], ['7.8.9', 'abc123']);
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

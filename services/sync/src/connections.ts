@@ -27,5 +27,5 @@ export function shareConnections(poolMax: number): ConnectionShares {
   };
 }
 
-/** While PostgreSQL finds one page, the event loop writes another; a third would only delay other people. */
+/** Of a person who must yield: while PostgreSQL finds one page, the event loop writes another. */
 export const PAGES_OF_ONE_MAX = 2;

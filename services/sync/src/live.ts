@@ -12,6 +12,7 @@ import type { FairGate } from '@wts/service-kit/fairness';
 import type { LoopTurns } from './fairness/loop-turns.ts';
 import { Hub } from './hub/hub.ts';
 import type { HubOptions } from './hub/hub.ts';
+import { publishWorkspaces } from './relay/committed-workspaces.ts';
 import { openHandover } from './relay/handover.ts';
 import { relayMetrics } from './relay/metrics.ts';
 import { startRelay } from './relay/relay.ts';
@@ -44,6 +45,7 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
   const nats = openNats({ urls: config.natsUrls, name: `wts-${kit.name}`, log: logger, stack });
   const nc = () => nats.connection();
   const handover = openHandover({ nats, onCommitted, logger });
+  publishWorkspaces(nats, onCommitted);
   const { databaseUrl, streamReplicas } = config;
   stack.use(startRelay({ nc, log, handover, databaseUrl, streamReplicas, metrics: relayMetrics(metrics), logger }));
 

@@ -17,7 +17,7 @@ export function commitMetrics(registry: Registry, waiting: () => { units: number
   });
   const seconds = new Histogram({
     name: 'wts_commit_batch_duration_seconds',
-    help: 'Time from the start of a batch to its last answer, waits for locks included.',
+    help: 'Duration of a batch, including lock waits.',
     buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2],
     registers: [registry],
   });

@@ -10,7 +10,7 @@ import { COMMIT_CONNECTIONS, CommitEngine } from './commit/engine.ts';
 import { settings } from './config.ts';
 import { PAGES_OF_ONE_MAX, shareConnections } from './connections.ts';
 import { Pages } from './deltas/pages.ts';
-import { FairGate, RecentPeople, TimeShare, type FairGateOptions } from '@wts/service-kit/fairness';
+import { Contention, FairGate, type FairGateOptions } from '@wts/service-kit/fairness';
 import { LoopTurns } from './fairness/loop-turns.ts';
 import { Reads } from './fairness/reads.ts';
 import { Bodies } from './http/bodies.ts';
@@ -47,8 +47,10 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       ...COMMITTING,
     });
     const logReader = new LogReader(pool);
+    const contention = new Contention();
     const engine = new CommitEngine({
       pool: committing.pool,
+      contention,
       fastPath: config.commitFastPath,
       watch: commitMetrics(kit.metrics, () => ({ units: engine.waiting, bytes: engine.waitingBytes })),
     });
@@ -57,12 +59,11 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const retention = retentionOf({ days: config.retentionDays, entries: config.retentionEntries });
     stack.use(maintainLog({ pool, log: logReader, databaseUrl: config.databaseUrl, retention, logger: log }));
     const standby = openStandby(kit, config);
-    const recent = new RecentPeople();
-    const turns = new LoopTurns(recent);
+    const turns = new LoopTurns(contention);
     const shares = shareConnections(config.poolMax);
     const metricsOf = waitMetrics(kit.metrics);
     const pageWaits = { waitMs: LIMITS.pageWaitMs, slotsOfOneMax: PAGES_OF_ONE_MAX, watch: metricsOf('page') };
-    const reads = new Reads(pool, fairReads(shares.pages, { ...pageWaits, timeShare: new TimeShare(recent) }));
+    const reads = new Reads(pool, fairReads(shares.pages, { ...pageWaits, contention }));
     const groupCache = new GroupCache();
     const reading = { reads, groupCache, standby };
     const pages = new Pages({ ...reading, metrics: metricsOf('page') });
@@ -74,7 +75,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       pool,
       gate: fairReads(shares.sockets, {
         waitMs: LIMITS.socketReadWaitMs,
-        timeShare: new TimeShare(recent),
+        contention,
         watch: metricsOf('socket'),
       }),
       groupCache,
@@ -83,8 +84,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     });
     const { bootstraps, clientModels, keyedReads } = openSnapshots({ kit, shares, pool, turns, ...reading });
 
-    const onPerson = (person: string): void => recent.note(person);
-    const app = createApp({ ...kit, http: { ...kit.http, onPerson, bodies: new Bodies(metricsOf('body'), turns) } });
+    const app = createApp({ ...kit, http: { ...kit.http, bodies: new Bodies(metricsOf('body'), turns) } });
     mountMutate(app, engine);
     mountInternal(app, engine);
     mountBootstrap(app, bootstraps, clientModels);
@@ -104,7 +104,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
 
 function fairReads(
   slots: number,
-  options: Pick<FairGateOptions, 'waitMs' | 'slotsOfOneMax' | 'timeShare' | 'watch'>,
+  options: Pick<FairGateOptions, 'waitMs' | 'slotsOfOneMax' | 'contention' | 'watch'>,
 ): FairGate {
   return new FairGate({
     slots,

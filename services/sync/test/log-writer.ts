@@ -29,6 +29,11 @@ export class LogWriter {
     this.#pool = pool;
   }
 
+  /** The position of its last entry. A hub reaches it only later. */
+  get last(): bigint {
+    return BigInt(this.committed.at(-1)?.syncId ?? 0);
+  }
+
   readonly onCommitted = (listener: (chunk: EntryChunk) => void): void => {
     this.#listeners.push(listener);
   };

@@ -180,7 +180,7 @@ describe('a table of records', function () {
       completedAt: '0001-01-01',
       sortOrder: 1.5,
     });
-    await owner.make('TaskChecklistItem', { ...home, taskId, title: 'Last', completedAt: -62_135_596_799_999 });
+    await owner.make('TaskChecklistItem', { ...home, taskId, title: 'Last', completedAt: '0001-01-01T00:00:00.001Z' });
     const comment = await owner.make('Comment', { ...home, taskId, body: 'One' });
     await owner.change('Comment', comment, { body: 'Two' });
     applied(await owner.try('ARCHIVE', 'Task', taskId));

@@ -7,7 +7,7 @@ import { GroupReader } from '@wts/read-model';
 import type { NatsConnection } from 'nats';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
-import { FairGate, RecentPeople } from '@wts/service-kit/fairness';
+import { FairGate, Contention } from '@wts/service-kit/fairness';
 import { LoopTurns } from '../src/fairness/loop-turns.ts';
 import { Hub } from '../src/hub/hub.ts';
 import type { Handover } from '../src/relay/handover.ts';
@@ -78,7 +78,7 @@ export async function openTestReplica(options: ReplicaOptions): Promise<TestRepl
   const socketServer = openSocketServer({
     hub,
     gate: options.gate ?? gate,
-    turns: new LoopTurns(new RecentPeople()),
+    turns: new LoopTurns(new Contention()),
     groups,
     readEntries: async (range) => {
       const page = await readEntries(pool, range);

@@ -22,6 +22,9 @@ describe('workspaces', () => {
 
     const listed = await testService.call(ada, workspaceApi.listWorkspaces, {});
     assert.deepEqual(listed.body.workspaces, [workspace]);
+    const bare = { ...body, urlKey: newKey(), logoUrl: null };
+    const without = await testService.call(await testService.person(), workspaceApi.createWorkspace, { body: bare });
+    assert.deepEqual([without.status, without.body.workspace.logoUrl], [201, null]);
     const found = await testService.call(ada, workspaceApi.getWorkspaceBySlug, { params: { slug: body.urlKey } });
     assert.deepEqual(found.body.workspace, workspace);
     const members = await testService.call(ada, memberApi.listMembers, { params: { workspaceId: workspace.id } });

@@ -3,6 +3,20 @@ import { LIMITS } from '@wts/contracts';
 import type { ConfigOf } from './settings.ts';
 import { defineSettings, setting } from './settings.ts';
 
+const BUILD = { optional: true, pattern: /^[\w.+-]{1,64}$/ } as const;
+
+/** What `--version` reads, without the settings that a service needs to start. */
+export const buildSettings = defineSettings({
+  buildVersion: setting.text('BUILD_VERSION', {
+    ...BUILD,
+    doc: 'Version that --version, the log, the metrics and the description show. Default: that of the package.json of the repository. Set it when you build an image.',
+  }),
+  buildCommit: setting.text('BUILD_COMMIT', {
+    ...BUILD,
+    doc: 'Git commit that is shown beside the version. Set it when you build an image; npm start sets it.',
+  }),
+});
+
 /** The settings of every service. A service spreads them into its own and may change a default; the others are read too. */
 export const serviceSettings = defineSettings({
   host: setting.text('HOST', {
@@ -55,6 +69,7 @@ export const serviceSettings = defineSettings({
     default: false,
     doc: 'Checks every answer against its contract and fails the request when they differ. Set it in tests and staging.',
   }),
+  ...buildSettings,
   otelEndpoint: setting.url('OTEL_EXPORTER_OTLP_ENDPOINT', {
     optional: true,
     protocols: ['http', 'https'],

@@ -1,24 +1,11 @@
 import assert from 'node:assert/strict';
 import { Fault } from '@wts/contracts';
-import { eventually } from '@wts/testkit';
+import { eventually, stoppedClock } from '@wts/testkit';
 import fc from 'fast-check';
-import { RecentPeople } from './recent-people.ts';
-import { TimeShare } from './time-share.ts';
+import { Contention } from './contention.ts';
 import { FairGate, type FairGateOptions, type FairTask } from './fair-gate.ts';
 
 const PEOPLE = ['a', 'b', 'c', 'd', 'e', 'f'];
-
-/** Stops `performance.now()`, because tasks are otherwise long on a busy machine. */
-function stoppedClock(): Disposable & { readonly advance: (ms: number) => void } {
-  let time = performance.now();
-  performance.now = () => time;
-  return {
-    advance: (ms) => {
-      time += ms;
-    },
-    [Symbol.dispose]: () => void Reflect.deleteProperty(performance, 'now'),
-  };
-}
 
 /** A gate whose tasks end when the test ends them. */
 class TestGate {
@@ -60,9 +47,9 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 describe('the fair gate', () => {
   it('gives a free slot to a person who is not paused, and to a paused one when the pause is over [never.one-takes-all]', async () => {
     let isPaused = true;
-    const timeShare = new TimeShare(new RecentPeople());
-    timeShare.pauseMs = (person) => (person === 'a' && isPaused ? 5 : 0);
-    const gated = new TestGate({ timeShare });
+    const contention = new Contention();
+    contention.pauseMs = (person) => (person === 'a' && isPaused ? 5 : 0);
+    const gated = new TestGate({ contention });
     gated.start('a', 'a1');
     gated.start('b', 'b1');
     await settled();
@@ -80,9 +67,9 @@ describe('the fair gate', () => {
 
   it('starts what waits before a task that comes when the pause is over [never.one-takes-all]', async () => {
     let isPaused = true;
-    const timeShare = new TimeShare(new RecentPeople());
-    timeShare.pauseMs = () => (isPaused ? 60_000 : 0);
-    const gated = new TestGate({ timeShare });
+    const contention = new Contention();
+    contention.pauseMs = () => (isPaused ? 60_000 : 0);
+    const gated = new TestGate({ contention });
     gated.start('a', 'a1');
     await settled();
     assert.equal(gated.gate.waiting, 1);
@@ -259,9 +246,9 @@ describe('the fair gate', () => {
       fc.integer({ min: 1, max: 5 }),
       async (steps, slots) => {
         const paused = new Set<string>();
-        const timeShare = new TimeShare(new RecentPeople());
-        timeShare.pauseMs = (person) => (paused.has(person) ? 60_000 : 0);
-        const gated = new TestGate({ slots, timeShare });
+        const contention = new Contention();
+        contention.pauseMs = (person) => (paused.has(person) ? 60_000 : 0);
+        const gated = new TestGate({ slots, contention });
         const [started, begun] = [new Map<string, string[]>(), new Map<string, string[]>()];
         const start = (person: string): void => {
           const own = started.getOrInsertComputed(person, () => []);

@@ -1,15 +1,15 @@
 import { BoundedMap } from '@wts/access';
 import { Fault } from '@wts/contracts';
+import type { Contention, Eligibility } from './contention.ts';
 import { FairQueue, type QueueEntry } from './fair-queue.ts';
-import type { Eligibility, TimeShare } from './time-share.ts';
 
 export interface FairGateOptions {
   /** Tasks that run in parallel. */
   readonly slots: number;
-  /** The most slots of one person, also of one who is alone; for tasks that are no faster with more. */
+  /** The most slots of one person; with `contention`, of one who must yield. */
   readonly slotsOfOneMax?: number;
   /**
-   * With it, `slotsOfOneMax` applies only to a person with a task that runs longer than this, and for ten times as long as it ran.
+   * With it, `slotsOfOneMax` applies to a person with a task that runs longer than this, and for ten times as long as it ran.
    * Slots of short tasks are soon free for others, so a person who is alone may have nearly all of them.
    */
   readonly longMs?: number;
@@ -18,8 +18,8 @@ export interface FairGateOptions {
   /** Bounds of all waiting tasks together: their number, and the memory they hold. */
   readonly waitingMax: number;
   readonly waitingBytesMax?: number;
-  /** Counts the time of large tasks: a person over their share gets no slot until their pause ends. */
-  readonly timeShare?: TimeShare;
+  /** Learns who waits and what large tasks take: a person who must yield is paused, and has `slotsOfOneMax` slots. */
+  readonly contention?: Contention;
   /** Begins the public text of a refusal: `Too many snapshots are being read`. */
   readonly refusal: string;
   readonly watch?: FairGateWatch;
@@ -42,7 +42,7 @@ export interface FairTask {
   readonly cost?: number;
   /** The memory it holds while it waits. */
   readonly bytes?: number;
-  /** It may use much processor time, so `timeShare` counts it. */
+  /** It may use much processor time, so `contention` counts it. */
   readonly isLarge?: boolean;
 }
 
@@ -102,8 +102,8 @@ export class FairGate {
     this.#options = options;
     this.#share = shareOf(options.slots);
     const reserved = options.slots < SLOTS_WITH_RESERVE_MIN ? 0 : 1;
-    const slotsOfOneMax = options.longMs === undefined ? options.slotsOfOneMax : undefined;
-    this.#aloneMax = Math.min(options.slots - reserved, slotsOfOneMax ?? Infinity);
+    const isAlways = options.longMs === undefined && options.contention === undefined;
+    this.#aloneMax = Math.min(options.slots - reserved, (isAlways ? options.slotsOfOneMax : undefined) ?? Infinity);
   }
 
   get waiting(): number {
@@ -129,7 +129,7 @@ export class FairGate {
   async enter(person: string, options: FairTask = {}): Promise<Disposable> {
     options.signal?.throwIfAborted();
     const { cost = 1 } = options;
-    const isPaused = (this.#options.timeShare?.pauseMs(person) ?? 0) > 0;
+    const isPaused = (this.#options.contention?.pauseMs(person) ?? 0) > 0;
     const mayStart = !this.isBusy && !isPaused && this.#countOf(person) < this.#maxOf(person);
     // Tasks of a person start in order. Some may wait although one could start: a pause ends before the timer that ends the wait.
     const started =
@@ -142,7 +142,7 @@ export class FairGate {
         const now = performance.now();
         const tookMs = now - started.startedAt;
         this.#updateExpected(person, tookMs / cost);
-        if (options.isLarge) this.#options.timeShare?.spent(person, tookMs);
+        if (options.isLarge) this.#options.contention?.used(person, tookMs);
         if (tookMs > (this.#options.longMs ?? Infinity))
           this.#rememberLong(person, now + tookMs * LONG_REMEMBERED_TIMES);
         this.#free(person, started);
@@ -166,6 +166,7 @@ export class FairGate {
     const isShort = this.#queue.load.cost * this.#taskMs(person) <= leftMs;
     const expectedMs = isShort ? 0 : this.#waitMs(person, cost);
     if (expectedMs > leftMs) throw this.#refusal(expectedMs);
+    const waitsForOthers = this.#countOf(person) < this.#share;
     const { promise, resolve, reject } = Promise.withResolvers<RunningTask>();
     const entry = this.#queue.push(person, { enter: resolve, refuse: reject }, { cost, bytes });
     this.#makeRoom();
@@ -183,6 +184,7 @@ export class FairGate {
     try {
       return await promise;
     } finally {
+      if (waitsForOthers) this.#options.contention?.waited(person, performance.now() - now);
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
     }
@@ -244,7 +246,7 @@ export class FairGate {
 
   #admit(): void {
     clearTimeout(this.#wakeUp);
-    const eligibility = this.#options.timeShare?.eligibility() ?? ALL_ELIGIBLE;
+    const eligibility = this.#options.contention?.eligibility() ?? ALL_ELIGIBLE;
     while (!this.isBusy && this.#queue.size > 0) {
       const next = this.#next(eligibility);
       if (!next) break;
@@ -269,8 +271,10 @@ export class FairGate {
 
   /** The slots that a person may have when no other person waits. */
   #maxOf(person: string): number {
-    const { longMs, slotsOfOneMax } = this.#options;
-    if (longMs === undefined || slotsOfOneMax === undefined) return this.#aloneMax;
+    const { longMs, slotsOfOneMax, contention } = this.#options;
+    if (slotsOfOneMax === undefined) return this.#aloneMax;
+    if (contention?.mustYield(person)) return Math.min(slotsOfOneMax, this.#aloneMax);
+    if (longMs === undefined) return this.#aloneMax;
     const now = performance.now();
     const [first] = this.#running.get(person) ?? [];
     const isLong = first !== undefined && now - first.startedAt > longMs;

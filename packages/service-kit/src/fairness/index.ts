@@ -1,6 +1,5 @@
+export { Contention } from './contention.ts';
 export { FairGate, retryAfterSeconds, SHARE } from './fair-gate.ts';
 export type { FairGateOptions, FairGateWatch } from './fair-gate.ts';
 export { FairQueue } from './fair-queue.ts';
 export type { QueueEntry } from './fair-queue.ts';
-export { RecentPeople } from './recent-people.ts';
-export { TimeShare } from './time-share.ts';

@@ -5,8 +5,10 @@ import { timesGiven, type BodyAdmission } from './request-context.ts';
 import { hasBody } from './unread-body.ts';
 
 /** The number of blanks is bounded, because two unbounded repetitions take quadratic time. */
-const jsonType =
-  /^application\/json[ \t]{0,8}(?:;[ \t]{0,8}charset[ \t]{0,8}=[ \t]{0,8}"?utf-8"?[ \t]{0,8})?;?[ \t]{0,8}$/i;
+const MEDIA_TYPE = /^application\/json[ \t]{0,8}/i;
+const PARAMETER =
+  /;[ \t]{0,8}(?:([\w!#$%&'*+.^`|~-]+)[ \t]{0,8}=[ \t]{0,8}("(?:[^"\\]|\\.)*"|[\w!#$%&'*+.^`|~-]*)[ \t]{0,8})?/y;
+const UTF_8 = /^"?utf-?8"?$/i;
 
 /** The sender of a body, and the admission of large bodies. */
 export interface LargeBodyAdmission {
@@ -31,7 +33,7 @@ export async function readJson(
   if (timesGiven(req.rawHeaders, 'content-type') > 1) {
     throw new Fault('unsupported_media_type', { message: 'Content-Type must be given once.' });
   }
-  if (type !== 'application/json' && !(type !== undefined && jsonType.test(type))) {
+  if (type !== 'application/json' && !(type !== undefined && isJson(type))) {
     throw new Fault('unsupported_media_type', { message: 'The body must be application/json in UTF-8.' });
   }
   const bytes = Math.min(Number(req.headers['content-length'] ?? bytesMax), bytesMax);
@@ -41,6 +43,18 @@ export async function readJson(
   const body = await readBytes(req, bytesMax);
   using _turn = await bodies.turn(person, body.length, signal());
   return parse(body);
+}
+
+/** RFC 8259 defines no parameter, so all are ignored, but a charset that is not UTF-8 names another text. */
+function isJson(type: string): boolean {
+  let at = MEDIA_TYPE.exec(type)?.[0].length ?? null;
+  while (at !== null && at < type.length) {
+    PARAMETER.lastIndex = at;
+    const [whole = '', name = '', value = ''] = PARAMETER.exec(type) ?? [];
+    if (whole === '' || (name.toLowerCase() === 'charset' && !UTF_8.test(value))) return false;
+    at += whole.length;
+  }
+  return at !== null;
 }
 
 const NO_BODY = 'A JSON body is required.';

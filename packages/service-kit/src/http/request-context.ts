@@ -21,8 +21,6 @@ export interface HttpOptions {
   /** While true, every reply closes its connection. */
   readonly isDraining: () => boolean;
   readonly bodies?: BodyAdmission;
-  /** Called with the person of each request. */
-  readonly onPerson?: (person: string) => void;
 }
 
 /** Bounds the large bodies of each person, so that one caller leaves memory and time of the event loop for others. */

@@ -1,3 +1,4 @@
+export type { Build } from './build.ts';
 export { logListening } from './log-listening.ts';
 export { openFilesMax } from './files.ts';
 export { Readiness } from './readiness.ts';

@@ -1,7 +1,8 @@
-import { serviceSettings } from '../config/service-settings.ts';
-import { describeSettings } from '../config/settings.ts';
+import { buildSettings, serviceSettings } from '../config/service-settings.ts';
+import { describeSettings, parseSettings } from '../config/settings.ts';
 import { describeError } from '../observe/logger.ts';
 import { scrub } from '../observe/scrub.ts';
+import { buildOf } from './build.ts';
 import type { Environment, RunningService, ServiceDefinition } from './service.ts';
 import { startService } from './service.ts';
 import { SetupError } from './setup-error.ts';
@@ -14,11 +15,12 @@ const FLUSH_MS = 500;
 /**
  * The whole of a service's `main.ts`: reads the environment, starts, and stops on SIGTERM, SIGINT, or when the supervisor
  * that started it is gone (WTS_SUPERVISED=1). Exit codes: 0 stopped by a signal, 1 could not start or a bug, 130 a second signal.
- * With `--settings` it only prints its settings as JSON.
+ * With `--settings` it only prints its settings as JSON, with `--version` its version and commit.
  */
 export async function run<C>(definition: ServiceDefinition<C>): Promise<void> {
   const { env, argv } = process;
   if (argv.includes('--settings')) return printSettings(definition);
+  if (argv.includes('--version')) return printVersion(definition.name, env);
   exitOnBugs(definition.name);
   let running: RunningService;
   try {
@@ -38,6 +40,11 @@ function printSettings<C>({ name, settings }: ServiceDefinition<C>): void {
   process.stdout.write(
     `${JSON.stringify({ name, settings: describeSettings({ ...serviceSettings, ...settings }) })}\n`,
   );
+}
+
+function printVersion(name: string, env: Environment): void {
+  const { version, commit } = buildOf(parseSettings(buildSettings, env));
+  process.stdout.write(`${name} ${version} (${commit})\n`);
 }
 
 /** The message of what an operator can change; the stack of a bug. */

@@ -16,6 +16,8 @@ import type { Logger } from '../observe/logger.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics, serveMetrics, watchConnections } from '../observe/metrics.ts';
 import { startTracing } from '../observe/tracing.ts';
+import type { Build } from './build.ts';
+import { buildOf } from './build.ts';
 import { logListening } from './log-listening.ts';
 import { connectionsWithin, openFilesMax } from './files.ts';
 import { Readiness } from './readiness.ts';
@@ -46,6 +48,7 @@ export interface Opened {
 /** What a service is given. Resources on `stack` are closed in reverse order after the last request ended. */
 export interface ServiceContext {
   readonly name: string;
+  readonly build: Build;
   readonly log: Logger;
   readonly stack: AsyncDisposableStack;
   readonly metrics: Registry;
@@ -93,7 +96,8 @@ export async function startService<C>(
   await using stack = new AsyncDisposableStack();
   const draining = new AbortController();
   const readiness = new Readiness(log);
-  const { registry, requests } = createMetrics(name);
+  const build = buildOf(config);
+  const { registry, requests } = createMetrics(name, build);
   const { connectionsMax: wanted } = config;
   const filesEach = definition.filesPerConnection ?? 1;
   const connections = new Connections(connectionsWithin(openFilesMax(), { wanted, filesEach }, log), log);
@@ -116,6 +120,7 @@ export async function startService<C>(
   };
   const kit: ServiceContext = {
     name,
+    build,
     log,
     stack,
     metrics: registry,
@@ -129,7 +134,7 @@ export async function startService<C>(
     signal: draining.signal,
   };
   const { opened, server, port } = await open(definition, kit, config, draining);
-  logListening(log, opened.host, port);
+  logListening(log, opened.host, port, build);
   const resources = stack.move();
   let closing: Promise<void> | undefined;
   return {

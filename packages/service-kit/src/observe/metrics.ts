@@ -10,9 +10,18 @@ export interface RequestMetrics {
   observe(route: string, method: string, status: number, seconds: number): void;
 }
 
-export function createMetrics(service: string): { registry: Registry; requests: RequestMetrics } {
+export function createMetrics(
+  service: string,
+  build: { readonly version: string; readonly commit: string },
+): { registry: Registry; requests: RequestMetrics } {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
+  new Gauge({
+    name: 'wts_build_info',
+    help: 'Always 1. The labels are the version and the commit of this process.',
+    labelNames: ['version', 'commit'] as const,
+    registers: [registry],
+  }).set({ ...build }, 1);
   const durations = new Histogram({
     name: 'wts_http_request_duration_seconds',
     help: 'Time from the first byte of a request to the last byte of its answer.',

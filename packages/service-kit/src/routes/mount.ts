@@ -1,7 +1,7 @@
 import { parse as parseQueryString } from 'node:querystring';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf } from '@wts/contracts';
-import { Fault, isStorableText, LIMITS } from '@wts/contracts';
+import type { BodyOf, Contract, ErrorCode, JsonSchema, ParamsOf, Principal, QueryOf, ReplyOf } from '@wts/contracts';
+import { COUNT_PATTERN, Fault, isStorableText, LIMITS } from '@wts/contracts';
 import type { IRouter, Request, Response } from 'express';
 import { sendJson } from '../http/answer.ts';
 import { Call, signalOf } from './call.ts';
@@ -106,16 +106,16 @@ function readerOf<C extends Contract>(contract: C): (req: Request, res: Response
   const checkParams = contract.params && compile(contract.params, 'path');
   const { form, bodyRefusal } = contract;
   const checkQuery = contract.query && compile(contract.query, 'query');
+  const integers = integersOf(contract.query);
   const checkBody = form ? undefined : contract.body && compile(contract.body, 'body');
   return async (req, res) => {
     const context = contextOf(req);
     context.route = contract.id;
     const { principal, caller } = whoCalls(req, contract, context.http.readToken);
     context.userId = principal.userId || undefined;
-    context.http.onPerson?.(principal.userId);
     const params = readParams(req, checkParams);
     // A page answers a fault of its query or its form with a page, so its handler reads them.
-    const query = contract.page ? EMPTY : readQuery(req, checkQuery);
+    const query = contract.page ? EMPTY : readQuery(req, checkQuery, integers);
     let body: unknown;
     if (contract.body !== undefined && !(contract.bodyOptional && !hasBody(req))) {
       const reading = form
@@ -173,7 +173,13 @@ function readParams(req: Request, check: Validate | undefined): unknown {
   return req.params;
 }
 
-function readQuery(req: Request, check: Validate | undefined): unknown {
+/** The parameters of a query that are whole numbers. */
+function integersOf(query: JsonSchema | undefined): readonly string[] {
+  const properties = Object.entries((query?.['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>);
+  return properties.flatMap(([name, { type }]) => (type === 'integer' ? [name] : []));
+}
+
+function readQuery(req: Request, check: Validate | undefined, integers: readonly string[]): unknown {
   const start = req.url.indexOf('?');
   if (start === -1 && check === undefined) return EMPTY;
   // 0: no bound on the number of parameters, because more would be dropped silently. The length of the URL is bounded.
@@ -192,9 +198,13 @@ function readQuery(req: Request, check: Validate | undefined): unknown {
     }
   }
   if (check === undefined) return EMPTY;
-  check(query);
-  return query;
+  const values: Record<string, unknown> = query;
+  for (const name of integers) if (DIGITS.test(query[name] as string)) values[name] = Number(query[name]);
+  check(values);
+  return values;
 }
 
+/** Other texts stay texts, which the schema refuses. */
+const DIGITS = new RegExp(COUNT_PATTERN);
 const PLAIN_NAME = /^[\w.-]+$/;
 const EMPTY = Object.freeze({});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { LIMITS, type Principal } from '@wts/contracts';
 import { Comment, Task } from '@wts/models';
+import { Contention } from '@wts/service-kit/fairness';
 import { eventually } from '@wts/testkit';
 import { refuse } from './refusal.ts';
 import { CommitRequest } from './request.ts';
@@ -25,7 +26,7 @@ describe('the commit queue', () => {
     queue.take(() => true, () => undefined)?.parts[0]?.request; // prettier-ignore
 
   it('takes a step of a sweep before all requests of its person, because the sweeps of others wait for it [never.one-takes-all]', () => {
-    const queue = new CommitQueue();
+    const queue = new CommitQueue(new Contention());
     for (let n = 0; n < 10; n += 1) queue.admit(request([unit('busy')]));
     const sweep = { kind: 'delete', model: Task, rootId, workspaceId: null, userId: null } as const;
     const relation = { model: Comment, field: 'taskId', many: false, value: rootId, becomes: 'delete' };
@@ -36,7 +37,7 @@ describe('the commit queue', () => {
   });
 
   it('rejects requests of the person who sent most when it is full, however small those are [never.unbounded]', () => {
-    const queue = new CommitQueue();
+    const queue = new CommitQueue(new Contention());
     const honest = request(Array.from({ length: 100 }, () => unit('honest', 'x'.repeat(50_000))));
     queue.admit(honest);
     const small = Array.from({ length: 100 }, () => unit('busy'));
@@ -45,42 +46,32 @@ describe('the commit queue', () => {
     assert.ok(queue.units <= LIMITS.commitQueueMutationsMax);
   });
 
-  it('pauses a person who filled a batch for its duration while others send requests, and not the others [never.one-takes-all]', async () => {
-    const queue = new CommitQueue();
-    const [busy, later] = [request([unit('busy')]), request([unit('busy')])];
-    queue.admit(request([unit('honest')]));
-    next(queue);
-    queue.admit(busy);
-    const batch = queue.take(
-      () => true,
-      () => assert.fail(),
-    );
-    assert.equal(batch?.parts[0]?.request, busy);
-    queue.recordCost(batch, [{ kind: 'refused', refusal: refuse('conflict', ''), weight: 1 }], 10);
-    queue.admit(later);
-    assert.equal(next(queue), undefined);
-    assert.ok((queue.pauseMs ?? Infinity) <= 10);
-    const honest = request([unit('honest')]);
-    queue.admit(honest);
-    assert.equal(next(queue), honest);
-    await eventually(() => next(queue) === later);
-  });
-
-  it('never pauses a person who is alone', () => {
-    const queue = new CommitQueue();
-    for (let n = 0; n < 3; n += 1) {
+  it('pauses a person with many batches while a person with few waits, and only then [never.one-takes-all]', async () => {
+    const contention = new Contention();
+    const queue = new CommitQueue(contention);
+    const commitOne = (): boolean => {
       queue.admit(request([unit('busy')]));
       const batch = queue.take(
         () => true,
         () => assert.fail(),
       );
-      assert.ok(batch);
-      queue.recordCost(batch, [{ kind: 'refused', refusal: refuse('conflict', ''), weight: 1 }], 10);
-    }
+      if (batch) queue.recordCost(batch, [{ kind: 'refused', refusal: refuse('conflict', ''), weight: 1 }], 25);
+      return batch !== undefined;
+    };
+    // Alone, and next to a person who does not wait.
+    for (let n = 0; n < 20; n += 1) assert.ok(commitOne());
+    contention.waited('honest', 20);
+    for (let n = 0; n < 20; n += 1) if (!commitOne()) break;
+    assert.equal(next(queue), undefined);
+    assert.ok((queue.pauseMs ?? Infinity) <= 1000);
+    const honest = request([unit('honest')]);
+    queue.admit(honest);
+    assert.equal(next(queue), honest);
+    await eventually(() => next(queue)?.person === 'busy');
   });
 
   it('drops thousands of overdue requests in one call', () => {
-    const queue = new CommitQueue();
+    const queue = new CommitQueue(new Contention());
     for (let n = 0; n < 19_000; n += 1) queue.admit(request([unit(`${n % 100}`)]));
     queue.filter(() => true).forEach((one) => Object.assign(one, { deadlineMs: 0 }));
     assert.equal(next(queue), undefined);

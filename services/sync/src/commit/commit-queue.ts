@@ -1,6 +1,6 @@
 import { BoundedMap } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
-import { FairQueue, RecentPeople, SHARE, retryAfterSeconds, type QueueEntry } from '@wts/service-kit/fairness';
+import { FairQueue, SHARE, retryAfterSeconds, type Contention, type QueueEntry } from '@wts/service-kit/fairness';
 import { Batch, type BatchKind, type BatchPart } from './batch.ts';
 import { WEIGHT_BYTES, type BatchLimits } from './decide-batch.ts';
 import type { CommitRequest } from './request.ts';
@@ -8,8 +8,9 @@ import type { UnitResult } from './write.ts';
 
 /*
  * The requests that wait to be committed, and which of them are in the next batch. People take turns, weighed by what their changes
- * cost: a small entry of the log weighs 1. While others send requests too, one person gets a quarter of a batch at most, and work
- * that is heavy or has failed lately gets batches of its own; a person who is alone fills whole batches.
+ * cost: a small entry of the log weighs 1. While no other person waits, one may fill whole batches.
+ * A person who must yield (`Contention`) gets a quarter of a batch and of the time, and work that is heavy or has failed lately gets
+ * batches of its own while others wait.
  */
 
 /** A change with more weight than this shares no batch with changes of other people. */
@@ -19,11 +20,13 @@ const ISOLATED_MS = 5_000;
 const SMOOTHING = 0.25;
 /** A batch that waited for a lock counts for at most so many times the expected duration. */
 const OUTLIER_FACTOR = 4;
-/** How long a person is paused at most after a batch: a batch that took longer has waited for a lock. */
-const PAUSE_MS_MAX = 20;
 /** Smaller batches are not measured, because the round trips of their messages take most of their time. */
 const MEASURED_FROM_WEIGHT = 32;
 const EXPECTED_MS = 0.2;
+/** Assumed before the first small batch. */
+const CALM_MS = 5;
+/** The shortest duration counts at once, and longer ones so slowly that a busy hour does not pass for calm. */
+const CALM_SMOOTHING = 0.001;
 
 /** `roundsMax`: a cascade needs one round of reads for each level of records. */
 const SHARED: BatchLimits = { weightMax: LIMITS.commitBatchWeight, roundsMax: 16, hasOneRequest: false };
@@ -39,10 +42,15 @@ export class CommitQueue {
   #units = 0;
   /** The expected duration of a small entry. */
   #expectedMs = EXPECTED_MS;
-  readonly #recent = new RecentPeople();
-  readonly #pausedUntil = new BoundedMap<string, number>(LIMITS.commitMemoryEntriesMax);
-  /** When the first pause ends of a person whom `take` skipped. */
-  #pauseEndsAt = Infinity;
+  /** The duration of small batches when nothing else runs. */
+  #calmMs = CALM_MS;
+  readonly #contention: Contention;
+  /** The first pause to end of a person whom the last `take` skipped. */
+  #pauseMs = Infinity;
+
+  constructor(contention: Contention) {
+    this.#contention = contention;
+  }
 
   get units(): number {
     return this.#units;
@@ -57,7 +65,6 @@ export class CommitQueue {
    * of the person who has the most waiting; returns how many. Keeps never.unbounded.
    */
   admit(request: CommitRequest): number {
-    this.#recent.note(request.person);
     if (request.isSweep) {
       // One sweep runs at a time. If it waited behind all requests of its person, it would delay the sweeps of other people.
       this.#push(request, 'front');
@@ -94,7 +101,7 @@ export class CommitQueue {
 
   /** The next batch that may start now; undefined when there is none. Drops requests whose client has disconnected. */
   take(mayStart: MayStart, drop: (request: CommitRequest) => void): Batch | undefined {
-    this.#pauseEndsAt = Infinity;
+    this.#pauseMs = Infinity;
     const next = (): QueueEntry<CommitRequest> | undefined =>
       this.#queue.shift((person, { item }) => !this.#isPaused(person) && mayStart(this.#kindOf(item), person));
     let first = next();
@@ -116,12 +123,12 @@ export class CommitQueue {
 
   /** In how many milliseconds the first pause ends of a person whom the last `take` skipped. */
   get pauseMs(): number | undefined {
-    return this.#pauseEndsAt === Infinity ? undefined : Math.max(this.#pauseEndsAt - performance.now(), 1);
+    return this.#pauseMs === Infinity ? undefined : Math.max(this.#pauseMs, 1);
   }
 
   /** Records what a batch cost, and how long it took. */
   recordCost(batch: Batch, results: readonly UnitResult[], ms: number): void {
-    this.#pausePeople(batch, ms);
+    for (const person of batch.people) this.#contention.used(person, (ms * batch.unitsOf(person)) / batch.units.length);
     let total = 0;
     for (const { part, first, done } of batch.settled(results)) {
       let weight = 0;
@@ -136,7 +143,10 @@ export class CommitQueue {
       const average = this.#weights.get(person) ?? 1;
       this.#weights.set(person, average + (weight / done - average) * SMOOTHING);
     }
-    if (total < MEASURED_FROM_WEIGHT) return;
+    if (total < MEASURED_FROM_WEIGHT) {
+      this.#noteSlowness(batch, ms);
+      return;
+    }
     const sample = Math.min(ms / total, this.#expectedMs * OUTLIER_FACTOR);
     this.#expectedMs += (sample - this.#expectedMs) * SMOOTHING;
   }
@@ -154,10 +164,10 @@ export class CommitQueue {
     this.#isolatedUntil.set(person, performance.now() + ISOLATED_MS);
   }
 
-  /** Whether other people have requests waiting, or sent some a moment ago. */
+  /** Whether requests of other people wait, or did a moment ago. */
   hasOthers(person: string): boolean {
     if (this.#queue.people > (this.#queue.of(person).size > 0 ? 1 : 0)) return true;
-    return this.#recent.hasOthers(person);
+    return this.#contention.mustYield(person);
   }
 
   /** Called when no batch is running. */
@@ -165,23 +175,16 @@ export class CommitQueue {
     this.#queue.reset();
   }
 
-  /**
-   * Pauses a person who had more than a quarter of a batch while others sent requests, for a time in proportion to its duration and
-   * to the person's share: otherwise, while one person fills one batch after another, all others would wait for processors too.
-   */
-  #pausePeople(batch: Batch, ms: number): void {
-    for (const person of batch.people) {
-      const excess = (batch.unitsOf(person) / batch.units.length - SHARE) / (1 - SHARE);
-      if (excess <= 0 || !this.hasOthers(person)) continue;
-      this.#pausedUntil.set(person, performance.now() + Math.min(ms, PAUSE_MS_MAX) * excess);
-    }
+  /** What a small batch takes longer than usual, it waited for PostgreSQL or this process, which others kept busy. */
+  #noteSlowness(batch: Batch, ms: number): void {
+    for (const person of batch.people) this.#contention.waited(person, ms - this.#calmMs * 2);
+    this.#calmMs = Math.min(ms, this.#calmMs + (ms - this.#calmMs) * CALM_SMOOTHING);
   }
 
   #isPaused(person: string): boolean {
-    const until = this.#pausedUntil.get(person) ?? 0;
-    if (until <= performance.now()) return false;
-    this.#pauseEndsAt = Math.min(this.#pauseEndsAt, until);
-    return true;
+    const pauseMs = this.#contention.pauseMs(person);
+    if (pauseMs > 0) this.#pauseMs = Math.min(this.#pauseMs, pauseMs);
+    return pauseMs > 0;
   }
 
   #kindOf(request: CommitRequest): BatchKind {
@@ -206,7 +209,7 @@ export class CommitQueue {
   #roomFor(batch: Batch, request: CommitRequest): number {
     const { person } = request;
     const most = LIMITS.commitBatchMutations;
-    const share = this.hasOthers(person) ? SHARE : 1;
+    const share = this.#contention.mustYield(person) ? SHARE : 1;
     const units = Math.min(Math.ceil(most * share) - batch.unitsOf(person), most - batch.units.length);
     const weight = (LIMITS.commitBatchWeight * share) / this.#weightOf(person, request);
     return Math.min(units, Math.max(Math.floor(weight) - batch.unitsOf(person), batch.units.length === 0 ? 1 : 0));
@@ -214,6 +217,7 @@ export class CommitQueue {
 
   #add(batch: Batch, { item: request, cost }: QueueEntry<CommitRequest>): void {
     this.#onRemoved(request);
+    if (request.unitsTaken === 0) this.#contention.waited(request.person, performance.now() - request.admittedAt);
     const weightEach = cost / request.unitsLeft;
     const count = Math.min(request.unitsLeft, Math.max(this.#roomFor(batch, request), 1));
     batch.add({ request, from: request.unitsTaken, count, weightEach });

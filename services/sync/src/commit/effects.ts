@@ -38,7 +38,7 @@ export function insertRow(state: DecisionState, unit: Unit, row: Row): Effect[] 
   return [...effects, ...ensureMembers(state, unit, row)];
 }
 
-/** Changes a record within its group. Keeps sync.action.update-changed-only: the entry has the changed fields and `updatedAt`. */
+/** Changes a record within its group. */
 export function updateRow(state: DecisionState, before: Row, after: Row, changed: readonly string[]): Effect[] {
   state.put(after);
   const data = changedData(after.record, changed);
@@ -143,8 +143,8 @@ function freezePerson(state: DecisionState, row: Row): Effect[] {
   state.freezeAudience(userId, groupId, text);
   if (person.record.email === null) return [];
   const changed = ['email'];
-  const data = JSON.stringify({ email: null });
-  const restored = JSON.stringify({ email: person.record.email });
+  const data = changedData(frozen, changed);
+  const restored = changedData(person.record, changed);
   const others = groupsOf(state, person);
   const reached = others.length > state.bounds.recordsMax ? [person.id] : others;
   return [
@@ -218,6 +218,7 @@ export function effectOf(
   };
 }
 
+/** The data of an UPDATE. Keeps sync.action.update-changed-only: the changed fields and `updatedAt`. */
 function changedData(record: RecordOf<Model>, changed: readonly string[]): string {
   const data: Record<string, unknown> = {};
   for (const name of changed) data[name] = record[name];

@@ -88,7 +88,8 @@ describe('the commit engine', function () {
       workspaceId: workspace.toUpperCase(),
       title: 'T',
     };
-    const { record, syncId } = only(await owner.try('INSERT', 'Task', id.toUpperCase(), payload));
+    const { record, syncId, modelId } = only(await owner.try('INSERT', 'Task', id.toUpperCase(), payload));
+    assert.equal(modelId, id);
     const [entry] = await engines.entries(syncId - 1n);
     assert.deepEqual(entry?.record, record);
     assert.deepEqual(entry?.data, record);

@@ -1,6 +1,7 @@
 import { LIMITS, type EntryChunk } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { Semaphore } from '@wts/service-kit/call';
+import { Contention } from '@wts/service-kit/fairness';
 import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
 import type { Pool } from 'pg';
 import { explainConflict, retriable } from '../store/conflicts.ts';
@@ -63,6 +64,8 @@ export interface EngineOptions {
   /** Of the cascade of one deletion or move in its own commit; a larger one is left to a sweep. */
   readonly bounds?: CascadeBounds;
   readonly watch?: CommitWatch;
+  /** Shared with the reads of the process; by default the engine's own. */
+  readonly contention?: Contention;
   /** False: every batch reads and locks what it needs (`fast-path.ts`). */
   readonly fastPath?: boolean;
 }
@@ -78,18 +81,19 @@ export class CommitEngine {
   #onSweeps: (() => void) | undefined;
   readonly #listeners: ((chunk: EntryChunk) => void)[] = [];
   readonly #refusalCache = new RefusalCache();
-  readonly #queue = new CommitQueue();
+  readonly #queue: CommitQueue;
   readonly #slots = new BatchSlots();
   readonly #outcomeReads = new Semaphore(OUTCOME_READS_MAX);
   readonly #fastPath: FastPath;
   #startTimer: NodeJS.Timeout | undefined;
   #abandonedCheck: NodeJS.Timeout | undefined;
 
-  constructor({ pool, watch = {}, bounds, fastPath = true }: EngineOptions) {
+  constructor({ pool, watch = {}, bounds, contention = new Contention(), fastPath = true }: EngineOptions) {
     this.#pool = pool;
     this.#log = new LogReader(pool);
     this.#watch = watch;
     this.#bounds = bounds;
+    this.#queue = new CommitQueue(contention);
     this.#fastPath = new FastPath(pool, fastPath);
   }
 

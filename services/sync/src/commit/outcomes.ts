@@ -68,13 +68,10 @@ function toOutcomes(
       replayed: result.kind === 'replayed' || mains.every(({ effect }) => effect === null),
       mutations: mutations.map((mutation, position) => {
         const { syncId, effect } = mains[position] ?? { syncId: 0n, effect: null };
-        return {
-          ...mutation,
-          syncId,
-          record: visibleRecord(units[index], effect ?? entryOf(mutation, logged.get(syncId))) ?? {
-            id: mutation.modelId,
-          },
-        };
+        // As it is stored, so that a client that keys by it has one record.
+        const modelId = mutation.modelId.toLowerCase();
+        const entry = effect ?? entryOf(mutation, logged.get(syncId));
+        return { ...mutation, modelId, syncId, record: visibleRecord(units[index], entry) ?? { id: modelId } };
       }),
     };
   });

@@ -21,6 +21,7 @@ export class CommitRequest {
   readonly units: readonly Unit[];
   readonly deadlineMs: number;
   readonly bytes: number;
+  readonly admittedAt = performance.now();
   /** A step of a sweep, which does the rest of a deletion or a move that is too large for one commit. */
   readonly isSweep: boolean;
   /** True when it failed together with others, or is heavy. */

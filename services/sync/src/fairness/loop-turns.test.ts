@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LoopTurns } from './loop-turns.ts';
-import { RecentPeople } from '@wts/service-kit/fairness';
+import { Contention } from '@wts/service-kit/fairness';
 
 const PIECE = 10;
 
 describe('the turns of the event loop', () => {
   it('let a person alone continue without waiting, up to the bytes of a turn, and then in the next', async () => {
-    const turns = new LoopTurns(new RecentPeople(), 2 * PIECE);
+    const turns = new LoopTurns(new Contention(), 2 * PIECE);
     assert.equal(turns.take('ada', PIECE), undefined);
     assert.equal(turns.take('ada', PIECE), undefined);
     const third = turns.take('ada', PIECE);
@@ -17,7 +17,7 @@ describe('the turns of the event loop', () => {
   });
 
   it('move no more than the bytes of a turn in one turn, however much is ready', async () => {
-    const turns = new LoopTurns(new RecentPeople(), 2 * PIECE);
+    const turns = new LoopTurns(new Contention(), 2 * PIECE);
     let moved = 0;
     const moving = Promise.all(
       Array.from({ length: 9 }, async () => {
@@ -39,7 +39,7 @@ describe('the turns of the event loop', () => {
   });
 
   it('are given to the person who moved least: one piece of a person does not wait for a hundred of another', async () => {
-    const turns = new LoopTurns(new RecentPeople(), PIECE);
+    const turns = new LoopTurns(new Contention(), PIECE);
     const order: string[] = [];
     const move = async (person: string): Promise<void> => {
       await turns.take(person, PIECE);
@@ -54,18 +54,18 @@ describe('the turns of the event loop', () => {
   });
 
   it('no longer count past bytes when nothing is moved any more', async () => {
-    const turns = new LoopTurns(new RecentPeople(), PIECE);
+    const turns = new LoopTurns(new Contention(), PIECE);
     for (let piece = 0; piece < 5; piece += 1) await turns.take('ada', PIECE);
     for (let turn = 0; turn < 3; turn += 1) await nextTurn();
     assert.equal(turns.take('ada', PIECE), undefined);
   });
 
-  it('pause a person who used a quarter of the time while others were active, and no other person [never.one-takes-all]', async () => {
-    const recent = new RecentPeople();
-    const turns = new LoopTurns(recent);
-    recent.note('ada');
-    recent.note('mallory');
-    for (let n = 0; n < 5; n += 1) turns.spent('mallory', 10);
+  it('pause a person who used much while a person who used little waits, and no other person [never.one-takes-all]', async () => {
+    const contention = new Contention();
+    const turns = new LoopTurns(contention);
+    for (let n = 0; n < 5; n += 1) turns.spent('mallory', 25);
+    contention.waited('ada', 10);
+    for (let n = 0; n < 5; n += 1) turns.spent('mallory', 25);
     const order: string[] = [];
     const paused = Promise.resolve(turns.take('mallory', PIECE)).then(() => order.push('mallory'));
     await Promise.resolve(turns.take('ada', PIECE)).then(() => order.push('ada'));
@@ -73,14 +73,9 @@ describe('the turns of the event loop', () => {
     assert.deepEqual(order, ['ada', 'mallory']);
   });
 
-  it('pause neither a person who used little nor one who is alone', () => {
-    const recent = new RecentPeople();
-    const turns = new LoopTurns(recent);
-    recent.note('ada');
-    for (let n = 0; n < 5; n += 1) turns.spent('ada', 10);
-    assert.equal(turns.take('ada', PIECE), undefined);
-    recent.note('bob');
-    turns.spent('bob', 10);
-    assert.equal(turns.take('bob', PIECE), undefined);
+  it('pause no person while no person waits', () => {
+    const turns = new LoopTurns(new Contention());
+    for (let n = 0; n < 50; n += 1) for (const person of ['ada', 'bob']) turns.spent(person, 25);
+    for (const person of ['ada', 'bob']) assert.equal(turns.take(person, PIECE), undefined);
   });
 });

@@ -1,4 +1,4 @@
-import { FairQueue, TimeShare, type RecentPeople } from '@wts/service-kit/fairness';
+import { FairQueue, type Contention } from '@wts/service-kit/fairness';
 
 /**
  * Bytes moved in one turn of the event loop, for all people together: a millisecond or two. With less, each piece would need a
@@ -10,14 +10,14 @@ const TURN_BYTES = 512 * 1024;
  * loop moves at most `TURN_BYTES`, pieces of different people alternating; so a small request waits for one such turn and
  * not for all bytes that are ready.
  *
- * While others are active, the transfers of one person get a quarter of the time: after a turn of 2 ms that person is paused
- * for 6. The idle time is not lost: on few cores, the gateway and PostgreSQL, which handle the same bytes, leave it to the
- * others too. A person who is alone is not paused. Keeps never.one-takes-all.
+ * While the work of a person who used less waits, the transfers of one who used more get a quarter of the time (`Contention`):
+ * after a turn of 2 ms that person is paused for 6. On few cores the gateway and PostgreSQL, which handle the same bytes, leave
+ * this time to the others too. Keeps never.one-takes-all.
  */
 export class LoopTurns {
   readonly #turnBytes: number;
   readonly #queue = new FairQueue<() => void>();
-  readonly #share: TimeShare;
+  readonly #contention: Contention;
   /** Bytes moved in this turn, by person. */
   readonly #moved = new Map<string, number>();
   #left: number;
@@ -26,28 +26,33 @@ export class LoopTurns {
   /** Set while all people who wait are paused. */
   #wakeUp: NodeJS.Timeout | undefined;
 
-  constructor(recent: RecentPeople, turnBytes: number = TURN_BYTES) {
-    this.#share = new TimeShare(recent);
+  constructor(contention: Contention, turnBytes: number = TURN_BYTES) {
+    this.#contention = contention;
     this.#turnBytes = this.#left = turnBytes;
   }
 
   /** Returns a promise when these bytes must wait for a later turn of the loop. */
   take(person: string, bytes: number): Promise<void> | undefined {
     const cost = Math.max(bytes, 1);
-    if (this.#left > 0 && this.#queue.size === 0 && this.#share.pauseMs(person) <= 0) {
+    if (this.#left > 0 && this.#queue.size === 0 && this.#contention.pauseMs(person) <= 0) {
       this.#queue.charge(person, cost);
       this.#move(person, cost);
       return undefined;
     }
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#queue.push(person, resolve, { cost });
+    const since = performance.now();
+    const onTurn = (): void => {
+      this.#contention.waited(person, performance.now() - since);
+      resolve();
+    };
+    this.#queue.push(person, onTurn, { cost });
     this.#count();
     return promise;
   }
 
   /** Counts time that was used for this person without a turn. */
   spent(person: string, ms: number): void {
-    this.#share.spent(person, ms);
+    this.#contention.used(person, ms);
   }
 
   #move(person: string, cost: number): void {
@@ -70,7 +75,7 @@ export class LoopTurns {
     this.#left = this.#turnBytes;
     this.#startedAt = now;
     this.#isCounting = false;
-    const eligibility = this.#share.eligibility();
+    const eligibility = this.#contention.eligibility();
     while (this.#left > 0) {
       const next = this.#queue.shift(eligibility.mayServe);
       if (next === undefined) break;
@@ -85,7 +90,7 @@ export class LoopTurns {
   /** Counts the time of the last turn for the people who moved bytes in it. */
   #chargeTurn(now: number): void {
     const all = this.#turnBytes - this.#left;
-    for (const [person, bytes] of this.#moved) this.#share.spent(person, (now - this.#startedAt) * (bytes / all));
+    for (const [person, bytes] of this.#moved) this.#contention.used(person, (now - this.#startedAt) * (bytes / all));
     this.#moved.clear();
   }
 }

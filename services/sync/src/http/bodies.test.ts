@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Fault, LIMITS } from '@wts/contracts';
 import { Registry } from 'prom-client';
 import { LoopTurns } from '../fairness/loop-turns.ts';
-import { RecentPeople } from '@wts/service-kit/fairness';
+import { Contention } from '@wts/service-kit/fairness';
 import { waitMetrics } from '../metrics.ts';
 import { Bodies } from './bodies.ts';
 
@@ -10,7 +10,7 @@ const MEGABYTE = 1024 * 1024;
 const never = new AbortController().signal;
 
 describe('large bodies [never.one-takes-all]', () => {
-  const open = (): Bodies => new Bodies(waitMetrics(new Registry())('body'), new LoopTurns(new RecentPeople()));
+  const open = (): Bodies => new Bodies(waitMetrics(new Registry())('body'), new LoopTurns(new Contention()));
 
   it('of one person take at most a quarter of the memory for bodies [never.unbounded]', () => {
     const bodies = open();

@@ -5,7 +5,7 @@ import { MODELS } from '@wts/models';
 import { eventually, testDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { Registry } from 'prom-client';
-import { FairGate, RecentPeople } from '@wts/service-kit/fairness';
+import { FairGate, Contention } from '@wts/service-kit/fairness';
 import { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Selection } from '@wts/read-model';
 import { snapshotMetrics } from './metrics.ts';
@@ -58,7 +58,7 @@ const ROW_BYTES = 500;
 
 describe('a spooled snapshot', () => {
   it('that its last reader has left accepts no new reader, so a client that reloads gets a whole answer', async () => {
-    await withSpooledSnapshot({}, new LoopTurns(new RecentPeople()), async (spooled) => {
+    await withSpooledSnapshot({}, new LoopTurns(new Contention()), async (spooled) => {
       const [first, second] = [spooled.join(spooled.person), spooled.join(randomUUID())];
       await spooled.opened;
       spooled.leave(first);
@@ -75,7 +75,7 @@ describe('a spooled snapshot', () => {
     assert.ok(model);
     const record = `'{"text":"' || repeat('t', ${ROW_BYTES}) || '"}' as record from generate_series(1, ${ROWS})`;
     const select = (): Selection[] => [{ model, from: `(select ${record}) as made`, where: 'true' }];
-    const turns = new HeldTurns(new RecentPeople());
+    const turns = new HeldTurns(new Contention());
     await withSpooledSnapshot({ select }, turns, async (spooled) => {
       const reader = spooled.join(spooled.person);
       await eventually(() => turns.requested > 0);

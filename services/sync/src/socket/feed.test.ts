@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LIMITS } from '@wts/contracts';
 import type { StoredEntry } from '@wts/contracts';
 import type { Entry } from '@wts/log';
-import { FairGate, RecentPeople } from '@wts/service-kit/fairness';
+import { FairGate, Contention } from '@wts/service-kit/fairness';
 import { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { Packet } from '../hub/packet.ts';
@@ -40,7 +40,7 @@ describe('a feed', () => {
     sources = {
       hub,
       gate,
-      turns: new LoopTurns(new RecentPeople()),
+      turns: new LoopTurns(new Contention()),
       rounds,
       groupListeners: new GroupListeners<Feed>(),
       groupReads,

@@ -108,7 +108,7 @@ describe('sockets while others write', function () {
     const at = await replica();
     const workspace = randomUUID();
     const users = await people(3, workspace);
-    const after = at.hub.last;
+    const after = writer.last;
     const sockets = await Promise.all(users.map((token) => connect(at, { token, after: after.toString() })));
     for (let round = 0; round < 50; round += 1)
       await writer.append([{ groupId: workspace }, { groupId: randomUUID() }]);
@@ -165,7 +165,7 @@ describe('sockets while others write', function () {
     const at = await replica();
     const [home, other] = [randomUUID() as string, randomUUID() as string];
     const [user] = await people(1, home);
-    const socket = await connect(at, { token: user!, after: at.hub.last.toString() });
+    const socket = await connect(at, { token: user!, after: writer.last.toString() });
     await writer.append([{ groupId: other }]);
     const gained = BigInt((await writer.join(user!, other)).last);
     const chunk = await writer.append([{ groupId: other }, { groupId: other }]);
@@ -199,7 +199,7 @@ describe('sockets while others write', function () {
       const at = await replica(options);
       const [home, other, third] = [randomUUID() as string, randomUUID() as string, randomUUID() as string];
       const [user] = await people(1, home);
-      const start = at.hub.last;
+      const start = writer.last;
       const sockets: LiveSocket[] = [];
       // Waits until sockets have all entries, so that the change of role, neither gain nor loss, is a chunk of its own.
       const untilReceived = async (): Promise<void> => {
@@ -248,7 +248,7 @@ describe('sockets while others write', function () {
   it('hundreds of clients that do not read take bounded memory, are closed and can resume; others are not affected [sync.socket.slow-reader, never.unbounded]', async () => {
     const home = randomUUID() as string;
     const [user] = await people(1, home);
-    const after = writer.committed.at(-1)!.syncId;
+    const after = writer.last.toString();
     const at = await replicaProcess(stack, {
       databaseUrl: database.urlOf('wts_sync'),
       limits: { stalledMs: 4_000 },
@@ -281,7 +281,7 @@ describe('sockets while others write', function () {
   it('clients that are behind and do not read share a bound; beyond it each may leave less and is closed sooner [never.unbounded]', async () => {
     const home = randomUUID() as string;
     const [user] = await people(1, home);
-    const after = writer.committed.at(-1)!.syncId;
+    const after = writer.last.toString();
     const data = { title: 'x'.repeat(20_000) };
     for (let round = 0; round < 15; round += 1)
       await writer.append(Array.from({ length: 20 }, () => ({ groupId: home, data })));
@@ -352,7 +352,7 @@ describe('sockets while others write', function () {
     const at = await replica();
     const [home, project] = [randomUUID() as string, randomUUID() as string];
     const [user] = (await people(1, home)) as [string];
-    const after = writer.committed.at(-1)!.syncId;
+    const after = writer.last.toString();
     const having = await connect(at, { token: user, after, groups: [user, home, project] });
     const others = await connect(at, { token: user, after, groups: [user, home] });
     const words = await connect(at, { token: user, after });

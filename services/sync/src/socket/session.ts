@@ -59,6 +59,9 @@ interface Connection {
 /** Close codes: RFC 6455, section 7.4, and the registry of it. */
 export const CLOSE = { unsupported: 1003, policy: 1008, internal: 1011, restart: 1012, tryAgain: 1013 } as const;
 
+const SUBSCRIBE_FIRST =
+  'The first frame must be {"type":"subscribe","afterSyncId":"0","token":"..."}; its type is in lower case';
+
 const PROTOCOL_ERRORS: Readonly<Record<number, string>> = {
   1008: 'The message has too many fragments',
   1009: 'The frame is too large',
@@ -248,6 +251,8 @@ export class Session implements FeedSocket {
     if (!this.#countFrame(frame.kind === 'subscribe' ? LIMITS.socketSubscribeCostsFrames : 0)) return;
     if (frame.kind === 'invalid') this.close(CLOSE.policy, 'INVALID_FRAME', frame.message);
     else if (frame.kind === 'subscribe') void this.#subscribe(frame.subscribe);
+    // Its client would wait for changes until the time to subscribe is over.
+    else if (this.#subscribeCount === 0) this.close(CLOSE.policy, 'INVALID_FRAME', SUBSCRIBE_FIRST);
   }
 
   /** Counts a frame of the client, pings and pongs too, which shows that it is connected. False when there are too many. */

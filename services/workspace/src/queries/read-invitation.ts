@@ -1,4 +1,4 @@
-import { Fault } from '@wts/contracts';
+import { Fault, type memberApi, type ReplyOf } from '@wts/contracts';
 import { UNKNOWN_CODE } from '../commands/join-workspace.ts';
 import type { Context } from '../context.ts';
 import { hashInvitationCode } from '../domain/invitation-code.ts';
@@ -11,11 +11,12 @@ const NO_PERSON = '00000000-0000-0000-0000-000000000000';
 export async function readInvitation(
   { invitations, workspaces }: Pick<Context, 'invitations' | 'workspaces'>,
   code: string,
-): Promise<{ workspaceName: string; email: string | null }> {
+): Promise<ReplyOf<typeof memberApi.internalReadInvitation>['invitation']> {
   const invitation = await invitations.findByCode(hashInvitationCode(code), INVITING_ROLES, NO_PERSON);
   // Its creator is a member, so the workspace is read as they see it.
   const workspace = invitation && (await workspaces.byId(invitation.createdBy, invitation.workspaceId));
   if (invitation === null || workspace === null) throw new Fault('not_found', { message: UNKNOWN_CODE });
   if (invitation.expiresAt <= new Date() || invitation.redeemedAt !== null) throw new Fault('invitation_expired');
-  return { workspaceName: workspace.name, email: invitation.email };
+  const { workspaceId, email, role, createdBy } = invitation;
+  return { workspaceId, workspaceName: workspace.name, email, role, createdBy };
 }

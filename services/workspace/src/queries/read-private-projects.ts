@@ -47,10 +47,10 @@ export async function requireProject(
 
 /** Reads one item more than the page holds; `hasMore` is whether it exists. */
 async function pageOf<T>(
-  { after, limit = String(LIMITS.listPageDefault) }: PageQuery,
+  { after, limit = LIMITS.listPageDefault }: PageQuery,
   read: (page: Page) => Promise<T[]>,
 ): Promise<{ items: T[]; hasMore: boolean }> {
-  const size = Math.min(Math.max(Number(limit), 1), LIMITS.listPageMax);
+  const size = Math.min(Math.max(limit, 1), LIMITS.listPageMax);
   const items = await read({ after: after ?? null, limit: size + 1 });
   return { items: items.slice(0, size), hasMore: items.length > size };
 }
