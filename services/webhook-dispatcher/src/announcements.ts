@@ -2,36 +2,48 @@ import { STREAM } from '@wts/contracts';
 import { subscribe, type Nats } from '@wts/service-kit/nats';
 
 /*
- * What replicas of the dispatcher announce to each other: endpoints that have new deliveries or new settings. Nothing rests
- * on it: an announcement that is lost costs the interval in which replicas look by themselves.
+ * What replicas of the dispatcher announce to each other. Nothing rests on it: an announcement that is lost costs the
+ * interval in which replicas look by themselves.
  */
 
-/** So that no message is larger than a broker takes. */
-const ENDPOINTS_MAX = 1_000;
-
-export function announce(nats: Pick<Nats, 'connection'>, endpointIds: readonly string[]): void {
-  const connection = nats.connection();
-  if (connection === null) return;
-  for (let from = 0; from < endpointIds.length; from += ENDPOINTS_MAX)
-    connection.publish(STREAM.webhooks, JSON.stringify({ endpointIds: endpointIds.slice(from, from + ENDPOINTS_MAX) }));
+export interface Announcement {
+  /** Endpoints that have new deliveries or new settings. */
+  readonly endpointIds: readonly string[];
+  /** Workspaces with an endpoint that was created or enabled. */
+  readonly workspaceIds: readonly string[];
 }
 
-export function onAnnounced(
-  nats: Pick<Nats, 'onConnect'>,
-  onEndpoints: (endpointIds: readonly string[]) => void,
-): void {
-  subscribe(nats, STREAM.webhooks, ({ data }) => {
-    const endpointIds = read(data);
-    if (endpointIds.length > 0) onEndpoints(endpointIds);
-  });
+/** So that no message is larger than a broker takes. */
+const IDS_MAX = 1_000;
+
+export function announce(nats: Pick<Nats, 'connection'>, news: Partial<Announcement>): void {
+  const connection = nats.connection();
+  if (connection === null) return;
+  const { endpointIds = [], workspaceIds = [] } = news;
+  const { length } = endpointIds.length > workspaceIds.length ? endpointIds : workspaceIds;
+  for (let from = 0; from < length; from += IDS_MAX) {
+    const part = {
+      endpointIds: endpointIds.slice(from, from + IDS_MAX),
+      workspaceIds: workspaceIds.slice(from, from + IDS_MAX),
+    };
+    connection.publish(STREAM.webhooks, JSON.stringify(part));
+  }
+}
+
+export function onAnnounced(nats: Pick<Nats, 'onConnect'>, onNews: (news: Announcement) => void): void {
+  subscribe(nats, STREAM.webhooks, ({ data }) => onNews(read(data)));
 }
 
 /** Empty for what is no announcement. */
-function read(data: Uint8Array): readonly string[] {
+function read(data: Uint8Array): Announcement {
   try {
-    const { endpointIds } = JSON.parse(Buffer.from(data).toString('utf8')) as { endpointIds?: unknown };
-    return Array.isArray(endpointIds) ? endpointIds.filter((id) => typeof id === 'string') : [];
+    const news = JSON.parse(Buffer.from(data).toString('utf8')) as Record<keyof Announcement, unknown>;
+    return { endpointIds: textsOf(news.endpointIds), workspaceIds: textsOf(news.workspaceIds) };
   } catch {
-    return [];
+    return { endpointIds: [], workspaceIds: [] };
   }
+}
+
+function textsOf(ids: unknown): string[] {
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
 }

@@ -2,10 +2,12 @@
 export const DISPATCH = {
   /** An attempt is over after this, whatever the consumer does. */
   attemptMs: 10_000,
-  /** A lane belongs to a replica for so long after its last sign: an attempt, its recording, and a slow database between. */
-  leaseMs: 30_000,
-  /** An attempt begins only when its end, and so much more, lies within the lease. */
+  /** The lanes of a replica belong to it for so long after its last sign; then others go on with them. */
+  leaseMs: 8_000,
+  /** An attempt begins only when the lease lasts so much longer. One that outlives its lease may be made twice, never overtaken. */
   leaseSlackMs: 3_000,
+  /** How long a replica counts attempts in a lane that it took over from one that ended. */
+  recoveringMs: 30_000,
   /** A lane without work goes back after this; until then new work costs no claim. */
   laneIdleMs: 60_000,
   /** How often a replica looks for due lanes and lost wakes. */
@@ -17,6 +19,10 @@ export const DISPATCH = {
   windowRows: 50,
   windowBytes: 256 * 1024,
   windowsBytesMax: 64 * 1024 * 1024,
+  /** Of one statement, which the lanes of all other owners wait for. */
+  readLanes: 32,
+  readRows: 200,
+  readBytes: 1024 * 1024,
   /** Settings of an endpoint are no older than this when an attempt begins. */
   settingsAgeMs: 1_000,
   /**
@@ -36,13 +42,12 @@ export const DISPATCH = {
   quickSlots: 512,
   slowSlots: 128,
   unknownSlots: 64,
-  /** An attempt gives its quick or unknown slot back after this and counts as slow from then on, up to so many in all. */
+  /** An attempt gives its quick or unknown slot and that of its origin back after this; all together there are so many. */
   quickMs: 1_000,
   slotsMax: 2_048,
-  /** Of one origin, and of the slow ones among them; of one workspace. */
+  /** Of one origin, and of the slow and unknown ones among them. */
   originSlots: 16,
   originSlowSlots: 4,
-  workspaceSlots: 30,
   /** An endpoint is slow while nine of ten of its last attempts do not all end within this. */
   slowMs: 2_000,
   durationsKept: 10,

@@ -53,9 +53,13 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     const network = networkOf(kit, config);
     const lanes = openAttempts(kit, config, { pool, nats, network });
     const { wake, change } = lanes ?? elsewhere(nats);
-    stack.use(
+    const enqueue = stack.use(
       openEnqueue({ pool, databaseUrl, nats, onEnqueued: wake, metrics: enqueueMetrics(metrics), logger: log }),
     );
+    onAnnounced(nats, ({ endpointIds, workspaceIds }) => {
+      if (endpointIds.length > 0) lanes?.announced(endpointIds);
+      if (workspaceIds.length > 0) enqueue.follow(workspaceIds);
+    });
 
     const context: Context = {
       roles: new Roles(managementPool),
@@ -65,6 +69,8 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
       secretKeys: config.secretKey === undefined ? null : parseSecretKeys(config.secretKey),
       refusalOfUrl: (url) => checkEndpointUrl(url, network),
       announce: change,
+      // Reaches this replica too.
+      follow: (workspaceId) => announce(nats, { workspaceIds: [workspaceId] }),
       enqueueTest: (endpointId, event) => enqueueTest(managementPool, endpointId, event, LIMITS.webhookTestsMax),
     };
     const app = createApp(kit);
@@ -91,7 +97,7 @@ type NetworkOptions = ConnectOptions & { readonly metrics: ReturnType<typeof att
 
 /** Other replicas may have a key, and attempt what this one cannot. */
 function elsewhere(nats: Nats): Pick<Lanes, 'wake' | 'change'> {
-  const both = (endpointIds: readonly string[]): void => announce(nats, endpointIds);
+  const both = (endpointIds: readonly string[]): void => announce(nats, { endpointIds });
   return { wake: both, change: both };
 }
 
@@ -113,13 +119,12 @@ function openAttempts(
       keys: parseSecretKeys(config.secretKey),
       schedule,
       disableRule: disableRuleOf(parseDuration(config.disableAfter), schedule),
-      announce: (endpointIds) => announce(nats, endpointIds),
+      announce: (endpointIds) => announce(nats, { endpointIds }),
       metrics: laneMetrics(metrics),
       signal,
       log,
     }),
   );
-  onAnnounced(nats, (endpointIds) => lanes.announced(endpointIds));
   watchLanes(metrics, lanes.gauges);
   return lanes;
 }

@@ -3,8 +3,9 @@ import { startRounds } from '@wts/service-kit/life';
 import { tryLease } from '@wts/service-kit/postgres';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { listDeleted, removeHistory } from './store/deleted-endpoints.ts';
+import { listDeleted, removeHistory, removeWithoutHistory } from './store/deleted-endpoints.ts';
 import { dropOld, makePartitions } from './store/partitions.ts';
+import { moveIdleCursors } from './store/workspaces.ts';
 
 const EVERY_MS = 60_000;
 const LEASE_KEY = 7_368_022;
@@ -43,6 +44,11 @@ export async function maintainTablesOnce(
   if (lease === null) return;
   await makePartitions(pool);
   for (const partition of await dropOld(pool)) logger.info({ partition }, 'old deliveries are dropped');
+  await moveIdleCursors(pool);
+  let removed = 0;
+  for (let some = -1; some !== 0 && signal?.aborted !== true; removed += some)
+    some = await removeWithoutHistory(pool, restSeconds);
+  if (removed > 0) logger.info({ removed }, 'deleted endpoints are removed');
   for (const endpointId of await listDeleted(pool, restSeconds)) {
     while (await removeHistory(pool, endpointId)) {
       await sleep(CHUNK_PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined);

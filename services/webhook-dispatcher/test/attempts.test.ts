@@ -76,7 +76,7 @@ describe('an attempt', () => {
       socket.write('HTTP/1.1 200 OK\r\n');
       every300Ms(socket, () => 'x: y\r\n');
     });
-    await using inTime = await consumerThat(answerAfter(9_500));
+    await using inTime = await consumerThat(answerAfter(8_000));
     await using late = await consumerThat(answerAfter(10_500));
     const consumers = [hanging, noTls, bytewise, linewise, inTime, late];
     const results = await Promise.all(consumers.map(({ url }) => sender.send(url)));
@@ -287,7 +287,7 @@ describe('an attempt', () => {
     assert.deepEqual([error, statusCode], [null, 200]);
   });
 
-  it('C11: has its result, and no longer than it may take, when the process stands still for two seconds', async () => {
+  it('has its result, and no longer than it may take, when the process stands still for two seconds', async () => {
     await using consumer = await consumerThat((socket) => void socket.write(OK));
     await using hanging = await consumerThat(() => undefined);
     await using sender = await openSender(4_000);

@@ -1,6 +1,6 @@
-import { ensureStream } from '@wts/log/stream';
+import { STREAM } from '@wts/contracts';
 import { eventually, testNats } from '@wts/testkit';
-import { ChaosRelay } from './chaos-relay.ts';
+import { connect, type NatsConnection } from 'nats';
 import { CRASH_POINTS, EnqueueProcess, type EnqueueProcessOptions } from './enqueue-process.ts';
 import { LogAndEndpoints } from './log-and-endpoints.ts';
 
@@ -8,7 +8,7 @@ describe('a process that enqueues', function () {
   this.timeout(180_000);
   let stack: AsyncDisposableStack;
   let store: LogAndEndpoints;
-  let relay: ChaosRelay;
+  let nc: NatsConnection;
   let options: EnqueueProcessOptions;
   const places: number[] = [];
 
@@ -16,8 +16,7 @@ describe('a process that enqueues', function () {
     stack = new AsyncDisposableStack();
     const broker = stack.use(await testNats('crash'));
     store = stack.use(await LogAndEndpoints.open('crash'));
-    relay = stack.use(await ChaosRelay.open(store.admin, broker.url));
-    await ensureStream(relay.nc, { replicas: 1 });
+    nc = stack.adopt(await connect({ servers: new URL(broker.url).host }), (one) => one.close());
     options = { databaseUrl: store.database.urlOf('wts_webhooks'), natsUrl: broker.url };
     places.length = 0;
   });
@@ -26,9 +25,7 @@ describe('a process that enqueues', function () {
   async function commit(): Promise<void> {
     const some = await store.append([{}, {}]);
     places.push(...some);
-    const chunk = await relay.chunk(some[0]!, some[1]!);
-    relay.handOver(chunk);
-    relay.stream(chunk);
+    nc.publish(STREAM.committed, store.workspaceId);
   }
   const delivered = (endpoint: string): Promise<boolean> =>
     eventually(
@@ -40,7 +37,7 @@ describe('a process that enqueues', function () {
     );
 
   for (const point of CRASH_POINTS) {
-    it(`C1: loses and repeats nothing when it is killed with a step ${point} [never.actions-lost]`, async () => {
+    it(`loses and repeats nothing when it is killed with a step ${point} [never.actions-lost]`, async () => {
       const endpoint = await store.endpoint();
       for (const step of [1, 2, 5]) {
         await using worker = new EnqueueProcess({ ...options, crash: { point, step } });
@@ -59,7 +56,7 @@ describe('a process that enqueues', function () {
     });
   }
 
-  it('C7: gives way when it is paused, and does no harm when it goes on beside its successor', async () => {
+  it('gives way when it is paused, and does no harm when it goes on beside its successor', async () => {
     const endpoint = await store.endpoint();
     const leaseSilenceMaxMs = 600;
     await using one = new EnqueueProcess({ ...options, leaseSilenceMaxMs });

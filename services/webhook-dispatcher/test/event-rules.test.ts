@@ -40,6 +40,10 @@ describe('the events of a workspace', function () {
     endpointId = randomUUID();
     // A name that resolves to nothing: what is attempted is not what is tested here.
     await pool.query(
+      `insert into webhooks.workspaces (workspace_id, owner_id, position) select $1, $2, max(sync_id) from sync.sync_actions`,
+      [workspaceId, testSystem.userId],
+    );
+    await pool.query(
       `insert into webhooks.endpoints (id, workspace_id, url, description, event_types, since_position, created_by)
        select $1, $2, 'https://events.invalid', '', '{}', max(sync_id), $1 from sync.sync_actions`,
       [endpointId, workspaceId],

@@ -51,7 +51,7 @@ describe('a replica that serves lanes', function () {
     }
   }
 
-  it('C1: is killed after the enqueue and before the attempt: the event is sent when the lease ends', async () => {
+  it('is killed after the enqueue and before the attempt: the event is sent when the lease ends', async () => {
     let events: string[] = [];
     await holding('lock table webhooks.secrets in access exclusive mode', [], async () => {
       const killed = await start();
@@ -70,7 +70,7 @@ describe('a replica that serves lanes', function () {
     ['a success', 200, 'succeeded'],
     ['a failure', 500, 'pending'],
   ] as const) {
-    it(`C1: is killed while it records ${outcome}: at most one repetition, and one attempt counts`, async () => {
+    it(`is killed while it records ${outcome}: at most one repetition, and one attempt counts`, async () => {
       consumer.answer({ status });
       const [event] = await system.enqueue(id);
       const row = 'select from webhooks.deliveries where endpoint_id = $1 for update';
@@ -92,7 +92,7 @@ describe('a replica that serves lanes', function () {
     });
   }
 
-  it('C1: is killed after the record: nothing is sent again', async () => {
+  it('is killed after the record: nothing is sent again', async () => {
     const killed = await start();
     const [first] = await system.enqueue(id);
     await system.untilAll(id, 'succeeded');
@@ -103,7 +103,7 @@ describe('a replica that serves lanes', function () {
     assert.deepEqual(idsOf(consumer), [first, second]);
   });
 
-  it('C1: is killed while it disables an endpoint that is gone: it is disabled after one repetition at most', async () => {
+  it('is killed while it disables an endpoint that is gone: it is disabled after one repetition at most', async () => {
     consumer.answer({ status: 410 });
     const [event] = await system.enqueue(id, 3);
     await holding('select from webhooks.endpoints where id = $1 for update', [id], async () => {
@@ -124,7 +124,7 @@ describe('a replica that serves lanes', function () {
     ['ahead', HOUR_MS],
     ['behind', -HOUR_MS],
   ] as const) {
-    it(`C8: has a clock an hour ${direction}: leases, order, retries, secrets and timestamps are as with the right one [webhooks.headers.timestamp, webhooks.signature.rotation]`, async () => {
+    it(`has a clock an hour ${direction}: leases, order, retries, secrets and timestamps are as with the right one [webhooks.headers.timestamp, webhooks.signature.rotation]`, async () => {
       const expiring = async (minutes: number): Promise<void> => {
         await system.pool.query(
           `update webhooks.secrets set expires_at = now() + make_interval(mins => $2)

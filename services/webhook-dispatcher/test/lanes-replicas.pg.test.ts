@@ -4,7 +4,7 @@ import { openNats } from '@wts/service-kit/nats';
 import { eventually, openTestPostgres, openWire, testNats } from '@wts/testkit';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { announce, onAnnounced } from '../src/announcements.ts';
-import { LaneSystem } from './lane-system.ts';
+import { FAST, LaneSystem } from './lane-system.ts';
 import { quiet } from './log-and-endpoints.ts';
 import type { Replica } from './replica.ts';
 import { FATAL_STATUS, startReplica } from './replica.ts';
@@ -30,29 +30,28 @@ describe('replicas that serve lanes', function () {
     return { id: await system.endpoint(consumer.url), consumer };
   };
 
-  it('C7: serve a lane alone: of one that was suspended, a late failure counts for nothing', async () => {
+  it('serve a lane alone: of one that was suspended, a late failure counts for nothing', async () => {
     const { id, consumer } = await made();
     consumer.answer(() => (consumer.received.length === 1 ? 'hang' : { status: 500 }));
-    await using suspended = await start();
+    await using suspended = await start({ deadlineMs: 1_000 });
     await system.enqueue(id);
     await consumer.until((all) => all.length === 1);
     suspended.signal('SIGSTOP');
     await using other = await start();
     await eventually(async () => (await system.deliveries(id))[0]?.attemptCount === 1);
     suspended.signal('SIGCONT');
-    await sleep(1_000);
-    const [delivery] = await system.deliveries(id);
-    assert.deepEqual([delivery?.attemptCount, delivery?.status], [1, 'pending']);
-    assert.equal((await system.attempts(id)).length, 1);
-    assert.equal((await system.state(id)).consecutiveFailures, 1);
     // The one that was suspended serves other lanes again, and not this one.
     other.signal('SIGSTOP');
     const more = await made();
     await system.enqueue(more.id);
     await system.untilAll(more.id, 'succeeded');
+    const [delivery] = await system.deliveries(id);
+    assert.deepEqual([delivery?.attemptCount, delivery?.status], [1, 'pending']);
+    assert.equal((await system.attempts(id)).length, 1);
+    assert.equal((await system.state(id)).consecutiveFailures, 1);
   });
 
-  it('C7: serve a lane alone: of one that was suspended, a late success counts', async () => {
+  it('serve a lane alone: of one that was suspended, a late success counts', async () => {
     const { id, consumer } = await made();
     consumer.answer(() => (consumer.received.length === 1 ? { status: 200, afterMs: 5_000 } : { status: 500 }));
     await using suspended = await start({ deadlineMs: 20_000 });
@@ -67,16 +66,17 @@ describe('replicas that serve lanes', function () {
     assert.equal((await system.state(id)).consecutiveFailures, 0);
   });
 
-  it('C1: lose nothing when one is killed between sending and recording [webhooks.repeat.same-id]', async () => {
+  it('lose nothing when one is killed between sending and recording [webhooks.repeat.same-id]', async () => {
     const { id, consumer } = await made();
     const { hostname, port } = new URL(system.databaseUrl);
     await using wire = await openWire({ host: hostname, port: Number(port) });
-    consumer.answer({ status: 200, afterMs: 150 });
+    consumer.answer(() => {
+      wire.freeze();
+      return { status: 200 };
+    });
     const killed = await start({ databaseUrl: wire.through(system.databaseUrl) });
     const [eventId] = await system.enqueue(id);
     await consumer.until((all) => all.length === 1);
-    wire.freeze();
-    await sleep(400);
     assert.equal((await system.deliveries(id))[0]?.attemptCount, 0);
     killed.signal('SIGKILL');
     await killed.ended;
@@ -87,7 +87,33 @@ describe('replicas that serve lanes', function () {
     assert.equal(consumer.received[0]?.body, consumer.received[1]?.body);
   });
 
-  it('C1: lose nothing and keep the order however often they are killed [webhooks.order.commit]', async () => {
+  it('go on with the lanes of one that was killed before an attempt of it could have ended and its record', async () => {
+    const { id, consumer } = await made();
+    // With the limits of the service.
+    const killed = await start({ limits: {} });
+    await system.enqueue(id);
+    await system.untilAll(id, 'succeeded');
+    await using _ = await start({ limits: {} });
+    killed.signal('SIGKILL');
+    await killed.ended;
+    await system.enqueue(id);
+    await consumer.until((all) => all.length === 2, 15_000);
+  });
+
+  it('make no attempt twice while they stop, however long it takes', async () => {
+    const { id, consumer } = await made();
+    consumer.answer({ status: 200, afterMs: 3_000 });
+    const stopped = await start({ limits: { ...FAST, leaseMs: 1_000, attemptMs: 10_000 } });
+    await system.enqueue(id);
+    await consumer.until((all) => all.length === 1);
+    await using _ = await start();
+    stopped.signal('SIGTERM');
+    assert.equal(await stopped.ended, 0);
+    await system.untilAll(id, 'succeeded');
+    assert.equal(consumer.received.length, 1);
+  });
+
+  it('lose nothing and keep the order however often they are killed [webhooks.order.commit]', async () => {
     const endpoints = await Promise.all([made(), made(), made()]);
     const events = await Promise.all(endpoints.map(({ id }) => system.enqueue(id, 300)));
     for (const { consumer } of endpoints) consumer.answer({ status: 200, afterMs: 10 });
@@ -111,7 +137,7 @@ describe('replicas that serve lanes', function () {
     }
   });
 
-  it('C1: attempt a delivery that ends their process three times, then it counts as failed and the others go on', async () => {
+  it('attempt a delivery that ends their process three times, then it counts as failed and the others go on', async () => {
     const { id, consumer } = await made();
     const [first, fatal, last] = await system.enqueue(id, 3);
     consumer.answer(({ headers }) => ({ status: headers['webhook-id'] === fatal ? FATAL_STATUS : 200 }));
@@ -129,7 +155,7 @@ describe('replicas that serve lanes', function () {
     assert.equal(interrupted?.lastError, 'interrupted');
   });
 
-  it('C9: finish what is under way at SIGTERM, and nothing is sent twice', async () => {
+  it('finish what is under way at SIGTERM, and nothing is sent twice', async () => {
     const { id, consumer } = await made();
     const events = await system.enqueue(id, 40);
     consumer.answer({ status: 200, afterMs: 60 });
@@ -169,11 +195,11 @@ describe('replicas that serve lanes', function () {
     // Both look once, at their start.
     const limits = { pollMs: 60_000, leaseMs: 150_000, attemptMs: 1_000 };
     await using holder = system.lanes({ limits });
-    onAnnounced(other, (endpointIds) => holder.announced(endpointIds));
+    onAnnounced(other, ({ endpointIds }) => holder.announced(endpointIds));
     await system.enqueue(id);
     holder.wake([id]);
     await system.untilAll(id, 'succeeded');
-    await using enqueuer = system.lanes({ limits, announce: (endpointIds) => announce(one, endpointIds) });
+    await using enqueuer = system.lanes({ limits, announce: (endpointIds) => announce(one, { endpointIds }) });
     await other.connection()?.flush();
     await system.enqueue(id);
     enqueuer.wake([id]);
@@ -186,7 +212,7 @@ describe('replicas that serve lanes', function () {
     await consumer.until((all) => all.length === 3);
   });
 
-  it('C6: lose no result while PostgreSQL restarts, and go on in order', async () => {
+  it('lose no result while PostgreSQL restarts, and go on in order', async () => {
     await using server = await openTestPostgres('lanes');
     await using own = await LaneSystem.open('restart', server.url());
     const consumer = await own.receiver();

@@ -132,7 +132,7 @@ describe('the lane of an endpoint', () => {
       );
     });
 
-    it('C10: keeps it while the disk is full, and begins no attempt of it again', async () => {
+    it('keeps it while the disk is full, and begins no attempt of it again', async () => {
       const id = await system.endpoint('https://consumer.test/');
       let attempts = 0;
       const send: SendAttempt = async () => {

@@ -28,6 +28,8 @@ export interface EndpointFields {
   readonly deleted?: boolean;
   /** Default: the head of the log. */
   readonly since?: number;
+  /** Of the workspace, when this is its first endpoint. Default: an owner of its own. */
+  readonly ownerId?: string;
 }
 
 export interface DeliveryRow {
@@ -122,20 +124,26 @@ export class LogAndEndpoints implements AsyncDisposable {
   async endpoint(fields: EndpointFields = {}): Promise<string> {
     const id = randomUUID();
     const { workspaceId = this.workspaceId, eventTypes = [], enabled = true, deleted = false } = fields;
+    const since = fields.since ?? (await this.head());
+    await this.pool.query(
+      'insert into webhooks.workspaces (workspace_id, owner_id, position) values ($1, $2, $3) on conflict do nothing',
+      [workspaceId, fields.ownerId ?? workspaceId, since],
+    );
     await this.pool.query(
       `insert into webhooks.endpoints
         (id, workspace_id, url, description, event_types, enabled, since_position, created_by, deleted_at)
       values ($1, $2, 'https://example.com', '', $3, $4, $5, $1, case when $6 then now() end)`,
-      [id, workspaceId, eventTypes, enabled, fields.since ?? (await this.head()), deleted],
+      [id, workspaceId, eventTypes, enabled, since, deleted],
     );
     await this.pool.query('insert into webhooks.lanes (endpoint_id) values ($1)', [id]);
     return id;
   }
 
-  async cursor(): Promise<number | null> {
-    const { rows } = await this.pool.query<{ position: string | null }>('select position from webhooks.cursor');
-    const position = rows[0]?.position ?? null;
-    return position === null ? null : Number(position);
+  /** Null for a workspace that is not followed. */
+  async cursor(workspaceId = this.workspaceId): Promise<number | null> {
+    const sql = 'select position from webhooks.workspaces where workspace_id = $1';
+    const { rows } = await this.pool.query<{ position: string }>(sql, [workspaceId]);
+    return rows[0] === undefined ? null : Number(rows[0].position);
   }
 
   /** In the order in which they are attempted. */

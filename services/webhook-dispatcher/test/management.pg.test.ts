@@ -164,7 +164,7 @@ describe('management of webhook endpoints', function () {
     );
   });
 
-  it('knows no success of an endpoint at a new address', async () => {
+  it('knows no success of an endpoint at a new origin, and keeps it at another path', async () => {
     const { endpoint } = await dispatcher.endpoint(home.owner, home.id);
     const params = { id: endpoint.id };
     const { pool } = dispatcher.store;
@@ -175,7 +175,10 @@ describe('management of webhook endpoints', function () {
       return (await pool.query<{ known: boolean }>(sql, [endpoint.id])).rows[0]?.known;
     };
     assert.equal(await known({ url: endpoint.url, description: 'The same address' }), true);
-    assert.equal(await known({ url: `${endpoint.url}/new` }), false);
+    assert.equal(await known({ url: `${endpoint.url}/new` }), true);
+    const moved = new URL(endpoint.url);
+    moved.port = '8443';
+    assert.equal(await known({ url: moved.href }), false);
   });
 
   it('finds no endpoint to rotate while it is deleted', async () => {

@@ -27,6 +27,9 @@ describe('the migrations', () => {
       select gen_random_uuid(), id, gen_random_uuid(), now(), 'task.created', 1, now() from endpoint`);
     await makePartitions(pool);
     await pool.query(`insert into webhooks.lanes (endpoint_id) select id from webhooks.endpoints`);
+    await pool.query(`insert into webhooks.workspaces (workspace_id, owner_id, position)
+      select workspace_id, created_by, 0 from webhooks.endpoints`);
+    await pool.query(`insert into webhooks.replicas (holder, leased_until) values (gen_random_uuid(), now())`);
     await pool.query(`insert into webhooks.parked_entries (position, reason, entry) values (1, 'none', '{}')`);
     assert.deepEqual(await run('down'), made.toReversed());
     const { rows } = await pool.query(`select tablename from pg_tables where schemaname = 'webhooks'

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { DispatchLimits } from '../src/limits.ts';
-import { FAST, KEY_TEXT } from './lane-system.ts';
+import { ATTEMPT_MS, FAST, KEY_TEXT } from './lane-system.ts';
 
 export interface ReplicaOptions {
   readonly databaseUrl: string;
@@ -29,7 +29,13 @@ export async function startReplica(
   options: Pick<ReplicaOptions, 'databaseUrl'> & Partial<ReplicaOptions>,
 ): Promise<Replica> {
   const hours = '1h,1h,1h,1h,1h,1h,1h';
-  const all: ReplicaOptions = { secretKey: KEY_TEXT, schedule: hours, deadlineMs: 1_000, limits: FAST, ...options };
+  const all: ReplicaOptions = {
+    secretKey: KEY_TEXT,
+    schedule: hours,
+    deadlineMs: ATTEMPT_MS,
+    limits: FAST,
+    ...options,
+  };
   const child = fork(join(import.meta.dirname, 'replica-main.ts'), [JSON.stringify(all)], { execArgv: [] });
   const ended = once(child, 'exit').then(([code]) => code as number | null);
   await Promise.race([once(child, 'message'), ended.then((code) => Promise.reject(new Error(`ended with ${code}`)))]);

@@ -39,6 +39,7 @@ export async function createEndpoint(
     );
   }
   if (endpoint === null) throw new Fault('endpoint_limit_reached');
+  context.follow(workspaceId);
   return { endpoint, secret: secretText(secret) };
 }
 
@@ -54,6 +55,7 @@ export async function updateEndpoint(
   const endpoint = await context.endpoints.update(endpointId, { ...change, ...url });
   if (endpoint === null) throw new Fault('not_found');
   context.announce([endpointId]);
+  if (change.enabled === true) context.follow(endpoint.workspaceId);
   return endpoint;
 }
 

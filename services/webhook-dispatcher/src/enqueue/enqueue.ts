@@ -1,26 +1,24 @@
 import { STREAM } from '@wts/contracts';
-import type { EntryChunk } from '@wts/contracts';
-import { LogReader } from '@wts/log';
-import { consume, decodeChunk, hasNoEntries, pause } from '@wts/log/stream';
+import { WakeSignal } from '@wts/log/stream';
 import type { Logger } from '@wts/log';
-import { subscribe, type Nats } from '@wts/service-kit/nats';
+import type { Nats } from '@wts/service-kit/nats';
 import { startLeasedWork, type LeasedWork } from '@wts/service-kit/postgres';
+import type { Msg, Subscription } from 'nats';
 import type { Pool } from 'pg';
-import { openCursor } from '../store/enqueue.ts';
+import { adoptWorkspaces, readBehind, readFollowed, type FollowedWorkspace } from '../store/workspaces.ts';
 import type { EnqueueMetrics } from './metrics.ts';
 import { Steps } from './steps.ts';
 
 /*
- * Every entry of the log becomes its event and the deliveries of that event, in order, once.
+ * Every entry of a workspace with endpoints becomes its event and the deliveries of that event, in order, once.
  *
- * One replica does it at a time, the holder of a lease; the lease saves work and does not keep the order. That is done
- * by the cursor in PostgreSQL: events, deliveries and the step of the cursor are one statement, which changes nothing when
- * the cursor is not where the step begins. So after any fault (a crash between two steps, an answer that
- * was lost, a replica that was suspended and continues beside its successor, a message that came twice, late or never) the next step
- * is the same: read the cursor and continue from it.
+ * Each such workspace has a cursor in PostgreSQL; events, deliveries and the step of the cursor are one statement, which
+ * changes nothing when the cursor is not where the step begins. So after any fault (a crash between two steps, an answer that
+ * was lost, a replica that was suspended and continues beside its successor) the next step is the same: read the cursor and
+ * the entries behind it. One replica does it at a time, the holder of a lease; the lease saves work and does not keep the order.
  *
- * Entries come from the hand-over in the moment of their commit, or from the stream; `consume` reads from the log what they
- * did not bring.
+ * Which workspaces have new entries is known from a message of sync after each commit, which names them and carries no entry;
+ * whatever that did not bring is found by a look at all cursors. So what happens in workspaces without endpoints is not read.
  *
  * Keeps events.source.every-client, events.source.never-skipped and, up to the lanes, webhooks.order.commit.
  */
@@ -37,41 +35,105 @@ export interface EnqueueOptions {
   readonly leaseSilenceMaxMs?: number;
 }
 
-const LEASE_KEY = 7_368_021;
-/** How late a change may be seen when neither hand-over nor stream bring it. */
-const POLL_MS = 250;
-const RETRY_MS = 500;
+export interface Enqueue extends LeasedWork {
+  /** These workspaces have an endpoint that was created or enabled. */
+  follow(workspaceIds: readonly string[]): void;
+}
 
-export function openEnqueue(options: EnqueueOptions): LeasedWork {
-  const { databaseUrl: url, logger, leaseSilenceMaxMs: silenceMaxMs, metrics } = options;
-  const enqueuing = new Enqueuing(options);
-  return startLeasedWork({
+const LEASE_KEY = 7_368_021;
+/** How late a change may be seen that no message brings. A look takes a twentieth of the time at most. */
+const POLL_MS = 250;
+const POLL_SHARE = 20;
+/** What is known of workspaces is read anew: owners change, endpoints go. */
+const KNOWN_MS = 60_000;
+
+export function openEnqueue(options: EnqueueOptions): Enqueue {
+  const { databaseUrl: url, logger, leaseSilenceMaxMs: silenceMaxMs, metrics, nats } = options;
+  const following = new Following(options);
+  // What was committed without a connection is not announced any more.
+  nats.onConnect(() => following.look());
+  const work = startLeasedWork({
     url,
     key: LEASE_KEY,
     name: 'wts-webhooks-enqueue',
     logger,
     silenceMaxMs,
-    hold: (ended) => enqueuing.hold(ended),
+    hold: (ended) => following.hold(ended),
     holding: metrics.holding,
-    onFailure: (error) => enqueuing.warn(error),
+    onFailure: (error) => following.warn(error),
   });
+  return {
+    get isHolding() {
+      return work.isHolding;
+    },
+    follow: (workspaceIds) => following.follow(workspaceIds),
+    [Symbol.asyncDispose]: () => work[Symbol.asyncDispose](),
+  };
 }
 
-class Enqueuing {
+class Following {
   readonly #options: EnqueueOptions;
-  readonly #log: LogReader;
-  #offer: ((chunk: EntryChunk) => void) | null = null;
+  readonly #wake = new WakeSignal();
+  /** The owners of workspaces with an enabled endpoint; a workspace that is missing is found by the next look. */
+  #owners = new Map<string, string>();
+  #steps: Steps | null = null;
+  #subscription: Subscription | null = null;
   #isFailing = false;
 
   constructor(options: EnqueueOptions) {
     this.#options = options;
-    this.#log = new LogReader(options.pool);
-    subscribe(options.nats, STREAM.handover, ({ data }) => this.#accept(data));
+  }
+
+  #committed(workspaceIds: readonly string[]): void {
+    const known = workspaceIds.flatMap((workspaceId) => {
+      const ownerId = this.#owners.get(workspaceId);
+      return ownerId === undefined ? [] : [{ workspaceId, ownerId }];
+    });
+    if (known.length > 0) this.#steps?.add(known);
+  }
+
+  look(): void {
+    this.#listen();
+    this.#wake.notify();
+  }
+
+  follow(workspaceIds: readonly string[]): void {
+    if (this.#steps === null) return;
+    readFollowed(this.#options.pool, workspaceIds).then(
+      (followed) => this.#steps?.add(this.#know(followed)),
+      (error: unknown) => this.warn(error),
+    );
   }
 
   async hold(ended: AbortSignal): Promise<void> {
-    this.#options.logger.info({}, 'this replica turns the log into events');
-    while (!ended.aborted && (await this.#follow(ended)));
+    const { pool, logger } = this.#options;
+    logger.info({}, 'this replica turns the log into events');
+    const stop = new AbortController();
+    const steps = new Steps({ ...this.#options, signal: AbortSignal.any([ended, stop.signal]) });
+    const wake = (): void => this.#wake.notify();
+    ended.addEventListener('abort', wake);
+    try {
+      await adoptWorkspaces(pool);
+      this.#steps = steps;
+      for (let knownAt = -Infinity; !ended.aborted;) {
+        const startedAt = performance.now();
+        if (startedAt - knownAt > KNOWN_MS) {
+          const followed = await readFollowed(pool, null);
+          this.#owners.clear();
+          this.#know(followed);
+          knownAt = startedAt;
+        }
+        steps.add(this.#know(await readBehind(pool)));
+        this.#recovered();
+        await this.#wake.wait(Math.max(POLL_MS, (performance.now() - startedAt) * POLL_SHARE));
+      }
+    } finally {
+      this.#steps = null;
+      this.#listen();
+      stop.abort();
+      ended.removeEventListener('abort', wake);
+      await steps.settled();
+    }
   }
 
   warn(error: unknown): void {
@@ -79,69 +141,27 @@ class Enqueuing {
     this.#isFailing = true;
   }
 
-  #accept(data: Uint8Array): void {
-    if (this.#offer === null) return;
-    try {
-      const chunk = decodeChunk(data);
-      if (!hasNoEntries(chunk)) this.#offer(chunk);
-    } catch (error) {
-      this.#options.logger.warn({ err: error }, 'unreadable chunk handed over; the log has it');
+  #know(followed: readonly FollowedWorkspace[]): readonly FollowedWorkspace[] {
+    for (const { workspaceId, ownerId } of followed) this.#owners.set(workspaceId, ownerId);
+    this.#listen();
+    return followed;
+  }
+
+  /** While there is a workspace to follow, because otherwise each commit would cost this process a message. */
+  #listen(): void {
+    if (this.#steps === null || this.#owners.size === 0) {
+      this.#subscription?.unsubscribe();
+      this.#subscription = null;
+    } else if (this.#subscription?.isClosed() !== false) {
+      const callback = (error: Error | null, { data }: Msg): void => {
+        if (error === null) this.#committed(Buffer.from(data).toString('latin1').split(','));
+      };
+      this.#subscription = this.#options.nats.connection()?.subscribe(STREAM.committed, { callback }) ?? null;
     }
   }
 
-  /** Continues from the cursor. Resolves with whether this replica should do so again, under the same lease. */
-  async #follow(ended: AbortSignal): Promise<boolean> {
-    const { pool, nats, onEnqueued, metrics, logger } = this.#options;
-    const cursor = await openCursor(pool);
-    this.#recovered(cursor.position);
-    const stop = new AbortController();
-    const signal = AbortSignal.any([ended, stop.signal]);
-    const steps = new Steps({ pool, cursor, onEnqueued, metrics, logger, signal });
-    // Handled at once: consume ends only a moment after a step failed.
-    const stepping = steps
-      .run()
-      .catch((error: unknown) => {
-        if (!ended.aborted) this.warn(error);
-      })
-      .finally(() => stop.abort());
-    let isOtherLog = false;
-    try {
-      await consume({
-        nc: () => nats.connection(),
-        from: cursor.position,
-        epoch: cursor.epoch,
-        readLog: async (after, limit) => {
-          const page = await this.#log.read(after, limit);
-          metrics.behind.set(Math.max(0, Number(page.head - steps.passed)));
-          return page;
-        },
-        readHead: () => this.#log.head(),
-        handover: (offer) => {
-          this.#offer = offer;
-          return () => (this.#offer = null);
-        },
-        onChunk: (chunk) => steps.take(chunk),
-        onEpoch: ({ head }) => {
-          isOtherLog = true;
-          stop.abort();
-          return head;
-        },
-        onTrimmed: ({ floor }) => steps.skipTo(floor),
-        pollMs: POLL_MS,
-        signal,
-        log: logger,
-      });
-    } finally {
-      stop.abort();
-      await stepping;
-    }
-    if (isOtherLog) return true;
-    if (!ended.aborted) await pause(RETRY_MS, ended);
-    return false;
-  }
-
-  #recovered(position: bigint): void {
-    if (this.#isFailing) this.#options.logger.info({ position: position.toString() }, 'events are made again');
+  #recovered(): void {
+    if (this.#isFailing) this.#options.logger.info({}, 'events are made again');
     this.#isFailing = false;
   }
 }

@@ -20,8 +20,8 @@ export function enqueueMetrics(registry: Registry): EnqueueMetrics {
       registers,
     }),
     behind: new Gauge({
-      name: 'wts_webhooks_cursor_lag_entries',
-      help: 'Log entries behind the cursor of webhooks.',
+      name: 'wts_webhooks_workspaces_waiting',
+      help: 'Workspaces with endpoints that have log entries to become events.',
       registers,
     }),
     events: new Counter({
@@ -37,7 +37,7 @@ export function enqueueMetrics(registry: Registry): EnqueueMetrics {
     }),
     trimmed: new Counter({
       name: 'wts_webhooks_trimmed_entries_total',
-      help: 'Log entries that were dropped by age before they became events.',
+      help: 'Positions of the log that were dropped by age before a workspace had its events of them.',
       registers,
     }),
     delaySeconds: new Histogram({

@@ -1,284 +1,216 @@
-import type { EntryChunk, StoredEntry } from '@wts/contracts';
-import { WakeSignal, chunkBytes, pause } from '@wts/log/stream';
+import type { StoredEntry } from '@wts/contracts';
+import { pause } from '@wts/log/stream';
 import type { Logger } from '@wts/log';
+import { FairQueue } from '@wts/service-kit/fairness';
 import type { Pool } from 'pg';
 import { eventOf, storedEvent, type StoredEvent } from '../domain/event.ts';
-import {
-  enqueue,
-  findServed,
-  moveCursor,
-  readCursor,
-  type Cursor,
-  type ParkedEntry,
-  type Step,
-} from '../store/enqueue.ts';
+import { enqueue, readPages, type ParkedEntry, type Step, type WorkspacePage } from '../store/enqueue.ts';
+import { updateOwners, type FollowedWorkspace } from '../store/workspaces.ts';
 import type { EnqueueMetrics } from './metrics.ts';
 
 export interface StepsOptions {
   readonly pool: Pool;
-  /** Where the cursor is. */
-  readonly cursor: Cursor;
   readonly onEnqueued: (endpointIds: readonly string[]) => void;
   readonly metrics: EnqueueMetrics;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
-/** What waits while a step is being written. Above it the log is read no further. */
-const WAITING_BYTES_MAX = 4 * 1024 * 1024;
-/** Of one step: small enough for a statement of some milliseconds, which other replicas wait for. */
-const STEP_ENTRIES_MAX = 500;
+/** Steps at once, each of other owners, so that a long step of one owner delays no other one. */
+const STEPS_AT_ONCE = 2;
+/** Of one step: a statement of some milliseconds. */
+const STEP_WORKSPACES_MAX = 32;
+const STEP_DELIVERIES_MAX = 200;
 const STEP_BYTES_MAX = 1024 * 1024;
-/** Entries without events move the cursor this often. */
-const SAVE_MS = 1_000;
 const RETRY_MS = 250;
 /** An entry that PostgreSQL refuses is parked after so many tries. */
 const TRIES_MAX = 3;
 const TRY_AGAIN_MS = 50;
 const REASON_MAX = 500;
-/** Workspaces known to have endpoints. Those that no longer have any are removed with the others. */
-const KNOWN_MAX = 10_000;
-const KNOWN_MS = 10 * 60_000;
-
-/** The cursor is moved by another replica. */
-class CursorMoved extends Error {
-  override name = 'CursorMoved';
-}
 
 /**
- * Writes the entries that `consume` delivers, step by step: at once when idle, and together what arrived while the step
- * before was being written.
- *
- * Bodies are made only for workspaces that are known to have endpoints. That is no cache that could be stale: every step
- * names the other workspaces that have events in it, and is refused when one of them has an endpoint by now.
+ * Turns the entries of workspaces into deliveries, step by step: at once when idle, and together what gathered meanwhile.
+ * Workspaces wait by their owner; the owners in a step have equal parts of its deliveries, so an owner with a backlog waits
+ * behind that alone. A step reads cursors and entries together and moves each cursor from where it was read, so nothing has
+ * to be known of the step before. Keeps webhooks.fairness.neighbors.
  */
 export class Steps {
   readonly #options: StepsOptions;
-  readonly #news = new WakeSignal();
-  #waiting: EntryChunk[] = [];
-  #waitingBytes = 0;
-  #roomFor: (() => void) | null = null;
-  /** Where the cursor is in PostgreSQL. */
-  #saved: bigint;
-  /** How far entries were dealt with; those behind `#saved` had no event. */
-  #passed: bigint;
-  #savedAt = performance.now();
-  #known = new Set<string>();
-  #knownSince = performance.now();
+  readonly #queue = new FairQueue<FollowedWorkspace>();
+  /** Those in the queue. */
+  readonly #waiting = new Set<string>();
+  /** Owners with a step under way. */
+  readonly #busy = new Set<string>();
+  readonly #underWay = new Set<Promise<void>>();
   #isFailing = false;
 
   constructor(options: StepsOptions) {
     this.#options = options;
-    this.#saved = this.#passed = options.cursor.position;
   }
 
-  get passed(): bigint {
-    return this.#passed;
+  /** These workspaces may have entries behind their cursors. */
+  add(workspaces: readonly FollowedWorkspace[]): void {
+    for (const workspace of workspaces) {
+      if (this.#waiting.has(workspace.workspaceId)) continue;
+      this.#waiting.add(workspace.workspaceId);
+      this.#queue.push(workspace.ownerId, workspace);
+    }
+    this.#advance();
   }
 
-  /** Takes what `consume` delivers; resolves when there is room for more. */
-  async take(chunk: EntryChunk): Promise<void> {
-    this.#waiting.push(chunk);
-    this.#waitingBytes += chunkBytes(chunk);
-    this.#options.metrics.behind.set(Number(BigInt(chunk.last) - this.#passed));
-    this.#news.notify();
-    await this.#room();
+  /** Resolves when no step is under way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay);
   }
 
-  /** Continues behind entries that were trimmed before they were read. */
-  async skipTo(floor: bigint): Promise<bigint> {
-    const { signal, pool, metrics, logger, cursor } = this.#options;
-    while (this.#waitingBytes > 0 && !signal.aborted) await pause(RETRY_MS, signal);
-    if (signal.aborted) return floor;
-    logger.error(
-      { from: this.#passed.toString(), to: floor.toString() },
-      'entries of the log were dropped before they became events: their webhooks are lost',
-    );
-    metrics.trimmed.inc(Number(floor - this.#passed));
-    this.#passed = floor;
-    await moveCursor(pool, { epoch: cursor.epoch, from: this.#saved, to: floor });
-    this.#saved = floor;
-    return floor;
+  #advance(): void {
+    while (this.#underWay.size < STEPS_AT_ONCE && !this.#options.signal.aborted) {
+      const batch = this.#next();
+      if (batch.length === 0) break;
+      const step = this.#run(batch).finally(() => {
+        this.#underWay.delete(step);
+        for (const { ownerId } of batch) this.#busy.delete(ownerId);
+        this.#advance();
+      });
+      this.#underWay.add(step);
+    }
+    this.#options.metrics.behind.set(this.#queue.size);
   }
 
-  /** Writes until the signal aborts. Rejects when the cursor is moved by another replica. */
-  async run(): Promise<void> {
-    const { signal } = this.#options;
-    const wake = (): void => {
-      this.#news.notify();
-      this.#roomFor?.();
-    };
-    signal.addEventListener('abort', wake);
+  #next(): FollowedWorkspace[] {
+    const batch: FollowedWorkspace[] = [];
+    while (batch.length < STEP_WORKSPACES_MAX) {
+      const next = this.#queue.shift((ownerId) => !this.#busy.has(ownerId));
+      if (next === undefined) break;
+      this.#waiting.delete(next.item.workspaceId);
+      batch.push(next.item);
+    }
+    for (const { ownerId } of batch) this.#busy.add(ownerId);
+    return batch;
+  }
+
+  async #run(batch: readonly FollowedWorkspace[]): Promise<void> {
+    const { pool, logger, metrics, signal } = this.#options;
     try {
-      while (!signal.aborted) {
-        const chunks = this.#next();
-        if (chunks.length === 0) {
-          if (!(await this.#news.wait(SAVE_MS))) await this.#save();
-          continue;
-        }
-        await this.#write(chunks.flatMap(({ actions }) => actions));
-        this.#done(chunks);
-        if (performance.now() - this.#savedAt >= SAVE_MS) await this.#save();
+      const pages = (await readPages(pool, sizesOf(batch))).filter(({ entries }) => entries.length > 0);
+      for (const { workspaceId, from, trimmed } of pages) {
+        if (trimmed === 0) continue;
+        metrics.trimmed.inc(trimmed);
+        logger.error(
+          { workspaceId, from },
+          'entries of the log were dropped before they became events: webhooks are lost',
+        );
       }
-    } finally {
-      signal.removeEventListener('abort', wake);
-      this.#roomFor?.();
+      const moved = pages.length === 0 ? new Set<string>() : await this.#write(pages);
+      if (this.#isFailing) logger.info({}, 'events are written again');
+      this.#isFailing = false;
+      const more = new Set(pages.filter(({ hasMore }) => hasMore).map(idOf));
+      this.add(batch.filter(({ workspaceId }) => moved.has(workspaceId) && more.has(workspaceId)));
+      // Its cursor is being moved by another replica, or its workspace gets an endpoint.
+      const held = batch.filter(({ workspaceId }) => pages.some(isOf(workspaceId)) && !moved.has(workspaceId));
+      if (held.length > 0) setTimeout(() => this.add(held), TRY_AGAIN_MS).unref();
+    } catch (err) {
+      if (signal.aborted) return;
+      if (!this.#isFailing) logger.warn({ err }, 'events cannot be written; trying again');
+      this.#isFailing = true;
+      await pause(RETRY_MS, signal);
+      this.add(batch);
     }
   }
 
-  async #room(): Promise<void> {
-    while (this.#waitingBytes > WAITING_BYTES_MAX && !this.#options.signal.aborted) {
-      await new Promise<void>((resolve) => (this.#roomFor = resolve));
+  /**
+   * Returns the workspaces whose cursors moved. What PostgreSQL refuses for its content is written in parts, and parked when
+   * it is one entry.
+   */
+  async #write(pages: readonly WorkspacePage[], tries = 1): Promise<ReadonlySet<string>> {
+    try {
+      return await this.#step(pages, null);
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason === null || this.#options.signal.aborted) throw error;
+      if (tries === 1 && partsOf(pages).length > 1) return this.#writeParts(partsOf(pages));
+      if (tries >= TRIES_MAX) return this.#step(pages, reason);
+      await pause(TRY_AGAIN_MS, this.#options.signal);
+      return this.#write(pages, tries + 1);
     }
   }
 
-  /** What the next step is made of; at least one chunk when any waits. */
-  #next(): readonly EntryChunk[] {
-    let [count, bytes, entries] = [0, 0, 0];
-    for (const chunk of this.#waiting) {
-      bytes += chunkBytes(chunk);
-      entries += chunk.actions.length;
-      if (count > 0 && (bytes > STEP_BYTES_MAX || entries > STEP_ENTRIES_MAX)) break;
-      count += 1;
+  /** One after the other. A workspace whose cursor is moved by another replica meanwhile counts as not moved. */
+  async #writeParts(parts: readonly (readonly WorkspacePage[])[]): Promise<ReadonlySet<string>> {
+    let moved: ReadonlySet<string> = new Set(parts.flat().map(idOf));
+    for (const part of parts) {
+      const written = await this.#write(part);
+      moved = moved.difference(new Set(part.map(idOf)).difference(written));
     }
-    return this.#waiting.slice(0, count);
+    return moved;
   }
 
-  #done(chunks: readonly EntryChunk[]): void {
-    this.#waiting = this.#waiting.slice(chunks.length);
-    for (const chunk of chunks) this.#waitingBytes -= chunkBytes(chunk);
-    const last = BigInt(this.#waiting.at(-1)?.last ?? this.#passed);
-    this.#options.metrics.behind.set(Number(last - this.#passed));
-    this.#roomFor?.();
-  }
-
-  /** Tries until it is done. What PostgreSQL refuses for its content is cut in halves, and parked when it is one entry. */
-  async #write(entries: readonly StoredEntry[], refusal: string | null = null): Promise<void> {
-    const { signal } = this.#options;
-    for (let tries = 1; !signal.aborted;) {
-      try {
-        await this.#step(entries, refusal);
-        this.#recovered();
-        return;
-      } catch (error) {
-        if (error instanceof CursorMoved) throw error;
-        if (signal.aborted) return;
-        const reason = refusal === null ? reasonOf(error) : null;
-        if (reason === null) {
-          this.#warn(error);
-          await pause(RETRY_MS, signal);
-        } else if (entries.length > 1) {
-          const middle = Math.ceil(entries.length / 2);
-          await this.#write(entries.slice(0, middle));
-          return this.#write(entries.slice(middle));
-        } else if (tries < TRIES_MAX) {
-          tries += 1;
-          await pause(TRY_AGAIN_MS, signal);
-        } else {
-          return this.#write(entries, reason);
-        }
-      }
-    }
-  }
-
-  async #step(entries: readonly StoredEntry[], refusal: string | null): Promise<void> {
-    const { pool, metrics, onEnqueued } = this.#options;
-    const step = this.#stepOf(entries, refusal);
-    if (step.events.length + step.parked.length + step.deletedWorkspaces.length === 0) {
-      const served = step.otherWorkspaces.length === 0 ? [] : await findServed(pool, step.otherWorkspaces);
-      if (served.length > 0) return this.#stepAgain(entries, refusal, served);
-      this.#passed = step.to;
-      return;
-    }
+  async #step(pages: readonly WorkspacePage[], refusal: string | null): Promise<ReadonlySet<string>> {
+    const { pool, metrics, onEnqueued, logger } = this.#options;
+    const step = stepOf(pages, refusal);
     const result = await enqueue(pool, step);
-    if (result.kind === 'incomplete') return this.#stepAgain(entries, refusal, result.workspaceIds);
-    if (result.kind === 'moved') return this.#settle(step.to);
-    this.#setCursor(step.to);
+    const moved = new Set(result.moved);
     // Without the reason, which may have a piece of the record in it.
     for (const { position } of step.parked)
-      this.#options.logger.error({ position }, 'an entry of the log became no event: see webhooks.parked_entries');
+      logger.error({ position }, 'an entry of the log became no event: see webhooks.parked_entries');
     metrics.parked.inc(step.parked.length);
     metrics.events.inc(step.events.length);
     metrics.deliveries.inc(result.deliveries);
     const [first] = step.events;
     if (first !== undefined) metrics.delaySeconds.observe(Math.max(0, Date.now() - Date.parse(first.createdAt)) / 1000);
     if (result.endpointIds.length > 0) onEnqueued(result.endpointIds);
+    const changed = pages.filter(({ entries }) => entries.some(({ modelName }) => modelName === 'WorkspaceMember'));
+    if (changed.length > 0) await updateOwners(pool, changed.map(idOf));
+    return moved;
   }
+}
 
-  #stepAgain(entries: readonly StoredEntry[], refusal: string | null, served: readonly string[]): Promise<void> {
-    for (const workspaceId of served) this.#known.add(workspaceId);
-    return this.#step(entries, refusal);
-  }
+const isOf = (id: string) => (page: WorkspacePage) => page.workspaceId === id;
+const idOf = ({ workspaceId }: { readonly workspaceId: string }): string => workspaceId;
 
-  #stepOf(entries: readonly StoredEntry[], refusal: string | null): Step {
-    this.#clearKnown();
-    const events: StoredEvent[] = [];
-    const parked: ParkedEntry[] = [];
-    const others = new Set<string>();
-    const deleted: string[] = [];
+/** Owners have equal parts of a step, and so have the workspaces of one owner. */
+function sizesOf(
+  batch: readonly FollowedWorkspace[],
+): { workspaceId: string; deliveriesMax: number; bytesMax: number }[] {
+  const byOwner = Map.groupBy(batch, ({ ownerId }) => ownerId);
+  return batch.map(({ workspaceId, ownerId }) => {
+    const parts = byOwner.size * (byOwner.get(ownerId)?.length ?? 1);
+    const [deliveriesMax, bytesMax] = [STEP_DELIVERIES_MAX, STEP_BYTES_MAX].map((max) => Math.ceil(max / parts));
+    return { workspaceId, deliveriesMax: deliveriesMax as number, bytesMax: bytesMax as number };
+  });
+}
+
+/** The pages of a step one by one, or the halves of its only page; one part when it is a single entry. */
+function partsOf(pages: readonly WorkspacePage[]): (readonly WorkspacePage[])[] {
+  const [page, ...more] = pages;
+  if (page === undefined || more.length > 0) return pages.map((one) => [one]);
+  const { entries } = page;
+  const middle = Math.floor(entries.length / 2);
+  const border = entries[middle - 1]?.syncId;
+  if (border === undefined) return [pages];
+  return [
+    [{ ...page, to: border, entries: entries.slice(0, middle) }],
+    [{ ...page, from: border, entries: entries.slice(middle) }],
+  ];
+}
+
+function stepOf(pages: readonly WorkspacePage[], refusal: string | null): Step {
+  const events: StoredEvent[] = [];
+  const parked: ParkedEntry[] = [];
+  const deletedWorkspaces: string[] = [];
+  for (const { workspaceId, entries } of pages) {
     for (const entry of entries) {
       try {
         if (refusal !== null) throw new Error(refusal);
-        if (entry.modelName === 'Workspace' && entry.action === 'DELETE') deleted.push(entry.modelId);
+        if (entry.modelName === 'Workspace' && entry.action === 'DELETE') deletedWorkspaces.push(entry.modelId);
         const event = eventOf(entry);
-        if (event === null) continue;
-        if (!this.#known.has(event.workspaceId)) {
-          others.add(event.workspaceId);
-          continue;
-        }
-        events.push(storedEvent(event));
+        if (event !== null) events.push(storedEvent(event));
       } catch (error) {
-        parked.push({ position: entry.syncId, reason: textOf(error), entry: jsonOf(entry) });
+        parked.push({ workspaceId, position: entry.syncId, reason: textOf(error), entry: jsonOf(entry) });
       }
     }
-    const to = BigInt(entries.at(-1)?.syncId ?? this.#passed);
-    const { epoch } = this.#options.cursor;
-    return { epoch, from: this.#saved, to, events, parked, otherWorkspaces: [...others], deletedWorkspaces: deleted };
   }
-
-  #clearKnown(): void {
-    if (this.#known.size <= KNOWN_MAX && performance.now() - this.#knownSince < KNOWN_MS) return;
-    this.#known = new Set();
-    this.#knownSince = performance.now();
-  }
-
-  /** An answer that got lost may have been that of the same step. */
-  async #settle(to: bigint): Promise<void> {
-    const { pool, cursor } = this.#options;
-    const stored = await readCursor(pool);
-    if (stored?.epoch !== cursor.epoch || stored.position !== to)
-      throw new CursorMoved(`the cursor of webhooks is moved by another replica: it is at ${stored?.position}`);
-    this.#setCursor(to);
-  }
-
-  async #save(): Promise<void> {
-    const { pool, cursor } = this.#options;
-    const [from, to] = [this.#saved, this.#passed];
-    if (from === to) return;
-    try {
-      if (await moveCursor(pool, { epoch: cursor.epoch, from, to })) this.#setCursor(to);
-      else await this.#settle(to);
-    } catch (error) {
-      if (error instanceof CursorMoved) throw error;
-      this.#warn(error);
-    }
-  }
-
-  #setCursor(position: bigint): void {
-    this.#saved = this.#passed = position;
-    this.#savedAt = performance.now();
-  }
-
-  #warn(error: unknown): void {
-    const { logger, signal } = this.#options;
-    if (!this.#isFailing && !signal.aborted) logger.warn({ err: error }, 'events cannot be written; trying again');
-    this.#isFailing = true;
-  }
-
-  #recovered(): void {
-    if (this.#isFailing) this.#options.logger.info({ position: this.#passed.toString() }, 'events are written again');
-    this.#isFailing = false;
-  }
+  return { pages, events, parked, deletedWorkspaces };
 }
 
 /** Data exceptions, broken constraints, exceeded limits: the content is what is wrong. Null for all else. */

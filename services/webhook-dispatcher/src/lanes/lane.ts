@@ -12,6 +12,11 @@ import { RetryTimer } from './retry-timer.ts';
 import { SigningSecrets } from './signing-secrets.ts';
 import type { Slots } from './slots.ts';
 
+/** Of a replica, for all its lanes. A lane begins nothing beyond it. */
+export interface ReplicaLease {
+  safeUntilMs: number;
+}
+
 /** What all lanes of a process share. */
 export interface LaneParts extends AttemptParts {
   readonly reader: LaneReader;
@@ -40,9 +45,10 @@ const REFUSED_MS = 5_000;
  */
 export class Lane {
   readonly endpointId: string;
+  readonly ownerId: string;
   readonly token: string;
   readonly #parts: LaneParts;
-  #safeUntilMs: number;
+  readonly #lease: ReplicaLease;
   #wakes: string;
   readonly #recoversUntilMs: number;
   #isOpen = true;
@@ -81,12 +87,13 @@ export class Lane {
   #pausedUntilMs = 0;
   #idleSinceMs = performance.now();
 
-  constructor(leased: LeasedLane, safeUntilMs: number, parts: LaneParts) {
+  constructor(leased: LeasedLane, lease: ReplicaLease, parts: LaneParts) {
     this.endpointId = leased.endpointId;
+    this.ownerId = leased.ownerId;
     this.token = leased.token;
     this.#wakes = leased.wakes;
-    this.#safeUntilMs = safeUntilMs;
-    this.#recoversUntilMs = leased.isTakenOver ? safeUntilMs : 0;
+    this.#lease = lease;
+    this.#recoversUntilMs = leased.isTakenOver ? performance.now() + parts.limits.recoveringMs : 0;
     this.#parts = parts;
     this.#secrets = new SigningSecrets(parts.keys);
     this.#meter = new PaceMeter(parts.limits);
@@ -112,11 +119,6 @@ export class Lane {
   /** How often the lane was woken, as PostgreSQL has it: more than is known here means that a wake was missed. */
   noteWakes(wakes: string): void {
     if (BigInt(wakes) > BigInt(this.#wakes)) this.readAll();
-  }
-
-  renewed(safeUntilMs: number): void {
-    this.#safeUntilMs = safeUntilMs;
-    this.#advance();
   }
 
   /** There may be room for what could not begin. */
@@ -181,11 +183,10 @@ export class Lane {
     setTimeout(() => this.#advance(), ms + 1).unref();
   }
 
-  /** An attempt may begin when its end is safely within the lease, and there is room for its outcome. */
+  /** An attempt may begin while the lease is safe, and there is room for its outcome. */
   #mayBegin(): boolean {
-    const { attemptMs, leaseSlackMs } = this.#parts.limits;
-    const isLeaseSafe = this.#safeUntilMs - performance.now() >= attemptMs + leaseSlackMs;
-    return this.#isOpen && isLeaseSafe && this.#goneUnrecorded === 0 && !this.#parts.recorder.isFull;
+    const isLeaseSafe = this.#lease.safeUntilMs - performance.now() >= this.#parts.limits.leaseSlackMs;
+    return this.#isOpen && isLeaseSafe && this.#goneUnrecorded === 0 && this.#parts.recorder.hasRoom(this.ownerId);
   }
 
   #needsReading(): boolean {
@@ -222,8 +223,8 @@ export class Lane {
     this.#recordedMeanwhile.clear();
     try {
       const firstsAfter = wantsFirsts ? this.#lastSequence : null;
-      const { endpointId } = this;
-      const reading = await this.#parts.reader.read({ endpointId, wantsSettings, firstsAfter, wantsRetries });
+      const asked = { ...this.state, ownerId: this.ownerId, wantsSettings, firstsAfter, wantsRetries };
+      const reading = await this.#parts.reader.read(asked);
       if (this.#isOpen) this.#take(reading, firstsAfter);
       if (this.#isOpen && wantsRetries) this.#takeRetries(reading);
     } catch (err) {
@@ -316,8 +317,8 @@ export class Lane {
     for (;;) {
       const asked = await this.#freshSettings();
       if (asked === null) return null;
-      const { origin, workspaceId } = asked;
-      const slot = await this.#parts.slots.take({ pace: this.#meter.pace(asked), origin, workspaceId });
+      const { origin } = asked;
+      const slot = await this.#parts.slots.take({ pace: this.#meter.pace(asked), origin, ownerId: this.ownerId });
       const settings = await this.#freshSettings();
       const secrets = settings === null || !this.#mayBegin() ? null : this.#secretsOf(settings);
       if (settings !== null && secrets !== null && settings.origin === origin) return { slot, settings, secrets };
@@ -361,11 +362,11 @@ export class Lane {
     const outcome = await makeAttempt(this.#parts, delivery, permit, lease);
     if (outcome === null) return this.#recorded(delivery, 'refused', null);
     const { startedMs, settledMs, statusCode, nextDelayMs } = outcome;
-    this.#meter.note(settledMs - startedMs, outcome.url);
+    this.#meter.note(settledMs - startedMs, permit.settings.origin);
     const isEndpointGone = isGone(statusCode);
     // Nothing begins before it is recorded that the endpoint is gone.
     if (isEndpointGone) this.#goneUnrecorded += 1;
-    this.#parts.recorder.add(outcome, (recording) => {
+    this.#parts.recorder.add(this.ownerId, outcome, (recording) => {
       if (isEndpointGone) this.#goneUnrecorded -= 1;
       const nextMs = nextDelayMs === null ? null : settledMs + nextDelayMs;
       // Of an endpoint that is gone, everything is read again.

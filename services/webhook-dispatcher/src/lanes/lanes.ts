@@ -9,20 +9,32 @@ import type { SecretKeys } from '@wts/service-kit/sealing';
 import type { DispatchLimits } from '../limits.ts';
 import { DISPATCH } from '../limits.ts';
 import type { LaneGauges, LaneMetrics } from './metrics.ts';
-import type { BegunAttempt, LeasedLane } from '../store/lanes.ts';
-import { claimDueLanes, claimLanes, countBegun, readWakes, releaseLanes, renewLanes } from '../store/lanes.ts';
+import type { BegunAttempt, Claimant, LeasedLane } from '../store/lanes.ts';
+import {
+  addReplica,
+  claimDueLanes,
+  claimLanes,
+  countBegun,
+  endReplicas,
+  readWakes,
+  releaseLanes,
+  renewReplica,
+} from '../store/lanes.ts';
 import type { Recorded } from '../store/outcomes.ts';
 import { recordOutcomes } from '../store/outcomes.ts';
-import type { LaneParts } from './lane.ts';
+import type { LaneParts, ReplicaLease } from './lane.ts';
 import { Lane } from './lane.ts';
+import { mayTakeMore } from './owner-share.ts';
 import { LaneReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
 import { Slots } from './slots.ts';
 
 /*
- * Which replica attempts what. A lane, the deliveries of one endpoint, is leased to one replica at a time; the lease is a
- * row's time on the clock of PostgreSQL, and its token ascends with each take-over, so a replica that was suspended beyond
- * the end of its lease can record no failure. The holder begins an attempt only when its end lies safely within the lease.
+ * Which replica attempts what. A lane, the deliveries of one endpoint, belongs to one replica at a time, as long as that one
+ * renews its lease: one row for all its lanes, on the clock of PostgreSQL. A replica whose lease ran out has ended, and never
+ * renews it again, so another one can take its lanes over; the token of a lane ascends with that, so a replica that was
+ * suspended beyond the end of its lease can record no failure. It begins no attempt beyond the lease, and the next holder
+ * begins with what was not recorded, so no delivery overtakes another; an attempt under way at that moment may be made twice.
  *
  * A lane is claimed when it is woken, or when it is due, which each replica checks twice a second; so after a
  * wake or an announcement that was lost a delivery is late by a moment, after the end of a replica by a lease.
@@ -70,23 +82,32 @@ export function openLanes(options: LanesOptions): Lanes {
 }
 
 /** Within a lease. */
-const RENEWALS = 3;
+const RENEWALS = 4;
 
-/** An attempt that outlives its lease would be made by two replicas at once. Just before it is renewed, a lease has to suffice. */
-function checkLease({ leaseMs, attemptMs, leaseSlackMs }: DispatchLimits): void {
-  const leftMs = leaseMs * (1 - 1 / RENEWALS);
-  if (leftMs < attemptMs + leaseSlackMs) {
-    throw new Error(`a lease of ${leaseMs} ms is too short for attempts of ${attemptMs} ms`);
-  }
+/** Just before it is renewed, a lease has to suffice for the beginning of an attempt. */
+function checkLease({ leaseMs, leaseSlackMs }: DispatchLimits): void {
+  if (leaseMs * (1 - 1 / RENEWALS) <= leaseSlackMs)
+    throw new Error(`a lease of ${leaseMs} ms is too short for a slack of ${leaseSlackMs} ms`);
+}
+
+/** Under an id that is used for no other lease. */
+class Holding implements ReplicaLease {
+  readonly holder = randomUUID();
+  safeUntilMs = Number.NEGATIVE_INFINITY;
 }
 
 class LeasedLanes implements LaneGauges {
   readonly #options: LanesOptions;
   readonly #limits: DispatchLimits;
-  readonly #holder = randomUUID();
+  #lease = new Holding();
   readonly #lanes = new Map<string, Lane>();
+  /** How many of them each owner has. */
+  readonly #lanesOf = new Map<string, number>();
   readonly #parts: LaneParts;
   readonly #stopping = new AbortController();
+  readonly #drained = new AbortController();
+  #renewing: Promise<void> | null = null;
+  #setAside = 0;
   #toClaim = new Set<string>();
   #claiming: Promise<void> | null = null;
   #releasing: Promise<void> | null = null;
@@ -100,7 +121,7 @@ class LeasedLanes implements LaneGauges {
     const recorder = new Recorder({
       write: (outcomes) => recordOutcomes(pool, outcomes, options.disableRule),
       onWritten: (recorded) => this.#written(recorded),
-      onRoom: () => this.#each((lane) => lane.advance()),
+      onRoom: (ownerIds) => this.#each((lane) => ownerIds.has(lane.ownerId) && lane.advance()),
       atOnce: limits.outcomesAtOnce,
       max: limits.outcomesMax,
       gatherMs: limits.outcomesGatherMs,
@@ -172,10 +193,9 @@ class LeasedLanes implements LaneGauges {
   async run(): Promise<void> {
     const signal = AbortSignal.any([this.#options.signal, this.#stopping.signal]);
     const { pollMs, leaseMs } = this.#limits;
-    await Promise.all([
-      this.#repeat(() => this.#poll(), pollMs, signal),
-      this.#repeat(() => this.#renew(), leaseMs / RENEWALS, signal),
-    ]);
+    // Until what is under way has ended.
+    this.#renewing = this.#repeat(() => this.#renew(), leaseMs / RENEWALS, this.#drained.signal);
+    await this.#repeat(() => this.#poll(), pollMs, signal);
     await this.#claiming;
     this.#each((lane) => lane.close());
   }
@@ -188,8 +208,10 @@ class LeasedLanes implements LaneGauges {
     await Promise.race([Promise.allSettled(underWay), late]);
     await recorder.finish(drainSlackMs);
     await this.#release([...this.#lanes.values()]).catch((err: unknown) => {
-      log.warn({ err }, 'lanes could not be given back; other replicas take them when the leases end');
+      log.warn({ err }, 'lanes could not be given back; other replicas take them when the lease ends');
     });
+    this.#drained.abort();
+    await this.#renewing;
   }
 
   async #repeat(step: () => Promise<void>, everyMs: number, signal: AbortSignal): Promise<void> {
@@ -209,96 +231,132 @@ class LeasedLanes implements LaneGauges {
 
   async #poll(): Promise<void> {
     const { pool } = this.#options;
+    await endReplicas(pool, this.#lease.holder);
     for (;;) {
-      const max = Math.min(this.#limits.lanesAtOnce, this.#limits.lanesMax - this.#lanes.size);
-      if (max <= 0) break;
-      const safeFromMs = performance.now();
-      const claimed = await claimDueLanes(pool, { holder: this.#holder, leaseMs: this.#limits.leaseMs, max });
-      this.#add(claimed, safeFromMs);
-      if (claimed.length < max) break;
+      const max = Math.min(this.#limits.lanesAtOnce, this.#room);
+      if (max === 0) break;
+      const claimed = await this.#claim(max, (claimant) => claimDueLanes(pool, { ...claimant, max }));
+      if (claimed < max) break;
     }
-    const held = await readWakes(pool, this.#holder);
-    for (const { endpointId, wakes } of held) this.#lanes.get(endpointId)?.noteWakes(wakes);
+    await this.#readWakes();
     await this.#release([...this.#lanes.values()].filter((lane) => lane.isReleasable(this.#limits.laneIdleMs)));
   }
 
-  async #renew(): Promise<void> {
+  async #readWakes(): Promise<void> {
     const { pool, log } = this.#options;
-    const { leaseMs, lanesAtOnce } = this.#limits;
-    const all = [...this.#lanes.values()];
-    for (let from = 0; from < all.length; from += lanesAtOnce) {
-      const part = all.slice(from, from + lanesAtOnce);
-      const safeFromMs = performance.now();
-      const states = part.map(({ state }) => state);
-      const renewed = await renewLanes(pool, { holder: this.#holder, leaseMs, states });
-      for (const lane of part) {
-        if (renewed.has(lane.endpointId)) lane.renewed(safeFromMs + leaseMs);
-        else if (this.#lanes.get(lane.endpointId) === lane) {
-          log.info(
-            { endpointId: lane.endpointId },
-            'a lane belongs to another replica now, or its endpoint was deleted',
-          );
-          this.#remove(lane);
-        }
+    const lanes = [...this.#lanes.values()];
+    const held = new Map((await readWakes(pool, this.#lease.holder)).map((one) => [one.endpointId, one]));
+    for (const lane of lanes) {
+      const { endpointId } = lane;
+      const own = held.get(endpointId);
+      if (own?.token === lane.token) lane.noteWakes(own.wakes);
+      else if (this.#lanes.get(endpointId) === lane) {
+        log.info({ endpointId }, 'a lane belongs to another replica now, or its endpoint was deleted');
+        this.#remove(lane);
       }
     }
   }
 
+  /** The lease, which begins before the first claim. */
+  async #begun(): Promise<Holding> {
+    if (this.#lease.safeUntilMs < 0) await this.#renew();
+    return this.#lease;
+  }
+
+  async #renew(): Promise<void> {
+    const { pool, log } = this.#options;
+    const { leaseMs } = this.#limits;
+    const lease = this.#lease;
+    const fromMs = performance.now();
+    if (lease.safeUntilMs < 0) await addReplica(pool, lease.holder, leaseMs);
+    else if (!(await renewReplica(pool, lease.holder, leaseMs))) {
+      log.warn({ lanes: this.#lanes.size }, 'the lease of this replica ran out: its lanes may belong to others now');
+      this.#each((lane) => this.#remove(lane));
+      this.#lease = new Holding();
+      return this.#renew();
+    }
+    lease.safeUntilMs = fromMs + leaseMs;
+    this.#each((lane) => lane.advance());
+  }
+
   /** The rest is held by other replicas, which get an announcement. */
   async #claimWoken(): Promise<void> {
-    const { pool, log, announce } = this.#options;
+    const { pool, announce, log } = this.#options;
     // Lanes that are woken together are claimed together.
     await Promise.resolve();
     while (this.#toClaim.size > 0 && !this.#options.signal.aborted) {
-      const { lanesAtOnce, lanesMax } = this.#limits;
-      const room = lanesMax - this.#lanes.size;
+      const endpointIds = [...this.#toClaim].slice(0, Math.min(this.#limits.lanesAtOnce, this.#room));
       // Lanes without room here are due, so any replica with room claims them, and this one after it released others.
-      if (room <= 0) return this.#toClaim.clear();
-      const endpointIds = [...this.#toClaim].slice(0, Math.min(lanesAtOnce, room));
+      if (endpointIds.length === 0) this.#toClaim.clear();
       for (const endpointId of endpointIds) this.#toClaim.delete(endpointId);
       try {
-        // A release that arrives behind the claim of the same lane would end the lease that was just claimed.
-        await this.#releasing;
-        const safeFromMs = performance.now();
-        const { leaseMs } = this.#limits;
-        const claimed = await claimLanes(pool, { holder: this.#holder, leaseMs, endpointIds });
-        this.#add(claimed, safeFromMs);
+        await this.#claim(endpointIds.length, (claimant) => claimLanes(pool, { ...claimant, endpointIds }));
       } catch (err) {
         log.debug({ err }, 'lanes could not be claimed; the next check for due lanes finds them');
       }
       const elsewhere = endpointIds.filter((endpointId) => !this.#lanes.has(endpointId));
       if (elsewhere.length > 0) announce?.(elsewhere);
     }
+    // In the same turn as the last check, because a lane that is woken in between would wait for the next poll.
     this.#claiming = null;
   }
 
-  #add(claimed: readonly LeasedLane[], safeFromMs: number): void {
+  /** Room is set aside for so many lanes meanwhile. Returns how many there were. */
+  async #claim(max: number, claim: (claimant: Claimant) => Promise<LeasedLane[]>): Promise<number> {
+    if (max === 0) return 0;
+    this.#setAside += max;
+    try {
+      // A release that arrives behind the claim of the same lane would end the lease that was just claimed.
+      await this.#releasing;
+      const lease = await this.#begun();
+      const claimed = await claim(this.#claimant(lease));
+      this.#add(claimed, lease);
+      return claimed.length;
+    } finally {
+      this.#setAside -= max;
+    }
+  }
+
+  get #room(): number {
+    return Math.max(0, this.#limits.lanesMax - this.#lanes.size - this.#setAside);
+  }
+
+  /** Owners with as many lanes as one may have get no more, because otherwise two could have them all. */
+  #claimant({ holder }: Holding): Claimant {
+    const free = this.#limits.lanesMax - this.#lanes.size;
+    const full = [...this.#lanesOf].filter(([, count]) => !mayTakeMore(count, free));
+    return { holder, withoutOwners: full.map(([ownerId]) => ownerId) };
+  }
+
+  #add(claimed: readonly LeasedLane[], lease: Holding): void {
+    // It ran out meanwhile, so others may claim these.
+    if (lease !== this.#lease) return;
     const expired = claimed.filter(({ isTakenOver }) => isTakenOver).length;
     if (expired > 0) this.#options.metrics.leaseExpired(expired);
     for (const leased of claimed) {
-      const safeUntilMs = safeFromMs + this.#limits.leaseMs;
       const before = this.#lanes.get(leased.endpointId);
-      if (before?.token === leased.token) {
-        before.renewed(safeUntilMs);
-        continue;
-      }
+      if (before?.token === leased.token) continue;
       if (before !== undefined) this.#remove(before);
-      const lane = new Lane(leased, safeUntilMs, this.#parts);
+      const lane = new Lane(leased, lease, this.#parts);
       this.#lanes.set(leased.endpointId, lane);
+      this.#lanesOf.set(lane.ownerId, (this.#lanesOf.get(lane.ownerId) ?? 0) + 1);
       lane.readAll();
     }
   }
 
   #remove(lane: Lane): void {
     lane.close();
-    this.#lanes.delete(lane.endpointId);
+    if (!this.#lanes.delete(lane.endpointId)) return;
+    const left = (this.#lanesOf.get(lane.ownerId) ?? 1) - 1;
+    if (left === 0) this.#lanesOf.delete(lane.ownerId);
+    else this.#lanesOf.set(lane.ownerId, left);
   }
 
   async #release(lanes: readonly Lane[]): Promise<void> {
     const states = lanes.map(({ state }) => state);
     for (const lane of lanes) this.#remove(lane);
     if (states.length === 0) return;
-    this.#releasing = releaseLanes(this.#options.pool, this.#holder, states);
+    this.#releasing = releaseLanes(this.#options.pool, this.#lease.holder, states);
     await this.#releasing.finally(() => (this.#releasing = null));
   }
 

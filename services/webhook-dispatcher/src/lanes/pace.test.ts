@@ -3,12 +3,12 @@ import { DISPATCH } from '../limits.ts';
 import { PaceMeter } from './pace.ts';
 
 describe('the pace of an endpoint', () => {
-  const HEALTHY = { url: 'https://one.example/', hasSucceeded: true, consecutiveFailures: 0 };
+  const HEALTHY = { origin: 'https://one.example', hasSucceeded: true, consecutiveFailures: 0 };
   const { slowMs, hangingMs, hangingSlowMs, durationsKept } = DISPATCH;
   let nowMs = 0;
   let meter: PaceMeter;
   const note = (durationMs: number, times: number): void => {
-    for (let at = 0; at < times; at += 1) meter.note(durationMs, HEALTHY.url);
+    for (let at = 0; at < times; at += 1) meter.note(durationMs, HEALTHY.origin);
   };
   beforeEach(() => (meter = new PaceMeter(DISPATCH, () => nowMs)));
 
@@ -43,13 +43,13 @@ describe('the pace of an endpoint', () => {
     assert.equal(meter.pace(HEALTHY), 'quick');
   });
 
-  it('is what is recorded again when the endpoint has another URL', () => {
+  it('is what is recorded again when the endpoint has another origin', () => {
     note(hangingMs + 1, durationsKept);
     assert.equal(meter.pace(HEALTHY), 'slow');
-    const moved = { ...HEALTHY, url: 'https://two.example/' };
+    const moved = { ...HEALTHY, origin: 'https://two.example' };
     assert.equal(meter.pace(moved), 'quick');
     note(hangingMs + 1, 1);
-    assert.equal(meter.pace(moved), 'quick', 'an attempt at the URL before ends late');
+    assert.equal(meter.pace(moved), 'quick', 'an attempt at the origin before ends late');
     assert.equal(meter.pace({ ...moved, hasSucceeded: false }), 'unknown');
   });
 });

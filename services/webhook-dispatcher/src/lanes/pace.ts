@@ -14,17 +14,17 @@ export class PaceMeter {
   #durationsMs: number[] = [];
   #slowUntilMs = Number.NEGATIVE_INFINITY;
   #inTime = 0;
-  #url: string | null = null;
+  #origin: string | null = null;
 
   constructor(limits: PaceLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
     this.#now = now;
   }
 
-  /** An attempt at a URL that the endpoint no longer has counts for nothing. */
-  note(durationMs: number, url: string): void {
-    this.#url ??= url;
-    if (url !== this.#url) return;
+  /** An attempt at an origin that the endpoint no longer has counts for nothing. */
+  note(durationMs: number, origin: string): void {
+    this.#origin ??= origin;
+    if (origin !== this.#origin) return;
     const { slowMs, durationsKept, hangingMs, hangingSlowMs } = this.#limits;
     this.#inTime = durationMs > slowMs ? 0 : this.#inTime + 1;
     if (durationMs > hangingMs) this.#slowUntilMs = this.#now() + hangingSlowMs;
@@ -34,8 +34,8 @@ export class PaceMeter {
   }
 
   /** Without an attempt in this process, what is recorded of the endpoint has to do. */
-  pace(settings: Pick<EndpointSettings, 'url' | 'hasSucceeded' | 'consecutiveFailures'> | null): Pace {
-    if (settings !== null) this.#startAnewAt(settings.url);
+  pace(settings: Pick<EndpointSettings, 'origin' | 'hasSucceeded' | 'consecutiveFailures'> | null): Pace {
+    if (settings !== null) this.#startAnewAt(settings.origin);
     if (this.#now() < this.#slowUntilMs) return 'slow';
     const { length } = this.#durationsMs;
     if (length > 0) {
@@ -45,10 +45,10 @@ export class PaceMeter {
     return settings?.hasSucceeded === true && settings.consecutiveFailures === 0 ? 'quick' : 'unknown';
   }
 
-  /** The attempts at another URL are no measure of this one. */
-  #startAnewAt(url: string): void {
-    if (url === this.#url) return;
-    this.#url = url;
+  /** The attempts at another origin are no measure of this one; another path of the same one keeps its pace. */
+  #startAnewAt(origin: string): void {
+    if (origin === this.#origin) return;
+    this.#origin = origin;
     this.#durationsMs = [];
     this.#slowUntilMs = Number.NEGATIVE_INFINITY;
     this.#inTime = 0;

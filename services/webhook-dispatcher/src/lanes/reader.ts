@@ -1,3 +1,4 @@
+import { FairQueue } from '@wts/service-kit/fairness';
 import type { Pool, PoolClient } from 'pg';
 import { DISPATCH } from '../limits.ts';
 import type { Held } from './due-queue.ts';
@@ -6,6 +7,8 @@ import { readFirsts, readRetries, readSettings } from '../store/lanes.ts';
 
 export interface Ask {
   readonly endpointId: string;
+  /** Of its workspace. */
+  readonly ownerId: string;
   /** False only for an endpoint that is known to be served. */
   readonly wantsSettings: boolean;
   /** First attempts behind this sequence; null for none. */
@@ -33,11 +36,14 @@ interface Asked extends Ask {
 /** A lane with so many retries under way or unrecorded begins no more, so that a page always holds some that can begin. */
 export const RETRIES_READ = 8;
 
-/** Reads what lanes request, many lanes in one statement: at once, together with the requests that arrive during a reading. */
+/**
+ * Reads what lanes request, several lanes in one statement: at once, together with the requests that arrive during a reading.
+ * Owners take turns, and what one statement reads is bounded.
+ */
 export class LaneReader {
   readonly #pool: Pool;
   readonly #held: Held;
-  #asked: Asked[] = [];
+  readonly #asked = new FairQueue<Asked>();
   #isReading = false;
 
   constructor(pool: Pool, held: Held) {
@@ -47,7 +53,7 @@ export class LaneReader {
 
   async read(ask: Ask): Promise<Reading> {
     return new Promise<Reading>((resolve, reject) => {
-      this.#asked.push({ ...ask, resolve, reject });
+      this.#asked.push(ask.ownerId, { ...ask, resolve, reject });
       if (!this.#isReading) void this.#readAll();
     });
   }
@@ -56,8 +62,8 @@ export class LaneReader {
     this.#isReading = true;
     // Lanes that were woken together are read together.
     await Promise.resolve();
-    while (this.#asked.length > 0) {
-      const batch = this.#asked.splice(0, DISPATCH.lanesAtOnce);
+    while (this.#asked.size > 0) {
+      const batch = this.#next();
       try {
         const readings = await this.#readBatch(batch);
         for (const [at, { resolve }] of batch.entries()) resolve(readings[at] as Reading);
@@ -68,12 +74,22 @@ export class LaneReader {
     this.#isReading = false;
   }
 
+  #next(): Asked[] {
+    const batch: Asked[] = [];
+    for (let next = this.#asked.shift(); next !== undefined; next = this.#asked.shift()) {
+      batch.push(next.item);
+      if (batch.length >= DISPATCH.readLanes) break;
+    }
+    return batch;
+  }
+
   async #readBatch(batch: readonly Ask[]): Promise<Reading[]> {
     const client = await this.#pool.connect();
     let failure: Error | undefined;
     try {
-      const { windowsBytesMax, windowRows } = DISPATCH;
-      return await readLanes(client, batch, this.#held.characters < windowsBytesMax ? windowRows : 1);
+      const { windowsBytesMax, windowRows, readRows } = DISPATCH;
+      const rows = Math.min(windowRows, Math.ceil(readRows / batch.length));
+      return await readLanes(client, batch, this.#held.characters < windowsBytesMax ? rows : 1);
     } catch (error) {
       failure = error as Error;
       throw error;
@@ -96,7 +112,7 @@ async function readLanes(client: PoolClient, batch: readonly Ask[], rows: number
     firstsAfter === null ? [] : [{ endpointId, afterSequence: firstsAfter }],
   );
   const retriesAsked = served.flatMap(({ endpointId, wantsRetries }) => (wantsRetries ? [endpointId] : []));
-  const bytes = DISPATCH.windowBytes;
+  const bytes = Math.min(DISPATCH.windowBytes, Math.ceil(DISPATCH.readBytes / batch.length));
   const firsts = firstsAsked.length === 0 ? [] : await readFirsts(client, firstsAsked, { rows, bytes });
   const retries = retriesAsked.length === 0 ? [] : await readRetries(client, retriesAsked, RETRIES_READ);
   const firstsOf = Map.groupBy(firsts, ({ endpointId }) => endpointId);

@@ -50,11 +50,38 @@ describe('recording outcomes', () => {
       log: createLogger({ name: 'test', level: 'silent' }),
     });
     for (const outcome of outcomes) {
-      recorder.add(outcome, (recording) => (recordings[outcome.deliveryId] = recording));
+      recorder.add('owner', outcome, (recording) => (recordings[outcome.deliveryId] = recording));
     }
     await recorder.finish(2_000);
     return { written, recordings };
   }
+
+  it('takes the outcomes of owners in turn, and keeps room for those of other owners [never.one-takes-all]', async () => {
+    const batches: string[][] = [];
+    const freed: string[] = [];
+    const recorder = new Recorder({
+      write: async (batch) => {
+        batches.push(batch.map(({ deliveryId }) => deliveryId));
+        return { deliveryIds: new Set(), disabled: new Map(), enabledAgain: [] };
+      },
+      onWritten: () => undefined,
+      onRoom: (ownerIds) => freed.push(...ownerIds),
+      atOnce: 10,
+      max: 400,
+      gatherMs: 1,
+      retryMs: 1,
+      log: createLogger({ name: 'test', level: 'silent' }),
+    });
+    let count = 0;
+    for (; recorder.hasRoom('many'); count += 1) recorder.add('many', settled('many', null, null), () => undefined);
+    assert.equal(count, 300);
+    assert.ok(recorder.hasRoom('few'));
+    recorder.add('few', settled('few', null, null), () => undefined);
+    await recorder.finish(2_000);
+    assert.ok(batches[0]?.includes('few') === true);
+    assert.deepEqual(freed, ['many']);
+    assert.ok(recorder.hasRoom('many'));
+  });
 
   it('repeats what waited for the lock of a default partition', async () => {
     let refused = 0;

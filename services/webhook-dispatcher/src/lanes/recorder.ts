@@ -1,8 +1,10 @@
 import { isRetryableSqlState, faultOfSqlState } from '@wts/service-kit/postgres';
 import type { Logger } from '@wts/service-kit/observe';
+import { FairQueue } from '@wts/service-kit/fairness';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outcome, Recorded } from '../store/outcomes.ts';
 import { isOfNewPartition } from '../store/partitions.ts';
+import { mayTakeMore } from './owner-share.ts';
 
 /** An outcome that waits for PostgreSQL; its times are of this process's monotonic clock. */
 export type SettledOutcome = Omit<Outcome, 'startedAgoMs' | 'settledAgoMs'> & {
@@ -27,8 +29,8 @@ interface Waiting {
 interface RecorderOptions {
   readonly write: (outcomes: readonly Outcome[]) => Promise<Recorded>;
   readonly onWritten: (recorded: Recorded) => void;
-  /** Called when there is room again. */
-  readonly onRoom: () => void;
+  /** Called when there is room again for attempts of these owners. */
+  readonly onRoom: (ownerIds: ReadonlySet<string>) => void;
   readonly atOnce: number;
   readonly max: number;
   /** From the end of a batch to the next one, when that would not be full: each statement has a cost of its own. */
@@ -39,13 +41,16 @@ interface RecorderOptions {
 
 /**
  * Records outcomes in batches: at once when none is being written, together with what gathered meanwhile otherwise. While
- * PostgreSQL is away they are kept, up to a bound; the lanes begin no attempt beyond it.
+ * PostgreSQL is away they are kept, up to a bound; the lanes begin no attempt beyond it. Owners of workspaces take turns, and
+ * none fills it alone.
  */
 export class Recorder {
   readonly #options: RecorderOptions;
-  #waiting: Waiting[] = [];
+  readonly #waiting = new FairQueue<Waiting>();
+  #batch: Waiting[] = [];
   #writing: Promise<void> | null = null;
-  #wasFull = false;
+  /** Owners who had no room. */
+  readonly #held = new Set<string>();
   #isFailing = false;
   #isGivingUp = false;
 
@@ -54,17 +59,24 @@ export class Recorder {
   }
 
   get depth(): number {
-    return this.#waiting.length;
+    return this.#waiting.size + this.#batch.length;
   }
 
-  get isFull(): boolean {
-    this.#wasFull ||= this.#waiting.length >= this.#options.max;
-    return this.#wasFull;
+  /** Whether there is room for the outcome of one more attempt of this owner. */
+  hasRoom(ownerId: string): boolean {
+    const hasRoom = !this.#held.has(ownerId) && this.#mayAdd(ownerId, 1);
+    if (!hasRoom) this.#held.add(ownerId);
+    return hasRoom;
   }
 
-  add(outcome: SettledOutcome, onRecorded: (recording: Recording) => void): void {
-    this.#waiting.push({ outcome, isReduced: false, onRecorded, isDone: false });
+  add(ownerId: string, outcome: SettledOutcome, onRecorded: (recording: Recording) => void): void {
+    this.#waiting.push(ownerId, { outcome, isReduced: false, onRecorded, isDone: false });
     this.#writing ??= this.#writeAll();
+  }
+
+  /** So many times what the owner has. */
+  #mayAdd(ownerId: string, times: number): boolean {
+    return mayTakeMore(this.#waiting.of(ownerId).size * times, this.#options.max - this.depth);
   }
 
   /** Resolves when everything is written, or when the time is over: what is not written then is attempted again. */
@@ -72,33 +84,42 @@ export class Recorder {
     const timer = setTimeout(() => (this.#isGivingUp = true), deadlineMs);
     await this.#writing;
     clearTimeout(timer);
-    const { length } = this.#waiting;
-    if (length > 0) this.#options.log.warn({ outcomes: length }, 'outcomes of attempts could not be recorded');
+    const { depth } = this;
+    if (depth > 0) this.#options.log.warn({ outcomes: depth }, 'outcomes of attempts could not be recorded');
   }
 
   async #writeAll(): Promise<void> {
     // What settles in the same turn of the event loop is written together.
     await Promise.resolve();
-    while (this.#waiting.length > 0 && !this.#isGivingUp) {
+    while (this.depth > 0 && !this.#isGivingUp) {
       await this.#writeBatch();
-      if (this.#waiting.length < this.#options.atOnce) await sleep(this.#options.gatherMs);
+      if (this.#waiting.size < this.#options.atOnce) await sleep(this.#options.gatherMs);
     }
     // In the same turn as the last check of the queue, because an outcome added in between would wait for the next one.
     this.#writing = null;
   }
 
   async #writeBatch(): Promise<void> {
-    const { atOnce, max, retryMs, onRoom } = this.#options;
-    const batch = this.#waiting.slice(0, atOnce);
-    if (!(await this.#write(batch))) {
+    const { atOnce, retryMs } = this.#options;
+    while (this.#batch.length < atOnce) {
+      const next = this.#waiting.shift();
+      if (next === undefined) break;
+      this.#batch.push(next.item);
+    }
+    if (!(await this.#write(this.#batch))) {
       await sleep(retryMs);
       return;
     }
-    this.#waiting.splice(0, batch.length);
-    if (this.#wasFull && this.#waiting.length <= max / 2) {
-      this.#wasFull = false;
-      onRoom();
-    }
+    this.#batch = [];
+    this.#makeRoom();
+  }
+
+  /** From half of the bound on, because otherwise each batch would wake all lanes of the owner for a few attempts. */
+  #makeRoom(): void {
+    const ownerIds = new Set([...this.#held].filter((ownerId) => this.#mayAdd(ownerId, 2)));
+    if (ownerIds.size === 0) return;
+    for (const ownerId of ownerIds) this.#held.delete(ownerId);
+    this.#options.onRoom(ownerIds);
   }
 
   /** False when PostgreSQL is away or refused for a reason of the moment. */

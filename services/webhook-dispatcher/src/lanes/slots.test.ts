@@ -7,11 +7,13 @@ import { Slots } from './slots.ts';
 
 const LIMITS = { ...DISPATCH, quickSlots: 4, slowSlots: 2, unknownSlots: 2, slotsMax: 12, quickMs: 30 };
 
+const LIMITS_OF_ORIGIN = { ...DISPATCH, quickMs: 30 };
+
 let next = 0;
-const asked = (pace: Pace, origin = `https://host-${(next += 1)}`) => ({
+const asked = (pace: Pace, origin = `https://host-${(next += 1)}`, ownerId = `owner-${(next += 1)}`) => ({
   pace,
   origin,
-  workspaceId: `w-${(next += 1)}`,
+  ownerId,
 });
 
 /** What became of a request by the end of the turn. */
@@ -56,6 +58,50 @@ describe('the places for attempts', () => {
     for (const slot of held) slot.free();
     await sleep(40);
     assert.deepEqual(slots.taken, { quick: 0, slow: 0, unknown: 0 });
+  });
+
+  it('of each kind stay free for other owners when the endpoints of one hang [webhooks.fairness.neighbors, never.one-takes-all]', async () => {
+    const slots = new Slots({ ...LIMITS, quickSlots: 16, slowSlots: 16, unknownSlots: 16, slotsMax: 64 });
+    const of = (ownerId: string, pace: Pace, origin?: string) => slots.take(asked(pace, origin, ownerId));
+    const origin = 'https://shared.example';
+    for (let at = 0; at < 50; at += 1) for (const pace of ['quick', 'slow', 'unknown'] as const) void of('a', pace);
+    for (let at = 0; at < 50; at += 1) for (const pace of ['quick', 'unknown'] as const) void of('b', pace, origin);
+    for (const pace of ['quick', 'slow', 'unknown'] as const) assert.ok((await taken(of('c', pace))) !== null, pace);
+    const all = new Slots({ ...DISPATCH, quickMs: 20 });
+    for (let at = 0; at < 3_000; at += 1) void all.take(asked('quick', undefined, 'a')).then((slot) => slot.begin());
+    await eventually(() => all.taken.slow === (DISPATCH.slotsMax / 4) * 3);
+    for (const pace of ['quick', 'slow', 'unknown'] as const)
+      assert.ok((await taken(all.take(asked(pace, undefined, 'b')))) !== null, `${pace} beside all`);
+  });
+
+  it('of one origin stay free for a quick endpoint of another owner, also when endpoints that are not known hang [webhooks.fairness.neighbors]', async () => {
+    const slots = new Slots(LIMITS_OF_ORIGIN);
+    const origin = 'https://shared.example';
+    const hanging = Array.from({ length: 100 }, async () => (await slots.take(asked('unknown', origin, 'a'))).begin());
+    assert.ok((await taken(slots.take(asked('quick', origin, 'b')))) !== null);
+    assert.ok((await taken(slots.take(asked('unknown', origin, 'b')))) !== null);
+    // A hundred attempts that hang give their places of the origin back one after the other.
+    await Promise.all(hanging);
+    assert.equal(slots.taken.slow + slots.taken.unknown, 101);
+  });
+
+  it('go to owners in turn, however many attempts of one wait [never.one-takes-all]', async () => {
+    const slots = new Slots({ ...LIMITS, quickMs: 60_000 });
+    const begun: string[] = [];
+    const held: Slot[] = [];
+    const ask = async (ownerId: string): Promise<void> => {
+      const slot = await slots.take(asked('quick', undefined, ownerId));
+      begun.push(ownerId);
+      held.push(slot);
+    };
+    for (let at = 0; at < 40; at += 1) void ask('a');
+    for (let at = 0; at < 4; at += 1) void ask('b');
+    await sleep(0);
+    while (begun.length < 14) {
+      held.shift()?.free();
+      await sleep(0);
+    }
+    assert.equal(begun.filter((ownerId) => ownerId === 'b').length, 4, begun.join(' '));
   });
 
   it('of one origin are sixteen, of slow ones four, and nothing is kept of it afterwards', async () => {

@@ -10,11 +10,11 @@ export async function listDeliveries(
   context: Context,
   principal: Principal,
   id: string,
-  { limit, before }: QueryOf<typeof webhookApi.listDeliveries>,
+  { limit = LIMITS.deliveriesPageDefault, before }: QueryOf<typeof webhookApi.listDeliveries>,
 ): Promise<ListedDelivery[]> {
   const endpoint = await requireEndpoint(context, principal, id);
   return context.deliveries.list(endpoint.id, {
-    limit: limit === undefined ? LIMITS.deliveriesPageDefault : Number(limit),
+    limit,
     before: before === undefined ? null : timeOf('before', before),
   });
 }

@@ -2,6 +2,8 @@ import type { EndpointChange, NewEndpoint, WebhookEndpoint } from '@wts/contract
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { SealedSecret } from '@wts/service-kit/sealing';
+import { HEAD } from '@wts/log';
+import { followWorkspace } from './workspaces.ts';
 
 /** A secret about to be stored. */
 export type NewSecret = SealedSecret & { readonly id: string };
@@ -37,7 +39,7 @@ const COLUMNS = `e.id, workspace_id as "workspaceId", e.url, e.description, e.ev
   created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** Any constant: keeps the locks of workspaces apart from other advisory locks. */
-const CREATE_LOCK = 7_368_031;
+const WORKSPACE_LOCK = 7_368_031;
 
 export function endpointStore(knex: Knex): EndpointStore {
   return {
@@ -61,11 +63,9 @@ async function create(
   secret: NewSecret,
   max: number,
 ): Promise<WebhookEndpoint | null> {
-  // Parallel requests of one workspace take turns, so that each counts what the ones before have created.
-  await rows(trx, `select pg_advisory_xact_lock(:lock::int, hashtext(:workspaceId))`, {
-    lock: CREATE_LOCK,
-    workspaceId,
-  });
+  // So that each of parallel requests counts what the ones before have created.
+  await lockWorkspace(trx, workspaceId);
+  await followWorkspace(trx, workspaceId, createdBy);
   const made = await one(
     trx,
     `insert into webhooks.endpoints as e (id, workspace_id, url, description, event_types, created_by, since_position)
@@ -85,19 +85,29 @@ async function create(
   return made;
 }
 
+/** Requests that create or enable an endpoint of the workspace take turns. */
+async function lockWorkspace(trx: Knex, workspaceId: string): Promise<void> {
+  await rows(trx, `select pg_advisory_xact_lock(:lock::int, hashtext(:workspaceId))`, {
+    lock: WORKSPACE_LOCK,
+    workspaceId,
+  });
+}
+
 async function update(
   trx: Knex,
   id: string,
   { url, description, eventTypes, enabled }: EndpointChange,
 ): Promise<WebhookEndpoint | null> {
+  if (enabled === true) await followAgain(trx, id);
   const changed = await one(
     trx,
     `update webhooks.endpoints e set updated_at = now(),
       url = coalesce(c.url, e.url),
-      has_succeeded = has_succeeded and coalesce(c.url = e.url, true),
+      has_succeeded = has_succeeded and coalesce(substring(c.url from :origin) = substring(e.url from :origin), true),
       description = coalesce(c.description, e.description),
       event_types = coalesce(c.event_types, e.event_types),
       enabled = coalesce(c.enabled, e.enabled),
+      since_position = case when c.enabled and not e.enabled then ${HEAD} else since_position end,
       consecutive_failures = case when c.enabled then 0 else consecutive_failures end,
       failing_since = case when c.enabled then null else failing_since end,
       last_failure_at = case when c.enabled then null else last_failure_at end,
@@ -112,11 +122,20 @@ async function update(
       description: description ?? null,
       eventTypes: eventTypes ?? null,
       enabled: enabled ?? null,
+      origin: '^[a-z]+://[^/]+',
     },
   );
   // Deliveries that were kept while it was disabled are due now.
   if (changed !== null && enabled === true) await wakeLane(trx, id);
   return changed;
+}
+
+async function followAgain(trx: Knex, id: string): Promise<void> {
+  const sql = 'select workspace_id as "workspaceId", created_by as "createdBy" from webhooks.endpoints where id = :id';
+  const [endpoint] = await rows<{ workspaceId: string; createdBy: string }>(trx, sql, { id });
+  if (endpoint === undefined) return;
+  await lockWorkspace(trx, endpoint.workspaceId);
+  await followWorkspace(trx, endpoint.workspaceId, endpoint.createdBy);
 }
 
 async function rotate(

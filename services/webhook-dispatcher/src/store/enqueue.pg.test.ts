@@ -2,23 +2,21 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { assertAscending, LogAndEndpoints } from '../../test/log-and-endpoints.ts';
 import { storedEvent, testEvent, type EventDraft, type StoredEvent } from '../domain/event.ts';
-import { enqueue, enqueueTest, findServed, moveCursor, openCursor, readCursor, type Step } from './enqueue.ts';
+import { enqueue, enqueueTest, readPages, type Step, type WorkspacePage } from './enqueue.ts';
+import { adoptWorkspaces, moveIdleCursors, readBehind, readFollowed, updateOwners } from './workspaces.ts';
 
 describe('enqueuing a step', function () {
   this.timeout(60_000);
   let store: LogAndEndpoints;
-  let epoch: string;
-  before(async () => {
-    store = await LogAndEndpoints.open('enqueue');
-    epoch = await store.epoch();
-  });
+  before(async () => (store = await LogAndEndpoints.open('enqueue')));
   after(() => store[Symbol.asyncDispose]());
   beforeEach(async () => {
     await store.admin.query(
       'truncate webhooks.endpoints, webhooks.lanes, webhooks.events, webhooks.deliveries cascade',
     );
-    await store.admin.query('truncate sync.sync_actions; truncate webhooks.parked_entries');
-    await store.admin.query('update webhooks.cursor set epoch = $1, position = 0', [epoch]);
+    await store.admin.query('truncate sync.sync_actions, webhooks.parked_entries, webhooks.workspaces');
+    const sql = 'insert into webhooks.workspaces (workspace_id, owner_id, position) values ($1, $1, 0)';
+    await store.admin.query(sql, [store.workspaceId]);
   });
 
   function event(position: number, fields: Partial<EventDraft> = {}): StoredEvent {
@@ -35,12 +33,9 @@ describe('enqueuing a step', function () {
     });
   }
   const step = (from: number, to: number, events: readonly StoredEvent[], more: Partial<Step> = {}): Step => ({
-    epoch,
-    from: BigInt(from),
-    to: BigInt(to),
+    pages: [{ workspaceId: store.workspaceId, from: String(from), to: String(to) }],
     events,
     parked: [],
-    otherWorkspaces: [],
     deletedWorkspaces: [],
     ...more,
   });
@@ -50,7 +45,6 @@ describe('enqueuing a step', function () {
     const some = await store.endpoint({ since: 0, eventTypes: ['task.updated', 'comment.created'] });
     const events = [event(1), event(2, { type: 'task.updated' }), event(3, { type: 'project.created' })];
     const result = await enqueue(store.pool, step(0, 3, events));
-    assert.ok(result.kind === 'done');
     assert.deepEqual([[...result.endpointIds].sort(), result.deliveries], [[all, some].sort(), 4]);
     await store.assertDelivered(all, [1, 2, 3]);
     await store.assertDelivered(some, [2]);
@@ -74,43 +68,61 @@ describe('enqueuing a step', function () {
     await store.endpoint({ since: 0, deleted: true });
     await store.endpoint({ since: 0, workspaceId: randomUUID() });
     const young = await store.endpoint({ since: 2 });
-    const { endpointIds } = {
-      endpointIds: [],
-      ...(await enqueue(store.pool, step(0, 3, [event(1), event(2), event(3)]))),
-    };
+    const { endpointIds } = await enqueue(store.pool, step(0, 3, [event(1), event(2), event(3)]));
     assert.deepEqual(endpointIds, [young]);
     await store.assertDelivered(young, [3]);
     const { rows } = await store.pool.query('select position from webhooks.events');
     assert.deepEqual(rows, [{ position: '3' }], 'an event that no endpoint gets is not kept');
   });
 
-  it('changes nothing when the cursor stands elsewhere or the log is another one [never.actions-lost]', async () => {
+  it('changes nothing of a workspace whose cursor stands elsewhere, and moves the others [never.actions-lost]', async () => {
     const endpoint = await store.endpoint({ since: 0 });
+    const workspaceId = randomUUID();
+    const other = await store.endpoint({ since: 0, workspaceId });
     const events = [event(1)];
-    assert.equal((await enqueue(store.pool, step(0, 1, events))).kind, 'done');
-    const parked = [{ position: '1', reason: 'none', entry: '{}' }];
-    for (const again of [
-      step(0, 1, events, { parked }),
-      step(0, 2, [event(2)], { parked }),
-      step(1, 2, [event(2)], { parked, epoch: randomUUID() }),
-    ])
-      assert.deepEqual(await enqueue(store.pool, again), { kind: 'moved' });
+    assert.deepEqual((await enqueue(store.pool, step(0, 1, events))).moved, [store.workspaceId]);
+    const parked = [{ workspaceId: store.workspaceId, position: '1', reason: 'none', entry: '{}' }];
+    for (const again of [step(0, 1, events, { parked }), step(0, 2, [event(2)], { parked })])
+      assert.deepEqual(await enqueue(store.pool, again), { moved: [], endpointIds: [], deliveries: 0 });
+    const pages = [...step(0, 2, []).pages, { workspaceId, from: '0', to: '2' }];
+    const result = await enqueue(store.pool, step(0, 2, [event(2), event(2, { workspaceId })], { pages, parked }));
+    assert.deepEqual(result, { moved: [workspaceId], endpointIds: [other], deliveries: 1 });
     await store.assertDelivered(endpoint, [1]);
+    await store.assertDelivered(other, [2]);
     assert.equal((await store.pool.query('select from webhooks.parked_entries')).rowCount, 0);
-    assert.equal(await store.cursor(), 1);
+    assert.deepEqual([await store.cursor(), await store.cursor(workspaceId)], [1, 2]);
   });
 
-  it('changes nothing when a workspace whose events are not in it has an endpoint', async () => {
-    const endpoint = await store.endpoint({ since: 0 });
-    const other = randomUUID();
-    await store.endpoint({ since: 0, workspaceId: other });
-    const unserved = [randomUUID(), randomUUID()];
-    const result = await enqueue(store.pool, step(0, 1, [event(1)], { otherWorkspaces: [...unserved, other] }));
-    assert.deepEqual(result, { kind: 'incomplete', workspaceIds: [other] });
-    assert.equal(await store.cursor(), 0);
-    await store.assertDelivered(endpoint, []);
-    assert.equal((await enqueue(store.pool, step(0, 1, [event(1)], { otherWorkspaces: unserved }))).kind, 'done');
-    assert.deepEqual(await findServed(store.pool, [...unserved, other]), [other]);
+  it('reads what follows a cursor, no more entries than keep to the deliveries of a step, and none without endpoints', async () => {
+    const [some, idle, unserved] = [randomUUID(), randomUUID(), randomUUID()];
+    for (const workspaceId of [some, some, some, some, idle]) await store.endpoint({ since: 0, workspaceId });
+    await store.endpoint({ since: 0, workspaceId: unserved, enabled: false });
+    const places = await store.append(
+      Array.from({ length: 10 }, () => [{ workspaceId: some }, { workspaceId: unserved }, {}]).flat(),
+    );
+    const read = async (workspaceId: string, deliveriesMax: number, bytesMax = 1_000_000): Promise<WorkspacePage> => {
+      const [page] = await readPages(store.pool, [{ workspaceId, deliveriesMax, bytesMax }]);
+      assert.ok(page !== undefined);
+      return page;
+    };
+    const shown = ({ entries, to, hasMore }: WorkspacePage) => [
+      entries.map(({ syncId }) => Number(syncId)),
+      to,
+      hasMore,
+    ];
+    assert.deepEqual(shown(await read(some, 12)), [[1, 4, 7], '7', true]);
+    assert.deepEqual(shown(await read(some, 1)), [[1], '1', true]);
+    assert.deepEqual(shown(await read(some, 1_000, 1)), [[1], '1', true]);
+    assert.deepEqual(shown(await read(some, 1_000)), [places.filter((place) => place % 3 === 1), '30', false]);
+    for (const one of [idle, unserved]) assert.deepEqual(shown(await read(one, 12)), [[], '30', false]);
+    assert.equal(
+      await store.admin
+        .query('update sync.log_state set floor = 4')
+        .then(() => read(some, 1))
+        .then(({ trimmed }) => trimmed),
+      4,
+    );
+    await store.admin.query('update sync.log_state set floor = 0');
   });
 
   it('removes the lanes and secrets of a workspace that was deleted, and those of no other [webhooks.secret.at-rest]', async () => {
@@ -123,7 +135,7 @@ describe('enqueuing a step', function () {
     // Its last event is made into a delivery in the same statement.
     const last = step(0, 1, [event(1)], { deletedWorkspaces: [store.workspaceId] });
     const result = await enqueue(store.pool, last);
-    assert.deepEqual(result.kind === 'done' && result.endpointIds, [deleted]);
+    assert.deepEqual(result.endpointIds, [deleted]);
     for (const table of ['lanes', 'secrets']) {
       const { rows } = await store.pool.query(`select endpoint_id from webhooks.${table}`);
       assert.deepEqual(rows, [{ endpoint_id: other }], table);
@@ -138,7 +150,7 @@ describe('enqueuing a step', function () {
       const results = await Promise.all(
         Array.from({ length: 4 }, () => enqueue(store.pool, step(place - 1, place, [event(place)]))),
       );
-      assert.equal(results.filter(({ kind }) => kind === 'done').length, 1);
+      assert.equal(results.filter(({ moved }) => moved.length === 1).length, 1);
     }
     await store.assertDelivered(
       endpoint,
@@ -146,25 +158,58 @@ describe('enqueuing a step', function () {
     );
   });
 
-  it('begins at the head, or where the first endpoint was created, and goes on in a new epoch where it stands', async () => {
+  it('follows workspaces with an enabled endpoint, from the cursor of a version before or from their first endpoint', async () => {
     await store.append([{}, {}, {}]);
-    await store.admin.query('update webhooks.cursor set epoch = null, position = null');
-    assert.equal(await readCursor(store.pool), null);
-    assert.deepEqual(await openCursor(store.pool), { epoch, position: 3n });
-    await store.append([{}]);
-    assert.deepEqual(await openCursor(store.pool), { epoch, position: 3n });
+    const workspaceId = randomUUID();
+    await store.endpoint({ since: 2, workspaceId });
+    await store.endpoint({ enabled: false });
+    await store.admin.query('delete from webhooks.workspaces');
+    await adoptWorkspaces(store.pool);
+    assert.deepEqual([await store.cursor(), await store.cursor(workspaceId)], [3, 2]);
+    await store.admin.query('delete from webhooks.workspaces; update webhooks.cursor set position = 1');
+    await adoptWorkspaces(store.pool);
+    await store.admin.query('update webhooks.cursor set position = null');
+    assert.deepEqual([await store.cursor(), await store.cursor(workspaceId)], [1, 1]);
+    const ids = (all: Awaited<ReturnType<typeof readBehind>>): string[] => all.map((one) => one.workspaceId);
+    assert.deepEqual(ids(await readFollowed(store.pool, null)), [workspaceId]);
+    assert.deepEqual(ids(await readBehind(store.pool)), []);
+    await store.append([{ workspaceId }, {}]);
+    assert.deepEqual(ids(await readBehind(store.pool)), [workspaceId]);
+    // The log ends before: it was restored without its last entries.
+    await store.admin.query('update webhooks.workspaces set position = 99');
+    await adoptWorkspaces(store.pool);
+    assert.equal(await store.cursor(workspaceId), 5);
+  });
 
-    await store.endpoint({ since: 2 });
-    await store.admin.query('update webhooks.cursor set epoch = null, position = null');
-    assert.deepEqual(await openCursor(store.pool), { epoch, position: 2n });
-
-    await store.admin.query('update webhooks.cursor set epoch = gen_random_uuid()');
-    assert.deepEqual(await openCursor(store.pool), { epoch, position: 2n });
-    await store.admin.query('update webhooks.cursor set position = 99');
-    assert.deepEqual(await openCursor(store.pool), { epoch, position: 4n }, 'the log ends before');
-    assert.equal(await moveCursor(store.pool, { epoch, from: 4n, to: 5n }), true);
-    assert.equal(await moveCursor(store.pool, { epoch, from: 4n, to: 6n }), false);
-    assert.deepEqual(await readCursor(store.pool), { epoch, position: 5n });
+  it('moves the cursors of idle workspaces, forgets those without endpoints, and takes the oldest owner', async () => {
+    const [busy, idle, former] = [randomUUID(), randomUUID(), randomUUID()];
+    await store.append([{ workspaceId: busy }]);
+    await store.admin.query('select sync.begin_epoch()');
+    const [head = 0] = await store.append([{}]);
+    for (const workspaceId of [busy, idle]) await store.endpoint({ since: 0, workspaceId });
+    await store.endpoint({ since: 0, workspaceId: former, deleted: true });
+    await moveIdleCursors(store.pool);
+    assert.deepEqual(await Promise.all([busy, idle, former].map((id) => store.cursor(id))), [0, 0, 0]);
+    await store.admin.query(`update webhooks.workspaces set followed_at = now() - interval '2 hours'`);
+    await moveIdleCursors(store.pool);
+    assert.deepEqual(await Promise.all([busy, idle, former].map((id) => store.cursor(id))), [0, head, null]);
+    const owners = [randomUUID(), randomUUID()];
+    for (const [days, userId] of owners.entries())
+      await store.admin.query(
+        `insert into sync.workspace_members (id, user_id, role, created_at, updated_at, workspace_id, group_id, record)
+        values (gen_random_uuid(), $1, 'owner', now() - make_interval(days => $2), now(), $3, $3, '{}')`,
+        [userId, days, idle],
+      );
+    await updateOwners(store.pool, [idle, busy]);
+    const followed = await readFollowed(store.pool, [idle, busy]);
+    assert.deepEqual(
+      new Map(followed.map(({ workspaceId, ownerId }) => [workspaceId, ownerId])),
+      new Map([
+        [idle, owners[1]],
+        [busy, busy],
+      ]),
+    );
+    await store.admin.query('update sync.log_state set began_at = 0');
   });
 
   describe('and a test', () => {
@@ -223,7 +268,7 @@ describe('enqueuing a step', function () {
               some.map((place) => event(place)),
             ),
           );
-          assert.equal(result.kind, 'done');
+          assert.equal(result.moved.length, 1);
         }
       })();
       await Promise.all([...tests, steps]);

@@ -1,93 +1,100 @@
-import { webhookApi } from '@wts/contracts';
-import { HEAD, LOG_STATE } from '@wts/log';
+import { webhookApi, type StoredEntry } from '@wts/contracts';
+import { HEAD, LOG_COLUMNS, LOG_STATE, storedEntry, type LogRow } from '@wts/log';
 import type { Pool, PoolClient } from 'pg';
 import type { StoredEvent } from '../domain/event.ts';
 import { isOfNewPartition } from './partitions.ts';
 import { inTransaction } from './transaction.ts';
-
-/** How far the log was turned into events. */
-export interface Cursor {
-  /** Of the log that `position` belongs to. */
-  readonly epoch: string;
-  readonly position: bigint;
-}
+import { IS_SERVED } from './workspaces.ts';
 
 export interface ParkedEntry {
+  readonly workspaceId: string;
   readonly position: string;
   readonly reason: string;
   readonly entry: string;
 }
 
-/** What becomes of a run of entries, and where the cursor is before and after it. */
+/** The entries of a workspace that follow its cursor. */
+export interface WorkspacePage {
+  readonly workspaceId: string;
+  /** Where the cursor is before and behind them. */
+  readonly from: string;
+  readonly to: string;
+  readonly entries: readonly StoredEntry[];
+  readonly hasMore: boolean;
+  /** Positions that were trimmed before they were read. */
+  readonly trimmed: number;
+}
+
+/** What becomes of entries, and the cursors that it moves. */
 export interface Step {
-  readonly epoch: string;
-  readonly from: bigint;
-  readonly to: bigint;
+  readonly pages: readonly Pick<WorkspacePage, 'workspaceId' | 'from' | 'to'>[];
   readonly events: readonly StoredEvent[];
   readonly parked: readonly ParkedEntry[];
-  /** Workspaces with events that are not among `events`, because no endpoint of theirs was known. */
-  readonly otherWorkspaces: readonly string[];
   /** Workspaces that were deleted: their endpoints go with them. */
   readonly deletedWorkspaces: readonly string[];
 }
 
-export type StepResult =
-  /** `endpointIds`: have new deliveries, or were deleted. */
-  | { readonly kind: 'done'; readonly endpointIds: readonly string[]; readonly deliveries: number }
-  /** These do have endpoints: nothing was changed, the step has to be taken again with their events. */
-  | { readonly kind: 'incomplete'; readonly workspaceIds: readonly string[] }
-  /** The cursor is elsewhere: nothing was changed. */
-  | { readonly kind: 'moved' };
-
-const IS_SERVED = 'enabled and deleted_at is null';
-
-/**
- * The cursor, brought to the log as it is now: before the first start it begins at the head, or where the first endpoint
- * was created; in a new epoch it stays where it is, because it is in the same database as the log and was restored
- * with it. Both are read in one snapshot: what an endpoint created later is for lies behind this head.
- */
-export async function openCursor(pool: Pool): Promise<Cursor> {
-  const { rows } = await pool.query<{ epoch: string; position: string }>(
-    `with head as materialized (select ${HEAD} as at, (select epoch from ${LOG_STATE}) as epoch)
-    update webhooks.cursor set epoch = head.epoch, position = least(
-        head.at, coalesce(position, (select min(since_position) from webhooks.endpoints where deleted_at is null), head.at)
-      )
-    from head where is_only_row
-    returning cursor.epoch::text, position::text`,
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error('webhooks.cursor has no row: the migrations did not run to the end');
-  return { epoch: row.epoch, position: BigInt(row.position) };
+export interface StepResult {
+  /** Workspaces whose cursor was free and where their page begins; of the others nothing was changed. */
+  readonly moved: readonly string[];
+  /** These have new deliveries, or were deleted. */
+  readonly endpointIds: readonly string[];
+  readonly deliveries: number;
 }
 
-export async function readCursor(pool: Pool): Promise<Cursor | null> {
-  const { rows } = await pool.query<{ epoch: string; position: string }>(
-    'select epoch::text, position::text from webhooks.cursor where epoch is not null and position is not null',
-  );
-  const [row] = rows;
-  return row === undefined ? null : { epoch: row.epoch, position: BigInt(row.position) };
+interface PageAsked {
+  readonly workspaceId: string;
+  /** An entry makes one delivery for each endpoint at most, so a page has as many entries as keep to it, one at least. */
+  readonly deliveriesMax: number;
+  readonly bytesMax: number;
 }
 
-/** Moves the cursor over entries without events; false when it is elsewhere. */
-export async function moveCursor(
-  pool: Pool,
-  { epoch, from, to }: Pick<Step, 'epoch' | 'from' | 'to'>,
-): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    'update webhooks.cursor set position = $3 where is_only_row and epoch = $1 and position = $2',
-    [epoch, from.toString(), to.toString()],
-  );
-  return rowCount === 1;
-}
+/** Without an enabled endpoint no entry is read, and the cursor moves to the head. */
+const READ_PAGES = `select w.workspace_id as "pageOf", w.position::text as "from", log.head::text, log.floor::text,
+    "limit", page.* from unnest($1::uuid[], $2::int[], $3::int[]) as asked(id, deliveries_max, bytes_max)
+  join webhooks.workspaces w on w.workspace_id = asked.id
+  cross join (select ${HEAD} as head, (select floor from ${LOG_STATE}) as floor) log
+  cross join lateral (
+    select case count(*) when 0 then 0 else greatest(1, asked.deliveries_max / count(*)) end as "limit"
+    from webhooks.endpoints where workspace_id = asked.id and ${IS_SERVED}
+  ) size
+  left join lateral (
+    select *, count(*) over () as found, sum(length(record)) over (order by position) - length(record) as bytes_before
+    from (
+      select ${LOG_COLUMNS}, sync_id as position from sync.sync_actions
+      where group_id = asked.id and sync_id > w.position order by sync_id limit "limit"
+    ) next
+  ) page on bytes_before < asked.bytes_max
+  order by w.workspace_id, page.position`;
 
-/** Which of the workspaces have an endpoint that is served. Rests on endpoints_workspace_id_idx. */
-export async function findServed(pool: Pool, workspaceIds: readonly string[]): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>({
-    name: 'find_served',
-    text: `select distinct workspace_id as id from webhooks.endpoints where workspace_id = any($1::uuid[]) and ${IS_SERVED}`,
-    values: [workspaceIds],
+type PageRow = LogRow & Readonly<Record<'pageOf' | 'from' | 'head' | 'floor' | 'limit' | 'found', string>>;
+
+/** Cursors and entries in one snapshot. Rests on the index sync_actions (group_id, sync_id) and endpoints_workspace_id_idx. */
+export async function readPages(pool: Pool, asked: readonly PageAsked[]): Promise<WorkspacePage[]> {
+  const { rows } = await pool.query<PageRow>({
+    name: 'read_pages',
+    text: READ_PAGES,
+    values: [
+      asked.map(({ workspaceId }) => workspaceId),
+      asked.map(({ deliveriesMax }) => deliveriesMax),
+      asked.map(({ bytesMax }) => bytesMax),
+    ],
   });
-  return rows.map(({ id }) => id);
+  return [...Map.groupBy(rows, ({ pageOf }) => pageOf).values()].map(pageOf);
+}
+
+function pageOf(rows: readonly PageRow[]): WorkspacePage {
+  const { pageOf: workspaceId, from, head, floor, limit, found } = rows[0] as PageRow;
+  // A page without entries has one row.
+  const entries = rows.filter(({ syncId }) => syncId !== null).map(storedEntry);
+  const isCut = entries.length < Number(found);
+  const hasMore = entries.length > 0 && (isCut || entries.length >= Number(limit));
+  const to = hasMore ? (entries.at(-1)?.syncId ?? from) : maxOf(head, from);
+  return { workspaceId, from, to, entries, hasMore, trimmed: Math.max(0, Number(floor) - Number(from)) };
+}
+
+function maxOf(one: string, other: string): string {
+  return BigInt(one) > BigInt(other) ? one : other;
 }
 
 /**
@@ -125,8 +132,8 @@ const DELIVER = `lane as materialized (
   )`;
 
 /**
- * The statement is a transaction of its own: events, deliveries and cursor become true together or not at all, and only
- * from the place of the cursor, so neither a repeated entry nor a second replica makes a second delivery.
+ * The statement is a transaction of its own: events, deliveries and the cursors of their workspaces become true together or
+ * not at all, and only from the place of the cursor, so neither a repeated entry nor a second replica makes a second delivery.
  *
  * A workspace that is deleted loses its endpoints, lanes and secrets at once. Its last events make no deliveries, because
  * a statement cannot change a lane and delete it.
@@ -134,33 +141,35 @@ const DELIVER = `lane as materialized (
  * The commit of the statement is not waited for on disk. A server that crashes loses rows and cursor together, the log gives the entries
  * once more, and an attempt that was made in between is repeated with the same event id.
  */
-const ENQUEUE = `with served as materialized (
-    select distinct workspace_id from webhooks.endpoints where workspace_id = any($4::uuid[]) and ${IS_SERVED}
+const ENQUEUE = `with page as materialized (
+    select w.workspace_id, page.upto from webhooks.workspaces w
+      join unnest($1::uuid[], $2::bigint[], $3::bigint[]) as page(id, was, upto) on w.workspace_id = id and w.position = was
+    for update of w skip locked
   ),
   moved as (
-    update webhooks.cursor set position = $3
-    where is_only_row and epoch = $1 and position = $2 and not exists (select from served)
-    returning position
+    update webhooks.workspaces w set position = upto from page where w.workspace_id = page.workspace_id
+    returning w.workspace_id
   ),
   matched as materialized (
     select endpoints.id as endpoint_id, event.id as event_id, event.at as event_at, event.type as event_type,
       event.workspace_id, event.position, event.body, event.place
-    from unnest($5::uuid[], $6::bigint[], $7::timestamptz[], $8::uuid[], $9::text[], $10::text[])
+    from unnest($4::uuid[], $5::bigint[], $6::timestamptz[], $7::uuid[], $8::text[], $9::text[])
         with ordinality as event(id, position, at, workspace_id, type, body, place)
+      join moved using (workspace_id)
       join webhooks.endpoints on endpoints.workspace_id = event.workspace_id and ${IS_SERVED}
         and (event_types = '{}' or event.type = any(event_types)) and event.position > since_position
         and event.workspace_id <> all($14::uuid[])
-    where exists (select from moved)
   ),
   ${DELIVER},
   parked as (
     insert into webhooks.parked_entries (position, reason, entry)
-    select position, reason, entry from unnest($11::bigint[], $12::text[], $13::text[]) as one(position, reason, entry)
-    where exists (select from moved) on conflict do nothing
+    select position, reason, entry
+    from unnest($10::uuid[], $11::bigint[], $12::text[], $13::text[]) as one(workspace_id, position, reason, entry)
+      join moved using (workspace_id) on conflict do nothing
   ),
   gone as (
     update webhooks.endpoints set deleted_at = now(), updated_at = now(), enabled = false
-    where workspace_id = any($14::uuid[]) and deleted_at is null and exists (select from moved)
+    where workspace_id = any($14::uuid[]) and workspace_id in (select workspace_id from moved) and deleted_at is null
     returning id
   ),
   gone_lane as (
@@ -169,43 +178,40 @@ const ENQUEUE = `with served as materialized (
   gone_secret as (
     delete from webhooks.secrets using gone where endpoint_id = gone.id
   )
-  select exists (select from moved) as moved, array(select workspace_id::text from served) as served,
-    array(select endpoint_id::text from kept_delivery union select id::text from gone) as endpoints,
+  select array(select workspace_id::text from moved) as moved,
+    array(select endpoint_id::text from kept_delivery union select id::text from gone) as "endpointIds",
     (select count(*)::int from kept_delivery) as deliveries,
     set_config('synchronous_commit', 'off', true)`;
 
 export const ENQUEUE_STATEMENT = 'enqueue';
 
 /**
- * Turns a run of entries into deliveries. Keeps events.filter.empty-is-all and events.filter.list. Rests on
- * endpoints_workspace_id_idx and the key of lanes.
+ * Turns entries into deliveries. Keeps events.filter.empty-is-all and events.filter.list. Rests on
+ * endpoints_workspace_id_idx and the keys of lanes and workspaces.
  */
-export async function enqueue(pool: Pool, step: Step): Promise<StepResult> {
-  const { events, parked } = step;
-  const { rows } = await pool.query<{ moved: boolean; served: string[]; endpoints: string[]; deliveries: number }>({
+export async function enqueue(pool: Pool, { pages, events, parked, deletedWorkspaces }: Step): Promise<StepResult> {
+  const { rows } = await pool.query<StepResult>({
     name: ENQUEUE_STATEMENT,
     text: ENQUEUE,
     values: [
-      step.epoch,
-      step.from.toString(),
-      step.to.toString(),
-      step.otherWorkspaces,
+      pages.map(({ workspaceId }) => workspaceId),
+      pages.map(({ from }) => from),
+      pages.map(({ to }) => to),
       events.map(({ id }) => id),
       events.map(({ position }) => position),
       events.map(({ createdAt }) => createdAt),
       events.map(({ workspaceId }) => workspaceId),
       events.map(({ type }) => type),
       events.map(({ body }) => body),
+      parked.map(({ workspaceId }) => workspaceId),
       parked.map(({ position }) => position),
       parked.map(({ reason }) => reason),
       parked.map(({ entry }) => entry),
-      step.deletedWorkspaces,
+      deletedWorkspaces,
     ],
   });
-  const [row] = rows;
-  if (row?.moved === true) return { kind: 'done', endpointIds: row.endpoints, deliveries: row.deliveries };
-  if (row !== undefined && row.served.length > 0) return { kind: 'incomplete', workspaceIds: row.served };
-  return { kind: 'moved' };
+  const { moved, endpointIds, deliveries } = rows[0] as StepResult;
+  return { moved, endpointIds, deliveries };
 }
 
 const ENQUEUE_TEST = `with matched as materialized (

@@ -4,6 +4,8 @@ import type { StoredSecret } from '../domain/secrets.ts';
 /** A lane that this replica leases. */
 export interface LeasedLane {
   readonly endpointId: string;
+  /** Of its workspace: whose turns its work takes. */
+  readonly ownerId: string;
   /** Ascends with each take-over: what an earlier holder writes late is recognized by it. */
   readonly token: string;
   readonly wakes: string;
@@ -11,7 +13,7 @@ export interface LeasedLane {
   readonly isTakenOver: boolean;
 }
 
-/** What a holder knows of a lane when it renews or gives back the lease. */
+/** What a holder knows of a lane when it gives it back. */
 export interface LaneState {
   readonly endpointId: string;
   readonly token: string;
@@ -24,7 +26,6 @@ export interface LaneState {
 /** An endpoint as an attempt needs it. */
 export interface EndpointSettings {
   readonly endpointId: string;
-  readonly workspaceId: string;
   readonly url: string;
   readonly origin: string;
   readonly isServed: boolean;
@@ -63,31 +64,48 @@ export interface FirstAttempt extends DueDelivery {
 /** A retry, which may lie in the future; then without its text. */
 export type WaitingRetry = Omit<DueDelivery, 'body'> & { readonly body: string | null; readonly dueInMs: number };
 
+/** The endpoint itself while the workspace is not followed yet. */
+const OWNER = `coalesce((select w.owner_id from webhooks.endpoints e join webhooks.workspaces w using (workspace_id)
+    where e.id = lanes.endpoint_id), lanes.endpoint_id)`;
+
+/** Looks at owners only when one has too many lanes. */
+const IS_WANTED = `($3::uuid[] = '{}' or ${OWNER} <> all($3::uuid[]))`;
+
 /** A holder that claims what was its own, because its lease ran out unseen by others, keeps its token. */
 const CLAIMED = `update webhooks.lanes set holder = $1,
     token = lanes.token + case when free.holder = $1 then 0 else 1 end,
-    leased_until = now() + $2 * interval '1 millisecond'
+    leased_until = 'infinity'
   from free where lanes.endpoint_id = free.endpoint_id
-  returning lanes.endpoint_id as "endpointId", lanes.token, lanes.wakes, coalesce(free.holder <> $1, false) as "isTakenOver"`;
+  returning lanes.endpoint_id as "endpointId", lanes.token, lanes.wakes, coalesce(free.holder <> $1, false) as "isTakenOver",
+    ${OWNER} as "ownerId"`;
 
-interface ClaimOptions {
+export interface Claimant {
   readonly holder: string;
-  readonly leaseMs: number;
+  /** Owners whose lanes are left to others, because the holder has as many of them as it may. */
+  readonly withoutOwners: readonly string[];
 }
+
+/**
+ * A lane is free by the row of a replica that has ended, not by a missing one, because that of a replica that has just begun
+ * may not be visible yet. For a claim by a replica that has not ended.
+ */
+const IS_FREE = `(lanes.holder is null or lanes.holder = $1 or leased_until < now()
+    or exists (select from webhooks.replicas r where r.holder = lanes.holder and has_ended))
+  and exists (select from webhooks.replicas r where r.holder = $1 and not has_ended)`;
 
 /** Leases lanes that have something to attempt, the longest due first. Rests on lanes_due_at_idx. */
 export async function claimDueLanes(
   pool: Pool,
-  { holder, leaseMs, max }: ClaimOptions & { readonly max: number },
+  { holder, withoutOwners, max }: Claimant & { readonly max: number },
 ): Promise<LeasedLane[]> {
   const { rows } = await pool.query<LeasedLane>({
     name: 'claim_due_lanes',
     text: `with free as materialized (
         select endpoint_id, holder from webhooks.lanes
-        where due_at <= now() and (holder is null or leased_until < now())
-        order by due_at limit $3 for update skip locked
+        where due_at <= now() and lanes.holder is distinct from $1 and ${IS_FREE} and ${IS_WANTED}
+        order by due_at limit $2 for update skip locked
       ) ${CLAIMED}`,
-    values: [holder, leaseMs, max],
+    values: [holder, max, withoutOwners],
   });
   return rows;
 }
@@ -98,25 +116,26 @@ export async function claimDueLanes(
  */
 export async function claimLanes(
   pool: Pool,
-  { holder, leaseMs, endpointIds }: ClaimOptions & { readonly endpointIds: readonly string[] },
+  { holder, withoutOwners, endpointIds }: Claimant & { readonly endpointIds: readonly string[] },
 ): Promise<LeasedLane[]> {
   const { rows } = await pool.query<LeasedLane>({
     name: 'claim_lanes',
     text: `with free as materialized (
         select endpoint_id, holder from webhooks.lanes
-        where endpoint_id = any($3::uuid[]) and (holder is null or holder = $1 or leased_until < now())
+        where endpoint_id = any($2::uuid[]) and ${IS_FREE}
+          and ${IS_WANTED}
         order by endpoint_id for update skip locked
       ) ${CLAIMED}`,
-    values: [holder, leaseMs, endpointIds],
+    values: [holder, endpointIds, withoutOwners],
   });
   return rows;
 }
 
-/** Lanes of the holder that were woken, with how often: what no wake and no announcement said. Rests on lanes_holder_idx. */
-export async function readWakes(pool: Pool, holder: string): Promise<{ endpointId: string; wakes: string }[]> {
-  const { rows } = await pool.query<{ endpointId: string; wakes: string }>({
+/** The lanes of the holder, with how often they were woken: what no wake and no announcement said. Rests on lanes_holder_idx. */
+export async function readWakes(pool: Pool, holder: string): Promise<Omit<LaneState, 'dueInMs'>[]> {
+  const { rows } = await pool.query<Omit<LaneState, 'dueInMs'>>({
     name: 'read_wakes',
-    text: `select endpoint_id as "endpointId", wakes from webhooks.lanes where holder = $1`,
+    text: `select endpoint_id as "endpointId", token, wakes from webhooks.lanes where holder = $1`,
     values: [holder],
   });
   return rows;
@@ -143,18 +162,39 @@ const stateValues = (holder: string, states: readonly LaneState[]): unknown[] =>
   states.map(({ dueInMs }) => dueInMs),
 ];
 
-/** Returns the endpoints of the lanes that are still the holder's; all others are lost. */
-export async function renewLanes(
-  pool: Pool,
-  { holder, leaseMs, states }: ClaimOptions & { readonly states: readonly LaneState[] },
-): Promise<Set<string>> {
-  const { rows } = await pool.query<{ endpointId: string }>({
-    name: 'renew_lanes',
-    text: `${STATES} update webhooks.lanes set due_at = held.due_at, leased_until = now() + $6 * interval '1 millisecond'
-      from held where lanes.endpoint_id = held.endpoint_id returning lanes.endpoint_id as "endpointId"`,
-    values: [...stateValues(holder, states), leaseMs],
+/** Before a replica claims its first lane. */
+export async function addReplica(pool: Pool, holder: string, leaseMs: number): Promise<void> {
+  const text = `insert into webhooks.replicas (holder, leased_until) values ($1, now() + $2 * interval '1 millisecond')
+    on conflict (holder) do update set leased_until = excluded.leased_until`;
+  await pool.query({ text, values: [holder, leaseMs] });
+}
+
+/** False when the lease ran out: its lanes may be held by others. */
+export async function renewReplica(pool: Pool, holder: string, leaseMs: number): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'renew_replica',
+    text: `update webhooks.replicas set leased_until = now() + $2 * interval '1 millisecond'
+      where holder = $1 and not has_ended`,
+    values: [holder, leaseMs],
   });
-  return new Set(rows.map(({ endpointId }) => endpointId));
+  return rowCount === 1;
+}
+
+/**
+ * Frees the lanes of other replicas whose lease ran out: a renewal at the same time is either before or too late. The row stays
+ * for an hour, longer than any claim that was sent before.
+ */
+export async function endReplicas(pool: Pool, holder: string): Promise<void> {
+  await pool.query({
+    name: 'end_replicas',
+    text: `update webhooks.replicas set has_ended = true where leased_until < now() and not has_ended and holder <> $1`,
+    values: [holder],
+  });
+  await pool.query({
+    name: 'forget_replicas',
+    text: `delete from webhooks.replicas r where has_ended and leased_until < now() - interval '1 hour'
+      and not exists (select from webhooks.lanes l where l.holder = r.holder)`,
+  });
 }
 
 export async function releaseLanes(pool: Pool, holder: string, states: readonly LaneState[]): Promise<void> {
@@ -180,7 +220,7 @@ export async function readSettings(client: PoolClient, endpointIds: readonly str
   const startedMs = performance.now();
   const { rows } = await client.query<SettingsRow>({
     name: 'read_settings',
-    text: `select e.id as "endpointId", e.workspace_id as "workspaceId", e.url, l.wakes,
+    text: `select e.id as "endpointId", e.url, l.wakes,
         e.enabled and e.deleted_at is null as "isServed", e.has_succeeded as "hasSucceeded",
         e.consecutive_failures as "consecutiveFailures", (extract(epoch from now()) * 1000)::float8 as "nowMs",
         (select coalesce(json_agg(json_build_object('keyId', key_id, 'sealed', encode(sealed, 'hex'),

@@ -5,7 +5,7 @@ import { LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import { maintainTablesOnce } from '../table-maintenance.ts';
 import { testEvent } from '../domain/event.ts';
-import { listDeleted, removeHistory } from './deleted-endpoints.ts';
+import { listDeleted, removeHistory, removeWithoutHistory } from './deleted-endpoints.ts';
 import { enqueueTest } from './enqueue.ts';
 import { dropOld, makePartitions } from './partitions.ts';
 
@@ -166,6 +166,23 @@ describe('the tables of webhooks', function () {
     const count = await writing;
     assert.ok((await where('attempts')).length >= count);
     assert.equal(new Set(await where('deliveries')).size, 1, 'a day lies in one partition');
+  });
+
+  it('lose all endpoints that were deleted since the last round, those without history before the others', async () => {
+    const [old, kept] = [await store.endpoint({ deleted: true }), await store.endpoint()];
+    await store.pool.query(`update webhooks.endpoints set deleted_at = '2020-01-01' where id = $1`, [old]);
+    await put(daysAgo(1), old);
+    await store.pool.query(
+      `insert into webhooks.endpoints (id, workspace_id, url, description, event_types, since_position, created_by, deleted_at)
+      select gen_random_uuid(), $1, 'https://example.com', '', '{}', 0, $1, now() from generate_series(1, 250)`,
+      [store.workspaceId],
+    );
+    assert.equal(await removeWithoutHistory(store.pool), 0, 'an attempt may be in progress');
+    assert.equal(await removeWithoutHistory(store.pool, 0), 250);
+    const { rows } = await store.pool.query('select id from webhooks.endpoints where id = any($1)', [[old, kept]]);
+    assert.equal(rows.length, 2);
+    assert.equal(await removeHistory(store.pool, old), true);
+    assert.equal(await removeHistory(store.pool, old), false);
   });
 
   it('lose a deleted endpoint with all its deliveries and attempts, and nothing of others [webhooks.delete.history]', async () => {
