@@ -2,6 +2,12 @@
 export const GRAPH_LIMITS = {
   /** Errors of one document: a client shows a few, and a document of wrong names would cost a suggestion each. */
   validationErrorsMax: 20,
+  /** Fields of an answer about the schema: half more than the usual introspection has, and less than 50 ms. */
+  introspectionFieldsMax: 30_000,
+  /** Answers about the schema in memory: each tool asks the same each time. */
+  introspectionsMax: 8,
+  /** Of each; longer ones are made again. The usual one is shorter, and 30,000 descriptions are much longer. */
+  introspectionCharsMax: 2 * 1024 * 1024,
   /** Comments stay in memory with their document. */
   commentsMax: 1000,
   /** Longer messages only repeat what the caller sent. */

@@ -23,7 +23,7 @@ describe('GraphiQL in a browser (skipped where there is no Chromium)', function 
     await testSystem?.close();
   });
 
-  it('runs an operation with the key that was entered, shows the schema, and loads nothing from elsewhere [graphql.page]', async () => {
+  it('runs an operation with the key that was entered, shows the schema, loads nothing from elsewhere, and fits a dark phone [graphql.page]', async () => {
     const { baseUrl, apiKey } = testSystem!;
     const page = await browser!.newPage({ viewport: { width: 1400, height: 900 } });
     page.setDefaultTimeout(WAIT_MS);
@@ -45,5 +45,24 @@ describe('GraphiQL in a browser (skipped where there is no Chromium)', function 
     await page.locator('.graphiql-history', { hasText: 'Tasks' }).waitFor();
     for (const url of loaded) assert.ok(url.startsWith(`${baseUrl}/`) || url.startsWith('data:'), url);
     assert.deepEqual(faults, []);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    const layout = await page.evaluate<{ width: number; panes: number[][]; bar: string }>(`({
+      width: document.documentElement.scrollWidth,
+      panes: ['.graphiql-plugin', '.graphiql-editors', '.graphiql-response'].map((name) => {
+        const pane = document.querySelector(name);
+        const { top, bottom, width } = pane.getBoundingClientRect();
+        // These buttons are drawn over the edge of a pane that is too low for them.
+        const buttons = [...pane.querySelectorAll('.graphiql-toolbar button')];
+        return [top, Math.max(bottom, ...buttons.map((one) => one.getBoundingClientRect().bottom)), width];
+      }),
+      bar: getComputedStyle(document.querySelector('header')).backgroundColor,
+    })`);
+    assert.equal(layout.width, 390);
+    assert.equal(layout.bar, 'rgb(27, 30, 37)');
+    for (const [index, [top = 0, bottom = 0, width = 0]] of layout.panes.entries()) {
+      assert.ok(width > 300 && bottom - top > 100, `pane ${index} is ${width} x ${bottom - top}`);
+      assert.ok(top >= (layout.panes[index - 1]?.[1] ?? 0), 'panes are one below the other');
+    }
   });
 });

@@ -26,7 +26,8 @@ export const TASK_INPUT = {
   repeatRule: {
     type: ['string', 'null'],
     maxLength: 500,
-    description: 'RFC 5545 RRULE in capitals, daily or slower, such as FREQ=WEEKLY;BYDAY=MO,TH; null for none.',
+    description:
+      'RFC 5545 RRULE in capitals, daily or slower, such as FREQ=WEEKLY;BYDAY=MO,TH; null for none. It is stored and shown; the server does not act on it yet, so completing the task creates no next one.',
   },
   labels: { ...LABELS, description: 'Names or ids of all labels that the task has.' },
 } as const;

@@ -23,7 +23,7 @@ const TASK_FIELDS = {
   start: { type: 'string', enum: STARTS },
   startDate: { ...textOrNull, description: 'Planned start day, YYYY-MM-DD.' },
   deadlineAt: { ...textOrNull, description: 'Due day, YYYY-MM-DD.' },
-  repeatRule: textOrNull,
+  repeatRule: { ...textOrNull, description: 'How it repeats; the server does not act on it yet.' },
   completedAt: textOrNull,
   archivedAt: textOrNull,
   createdAt: text,

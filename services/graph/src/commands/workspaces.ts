@@ -224,10 +224,10 @@ export interface PageArguments {
   readonly limit?: number | null;
 }
 
-function pageOf({ after, limit }: PageArguments): { after?: string; limit?: string } {
+function pageOf({ after, limit }: PageArguments): { after?: string; limit?: number } {
   return {
     ...(typeof after === 'string' ? { after } : {}),
-    ...(typeof limit === 'number' ? { limit: String(Math.max(1, limit)) } : {}),
+    ...(typeof limit === 'number' ? { limit: Math.max(1, limit) } : {}),
   };
 }
 

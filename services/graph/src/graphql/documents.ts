@@ -7,6 +7,7 @@ import { GRAPH_LIMITS } from '../limits.ts';
 import { graphError, short } from './errors.ts';
 import { planCost } from './rules/cost.ts';
 import type { CostPlan } from './rules/cost.ts';
+import { refusalOfIntrospection } from './rules/introspection.ts';
 import { refusalOf } from './rules/structure.ts';
 import { VALIDATION_RULES } from './rules/values.ts';
 
@@ -126,6 +127,8 @@ export class Documents {
     if (refusal !== null) return { errors: [refusal] };
     const errors = validated(schema, ast);
     if (errors.length > 0) return { errors };
+    const tooMuch = refusalOfIntrospection(schema, ast);
+    if (tooMuch !== null) return { errors: [tooMuch] };
     return { document: { text, ast, operations: operationsOf(schema, ast) } };
   }
 }

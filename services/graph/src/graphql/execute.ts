@@ -1,10 +1,11 @@
-import { requireScope } from '@wts/access';
+import { BoundedMap, requireScope } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
 import type { Fault } from '@wts/contracts';
 import { toFault } from '@wts/service-kit/http';
 import { executeRootSelectionSet, GraphQLError, validateExecutionArgs } from 'graphql';
-import type { ExecutionResult, GraphQLSchema, ValidatedExecutionArgs } from 'graphql';
+import type { ExecutionResult, GraphQLSchema, OperationDefinitionNode, ValidatedExecutionArgs } from 'graphql';
 import type { RequestContext } from '../context.ts';
+import { GRAPH_LIMITS } from '../limits.ts';
 import { answerDirectly, directPlanOf } from './direct.ts';
 import { operationOf } from './documents.ts';
 import type { Document, Operation } from './documents.ts';
@@ -12,6 +13,7 @@ import { GRAPH_ERRORS, graphError, short, toGraphError } from './errors.ts';
 import type { GraphErrorCode } from './errors.ts';
 import { Charge } from './rules/cost.ts';
 import type { Cost } from './rules/cost.ts';
+import { isIntrospection } from './rules/introspection.ts';
 
 /** What a request asks for, besides its document. */
 export interface OperationRequest {
@@ -94,7 +96,10 @@ export async function runOperation({ validated, context }: PreparedOperation): P
   let result: ExecutionResult;
   try {
     const plan = directPlanOf(validated);
-    const data = plan === null ? null : await answerDirectly(plan, validated, context);
+    const data =
+      plan === null
+        ? (INTROSPECTIONS.get(validated.operation) ?? null)
+        : await answerDirectly(plan, validated, context);
     if (data !== null) return { data, result: {}, fault: null, codes: [] };
     result = await executeRootSelectionSet(validated);
   } catch (error) {
@@ -102,12 +107,21 @@ export async function runOperation({ validated, context }: PreparedOperation): P
     const reason: unknown = signal.aborted ? signal.reason : error;
     result = { data: null, errors: [new GraphQLError('', { cause: reason })] };
   }
-  if (result.errors === undefined) return { data: null, result, fault: null, codes: [] };
+  if (result.errors === undefined) {
+    if (isIntrospection(validated)) {
+      const text = JSON.stringify(result.data);
+      if (text.length <= GRAPH_LIMITS.introspectionCharsMax) INTROSPECTIONS.set(validated.operation, text);
+    }
+    return { data: null, result, fault: null, codes: [] };
+  }
   const faults: Fault[] = [];
   const errors = result.errors.map((error) => masked(error, requestId, faults));
   const fault = faults.find(({ code }) => code === 'internal') ?? faults[0] ?? null;
   return { data: null, result: { ...result, errors }, fault, codes: codesOf(errors) };
 }
+
+/** The data of operations that read the schema alone, whose answers never change. */
+const INTROSPECTIONS = new BoundedMap<OperationDefinitionNode, string>(GRAPH_LIMITS.introspectionsMax);
 
 /** Adds what each error of a request has. */
 export function withRequestId(errors: readonly GraphQLError[], requestId: string): GraphQLError[] {

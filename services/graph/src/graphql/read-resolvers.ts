@@ -112,13 +112,11 @@ function rootFields(): Fields {
     given.urlKey.includes('\0') || !given.urlKey.isWellFormed()
       ? null
       : ((await readsAt(context, given).ownWorkspaces(given.urlKey))[0] ?? null);
-  const node: Resolver<unknown, Reached & { id: string }> = (_source, given, context, info) =>
-    readsAt(context, given).node(given.id, wantsOf(info));
-  const nodes: Resolver<unknown, Reached & { ids: readonly string[] }> = (_source, given, context, info) => {
-    if (given.ids.length > LIMITS.graphPageMax)
+  const node: Resolver<unknown, { id: string }> = (_source, { id }, { reads }, info) => reads.node(id, wantsOf(info));
+  const nodes: Resolver<unknown, { ids: readonly string[] }> = (_source, { ids }, { reads }, info) => {
+    if (ids.length > LIMITS.graphPageMax)
       throw new Fault('validation_failed', { message: `ids has at most ${LIMITS.graphPageMax} ids` });
-    const reads = readsAt(context, given);
-    return given.ids.map((id) => reads.node(id, wantsOf(info)));
+    return ids.map((id) => reads.node(id, wantsOf(info)));
   };
   return {
     viewer,

@@ -97,7 +97,7 @@ export function mountGraphql(router: IRouter, options: GraphqlOptions): void {
 
 /** As in all answers of the API, without the charset, which JSON does not have. */
 const JSON_TYPE = 'application/json';
-const GRAPHQL_TYPE = 'application/graphql-response+json; charset=utf-8';
+const GRAPHQL_TYPE = `${graphqlApi.RESPONSE_TYPE}; charset=utf-8`;
 
 /** What `graphql-http` refuses without a body. */
 function faultOf(status: number): Fault {

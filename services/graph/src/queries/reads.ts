@@ -296,7 +296,7 @@ export class Reads {
     );
     if (isReached === true) return;
     throw new Fault('unavailable', {
-      message: `The log has not reached minSyncId ${position} yet; try again shortly`,
+      message: `The log has not reached position ${position} yet; try again shortly`,
       retryAfterSeconds: 1,
     });
   }

@@ -54,7 +54,7 @@ input IDListComparator {
   isEmpty: Boolean
 }`,
   ...MODELS.map(filterSdl),
-  ...MODELS.map(
+  ...collections().map(
     ({
       name,
       plural,
@@ -76,6 +76,15 @@ function comparatorSdl(type: string, doc: string, operators: readonly Operator[]
     return `  ${described(OPERATORS[operator])}\n  ${operator}: ${of}`;
   });
   return `${described(`${doc} Several comparisons must all hold.`)}\ninput ${type}Comparator {\n${fields.join('\n')}\n}`;
+}
+
+/** Models of which a record has several, in a list of ids or by their references to it. */
+function collections(): readonly Model[] {
+  const held = MODELS.flatMap((model) => [
+    ...relationsOf(model).flatMap(({ target, many }) => (many ? [target] : [])),
+    ...inversesOf(model).map(({ source }) => source),
+  ]);
+  return MODELS.filter((model) => held.includes(model));
 }
 
 function filterSdl(model: Model): string {

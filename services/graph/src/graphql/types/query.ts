@@ -8,6 +8,9 @@ const MIN_SYNC_ID = `
     ${described('Read at or after this position of the log, such as the `syncId` of a change. The header `X-Min-Sync-Id` is the same for all fields.')}
     minSyncId: String`;
 
+/** The compiler of Relay refuses `node` and `nodes` with further arguments. Keeps graphql.client.relay. */
+const BY_HEADER = 'To read at or after a position of the log, send it in the header `X-Min-Sync-Id`.';
+
 /** Models with words by which people find them. */
 export const SEARCHED: readonly Model[] = MODELS.filter(({ search }) => search.length > 0);
 
@@ -55,15 +58,15 @@ ${ROOTS.join('\n')}
   teamByKey${keyed('Its short code.', 'key', 'String')}: Team
   ${described('Finds a project by its short code. Private projects may share a code; then the one that is not private is found.')}
   projectByKey${keyed('Its short code.', 'key', 'String')}: Project
-  ${described('Finds any record by its id.')}
+  ${described(`Finds any record by its id. ${BY_HEADER}`)}
   node(
     ${described('Its id.')}
-    id: ID!${MIN_SYNC_ID}
+    id: ID!
   ): Node
-  ${described(`Finds records of any kind by their ids, in the given order; null for each one that does not exist or that you may not see.`)}
+  ${described(`Finds records of any kind by their ids, in the given order; null for each one that does not exist or that you may not see. ${BY_HEADER}`)}
   nodes(
     ${described(`Their ids, at most ${LIMITS.graphPageMax}.`)}
-    ids: [ID!]!${MIN_SYNC_ID}
+    ids: [ID!]!
   ): [Node]!
   ${described('Finds records by words, the best match first. Example: `search(query: "data base index") { hits { score record { id ... on Task { title } } } }`.')}
   search(

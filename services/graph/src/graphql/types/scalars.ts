@@ -5,8 +5,8 @@ import { described } from './names.ts';
 
 const DOCS = {
   DateTime:
-    'A time: ISO 8601 in UTC with milliseconds, such as `2026-11-21T09:00:00.000Z`. Inputs may have another offset, or be epoch milliseconds.',
-  Date: 'A day: `YYYY-MM-DD`, such as `2026-11-21`. Inputs may be a time or epoch milliseconds, of which the UTC day counts.',
+    'A time: ISO 8601 in UTC with milliseconds, such as `2026-11-21T09:00:00.000Z`. Inputs may have another offset, or be epoch milliseconds (no earlier than the year 2000).',
+  Date: 'A day: `YYYY-MM-DD`, such as `2026-11-21`. Inputs may be a time or epoch milliseconds (no earlier than the year 2000), of which the UTC day counts.',
   JSON: 'Any JSON value.',
 } as const;
 

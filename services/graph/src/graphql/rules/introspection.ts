@@ -1,0 +1,132 @@
+import { getNamedType, isObjectType, Kind, SchemaMetaFieldDef, TypeMetaFieldDef } from 'graphql';
+import type {
+  DocumentNode,
+  FieldNode,
+  FragmentDefinitionNode,
+  GraphQLError,
+  GraphQLField,
+  GraphQLSchema,
+  SelectionSetNode,
+  ValidatedExecutionArgs,
+} from 'graphql';
+import { GRAPH_LIMITS } from '../../limits.ts';
+import { graphError } from '../errors.ts';
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+type Field = GraphQLField<unknown, unknown>;
+
+const ROOTS: ReadonlyMap<string, Field> = new Map([
+  ['__schema', SchemaMetaFieldDef],
+  ['__type', TypeMetaFieldDef],
+]);
+
+/**
+ * Why a valid document reads too much of the schema; null when it does not. graphql-js answers introspection in one turn of the event
+ * loop, which no signal ends, and a kilobyte of fragments can ask for millions of fields. So the fields of the answer are counted
+ * before, with the schema itself, and a selection of the same part of the schema once. Keeps graphql.limit.introspection.
+ */
+export function refusalOfIntrospection(schema: GraphQLSchema, { definitions }: DocumentNode): GraphQLError | null {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const one of definitions) if (one.kind === Kind.FRAGMENT_DEFINITION) fragments.set(one.name.value, one);
+  // One for all operations, because otherwise a document of hundreds that share fragments takes as many times as long.
+  const counter = new Counter(schema, fragments);
+  for (const definition of definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    const roots = fieldsOf(definition.selectionSet, fragments).filter(({ name }) => ROOTS.has(name.value));
+    const fields = roots.reduce((sum, root) => sum + counter.root(root), 0);
+    const { introspectionFieldsMax: max } = GRAPH_LIMITS;
+    if (fields > max) {
+      const message = `The introspection has more than ${max} fields. Ask for parts of the schema in several requests, or read /graphql/schema.graphql.`;
+      return graphError('COMPLEXITY_LIMIT_EXCEEDED', message);
+    }
+  }
+  return null;
+}
+
+/** Whether an operation reads nothing but the schema, and always the same of it. */
+export function isIntrospection({ operation }: Pick<ValidatedExecutionArgs, 'operation'>): boolean {
+  const { selectionSet, variableDefinitions = [] } = operation;
+  const names = selectionSet.selections.map((one) => (one.kind === Kind.FIELD ? one.name.value : ''));
+  return variableDefinitions.length === 0 && names.every((name) => name.startsWith('__'));
+}
+
+class Counter {
+  readonly #schema: GraphQLSchema;
+  readonly #fragments: Fragments;
+  readonly #fieldsOf = new Map<SelectionSetNode, readonly FieldNode[]>();
+  readonly #counts = new Map<SelectionSetNode, Map<unknown, number>>();
+  #steps = 0;
+
+  constructor(schema: GraphQLSchema, fragments: Fragments) {
+    this.#schema = schema;
+    this.#fragments = fragments;
+  }
+
+  /** The fields of the answer to a root field. */
+  root(node: FieldNode): number {
+    const field = ROOTS.get(node.name.value) as Field;
+    const name = node.arguments?.find((argument) => argument.name.value === 'name')?.value;
+    // A variable may name any type.
+    const names = name?.kind === Kind.STRING ? [name.value] : Object.keys(this.#schema.getTypeMap());
+    if (field === SchemaMetaFieldDef || names.length === 1)
+      return this.#field(node, { field, of: null, name: names[0] });
+    return Math.max(...names.map((one) => this.#field(node, { field, of: null, name: one })));
+  }
+
+  #field(node: FieldNode, { field, of, name }: { field: Field; of: unknown; name?: string | undefined }): number {
+    const type = getNamedType(field.type);
+    if (node.selectionSet === undefined || !isObjectType(type)) return 1;
+    const { selectionSet } = node;
+    // Deprecated parts are counted, because a variable may ask for them.
+    const found: unknown = field.resolve?.(of, { name, includeDeprecated: true }, undefined, {
+      schema: this.#schema,
+    } as never);
+    const parts = Array.isArray(found) ? (found as unknown[]) : [found];
+    let count = 1;
+    for (const part of parts) {
+      if (part === null || part === undefined) continue;
+      count += this.#set(selectionSet, type.getFields(), part);
+      if (count > GRAPH_LIMITS.introspectionFieldsMax) break;
+    }
+    return count;
+  }
+
+  #set(set: SelectionSetNode, fields: Readonly<Record<string, Field>>, of: unknown): number {
+    const counts = this.#counts.getOrInsertComputed(set, () => new Map());
+    const known = counts.get(of);
+    if (known !== undefined) return known;
+    const nodes = this.#fieldsOf.getOrInsertComputed(set, () => fieldsOf(set, this.#fragments));
+    let count = 0;
+    for (const node of nodes) {
+      this.#steps += 1;
+      // Each step is a field of an answer, so there are more than allowed, or the document has several operations with many.
+      if (this.#steps > STEPS_MAX) return Infinity;
+      const field = fields[node.name.value];
+      count += field === undefined ? 1 : this.#field(node, { field, of });
+    }
+    counts.set(of, count);
+    return count;
+  }
+}
+
+/** Of a document. Of `__type` with a variable, the answers for all types are counted, of which it has one. */
+const STEPS_MAX = 2 * GRAPH_LIMITS.introspectionFieldsMax;
+
+/** The fields of a selection set, those of its fragments included, each fragment once as in an execution. */
+function fieldsOf(set: SelectionSetNode, fragments: Fragments): FieldNode[] {
+  const fields: FieldNode[] = [];
+  const seen = new Set<string>();
+  const sets = [set];
+  for (let next = sets.pop(); next !== undefined; next = sets.pop()) {
+    for (const selection of next.selections) {
+      if (selection.kind === Kind.FIELD) fields.push(selection);
+      else if (selection.kind === Kind.INLINE_FRAGMENT) sets.push(selection.selectionSet);
+      else if (!seen.has(selection.name.value)) {
+        seen.add(selection.name.value);
+        const fragment = fragments.get(selection.name.value);
+        if (fragment !== undefined) sets.push(fragment.selectionSet);
+      }
+    }
+  }
+  return fields;
+}
