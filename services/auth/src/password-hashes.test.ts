@@ -1,5 +1,6 @@
 import { type Fault, LIMITS } from '@wts/contracts';
 import assert from 'node:assert/strict';
+import { eventually } from '@wts/testkit';
 import { PasswordHashes } from './password-hashes.ts';
 
 const CHEAP = 14;
@@ -38,12 +39,28 @@ describe('hashes of passwords', () => {
   });
 
   it('of one network are made one after the other, so that it delays only its own', async () => {
-    const hashes = new PasswordHashes(CHEAP);
-    const order: string[] = [];
-    const add = (name: string) => () => void order.push(name);
-    const flood = Array.from({ length: 10 }, () => hashes.verify('x', null, at('flood')).then(add('flood')));
-    const other = hashes.verify('x', null, at('other')).then(add('other'));
-    await Promise.all([...flood, other]);
-    assert.ok(order.indexOf('other') <= 2, order.join(' '));
+    const begun: { readonly password: string; readonly end: () => void }[] = [];
+    // Ends when the test ends it.
+    const held = (password: string): Promise<Buffer> => {
+      const { promise, resolve } = Promise.withResolvers<Buffer>();
+      begun.push({ password, end: () => resolve(Buffer.alloc(32)) });
+      return promise;
+    };
+    const hashes = new PasswordHashes(CHEAP, held);
+    const all = Promise.all([
+      ...Array.from({ length: 10 }, (_, n) => hashes.verify(`flood ${n}`, null, at('flood'))),
+      hashes.verify('other', null, at('other')),
+    ]);
+    const begunWith = (): string[] => begun.map(({ password }) => password);
+    await eventually(() => begun.length === 2);
+    assert.deepEqual(begunWith(), ['flood 0', 'other']);
+    for (let ended = 0; ended < 11; ended += 1) {
+      await eventually(() => begun.length > ended);
+      // No hash of the network begins while one of its own is made.
+      const underWay = begunWith().slice(ended);
+      assert.ok(underWay.filter((password) => password !== 'other').length <= 1, underWay.join());
+      begun[ended]?.end();
+    }
+    await all;
   });
 });

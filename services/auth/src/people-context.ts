@@ -14,6 +14,7 @@ import { PasswordHashes } from './password-hashes.ts';
 import { ACCOUNT_ISSUER, accountStore, type Account, type AccountStore } from './store/accounts.ts';
 import { pendingRequestStore, type PendingRequestStore } from './store/pending-requests.ts';
 import { signInAttemptStore, type SignInAttemptStore } from './store/sign-in-attempts.ts';
+import { workspaceReads, type WorkspaceReads } from './store/workspaces.ts';
 
 /** What the pages use, opened once. */
 export interface PeopleContext {
@@ -27,6 +28,7 @@ export interface PeopleContext {
   readonly oauth: Pick<OAuth, 'issuer' | 'resources' | 'findClient' | 'grants'>;
   readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
   readonly workspace: ServiceClient;
+  readonly workspaces: WorkspaceReads;
   /** This service, for calls without a person. */
   readonly self: Principal;
   /** The person of an identity; created when they are new. */
@@ -56,6 +58,7 @@ export function openPeople({ kit, config, knex, context, oauth }: Opening): Peop
     oauth,
     keys: context,
     workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),
+    workspaces: workspaceReads(knex),
     self: servicePrincipal('auth'),
     resolve,
     personOf: ({ id, name, email, emailVerified }, trace) =>

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { openTestPages, type TestPages } from './people.ts';
 import { SERVICE } from './test-service.ts';
-import type { Answer, TestBrowser } from '@wts/testkit';
+import { hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
 
 const NEW_PASSWORD = 'another horse battery';
 
@@ -53,14 +53,14 @@ describe('the account page', () => {
     assert.match(page.text, /&lt;b&gt;Notes/);
     assert.ok(!page.text.includes('Foreign'));
     const published = await pages.testService.backends.revocations();
-    const csrf = async (): Promise<Record<string, string>> => ({
-      csrf: /name="csrf" value="([^"]+)"/.exec((await browser.get('/account')).text)?.[1] ?? '',
-    });
-    assert.equal((await browser.post(`/account/apps/${foreign}/revoke`, await csrf())).status, 404);
-    assert.equal((await browser.post(`/account/apps/${own}/revoke`, await csrf())).status, 303);
+    assert.equal((await browser.post(`/account/apps/${foreign}/revoke`, hiddenOf(page))).status, 404);
+    assert.equal((await browser.get(`/account/apps/${foreign}/revoke`)).status, 404);
+    assert.match((await browser.get(`/account/apps/${own}/revoke`)).text, /Revoke the access of <bdi>&lt;b&gt;Notes/);
+    assert.match((await browser.get('/account')).text, /Notes/, 'the question alone revokes nothing');
+    assert.equal((await browser.submit(`/account/apps/${own}/revoke`, {})).status, 303);
     const expected: Revocation = { kind: 'credential', credentialId: own, userId };
     assert.deepEqual(await published.next(), expected);
-    assert.match((await browser.get('/account?done=app')).text, /has no access any more/);
+    assert.match((await browser.get('/account?done=app')).text, /can no longer use your account/);
     assert.ok(!(await browser.get('/account')).text.includes('Notes'));
   });
 
@@ -82,7 +82,9 @@ describe('the account page', () => {
 
   it('creates an API key, shows its token once, and revokes it', async () => {
     const { browser } = await pages.signedIn();
-    const made = await browser.submit('/account', { label: 'ci "1"' }, '/account/keys');
+    const answer = await browser.submit('/account', { label: 'ci "1"' }, '/account/keys');
+    assert.equal(answer.to?.href, `${pages.issuer}/account#keys`);
+    const made = await browser.get('/account');
     const token = /<code class="token">([^<]+)</.exec(made.text)?.[1] ?? '';
     const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
     const resolve = async (): Promise<unknown> =>
@@ -90,12 +92,46 @@ describe('the account page', () => {
     assert.notEqual(await resolve(), null);
     const page = await browser.get('/account');
     assert.ok(page.text.includes('ci &quot;1&quot;') && !page.text.includes(token));
-    const revoke = /action="(\/account\/keys\/[^"]+\/revoke)"/.exec(page.text)?.[1];
-    assert.equal((await browser.submit('/account', {}, revoke)).status, 303);
+    const revoke = /href="(\/account\/keys\/[^"]+\/revoke)"/.exec(page.text)?.[1] ?? '';
+    assert.match((await browser.get(revoke)).text, /Revoke the key <bdi>ci &quot;1&quot;</);
+    assert.notEqual(await resolve(), null, 'the question alone revokes nothing');
+    assert.equal((await browser.submit(revoke, {})).status, 303);
     assert.equal(await resolve(), null);
     for (const label of ['', '  ', 'x'.repeat(101)]) {
       assert.equal((await browser.submit('/account', { label }, '/account/keys')).status, 422);
     }
+  });
+
+  it('makes a key that can read, for 90 days, unless the person chooses other access, another end or one workspace', async () => {
+    const { browser, account } = await pages.signedIn();
+    const userId = await userOf(account);
+    const { id: workspace } = await pages.testService.workspace();
+    await pages.testService.addMember(workspace, userId, 'guest');
+    const newest = async (): Promise<Record<string, unknown> | undefined> =>
+      (
+        await sql(
+          `select permissions, workspace_id, round(extract(epoch from expires_at - now()) / 86400)::int as days
+            from auth.api_keys where user_id = $1 order by created_at desc limit 1`,
+          [userId],
+        )
+      )[0];
+    const create = (fields: Record<string, string>): Promise<Answer> =>
+      browser.submit('/account', { label: 'ci', ...fields }, '/account/keys');
+    await create({});
+    assert.deepEqual(await newest(), { permissions: 'read-only', workspace_id: null, days: 90 });
+    await create({ access: 'full-access', expires: 'never', workspace });
+    assert.deepEqual(await newest(), { permissions: 'full-access', workspace_id: workspace, days: null });
+    const { text } = await browser.get('/account');
+    assert.match(text, /Full access in <bdi>Platform<\/bdi> · .* ·\s+does not expire/);
+    assert.match(text, /Read only · .* ·\s+expires </);
+    assert.doesNotMatch(text, /A key has full access/);
+    for (const bad of [{ access: 'root' }, { expires: '1' }, { workspace: 'x' }]) {
+      const answer = await create(bad);
+      assert.equal(answer.status, 422);
+      assert.match(answer.text, /value="ci"[^>]* autofocus/);
+    }
+    assert.equal((await create({ workspace: randomUUID() })).status, 404);
+    assert.equal((await sql(`select from auth.api_keys where user_id = $1`, [userId])).length, 2);
   });
 
   it('changes the password, which ends all other sessions and all grants [authentication.accounts.password-change]', async () => {
@@ -122,7 +158,9 @@ describe('the account page', () => {
       assert.equal((await changePassword(browser, account.password, bad)).status, 422, bad);
     }
     for (let n = 0; n < LIMITS.signInFailuresMax; n += 1) {
-      assert.match((await changePassword(browser, 'wrong password', NEW_PASSWORD)).text, /current password is wrong/);
+      const { text } = await changePassword(browser, 'wrong password', NEW_PASSWORD);
+      assert.match(text, /current password is wrong/);
+      assert.match(text, /<input\s+id="current"[^>]* autofocus/);
     }
     assert.match((await changePassword(browser, account.password, NEW_PASSWORD)).text, /Too many attempts/);
     assert.equal((await pages.browser().submit('/sign-in', { ...account })).status, 303);

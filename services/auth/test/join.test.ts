@@ -22,8 +22,14 @@ describe('joining by an invitation', () => {
 
   const invite = (invitation: Partial<Invitation> | Fault = {}): string => {
     const code = randomUUID();
-    const { email = null, workspaceName = 'Platform <1>' } = invitation instanceof Fault ? {} : invitation;
-    workspace.invitations.set(code, invitation instanceof Fault ? invitation : { workspaceName, email });
+    const plain = {
+      workspaceId: randomUUID(),
+      workspaceName: 'Platform <1>',
+      email: null,
+      role: 'member',
+      createdBy: randomUUID(),
+    } as const;
+    workspace.invitations.set(code, invitation instanceof Fault ? invitation : { ...plain, ...invitation });
     return code;
   };
   const identityOf = async (email: string): Promise<Record<string, unknown> | undefined> =>
@@ -133,13 +139,36 @@ describe('joining by an invitation', () => {
 
   it('shows a page for a code that is unknown, expired, or for another address', async () => {
     const { browser } = await pages.signedIn();
-    assert.equal((await browser.get(`/join?code=${randomUUID()}`)).status, 404);
-    assert.equal((await browser.get(`/join?code=${invite(new Fault('invitation_expired'))}`)).status, 410);
+    for (const [code, status] of [
+      [randomUUID(), 404],
+      [invite(new Fault('invitation_expired')), 410],
+    ] as const) {
+      const answer = await pages.browser().get(`/join?code=${code}`);
+      assert.equal(answer.status, status);
+      assert.match(answer.text, /role="alert"/);
+      assert.match(answer.text, /name="code"/, 'the person can enter another code');
+      assert.doesNotMatch(answer.text, /Go to your account/, 'the person may have none');
+    }
     const code = invite({ email: 'other@example.com' });
     workspace.failure = new Fault('wrong_address');
     const answer = await browser.submit(`/join?code=${code}`, {}, '/join');
     assert.equal(answer.status, 403);
     assert.match(answer.text, /e-mail address the invitation was made for/);
+  });
+
+  it('says who invites and with which role, and to a member that there is nothing to accept [workspaces.invitations.page]', async () => {
+    const { id: workspaceId, owner } = await pages.testService.workspace();
+    const code = invite({ workspaceId, createdBy: owner.userId, role: 'guest' });
+    const { browser, account } = await pages.signedIn();
+    for (const one of [browser, pages.browser()]) {
+      const { text } = await one.get(`/join?code=${code}`);
+      assert.match(text, /<bdi>Person [0-9a-f]{8}<\/bdi> invites you with the role <strong>guest<\/strong>/);
+    }
+    await pages.testService.addMember(workspaceId, String((await identityOf(account.email))?.['user_id']), 'admin');
+    const { text } = await browser.get(`/join?code=${code}`);
+    assert.match(text, /<h1>You are already a member<\/h1>/);
+    assert.match(text, /with the role <strong>admin<\/strong>/);
+    assert.doesNotMatch(text, /<form/);
   });
 
   it('can be continued with the account after the workspace service failed', async () => {

@@ -69,6 +69,10 @@ export class TestService {
     return { id, owner, ...(people as Record<R, TestPerson>) };
   }
 
+  async addMember(workspaceId: string, userId: string, role: Role): Promise<void> {
+    await this.commit([membershipOf(workspaceId, { userId }, role)]);
+  }
+
   async removeMember(workspaceId: string, { userId }: TestPerson): Promise<void> {
     const sql = `select id from sync.workspace_members where workspace_id = $1 and user_id = $2`;
     const [found] = await this.backends.sql(sql, [workspaceId, userId]);
@@ -90,7 +94,7 @@ export class TestService {
   }
 }
 
-function membershipOf(workspaceId: string, { userId }: TestPerson, role: Role): InternalMutation {
+function membershipOf(workspaceId: string, { userId }: Pick<TestPerson, 'userId'>, role: Role): InternalMutation {
   const payload = { workspaceId, userId, role };
   return { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload };
 }

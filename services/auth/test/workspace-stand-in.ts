@@ -1,12 +1,9 @@
 import { tokenReader } from '@wts/access';
-import { errorBody, Fault, HEADERS, memberApi, type Principal } from '@wts/contracts';
+import { errorBody, Fault, HEADERS, memberApi, type Principal, type ReplyOf } from '@wts/contracts';
 import { json } from 'node:stream/consumers';
 import { openServer } from './open-server.ts';
 
-export interface Invitation {
-  readonly workspaceName: string;
-  readonly email: string | null;
-}
+export type Invitation = ReplyOf<typeof memberApi.internalReadInvitation>['invitation'];
 
 /** Stands for the workspace service: it has invitations, and records who joins. */
 export interface WorkspaceStandIn extends AsyncDisposable {

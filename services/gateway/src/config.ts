@@ -1,5 +1,7 @@
 import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit/config';
 import type { ConfigOf, Setting } from '@wts/service-kit/config';
+import type { AllowedOrigins } from './edge/allow-origin.ts';
+import { LOOPBACK } from './edge/allow-origin.ts';
 import { EDGE_LIMITS } from './limits.ts';
 import { parseRateLimits } from './rates/policies.ts';
 import type { RateLimits } from './rates/policies.ts';
@@ -31,7 +33,7 @@ export const settings = defineSettings({
   }),
   corsOrigins: setting.texts('CORS_ORIGINS', {
     default: [],
-    doc: 'Origins of web pages that may call the API and open sockets, such as https://app.example.com. Programs, and pages of BASE_URL, need none.',
+    doc: 'Origins of web pages that may call the API and open sockets, such as https://app.example.com. http://localhost:* allows every port of localhost; so do 127.0.0.1 and [::1]. Programs, and pages of BASE_URL, need none.',
   }),
   rateLimits: setting.json<RateLimits, { doc: string; default: RateLimits }>('RATE_LIMITS', {
     default: {},
@@ -69,12 +71,32 @@ function upstreamUrls(): { readonly [Name in UpstreamName as `${Name}ServiceUrls
   >;
 }
 
-/** Checks that origins are written as browsers send them. Refuses `*`, `null` and paths. */
-export function checkOrigins(origins: readonly string[]): ReadonlySet<string> {
-  for (const origin of origins) {
-    const url = URL.parse(origin);
-    const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === origin;
-    if (!isOrigin) throw new Error(`CORS_ORIGINS: "${origin}" is no origin; write it as https://app.example.com`);
+/**
+ * Checks that origins are written as browsers send them. Refuses `*`, `null` and paths. `:*` is any port, for this machine only:
+ * on another host each port may belong to another owner.
+ */
+export function allowedOrigins(origins: readonly string[]): AllowedOrigins {
+  const fault = origins.map(faultOfOrigin).find((sentence) => sentence !== null);
+  if (fault !== undefined) throw new Error(`CORS_ORIGINS: ${fault}`);
+  const exact = new Set(origins.filter((origin) => !origin.endsWith(ANY_PORT)));
+  const anyPort = new Set(origins.filter((origin) => origin.endsWith(ANY_PORT)));
+  return {
+    size: origins.length,
+    has: (origin) => exact.has(origin) || anyPort.has(origin.replace(/(?::\d{1,5})?$/, ANY_PORT)),
+  };
+}
+
+const ANY_PORT = ':*';
+
+function faultOfOrigin(origin: string): string | null {
+  const hasAnyPort = origin.endsWith(ANY_PORT);
+  const text = hasAnyPort ? origin.slice(0, -ANY_PORT.length) : origin;
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== text || (hasAnyPort && url.port !== '')) {
+    return `"${origin}" is no origin; write it as https://app.example.com`;
   }
-  return new Set(origins);
+  if (hasAnyPort && !LOOPBACK.test(url.hostname)) {
+    return `"${origin}" allows every port, which only origins of this machine may, such as http://localhost:*; name the port`;
+  }
+  return null;
 }

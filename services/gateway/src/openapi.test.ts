@@ -19,7 +19,7 @@ interface Operation {
 }
 interface Description {
   readonly openapi: string;
-  readonly info: { readonly version: string; readonly description: string };
+  readonly info: { readonly version: string; readonly description: string; readonly 'x-build'?: object };
   readonly externalDocs: { readonly url: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Record<string, Record<string, Operation>>;
@@ -36,6 +36,12 @@ function followed(reference: string): unknown {
 }
 
 describe('the description of the interface', () => {
+  it('names the release and the commit that answer beside its own version', () => {
+    const build = { version: '0.1.0', commit: 'abc123' };
+    const { info } = describeRoutes(API_ROUTES, { serverUrl: 'https://x.test', build }) as unknown as Description;
+    assert.deepEqual([info.version, info['x-build']], ['1.0.0', build]);
+  });
+
   it('is OpenAPI 3.1 of version 1.0.0 and lists exactly the public routes [meta.openapi.complete, versioning.description.version]', () => {
     assert.match(description.openapi, /^3\.1\./);
     assert.equal(description.info.version, '1.0.0');
@@ -60,7 +66,15 @@ describe('the description of the interface', () => {
 
   it('omits only its own page, and links to it [meta.openapi.complete]', () => {
     const left = API_ROUTES.filter((route) => !OPERATIONS.includes(route)).map(({ contract }) => contract.path);
-    assert.deepEqual(left, ['/docs', '/docs/{file}', '/docs/', '/console', '/console/{file}', '/console/', '/']);
+    assert.deepEqual(left, [
+      '/docs',
+      '/docs/{version}/{file}',
+      '/docs/',
+      '/console',
+      '/console/{version}/{file}',
+      '/console/',
+      '/',
+    ]);
     assert.equal(description.externalDocs.url, 'https://api.example.com/docs');
   });
 

@@ -8,6 +8,7 @@ import {
   syncApi,
 } from '@wts/contracts';
 import type { Contract, JsonSchema } from '@wts/contracts';
+import type { Build } from '@wts/service-kit/life';
 import type { Deprecation } from './deprecations.ts';
 import { insertTable } from './openapi/model-schemas.ts';
 import { overview } from './openapi/overview.ts';
@@ -23,6 +24,7 @@ type Json = Record<string, unknown>;
 interface Deployment {
   /** BASE_URL. */
   readonly serverUrl: string;
+  readonly build?: Build;
   readonly rateLimits?: RateLimits;
   readonly deprecations?: readonly Deprecation[];
 }
@@ -58,6 +60,7 @@ export function describeRoutes(routes: readonly Route[], deployment: Deployment)
     info: {
       title: 'Workspace Task Service',
       version: DESCRIPTION_VERSION,
+      ...(deployment.build === undefined ? {} : { 'x-build': deployment.build }),
       description: overview(server),
       contact: { name: 'The operator of this deployment', url: server },
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },

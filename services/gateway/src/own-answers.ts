@@ -1,15 +1,17 @@
 import type { ServerResponse } from 'node:http';
+import { issuerOf } from '@wts/access';
 import { Fault, meta } from '@wts/contracts';
 import type { Readiness } from '@wts/service-kit/life';
-import { CONSOLE_FILES, CONSOLE_PAGE } from './console/page.ts';
-import type { readGraphiql } from './graphiql/page.ts';
-import { DOCS_FILES, DOCS_PAGE } from './docs/page.ts';
+import { readConsole } from './console/page.ts';
+import { readDocs } from './docs/page.ts';
+import { readGraphiql } from './graphiql/page.ts';
+import type { GatewayConfig } from './config.ts';
 import { JSON_TYPE, answerJson, startAnswer } from './edge/answer.ts';
 import type { OwnAnswer } from './edge/edge.ts';
 import type { RequestContext } from './edge/request-context.ts';
-import { matchPath } from './edge/match-route.ts';
+import { matchPath, wantsPage } from './edge/match-route.ts';
+import type { PageFiles } from './page-files.ts';
 import { staticAnswer } from './static-answer.ts';
-import type { StaticFile } from './static-answer.ts';
 
 /**
  * The operations that the gateway answers itself. Bodies are made once; only readiness calls other services.
@@ -19,11 +21,14 @@ import type { StaticFile } from './static-answer.ts';
 export function ownAnswers(
   readiness: Readiness,
   description: object,
-  graphiql: ReturnType<typeof readGraphiql> | null,
+  { authUrl, graphiql }: Pick<GatewayConfig, 'authUrl' | 'graphiql'>,
 ): ReadonlyMap<string, OwnAnswer> {
   const up = bytes({ ok: true, status: 'up' });
   const ready = bytes({ ok: true, status: 'ready' });
+  const accountUrl = `${issuerOf(authUrl)}/account`;
   const noStore = ['Cache-Control', 'no-store'];
+  const [docs, webhooks] = [answersOf(readDocs(accountUrl)), answersOf(readConsole(accountUrl))];
+  const ide = graphiql ? answersOf(readGraphiql()) : null;
   return new Map<string, OwnAnswer>([
     [meta.health.id, (context, res) => answerJson(context, res, up, noStore)],
     [
@@ -34,30 +39,39 @@ export function ownAnswers(
       },
     ],
     [meta.description.id, staticAnswer({ type: JSON_TYPE, bytes: bytes(description) })],
-    [meta.docs.id, staticAnswer(DOCS_PAGE)],
-    [meta.docsFile.id, fileOf(DOCS_FILES)],
+    [meta.docs.id, docs.page],
+    [meta.docsFile.id, docs.file],
     [meta.docsSlash.id, (context, res) => redirect(context, res, 308, `..${meta.docs.path}`)],
-    ...(graphiql === null
+    ...(ide === null
       ? []
       : ([
-          [meta.graphiqlPage.id, staticAnswer(graphiql.page)],
-          [meta.graphiqlFile.id, fileOf(graphiql.files)],
+          [meta.graphiqlPage.id, pageForBrowsers(ide.page)],
+          [meta.graphiqlFile.id, ide.file],
         ] as const)),
-    [meta.consolePage.id, staticAnswer(CONSOLE_PAGE)],
-    [meta.consoleFile.id, fileOf(CONSOLE_FILES)],
+    [meta.consolePage.id, webhooks.page],
+    [meta.consoleFile.id, webhooks.file],
     [meta.consoleSlash.id, (context, res) => redirect(context, res, 308, `..${meta.consolePage.path}`)],
     [
       meta.root.id,
       (context, res) => {
-        if (!WANTS_PAGE.test(context.req.headers.accept ?? '')) matchPath(null);
+        if (!wantsPage(context)) matchPath(null);
         redirect(context, res, 302, `.${meta.docs.path}`);
       },
     ],
   ]);
 }
 
-/** Browsers accept `text/html` by name; a program that accepts anything gets the answer of an unknown path. */
-const WANTS_PAGE = /(?:^|,)\s*text\/html\b/i;
+/** A program that reads by GET is told that operations are POST, and does not take the text of the page for an answer. Keeps graphql.page. */
+function pageForBrowsers(answer: OwnAnswer): OwnAnswer {
+  return (context, res) => {
+    context.reply.push('Vary', 'Accept');
+    if (!wantsPage(context))
+      throw new Fault('method_not_allowed', { message: POST_ONLY, headers: { Allow: 'POST, OPTIONS' } });
+    return answer(context, res);
+  };
+}
+
+const POST_ONLY = 'Send operations by POST. Browsers that accept text/html get the page GraphiQL here.';
 
 /** `to` is relative, because a proxy may serve the gateway under a path prefix. */
 function redirect(context: RequestContext, res: ServerResponse, status: 302 | 308, to: string): void {
@@ -65,13 +79,14 @@ function redirect(context: RequestContext, res: ServerResponse, status: 302 | 30
   res.end();
 }
 
-function fileOf(files: ReadonlyMap<string, StaticFile>): OwnAnswer {
-  const answers = new Map([...files].map(([name, file]) => [name, staticAnswer(file)]));
-  return (context, res) => {
+function answersOf({ page, files, version }: PageFiles): { readonly page: OwnAnswer; readonly file: OwnAnswer } {
+  const answers = new Map([...files].map(([name, content]) => [name, staticAnswer(content, version)]));
+  const file: OwnAnswer = (context, res) => {
     const answer = answers.get(context.path.slice(context.path.lastIndexOf('/') + 1));
     if (answer === undefined) throw new Fault('not_found');
     return answer(context, res);
   };
+  return { page: staticAnswer(page), file };
 }
 
 function bytes(value: object): Buffer {

@@ -11,7 +11,7 @@ import { LIMITS } from '@wts/contracts';
 import express from 'express';
 import type { Express } from 'express';
 import type { GatewayConfig } from './config.ts';
-import { checkOrigins, settings } from './config.ts';
+import { allowedOrigins, settings } from './config.ts';
 import { addressReader, peerReader } from './client-address.ts';
 import { DEPRECATIONS, deprecationHeaders } from './deprecations.ts';
 import { createEdge } from './edge/edge.ts';
@@ -24,7 +24,6 @@ import { delayContinue, refuseConnect, upgradeOnlyWebSockets } from './edge/serv
 import { Shares } from './edge/shares.ts';
 import { SocketProxy } from './edge/socket-proxy.ts';
 import { EDGE_LIMITS } from './limits.ts';
-import { readGraphiql } from './graphiql/page.ts';
 import { describeRoutes } from './openapi.ts';
 import { ownAnswers } from './own-answers.ts';
 import { shareRates } from './rates/share.ts';
@@ -32,6 +31,7 @@ import { Tally } from './rates/tally.ts';
 import { checkUpstream } from './ready.ts';
 import { requestRecorder } from './record.ts';
 import { API_ROUTES, AUTH_ROUTES, ESSENTIAL_UPSTREAMS, forUpstreams, GRAPHIQL_ROUTES, routesAtPath } from './routes.ts';
+import { unknownPage } from './unknown-page.ts';
 import { openUpstream } from './upstream.ts';
 
 /**
@@ -64,8 +64,9 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
       securityHeaders: securityHeaders(new URL(config.authUrl)),
       ownOrigin: new URL(config.authUrl).origin,
       resource: mcpResource(config),
+      unknownPage: unknownPage(config.authUrl),
       // CORS_ORIGINS are for the API. Here an operation is open to pages of any origin, or to its own pages only.
-      origins: new Set(),
+      origins: null,
     });
 
     return {
@@ -125,9 +126,9 @@ function openShared(
     upstreams,
     mintToken: forUpstreams((to) => tokenMinter({ from: 'gateway', to, secret: kit.internalTokenSecret })),
     authenticator: openAuthenticator(kit, openServiceClient(kit, 'auth', config.authServiceUrls), config),
-    ownAnswers: ownAnswers(kit.readiness, describe(config), config.graphiql ? readGraphiql() : null),
+    ownAnswers: ownAnswers(kit.readiness, describe(kit, config), config),
     socketsMax: kit.connections.socketsMax,
-    origins: checkOrigins(config.corsOrigins),
+    origins: allowedOrigins(config.corsOrigins),
     isDraining: kit.http.isDraining,
     clientStalledMs: config.clientStalledMs,
     onAnswered: requestRecorder(kit, addressOf),
@@ -159,8 +160,8 @@ async function openAuthOrigin(kit: ServiceContext, config: GatewayConfig, parts:
   return server;
 }
 
-function describe({ baseUrl, rateLimits }: GatewayConfig): object {
-  return describeRoutes(API_ROUTES, { serverUrl: baseUrl, rateLimits, deprecations: DEPRECATIONS });
+function describe({ build }: ServiceContext, { baseUrl, rateLimits }: GatewayConfig): object {
+  return describeRoutes(API_ROUTES, { serverUrl: baseUrl, build, rateLimits, deprecations: DEPRECATIONS });
 }
 
 function openUpstreams({ log, stack }: ServiceContext, config: GatewayConfig): EdgeParts['upstreams'] {

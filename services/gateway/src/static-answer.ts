@@ -17,11 +17,12 @@ export interface StaticFile {
 const COMPRESS_BYTES_MIN = 1400;
 
 /**
- * Answers with the file, or with 304 when the client has it. Clients may cache the file and must revalidate it, because the
- * next release has the same path, and replicas of two releases run in parallel during a rollout. The file is compressed
- * once, at the first request. Keeps meta.docs.revalidated.
+ * Answers with the file, or with 304 when the client has it. Clients may keep the file for ever when its address has `version`, the
+ * hash of its content. At every other address they must revalidate it, because the next release has the same path, and because a
+ * replica of another release answers with its own file during a rollout. The file is compressed once, at the first request. Keeps
+ * meta.docs.revalidated.
  */
-export function staticAnswer({ type, bytes, lines = [] }: StaticFile): OwnAnswer {
+export function staticAnswer({ type, bytes, lines = [] }: StaticFile, version?: string): OwnAnswer {
   const hash = createHash('sha256').update(bytes).digest('base64url');
   const isCompressible = bytes.length >= COMPRESS_BYTES_MIN;
   let compressed: Promise<Buffer> | null = null;
@@ -29,7 +30,9 @@ export function staticAnswer({ type, bytes, lines = [] }: StaticFile): OwnAnswer
     const { 'accept-encoding': encodings, 'if-none-match': known = '' } = context.req.headers;
     const isCompressed = isCompressible && acceptsGzip(encodings);
     const tag = isCompressed ? `"${hash}.gzip"` : `"${hash}"`;
-    const common = ['ETag', tag, 'Cache-Control', 'no-cache', ...(isCompressible ? ['Vary', 'Accept-Encoding'] : [])];
+    const isOfVersion = version !== undefined && context.path.includes(`/${version}/`);
+    const kept = isOfVersion ? 'public, max-age=31536000, immutable' : 'no-cache';
+    const common = ['ETag', tag, 'Cache-Control', kept, ...(isCompressible ? ['Vary', 'Accept-Encoding'] : [])];
     if (isKnown(known, tag)) {
       startAnswer(context, res, 304, [...common, ...lines]);
       res.end();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allowedOrigins } from '../src/config.ts';
 import { errorOf, request, exchange } from './raw.ts';
 import { startTestGateway } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
@@ -50,7 +51,7 @@ describe('web pages of other origins', () => {
       assert.equal(status, 200);
       assert.equal(headers['access-control-allow-origin'], undefined, origin);
       const refused = await exchange(testGateway.api, preflight(origin));
-      errorOf(refused, 403, 'forbidden');
+      assert.match(errorOf(refused, 403, 'forbidden').message ?? '', /CORS_ORIGINS/);
       assert.equal(refused.headers['access-control-allow-origin'], undefined, origin);
     }
     const two = await exchange(
@@ -187,6 +188,39 @@ describe('without configured origins', () => {
   });
 });
 
+describe('web pages of this machine', () => {
+  const allowed = allowedOrigins(['http://localhost:*', 'http://[::1]:*', APP]);
+
+  it('are allowed on every port by http://localhost:* [sync.cors]', () => {
+    for (const origin of [
+      'http://localhost',
+      'http://localhost:5173',
+      'http://localhost:80',
+      'http://[::1]:3000',
+      APP,
+    ]) {
+      assert.ok(allowed.has(origin), origin);
+    }
+  });
+
+  it('do not open that setting to other hosts, schemes or texts that look similar [sync.cors]', () => {
+    for (const origin of [
+      'https://localhost:5173',
+      'http://localhost.evil.test:5173',
+      'http://evil.test:5173',
+      'http://evil@localhost:5173',
+      'http://localhost:5173/',
+      'http://localhost:*',
+      'http://localhost:5173:*',
+      'http://127.0.0.1:5173',
+      `${APP}:8443`,
+      'null',
+    ]) {
+      assert.ok(!allowed.has(origin), origin);
+    }
+  });
+});
+
 describe('the setting CORS_ORIGINS', () => {
   for (const wrong of [
     '*',
@@ -195,6 +229,9 @@ describe('the setting CORS_ORIGINS', () => {
     'https://app.example.com/',
     'https://app.example.com/x',
     'ftp://a',
+    'https://app.example.com:*',
+    'http://localhost:3000:*',
+    'http://*:*',
   ]) {
     it(`stops the start with the value ${wrong}`, async () => {
       await assert.rejects(startTestGateway({ CORS_ORIGINS: wrong }), /CORS_ORIGINS.*origin/s);

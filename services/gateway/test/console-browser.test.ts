@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { PREFIX, startPrefixProxy } from './prefix-proxy.ts';
 import { freePort, startTestGateway } from './test-gateway.ts';
 
-describe('the delivery console in a browser (skipped where there is no Chromium)', function page() {
+describe('the webhooks console in a browser (skipped where there is no Chromium)', function page() {
   this.timeout(120_000);
 
   it('works under a path prefix, also when it is opened with a slash behind it [console.page]', async function prefixed() {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { CONSOLE_FILES } from '../src/console/page.ts';
+import { readConsole } from '../src/console/page.ts';
 import { errorOf, exchange, request } from './raw.ts';
-import { startTestGateway } from './test-gateway.ts';
+import { AUTH_URL, startTestGateway } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
-const FILES = [...CONSOLE_FILES.keys()].map((name) => `/console/${name}`);
+const { files, version } = readConsole('');
+const FILES = [...files.keys()].map((name) => `/console/${version}/${name}`);
 
-describe('the delivery console', () => {
+describe('the webhooks console', () => {
   let testGateway: TestGateway;
   before(async () => {
     testGateway = await startTestGateway();
@@ -43,13 +44,13 @@ describe('the delivery console', () => {
     }
   });
 
-  it('links to all its files, by relative paths, and to nothing else', async () => {
+  it('links to all its files, by relative paths, to the reference and to the account, and to nothing else', async () => {
     const { body } = await get('/console');
     const links = [...body.matchAll(/\b(?:src|href)="([^"]*)"/g)].map((match) => match[1]!);
     const files = links.filter((link) => link.startsWith('console/')).map((link) => `/${link}`);
     assert.deepEqual(files.toSorted(), FILES.toSorted());
     const others = links.filter((link) => !link.startsWith('console/'));
-    assert.deepEqual(others, ['data:,', '#content', 'docs']);
+    assert.deepEqual(others, ['data:,', '#content', 'docs', `${AUTH_URL}/account`]);
     assert.doesNotMatch(body, /<style|\sstyle=|\son\w+=|javascript:|<script(?![^>]*\bsrc=)/i);
   });
 
@@ -64,9 +65,9 @@ describe('the delivery console', () => {
       '__proto__',
       '../page.ts',
     ]) {
-      errorOf(await get(`/console/${name}`), 404, 'not_found');
+      errorOf(await get(`/console/${version}/${name}`), 404, 'not_found');
     }
-    errorOf(await get('/console/..%2fpage.ts'), 400, 'malformed_request');
+    errorOf(await get(`/console/${version}/..%2fpage.ts`), 400, 'malformed_request');
     errorOf(await exchange(testGateway.auth, request('GET /console')), 404, 'not_found');
   });
 

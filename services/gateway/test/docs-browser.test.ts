@@ -92,6 +92,18 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     await page.close();
   });
 
+  it('is dark where the browser prefers that', async () => {
+    const { page } = await open(direct);
+    const background = (): Promise<string> => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    assert.equal(await background(), 'rgb(250, 250, 250)');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    const isDark = `getComputedStyle(document.body).backgroundColor === 'rgb(18, 20, 25)'`;
+    await page.waitForFunction(isDark);
+    await page.reload();
+    await page.waitForFunction(isDark);
+    await page.close();
+  });
+
   it('tries an operation out under a path prefix with an entered credential, and stores nothing', () =>
     triesOut(outside));
 

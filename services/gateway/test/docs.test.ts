@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { request as fetchRaw } from 'undici';
 import { errorOf, request, exchange } from './raw.ts';
 import type { RawReply } from './raw.ts';
-import { startTestGateway } from './test-gateway.ts';
+import { AUTH_URL, startTestGateway } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
 /** Links of the page, as written in it. */
@@ -16,13 +16,11 @@ const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   json: 'application/json',
 };
-const FILES = [
-  '/docs/index.css',
-  '/docs/page.css',
-  '/docs/swagger-ui.css',
-  '/docs/swagger-ui-bundle.js',
-  '/docs/start.js',
-];
+/** Of another release than the one that runs. */
+const FILES = ['index.css', 'page.css', 'swagger-ui.css', 'swagger-ui-bundle.js', 'start.js'].map(
+  (name) => `/docs/another-release/${name}`,
+);
+const NAV = /<nav.*<\/nav>/s;
 
 describe('the reference page', () => {
   let testGateway: TestGateway;
@@ -82,7 +80,8 @@ describe('the reference page', () => {
   });
 
   it('links only to files of this origin, by relative paths [meta.docs.closed]', async () => {
-    const links = linksOf(page.body).filter((link) => link !== 'data:,');
+    assert.deepEqual(linksOf(NAV.exec(page.body)![0]), ['console', `${AUTH_URL}/account`]);
+    const links = linksOf(page.body.replace(NAV, '')).filter((link) => link !== 'data:,');
     assert.equal(links.length, 6);
     for (const link of links) {
       // A proxy may serve the gateway under a prefix and remove it.
@@ -96,18 +95,18 @@ describe('the reference page', () => {
   });
 
   it('loads only the description that is served', async () => {
-    const start = await exchange(testGateway.api, request('GET /docs/start.js'));
+    const start = await exchange(testGateway.api, request('GET /docs/another-release/start.js'));
     assert.match(start.body, /\burl: 'openapi\.json'/);
     assert.match(start.body, /\bvalidatorUrl: null/);
-    assert.doesNotMatch(start.body + page.body, /https?:|\/\//);
-    for (const css of ['/docs/index.css', '/docs/page.css', '/docs/swagger-ui.css']) {
+    assert.doesNotMatch(start.body + page.body.replace(NAV, ''), /https?:|\/\//);
+    for (const css of FILES.filter((path) => path.endsWith('.css'))) {
       const { body } = await exchange(testGateway.api, request(`GET ${css}`));
       assert.doesNotMatch(body, /@import|url\((?!["']?data:)/, css);
     }
   });
 
   it('is 405 with Allow for other methods than GET and HEAD [errors.405.allow]', async () => {
-    for (const path of ['/docs', '/docs/start.js']) {
+    for (const path of ['/docs', '/docs/another-release/start.js']) {
       for (const method of ['POST', 'PUT', 'DELETE', 'TRACE']) {
         const reply = await exchange(testGateway.api, request(`${method} ${path}`));
         errorOf(reply, 405, 'method_not_allowed');
@@ -131,10 +130,10 @@ describe('the reference page', () => {
       'start.js/',
       '../package.json',
     ]) {
-      errorOf(await exchange(testGateway.api, request(`GET /docs/${name}`)), 404, 'not_found');
+      errorOf(await exchange(testGateway.api, request(`GET /docs/another-release/${name}`)), 404, 'not_found');
     }
     for (const name of ['..%2fpackage.json', '%2e%2e', '..%5cpackage.json', 'start.js%00', '%2fetc%2fpasswd']) {
-      errorOf(await exchange(testGateway.api, request(`GET /docs/${name}`)), 400, 'malformed_request');
+      errorOf(await exchange(testGateway.api, request(`GET /docs/another-release/${name}`)), 400, 'malformed_request');
     }
   });
 
@@ -146,7 +145,7 @@ describe('the reference page', () => {
 describe('a static answer', () => {
   let testGateway: TestGateway;
   before(async () => {
-    testGateway = await startTestGateway();
+    testGateway = await startTestGateway({ GRAPHIQL: 'on' });
   });
   after(() => testGateway.close());
 
@@ -166,6 +165,22 @@ describe('a static answer', () => {
       }
       const changed = await exchange(testGateway.api, request(`GET ${path}`, ['If-None-Match: "other"']));
       assert.equal(changed.status, 200, path);
+    }
+  });
+
+  it('is kept for ever at an address with the hash of its content, and at no other one [meta.docs.revalidated]', async () => {
+    for (const page of ['/docs', '/console', '/graphql']) {
+      const { body } = await exchange(testGateway.api, request(`GET ${page}`, ['Accept: text/html']));
+      const links = linksOf(body).filter((link) => /\.(?:js|css)$/.test(link));
+      assert.ok(links.length > 3, page);
+      for (const link of links) {
+        const { status, headers } = await exchange(testGateway.api, request(`GET /${link}`));
+        assert.equal(status, 200, link);
+        assert.deepEqual(headers['cache-control'], ['public, max-age=31536000, immutable'], link);
+      }
+      const old = links[0]!.replace(/[0-9a-f]{16}/, '0123456789abcdef');
+      const { headers } = await exchange(testGateway.api, request(`GET /${old}`));
+      assert.deepEqual(headers['cache-control'], ['no-cache'], old);
     }
   });
 
@@ -189,7 +204,7 @@ describe('a static answer', () => {
   });
 
   it('is compressed for clients that accept it, with its own ETag', async () => {
-    for (const path of ['/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css', '/openapi.json']) {
+    for (const path of [...FILES.filter((path) => path.includes('swagger-ui')), '/openapi.json']) {
       const get = async (encoding: string) => {
         const { headers, body } = await fetchRaw(`http://127.0.0.1:${testGateway.api}${path}`, {
           headers: { 'accept-encoding': encoding },
@@ -210,5 +225,22 @@ describe('a static answer', () => {
         assert.deepEqual((await get(refused)).bytes, plain.bytes, refused);
       }
     }
+  });
+});
+
+describe('an unknown path of {auth_url}', () => {
+  it('is a page for a browser, and the error for a program [errors.404.unknown-route]', async () => {
+    await using stack = new AsyncDisposableStack();
+    const testGateway = await startTestGateway();
+    stack.defer(() => testGateway.close());
+    const accept = 'Accept: text/html,application/xhtml+xml,*/*;q=0.8';
+    const page = await exchange(testGateway.auth, request('GET /nothing-here', [accept]));
+    assert.deepEqual([page.status, page.headers['content-type']], [404, ['text/html; charset=utf-8']]);
+    assert.match(page.body, /<h1>Not found<\/h1>/);
+    assert.deepEqual(linksOf(page.body), ['data:,', `${AUTH_URL}/style.css`, `${AUTH_URL}/`]);
+    assert.match(page.headers['content-security-policy']![0]!, /^default-src 'none'; /);
+    errorOf(await exchange(testGateway.auth, request('GET /nothing-here')), 404, 'not_found');
+    errorOf(await exchange(testGateway.auth, request('POST /nothing-here', [accept])), 404, 'not_found');
+    errorOf(await exchange(testGateway.api, request('GET /nothing-here', [accept])), 404, 'not_found');
   });
 });

@@ -1,3 +1,4 @@
+import { LIMITS } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,7 +17,7 @@ describe('readiness', () => {
   after(() => testGateway.close());
 
   const readyWithin = async (status: number): Promise<void> => {
-    const deadline = performance.now() + 5_000;
+    const deadline = performance.now() + 30_000;
     for (;;) {
       const reply = await exchange(testGateway.api, request('GET /ready'));
       if (reply.status === status) return;
@@ -40,7 +41,7 @@ describe('readiness', () => {
     await readyWithin(200);
   });
 
-  it('is 503 within 2 s when a service accepts connections and does not answer', async () => {
+  it('is 503 long before a call would end, when a service accepts connections and does not answer', async () => {
     const silent = createServer((socket) => socket.on('error', () => undefined));
     const sockets = new Set<Socket>();
     silent.on('connection', (socket) => sockets.add(socket));
@@ -49,7 +50,7 @@ describe('readiness', () => {
     const hanging = await startTestGateway({ SYNC_SERVICE_URL: `http://127.0.0.1:${port}` });
     const before = performance.now();
     const replies = await Promise.all([1, 2, 3].map(() => exchange(hanging.api, request('GET /ready'))));
-    assert.ok(performance.now() - before < 2_000);
+    assert.ok(performance.now() - before < LIMITS.internalCallTimeoutMs / 2);
     for (const reply of replies) errorOf(reply, 503, 'unavailable');
     assert.equal(sockets.size, 1, 'many probes cause one check');
     await hanging.close();

@@ -113,7 +113,9 @@ describe('the socket proxy', () => {
       assert.ok(reply.headers['www-authenticate']);
     }
     const inHeader = [...HANDSHAKE, `Authorization: Bearer ${testGateway.fullKey}`];
-    errorOf(await exchange(testGateway.api, request('GET /sync/ws', inHeader)), 401, 'authorization_required');
+    const refused = errorOf(await exchange(testGateway.api, request('GET /sync/ws', inHeader)), 401);
+    assert.equal(refused.code, 'authorization_required');
+    assert.match(refused.message ?? '', /^Connect with \?token=/);
     assert.equal(service.requests.length, 0);
   });
 

@@ -69,8 +69,8 @@ async function readRequest(
   const reading = readAuthorizationRequest(parameters, client, { resources: oauth.resources });
   if ('ok' in reading) return { request: { ...reading.ok, clientName: client?.name ?? null } };
   if ('page' in reading) {
-    const text = `${reading.page} The app that sent you here has a fault, or an attacker tries to deceive you. Nothing was allowed.`;
-    return { answer: { status: 400, page: messagePage({ title: 'This request cannot be answered', text }) } };
+    const page = messagePage({ title: 'This link is not valid', text: reading.page });
+    return { answer: { status: 400, page } };
   }
   const { redirectUri, state, error, description } = reading.redirect;
   const refusal = { error, error_description: description, state, iss: oauth.issuer };

@@ -5,18 +5,23 @@ import { sha256 } from '../domain/sha256.ts';
 import type { Site } from '../pages/layout.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
 
-const SECRET = /^[\w-]{43}$/;
+/** Of 256 bits, or an API key. */
+const SECRET = /^[\w-]{43,128}$/;
 /** Browsers keep a cookie for at most 400 days. */
 const BROWSER_SECONDS = 400 * 24 * 60 * 60;
-type CookieName = 'session' | 'browser';
+/** From the redirect after a form to the page that it leads to. */
+const NEW_KEY_SECONDS = 60;
+type CookieName = 'session' | 'browser' | 'new_key';
 
-/** A browser as its cookies identify it. Both cookies hold secrets of 256 bits. */
+/** A browser as its cookies identify it. Both cookies of it hold secrets of 256 bits. */
 export interface Browser {
   /** Identifies the browser before and between sessions: pending requests belong to it, and places where people signed in. */
   readonly id: string;
   readonly isNew: boolean;
   readonly session: Session | null;
   readonly sessionSecret: string | null;
+  /** The token of an API key that this browser just created, which is stored nowhere else. */
+  readonly newKey: string | null;
 }
 
 export async function readBrowser(req: IncomingMessage, site: Site, sessions: SessionStore): Promise<Browser> {
@@ -29,6 +34,7 @@ export async function readBrowser(req: IncomingMessage, site: Site, sessions: Se
     isNew: id === undefined,
     session,
     sessionSecret: session === null ? null : (sessionSecret ?? null),
+    newKey: cookies.get(cookieName(site, 'new_key')) ?? null,
   };
 }
 
@@ -68,6 +74,15 @@ export function sessionCookie(site: Site, secret: string): string {
 
 export function endedSessionCookie(site: Site): string {
   return cookie(site, 'session', '', 0);
+}
+
+/** Carries the token over the redirect, so that a reload of the page after it shows the token no more and creates no other key. */
+export function newKeyCookie(site: Site, token: string): string {
+  return cookie(site, 'new_key', token, NEW_KEY_SECONDS);
+}
+
+export function endedNewKeyCookie(site: Site): string {
+  return cookie(site, 'new_key', '', 0);
 }
 
 export function browserCookie(site: Site, { id }: Browser): string {

@@ -1,10 +1,10 @@
-import { Fault, memberApi, pageApi, type ReplyOf } from '@wts/contracts';
+import { ERRORS, Fault, memberApi, pageApi, type ErrorCode, type ReplyOf } from '@wts/contracts';
 import { beginSession } from '../commands/begin-session.ts';
 import { registerAccount } from '../commands/register-account.ts';
 import { placesOf } from '../commands/sign-in-by-password.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { PeopleContext } from '../people-context.ts';
-import { enterCodePage, joinedPage, newPersonPage, signedInPage } from '../pages/join.ts';
+import { enterCodePage, joinedPage, memberPage, newPersonPage, signedInPage } from '../pages/join.ts';
 import type { Session } from '../store/sessions.ts';
 import { formToken, sessionCookie } from './browser.ts';
 import { mountPage, principalOf, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
@@ -18,7 +18,12 @@ export function mountJoin(pages: Pages, context: PeopleContext): void {
   mountPage(pages, pageApi.joinPage, async (call) => {
     const code = call.query.get('code');
     if (code === undefined) return { page: enterCodePage(site) };
-    return showJoin(pages, context, call, { code, invitation: await read(context, call, code) });
+    try {
+      return await showJoin(pages, context, call, { code, invitation: await read(context, call, code) });
+    } catch (failure) {
+      if (!(failure instanceof Fault) || !CODE_FAULTS.has(failure.code)) throw failure;
+      return { status: failure.status, page: enterCodePage(site, failure.publicMessage ?? ERRORS[failure.code].when) };
+    }
   });
   mountPage(
     pages,
@@ -34,6 +39,9 @@ export function mountJoin(pages: Pages, context: PeopleContext): void {
     { token: 'either' },
   );
 }
+
+/** Of a code that is wrong or used up: the person may have another one. */
+const CODE_FAULTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['not_found', 'invitation_expired']);
 
 interface Presented {
   readonly code: string;
@@ -52,13 +60,20 @@ async function read(
 
 async function showJoin(
   { site }: Pages,
-  { hasAccounts }: PeopleContext,
+  { hasAccounts, keys, workspaces }: PeopleContext,
   { browser, form }: PageCall,
-  { code, invitation: { workspaceName, email }, wrong }: Presented & { readonly wrong?: string },
+  {
+    code,
+    invitation: { workspaceId, workspaceName, email, role, createdBy },
+    wrong,
+  }: Presented & { readonly wrong?: string },
 ): Promise<PageAnswer> {
   const { session } = browser;
+  const roleNow = session === null ? null : await keys.roles.of(session.userId, workspaceId);
+  if (roleNow !== null) return { page: memberPage(site, { workspaceName, role: roleNow }) };
   const csrf = formToken(browser, session === null ? 'browser' : 'session');
-  const shown = { csrf, code, workspaceName, address: email, ...(wrong === undefined ? {} : { wrong }) };
+  const inviter = await workspaces.nameOfPerson(createdBy);
+  const shown = { csrf, code, workspaceName, address: email, role, inviter, ...(wrong === undefined ? {} : { wrong }) };
   const page =
     session === null
       ? newPersonPage(site, { ...shown, hasAccounts, name: form.text('name'), email: form.text('email') })

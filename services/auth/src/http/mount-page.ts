@@ -77,7 +77,12 @@ export function mountPage(
     } catch (failure) {
       const fault = toFault(failure);
       noteRequest(req, { details: null, failure: fault });
-      send(call, site, browser, faultPage(site, fault, call.requestId));
+      send(
+        call,
+        site,
+        browser,
+        faultPage(site, fault, { session: browser?.session ?? null, requestId: call.requestId }),
+      );
     }
   });
 }
@@ -117,24 +122,33 @@ function send({ req, res }: Call, site: Site, browser: Browser | null, answer: P
   sendText(req, res, { status, text: req.method === 'HEAD' ? '' : renderPage(site, page), headers });
 }
 
+interface FaultOptions {
+  /** Without one the person may have no account. */
+  readonly session: Session | null;
+  readonly requestId: string;
+}
+
 const TITLES: Readonly<Record<number, string>> = {
-  400: 'This does not work',
+  400: 'This link is not valid',
   403: 'This is not allowed',
   404: 'Not found',
   409: 'This is not possible now',
-  410: 'This is no longer valid',
+  410: 'This link is no longer valid',
   429: 'Too many attempts',
   500: 'Something went wrong',
   503: 'Please try again in a moment',
 };
 
-function faultPage(site: Site, fault: Fault, requestId: string): PageAnswer {
+function faultPage(site: Site, fault: Fault, { session, requestId }: FaultOptions): PageAnswer {
   const { status, publicMessage, retryAfterSeconds } = fault;
   const text = publicMessage ?? (status >= 500 ? SERVER_FAULT : ERRORS[fault.code].when.replaceAll('`', ''));
   const page = messagePage({
     title: TITLES[status] ?? ERRORS[fault.code].error,
     text,
-    link: { to: site.path('/'), label: 'Go to your account' },
+    link:
+      session === null
+        ? { to: site.path('/sign-in'), label: 'Sign in' }
+        : { to: site.path('/account'), label: 'Go to your account' },
     ...(status >= 500 ? { requestId } : {}),
   });
   return { page, status, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };

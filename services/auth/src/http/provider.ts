@@ -46,5 +46,5 @@ function keyOf(state: string, browserId: string): PendingKey {
 }
 
 function noProvider(): Fault {
-  return new Fault('not_found', { message: 'There is no other way to sign in here.' });
+  return new Fault('not_found', { message: 'This service has no identity provider. Sign in with your password.' });
 }

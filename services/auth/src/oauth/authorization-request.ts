@@ -54,7 +54,8 @@ export function readAuthorizationRequest(
 ): AuthorizationReading {
   const redirectUri = redirectUriOf({ values, repeated }, client);
   if (client === null || redirectUri === null) {
-    return { page: client === null ? 'The client is not registered.' : 'The redirect address is not registered.' };
+    const what = client === null ? 'This app is' : 'The address that this app leads back to is';
+    return { page: `${what} not registered here. The link may be broken or fake. Nothing was shared.` };
   }
   const state = values.get('state') ?? null;
   const refuse = (error: AuthorizationError, description: string): AuthorizationReading => ({

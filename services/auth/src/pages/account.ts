@@ -1,9 +1,10 @@
-import type { ApiKey, GrantScope } from '@wts/contracts';
+import type { ApiKey, GrantScope, KeyPermissions } from '@wts/contracts';
+import type { WorkspaceChoice } from '../store/workspaces.ts';
 import { shownAppName, shownName } from '../domain/shown-name.ts';
 import { PASSWORD_BYTES } from '../domain/password-rules.ts';
 import { html, type Html } from './html.ts';
 import type { Page, Site } from './layout.ts';
-import { field, form, named, note } from './parts.ts';
+import { choice, field, form, named, note } from './parts.ts';
 
 export interface ConnectedApp {
   readonly id: string;
@@ -24,7 +25,14 @@ export interface AccountPage {
   readonly accountEmail: string | null;
   /** The token of a key that was just created. It is shown here only. */
   readonly newKey?: { readonly label: string; readonly token: string };
+  /** Those of the person, to which a key can be limited. */
+  readonly workspaces: readonly WorkspaceChoice[];
+  /** The address of the API, which has pages of its own. */
+  readonly apiUrl: string;
+  /** What was entered as the name of a key that is refused. */
+  readonly label?: string;
   readonly done?: string;
+  /** The first field of its form has the focus, so that a browser shows that and not the top of the page. */
   readonly wrong?: { readonly about: 'password' | 'keys'; readonly text: string };
 }
 
@@ -40,12 +48,15 @@ export function accountPage(site: Site, options: AccountPage): Page {
         </div>
         ${form(site.path('/sign-out'), { csrf }, html`<button type="submit" class="plain small">Sign out</button>`)}
       </div>
+      <nav class="links" aria-label="Other pages">
+        <a href="${options.apiUrl}/docs">API reference</a> <a href="${options.apiUrl}/console">Webhooks console</a>
+      </nav>
       ${done === null ? null : html`<section>${note('done', done)}</section>`} ${appsOf(site, options)}
       ${keysOf(site, options)} ${passwordOf(site, options)}`,
   };
 }
 
-function appsOf(site: Site, { csrf, apps, appsLeftOut }: AccountPage): Html {
+function appsOf(site: Site, { apps, appsLeftOut }: AccountPage): Html {
   const rows = apps.map(({ id, clientName, scopes, createdAt, usedAt }) => {
     const name = shownAppName(clientName);
     const may = scopes.includes('write') ? 'Can read and change' : 'Can read';
@@ -54,7 +65,12 @@ function appsOf(site: Site, { csrf, apps, appsLeftOut }: AccountPage): Html {
         <bdi class="name">${name}</bdi
         ><span class="quiet small">${may} · allowed ${day(createdAt)} · used ${day(usedAt)}</span>
       </div>
-      ${form(site.path(`/account/apps/${id}/revoke`), { csrf }, html`<button type="submit" class="plain small" aria-label="Revoke access of ${name}">Revoke</button>`)}
+      <a
+        class="button plain small"
+        href="${site.path(`/account/apps/${id}/revoke`)}"
+        aria-label="Revoke access of ${name}"
+        >Revoke</a
+      >
     </li>`;
   });
   return html`<section aria-labelledby="apps">
@@ -71,22 +87,30 @@ function appsOf(site: Site, { csrf, apps, appsLeftOut }: AccountPage): Html {
   </section>`;
 }
 
-function keysOf(site: Site, { csrf, keys, newKey, wrong }: AccountPage): Html {
-  const rows = keys.map(({ id, label, keyPrefix, permissions, createdAt, lastUsedAt }) => {
+function keysOf(site: Site, { csrf, keys, newKey, wrong, label: entered = '', workspaces }: AccountPage): Html {
+  const rows = keys.map(({ id, label, keyPrefix, permissions, workspaceId, expiresAt, createdAt, lastUsedAt }) => {
     const used = lastUsedAt === null ? html`never used` : html`used ${day(new Date(lastUsedAt))}`;
     const name = shownName(label);
-    const may = permissions === 'read-only' ? 'Can read' : 'Full access';
+    const where = workspaceId === null ? null : html` in ${nameOf(workspaces, workspaceId)}`;
     return html`<li>
       <div class="what">
         <bdi class="name">${name}</bdi
-        ><span class="quiet small">${keyPrefix}… · ${may} · created ${day(new Date(createdAt))} · ${used}</span>
+        ><span class="quiet small"
+          >${keyPrefix}… · ${ACCESS_TEXTS[permissions]}${where} · created ${day(new Date(createdAt))} · ${used} ·
+          ${endOf(expiresAt)}</span
+        >
       </div>
-      ${form(site.path(`/account/keys/${id}/revoke`), { csrf }, html`<button type="submit" class="plain small" aria-label="Revoke the key ${name}">Revoke</button>`)}
+      <a
+        class="button plain small"
+        href="${site.path(`/account/keys/${id}/revoke`)}"
+        aria-label="Revoke the key ${name}"
+        >Revoke</a
+      >
     </li>`;
   });
   return html`<section aria-labelledby="keys">
     <h2 id="keys">API keys</h2>
-    <p class="quiet">For scripts and integrations. A key has full access to everything you can do.</p>
+    <p class="quiet">For scripts and integrations. A key acts as you, with the access that you give it.</p>
     ${newKey === undefined ? null : html`<div class="note done" role="status">The key “${named(newKey.label)}” is created. Copy it now, it is not shown again.<code class="token">${newKey.token}</code></div>`}
     ${note('wrong', wrong?.about === 'keys' ? wrong.text : null)}
     ${
@@ -99,23 +123,50 @@ function keysOf(site: Site, { csrf, keys, newKey, wrong }: AccountPage): Html {
     ${form(
       site.path('/account/keys'),
       { csrf },
-      html`<div class="inline">
-        ${field({ label: 'Name of a new key', name: 'label', autocomplete: 'off', lengthMax: 100 })}<button
-          type="submit"
-        >
-          Create key
-        </button>
-      </div>`,
+      html`${field({ label: 'Name of a new key', name: 'label', autocomplete: 'off', value: entered, isFirst: wrong?.about === 'keys', lengthMax: 100 })}
+        <div class="grid">
+          ${choice({ label: 'Access', name: 'access', options: KEY_ACCESS.map((access) => [access, ACCESS_TEXTS[access]]) })}
+          ${choice({ label: 'Expires', name: 'expires', options: [...KEY_LIFETIMES].map(([name, { text }]) => [name, text]) })}
+          ${choice({ label: 'Workspace', name: 'workspace', options: [['', 'All workspaces'], ...workspaces.map(({ id, name }) => [id, shownName(name)] as const)] })}
+        </div>
+        <button type="submit">Create key</button>`,
     )}
   </section>`;
 }
 
+/** The first is the choice of the form: a key that leaks should not be able to change anything. */
+export const KEY_ACCESS: readonly KeyPermissions[] = ['read-only', 'full-access'];
+const ACCESS_TEXTS: Readonly<Record<KeyPermissions, string>> = {
+  'read-only': 'Read only',
+  'full-access': 'Full access',
+};
+
+/** By the value of the form. */
+export const KEY_LIFETIMES: ReadonlyMap<string, { readonly text: string; readonly days: number | null }> = new Map([
+  ['90', { text: 'In 90 days', days: 90 }],
+  ['30', { text: 'In 30 days', days: 30 }],
+  ['365', { text: 'In a year', days: 365 }],
+  ['never', { text: 'Never', days: null }],
+]);
+
+function nameOf(workspaces: readonly WorkspaceChoice[], workspaceId: string): Html {
+  const name = workspaces.find(({ id }) => id === workspaceId)?.name;
+  return name === undefined ? html`a workspace that you left` : named(name);
+}
+
+function endOf(expiresAt: string | null): Html {
+  if (expiresAt === null) return html`does not expire`;
+  const at = new Date(expiresAt);
+  return at <= new Date() ? html`expired ${day(at)}` : html`expires ${day(at)}`;
+}
+
 function passwordOf(site: Site, { csrf, accountEmail, wrong }: AccountPage): Html | null {
   if (accountEmail === null) return null;
+  const fault = wrong?.about === 'password' ? wrong.text : null;
   return html`<section aria-labelledby="password-title">
     <h2 id="password-title">Password</h2>
     <p class="quiet">A change signs you out everywhere else and disconnects all apps. API keys stay.</p>
-    ${note('wrong', wrong?.about === 'password' ? wrong.text : null)}
+    ${note('wrong', fault)}
     ${form(
       site.path('/account/password'),
       { csrf },
@@ -128,7 +179,7 @@ function passwordOf(site: Site, { csrf, accountEmail, wrong }: AccountPage): Htm
           readonly
           hidden
         />
-        ${field({ label: 'Current password', name: 'current', type: 'password', autocomplete: 'current-password' })}
+        ${field({ label: 'Current password', name: 'current', type: 'password', autocomplete: 'current-password', isFirst: fault !== null })}
         ${field({ label: 'New password', name: 'password', type: 'password', autocomplete: 'new-password', lengthMin: PASSWORD_BYTES.min, hint: `At least ${PASSWORD_BYTES.min} characters. A few words are easy to remember.` })}
         <button type="submit" class="plain">Change password</button>`,
     )}

@@ -5,11 +5,12 @@ import type { Page, Site } from './layout.ts';
 import { field, form, named, note, signedInAs } from './parts.ts';
 
 /** The first page for a person with a code, who opened no link. */
-export function enterCodePage(site: Site): Page {
+export function enterCodePage(site: Site, wrong: string | null = null): Page {
   return {
     title: 'Join a workspace',
     body: html`<h1>Join a workspace</h1>
       <p class="quiet">Enter the code of your invitation.</p>
+      ${note('wrong', wrong)}
       <form method="get" action="${site.path('/join')}">
         ${field({ label: 'Invitation code', name: 'code', autocomplete: 'off', isFirst: true, lengthMax: 200 })}
         <button type="submit">Continue</button>
@@ -24,7 +25,15 @@ interface JoinPage {
   readonly workspaceName: string;
   /** The only address that may use the invitation; null for any. */
   readonly address: string | null;
+  readonly role: string;
+  /** The name of the person who invites; null for one who is gone. */
+  readonly inviter: string | null;
   readonly wrong?: string;
+}
+
+function invited({ inviter, role }: Pick<JoinPage, 'inviter' | 'role'>): Html {
+  const as = html`with the role <strong>${role}</strong>`;
+  return html`<p>${inviter === null ? html`You are invited` : html`${named(inviter)} invites you`} ${as}.</p>`;
 }
 
 interface NewPersonPage extends JoinPage {
@@ -40,6 +49,7 @@ export function newPersonPage(site: Site, options: NewPersonPage): Page {
   return {
     title: `Join ${shownName(workspaceName)}`,
     body: html`<h1>Join ${named(workspaceName)}</h1>
+      ${invited(options)}
       <p class="quiet">
         ${hasAccounts ? 'Create an account to accept the invitation.' : 'Sign in to accept the invitation.'}
       </p>
@@ -78,10 +88,23 @@ export function signedInPage(site: Site, options: MemberPage): Page {
   return {
     title: `Join ${shownName(workspaceName)}`,
     body: html`<h1>Join ${named(workspaceName)}</h1>
-      ${signedInAs(person)} ${note('wrong', wrong)}
+      ${invited(options)} ${signedInAs(person)} ${note('wrong', wrong)}
       ${address === null ? null : html`<p class="note">The invitation is for ${named(address)}.</p>`}
       ${form(site.path('/join'), { csrf, code }, html`<button type="submit">Join ${named(workspaceName)}</button>`)}
       ${form(site.path('/sign-out'), { csrf, invitation: code }, html`<p class="foot">Not you? <button type="submit" class="link">Use another account</button></p>`)}`,
+  };
+}
+
+/** For a person who is in the workspace already. */
+export function memberPage(
+  site: Site,
+  { workspaceName, role }: { readonly workspaceName: string; readonly role: string },
+): Page {
+  return {
+    title: 'You are already a member',
+    body: html`<h1>You are already a member</h1>
+      <p>You are in ${named(workspaceName)} with the role <strong>${role}</strong>. There is nothing to accept.</p>
+      <a class="button" href="${site.path('/account')}">Go to your account</a>`,
   };
 }
 

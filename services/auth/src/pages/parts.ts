@@ -44,6 +44,22 @@ interface FieldOptions {
   readonly lengthMax?: number;
 }
 
+interface ChoiceOptions {
+  readonly label: string;
+  readonly name: string;
+  /** Values and their texts, the first of which is chosen. */
+  readonly options: readonly (readonly [value: string, text: string])[];
+}
+
+export function choice({ label, name, options }: ChoiceOptions): Html {
+  return html`<div class="field">
+    <label for="${name}">${label}</label>
+    <select id="${name}" name="${name}">
+      ${options.map(([value, text]) => html`<option value="${value}">${text}</option>`)}
+    </select>
+  </div>`;
+}
+
 export function field(options: FieldOptions): Html {
   const { label, name, type = 'text', autocomplete, value = '', hint, lengthMin, lengthMax } = options;
   const hintId = `${name}-hint`;

@@ -138,7 +138,8 @@ label {
   font-size: 13.5px;
   color: var(--quiet);
 }
-input {
+input,
+select {
   display: block;
   width: 100%;
   min-height: 44px;
@@ -153,6 +154,7 @@ input[readonly] {
   background: var(--soft);
 }
 input:focus-visible,
+select:focus-visible,
 button:focus-visible,
 .button:focus-visible,
 a:focus-visible,
@@ -176,12 +178,30 @@ button,
   text-decoration: none;
   cursor: pointer;
 }
+button.danger,
+button.danger:hover {
+  border-color: var(--danger);
+  background: var(--danger);
+  color: var(--card);
+}
 button.small,
-.inline button {
+.button.small {
   white-space: nowrap;
 }
 main.wide section > form > button {
   width: auto;
+}
+.grid {
+  display: grid;
+  gap: 0 12px;
+  grid-template-columns: repeat(auto-fit, minmax(170px, 1fr));
+}
+nav.links {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 4px 20px;
+  margin: 16px 0 0;
+  font-size: 14.5px;
 }
 button:hover,
 .button:hover {
@@ -200,7 +220,9 @@ button.plain:hover,
   background: var(--soft);
   color: var(--text);
 }
-button.small {
+button.small,
+.button.small {
+  font-size: 14px;
   width: auto;
   min-height: 36px;
   padding: 5px 14px;
@@ -342,18 +364,6 @@ section > .rows:last-child {
   display: block;
   font-weight: 600;
 }
-.inline {
-  display: flex;
-  align-items: flex-end;
-  gap: 12px;
-}
-.inline .field {
-  flex: 1;
-  margin: 0;
-}
-.inline button {
-  width: auto;
-}
 .head {
   display: flex;
   align-items: flex-start;
@@ -381,15 +391,6 @@ code.token {
   }
   main {
     padding: 34px 36px;
-  }
-}
-@media (max-width: 460px) {
-  .inline {
-    flex-direction: column;
-    align-items: stretch;
-  }
-  .inline button {
-    width: 100%;
   }
 }
 `;

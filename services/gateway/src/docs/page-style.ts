@@ -66,6 +66,36 @@ export const PAGE_STYLE = `.swagger-ui .info {
   display: none;
 }
 
+.other-pages {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 4px 20px;
+  margin: 0 auto;
+  max-width: 1460px;
+  padding: 14px 20px 0;
+  font: 14px/1.4 system-ui, sans-serif;
+}
+.other-pages a {
+  color: #2f54c4;
+}
+
+/* Dark, where Swagger UI leaves out what its own page does not show. */
+html.dark-mode {
+  background: #121419;
+  color-scheme: dark;
+}
+html.dark-mode body,
+html.dark-mode .swagger-ui,
+html.dark-mode .swagger-ui .scheme-container {
+  background: #121419;
+}
+html.dark-mode .other-pages a {
+  color: #8ba8ff;
+}
+html.dark-mode .swagger-ui :is(.markdown, .renderedMarkdown, .info) code {
+  color: #d3dcf5;
+}
+
 @media (max-width: 640px) {
   .swagger-ui .wrapper,
   .swagger-ui .opblock-tag-section {

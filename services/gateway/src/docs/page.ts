@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { pageHeaders } from '../page-headers.ts';
+import { pageFiles, withAccount, type PageFiles } from '../page-files.ts';
 import type { StaticFile } from '../static-answer.ts';
 import { PAGE_SCRIPT } from './page-script.ts';
 import { PAGE_STYLE } from './page-style.ts';
@@ -10,7 +11,11 @@ import { PAGE_STYLE } from './page-style.ts';
  * relative, so that it works behind a proxy that removes a path prefix. Decision 0006 explains the choice of Swagger UI.
  * Keeps meta.docs.files.
  */
-export const DOCS_PAGE: StaticFile = file(
+export function readDocs(accountUrl: string): PageFiles {
+  return pageFiles('docs', { ...PAGE, bytes: withAccount(PAGE, accountUrl) }, FILES);
+}
+
+const PAGE: StaticFile = file(
   'text/html; charset=utf-8',
   `<!doctype html>
 <html lang="en">
@@ -25,6 +30,10 @@ export const DOCS_PAGE: StaticFile = file(
   </head>
   <body>
     <noscript>This page shows <a href="openapi.json">openapi.json</a> and needs JavaScript for it.</noscript>
+    <nav class="other-pages" aria-label="Other pages">
+      <a href="console">Webhooks console</a>
+      <a href="{account}">Your account</a>
+    </nav>
     <main id="reference"></main>
     <script src="docs/swagger-ui-bundle.js"></script>
     <script src="docs/start.js"></script>
@@ -33,8 +42,7 @@ export const DOCS_PAGE: StaticFile = file(
 `,
 );
 
-/** By the last segment of their path. */
-export const DOCS_FILES: ReadonlyMap<string, StaticFile> = new Map([
+const FILES: ReadonlyMap<string, StaticFile> = new Map([
   ['index.css', file('text/css; charset=utf-8', read(import.meta.resolve('swagger-ui-dist/index.css')))],
   ['swagger-ui.css', file('text/css; charset=utf-8', read(import.meta.resolve('swagger-ui-dist/swagger-ui.css')))],
   [

@@ -38,19 +38,25 @@ const SENDABLE = [
   'Tracestate',
 ].join(', ');
 
+/** The origins of web pages that may call an interface: those of CORS_ORIGINS. */
+export interface AllowedOrigins {
+  readonly size: number;
+  has(origin: string): boolean;
+}
+
 /**
  * CORS for the configured origins, on every route and every answer, also of malformed requests. The answer names the
  * configured origin, never `null`, and never allows cookies. Pages of any origin may read public answers, and call what takes
- * only the credential that they send. The authorization origin has no configured origins, so no other page may read or call
- * its own pages. Keeps sync.cors, meta.cors.
+ * only the credential that they send. The authorization origin has no configured origins (null), so no other page may read
+ * or call its own pages. Keeps sync.cors, meta.cors.
  */
-export function allowOrigin(context: RequestContext, entry: PathEntry | null, origins: ReadonlySet<string>): void {
+export function allowOrigin(context: RequestContext, entry: PathEntry | null, origins: AllowedOrigins | null): void {
   const { reply } = context;
   if (entry?.anyOrigin) {
     reply.push('Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', READABLE);
     return;
   }
-  if (origins.size === 0) return;
+  if (origins === null || origins.size === 0) return;
   // Also without an Origin: a cache must not give the answer of one origin to another.
   reply.push('Vary', 'Origin');
   const origin = allowedOrigin(context, origins);
@@ -58,11 +64,11 @@ export function allowOrigin(context: RequestContext, entry: PathEntry | null, or
 }
 
 /** Headers of the answer to OPTIONS: those of a preflight, otherwise the list of methods. */
-export function answerOptions(context: RequestContext, entry: PathEntry, origins: ReadonlySet<string>): string[] {
+export function answerOptions(context: RequestContext, entry: PathEntry, origins: AllowedOrigins | null): string[] {
   const isPreflight = context.headers.origin.length > 0 && context.headers.preflightMethod.length > 0;
   if (!isPreflight) return ['Allow', entry.allow];
   if (!entry.anyOrigin && allowedOrigin(context, origins) === null) {
-    throw new Fault('forbidden', { message: 'This origin may not call this operation.' });
+    throw foreign('call this API', origins);
   }
   return [
     'Access-Control-Allow-Methods',
@@ -81,12 +87,10 @@ export function answerOptions(context: RequestContext, entry: PathEntry, origins
  * host that the request names are allowed, by any name of that host. Programs send no origin, or that of the host they call
  * (as websocket-client of Python does).
  */
-export function refuseForeignSocket(context: RequestContext, origins: ReadonlySet<string>, own: string): void {
+export function refuseForeignSocket(context: RequestContext, origins: AllowedOrigins | null, own: string): void {
   const { origin, hosts } = context.headers;
   if (origin.length === 0 || (origin.length === 1 && (origin[0] === own || isOriginOf(origin[0], hosts[0])))) return;
-  if (allowedOrigin(context, origins) === null) {
-    throw new Fault('forbidden', { message: 'This origin may not open a socket.' });
-  }
+  if (allowedOrigin(context, origins) === null) throw foreign('open sockets', origins);
 }
 
 /**
@@ -108,7 +112,7 @@ export function refuseReboundHost({ headers: { origin, hosts } }: RequestContext
 }
 
 /** As the URL parser writes them, which resolves forms such as `0x7f.1`. */
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** Whether an origin is that of the host that the request names. */
 function isOriginOf(origin: string | undefined, host: string | undefined): boolean {
@@ -116,7 +120,13 @@ function isOriginOf(origin: string | undefined, host: string | undefined): boole
   return [`http://${host}`, `https://${host}`].includes(origin);
 }
 
-function allowedOrigin({ headers }: RequestContext, origins: ReadonlySet<string>): string | null {
+function allowedOrigin({ headers }: RequestContext, origins: AllowedOrigins | null): string | null {
   const [origin] = headers.origin;
-  return headers.origin.length === 1 && origin !== undefined && origins.has(origin) ? origin : null;
+  return headers.origin.length === 1 && origin !== undefined && origins?.has(origin) ? origin : null;
+}
+
+/** Browsers show the developer of a page this body in their list of requests, and nothing else. */
+function foreign(what: string, origins: AllowedOrigins | null): Fault {
+  const advice = origins === null ? '' : ' The operator of this service allows it with the setting CORS_ORIGINS.';
+  return new Fault('forbidden', { message: `Web pages of this origin may not ${what}.${advice}` });
 }

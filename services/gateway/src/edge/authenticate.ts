@@ -1,5 +1,5 @@
 import type { Authenticator, ProtectedResource } from '@wts/access';
-import { requireScope } from '@wts/access';
+import { credentialFault, requireScope } from '@wts/access';
 import { Fault } from '@wts/contracts';
 import type { Principal } from '@wts/contracts';
 import type { CompiledRoute } from './route-table.ts';
@@ -39,13 +39,14 @@ export async function authenticateSocket(
   network: string,
 ): Promise<Principal> {
   const { scope } = route.contract;
-  // Without a token the authenticator refuses as for a missing header.
-  const principal = await (token === null
-    ? authenticator.authenticate([], network, resource)
-    : authenticator.authenticateToken(token, network, resource));
+  if (token === null) throw credentialFault('authorization_required', resource, { message: NO_SOCKET_TOKEN });
+  const principal = await authenticator.authenticateToken(token, network, resource);
   if (scope !== 'none') requireScope(principal, scope, resource);
   return principal;
 }
+
+const NO_SOCKET_TOKEN =
+  'Connect with ?token=<API key or token>. A socket does not read the Authorization header, because browsers cannot send it.';
 
 /** Removes `token` from a raw query string; the rest, byte for byte, may be forwarded and logged. */
 export function takeToken(query: string): { readonly token: string | null; readonly rest: string } {

@@ -6,6 +6,7 @@ import type { ReserveBytes } from '@wts/service-kit/http';
 import { isTracing, traceRequest } from '@wts/service-kit/observe';
 import type { UpstreamName } from '../routes.ts';
 import type { Upstream } from '../upstream.ts';
+import type { AllowedOrigins } from './allow-origin.ts';
 import { allowOrigin, answerOptions, refuseReboundHost } from './allow-origin.ts';
 import { answerFault, startAnswer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
@@ -15,7 +16,7 @@ import { RequestContext } from './request-context.ts';
 import { forward } from './forward.ts';
 import { upgradeRequired } from './handshake.ts';
 import type { RateLimiter } from './limit-rate.ts';
-import { matchMethod, matchPath } from './match-route.ts';
+import { matchMethod, matchPath, wantsPage } from './match-route.ts';
 import type { NetworkConnections } from './network-connections.ts';
 import { negotiateVersion } from './negotiate-version.ts';
 import { refuseAmbiguity } from './refuse-ambiguity.ts';
@@ -33,12 +34,14 @@ export interface EdgeParts extends Authentication {
   readonly mintToken: Readonly<Record<UpstreamName, MintToken>>;
   /** The operations that the gateway answers itself, by operation id. */
   readonly ownAnswers: ReadonlyMap<string, OwnAnswer>;
+  /** The answer to a browser at an unknown path, where people open pages; all others get the error. */
+  readonly unknownPage?: OwnAnswer;
   readonly rates: RateLimiter;
   readonly shares: Shares;
   readonly connections: NetworkConnections;
   readonly socketsMax: number;
-  /** Origins of web pages that may call this interface. */
-  readonly origins: ReadonlySet<string>;
+  /** Origins of web pages that may call this interface; null: its own pages only. */
+  readonly origins: AllowedOrigins | null;
   /** The origin of this API, whose pages may call it without being configured. */
   readonly ownOrigin: string;
   readonly securityHeaders: readonly string[];
@@ -90,6 +93,10 @@ async function runSteps(context: RequestContext, res: ServerResponse, parts: Edg
       const lines = context.url === '*' ? ALLOWED : answerOptions(context, matchPath(found), parts.origins);
       startAnswer(context, res, 204, lines);
       res.end();
+      return;
+    }
+    if (found === null && parts.unknownPage !== undefined && wantsPage(context)) {
+      await parts.unknownPage(context, res);
       return;
     }
     const entry = matchPath(found);

@@ -1,22 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { pageHeaders } from '../page-headers.ts';
+import { pageFiles, type PageFiles } from '../page-files.ts';
 import type { StaticFile } from '../static-answer.ts';
-
-interface GraphiqlFiles {
-  readonly page: StaticFile;
-  /** By the last segment of their path. */
-  readonly files: ReadonlyMap<string, StaticFile>;
-}
 
 /**
  * GraphiQL, a page to write and run operations, for development: its prebuilt file and that of React, and three small files of
  * ours. All are in memory from the start, so a request names a file of a closed list and never a path on disk. The page loads
  * nothing from elsewhere, and uses the public API with the key that a person enters. Keeps graphql.page.
  */
-export function readGraphiql(): GraphiqlFiles {
-  return {
-    page: own('index.html', 'text/html; charset=utf-8'),
-    files: new Map([
+export function readGraphiql(): PageFiles {
+  return pageFiles(
+    'graphql/ui',
+    own('index.html', 'text/html; charset=utf-8'),
+    new Map([
       ['start.js', own('start.js', SCRIPT)],
       ['style.css', own('style.css', STYLE)],
       ['graphiql.min.js', built(GRAPHIQL, 'graphiql.min.js', SCRIPT)],
@@ -24,7 +20,7 @@ export function readGraphiql(): GraphiqlFiles {
       ['react.production.min.js', built(REACT, 'umd/react.production.min.js', SCRIPT)],
       ['react-dom.production.min.js', built(REACT_DOM, 'umd/react-dom.production.min.js', SCRIPT)],
     ]),
-  };
+  );
 }
 
 const GRAPHIQL = import.meta.resolve('graphiql/package.json');

@@ -28,6 +28,17 @@ token has what its person allowed the app: \`read\`, or \`read\` and \`write\`. 
 workspace (\`owner\`, \`admin\`, \`member\` or \`guest\`) decides what they may do there. Everything in a workspace you do not belong to
 is \`404\`.
 
+An app gets its token by OAuth 2.1 with PKCE. It finds the authorization server by \`/.well-known/oauth-protected-resource\` and RFC 8414.
+There is no OpenID discovery: a library that knows only \`/.well-known/openid-configuration\` needs the addresses of
+\`/authorize\`, \`/token\` and the keys in its configuration, from the metadata at \`/.well-known/oauth-authorization-server\`.
+
+## Web pages
+
+Pages of other origins may call this API when the operator lists their origin in the setting \`CORS_ORIGINS\`, such as
+\`https://app.example.com\`. \`npm start\` allows every page of \`localhost\` and \`127.0.0.1\`. Otherwise the browser reports a CORS
+error, and the answer 403 to its preflight, an \`OPTIONS\` request in its list of requests, says why. Cookies are never
+used. Programs outside of browsers need nothing.
+
 ## Records
 
 Workspaces, members, invitations and keys have REST operations. Tasks, projects and everything else in a workspace are
@@ -40,6 +51,9 @@ a role, update the \`Workspace\` or \`WorkspaceMember\` record.
 \`Api-Version: ${API_VERSION}\` selects this version. Without the header you get the current version; any other value is 400. Every
 answer carries \`Api-Version\`. A deprecated operation announces it with \`Deprecation\`, \`Sunset\` and \`Link\` at least
 ${EDGE_LIMITS.deprecationNoticeDays} days before it is removed.
+
+\`info.version\` of \`/openapi.json\` is that of this description. \`info.x-build\` names the release and the commit that answer; quote them
+when you ask for help.
 
 ## Bodies
 

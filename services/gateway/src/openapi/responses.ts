@@ -89,12 +89,20 @@ export class Responses {
     return {
       [contract.reply.status]: this.#success(contract, notes),
       ...(contract.revalidated ? { 304: NOT_MODIFIED } : {}),
-      ...Object.fromEntries(errors.map(([status, codes]) => [status, this.#failure(status, codes)])),
+      ...Object.fromEntries(errors.map(([status, codes]) => [status, this.#failure(contract, status, codes)])),
     };
   }
 
   #success({ reply, idempotencyKey, revalidated }: Contract, { isRated, isDeprecated }: AnswerNotes): Json {
-    const { status, description = '', contentType = 'application/json', schema, example, examples } = reply;
+    const {
+      status,
+      description = '',
+      contentType = 'application/json',
+      negotiatedType,
+      schema,
+      example,
+      examples,
+    } = reply;
     const headers = {
       ...COMMON_HEADERS,
       ...(isRated ? RATE_HEADERS : {}),
@@ -105,11 +113,22 @@ export class Responses {
     // A socket has no body.
     if (status === 101) return { description, headers };
     const content = { schema: this.#schemas.refer(schema), ...shown(example, examples) };
-    return { description, headers, content: { [contentType]: content } };
+    const negotiated = negotiatedType === undefined ? {} : { [negotiatedType]: content };
+    return { description, headers, content: { [contentType]: content, ...negotiated } };
+  }
+
+  #failure({ id, reply }: Contract, status: number, codes: readonly ErrorCode[]): Json {
+    const { negotiatedType, schema, refusalExample } = reply;
+    const name = this.#share(status, codes);
+    if (status !== 400 || negotiatedType === undefined) return { $ref: `#/components/responses/${name}` };
+    const common = this.shared[name] as { readonly content: Json };
+    const refusal = { schema: this.#schemas.refer(schema), example: refusalExample };
+    this.shared[`${name}.${id}`] = { ...common, content: { ...common.content, [negotiatedType]: refusal } };
+    return { $ref: `#/components/responses/${name}.${id}` };
   }
 
   /** Named by its status and the error codes that not every operation has with that status. */
-  #failure(status: number, codes: readonly ErrorCode[]): Json {
+  #share(status: number, codes: readonly ErrorCode[]): string {
     const own = codes.filter((code) => !USUAL.has(code));
     const name = [status, ...own].join('.');
     const example = own[0] ?? codes[0];
@@ -131,7 +150,7 @@ export class Responses {
         },
       },
     };
-    return { $ref: `#/components/responses/${name}` };
+    return name;
   }
 }
 

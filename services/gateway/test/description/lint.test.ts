@@ -15,6 +15,7 @@ interface Exemption {
   readonly why: string;
 }
 
+const GRAPHQL_WHY = 'What is wrong with an operation is an answer of GraphQL, in the media type of its draft.';
 const SOCKET_WHY = 'A WebSocket succeeds with 101; operation-succeeds of our own rules requires one success.';
 const TAGS_WHY = 'Tags have the order in which a new reader needs them.';
 
@@ -30,6 +31,7 @@ const REDOCLY: readonly Exemption[] = [
   { rule: 'path-segment-plural', why: 'The specification fixes the addresses.' },
   { rule: 'response-mime-type', at: /~1sync~1(?:bootstrap|batch)\//, why: 'Streams of lines, by the specification.' },
   { rule: 'response-mime-type', at: /~1graphql~1schema/, why: 'A document of GraphQL is text, by the specification.' },
+  { rule: 'response-mime-type', at: /application~1graphql-response\+json$/, why: GRAPHQL_WHY },
   {
     rule: 'scalar-property-missing-example',
     why: 'Whole bodies have examples: answer-example and body-example of our own rules require them.',
@@ -41,6 +43,7 @@ const REDOCLY: readonly Exemption[] = [
 ];
 
 const SPECTRAL: readonly Exemption[] = [
+  { rule: 'error-shape', at: /^components responses 400\.malformed_json\.graphql content$/, why: GRAPHQL_WHY },
   { rule: 'operation-success-response', at: /^paths \/sync\/ws get/, why: SOCKET_WHY },
   { rule: 'openapi-tags-alphabetical', why: TAGS_WHY },
   { rule: 'contact-properties', why: 'The operator of a deployment and their address are unknown.' },

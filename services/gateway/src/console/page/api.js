@@ -117,7 +117,7 @@ export function openApi(key) {
     replayDeliveries: (id, since) => call(`${at(id)}/replay`, { method: 'POST', body: { since } }),
     /**
      * @param {string} id
-     * @param {{ limit: string, before?: string }} page
+     * @param {{ limit: number, before?: string }} page
      * @param {AbortSignal} signal
      * @returns {Promise<ReplyOf<typeof webhookApi.listDeliveries>>}
      */
@@ -146,9 +146,10 @@ export function newIdempotencyKey() {
   return hex.join('');
 }
 
-/** @param {Record<string, string>} fields */
+/** @param {Record<string, string | number>} fields */
 function query(fields) {
-  return new URLSearchParams(fields).toString();
+  const texts = Object.entries(fields).map(([name, value]) => [name, String(value)]);
+  return new URLSearchParams(texts).toString();
 }
 
 /**

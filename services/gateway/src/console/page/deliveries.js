@@ -17,6 +17,7 @@ export class Deliveries {
   /** @type {readonly WebhookDelivery[]} */
   #shown = [];
   #hasOlder = false;
+  #isEnabled = true;
   #selected = '';
   /** Ids of the newest page when it was read last; null before. @type {Set<string> | null} */
   #known = null;
@@ -56,12 +57,15 @@ export class Deliveries {
   /**
    * Reads the page again. Returns true when it has changed.
    * @param {AbortSignal} signal
+   * @param {Promise<boolean>} isEnabled whether the endpoint is, by a call in parallel
    */
-  async read(signal) {
+  async read(signal, isEnabled) {
     const before = this.#befores.at(-1);
     // One more than is shown, to know whether there is an older page.
-    const page = { limit: String(PAGE_SIZE + 1), ...(before === undefined ? {} : { before }) };
-    const { deliveries } = await this.#context.api.listDeliveries(this.#place.endpointId, page, signal);
+    const page = { limit: PAGE_SIZE + 1, ...(before === undefined ? {} : { before }) };
+    const reading = this.#context.api.listDeliveries(this.#place.endpointId, page, signal);
+    const [{ deliveries }, isEnabledNow] = await Promise.all([reading, isEnabled]);
+    this.#isEnabled = isEnabledNow;
     const shown = deliveries.slice(0, PAGE_SIZE);
     const isChanged = JSON.stringify(shown) !== JSON.stringify(this.#shown);
     this.#shown = shown;
@@ -132,10 +136,10 @@ export class Deliveries {
       element: h('li', {}, link),
       /** @param {WebhookDelivery} delivery */
       update: (delivery) => {
-        const { kind, label } = deliveryState(delivery);
+        const { kind, label } = deliveryState(delivery, this.#isEnabled);
         badge.className = `badge ${kind}`;
         setText(badge, label);
-        setText(text, deliveryText(delivery));
+        setText(text, deliveryText(delivery, this.#isEnabled));
         if (id === this.#selected) link.setAttribute('aria-current', 'true');
         else link.removeAttribute('aria-current');
       },

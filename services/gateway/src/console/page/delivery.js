@@ -4,10 +4,12 @@
 import { Refusal } from './api.js';
 import { button, copyButton, fill, foreign, h, setText, whenChanged } from './dom.js';
 import { hrefOf } from './routes.js';
-import { attemptText, count, deliveryState, failureText, relative, time } from './words.js';
+import { attemptText, count, deliveryState, failureText, relative, time, WHEN_ENABLED } from './words.js';
 
 /** More of a payload would make the page slow; the copy has all of it. */
 const PAYLOAD_CHARACTERS_MAX = 100_000;
+
+/** @typedef {WebhookDelivery & { readonly isEnabled: boolean }} Shown with whether its endpoint is enabled */
 
 /** One delivery: its state, its attempts with their answers, and its payload. */
 export class Delivery {
@@ -38,7 +40,7 @@ export class Delivery {
     this.#endpointId = endpointId;
     this.#place = delivery;
     this.#retry = button('Retry now', () => this.#retryNow(reload), { disabled: true });
-    this.#showFacts = whenChanged((/** @type {WebhookDelivery} */ shown) => this.#drawFacts(shown));
+    this.#showFacts = whenChanged((/** @type {Shown} */ shown) => this.#drawFacts(shown));
     this.#showAttempts = whenChanged((/** @type {readonly WebhookAttempt[]} */ shown) => this.#drawAttempts(shown));
     this.#showPayload = whenChanged((/** @type {WebhookDelivery['payload']} */ payload) => this.#drawPayload(payload));
     this.element = h(
@@ -72,13 +74,15 @@ export class Delivery {
   /**
    * Reads it again. Returns true when it has changed.
    * @param {AbortSignal} signal
+   * @param {Promise<boolean>} isEnabled whether the endpoint is, by a call in parallel
    */
-  async read(signal) {
+  async read(signal, isEnabled) {
     const { api } = this.#context;
     const { id, createdAtMs } = this.#place;
     // No two deliveries of an endpoint were created in the same millisecond.
-    const page = { limit: '1', before: new Date(createdAtMs + 1).toISOString() };
-    const { deliveries } = await api.listDeliveries(this.#endpointId, page, signal);
+    const page = { limit: 1, before: new Date(createdAtMs + 1).toISOString() };
+    const reading = api.listDeliveries(this.#endpointId, page, signal);
+    const [{ deliveries }, isEnabledNow] = await Promise.all([reading, isEnabled]);
     const delivery = deliveries[0];
     if (delivery?.id !== id) {
       throw new Refusal(410, { message: 'This delivery is not found. Deliveries are kept for 30 days.' });
@@ -92,10 +96,10 @@ export class Delivery {
       this.#context.announce(`The delivery is now ${delivery.status}.`);
     }
     this.#delivery = delivery;
-    this.#retry.disabled = false;
+    this.#retry.disabled = !isEnabledNow;
     this.#showPayload(delivery.payload);
-    const isChanged = this.#showFacts(delivery);
-    this.#drawNext(delivery);
+    const isChanged = this.#showFacts({ ...delivery, isEnabled: isEnabledNow });
+    this.#drawNext(delivery, isEnabledNow);
     return isChanged;
   }
 
@@ -113,9 +117,9 @@ export class Delivery {
     );
   }
 
-  /** @param {WebhookDelivery} delivery */
+  /** @param {Shown} delivery */
   #drawFacts(delivery) {
-    const { kind, label } = deliveryState(delivery);
+    const { kind, label } = deliveryState(delivery, delivery.isEnabled);
     this.#badge.className = `badge ${kind}`;
     setText(this.#badge, label);
     setText(this.#title, delivery.eventType);
@@ -134,10 +138,14 @@ export class Delivery {
     );
   }
 
-  /** @param {WebhookDelivery} delivery */
-  #drawNext({ nextAttemptAt, status, attemptCount }) {
+  /**
+   * @param {WebhookDelivery} delivery
+   * @param {boolean} isEnabled of its endpoint
+   */
+  #drawNext({ nextAttemptAt, status, attemptCount }, isEnabled) {
     const none = status === 'failed' ? `None: it failed after ${count(attemptCount, 'attempt')}` : 'None';
     if (nextAttemptAt === null) setText(this.#next, none);
+    else if (!isEnabled) setText(this.#next, WHEN_ENABLED);
     else fill(this.#next, time(nextAttemptAt), ` (${relative(nextAttemptAt)})`);
   }
 

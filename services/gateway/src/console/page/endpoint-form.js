@@ -35,7 +35,9 @@ export function endpointForm({ api }, initial, urlHint = '') {
     ({ eventTypes }) => {
       isLoaded = true;
       // A type that the service has no more stays chosen until a person removes it.
-      fill(types, ...[...new Set([...eventTypes, ...initial.eventTypes])].map(choice));
+      const all = [...new Set([...eventTypes, ...initial.eventTypes])];
+      const groups = Object.values(Object.groupBy(all, (type) => type.split('.', 1)[0] ?? ''));
+      fill(types, ...groups.map((group = []) => h('div', {}, ...group.map(choice))));
     },
     (/** @type {unknown} */ error) => fill(types, h('p', { class: 'alert', role: 'alert' }, explain(error))),
   );
@@ -46,7 +48,7 @@ export function endpointForm({ api }, initial, urlHint = '') {
       h(
         'p',
         { id: 'endpoint-url-hint', class: 'quiet' },
-        `Public, with https://, on port 443 or from 1024 on. ${urlHint}`,
+        `A public https:// address, port 443 or 1024–65535. ${urlHint}`,
       ),
       h('label', { for: 'endpoint-description' }, 'Description (optional)'),
       description,

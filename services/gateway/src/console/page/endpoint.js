@@ -38,10 +38,12 @@ export function endpointView(context, { workspaceId, endpointId, delivery }) {
 
   /** @param {AbortSignal} signal */
   async function read(signal) {
+    const reading = context.api.getEndpoint(endpointId, signal);
+    const isEnabled = reading.then(({ endpoint }) => endpoint.enabled);
     const [{ endpoint }, isListChanged, isDetailChanged] = await Promise.all([
-      context.api.getEndpoint(endpointId, signal),
-      deliveries.read(signal),
-      detail?.read(signal) ?? false,
+      reading,
+      deliveries.read(signal, isEnabled),
+      detail?.read(signal, isEnabled) ?? false,
     ]);
     head.show(endpoint, reload);
     return isListChanged || isDetailChanged;

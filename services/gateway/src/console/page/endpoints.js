@@ -18,10 +18,16 @@ export function endpointsView(context, workspaceId) {
   const title = h('h1', { tabindex: '-1' }, 'Endpoints');
   const list = h('ul', { class: 'cards' });
   const live = h('span', { class: 'quiet' });
+  const create = button('New endpoint', () => createEndpoint(context, workspaceId), { class: 'primary' });
   const empty = h(
-    'p',
-    { class: 'empty', hidden: true },
-    'No endpoints yet. An endpoint receives the events of this workspace.',
+    'div',
+    { class: 'panel empty', hidden: true },
+    h('p', {}, 'No endpoints yet.'),
+    h(
+      'p',
+      {},
+      'An endpoint is an https:// address of your program. It gets a signed request for each event of this workspace, such as a new task. Failed requests are repeated for about three days. “New endpoint” adds one and shows the secret that verifies its requests.',
+    ),
   );
   const show = keyedList(list, (/** @type {WebhookEndpoint} */ endpoint) => card(endpoint));
   const poll = new Poll(
@@ -37,7 +43,6 @@ export function endpointsView(context, workspaceId) {
     },
   );
   poll.now();
-  const create = button('New endpoint', () => createEndpoint(context, workspaceId), { class: 'primary' });
   return {
     title: 'Endpoints',
     element: h('div', {}, h('div', { class: 'heading' }, title, h('div', { class: 'row' }, live, create)), empty, list),

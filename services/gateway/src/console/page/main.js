@@ -9,7 +9,7 @@ import { hrefOf, parseRoute } from './routes.js';
 import { explain } from './words.js';
 
 /**
- * The delivery console: asks for an API key, and shows the view that the address names. The key is in the storage of this tab,
+ * The webhooks console: asks for an API key, and shows the view that the address names. The key is in the storage of this tab,
  * so that a reload keeps it; closing the tab deletes it. Keeps console.page.key.
  */
 
@@ -35,6 +35,9 @@ import { explain } from './words.js';
 const STORED_KEY = 'delivery-console-key';
 /** The announcements of a busy endpoint must not interrupt everything else that a screen reader reads. */
 const ANNOUNCE_EVERY_MS = 10_000;
+/** What has been done is in the page too, so its message goes away by itself. */
+const SAY_MS = 10_000;
+const NAME = 'Webhooks console';
 
 const viewBox = byId('view');
 const alertBox = byId('alert');
@@ -48,11 +51,15 @@ let view = null;
 /** @type {Context | null} */
 let context = null;
 let announcedAt = -ANNOUNCE_EVERY_MS;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let sayTimer;
 
 /** @param {string} text */
 function say(text) {
   fill(alertBox);
+  clearTimeout(sayTimer);
   fill(statusBox, text);
+  sayTimer = setTimeout(() => fill(statusBox), SAY_MS);
 }
 
 /** @param {unknown} error */
@@ -104,7 +111,7 @@ function show(next) {
   view = next;
   if (next === null) return;
   fill(viewBox, next.element);
-  document.title = `${next.title} · Delivery console`;
+  document.title = `${next.title} · ${NAME}`;
   if (!isFirst) next.focus();
 }
 
@@ -118,12 +125,19 @@ function go(route) {
 async function signIn(key) {
   const api = openApi(key);
   const { workspaces } = await api.listWorkspaces();
-  fill(workspaceSelect, ...workspaces.map(({ id, name }) => h('option', { value: id }, name)));
   if (workspaces.length === 0) throw new Refusal(403, { message: 'This key has access to no workspace.' });
+  // A key without the scope can do nothing here. A role may be another one in each workspace.
+  await api.listEndpoints(workspaces[0]?.id ?? '', new AbortController().signal).catch(refuseWithoutScope);
+  fill(workspaceSelect, ...workspaces.map(({ id, name }) => h('option', { value: id }, name)));
   sessionStorage.setItem(STORED_KEY, key);
   context = { api, say, fail, announce, onPoll, go };
   sessionBox.hidden = false;
   render();
+}
+
+/** @param {unknown} error */
+function refuseWithoutScope(error) {
+  if (error instanceof Refusal && error.code === 'insufficient_scope') throw error;
 }
 
 /** @param {string} [reason] */
@@ -141,7 +155,7 @@ function signOut(reason) {
 
 /** @param {string} [reason] */
 function askForKey(reason = '') {
-  document.title = 'Delivery console';
+  document.title = NAME;
   const alert = h('div', { role: 'alert', class: 'alert' }, reason);
   // Without a name, and with a policy that forbids sending forms, the key cannot become part of an address.
   const field = h('input', {
@@ -168,14 +182,14 @@ function askForKey(reason = '') {
         });
       },
     },
-    h('h1', {}, 'Webhook deliveries'),
+    h('h1', {}, NAME),
     h('p', {}, 'See what was sent to your endpoints, how they answered, and send it again.'),
     h('label', { for: 'key' }, 'API key'),
     field,
     h(
       'p',
       { id: 'key-hint', class: 'quiet' },
-      'Of an owner or admin, with the scopes read and admin. It stays in this tab, until you close it or choose Remove key.',
+      'Use a full-access key of a workspace owner or admin. It is kept in this tab only, until you close it or remove it.',
     ),
     alert,
     h('div', { class: 'actions' }, submit),

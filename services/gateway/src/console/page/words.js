@@ -5,18 +5,26 @@ import { h, setText } from './dom.js';
 
 /** The page in words: states, times, and what to do about an error. */
 
-/** @type {Readonly<Record<string, string>>} */
+/**
+ * What to do, where the message of the service does not say it already.
+ * @type {Readonly<Record<string, string>>}
+ */
 const ADVICE = {
   authorization_required: 'Enter an API key.',
   authorization_malformed: 'Enter the API key as it was shown when it was created.',
-  api_key_invalid: 'The key is wrong, revoked or expired. Enter another one.',
-  token_invalid: 'The token is wrong or expired. Enter another one, or an API key.',
-  insufficient_scope: 'The console needs a key with the scopes read and admin. Enter another key.',
   forbidden: 'Only owners and admins of a workspace manage its webhooks. Choose another workspace, or ask an owner.',
   not_found: 'It was deleted, or this key has no access to it.',
   endpoint_limit_reached: 'Delete an endpoint that is no longer needed first.',
   unavailable: 'Wait a moment and try again.',
   internal: 'Try again. If it stays, report it to the operator.',
+};
+
+/**
+ * In place of the message of the service, which speaks to programs.
+ * @type {Readonly<Record<string, string>>}
+ */
+const INSTEAD = {
+  insufficient_scope: 'This key is read-only. Webhooks need a full-access key of a workspace owner or admin.',
 };
 
 /** @type {Readonly<Record<string, string>>} */
@@ -28,7 +36,7 @@ const FAILURES = {
   connect_timeout: 'No connection could be made in time.',
   tls_error: 'TLS failed. Check the certificate of the endpoint.',
   timeout: 'The endpoint did not answer within 10 seconds.',
-  http_status: 'The endpoint answered with a status that is not 2xx.',
+  http_status: 'The endpoint answered with an error status.',
   invalid_response: 'The answer of the endpoint is not valid HTTP.',
   interrupted: 'The service stopped during the attempts before, so nothing was sent this time.',
 };
@@ -37,7 +45,8 @@ const FAILURES = {
 export function explain(error) {
   if (!(error instanceof Refusal)) return `The page failed: ${String(error)}. Reload it.`;
   if (error.status === 0) return 'The service cannot be reached. Check the network connection.';
-  const sentences = [sentence(error.message.replaceAll('`', '')), ADVICE[error.code] ?? ''];
+  const message = INSTEAD[error.code] ?? sentence(error.message.replaceAll('`', ''));
+  const sentences = [message, ADVICE[error.code] ?? ''];
   if (error.retryAfterSeconds !== undefined) sentences.push(`Try again in ${seconds(error.retryAfterSeconds)}.`);
   if (error.requestId !== undefined && error.status >= 500) sentences.push(`Request id: ${error.requestId}.`);
   return sentences.filter((text, index, all) => text !== '' && all.indexOf(text) === index).join(' ');
@@ -105,18 +114,27 @@ function eventTypesText(eventTypes) {
 
 /**
  * @param {WebhookDelivery} delivery
- * @returns {{ kind: 'good' | 'bad' | 'waiting', label: string }}
+ * @param {boolean} isEnabled of its endpoint: nothing is sent to a disabled one
+ * @returns {{ kind: 'good' | 'bad' | 'waiting' | 'off', label: string }}
  */
-export function deliveryState({ status, attemptCount }) {
+export function deliveryState({ status, attemptCount }, isEnabled) {
   if (status === 'succeeded') return { kind: 'good', label: 'Succeeded' };
   if (status === 'failed') return { kind: 'bad', label: 'Failed' };
+  if (!isEnabled) return { kind: 'off', label: 'Waiting' };
   return attemptCount === 0 ? { kind: 'waiting', label: 'Pending' } : { kind: 'waiting', label: 'Retrying' };
 }
 
-/** @param {WebhookDelivery} delivery */
-export function deliveryText({ attemptCount, lastStatusCode, lastError, nextAttemptAt }) {
-  const answer = lastStatusCode === null ? (lastError ?? '') : `HTTP ${lastStatusCode}`;
-  const next = nextAttemptAt === null ? '' : `next attempt ${relative(nextAttemptAt)}`;
+/** When a delivery to a disabled endpoint goes on. */
+export const WHEN_ENABLED = 'when the endpoint is enabled';
+
+/**
+ * @param {WebhookDelivery} delivery
+ * @param {boolean} isEnabled of its endpoint
+ */
+export function deliveryText({ attemptCount, lastStatusCode, lastError, nextAttemptAt }, isEnabled) {
+  const answer = lastStatusCode === null ? failureText(lastError).replace(/\.$/, '') : `HTTP ${lastStatusCode}`;
+  const when = nextAttemptAt === null ? '' : isEnabled ? relative(nextAttemptAt) : WHEN_ENABLED;
+  const next = when === '' ? '' : `next attempt ${when}`;
   return [attemptCount === 0 ? '' : count(attemptCount, 'attempt'), answer, next].filter(Boolean).join(' · ');
 }
 

@@ -1,0 +1,31 @@
+import { html, type Html } from './html.ts';
+import type { Page, Site } from './layout.ts';
+import { form } from './parts.ts';
+
+interface ConfirmPage {
+  readonly csrf: string;
+  readonly title: string;
+  readonly heading: Html;
+  /** What follows. */
+  readonly text: string;
+  /** The path of the form that does it. */
+  readonly action: string;
+  readonly label: string;
+}
+
+/** Asks before something that cannot be undone. */
+export function confirmPage(site: Site, { csrf, title, heading, text, action, label }: ConfirmPage): Page {
+  return {
+    title,
+    body: html`<h1>${heading}</h1>
+      <p>${text}</p>
+      ${form(
+        site.path(action),
+        { csrf },
+        html`<div class="choices">
+          <button type="submit" class="danger">${label}</button>
+          <a class="button plain" href="${site.path('/account')}">Cancel</a>
+        </div>`,
+      )}`,
+  };
+}

@@ -1,0 +1,32 @@
+import { rows } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
+
+export interface WorkspaceChoice {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Names of workspaces and people for pages, from the records of the sync service. */
+export interface WorkspaceReads {
+  /** Those of the person, by name. */
+  listOf(userId: string): Promise<WorkspaceChoice[]>;
+  /** Null for an unknown person. */
+  nameOfPerson(userId: string): Promise<string | null>;
+}
+
+export function workspaceReads(knex: Knex): WorkspaceReads {
+  return {
+    // Index workspace_members (user_id).
+    listOf: (userId) =>
+      rows<WorkspaceChoice>(
+        knex,
+        `select w.id, w.name from sync.workspace_members m join sync.workspaces w on w.id = m.workspace_id
+          where m.user_id = :userId order by w.name, w.id`,
+        { userId },
+      ),
+    nameOfPerson: async (userId) => {
+      const [found] = await rows<{ name: string }>(knex, `select name from sync.users where id = :userId`, { userId });
+      return found?.name ?? null;
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import type { StaticFile } from './static-answer.ts';
+
+/** A page and the files it is made of, by the last segment of their path. */
+export interface PageFiles {
+  readonly page: StaticFile;
+  readonly files: ReadonlyMap<string, StaticFile>;
+  /** The hash of all files. */
+  readonly version: string;
+}
+
+/**
+ * Writes the hash of all files of a page into their addresses, `<folder>/<hash>/<file>`, so that a browser loads each of them once
+ * and asks for none again until one has changed. Modules that import each other by relative paths get the same hash.
+ */
+export function pageFiles(folder: string, page: StaticFile, files: PageFiles['files']): PageFiles {
+  const hash = createHash('sha256');
+  for (const [name, { bytes }] of files) hash.update(`${name} ${bytes.length} `).update(bytes);
+  const version = hash.digest('hex').slice(0, 16);
+  const html = page.bytes.toString().replaceAll(`="${folder}/`, `="${folder}/${version}/`);
+  return { page: { ...page, bytes: Buffer.from(html) }, files, version };
+}
+
+/** Pages link to the account of a person, which is at another origin. */
+export function withAccount({ bytes }: StaticFile, accountUrl: string): Buffer {
+  return Buffer.from(bytes.toString().replaceAll('{account}', accountUrl));
+}
