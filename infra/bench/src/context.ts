@@ -3,6 +3,7 @@ import type { Target } from './target.ts';
 import type { Peer } from './peer.ts';
 import type { PlotLine } from './plot.ts';
 import type { ReportRow } from './report.ts';
+import type { Sizes } from './sizes.ts';
 
 /** What a benchmark measures. Each one gets a new system, so that the data of another does not change its results. */
 export interface BenchmarkContext {
@@ -12,7 +13,7 @@ export interface BenchmarkContext {
   readonly authority: TestAuthority;
   readonly rounds: number;
   readonly seconds: number;
-  readonly isFull: boolean;
+  readonly sizes: Sizes;
   readonly print: (text: string) => void;
 }
 

@@ -56,6 +56,20 @@ export function cpuMsOf(pids: readonly number[]): number | null {
   return times.every((time) => time !== undefined) ? times.reduce((sum, time) => sum + time, 0) : null;
 }
 
+/** The CPU time of these processes and all their descendants; NaN without `/proc`. */
+export function cpuMsOfTrees(roots: readonly number[]): number {
+  const processes = readProcesses();
+  return processes === null ? Number.NaN : roots.reduce((sum, root) => sum + sumOfTree(processes, root), 0);
+}
+
+/** A process and all its descendants; only itself without `/proc`. */
+export function treeOf(root: number): readonly number[] {
+  const byParent = Map.groupBy(readProcesses() ?? [], ({ parent }) => parent);
+  const tree = [root];
+  for (const one of tree) tree.push(...(byParent.get(one) ?? []).map(({ pid }) => pid));
+  return tree;
+}
+
 /** The share of the machine that other programs used: all busy time minus that of this process and its descendants. */
 export class OtherProcesses {
   #from: { readonly machine: MachineTime; readonly oursMs: number } | null = readTimes();
@@ -75,9 +89,16 @@ export class OtherProcesses {
 function readTimes(): { machine: MachineTime; oursMs: number } | null {
   try {
     const machine = parseMachine(readFileSync('/proc/stat', 'utf8'));
+    return { machine, oursMs: sumOfTree(readProcesses() ?? [], process.pid) };
+  } catch {
+    return null;
+  }
+}
+
+function readProcesses(): readonly ProcessTime[] | null {
+  try {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-    const processes = pids.flatMap((pid) => readProcess(Number(pid)) ?? []);
-    return { machine, oursMs: sumOfTree(processes, process.pid) };
+    return pids.flatMap((pid) => readProcess(Number(pid)) ?? []);
   } catch {
     return null;
   }

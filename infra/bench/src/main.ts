@@ -4,6 +4,7 @@
  */
 import { readOptions, runTask, UserError } from '@wts/local';
 import { setTimeout as pause } from 'node:timers/promises';
+import { compareWith } from './against/compare.ts';
 import { OtherProcesses } from './cpu.ts';
 import { commitLine, machineLine } from './machine.ts';
 import { BENCHMARK_NAMES, BENCHMARKS, type Benchmark, type BenchmarkName } from './benchmarks.ts';
@@ -11,6 +12,7 @@ import { PEER_VERSIONS } from './peer.ts';
 import { percent, table } from './report.ts';
 import { keep, QUIET_SHARE_MAX, type KeptResult } from './results.ts';
 import type { BenchmarkResult, BenchmarkContext } from './context.ts';
+import { FULL, QUICK, type Sizes } from './sizes.ts';
 import { openSystem, type MeasuredSystem } from './system.ts';
 
 const USAGE = `npm run bench [-- options]
@@ -19,6 +21,7 @@ const USAGE = `npm run bench [-- options]
   --full         use the largest sizes and longer rounds, and keep the results in infra/bench/results
   --keep         keep the results of a shorter run
   --only A,B     run only these benchmarks: ${BENCHMARK_NAMES.join(', ')}
+  --against C    start this working copy and commit C beside each other, and compare them by turns
   --rounds N     number of rounds, default 3; the middle one counts
   --seconds N    length of a round, default 3, with --full 5
   --help         print this text
@@ -33,6 +36,8 @@ const IDLE_CHECK_MS = 2_000;
 interface Options {
   readonly names: readonly BenchmarkName[];
   readonly withPeer: boolean;
+  /** Another commit to compare with. */
+  readonly against: string | null;
   readonly isFull: boolean;
   readonly keeps: boolean;
   readonly rounds: number;
@@ -44,6 +49,8 @@ const beganMs = performance.now();
 await runTask(async (stack) => {
   const options = checkedOptions();
   if (options === null) return 0;
+  if (options.against !== null)
+    return compareWith(stack, options.against, { ...options, sizes: sizesOf(options), print });
   await printHeader(options);
   const measured: Record<string, KeptResult> = {};
   const left = [...options.names];
@@ -72,6 +79,7 @@ function checkedOptions(): Options | null {
   const values = readOptions(USAGE, {
     only: { type: 'string', default: BENCHMARK_NAMES.join(',') },
     peer: { type: 'boolean', default: false },
+    against: { type: 'string' },
     full: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '3' },
@@ -82,13 +90,17 @@ function checkedOptions(): Options | null {
   const unknown = wanted.filter((name) => !(BENCHMARK_NAMES as readonly string[]).includes(name));
   if (unknown.length > 0)
     throw new UserError(`There is no benchmark ${unknown.join(', ')}. Choose from ${BENCHMARK_NAMES.join(', ')}.`);
+  const { peer, full, keep: keeps } = values;
+  if (values.against !== undefined && (peer || full || keeps))
+    throw new UserError('--against compares two commits only. Leave out --peer, --full and --keep.');
   return {
     names: BENCHMARK_NAMES.filter((name) => wanted.includes(name)),
-    withPeer: values.peer,
-    isFull: values.full,
-    keeps: values.full || values.keep,
+    withPeer: peer,
+    against: values.against ?? null,
+    isFull: full,
+    keeps: full || keeps,
     rounds: wholeNumber('rounds', values.rounds),
-    seconds: wholeNumber('seconds', values.seconds ?? (values.full ? '5' : '3')),
+    seconds: wholeNumber('seconds', values.seconds ?? (full ? '5' : '3')),
   };
 }
 
@@ -111,6 +123,10 @@ async function printHeader(options: Options): Promise<void> {
     console.log('Other programs use the CPU: ratios may be reliable, single figures are not.');
 }
 
+function sizesOf({ isFull }: Options): Sizes {
+  return isFull ? FULL : QUICK;
+}
+
 function secondsOf(name: BenchmarkName, { isFull }: Options): number {
   const { seconds, secondsFull } = BENCHMARKS[name];
   return isFull ? secondsFull : seconds;
@@ -123,7 +139,7 @@ async function runBenchmark(
   options: Options,
 ): Promise<KeptResult | null> {
   const { measure, start }: Benchmark = BENCHMARKS[name];
-  const { names, withPeer, isFull, rounds, seconds } = options;
+  const { names, withPeer, rounds, seconds } = options;
   print(`${name} (${names.indexOf(name) + 1} of ${names.length}), about ${secondsOf(name, options)} s`);
   const startedMs = performance.now();
   const others = new OtherProcesses();
@@ -140,7 +156,7 @@ async function runBenchmark(
         authority,
         rounds,
         seconds,
-        isFull,
+        sizes: sizesOf(options),
         print: (text) => print(`  ${text}`),
       };
       const result = await withTimeout(

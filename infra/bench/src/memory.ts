@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { WebSocket } from 'ws';
@@ -9,15 +9,31 @@ const MEGABYTE = 1024 * 1024;
 const COLLECT_MS = 20_000;
 
 /** The resident memory of these processes together. */
-export function residentMb(processes: readonly TargetProcess[]): number {
-  return processes.reduce((sum, { pid }) => sum + residentKb(pid) / 1024, 0);
+export function residentMb(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + residentKb(pid) / 1024, 0);
 }
 
+/** The resident memory of these processes, of which a page that several of them share counts once. */
+export function proportionalMb(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + proportionalKb(pid) / 1024, 0);
+}
+
+function proportionalKb(pid: number): number {
+  try {
+    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    // Another user's process, or a system without /proc.
+    return residentKb(pid);
+  }
+}
+
+/** A process that has ended since it was listed, such as a worker of PostgreSQL, holds nothing. */
 function residentKb(pid: number): number {
   try {
     return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
   } catch {
-    return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }).trim());
+    const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
+    return Number(stdout.trim());
   }
 }
 
@@ -35,7 +51,8 @@ export async function peakWhile<T>(
   processes: readonly TargetProcess[],
   work: () => Promise<T>,
 ): Promise<Peak & { result: T }> {
-  const groups = [processes, ...processes.map((one) => [one])];
+  const all = processes.map(({ pid }) => pid);
+  const groups = [all, ...all.map((pid) => [pid])];
   const before = groups.map(residentMb);
   const peaks = [...before];
   const sample = (): void => {

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createTask, type Target } from './target.ts';
 import { cloneTasks } from './seed.ts';
+import { growPeerLog, PEER_KEY } from './rows/peer-log.ts';
 
 const exec = promisify(execFile);
 const FOLDER = join(import.meta.dirname, '..', 'peers');
@@ -59,13 +60,14 @@ export async function openPeer(testSystem: TestSystem, nodeOptions: string): Pro
   const target: Target = {
     name: `Strata ${PACKAGES['@stratasync/server']}`,
     baseUrl: await untilReady(server, baseUrl),
-    apiKey: 'bench',
+    apiKey: PEER_KEY,
     userId,
     workspaceId,
     processes: () => [{ name: 'strata', pid: server.pid, log: LOG }],
     log: { table: 'strata.sync_actions', positionColumn: 'id' },
     seedTasks: async (count) =>
       cloneTasks(database.url, { table: 'strata.tasks', modelId: await createTask(target), count }),
+    growLog: (entries) => growPeerLog(testSystem, entries),
   };
   return { ...target, [Symbol.asyncDispose]: async () => void (await server.stop('SIGTERM', STOP_MS)) };
 }

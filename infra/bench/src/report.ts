@@ -18,16 +18,21 @@ export const ms = (value: number): string => `${value.toFixed(2)} ms`;
 export const percent = (share: number | null): string => (share === null ? 'unknown' : `${Math.round(share * 100)} %`);
 
 /** The ratio of the medians, and the range of the rounds. */
-export function ratioText(ratio: Ratio | null): string {
+export function ratioText(ratio: Ratio | null, digits = 1): string {
   if (ratio === null) return '';
   const { middle, least, most } = ratio;
-  const of = (value: number): string => value.toFixed(value < 10 ? 1 : 0);
+  const of = (value: number): string => value.toFixed(value < 10 ? digits : 0);
   return of(least) === of(most) ? `${of(middle)}x` : `${of(middle)}x (${of(least)}-${of(most)})`;
 }
 
 /** Null without a peer. */
 export function reaches(ratio: Ratio | null, least: number): boolean | null {
   return ratio === null ? null : ratio.middle >= least;
+}
+
+/** Null without a peer. */
+export function isMost(ratio: Ratio | null, most: number): boolean | null {
+  return ratio === null ? null : ratio.middle <= most;
 }
 
 /** Combines the goals of one row: one missed goal decides, also when others are unknown. */

@@ -1,4 +1,4 @@
-import { Client, escapeIdentifier } from 'pg';
+import { Client, escapeIdentifier, type Pool } from 'pg';
 
 export interface Seed {
   /** With the name of its schema. */
@@ -27,11 +27,7 @@ export async function cloneTasks(databaseUrl: string, { table, modelId, count, c
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const { rows } = await client.query<{ name: string }>(
-      `select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped`,
-      [table],
-    );
-    const columns = rows.map(({ name }) => name);
+    const columns = await columnsOf(client, table);
     const values = columns.map((name) => COLUMNS[name] ?? `model.${escapeIdentifier(name)}`);
     // The lateral subquery runs once per row, because the record needs the same id as the column.
     await client.query(
@@ -53,4 +49,14 @@ export async function cloneTasks(databaseUrl: string, { table, modelId, count, c
   } finally {
     await client.end();
   }
+}
+
+/** The columns that an INSERT may set. */
+export async function columnsOf(client: Client | Pool, table: string): Promise<readonly string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select attname as name from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+    [table],
+  );
+  return rows.map(({ name }) => name);
 }

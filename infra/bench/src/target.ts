@@ -1,5 +1,7 @@
 import type { TestSystem } from '@wts/testkit';
 import { cloneTasks } from './seed.ts';
+import { peopleOf } from './people.ts';
+import { growLog, type LargeLog } from './rows/deltas.ts';
 import { mutate, openClients, type Writer } from './traffic.ts';
 
 /** A process between a client and PostgreSQL. */
@@ -19,6 +21,10 @@ export interface Target extends Writer {
   readonly log: { readonly table: string; readonly positionColumn: string };
   /** Loads tasks like those of clients directly into the database. */
   readonly seedTasks: (count: number) => Promise<void>;
+  /** Fills the log with entries of many groups. */
+  readonly growLog: (entries: number, statisticsMs: number) => Promise<LargeLog>;
+  /** Creates people with a workspace each. The peer knows one person only. */
+  readonly people?: (count: number) => Promise<readonly Writer[]>;
 }
 
 export function targetOf(testSystem: TestSystem): Target {
@@ -43,6 +49,8 @@ export function targetOf(testSystem: TestSystem): Target {
         count,
         counter: 'sync.task_counters',
       }),
+    growLog: (entries, statisticsMs) => growLog(testSystem, target, { entries, statisticsMs }),
+    people: (count) => peopleOf(testSystem, count),
   };
   return target;
 }

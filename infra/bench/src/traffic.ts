@@ -3,7 +3,7 @@ import type { MutateReply } from '@wts/contracts';
 import { Pool } from 'undici';
 
 /** A task of ordinary size. */
-export function newTask(workspaceId: string): { modelId: string; payload: Record<string, unknown> } {
+function newTask(workspaceId: string): { modelId: string; payload: Record<string, unknown> } {
   return {
     modelId: randomUUID(),
     payload: { workspaceId, title: 'Write down what the migration needs', description: 'x'.repeat(120), priority: 2 },

@@ -1,4 +1,5 @@
 import type { Target } from '../target.ts';
+import { GOALS } from '../goals.ts';
 import { peakWhile, type Peak } from '../memory.ts';
 import type { ReportRow } from '../report.ts';
 import { count, number, ratioText, reaches } from '../report.ts';
@@ -6,32 +7,31 @@ import { alternate, median, ratioOf } from '../rounds.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';
 
-const TASKS = 50_000;
 const SHAPES = [
-  { clients: 1, ratioMin: 4 },
-  { clients: 10, ratioMin: 5 },
+  { clients: 1, goal: GOALS.bootstrapOne },
+  { clients: 10, goal: GOALS.bootstrapTen },
 ] as const;
-const MEASURE_MS = 1_000;
 const MARK = Buffer.from('{"__class":"Task"');
 
 /**
  * Rows per second when clients load a whole workspace: one client, and ten in parallel. A change before each round prevents
  * the reuse of an earlier snapshot; ten parallel clients may share one, as they do after a restart of the server.
  */
-export async function bootstrapRows({ ours, peer, rounds, print }: BenchmarkContext): Promise<BenchmarkResult> {
+export async function bootstrapRows({ ours, peer, rounds, sizes, print }: BenchmarkContext): Promise<BenchmarkResult> {
+  const { bootstrapTasks: tasks, bootstrapMs: forMs } = sizes;
   for (const target of peer === null ? [ours] : [ours, peer]) {
-    await target.seedTasks(TASKS);
-    await load(target, 1, TASKS);
-    print(`${target.name} has ${count(TASKS)} tasks`);
+    await target.seedTasks(tasks);
+    await load(target, 1, { rowsMin: tasks, forMs });
+    print(`${target.name} has ${count(tasks)} tasks`);
   }
   const rows: ReportRow[] = [];
   const raw: Record<string, unknown> = {};
-  for (const { clients, ratioMin } of SHAPES) {
+  for (const { clients, goal } of SHAPES) {
     const measured = await alternate<'ours' | 'peer', Loaded>(rounds, {
-      ours: () => load(ours, clients, TASKS),
-      peer: peer === null ? undefined : () => load(peer, clients, TASKS),
+      ours: () => load(ours, clients, { rowsMin: tasks, forMs }),
+      peer: peer === null ? undefined : () => load(peer, clients, { rowsMin: tasks, forMs }),
     });
-    const what = `bootstrap of ${count(TASKS)} tasks, ${clients === 1 ? 'one client' : 'ten clients'}`;
+    const what = `bootstrap of ${count(tasks)} tasks, ${clients === 1 ? 'one client' : 'ten clients'}`;
     raw[what] = measured;
     const ratio = ratioOf(measured.ours.map(rate), measured.peer.map(rate));
     rows.push({
@@ -39,8 +39,8 @@ export async function bootstrapRows({ ours, peer, rounds, print }: BenchmarkCont
       ours: textOf(measured.ours),
       against: peer === null ? '' : `${peer.name} ${textOf(measured.peer)}`,
       ratio: ratioText(ratio),
-      goal: `>= ${ratioMin}x`,
-      isReached: reaches(ratio, ratioMin),
+      goal: `>= ${goal.ratioMin}x`,
+      isReached: reaches(ratio, goal.ratioMin),
     });
     print(`${what}: ${rows.at(-1)?.ours}; ${rows.at(-1)?.against}`);
   }
@@ -57,15 +57,19 @@ const textOf = (all: readonly Loaded[]): string =>
   `${number(median(all, rate).perSecond)} rows/s, +${number(median(all, ({ grownMb }) => grownMb).grownMb)} MB`;
 
 /**
- * Loads everything with `clients` in parallel, repeatedly for a second, because a single response may be too quick to measure.
+ * Loads everything with `clients` in parallel, repeatedly.
  * Throws when a response has fewer rows than the workspace.
  */
-export async function load(target: Target, clients: number, rowsMin: number): Promise<Loaded> {
+export async function load(
+  target: Target,
+  clients: number,
+  { rowsMin, forMs }: { readonly rowsMin: number; readonly forMs: number },
+): Promise<Loaded> {
   const pool = openClients(target.baseUrl, clients);
   let [rows, bytes, ms] = [0, 0, 0];
   try {
     const { result: _, ...peak } = await peakWhile(target.processes(), async () => {
-      while (ms < MEASURE_MS) {
+      while (ms < forMs) {
         await mutate(pool, target, 1);
         const startedMs = performance.now();
         const responses = await Promise.all(Array.from({ length: clients }, () => readAll(pool, target)));

@@ -2,6 +2,8 @@ import { tokenMinter } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
 import type { TestSystem } from '@wts/testkit';
 import { cpuMsOf } from '../cpu.ts';
+import { GOALS } from '../goals.ts';
+import type { Sizes } from '../sizes.ts';
 import type { Target, TargetProcess } from '../target.ts';
 import { subscribeAtHead, untilReceived, type SocketAddress } from '../subscriber.ts';
 import { inParallel } from '../load.ts';
@@ -11,10 +13,7 @@ import { alternate, median, ratioOf } from '../rounds.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';
 
-const SOCKETS = 500;
-const ACTIONS = 400;
 const WRITERS = 8;
-const RATIO_MIN = 2.5;
 const SILENT_MS = 2_000;
 const DEADLINE_MS = 60_000;
 
@@ -23,12 +22,15 @@ const DEADLINE_MS = 60_000;
  * ours may put several actions into one frame. Measured once at the sync process, as the peer's sockets are, and once through
  * the gateway, which is one more process.
  */
-export async function fanoutRows({ testSystem, ours, peer, rounds }: BenchmarkContext): Promise<BenchmarkResult> {
+export async function fanoutRows(context: BenchmarkContext): Promise<BenchmarkResult> {
+  const { testSystem, ours, peer, rounds, sizes } = context;
+  const { sockets } = sizes.fanout;
+  const { ratioMin } = GOALS.fanout;
   const sync = ours.processes().find(({ name }) => name === 'sync');
   const measured = await alternate<'ours' | 'gateway' | 'peer', Delivered>(rounds, {
-    ours: () => measure(ours, sync === undefined ? [] : [sync], syncAddress(testSystem)),
-    peer: peer === null ? undefined : () => measure(peer, peer.processes()),
-    gateway: () => measure(ours, ours.processes()),
+    ours: () => fanOut(ours, sizes.fanout, sync === undefined ? [] : [sync], syncAddress(testSystem)),
+    peer: peer === null ? undefined : () => fanOut(peer, sizes.fanout),
+    gateway: () => fanOut(ours, sizes.fanout),
   });
   const theirs = measured.peer.map(rate);
   const row = (what: string, all: readonly Delivered[]): ReportRow => {
@@ -38,14 +40,14 @@ export async function fanoutRows({ testSystem, ours, peer, rounds }: BenchmarkCo
       ours: textOf(median(all, rate)),
       against: peer === null ? '' : `${peer.name} ${textOf(median(measured.peer, rate))}`,
       ratio: ratioText(ratio),
-      goal: `>= ${RATIO_MIN}x`,
-      isReached: reaches(ratio, RATIO_MIN),
+      goal: `>= ${ratioMin}x`,
+      isReached: reaches(ratio, ratioMin),
     };
   };
-  const through = row(`actions to ${SOCKETS} sockets, through the gateway`, measured.gateway);
+  const through = row(`actions to ${sockets} sockets, through the gateway`, measured.gateway);
   return {
     rows: [
-      row(`actions to ${SOCKETS} sockets of one process`, measured.ours),
+      row(`actions to ${sockets} sockets of one process`, measured.ours),
       // The goal is for one process; the ratio through the gateway is for information.
       { ...through, goal: '', isReached: null },
     ],
@@ -53,7 +55,7 @@ export async function fanoutRows({ testSystem, ours, peer, rounds }: BenchmarkCo
   };
 }
 
-interface Delivered {
+export interface Delivered {
   readonly perSecond: number;
   readonly framesPerSecond: number;
   /** Of the processes between writer and sockets, per delivered action. */
@@ -79,23 +81,24 @@ function syncAddress(testSystem: TestSystem): SocketAddress {
   };
 }
 
-async function measure(
+export async function fanOut(
   target: Target,
-  processes: readonly TargetProcess[],
+  { sockets: count, actions }: Sizes['fanout'],
+  processes: readonly TargetProcess[] = target.processes(),
   address?: SocketAddress,
 ): Promise<Delivered> {
-  const sockets = await subscribeAtHead(target, SOCKETS, 'count', address);
+  const sockets = await subscribeAtHead(target, count, 'count', address);
   const pool = openClients(target.baseUrl, WRITERS);
   const cpuMs = (): number | null => cpuMsOf(processes.map(({ pid }) => pid));
   try {
     const before = cpuMs();
     const frames = sockets.reduce((sum, socket) => sum + socket.frames, 0);
     const startedMs = performance.now();
-    await inParallel(WRITERS, ACTIONS, () => mutate(pool, target, 1));
-    const lastMs = await untilReceived(sockets, ACTIONS * SOCKETS, SILENT_MS, DEADLINE_MS);
+    await inParallel(WRITERS, actions, () => mutate(pool, target, 1));
+    const lastMs = await untilReceived(sockets, actions * count, SILENT_MS, DEADLINE_MS);
     const seconds = (lastMs - startedMs) / 1000;
     const after = cpuMs();
-    const delivered = sockets.reduce((sum, { actions }) => sum + actions, 0);
+    const delivered = sockets.reduce((sum, socket) => sum + socket.actions, 0);
     return {
       perSecond: delivered / seconds,
       framesPerSecond: (sockets.reduce((sum, socket) => sum + socket.frames, 0) - frames) / seconds,

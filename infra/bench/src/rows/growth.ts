@@ -1,4 +1,5 @@
 import type { Target } from '../target.ts';
+import { GOALS } from '../goals.ts';
 import { closedLoop, type Measured } from '../load.ts';
 import type { PlotLine } from '../plot.ts';
 import { count, number, type ReportRow } from '../report.ts';
@@ -6,19 +7,9 @@ import { alternate, median } from '../rounds.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';
 import { load, type Loaded } from './bootstrap.ts';
-import { growLog, readPages } from './deltas.ts';
+import { readPages, type LargeLog } from './deltas.ts';
 import { measureLatency, type Latency } from './live.ts';
-import { growPeerLog } from './peer-log.ts';
 
-export interface GrowthSizes {
-  readonly tasks: readonly number[];
-  readonly groups: readonly number[];
-  readonly sockets: readonly number[];
-}
-
-export const QUICK: GrowthSizes = { tasks: [10_000, 100_000], groups: [1, 10, 100], sockets: [10, 100, 1_000] };
-export const FULL: GrowthSizes = { ...QUICK, tasks: [10_000, 100_000, 1_000_000] };
-const LOG_ENTRIES = 200_000;
 /** A pace that both can keep with a thousand sockets, because the benchmark measures cost and not overload. */
 const PACE_PER_SECOND = 20;
 const SECONDS_MAX = 3;
@@ -26,15 +17,14 @@ const SECONDS_MAX = 3;
 const LARGE_TASKS = 1_000_000;
 /** The heap grows to its usual size with the first responses, which do not count. */
 const WARM_UPS = 3;
-/** The heap varies by itself. The goal is that a hundred times as many tasks do not make it larger. */
-const FLAT = { ratioMax: 1.5, growthMin: 100 };
 
 /** Measures how costs grow with the number of tasks, sockets and groups. */
-export async function growthLines(context: BenchmarkContext, sizes: GrowthSizes): Promise<BenchmarkResult> {
+export async function growthLines(context: BenchmarkContext): Promise<BenchmarkResult> {
+  const { growth: sizes } = context.sizes;
   const lines = new LineCollector(context);
   await overTasks(lines, sizes.tasks);
   await overSockets(lines, sizes.sockets);
-  await overGroups(lines, sizes.groups);
+  await overGroups(lines, sizes.groups, sizes.entries);
   return { rows: memoryRows(context, lines.all), lines: lines.all, raw: lines.all };
 }
 
@@ -84,17 +74,24 @@ class LineCollector {
   }
 }
 
-async function overTasks(lines: LineCollector, sizes: readonly number[]): Promise<void> {
-  const { rounds, seconds, print } = lines.context;
+async function overTasks(lines: LineCollector, counts: readonly number[]): Promise<void> {
+  const {
+    rounds,
+    seconds,
+    sizes: { bootstrapMs: forMs },
+    print,
+  } = lines.context;
   let seeded = 0;
-  for (const tasks of sizes) {
+  for (const tasks of counts) {
     for (const target of lines.targets) await target.seedTasks(tasks - seeded);
     print(`loaded ${count(tasks)} tasks`);
     for (let time = 0; seeded === 0 && time < WARM_UPS; time += 1)
-      await lines.measure(1, (target) => load(target, 10, tasks));
+      await lines.measure(1, (target) => load(target, 10, { rowsMin: tasks, forMs }));
     seeded = tasks;
     const axis = 'tasks in the workspace';
-    const loaded = await lines.measure<Loaded>(tasks >= LARGE_TASKS ? 1 : rounds, (target) => load(target, 1, tasks));
+    const loaded = await lines.measure<Loaded>(tasks >= LARGE_TASKS ? 1 : rounds, (target) =>
+      load(target, 1, { rowsMin: tasks, forMs }),
+    );
     lines.add({ name: 'bootstrap, each 1,000', unit: 'ms', axis }, tasks, loaded, ({ perSecond }) => 1e6 / perSecond);
     lines.add({ name: MEMORY, unit: 'MB', axis }, tasks, loaded, ({ peakMb }) => peakMb);
     const changed = await lines.measure<Measured>(rounds, (target) => changes(target, Math.min(seconds, SECONDS_MAX)));
@@ -107,7 +104,12 @@ async function overSockets(lines: LineCollector, sizes: readonly number[]): Prom
   const axis = 'sockets';
   for (const sockets of sizes) {
     const received = await lines.measure<Latency>(rounds, (target) =>
-      measureLatency(target, { perSecond: PACE_PER_SECOND, seconds: Math.min(seconds, SECONDS_MAX), sockets }),
+      measureLatency(target, {
+        perSecond: PACE_PER_SECOND,
+        seconds: Math.min(seconds, SECONDS_MAX),
+        warmUpSeconds: lines.context.sizes.warmUpSeconds,
+        sockets,
+      }),
     );
     lines.add(
       { name: 'to the last socket, p50', unit: 'ms', axis },
@@ -120,19 +122,27 @@ async function overSockets(lines: LineCollector, sizes: readonly number[]): Prom
   }
 }
 
-async function overGroups(lines: LineCollector, sizes: readonly number[]): Promise<void> {
-  const { testSystem, ours, peer, rounds, seconds, print } = lines.context;
-  const logs = new Map([[ours, await growLog(testSystem, ours, LOG_ENTRIES)]]);
-  if (peer !== null) logs.set(peer, await growPeerLog(testSystem, LOG_ENTRIES));
-  print(`the log has ${count(LOG_ENTRIES)} entries`);
+async function overGroups(lines: LineCollector, sizes: readonly number[], entries: number): Promise<void> {
+  const {
+    rounds,
+    seconds,
+    sizes: {
+      deltas: { page },
+      statisticsMs,
+    },
+    print,
+  } = lines.context;
+  const logs = new Map<Target, LargeLog>();
+  for (const target of lines.targets) logs.set(target, await target.growLog(entries, statisticsMs));
+  print(`the log has ${count(entries)} entries`);
   for (const groups of sizes) {
     const read = await lines.measure<Measured>(rounds, async (target) => {
       const log = logs.get(target);
       if (log === undefined) throw new Error(`${target.name} has no log`);
-      return readPages(target, log, groups, Math.min(seconds, SECONDS_MAX));
+      return readPages(target, log, { groups, page, seconds: Math.min(seconds, SECONDS_MAX) });
     });
     lines.add(
-      { name: 'page of 1,000, p50', unit: 'ms', axis: 'groups of the reader' },
+      { name: `page of ${count(page)}, p50`, unit: 'ms', axis: 'groups of the reader' },
       groups,
       read,
       ({ p50Ms }) => p50Ms,
@@ -156,15 +166,15 @@ function memoryRows({ peer }: BenchmarkContext, lines: readonly PlotLine[]): Rep
   const textOf = (all: PlotLine['points']): string => `${all.map(({ cost }) => number(cost)).join(', ')} MB`;
   const points = of('ours');
   const growth = (points.at(-1)?.cost ?? Infinity) / (points[0]?.cost ?? 0);
-  const hasGoal = (points.at(-1)?.size ?? 0) >= FLAT.growthMin * (points[0]?.size ?? Infinity);
+  const hasGoal = (points.at(-1)?.size ?? 0) >= GOALS.growth.sizeRatioMin * (points[0]?.size ?? Infinity);
   return [
     {
       what: `memory while ${points.map(({ size }) => count(size)).join(', ')} tasks are loaded`,
       ours: textOf(points),
       against: peer === null ? '' : `${peer.name} ${textOf(of('peer'))}`,
       ratio: `${growth.toFixed(2)}x from first to last`,
-      goal: hasGoal ? `flat: <= ${FLAT.ratioMax}x` : '',
-      isReached: hasGoal ? growth <= FLAT.ratioMax : null,
+      goal: hasGoal ? `flat: <= ${GOALS.growth.memoryRatioMax}x` : '',
+      isReached: hasGoal ? growth <= GOALS.growth.memoryRatioMax : null,
     },
   ];
 }

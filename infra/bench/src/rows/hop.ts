@@ -1,6 +1,7 @@
 import { tokenMinter } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
 import type { Pool } from 'undici';
+import { GOALS } from '../goals.ts';
 import { closedLoop, type Measured } from '../load.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { ms, number } from '../report.ts';
@@ -8,9 +9,6 @@ import { alternate, median } from '../rounds.ts';
 import { openClients } from '../traffic.ts';
 
 const MANY = 32;
-const WARM_UP_SECONDS = 0.5;
-const ADDED_MS_MAX = 0.7;
-const SHARE_MIN = 0.6;
 
 interface Pair {
   readonly direct: Measured;
@@ -18,7 +16,7 @@ interface Pair {
 }
 
 /** The cost of the gateway: the same read directly at the sync service and through the gateway. */
-export async function hopRows({ testSystem, rounds, seconds }: BenchmarkContext): Promise<BenchmarkResult> {
+export async function hopRows({ testSystem, rounds, seconds, sizes }: BenchmarkContext): Promise<BenchmarkResult> {
   const token = tokenMinter({ from: 'gateway', to: 'sync', secret: testSystem.internalTokenSecret })({
     userId: testSystem.userId,
     scopes: ['read'],
@@ -30,13 +28,8 @@ export async function hopRows({ testSystem, rounds, seconds }: BenchmarkContext)
   };
   const measure = async (route: keyof typeof routes, clients: number): Promise<Measured> => {
     const { origin, headers } = routes[route];
-    const pool = openClients(origin, clients);
-    try {
-      await closedLoop(clients, WARM_UP_SECONDS, () => read(pool, headers));
-      return await closedLoop(clients, seconds, () => read(pool, headers));
-    } finally {
-      await pool.close();
-    }
+    await readLoop(origin, headers, { clients, seconds: sizes.warmUpSeconds });
+    return readLoop(origin, headers, { clients, seconds });
   };
   const pairs = async (clients: number): Promise<readonly Pair[]> => {
     const { direct, gateway } = await alternate<'direct' | 'gateway', Measured>(rounds, {
@@ -59,20 +52,34 @@ export async function hopRows({ testSystem, rounds, seconds }: BenchmarkContext)
         ours: `p50 ${ms(one.gateway.p50Ms)}`,
         against: `without it p50 ${ms(one.direct.p50Ms)}`,
         ratio: `+${ms(added(one))}`,
-        goal: `<= ${ms(ADDED_MS_MAX)} added`,
-        isReached: added(one) <= ADDED_MS_MAX,
+        goal: `<= ${ms(GOALS.hop.addedMsMax)} added`,
+        isReached: added(one) <= GOALS.hop.addedMsMax,
       },
       {
         what: `gateway hop, ${MANY} clients`,
         ours: `${number(full.gateway.perSecond)}/s`,
         against: `without it ${number(full.direct.perSecond)}/s`,
         ratio: `${share(full).toFixed(2)}x`,
-        goal: `>= ${SHARE_MIN.toFixed(2)}x`,
-        isReached: share(full) >= SHARE_MIN,
+        goal: `>= ${GOALS.hop.shareMin.toFixed(2)}x`,
+        isReached: share(full) >= GOALS.hop.shareMin,
       },
     ],
     raw: { alone, many },
   };
+}
+
+/** Reads of one entry. */
+export async function readLoop(
+  origin: string,
+  headers: Record<string, string>,
+  { clients, seconds }: { readonly clients: number; readonly seconds: number },
+): Promise<Measured> {
+  const pool = openClients(origin, clients);
+  try {
+    return await closedLoop(clients, seconds, () => read(pool, headers));
+  } finally {
+    await pool.close();
+  }
 }
 
 async function read(pool: Pool, headers: Record<string, string>): Promise<number> {

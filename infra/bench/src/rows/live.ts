@@ -3,56 +3,74 @@ import { wallClockOffset } from '../clock.ts';
 import { cpuMsOf } from '../cpu.ts';
 import type { Target } from '../target.ts';
 import { subscribeAtHead, untilReceived } from '../subscriber.ts';
+import { GOALS } from '../goals.ts';
 import { openLoop, percentiles, type Paced, type Percentiles } from '../load.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import type { ReportRow } from '../report.ts';
-import { ms, number } from '../report.ts';
-import { alternate, median } from '../rounds.ts';
+import { isMost, ms, number, ratioText } from '../report.ts';
+import { alternate, median, ratioOf } from '../rounds.ts';
 import { mutate, openClients } from '../traffic.ts';
+import { writeLoop } from './mutate.ts';
 
-interface Pace {
-  readonly perSecond: number;
-  readonly p50MsMax: number;
-  readonly p99MsMax: number;
-}
-
-const PACES: readonly Pace[] = [
-  { perSecond: 500, p50MsMax: 8, p99MsMax: 50 },
-  { perSecond: 1_000, p50MsMax: 5, p99MsMax: 25 },
-];
+const IDLE_PER_SECOND = 20;
 const CONNECTIONS = 64;
-const WARM_UP_SECONDS = 1;
 const SILENT_MS = 2_000;
 const DEADLINE_MS = 30_000;
 
-/** From the commit of a change to its arrival at another client's socket, at a fixed pace. */
+/**
+ * From the commit of a change to its arrival at another client's socket: at half of the rate that 16 clients reach, beside an
+ * almost idle system; and at half of the peer's rate, beside the peer.
+ */
 export async function liveRows(context: BenchmarkContext): Promise<BenchmarkResult> {
-  const { testSystem, ours, peer, rounds, seconds, print } = context;
-  const rows: ReportRow[] = [];
-  const raw: Record<string, unknown> = {};
-  const databaseUrl = testSystem.database.url;
-  for (const { perSecond, p50MsMax, p99MsMax } of PACES) {
-    const measured = await alternate<'ours' | 'peer', Latency>(rounds, {
-      ours: () => measureLatency(ours, { perSecond, seconds, databaseUrl }),
-      peer: peer === null ? undefined : () => measureLatency(peer, { perSecond, seconds, databaseUrl }),
+  const { testSystem, ours, peer, rounds, seconds, sizes, print } = context;
+  const { warmUpSeconds } = sizes;
+  const measure = (target: Target, perSecond: number): Promise<Latency> =>
+    measureLatency(target, { perSecond, seconds, warmUpSeconds, databaseUrl: testSystem.database.url });
+  const halfOf = async (target: Target): Promise<number> =>
+    Math.max(IDLE_PER_SECOND, Math.round((await writeLoop(target, 16, 1, seconds)).perSecond / 2));
+  const half = await halfOf(ours);
+  const loaded = await alternate<'half' | 'idle', Latency>(rounds, {
+    half: () => measure(ours, half),
+    idle: () => measure(ours, IDLE_PER_SECOND),
+  });
+  const rows = [halfRow(half, median(loaded.half, p99), median(loaded.idle, p99))];
+  const raw: Record<string, unknown> = { half: loaded };
+  if (peer !== null) {
+    const pace = await halfOf(peer);
+    const beside = await alternate<'ours' | 'peer', Latency>(rounds, {
+      ours: () => measure(ours, pace),
+      peer: () => measure(peer, pace),
     });
-    const what = `commit -> socket at ${perSecond}/s`;
-    raw[what] = measured;
-    const us = median(measured.ours, p99);
+    const ratio = ratioOf(beside.ours.map(p50), beside.peer.map(p50));
     rows.push({
-      what,
-      ours: textOf(us),
-      against: peer === null ? '' : `${peer.name} ${textOf(median(measured.peer, p99))}`,
-      ratio: '',
-      goal: `p50 <= ${p50MsMax} ms, p99 <= ${p99MsMax} ms`,
-      isReached: us.pace.isKept && us.missing === 0 && of(us).p50Ms <= p50MsMax && of(us).p99Ms <= p99MsMax,
+      what: `commit -> socket at ${number(pace)}/s, half of the peer's rate`,
+      ours: textOf(median(beside.ours, p99)),
+      against: `${peer.name} ${textOf(median(beside.peer, p99))}`,
+      ratio: `p50 ${ratioText(ratio)}`,
+      goal: 'p50 <= 1.0x',
+      isReached: isMost(ratio, 1),
     });
-    print(`${what}: ${rows.at(-1)?.ours}; ${rows.at(-1)?.against}`);
+    raw['peer'] = beside;
   }
+  for (const { what, ours: text, against } of rows) print(`${what}: ${text}; ${against}`);
   return { rows, raw };
 }
 
+function halfRow(perSecond: number, half: Latency, idle: Latency): ReportRow {
+  const { p50RatioMax, p99RatioMax } = GOALS.live;
+  const ratios = { p50: p50(half) / p50(idle), p99: p99(half) / p99(idle) };
+  return {
+    what: `commit -> socket at ${number(perSecond)}/s, half of mutate 16x1`,
+    ours: textOf(half),
+    against: `at ${IDLE_PER_SECOND}/s ${textOf(idle)}`,
+    ratio: `p50 ${ratios.p50.toFixed(1)}x, p99 ${ratios.p99.toFixed(1)}x`,
+    goal: `p50 <= ${p50RatioMax}x, p99 <= ${p99RatioMax}x`,
+    isReached: half.pace.isKept && half.missing === 0 && ratios.p50 <= p50RatioMax && ratios.p99 <= p99RatioMax,
+  };
+}
+
 const of = ({ fromCommit, fromSend }: Latency): Percentiles => fromCommit ?? fromSend;
+const p50 = (one: Latency): number => of(one).p50Ms;
 const p99 = (one: Latency): number => of(one).p99Ms;
 const textOf = (one: Latency): string =>
   [
@@ -77,6 +95,9 @@ export interface Latency {
 interface LoadOptions {
   readonly perSecond: number;
   readonly seconds: number;
+  readonly warmUpSeconds: number;
+  /** Default: of the processes between writer and sockets. */
+  readonly cpuMs?: () => number | null;
   /** Default 1. */
   readonly sockets?: number;
   /** The database with the commit timestamps; its server must run with `COMMIT_TIMES`. */
@@ -87,24 +108,22 @@ interface LoadOptions {
 export const COMMIT_TIMES = { track_commit_timestamp: 'on' } as const;
 
 /** Measures at the socket that subscribed last, because the server sends to it last. */
-export async function measureLatency(
-  target: Target,
-  { perSecond, seconds, sockets = 1, databaseUrl }: LoadOptions,
-): Promise<Latency> {
+export async function measureLatency(target: Target, options: LoadOptions): Promise<Latency> {
+  const { perSecond, seconds, warmUpSeconds, sockets = 1, databaseUrl } = options;
   const pool = openClients(target.baseUrl, CONNECTIONS);
   const others = sockets > 1 ? await subscribeAtHead(target, sockets - 1) : [];
   const [socket] = await subscribeAtHead(target, 1, 'arrivals');
   const sent: Sent[] = [];
-  const cpuMs = (): number | null => cpuMsOf(target.processes().map(({ pid }) => pid));
+  const { cpuMs = () => cpuMsOf(target.processes().map(({ pid }) => pid)) } = options;
   try {
     const before = cpuMs();
-    await openLoop(perSecond, WARM_UP_SECONDS, async () => void (await mutate(pool, target, 1)));
+    await openLoop(perSecond, warmUpSeconds, async () => void (await mutate(pool, target, 1)));
     const pace = await openLoop(perSecond, seconds, async () => {
       const sentMs = performance.now();
       const { modelIds } = await mutate(pool, target, 1);
       sent.push({ id: modelIds[0] ?? '', sentMs, repliedMs: performance.now() });
     });
-    const changes = sent.length + perSecond * WARM_UP_SECONDS;
+    const changes = sent.length + Math.round(perSecond * warmUpSeconds);
     await untilReceived(socket === undefined ? [] : [socket], changes, SILENT_MS, DEADLINE_MS);
     const after = cpuMs();
     const cpuMsPerChange = before === null || after === null ? null : (after - before) / changes;

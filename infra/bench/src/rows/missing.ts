@@ -17,8 +17,8 @@ export async function missingRows(context: BenchmarkContext): Promise<BenchmarkR
   const { testSystem, ours, peer, rounds, seconds } = context;
   const databaseUrl = testSystem.database.url;
   const measured = await alternate<'ours' | 'peer', Delivery>(rounds, {
-    ours: () => measure(databaseUrl, ours, seconds),
-    peer: peer === null ? undefined : () => measure(databaseUrl, peer, seconds),
+    ours: () => measureMissing(databaseUrl, ours, seconds),
+    peer: peer === null ? undefined : () => measureMissing(databaseUrl, peer, seconds),
   });
   const us = sum(measured.ours);
   return {
@@ -82,7 +82,7 @@ const textOf = ({ missing, expected, doubled, disordered }: Delivery): string =>
     ...(disordered > 0 ? [`${count(disordered)} disordered`] : []),
   ].join(', ');
 
-async function measure(databaseUrl: string, target: Target, seconds: number): Promise<Delivery> {
+export async function measureMissing(databaseUrl: string, target: Target, seconds: number): Promise<Delivery> {
   const sockets = await subscribeAtHead(target, SOCKETS, 'ids');
   const pool = openClients(target.baseUrl, WRITERS);
   const [before = '0'] = await positionsAfter(databaseUrl, target, null);

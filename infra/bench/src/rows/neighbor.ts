@@ -11,18 +11,14 @@ import {
   type RequestSample,
 } from '@wts/verify';
 import { setTimeout as pause } from 'node:timers/promises';
+import { GOALS } from '../goals.ts';
 import { grid, percent, type ReportRow } from '../report.ts';
 import { alternate } from '../rounds.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 
-const P50_RATIO_MAX = 3;
-const P99_RATIO_MAX = 10;
-/** The measurement starts so long after the attack, when the attacker has opened its connections. */
-const WARM_UP_MS = 1_000;
 /** After an attack the next one waits until writes take at most so many times as long as without attacks. */
 const RECOVERED_RATIO = 3;
 const POLL_MS = 500;
-const RECOVERY_MS_MAX = 60_000;
 
 /** One measurement during an attack, or without one. */
 interface Turn {
@@ -45,20 +41,23 @@ interface NeighborResult extends Readonly<Record<RequestKind, RequestLatency>> {
  * Measures how an attack delays others: an honest person writes, reads pages of the log and loads snapshots at a fixed pace,
  * without and during each attack. A 99th percentile needs many samples, so those of all rounds are combined.
  */
-export async function neighborRows({ testSystem, rounds, seconds, print }: BenchmarkContext): Promise<BenchmarkResult> {
-  const names = chosen(process.env['ATTACKS']);
+export async function neighborRows(context: BenchmarkContext): Promise<BenchmarkResult> {
+  const { testSystem, rounds, seconds, sizes, print } = context;
+  const names = chosen(process.env['ATTACKS'], sizes.neighbor.attacks);
   await using honest = await HonestPerson.start(testSystem);
   await using attackers = await Attackers.prepare(testSystem, names, {
+    scale: sizes.neighbor.scale,
     onPrepared: (name) => print(`${name} is prepared`),
   });
   const calm = await measureHonest(honest, seconds);
   const calmWriteMs = latencies(calm.samples).write.p50Ms;
   const turn = async (name: AttackName): Promise<Turn> => {
     await attackers.begin(name);
-    await pause(WARM_UP_MS);
+    // Until the attacker has opened its connections.
+    await pause(sizes.warmUpSeconds * 1_000);
     const { samples } = await measureHonest(honest, seconds);
     const attack = await attackers.end(name);
-    return { samples, attack, recoveredMs: await untilRecovered(honest, calmWriteMs) };
+    return { samples, attack, recoveredMs: await untilRecovered(honest, calmWriteMs, sizes.neighbor.recoverySeconds) };
   };
   const measured = await alternate<AttackName | 'calm', Turn>(rounds, {
     calm: () => measureHonest(honest, seconds),
@@ -72,13 +71,13 @@ export async function neighborRows({ testSystem, rounds, seconds, print }: Bench
   return { rows: all.map(([name, one]) => rowOf(name, one, quiet)), raw: { calm: quiet, ...Object.fromEntries(all) } };
 }
 
-/** The attacks named in ATTACKS; without it all. */
-function chosen(named = ''): readonly AttackName[] {
+/** The attacks named in ATTACKS. */
+function chosen(named = '', otherwise: readonly AttackName[]): readonly AttackName[] {
   const wanted = named.split(',').filter((name) => name !== '');
   const unknown = wanted.filter((name) => !(ATTACK_NAMES as readonly string[]).includes(name));
   if (unknown.length > 0)
     throw new Error(`There is no attack ${unknown.join(', ')}. Choose from ${ATTACK_NAMES.join(', ')}.`);
-  return wanted.length === 0 ? ATTACK_NAMES : ATTACK_NAMES.filter((name) => wanted.includes(name));
+  return wanted.length === 0 ? otherwise : ATTACK_NAMES.filter((name) => wanted.includes(name));
 }
 
 async function measureHonest(honest: HonestPerson, seconds: number): Promise<Turn> {
@@ -89,12 +88,12 @@ async function measureHonest(honest: HonestPerson, seconds: number): Promise<Tur
   return { samples: honest.take(), attack: null, recoveredMs: 0 };
 }
 
-async function untilRecovered(honest: HonestPerson, calmWriteMs: number): Promise<number> {
+async function untilRecovered(honest: HonestPerson, calmWriteMs: number, secondsMax: number): Promise<number> {
   const startedMs = performance.now();
   honest.take();
   honest.begin();
   let tookMs = 0;
-  for (let isCalm = false; !isCalm && tookMs < RECOVERY_MS_MAX; tookMs = performance.now() - startedMs) {
+  for (let isCalm = false; !isCalm && tookMs < secondsMax * 1_000; tookMs = performance.now() - startedMs) {
     await pause(POLL_MS);
     const recent = honest.take().filter(({ atMs }) => atMs > Date.now() - 2 * POLL_MS);
     const { write } = latencies(recent);
@@ -139,8 +138,9 @@ function rowOf(name: AttackName, one: NeighborResult, calm: NeighborResult): Rep
     ours: `${textOf(one)}; ${refused} refused`,
     against: `calm ${textOf(calm)}`,
     ratio: `p50 ${short(p50)}x, p99 ${short(p99)}x`,
-    goal: `p50 <= ${P50_RATIO_MAX}x, p99 <= ${P99_RATIO_MAX}x, 0 refused`,
-    isReached: p50 <= P50_RATIO_MAX && p99 <= P99_RATIO_MAX && refused === 0 && one.leaks.length === 0,
+    goal: `p50 <= ${GOALS.neighbor.p50RatioMax}x, p99 <= ${GOALS.neighbor.p99RatioMax}x, 0 refused`,
+    isReached:
+      p50 <= GOALS.neighbor.p50RatioMax && p99 <= GOALS.neighbor.p99RatioMax && refused === 0 && one.leaks.length === 0,
   };
 }
 

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import type { LargeLog } from './deltas.ts';
 
+/** The only key that the peer knows. */
+export const PEER_KEY = 'bench';
 const GROUPS = 400;
 const OWN_GROUPS = 200;
 
@@ -29,7 +31,8 @@ export async function growPeerLog(testSystem: TestSystem, entries: number): Prom
       [groups, GROUPS, entries],
     );
     await client.query('analyze strata.sync_actions');
-    return { entries, groups: groups.slice(0, OWN_GROUPS), from: BigInt(rows[0]?.head ?? '0') };
+    const reader = { userId: testSystem.userId, apiKey: PEER_KEY };
+    return { entries, groups: groups.slice(0, OWN_GROUPS), from: BigInt(rows[0]?.head ?? '0'), reader };
   } finally {
     await client.end();
   }

@@ -1,6 +1,7 @@
 import type { Target } from '../target.ts';
 import { subscribeAtHead } from '../subscriber.ts';
 import { inParallel } from '../load.ts';
+import { GOALS } from '../goals.ts';
 import { HeapInspector, residentMb } from '../memory.ts';
 import { number } from '../report.ts';
 import { alternate, median } from '../rounds.ts';
@@ -10,27 +11,28 @@ import { mutate, openClients } from '../traffic.ts';
 const STALLED = 20;
 /** More than the socket buffers of the operating system hold, on both sides of the gateway. */
 const LARGE_BYTES = 10_000;
-const ACTIONS = 3_000;
 const BATCH = 10;
 const WRITERS = 4;
 /** Samples during the load, because a server that closes stalled sockets has its peak before. */
 const SAMPLES = 3;
 /** The server keeps recent changes in memory up to a bound, which these loads reach. */
 const WARM_UPS = 3;
-const GROWN_MB_MAX = 10;
 
 /** The memory for 20 sockets that never read: the peak with them minus the peak of the same load without sockets. */
-export async function stalledRows({ ours, peer, rounds, print }: BenchmarkContext): Promise<BenchmarkResult> {
+export async function stalledRows(context: BenchmarkContext): Promise<BenchmarkResult> {
+  const { ours, peer, rounds, sizes, print } = context;
+  const { stalledActions: actions } = sizes;
+  const { grownMbMax } = GOALS.stalled;
   await using opened = new AsyncDisposableStack();
   const inspectors = new Map<Target, HeapInspector>();
   for (const target of peer === null ? [ours] : [ours, peer]) {
     inspectors.set(target, opened.use(await HeapInspector.open(target.processes())));
-    for (let time = 0; time < WARM_UPS; time += 1) await write(target, ACTIONS);
+    for (let time = 0; time < WARM_UPS; time += 1) await write(target, actions);
     print(`${target.name} is warmed up`);
   }
   const measured = await alternate<'ours' | 'peer', MemoryGrowth>(rounds, {
-    ours: () => growthOf(ours, inspectors.get(ours)),
-    peer: peer === null ? undefined : () => growthOf(peer, inspectors.get(peer)),
+    ours: () => growthOf(ours, actions, inspectors.get(ours)),
+    peer: peer === null ? undefined : () => growthOf(peer, actions, inspectors.get(peer)),
   });
   const us = median(measured.ours, ({ heldMb }) => heldMb);
   return {
@@ -40,8 +42,8 @@ export async function stalledRows({ ours, peer, rounds, print }: BenchmarkContex
         ours: textOf(us),
         against: peer === null ? '' : `${peer.name} ${textOf(median(measured.peer, ({ heldMb }) => heldMb))}`,
         ratio: '',
-        goal: `< ${GROWN_MB_MAX} MB`,
-        isReached: us.heldMb < GROWN_MB_MAX,
+        goal: `< ${grownMbMax} MB`,
+        isReached: us.heldMb < grownMbMax,
       },
     ],
     raw: measured,
@@ -59,12 +61,12 @@ const textOf = ({ heldMb, residentMb: resident }: MemoryGrowth): string =>
 const signed = (megabytes: number): string => `${megabytes < 0 ? '-' : '+'}${number(Math.abs(megabytes))}`;
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-async function growthOf(target: Target, inspector: HeapInspector | undefined): Promise<MemoryGrowth> {
-  const alone = await peakOf(target, inspector);
+async function growthOf(target: Target, actions: number, inspector: HeapInspector | undefined): Promise<MemoryGrowth> {
+  const alone = await peakOf(target, actions, inspector);
   const sockets = await subscribeAtHead(target, STALLED);
   try {
     for (const socket of sockets) socket.pause();
-    const stalled = await peakOf(target, inspector);
+    const stalled = await peakOf(target, actions, inspector);
     const names = target.processes().map(({ name }) => name);
     return {
       heldMb: sum(stalled.held) - sum(alone.held),
@@ -79,13 +81,14 @@ async function growthOf(target: Target, inspector: HeapInspector | undefined): P
 /** The peak memory during a load. */
 async function peakOf(
   target: Target,
+  actions: number,
   inspector: HeapInspector | undefined,
 ): Promise<{ held: readonly number[]; residentMb: number }> {
   const samples: { held: readonly number[]; residentMb: number }[] = [];
   for (let time = 0; time < SAMPLES; time += 1) {
-    await write(target, ACTIONS / SAMPLES);
+    await write(target, actions / SAMPLES);
     const held = (await inspector?.heldMb()) ?? [];
-    samples.push({ held, residentMb: residentMb(target.processes()) });
+    samples.push({ held, residentMb: residentMb(target.processes().map(({ pid }) => pid)) });
   }
   return {
     held: samples.reduce((top, one) => (sum(one.held) > sum(top) ? one.held : top), [] as readonly number[]),

@@ -1,37 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchmarkContext, BenchmarkResult } from '../context.ts';
 import { wallClockOffset } from '../clock.ts';
+import { GOALS } from '../goals.ts';
 import { openLoop, type Paced, type Percentiles } from '../load.ts';
 import { ms, number, type ReportRow } from '../report.ts';
 import { median } from '../rounds.ts';
 import { subscribeAtHead, untilReceived, type Subscriber } from '../subscriber.ts';
 import { mutate, openClients } from '../traffic.ts';
-import { PER_WORKSPACE, Endpoints, type Endpoint } from '../webhooks/endpoints.ts';
+import { Endpoints, type Endpoint } from '../webhooks/endpoints.ts';
 import { outOfOrder } from '../webhooks/order.ts';
 import type { Arrival } from '../webhooks/receivers-worker.ts';
 import { commitsOf, latencies, type Sent } from './live.ts';
 import { claimRows } from './webhook-claims.ts';
 import { rateRows } from './webhook-rates.ts';
 
-const WORKSPACES = 100;
 const PACES = [20, 200, 1_000];
 /** The endpoints of the paces, in as many workspaces. */
 const PACED_ENDPOINTS = 10;
 const CONNECTIONS = 64;
-const WARM_UP_SECONDS = 1;
-const ADDED_MS_MAX = 5;
-const P99_RATIO_MAX = 4;
 const NEIGHBORS_PER_SECOND = 100;
-/** Until the first attempts that hang have run out of time. */
-const HANGING_WARM_UP_SECONDS = 12;
-const NEIGHBORS_RATIO_MAX = 2;
 const SILENT_MS = 2_000;
 const DEADLINE_MS = 15_000;
 
 /** Webhooks, from the commit of a change to the receiver of its event, and how many deliveries the dispatcher makes. */
 export async function webhookRows(context: BenchmarkContext): Promise<BenchmarkResult> {
-  const { testSystem, authority, print } = context;
-  await using endpoints = await Endpoints.open(testSystem, authority, WORKSPACES);
+  const { testSystem, authority, sizes, print } = context;
+  await using endpoints = await Endpoints.open(testSystem, authority, sizes.webhooks);
   const rows: ReportRow[] = [];
   const raw: unknown[] = [];
   for (const name of chosen(process.env['PARTS'])) {
@@ -77,8 +71,11 @@ async function pacedRows(context: BenchmarkContext, endpoints: Endpoints): Promi
       ours: `${pace.isKept ? '' : `cannot: ${number(pace.perSecond)}/s, `}${textOf(webhook)}, ${missing} missing, ${outOfOrder} out of order`,
       against: `socket ${textOf(socket)}`,
       ratio: `p50 +${ms(webhook.p50Ms - socket.p50Ms)}, p99 ${ratio.toFixed(1)}x`,
-      goal: `p50 <= +${ADDED_MS_MAX} ms, p99 <= ${P99_RATIO_MAX}x`,
-      isReached: isRight && webhook.p50Ms - socket.p50Ms <= ADDED_MS_MAX && ratio <= P99_RATIO_MAX,
+      goal: `p50 <= +${GOALS.webhookPaces.addedMsMax} ms, p99 <= ${GOALS.webhookPaces.p99RatioMax}x`,
+      isReached:
+        isRight &&
+        webhook.p50Ms - socket.p50Ms <= GOALS.webhookPaces.addedMsMax &&
+        ratio <= GOALS.webhookPaces.p99RatioMax,
     });
   }
   return { rows, raw };
@@ -95,7 +92,7 @@ interface Load {
 
 /** Changes one workspace after the other at a fixed pace. */
 async function measure(
-  { testSystem, ours }: BenchmarkContext,
+  { testSystem, ours, sizes }: BenchmarkContext,
   endpoints: Endpoints,
   { served, perSecond, seconds }: Load,
 ): Promise<Times> {
@@ -110,7 +107,7 @@ async function measure(
     sent.push({ id: modelIds[0] ?? '', sentMs, repliedMs: performance.now() });
   };
   try {
-    await openLoop(perSecond, WARM_UP_SECONDS, change);
+    await openLoop(perSecond, sizes.warmUpSeconds, change);
     await endpoints.take();
     sent.length = 0;
     const pace = await openLoop(perSecond, seconds, change);
@@ -155,29 +152,30 @@ async function arrivalsOf(
 
 /** One healthy endpoint in each workspace, without the other nine and with them; those do not answer. */
 async function neighborRows(context: BenchmarkContext, endpoints: Endpoints): Promise<BenchmarkResult> {
-  const served = endpoints.all.slice(0, WORKSPACES);
+  const { workspaces, hangingSeconds } = context.sizes.webhooks;
+  const served = endpoints.all.slice(0, workspaces);
   const load = { served, perSecond: NEIGHBORS_PER_SECOND, seconds: 2 * context.seconds };
   const healthy = served.length;
   await endpoints.enableOnly(served);
   const calm = await measure(context, endpoints, load);
   await endpoints.hangFrom(healthy);
   await endpoints.enableOnly(endpoints.all);
-  const beginning = await measure(context, endpoints, { ...load, seconds: HANGING_WARM_UP_SECONDS });
+  const beginning = await measure(context, endpoints, { ...load, seconds: hangingSeconds });
   const hanging = await measure(context, endpoints, load);
   await endpoints.enableOnly([]);
   await endpoints.hangFrom(Infinity);
   await endpoints.database.query("delete from webhooks.deliveries where status = 'pending'");
   const ratio = hanging.webhook.p99Ms / calm.webhook.p99Ms;
-  const [first, others] = [healthy, WORKSPACES * (PER_WORKSPACE - 1)];
+  const others = endpoints.all.length - healthy;
   return {
     rows: [
       {
-        what: `${first} healthy endpoints, ${others} hang, ${NEIGHBORS_PER_SECOND} events/s`,
+        what: `${healthy} healthy endpoints, ${others} hang, ${NEIGHBORS_PER_SECOND} events/s`,
         ours: `${textOf(hanging.webhook)}; in the first seconds ${textOf(beginning.webhook)}`,
         against: `without those ${others} ${textOf(calm.webhook)}`,
         ratio: `p99 ${ratio.toFixed(1)}x`,
-        goal: `p99 <= ${NEIGHBORS_RATIO_MAX}x`,
-        isReached: hanging.missing + hanging.outOfOrder === 0 && ratio <= NEIGHBORS_RATIO_MAX,
+        goal: `p99 <= ${GOALS.webhookNeighbors.p99RatioMax}x`,
+        isReached: hanging.missing + hanging.outOfOrder === 0 && ratio <= GOALS.webhookNeighbors.p99RatioMax,
       },
     ],
     raw: { calm, beginning, hanging },

@@ -2,13 +2,13 @@ import type { TestAuthority, TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { inParallel } from '../load.ts';
+import type { Sizes } from '../sizes.ts';
 import { Worker } from '../worker.ts';
 import type { Arrival, ReceiversCommand } from './receivers-worker.ts';
 
-export const PER_WORKSPACE = 10;
 const PARALLEL = 8;
 
-/** Ten of each workspace in turn, so that the first of each workspace have the lowest numbers. */
+/** Of each workspace in turn, so that the first of each workspace have the lowest numbers. */
 export interface Endpoint {
   readonly id: string;
   readonly workspaceId: string;
@@ -22,7 +22,7 @@ interface Parts {
   readonly owned: AsyncDisposableStack;
 }
 
-/** Workspaces with ten endpoints each, created through the API; each endpoint is a receiver with an origin of its own. */
+/** Workspaces with several endpoints each, created through the API; each endpoint is a receiver with an origin of its own. */
 export class Endpoints implements AsyncDisposable {
   readonly all: readonly Endpoint[];
   readonly database: Client;
@@ -39,11 +39,15 @@ export class Endpoints implements AsyncDisposable {
     this.#owned = owned;
   }
 
-  static async open(testSystem: TestSystem, authority: TestAuthority, workspaces: number): Promise<Endpoints> {
+  static async open(
+    testSystem: TestSystem,
+    authority: TestAuthority,
+    { workspaces, endpointsEach }: Sizes['webhooks'],
+  ): Promise<Endpoints> {
     await using opening = new AsyncDisposableStack();
     const receivers = opening.use(new Worker<ReceiversCommand>(new URL('receivers-worker.ts', import.meta.url)));
     const identity = await authority.issue();
-    const urls = await receivers.do<string[]>({ do: 'open', count: workspaces * PER_WORKSPACE, identity });
+    const urls = await receivers.do<string[]>({ do: 'open', count: workspaces * endpointsEach, identity });
     const workspaceIds: string[] = [];
     for (let left = workspaces; left > 0; left -= 1) {
       const body = { name: 'Bench', urlKey: `bench-${randomUUID().slice(0, 13)}` };

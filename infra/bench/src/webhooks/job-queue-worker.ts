@@ -2,9 +2,7 @@ import { Logger, WorkerPreset, makeWorkerUtils, run } from 'graphile-worker';
 import { PgBoss } from 'pg-boss';
 import { Agent } from 'undici';
 import { serveCommands } from '../worker.ts';
-
-export const JOB_QUEUES = ['graphile-worker', 'pg-boss'] as const;
-export type JobQueueName = (typeof JOB_QUEUES)[number];
+import type { JobQueueName } from './job-queues.ts';
 
 export type JobQueueCommand =
   /** Creates the schema. */
