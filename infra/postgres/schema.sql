@@ -882,6 +882,13 @@ create table webhooks.parked_entries (
   constraint parked_entries_pkey PRIMARY KEY ("position")
 );
 
+create table webhooks.replicas (
+  holder uuid not null,
+  leased_until timestamp with time zone not null,
+  has_ended boolean default false not null,
+  constraint replicas_pkey PRIMARY KEY (holder)
+);
+
 create table webhooks.secrets (
   id uuid not null,
   endpoint_id uuid not null,
@@ -892,6 +899,14 @@ create table webhooks.secrets (
   constraint secrets_pkey PRIMARY KEY (id)
 );
 CREATE INDEX secrets_endpoint_id_idx ON webhooks.secrets USING btree (endpoint_id);
+
+create table webhooks.workspaces (
+  workspace_id uuid not null,
+  owner_id uuid not null,
+  "position" bigint not null,
+  followed_at timestamp with time zone default now() not null,
+  constraint workspaces_pkey PRIMARY KEY (workspace_id)
+);
 
 create table webhooks.attempts_default partition of webhooks.attempts
   DEFAULT;
@@ -910,6 +925,8 @@ insert into webhooks.migrations (batch, name) values
   (1, '0001-create-endpoints'),
   (1, '0002-create-deliveries'),
   (1, '0003-create-idempotency-keys'),
-  (1, '0004-count-unrecorded-attempts');
+  (1, '0004-count-unrecorded-attempts'),
+  (1, '0005-follow-workspaces'),
+  (1, '0006-lease-replicas');
 
 reset role;

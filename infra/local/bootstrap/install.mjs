@@ -135,6 +135,9 @@ function environment() {
   env['npm_config_yes'] = 'true';
   env['pnpm_config_confirm_modules_purge'] = 'false';
   env['npm_config_update_notifier'] = 'false';
+  // By default npm waits 10 and 60 s between its three attempts, which without a network is more than a minute.
+  env['npm_config_fetch_retry_mintimeout'] ??= '1000';
+  env['npm_config_fetch_retry_maxtimeout'] ??= '3000';
   // npm and pnpm store their caches in HOME. A user without a writable HOME (a container with a bare uid) gets one.
   const home = homeOf(env);
   if (home === '' || !isWritable(home)) {

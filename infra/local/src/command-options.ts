@@ -1,11 +1,11 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import { UserError } from './user-error.ts';
 
+type Values<T extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: T }>>['values'];
+
 /** The options of a command. Null after `--help`, which prints the usage instead. */
-export function readOptions<const T extends ParseArgsOptionsConfig>(
-  usage: string,
-  options: T,
-): ReturnType<typeof parseArgs<{ options: T }>>['values'] | null {
+export function readOptions<const T extends ParseArgsOptionsConfig>(usage: string, options: T): Values<T> | null {
+  refuseOptionsOfNpm(options);
   try {
     const { values } = parseArgs({ options: { ...options, help: { type: 'boolean' } } });
     if (!('help' in values)) return values;
@@ -14,4 +14,36 @@ export function readOptions<const T extends ParseArgsOptionsConfig>(
   }
   console.log(usage);
   return null;
+}
+
+/** The same for a program that has nothing to clean up yet: exits after `--help`, and with a sentence after a wrong option. */
+export function optionsOrExit<const T extends ParseArgsOptionsConfig>(usage: string, options: T): Values<T> {
+  try {
+    return readOptions(usage, options) ?? process.exit(0);
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exit(1);
+  }
+}
+
+/**
+ * npm takes options without a `--` before them for its own, and the command gets them only as variables (`npm start --fresh`
+ * sets `npm_config_fresh`). Without a refusal it would run as if they had not been typed.
+ */
+function refuseOptionsOfNpm(options: ParseArgsOptionsConfig): void {
+  const { npm_lifecycle_event: script, ...env } = process.env;
+  if (script === undefined) return;
+  const left = process.argv.slice(2);
+  const taken = Object.entries(options).flatMap(([name, { type }]) => {
+    const value = env[`npm_config_${name.replaceAll('-', '_')}`];
+    if (value === undefined) return [];
+    if (type === 'boolean') return [`--${name}`];
+    // npm leaves the value after a blank to the command.
+    return [`--${name}`, value === 'true' ? (left.shift() ?? '...') : value];
+  });
+  if (taken.length === 0) return;
+  const command = ['start', 'test'].includes(script) ? `npm ${script}` : `npm run ${script}`;
+  throw new UserError(
+    `npm did not pass on ${taken[0]}: options of this command come after "--". Type:\n\n  ${[command, '--', ...taken, ...left].join(' ')}`,
+  );
 }

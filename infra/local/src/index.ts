@@ -1,7 +1,7 @@
 /** The exports for tests and tools. The entry file of `npm start` is `start.ts`. */
 export { makeAuthority } from './certificates.ts';
 export type { Authority, Identity, IdentityOptions } from './certificates.ts';
-export { readOptions } from './command-options.ts';
+export { optionsOrExit, readOptions } from './command-options.ts';
 export { migrateServices, templatesHash } from './database/migrate.ts';
 export type { Database, DatabaseRole } from './database/provision.ts';
 export { databaseExists, describeDatabase, dropDatabase, provision, withServerLock } from './database/provision.ts';
@@ -18,6 +18,7 @@ export type { DemoWorkspace } from './secrets.ts';
 export { fetchDebianPackages } from './servers/debian.ts';
 export type { NatsServer } from './servers/nats.ts';
 export { openNats } from './servers/nats.ts';
+export { findNats } from './servers/nats-program.ts';
 export type { PostgresServer } from './servers/postgres.ts';
 export { SHARED_BY_TESTS, openPostgres } from './servers/postgres.ts';
 export { debianPostgres, findPostgres } from './servers/postgres-programs.ts';

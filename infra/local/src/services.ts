@@ -68,6 +68,8 @@ export const PASSED_THROUGH: readonly string[] = [
   'NODE_COMPILE_CACHE',
   'NODE_EXTRA_CA_CERTS',
   'ACCOUNTS',
+  'BUILD_COMMIT',
+  'BUILD_VERSION',
   'LOG_LEVEL',
   'CHECK_REPLIES',
   'CORS_ORIGINS',

@@ -1,19 +1,20 @@
-/** `npm run settings`: writes the reference of all settings, `infra/settings.md`, and the users of NATS, `infra/nats/users.conf`. */
-import { natsUsersConfiguration } from '@wts/contracts';
+/** `npm run settings`: writes what is made from the code: `infra/settings.md`, and the users of NATS with their guide. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readOptions } from './command-options.ts';
+import { generatedFiles } from './generated-files.ts';
 import { ROOT } from './layout.ts';
-import { settingsReference } from './settings-reference.ts';
 import { runTask } from './task.ts';
 
+const USAGE = `npm run settings [-- --help]
+
+Writes infra/settings.md, infra/nats/users.conf and the table in infra/nats/README.md again. It has no options.`;
+
 await runTask(async () => {
-  for (const [file, text] of [
-    ['settings.md', await settingsReference()],
-    ['nats/users.conf', natsUsersConfiguration()],
-  ] as const) {
-    const path = join(ROOT, 'infra', file);
-    await writeFile(path, text);
-    console.log(`Wrote ${path}`);
+  if (readOptions(USAGE, {}) === null) return 0;
+  for (const [file, text] of await generatedFiles()) {
+    await writeFile(join(ROOT, file), text);
+    console.log(`Wrote ${file}`);
   }
   return 0;
 });

@@ -14,7 +14,13 @@ export interface StackFile extends DemoWorkspace {
   /** Receivers on this machine show a certificate of this authority. */
   readonly webhooks: { readonly caFile: string };
   readonly services: {
-    readonly [name: string]: { readonly url: string; readonly pid: number | null; readonly log: string };
+    readonly [name: string]: {
+      readonly url: string;
+      /** For Prometheus. */
+      readonly metrics: string | null;
+      readonly pid: number | null;
+      readonly log: string;
+    };
   };
 }
 
@@ -39,7 +45,9 @@ export function describeStack(
     databaseUrl,
     natsUrl,
     webhooks,
-    services: Object.fromEntries(stack.services.map(({ name, url, pid, log }) => [name, { url, pid, log }])),
+    services: Object.fromEntries(
+      stack.services.map(({ name, url, pid, log }) => [name, { url, metrics: stack.metricsUrlOf(name), pid, log }]),
+    ),
   };
 }
 

@@ -36,6 +36,8 @@ export interface StackOptions extends CrashHandlers {
   /** The URL of a service without replicas. */
   readonly elsewhere?: ReadonlyMap<string, string>;
   readonly restarts: boolean;
+  /** True: each process serves /metrics on a free port. */
+  readonly metrics?: boolean;
   /** The environment of the starting process; services get only the variables in `PASSED_THROUGH`. */
   readonly env: NodeJS.ProcessEnv;
   /** Settings of services, which replace all others. */
@@ -49,6 +51,8 @@ interface PlannedProcess {
   readonly replica: number;
   readonly name: string;
   readonly port: number;
+  /** Zero: none. */
+  readonly metricsPort: number;
 }
 
 const READY_MS = 60_000;
@@ -79,7 +83,14 @@ export class Stack implements AsyncDisposable {
       const replicas = options.replicas?.[spec.name] ?? 1;
       for (let replica = 0; replica < replicas; replica += 1) {
         const port = spec.name === GATEWAY && options.ports !== undefined ? options.ports.api : await freePort();
-        planned.push({ spec, replica, port, name: replicas === 1 ? spec.name : `${spec.name}-${replica + 1}` });
+        const metricsPort = options.metrics ? await freePort() : 0;
+        planned.push({
+          spec,
+          replica,
+          port,
+          metricsPort,
+          name: replicas === 1 ? spec.name : `${spec.name}-${replica + 1}`,
+        });
       }
     }
     return new Stack(options, planned, options.ports?.auth ?? (await freePort()));
@@ -89,6 +100,12 @@ export class Stack implements AsyncDisposable {
     const found = this.replicasOf(name)[replica];
     if (found === undefined) throw new Error(`no service ${name} with replica ${replica}`);
     return found;
+  }
+
+  /** The address of the metrics of a process, by its name; null when it has none. */
+  metricsUrlOf(name: string): string | null {
+    const port = this.#planned.find((one) => one.name === name)?.metricsPort ?? 0;
+    return port === 0 ? null : `http://127.0.0.1:${port}/metrics`;
   }
 
   replicasOf(name: string): readonly SupervisedProcess[] {
@@ -188,7 +205,7 @@ export class Stack implements AsyncDisposable {
     });
   }
 
-  #environmentOf({ spec, replica, port }: PlannedProcess): NodeJS.ProcessEnv {
+  #environmentOf({ spec, replica, port, metricsPort }: PlannedProcess): NodeJS.ProcessEnv {
     const {
       env,
       secrets,
@@ -219,7 +236,7 @@ export class Stack implements AsyncDisposable {
       NODE_ENV: 'development',
       HOST: '127.0.0.1',
       PORT: String(port),
-      METRICS_PORT: '0',
+      METRICS_PORT: String(metricsPort),
       INTERNAL_TOKEN_SECRET: secrets.internalTokenSecret,
       WTS_SUPERVISED: '1',
       ...picked(settings, spec.reads ?? []),

@@ -5,13 +5,16 @@ import { join } from 'node:path';
 import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tryLock } from '../bootstrap/lock.mjs';
+import { buildOfCheckout } from './build.ts';
 import { readOptions } from './command-options.ts';
 import { migrateServices } from './database/migrate.ts';
 import type { Database } from './database/provision.ts';
 import { ownDatabase, provision } from './database/provision.ts';
 import { LOCAL, PATHS, ROOT, START_DIRECTORY } from './layout.ts';
+import { DiskWatch, refuseFullDisk } from './processes/disk.ts';
 import { endLeftovers } from './processes/leftovers.ts';
 import { boundLogs } from './processes/logs.ts';
+import { refuseFewFiles } from './processes/open-files.ts';
 import { identityOf, isAlive } from './processes/identity.ts';
 import type { Progress } from './progress.ts';
 import { createProgress } from './progress.ts';
@@ -22,23 +25,31 @@ import { writeSecrets, readSecrets } from './secrets.ts';
 import { openNats } from './servers/nats.ts';
 import { checkNats } from './servers/nats-external.ts';
 import { openPostgres, removePostgresData } from './servers/postgres.ts';
-import type { CrashHandlers } from './servers/server-control.ts';
+import type { CrashHandlers, ServerControl } from './servers/server-control.ts';
 import { describeStack, readStackFile, removeStackFile, writeStackFile } from './stack-file.ts';
 import { Stack } from './stack.ts';
 import { runTask } from './task.ts';
 import { openLocalWebhooks } from './webhooks.ts';
 import { welcome } from './welcome.ts';
 
+/** A front end in development has a server and a port of its own. */
+const PAGES_OF_THIS_MACHINE = 'http://localhost:*,http://127.0.0.1:*';
+
 const USAGE = `npm start [-- options]
 
   --fresh              delete all local data, keys and logs first
   --sync-replicas N    run N sync services (default 1)
+  --version            print the version and the commit
   --help               print this text
 
 Environment variables: PORT (4000), AUTH_PORT (4001), DATABASE_URL and NATS_URL (your own servers),
-PG_BIN and NATS_SERVER_BIN (your own programs), LOG_LEVEL, CORS_ORIGINS.`;
+PG_BIN and NATS_SERVER_BIN (your own programs), LOG_LEVEL, CORS_ORIGINS (web pages that may call the API;
+default ${PAGES_OF_THIS_MACHINE}).`;
 
 const LOGS_EVERY_MS = 60_000;
+/** Together with the time to notice it, under five seconds after the disk is full. */
+const SERVICES_STOP_MS = 1_000;
+const SERVERS_STOP_MS = 2_000;
 const OTHER_START_MS = 20_000;
 const RESET_HINT = 'To delete this data and start with new data, run: npm start -- --fresh';
 
@@ -47,13 +58,15 @@ interface Options {
   readonly syncReplicas: number;
 }
 
-await runTask(async (stack) => {
+await runTask(async (stack, { stopping, fail }) => {
   const options = checkedOptions();
   if (options === null) return 0;
+  refuseFewFiles();
   const since = Date.now();
   const progress = createProgress(process.stdout);
-  progress.print('\nWorkspace Task Service\n');
-  prepareDirectory();
+  const build = buildOfCheckout(process.env);
+  progress.print(`\n${titleOf(build)}\n`);
+  prepareDirectory(options.fresh);
   stack.defer(await lockStart());
   let served = false;
   stack.defer(() => {
@@ -66,14 +79,14 @@ await runTask(async (stack) => {
   writeSecrets(PATHS.secrets, secrets);
   // The stack file has process ids, so it is written again after a restart. It is not written before the system is ready.
   let writeFile = () => {};
-  const handlers = {
-    onCrash: (text: string) => progress.print(`\n${text}`),
-    onRestarted: (name: string) => {
-      progress.print(`${name} runs again.`);
-      writeFile();
-    },
-  };
+  const disk = stack.use(new DiskWatch(fail));
+  disk.add(START_DIRECTORY);
+  const handlers = crashHandlers(progress, {
+    onRestarted: () => orFail(fail, writeFile),
+    mayRestart: () => !stopping.aborted && !disk.isFull(),
+  });
   const servers = await openServers(stack, secrets, progress, handlers);
+  for (const { data } of servers.own) if (data !== undefined) disk.add(data);
   const webhooks = await openLocalWebhooks(PATHS.webhooks);
   const services = await Stack.plan({
     webhookCaFile: webhooks.caFile,
@@ -84,8 +97,9 @@ await runTask(async (stack) => {
     ports,
     replicas: { sync: options.syncReplicas },
     restarts: true,
-    env: process.env,
-    overrides: { gateway: { GRAPHIQL: 'on' } },
+    metrics: true,
+    env: { ...process.env, BUILD_COMMIT: build.commit },
+    overrides: { gateway: { GRAPHIQL: 'on', CORS_ORIGINS: process.env['CORS_ORIGINS'] ?? PAGES_OF_THIS_MACHINE } },
     ...handlers,
   });
   const demo = await openServices(stack, services, progress);
@@ -101,28 +115,70 @@ await runTask(async (stack) => {
     );
   writeFile();
   stack.defer(removeStackFile);
-  const boundingLogs = setInterval(() => boundLogs(PATHS.logs), LOGS_EVERY_MS);
+  const boundingLogs = setInterval(() => orFail(fail, () => boundLogs(PATHS.logs)), LOGS_EVERY_MS);
   stack.defer(() => clearInterval(boundingLogs));
   progress.print(
     welcome(services, demo, { seconds: (Date.now() - since) / 1000, remarks: ports.remarks, logs: PATHS.logs }),
   );
   served = true;
+  // Runs first of all that the stack has.
+  stack.defer(async () => {
+    if (disk.isFull()) await stopAtOnce(services, servers.own);
+  });
   return 'until stopped';
 });
+
+function crashHandlers(
+  progress: Progress,
+  { onRestarted, mayRestart }: { readonly onRestarted: () => void; readonly mayRestart: () => boolean },
+): CrashHandlers {
+  return {
+    onCrash: (text) => progress.print(`\n${text}`),
+    onRestarted: (name) => {
+      progress.print(`${name} runs again.`);
+      onRestarted();
+    },
+    mayRestart,
+  };
+}
+
+/** What cannot be written must not end this process without a sentence. */
+function orFail(fail: (error: unknown) => void, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** On a full disk requests wait for what cannot be written. What was confirmed is in the log of PostgreSQL. */
+async function stopAtOnce(services: Stack, servers: readonly OwnServer[]): Promise<void> {
+  await Promise.all(services.services.map((service) => service.stop(SERVICES_STOP_MS)));
+  await Promise.all(servers.map((server) => server.stop(SERVERS_STOP_MS)));
+}
 
 function checkedOptions(): Options | null {
   const values = readOptions(USAGE, {
     fresh: { type: 'boolean', default: false },
+    version: { type: 'boolean', default: false },
     'sync-replicas': { type: 'string', default: '1' },
   });
   if (values === null) return null;
+  if (values.version) {
+    console.log(titleOf(buildOfCheckout(process.env)));
+    return null;
+  }
   const syncReplicas = Number(values['sync-replicas']);
   if (!Number.isInteger(syncReplicas) || syncReplicas < 1 || syncReplicas > 8)
     throw new UserError('--sync-replicas must be a whole number from 1 to 8.');
   return { fresh: values.fresh, syncReplicas };
 }
 
-function prepareDirectory(): void {
+function titleOf({ version, commit }: ReturnType<typeof buildOfCheckout>): string {
+  return `Workspace Task Service ${version} (${commit})`;
+}
+
+function prepareDirectory(isToBeDeleted: boolean): void {
   try {
     mkdirSync(START_DIRECTORY, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -133,6 +189,8 @@ function prepareDirectory(): void {
       `${LOCAL} is not writable (${code}). Its owner is user id ${ownerOf(LOCAL)}.\nStart as that user, or change the owner of the folder.`,
     );
   }
+  // Deleting its data frees space.
+  if (!isToBeDeleted) refuseFullDisk(START_DIRECTORY);
 }
 
 /** Takes the lock of `npm start`. It fails when another start is running, and waits for one that is starting or stopping. */
@@ -166,7 +224,19 @@ async function cleanUp(fresh: boolean, progress: Progress): Promise<void> {
   }
   if (existsSync(PATHS.postgres) || process.getuid?.() === 0) removePostgresData(PATHS.postgres, process.env);
   rmSync(START_DIRECTORY, { recursive: true, force: true });
-  prepareDirectory();
+  prepareDirectory(false);
+}
+
+type OwnServer = ServerControl & {
+  /** Where its data is, when that may be on another disk. */
+  readonly data?: string;
+};
+
+interface Servers {
+  readonly database: Database;
+  readonly natsUrlOf: (user: NatsUser) => string;
+  /** Those that this process runs. */
+  readonly own: readonly OwnServer[];
 }
 
 async function openServers(
@@ -174,13 +244,17 @@ async function openServers(
   secrets: Secrets,
   progress: Progress,
   handlers: CrashHandlers,
-): Promise<{ database: Database; natsUrlOf: (user: NatsUser) => string }> {
+): Promise<Servers> {
   const common = { records: PATHS.records, env: process.env, ...handlers };
+  const own: OwnServer[] = [];
   const external = process.env['DATABASE_URL'] ? ownDatabase(process.env['DATABASE_URL']) : null;
   const database = await progress.step('PostgreSQL', async (note) => {
     if (external !== null) {
-      note(`yours, at ${new URL(external.adminUrl).host}, database ${external.name}`);
-      return provision({ ...external, fallbackKey: secrets.roleKey });
+      const { host } = new URL(external.adminUrl);
+      note(`yours, at ${host}, database ${external.name}`);
+      const yours = await provision({ ...external, fallbackKey: secrets.roleKey });
+      if (yours.isNew) note(`yours, at ${host}, created database ${external.name}`);
+      return yours;
     }
     const server = stack.use(
       await openPostgres({
@@ -192,15 +266,16 @@ async function openServers(
         resetHint: RESET_HINT,
       }),
     );
+    own.push(server);
     writeSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), postgresPort: server.port });
     note(`${server.version} from ${server.source}${server.isNew ? ', new data' : ''}`);
     return provision({ adminUrl: server.url(), name: 'wts', fallbackKey: secrets.roleKey });
   });
   const natsUrlOf = await progress.step('NATS', async (note) => {
-    const own = process.env['NATS_URL'];
-    if (own) {
-      note(`yours, version ${await checkNats(own)}`);
-      return () => own;
+    const natsUrl = process.env['NATS_URL'];
+    if (natsUrl) {
+      note(`yours, version ${await checkNats(natsUrl)}`);
+      return () => natsUrl;
     }
     const server = stack.use(
       await openNats({
@@ -211,6 +286,7 @@ async function openServers(
         port: secrets.natsPort,
       }),
     );
+    own.push(server);
     writeSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), natsPort: server.port });
     note(`${server.version} with JetStream from ${server.source}`);
     return server.urlOf;
@@ -218,7 +294,7 @@ async function openServers(
   await progress.step('Migrations', async (note) =>
     note((await migrateServices(database, process.env)).join(', ') || 'nothing new'),
   );
-  return { database, natsUrlOf };
+  return { database, natsUrlOf, own };
 }
 
 async function openServices(stack: AsyncDisposableStack, services: Stack, progress: Progress): Promise<DemoWorkspace> {

@@ -1,5 +1,13 @@
 import { UserError } from './user-error.ts';
 
+/** What a task that runs until it is stopped knows of its end. */
+export interface TaskLife {
+  /** Aborted when the stop begins. */
+  readonly stopping: AbortSignal;
+  /** Stops the task, which prints the error and exits with 1. */
+  readonly fail: (error: unknown) => void;
+}
+
 /** An exit code, or 'until stopped': the task runs until the user stops it, and then exits with 0. */
 type Outcome = number | 'until stopped';
 
@@ -8,8 +16,15 @@ type Outcome = number | 'until stopped';
  * it (the bootstrap script keeps an IPC channel open for that). A second signal, at least a second later, exits without
  * clean-up.
  */
-export async function runTask(work: (stack: AsyncDisposableStack) => Promise<Outcome>): Promise<never> {
-  const { promise: stopped, resolve: stop } = Promise.withResolvers<string>();
+export async function runTask(work: (stack: AsyncDisposableStack, life: TaskLife) => Promise<Outcome>): Promise<never> {
+  const { promise: stopped, resolve, reject } = Promise.withResolvers<string>();
+  // A task that has its own exit code by then does not wait for it.
+  stopped.catch(() => {});
+  const stopping = new AbortController();
+  const stop = (reason: string) => {
+    stopping.abort();
+    resolve(reason);
+  };
   let firstAt: number | null = null;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -19,6 +34,11 @@ export async function runTask(work: (stack: AsyncDisposableStack) => Promise<Out
       stop(signal);
     });
   }
+  const fail = (error: unknown) => {
+    firstAt ??= Date.now();
+    stopping.abort();
+    reject(error);
+  };
   process.on('disconnect', () => stop('the parent process ended'));
   // A closed output (`npm start | head`) must not prevent the clean-up.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => stop('the output was closed'));
@@ -27,13 +47,14 @@ export async function runTask(work: (stack: AsyncDisposableStack) => Promise<Out
   let code: number;
   try {
     const interrupted = stopped.then((reason) => (reason === 'SIGINT' ? 130 : 143));
-    const outcome = await Promise.race([work(stack), interrupted]);
+    const outcome = await Promise.race([work(stack, { stopping: stopping.signal, fail }), interrupted]);
     if (outcome === 'until stopped') console.log(`\nStopping (${await stopped}) ...`);
     code = outcome === 'until stopped' ? 0 : outcome;
   } catch (error) {
     code = 1;
     printError(error);
   }
+  stopping.abort();
   try {
     await stack.disposeAsync();
   } catch (error) {

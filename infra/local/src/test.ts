@@ -6,21 +6,27 @@ import { readOptions } from './command-options.ts';
 import { LOCAL } from './layout.ts';
 import { removeAtExit } from './processes/guard.ts';
 import { identityOf } from './processes/identity.ts';
+import { launch } from './processes/launch.ts';
 import type { RunningProcess } from './processes/launch.ts';
 import { runTask } from './task.ts';
 import { STATIC_CHECKS, runChecks } from './testing/checks.ts';
 import type { SuiteFolder, SuiteResult } from './testing/suites.ts';
 import { SuiteRun, chooseSuites, findSuites, newProcessorSeconds } from './testing/suites.ts';
+import { closingLine, countsOf, summaryOf } from './testing/summary.ts';
+import { UserError } from './user-error.ts';
 
 const USAGE = `npm test [-- options]
 
   --only FOLDER    run only this suite, for example packages/access, without static checks; may be repeated
   --grep TEXT      run only tests whose title matches
+  --repeat N       run the suites N times, without static checks, and print how many of the runs were green
+  --load N         run N processes beside that do nothing but use a processor
   --help           print this text
 
 The last line is "N passed, N failed"; each static check counts as one. Tests that need something this machine lacks are
-listed before as skipped.
-TEST_DATABASE_URL: the URL of a superuser of your own PostgreSQL server, which is then used instead of new ones.`;
+listed before as skipped, and the last line then ends with ", N skipped".
+TEST_DATABASE_URL: the URL of a superuser of your own PostgreSQL server, which is then used instead of new ones.
+TEST_CHROMIUM: the path of an installed Chromium, which is then used instead of the pinned one.`;
 
 const LOGS = join(LOCAL, 'test-logs');
 const PROGRESS_EVERY_MS = 15_000;
@@ -35,41 +41,65 @@ const JOINED_FILES_MIN = 4;
 const IS_SERVER_SHARED = Boolean(process.env['TEST_DATABASE_URL']);
 
 await runTask(async (stack) => {
-  const options = readOptions(USAGE, { only: { type: 'string', multiple: true }, grep: { type: 'string' } });
+  const options = readOptions(USAGE, {
+    only: { type: 'string', multiple: true },
+    grep: { type: 'string' },
+    repeat: { type: 'string', default: '1' },
+    load: { type: 'string', default: '0' },
+  });
   if (options === null) return 0;
   const since = Date.now();
   const { only, grep } = options;
+  const [repeat, load] = [countOf('--repeat', options.repeat, 1), countOf('--load', options.load, 0)];
   const suites = chooseSuites(findSuites(), only);
-  const checks = only === undefined ? STATIC_CHECKS : [];
-  let passed = 0;
-  let failed = 0;
-  const skipped: string[] = [];
+  const checks = only === undefined && repeat === 1 ? STATIC_CHECKS : [];
+  let passedChecks = 0;
   if (checks.length > 0) {
     console.log('Static checks');
-    passed = await runChecks(checks, console.log);
-    failed = checks.length - passed;
+    passedChecks = await runChecks(checks, console.log);
   }
-  console.log('\nSuites');
   // Without those of the checks.
   newProcessorSeconds();
   const env = { ...process.env, CI: 'true', TEST_SCRATCH: openScratch() };
-  const results = await runSuites(stack, suites, env, grep);
-  for (const result of results) {
-    passed += result.passed;
-    failed += result.failures.length;
-    skipped.push(...result.skipped.map((title) => `${result.folder}: ${title}`));
+  await startLoad(stack, load);
+  const runs: SuiteResult[][] = [];
+  while (runs.length < repeat) {
+    const run = runs.length + 1;
+    console.log(repeat === 1 ? '\nSuites' : `\nSuites, run ${run} of ${repeat}`);
+    const logOf = (folder: SuiteFolder, worker: number) => newLog(repeat === 1 ? '' : `run-${run}-`, folder, worker);
+    runs.push(await runSuites(stack, suites, { env, grep, logOf }));
   }
-  const broken = results.filter((result) => result.failures.length > 0);
-  if (broken.length > 0) console.log('\nFailed');
-  for (const { folder, failures } of broken) for (const { title } of failures) console.log(`  ✗ ${folder}: ${title}`);
-  if (skipped.length > 0) console.log(`\n${skipped.length} skipped, because this machine lacks what they need`);
-  for (const title of skipped) console.log(`  - ${title}`);
-  console.log(
-    `\nin ${((Date.now() - since) / 1000).toFixed(0)} s${failed === 0 ? '' : `; the output of each suite is in ${LOGS}`}`,
-  );
-  console.log(`${passed} passed, ${failed} failed`);
-  return failed === 0 ? 0 : 1;
+  for (const line of summaryOf(runs)) console.log(line);
+  const { passed, failed, skipped } = countsOf(runs);
+  if (passed + failed + skipped === 0) throw new UserError(`--grep ${grep} matches no test of these suites.`);
+  const all = { passed: passed + passedChecks, failed: failed + checks.length - passedChecks, skipped };
+  const seconds = ((Date.now() - since) / 1000).toFixed(0);
+  console.log(`\nin ${seconds} s${all.failed === 0 ? '' : `; the output of each suite is in ${LOGS}`}`);
+  console.log(closingLine(all));
+  return all.failed === 0 ? 0 : 1;
 });
+
+function countOf(option: string, text: string, min: number): number {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < min)
+    throw new UserError(`${option} ${text} is not a number of at least ${min}. Example: npm test -- ${option} 8`);
+  return count;
+}
+
+/** Processes that use all the processor time they get, as a busy machine has. */
+async function startLoad(stack: AsyncDisposableStack, count: number): Promise<void> {
+  for (let started = 0; started < count; started += 1) {
+    const loop = await launch({
+      name: 'load',
+      command: process.execPath,
+      args: ['-e', 'for (;;);'],
+      env: {},
+      log: join(LOGS, 'load.log'),
+      background: true,
+    });
+    stack.defer(async () => void (await loop.stop('SIGKILL', 0)));
+  }
+}
 
 /** The directory for the data of all workers, which is removed when this process ends. */
 function openScratch(): string {
@@ -81,12 +111,17 @@ function openScratch(): string {
   return directory;
 }
 
+interface RunOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly grep: string | undefined;
+  readonly logOf: (folder: SuiteFolder, worker: number) => string;
+}
+
 /** Runs the suites at the same time, as far as `nextOf` allows. */
 async function runSuites(
   stack: AsyncDisposableStack,
   suites: readonly SuiteFolder[],
-  env: NodeJS.ProcessEnv,
-  grep: string | undefined,
+  { env, grep, logOf }: RunOptions,
 ): Promise<SuiteResult[]> {
   const onLaunch = (worker: RunningProcess) => stack.defer(async () => void (await worker.stop('SIGTERM', 3_000)));
   const results: SuiteResult[] = [];
@@ -101,7 +136,7 @@ async function runSuites(
     waiting.delete(folder);
     const run = open.getOrInsertComputed(
       folder,
-      () => new SuiteRun({ folder, env, grep, onLaunch, newLog: (worker) => newLog(folder, worker) }),
+      () => new SuiteRun({ folder, env, grep, onLaunch, newLog: (worker) => logOf(folder, worker) }),
     );
     // A worker that crashed leaves files.
     do await run.work();
@@ -162,9 +197,9 @@ function report({ folder, passed, skipped, failures, seconds, processorSeconds }
   for (const { title, text } of failures) console.log(`\n      ✗ ${title}\n${text.replace(/^/gm, '        ')}\n`);
 }
 
-function newLog(folder: SuiteFolder, worker: number): string {
+function newLog(prefix: string, folder: SuiteFolder, worker: number): string {
   mkdirSync(LOGS, { recursive: true });
-  const log = join(LOGS, `${folder.replaceAll('/', '-')}-${worker}.log`);
+  const log = join(LOGS, `${prefix}${folder.replaceAll('/', '-')}-${worker}.log`);
   rmSync(log, { force: true });
   return log;
 }

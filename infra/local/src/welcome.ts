@@ -12,10 +12,11 @@ interface StartInfo {
 
 /** The text after a start, with the most important information first. */
 export function welcome(
-  { baseUrl, authUrl }: Pick<Stack, 'baseUrl' | 'authUrl'>,
+  stack: Pick<Stack, 'baseUrl' | 'authUrl' | 'metricsUrlOf'>,
   demo: DemoWorkspace,
   { seconds, remarks, logs }: StartInfo,
 ): string {
+  const { baseUrl, authUrl } = stack;
   return [
     '',
     ...remarks.map((remark) => `  ${remark}`),
@@ -32,6 +33,7 @@ export function welcome(
     `  Read-only key   ${demo.readOnlyApiKey}`,
     `  Workspace       ${demo.workspaceId}`,
     `  Logs            ${relative(ROOT, logs)}/`,
+    `  Metrics         ${stack.metricsUrlOf('sync')} (sync); the others: .local/stack.json`,
     '',
     '  Watch changes live, in a second terminal:',
     '',

@@ -8,7 +8,7 @@ import type { NatsServer } from '../src/servers/nats.ts';
 import { openNats } from '../src/servers/nats.ts';
 import { scratch } from './scratch.ts';
 
-const SUBJECTS = [STREAM.subject, STREAM.handover, STREAM.revoked, STREAM.rates] as const;
+const SUBJECTS = [STREAM.subject, STREAM.handover, STREAM.committed, STREAM.revoked, STREAM.rates] as const;
 /** Subjects that no service may use: requests to change or show streams, and inboxes of others. */
 const FORBIDDEN = [
   `$JS.API.STREAM.DELETE.${STREAM.name}`,

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects, throws } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { identityOf, isAlive } from '../src/processes/identity.ts';
 import type { ProcessIdentity } from '../src/processes/identity.ts';
 import { launch } from '../src/processes/launch.ts';
 import { endLeftovers } from '../src/processes/leftovers.ts';
+import { refuseFewFiles } from '../src/processes/open-files.ts';
 import { isFree, describeListener } from '../src/processes/ports.ts';
 import { choosePorts } from '../src/public-ports.ts';
 import { scratch } from './scratch.ts';
@@ -33,6 +34,14 @@ async function deadOwner() {
   await once(child, 'exit');
   return identity ?? { pid: child.pid ?? 0, startMark: 'gone' };
 }
+
+describe('the limit of open files', () => {
+  it('stops the start when it is too small, with the number that is needed and the command', () => {
+    throws(() => refuseFewFiles(256), { name: 'UserError', message: /256 files[^]*388 are needed[^]*ulimit -n 4096/ });
+    refuseFewFiles(388);
+    refuseFewFiles();
+  });
+});
 
 describe('processes', () => {
   it('are distinguished from later ones with the same pid', () => {

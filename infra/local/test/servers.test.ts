@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok, rejects, throws } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual, ok, rejects, throws } from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'nats';
@@ -129,8 +129,9 @@ describe('provisioning', function () {
   it('works with CREATEROLE and CREATEDB, repeatedly and in parallel', async () => {
     const adminUrl = await administrator('manager', 'CREATEROLE CREATEDB');
     const options = { adminUrl, name: 'managed', fallbackKey: 'k' };
-    const [database] = await Promise.all([provision(options), provision(options)]);
-    await provision(options);
+    const [database, other] = await Promise.all([provision(options), provision(options)]);
+    notEqual(database.isNew, other.isNew);
+    equal((await provision(options)).isNew, false);
     await query(database.urlOf('wts_sync'), 'CREATE TABLE things (id int)');
     deepEqual(await query(database.urlOf('wts_graph'), 'SELECT id FROM things'), []);
   });
@@ -154,6 +155,15 @@ describe('provisioning', function () {
     await rejects(provision({ ...options, adminUrl: url.href }), {
       name: 'UserError',
       message: /refuses the credentials/,
+    });
+  });
+
+  it('reports any other failure of the server in a sentence', async () => {
+    const url = new URL(server.url());
+    url.searchParams.set('options', '-c nonsense=on');
+    await rejects(provision({ adminUrl: url.href, name: 'never', fallbackKey: 'k' }), {
+      name: 'UserError',
+      message: /cannot be set up: .*nonsense.* \(42704\)[^]*postgres\.log/,
     });
   });
 

@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict';
-import { natsUsersConfiguration } from '@wts/contracts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { generatedFiles } from '../src/generated-files.ts';
 import { ROOT } from '../src/layout.ts';
-import { settingsReference } from '../src/settings-reference.ts';
 
-describe('infra/nats/users.conf', () => {
-  it('equals the permissions in packages/contracts', async () => {
-    const text = await readFile(join(ROOT, 'infra', 'nats', 'users.conf'), 'utf8');
-    assert.equal(text, natsUsersConfiguration(), 'to update it: npm run settings');
-  });
-});
-
-describe('infra/settings.md', () => {
-  it('lists every setting of every service', async function () {
+describe('what npm run settings writes', () => {
+  it('lists every setting of every service, and every user of NATS with its permissions and password', async function () {
     this.timeout(60_000);
-    const page = await readFile(join(ROOT, 'infra', 'settings.md'), 'utf8');
-    assert.equal(page, await settingsReference(), 'to update it: npm run settings');
+    for (const [file, text] of await generatedFiles())
+      assert.equal(await readFile(join(ROOT, file), 'utf8'), text, `to update ${file}: npm run settings`);
   });
 });

@@ -16,7 +16,15 @@ const SERVICE = `
   createServer((_request, response) => response.end('{}')).listen(Number(process.env.PORT), '127.0.0.1');
 `;
 
-async function supervised(options: { restarts: boolean; fault?: string; crashes?: string[]; restarted?: string[] }) {
+interface Options {
+  readonly restarts: boolean;
+  readonly fault?: string;
+  readonly crashes?: string[];
+  readonly restarted?: string[];
+  readonly mayRestart?: () => boolean;
+}
+
+async function supervised(options: Options) {
   const directory = scratch();
   const port = await freePort();
   const log = join(directory, 'log');
@@ -25,6 +33,7 @@ async function supervised(options: { restarts: boolean; fault?: string; crashes?
     url: `http://127.0.0.1:${port}`,
     log,
     restarts: options.restarts,
+    mayRestart: options.mayRestart ?? (() => true),
     launch: () =>
       launch({
         name: 'example',
@@ -85,6 +94,32 @@ describe('a supervised service', () => {
     service.pause();
   });
 
+  it('reports only lines of the process that crashed, not of an earlier one', async () => {
+    const crashes: string[] = [];
+    await using service = await supervised({ restarts: true, crashes });
+    writeFileSync(service.log, 'a line of an earlier run\n');
+    await service.start();
+    await service.untilReady(10_000);
+    await service.kill();
+    await until('the crash is reported', () => crashes.length === 1);
+    match(crashes[0] ?? '', /The last lines of its log:\n {4}begin$/);
+  });
+
+  it('is neither reported nor started again when it crashes while everything stops', async () => {
+    const crashes: string[] = [];
+    let asked = 0;
+    const mayRestart = () => {
+      asked += 1;
+      return false;
+    };
+    await using service = await supervised({ restarts: true, crashes, mayRestart });
+    await service.start();
+    await service.untilReady(10_000);
+    await service.kill();
+    await until('it was asked', () => asked === 1);
+    deepEqual([service.pid, crashes], [null, []]);
+  });
+
   it('is not restarted after stop()', async () => {
     const crashes: string[] = [];
     const service = await supervised({ restarts: true, crashes });
@@ -105,6 +140,7 @@ describe('logs', () => {
     deepEqual([endOf(big), endOf(small), endOf(`${big}.1`)], [0, 14, 33 * 1024 * 1024]);
     ok(!existsSync(`${small}.1`));
     equal(lastLines(small, 2), 'two\nthree');
+    equal(lastLines(small, 3, 4), 'two\nthree');
     equal(lastLines(join(directory, 'none.log'), 2), '');
     match(lastLines(`${big}.1`, 1), /^x+$/);
   });

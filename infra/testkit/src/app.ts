@@ -117,7 +117,7 @@ export async function revokeApps({ authUrl, databaseUrl }: Place, userId: string
   const cookie = await sessionOf(databaseUrl, userId);
   const page = await (await fetch(`${authUrl}/account`, { headers: { cookie } })).text();
   const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
-  for (const [, path = ''] of page.matchAll(/action="(\/account\/apps\/[^"]+)"/g)) {
+  for (const [, path = ''] of page.matchAll(/href="(\/account\/apps\/[^"]+)"/g)) {
     const { status } = await post(`${authUrl}${path}`, { csrf }, { cookie });
     if (status !== 303) throw new Error(`${path} answers ${status}`);
   }

@@ -20,3 +20,15 @@ export function testClock(start: string | number = '2026-11-21T09:00:00.000Z'): 
     },
   };
 }
+
+/** Stops `performance.now()` until it is disposed of, so that durations in a test do not depend on the load of the machine. */
+export function stoppedClock(): Disposable & { readonly advance: (ms: number) => void } {
+  let time = performance.now();
+  performance.now = () => time;
+  return {
+    advance: (ms) => {
+      time += ms;
+    },
+    [Symbol.dispose]: () => void Reflect.deleteProperty(performance, 'now'),
+  };
+}

@@ -3,11 +3,11 @@
  * the migrations and the seeds take ten times as long. It stays in `.local`, for each state of these.
  */
 import type { PostgresServer } from '@wts/local';
-import { LOCAL, copyTree, identityOf, isAlive, templatesHash } from '@wts/local';
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { LOCAL, copyTree, templatesHash } from '@wts/local';
+import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { eventually } from './eventually.ts';
+import { madeOnce } from './made-once.ts';
 import { scratch } from './scratch.ts';
 
 export interface PreparedServer {
@@ -15,30 +15,15 @@ export interface PreparedServer {
   readonly password: string;
 }
 
-type Identity = NonNullable<ReturnType<typeof identityOf>>;
-
-const WAIT_MS = 120_000;
 const INFIX = '-of-tests-';
 const OLD_MS = 3_600_000;
 
-/** Several processes may ask at the same time: one makes it, and the others wait. */
 export async function preparedServer(version: string, open: () => Promise<PostgresServer>): Promise<PreparedServer> {
   const directory = join(LOCAL, `postgres-${version}${INFIX}${templatesHash()}`);
-  const lock = `${directory}.lock`;
-  const isThere = (): boolean => existsSync(directory);
-  while (!isThere()) {
-    if (isAcquired(lock)) {
-      try {
-        if (!isThere()) renameSync(await make(open), directory);
-        removeOld(directory);
-      } finally {
-        rmSync(lock, { force: true });
-      }
-    } else {
-      await eventually(() => isThere() || !isHeld(lock), { deadlineMs: WAIT_MS, everyMs: 50 });
-      if (!isThere()) rmSync(lock, { force: true });
-    }
-  }
+  await madeOnce(directory, async () => {
+    removeOld(directory);
+    return make(open);
+  });
   return { data: join(directory, 'data'), password: readFileSync(join(directory, 'password'), 'utf8') };
 }
 
@@ -62,24 +47,4 @@ async function make(open: () => Promise<PostgresServer>): Promise<string> {
   copyTree(rows[0]?.data ?? '', join(made, 'data'), { own: () => {} });
   writeFileSync(join(made, 'password'), decodeURIComponent(new URL(server.url()).password), { mode: 0o600 });
   return made;
-}
-
-function isAcquired(lock: string): boolean {
-  try {
-    writeFileSync(lock, JSON.stringify(identityOf(process.pid)), { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return false;
-  }
-}
-
-/** False when its process has ended. A lock that is being written counts as held. */
-function isHeld(lock: string): boolean {
-  try {
-    const text = readFileSync(lock, 'utf8');
-    return text === '' || isAlive(JSON.parse(text) as Identity);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
-  }
 }

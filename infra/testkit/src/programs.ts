@@ -16,7 +16,7 @@ export function findProgram(names: readonly string[], elsewhere: readonly string
 }
 
 /** Downloads and unpacks a Debian package on first use. Null, with a warning, when that is not possible. */
-export async function fetchPackage(name: string): Promise<PackageTree | null> {
+async function fetchPackage(name: string): Promise<PackageTree | null> {
   try {
     return await fetchDebianPackages([name], join(LOCAL, 'packages', name));
   } catch (error) {

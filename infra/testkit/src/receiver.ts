@@ -42,8 +42,8 @@ export interface ReceiverOptions {
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Sets the reply to later requests; 'hang' sends none, 'reset' resets the connection. */
-  readonly answer: (next: Behavior | ((request: Received) => Behavior)) => void;
+  /** Sets the reply to later requests; 'hang' sends none, 'reset' resets the connection. A promise delays the reply until an event of the test. */
+  readonly answer: (next: Behavior | ((request: Received) => Behavior | Promise<Behavior>)) => void;
   readonly until: (
     predicate: (all: readonly Received[]) => boolean,
     deadlineMs?: number,
@@ -55,12 +55,30 @@ type Behavior = ReceiverReply | 'hang' | 'reset';
 export async function receiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const { identity, host = '127.0.0.1', stores = true } = options;
   const received: Received[] = [];
-  let behave: (request: Received) => Behavior = () => ({ status: 204 });
+  let behave: (request: Received) => Behavior | Promise<Behavior> = () => ({ status: 204 });
   const timers = new Set<NodeJS.Timeout>();
   const connections = new WeakMap<object, number>();
   let connectionCount = 0;
   const tcpSockets = new Map<number | undefined, Socket>();
 
+  const reply = (request: IncomingMessage, response: ServerResponse, chosen: Behavior) => {
+    if (chosen === 'hang') return;
+    if (chosen === 'reset') {
+      // Below TLS: a TLS socket cannot be reset itself.
+      const socket = tcpSockets.get(request.socket.remotePort);
+      if (socket !== undefined) resetConnection(socket);
+      return;
+    }
+    const send = () => response.writeHead(chosen.status, chosen.headers).end(chosen.body);
+    if (chosen.afterMs === undefined) send();
+    else {
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        send();
+      }, chosen.afterMs);
+      timers.add(timer);
+    }
+  };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -70,23 +88,10 @@ export async function receiver(options: ReceiverOptions = {}): Promise<Receiver>
       const connection = connections.get(request.socket) ?? 0;
       const stored = { method, path: url, headers, rawHeaders, body, at: Date.now(), connection };
       if (stores) received.push(stored);
-      const reply = behave(stored);
-      if (reply === 'hang') return;
-      if (reply === 'reset') {
-        // Below TLS: a TLS socket cannot be reset itself.
-        const socket = tcpSockets.get(request.socket.remotePort);
-        if (socket !== undefined) resetConnection(socket);
-        return;
-      }
-      const send = () => response.writeHead(reply.status, reply.headers).end(reply.body);
-      if (reply.afterMs === undefined) send();
-      else {
-        const timer = setTimeout(() => {
-          timers.delete(timer);
-          send();
-        }, reply.afterMs);
-        timers.add(timer);
-      }
+      const chosen = behave(stored);
+      // Not awaited otherwise: what a test throws in it must be an uncaught error.
+      if (chosen instanceof Promise) void chosen.then((later) => reply(request, response, later));
+      else reply(request, response, chosen);
     });
   };
   const server = identity === undefined ? createServer(serve) : createTlsServer({ ...identity }, serve);

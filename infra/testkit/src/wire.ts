@@ -30,7 +30,8 @@ export async function openWire(address: Address): Promise<Wire> {
   let state: State = 'open';
   let target = address;
   const pairs = new Set<readonly [Socket, Socket]>();
-  const waiting = new Set<() => void>();
+  /** Clients that connected while nothing is passed. */
+  const waiting = new Set<Socket>();
 
   const connectPair = (client: Socket) => {
     const server = connect(target);
@@ -45,15 +46,15 @@ export async function openWire(address: Address): Promise<Wire> {
   const proxy: Server = createServer((client) => {
     client.on('error', () => {});
     if (state === 'cut') resetConnection(client);
-    else if (state === 'frozen') waiting.add(() => connectPair(client));
+    else if (state === 'frozen') waiting.add(client);
     else connectPair(client);
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const { port } = proxy.address() as AddressInfo;
 
   const resetAll = () => {
+    for (const socket of [...waiting, ...[...pairs].flat()]) resetConnection(socket);
     waiting.clear();
-    for (const pair of pairs) for (const socket of pair) resetConnection(socket);
   };
   return {
     port,
@@ -80,7 +81,7 @@ export async function openWire(address: Address): Promise<Wire> {
       if (state === 'frozen') for (const [client, server] of pairs) client.pipe(server).pipe(client);
       if (state === 'holding-replies') for (const [client, server] of pairs) server.pipe(client);
       state = 'open';
-      for (const start of waiting) start();
+      for (const client of waiting) if (!client.destroyed) connectPair(client);
       waiting.clear();
     },
     redirect: (to) => {

@@ -75,6 +75,15 @@ describe('a wire', () => {
     wire.mend();
     equal(await held, 'through');
   });
+
+  it('ends with the connections that came while it was frozen, also with those that are closed already', async () => {
+    const frozen = await openWire({ host: '127.0.0.1', port: 1 });
+    frozen.freeze();
+    const [open, closed] = [connect(frozen.port, '127.0.0.1'), connect(frozen.port, '127.0.0.1')];
+    await Promise.all([once(open, 'connect'), once(closed, 'connect')]);
+    closed.destroy();
+    await Promise.all([rejects(once(open, 'close')), frozen[Symbol.asyncDispose]()]);
+  });
 });
 
 describe('a reset', () => {

@@ -1,5 +1,6 @@
 import { ERROR_CODES, STREAM } from '@wts/contracts';
 import { RULES } from '@wts/test-e2e/requirements';
+import { absentScripts, unmarkedBlocks } from '../src/checks/blocks.ts';
 import {
   drawers,
   generated,
@@ -14,6 +15,7 @@ import { slowPatterns } from '../src/checks/patterns.ts';
 import { links, machines, openEnds, secrets } from '../src/checks/prose.ts';
 import { coverage } from '../src/checks/requirements.ts';
 import { longFiles, longFunctions, readmes } from '../src/checks/sizes.ts';
+import { oneVersion } from '../src/checks/versions.ts';
 import { bounds, errorCodes, operations, producers, sqlOutsideStore } from '../src/checks/wiring.ts';
 import { declaredOperations, declaredPatterns } from '../src/operations.ts';
 import { ROOT, describeFinding, repositoryTree, trackedButIgnored } from '../src/tree.ts';
@@ -32,11 +34,14 @@ const HOUSE_RULES: readonly (readonly [title: string, check: () => readonly Find
   ['names metrics by one scheme', () => metricNames(tree)],
   ['uses no retired term', () => retiredTerms(tree)],
   ['gives no number twice to migrations and decisions', () => numberedTwice(tree)],
+  ['has one version, and an entry of it for users', () => oneVersion(tree)],
   ['tracks nothing a tool makes', () => generated(tree, trackedButIgnored())],
   ['keeps files short enough to hold in the head', () => longFiles(tree)],
   ['keeps functions on one screen', () => longFunctions(tree, ROOT)],
   ['explains every folder in a short README', () => readmes(tree)],
   ['has no link that leads nowhere', () => links(tree)],
+  ['marks every block of a document as run by a test, or not', () => unmarkedBlocks(tree)],
+  ['names only scripts that exist', () => absentScripts(tree)],
   ['leaves no unnumbered open ends', () => openEnds(tree)],
   ['names no path or host of one machine', () => machines(tree)],
   ['holds no secret', () => secrets(tree)],

@@ -1,13 +1,6 @@
-/**
- * `npm run verify:log`: audits a running system. Exits with 0 when every guarantee holds, otherwise with 1.
- *
- *   -- --seconds 10    follow the log by sockets and polling for this time
- *   -- --sockets 4     the number of sockets
- *   -- --writes 20     write so many tasks per second meanwhile, and delete them for good at the end (default none)
- *   -- --follow        repeat until stopped; the exit code covers all rounds
- */
+/** `npm run verify:log`: audits a running system. Exits with 0 when every guarantee holds, otherwise with 1. */
+import { optionsOrExit } from '@wts/local';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { auditCopy, auditFollowers, auditNewCopy, loadCopy } from './audit-live.ts';
 import { auditLog } from './audit-log.ts';
@@ -19,6 +12,15 @@ import { numbersOf } from './numbers.ts';
 import { isOutage } from './load/outage.ts';
 import { OwnTasks } from './own-tasks.ts';
 import { findSystem, type RunningSystem } from './running-system.ts';
+
+const USAGE = `npm run verify:log [-- options]
+
+  --seconds N    follow the log by sockets and polling for this time, default 10
+  --sockets N    the number of sockets, default 4
+  --writes N     write N tasks per second meanwhile, and delete them for good at the end; default none
+  --follow       repeat until stopped; the exit code covers all rounds
+
+It audits the system of npm start, or another one: BASE_URL, API_KEY, DATABASE_URL, NATS_URL.`;
 
 const CATCH_UP_MS = 15_000;
 const RETRY_MS = 5_000;
@@ -42,15 +44,11 @@ interface Options {
 }
 
 async function main(): Promise<boolean> {
-  const {
-    values: { follow, ...values },
-  } = parseArgs({
-    options: {
-      seconds: { type: 'string', default: '10' },
-      sockets: { type: 'string', default: '4' },
-      writes: { type: 'string', default: '0' },
-      follow: { type: 'boolean', default: false },
-    },
+  const { follow, ...values } = optionsOrExit(USAGE, {
+    seconds: { type: 'string', default: '10' },
+    sockets: { type: 'string', default: '4' },
+    writes: { type: 'string', default: '0' },
+    follow: { type: 'boolean', default: false },
   });
   const options = numbersOf(values, { seconds: 0, sockets: 0, writes: 0 });
   const system = await findSystem(process.env);

@@ -1,9 +1,9 @@
 /** Creates the database, the roles and the schemas. It is idempotent and safe when several processes run it. */
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
-import { ROOT } from '../layout.ts';
+import { PATHS, ROOT } from '../layout.ts';
 import { UserError, textOf } from '../user-error.ts';
 import { POSTGRES_MAJOR_MIN } from '../servers/postgres-programs.ts';
 
@@ -31,13 +31,14 @@ export interface ProvisionOptions {
   readonly template?: string;
 }
 
-export async function provision(options: ProvisionOptions): Promise<Database> {
+export async function provision(options: ProvisionOptions): Promise<Database & { readonly isNew: boolean }> {
   const database = describeDatabase(options);
   const admin = await connect(options.adminUrl);
+  let isNew: boolean;
   try {
     await refuseOldServer(admin);
     await admin.query('SELECT pg_advisory_lock($1)', [PROVISION_LOCK]);
-    await createDatabase(admin, options);
+    isNew = await createDatabase(admin, options);
     if (options.template === undefined) {
       const inDatabase = await connect(database.adminUrl);
       try {
@@ -57,7 +58,7 @@ export async function provision(options: ProvisionOptions): Promise<Database> {
     // This also releases the lock.
     await admin.end();
   }
-  return database;
+  return { ...database, isNew };
 }
 
 /** The URLs of an existing database. */
@@ -147,11 +148,12 @@ async function refuseOldServer(admin: Client): Promise<void> {
     throw new UserError(`The PostgreSQL server has version ${version}, but ${POSTGRES_MAJOR_MIN} or newer is needed.`);
 }
 
-async function createDatabase(admin: Client, options: ProvisionOptions): Promise<void> {
+async function createDatabase(admin: Client, options: ProvisionOptions): Promise<boolean> {
   const existing = await admin.query('SELECT FROM pg_database WHERE datname = $1', [options.name]);
-  if (existing.rowCount !== 0) return;
+  if (existing.rowCount !== 0) return false;
   const template = options.template === undefined ? '' : ` TEMPLATE ${escapeIdentifier(options.template)}`;
   await admin.query(`CREATE DATABASE ${escapeIdentifier(options.name)}${template}`);
+  return true;
 }
 
 function explained(error: unknown, url: string): Error {
@@ -183,7 +185,11 @@ function explained(error: unknown, url: string): Error {
         `${where} cannot be reached (${code}). Start it, correct DATABASE_URL, or unset DATABASE_URL to use the included server.`,
       );
     default:
-      return new Error(`${where} cannot be set up: ${textOf(error)}`, { cause: error });
+      return new UserError(
+        `${where} cannot be set up: ${textOf(error)}${code === undefined ? '' : ` (${code})`}.\n` +
+          `Its log may say more; that of the included server is ${relative(ROOT, PATHS.logs)}/postgres.log.`,
+        { cause: error },
+      );
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { guard, unguard } from './guard.ts';
 import { identityOf } from './identity.ts';
@@ -44,17 +44,20 @@ export class RunningProcess {
   readonly name: string;
   readonly pid: number;
   readonly log: string;
+  /** Where its log begins in the file, which also has those of earlier processes. */
+  readonly logStart: number;
   /** Resolves when the process has exited; never rejects. */
   readonly exited: Promise<Exit>;
   exit: Exit | null = null;
   readonly #child: ChildProcess;
 
-  constructor(options: LaunchOptions, child: ChildProcess) {
+  constructor(options: LaunchOptions, child: ChildProcess, logStart: number) {
     const { pid } = child;
     if (pid === undefined) throw new Error(`${options.name} was never started`);
     this.name = options.name;
     this.pid = pid;
     this.log = options.log;
+    this.logStart = logStart;
     this.#child = child;
     const record = options.records === undefined ? null : join(options.records, `${options.name}.json`);
     if (record !== null) keepRecord(record, { name: options.name, ...(identityOf(pid) ?? { pid, startMark: '' }) });
@@ -95,6 +98,7 @@ export class RunningProcess {
 export async function launch(options: LaunchOptions): Promise<RunningProcess> {
   mkdirSync(dirname(options.log), { recursive: true });
   const log = openSync(options.log, 'a', 0o600);
+  const logStart = fstatSync(log).size;
   try {
     const child = spawn(options.command, options.args, {
       cwd: options.cwd ?? '/',
@@ -113,7 +117,7 @@ export async function launch(options: LaunchOptions): Promise<RunningProcess> {
     if (options.onMessage !== undefined) child.on('message', options.onMessage);
     if (options.channel) child.channel?.unref();
     if (options.background) child.unref();
-    return new RunningProcess(options, child);
+    return new RunningProcess(options, child, logStart);
   } finally {
     closeSync(log);
   }

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 const LOG_BYTES_MAX = 32 * 1024 * 1024;
 const TAIL_BYTES = 16 * 1024;
 
-/** The last lines of a log, for a message about the exit of its process. */
-export function lastLines(file: string, count: number): string {
+/** The last lines of a log from the byte `start` on, for a message about the exit of its process. */
+export function lastLines(file: string, count: number, start = 0): string {
   try {
     const descriptor = openSync(file, 'r');
     try {
       const size = fstatSync(descriptor).size;
-      const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
+      // `boundLogs` has emptied a log that is shorter than it was.
+      const bytes = Buffer.alloc(Math.min(size < start ? size : size - start, TAIL_BYTES));
       readSync(descriptor, bytes, 0, bytes.length, size - bytes.length);
       return bytes.toString('utf8').trimEnd().split('\n').slice(-count).join('\n');
     } finally {

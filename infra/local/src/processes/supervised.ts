@@ -15,6 +15,8 @@ export interface SupervisedOptions {
   readonly restarts: boolean;
   readonly onCrash?: (text: string) => void;
   readonly onRestarted?: (name: string) => void;
+  /** False when everything stops: a crash is then neither reported nor followed by a start. */
+  readonly mayRestart?: () => boolean;
 }
 
 const BACKOFF_FIRST_MS = 200;
@@ -119,11 +121,11 @@ export class SupervisedProcess implements AsyncDisposable {
   async #onExit(ended: RunningProcess, exit: Exit, runMs: number): Promise<void> {
     if (!this.#isWanted || ended !== this.#process) return;
     this.#failures += 1;
-    if (!this.#options.restarts) return;
+    if (!this.#restarts()) return;
     if (runMs > HEALTHY_MS) this.#backoffMs = BACKOFF_FIRST_MS;
     await this.#startAgain(
       `exited (${exitText(exit)})`,
-      `The last lines of its log:\n${indented(lastLines(this.log, 5))}`,
+      `The last lines of its log:\n${indented(lastLines(this.log, 5, ended.logStart))}`,
     );
   }
 
@@ -134,10 +136,11 @@ export class SupervisedProcess implements AsyncDisposable {
     onCrash?.(`${this.name} ${what}. It starts again in ${waitMs / 1000} s. ${detail}`);
     const { signal } = this.#wakeUp;
     await sleep(waitMs, undefined, { signal }).catch(() => {});
-    if (!this.#isWanted || signal.aborted) return;
+    if (!this.#isWanted || signal.aborted || !this.#restarts()) return;
     try {
       await this.start();
     } catch (error) {
+      if (!this.#restarts()) return;
       return this.#startAgain('could not be started', textOf(error));
     }
     const started = this.#process;
@@ -150,9 +153,13 @@ export class SupervisedProcess implements AsyncDisposable {
     );
   }
 
+  #restarts(): boolean {
+    return this.#options.restarts && this.#options.mayRestart?.() !== false;
+  }
+
   #failed(what: string): UserError {
     return new UserError(
-      `The ${this.name} service ${what}.\n${indented(lastLines(this.log, 8))}\nThe whole log is in ${this.log}`,
+      `The ${this.name} service ${what}.\n${indented(lastLines(this.log, 8, this.#process?.logStart))}\nThe whole log is in ${this.log}`,
     );
   }
 }

@@ -17,7 +17,7 @@ export interface PackageTree {
 }
 
 /**
- * Downloads packages with all dependencies that this system lacks. It creates the folder by a rename, so that a failed
+ * Downloads packages with all their dependencies, whatever this system has. It creates the folder by a rename, so that a failed
  * download leaves nothing and parallel downloads do not conflict.
  */
 export async function fetchDebianPackages(names: readonly string[], directory: string): Promise<PackageTree> {
@@ -40,8 +40,10 @@ async function unpack(names: readonly string[], work: string): Promise<string> {
   const [debs, tree] = [join(work, 'debs'), join(work, 'tree')];
   for (const path of [debs, tree]) mkdirSync(path);
   const options = await aptOptions(APT);
-  const missing = missingPackages(options, names);
-  await run('apt-get', [...options, '-qq', 'download', ...missing], { cwd: debs, timeout: FETCH_MS });
+  await run('apt-get', [...options, '-qq', 'download', ...withDependencies(options, names)], {
+    cwd: debs,
+    timeout: FETCH_MS,
+  });
   for (const deb of readdirSync(debs)) await run('dpkg', ['-x', join(debs, deb), tree], { timeout: FETCH_MS });
   return tree;
 }
@@ -59,13 +61,17 @@ function foldersIn(path: string): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
 }
 
-/** The packages that an installation would add, from a simulation by apt-get, which needs no rights. */
-function missingPackages(options: readonly string[], names: readonly string[]): string[] {
+/**
+ * The packages and all that they depend on, from a simulation by apt-get, which needs no rights. It starts from an empty list of
+ * installed packages, because a package that the system has is not in the tree, and a program may look for its files there. The
+ * system's own libc stays, because it must be of one version with the loader.
+ */
+function withDependencies(options: readonly string[], names: readonly string[]): string[] {
+  const nothingInstalled = ['-o', 'Dir::State::status=/dev/null'];
   const command = ['install', '--no-install-recommends', '--simulate', '-qq', '-y', ...names];
-  const plan = execFileSync('apt-get', [...options, ...command], {
+  const plan = execFileSync('apt-get', [...options, ...nothingInstalled, ...command], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const needed = [...plan.matchAll(/^Inst (\S+) /gm)].flatMap((match) => match[1] ?? []);
-  return [...new Set([...names, ...needed])];
+  return [...plan.matchAll(/^Inst (\S+) /gm)].flatMap((match) => match[1] ?? []).filter((name) => name !== 'libc6');
 }

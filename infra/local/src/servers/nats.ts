@@ -104,7 +104,7 @@ async function untilReady(server: RunningProcess, port: number): Promise<void> {
     if (info?.jetstream === true) return;
     await sleep(15);
   }
-  const lines = lastLines(server.log, 8);
+  const lines = lastLines(server.log, 8, server.logStart);
   await server.stop('SIGKILL', STOP_MS);
   const advice = /no space left/i.test(lines) ? ' The disk is full. Free some space and start again.' : '';
   throw new UserError(

@@ -11,7 +11,6 @@ import {
   renameSync,
   rmSync,
   statSync,
-  statfsSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -19,9 +18,10 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { freeBytes } from '../processes/disk.ts';
 import { launch } from '../processes/launch.ts';
 import type { RunningProcess } from '../processes/launch.ts';
-import { endOf, lastLines } from '../processes/logs.ts';
+import { lastLines } from '../processes/logs.ts';
 import { freePort } from '../processes/ports.ts';
 import { UserError, textOf } from '../user-error.ts';
 import type { PostgresPrograms } from './postgres-programs.ts';
@@ -63,6 +63,8 @@ export interface PostgresServer extends ServerControl {
   /** True: the data directory was created. */
   readonly isNew: boolean;
   readonly port: number;
+  /** Where its data is: elsewhere than `options.directory` when it runs as another user. */
+  readonly data: string;
   /** The log file. */
   readonly log: string;
   /** The URL of the superuser in a database. */
@@ -121,7 +123,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSe
       else rmSync(data, { recursive: true, force: true });
     },
   );
-  return { version: programs.version, source: programs.source, isNew, port, log: options.log, url, ...control };
+  return { version: programs.version, source: programs.source, isNew, port, data, log: options.log, url, ...control };
 }
 
 /**
@@ -206,7 +208,6 @@ async function startServer(
   ]);
   const deadline = Date.now() + READY_MS;
   for (;;) {
-    const logged = endOf(options.log);
     const server = await launch({
       name: 'postgres',
       command,
@@ -219,7 +220,7 @@ async function startServer(
     });
     const problem = await untilReady(server, url, deadline);
     if (problem === null) return server;
-    const lines = endOf(options.log) > logged ? lastLines(options.log, 12) : '';
+    const lines = lastLines(options.log, 12, server.logStart);
     await server.stop('SIGQUIT', 5_000);
     if (problem === 'password') {
       throw new UserError(
@@ -283,13 +284,4 @@ function failure(what: string, detail: string, directory: string): UserError {
             .join('\n')}`
     }`,
   );
-}
-
-function freeBytes(directory: string): number {
-  try {
-    const disk = statfsSync(directory);
-    return disk.bavail * disk.bsize;
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
 }

@@ -5,7 +5,7 @@ import type { SupervisedOptions } from '../processes/supervised.ts';
 export interface ServerControl extends AsyncDisposable {
   readonly pid: () => number;
   /** Stops it normally. `start` uses the same address. */
-  readonly stop: () => Promise<void>;
+  readonly stop: (graceMs?: number) => Promise<void>;
   /** Stops it with SIGKILL. */
   readonly kill: () => Promise<void>;
   readonly start: () => Promise<void>;
@@ -15,6 +15,7 @@ export interface ServerControl extends AsyncDisposable {
 export interface CrashHandlers {
   readonly onCrash?: (text: string) => void;
   readonly onRestarted?: (name: string) => void;
+  readonly mayRestart?: () => boolean;
 }
 
 const STOP_MS = 20_000;
@@ -28,7 +29,7 @@ export async function controlServer(
   await server.start();
   return {
     pid: () => server.pid ?? 0,
-    stop: () => server.stop(STOP_MS),
+    stop: (graceMs = STOP_MS) => server.stop(graceMs),
     kill: () => server.kill(),
     start: () => server.start(),
     [Symbol.asyncDispose]: async () => {

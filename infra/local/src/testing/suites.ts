@@ -51,6 +51,7 @@ const LONG_FILES: readonly string[] = [
   'docs-browser.test.ts',
   'enqueue-crash.nats.test.ts',
   'entries.pg.test.ts',
+  'every-benchmark.test.ts',
   'graphiql-browser.test.ts',
   'lanes-crash-points.pg.test.ts',
   'lanes-replicas.pg.test.ts',

@@ -12,6 +12,7 @@ const TOP_LEVEL = new Set([
   'pnpm-workspace.yaml',
   'turbo.json',
   'README.md',
+  'CHANGELOG.md',
   // Lock file, licence, shared tool configuration; dot files are free
   'pnpm-lock.yaml',
   'LICENSE',

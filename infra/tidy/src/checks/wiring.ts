@@ -40,10 +40,10 @@ const OPEN = new Set([
   '/openapi.json',
   '/docs',
   '/docs/',
-  '/docs/{file}',
+  '/docs/{version}/{file}',
   '/console',
   '/console/',
-  '/console/{file}',
+  '/console/{version}/{file}',
   '/api/webhooks/event-types',
   '/.well-known/oauth-authorization-server',
   '/.well-known/oauth-protected-resource',
@@ -53,7 +53,7 @@ const OPEN = new Set([
   '/register',
   '/token',
   '/graphql',
-  '/graphql/ui/{file}',
+  '/graphql/ui/{version}/{file}',
   '/graphql/schema.graphql',
 ]);
 

@@ -1,5 +1,5 @@
 /**
- * `npm run soak [-- --minutes 10 --writers 8 --sockets 6 --replicas 2]`: starts a system, writes and follows, kills or pauses
+ * `npm run soak`: starts a system, writes and follows, kills or pauses
  * every process in turn, and checks all deliveries meanwhile. Exits with 0 when nothing was missing, doubled or out of order,
  * every acknowledged change is in the log, and memory is flat. Exits with 1 otherwise, also when it could not check one of
  * these.
@@ -13,9 +13,9 @@
  * With `--hostile`, there are no consumers, and attackers of every kind run for all of the minutes, together with as many disturbances as fit; the calm
  * part follows. The service must not refuse an honest request outside disturbances, and no log may contain content of records.
  */
+import { optionsOrExit } from '@wts/local';
 import { startTestSystem, testAuthority, type TestSystem } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { auditCopy, loadCopy, type ClientCopy } from '../audit-live.ts';
 import { auditLog } from '../audit-log.ts';
@@ -35,16 +35,21 @@ import type { Span } from './endpoint-history.ts';
 import type { WebhookReport } from './webhook-check.ts';
 import { changeEveryKind, DISPATCHER_SETTINGS, WebhookConsumers } from './webhook-consumers.ts';
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '10' },
-    writers: { type: 'string', default: '8' },
-    sockets: { type: 'string', default: '6' },
-    replicas: { type: 'string', default: '2' },
-    hostile: { type: 'boolean', default: false },
-  },
+const USAGE = `npm run soak [-- options]
+
+  --minutes N     length, default 10; without --hostile at least eight minutes
+  --writers N     writers at the same time, default 8
+  --sockets N     followers by socket, default 6
+  --replicas N    sync services, default 2
+  --hostile       attackers of every kind instead of consumers of webhooks`;
+
+const { hostile: isHostile, ...numbers } = optionsOrExit(USAGE, {
+  minutes: { type: 'string', default: '10' },
+  writers: { type: 'string', default: '8' },
+  sockets: { type: 'string', default: '6' },
+  replicas: { type: 'string', default: '2' },
+  hostile: { type: 'boolean', default: false },
 });
-const { hostile: isHostile, ...numbers } = values;
 const DISTURBED_SHARE = 0.5;
 /** Of each writer. The calm pace is one that any machine can keep, because the memory of recent entries follows the pace. */
 const WRITES_EVERY_MS = { disturbed: 60, calm: 200 };

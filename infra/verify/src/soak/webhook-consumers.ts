@@ -274,12 +274,13 @@ function uncheckedIn({ retries, changes }: WebhookReport): AuditFinding[] {
 /** True when the whole log was turned into deliveries and none is pending. Those of a deleted endpoint are removed later. */
 async function isDelivered(client: Client): Promise<boolean> {
   const { rows } = await client.query<{ delivered: boolean }>(
-    `select position >= (select max(sync_id) from sync.sync_actions)
-       and not exists (
+    `select not exists (
+         select from webhooks.workspaces w join sync.sync_actions a on group_id = w.workspace_id and sync_id > position
+         where exists (select from webhooks.endpoints e where e.workspace_id = w.workspace_id and enabled)
+       ) and not exists (
          select from webhooks.endpoints e join webhooks.deliveries d on d.endpoint_id = e.id
          where e.deleted_at is null and d.status = 'pending'
-       ) as delivered
-     from webhooks.cursor`,
+       ) as delivered`,
   );
   return rows[0]?.delivered === true;
 }

@@ -94,7 +94,8 @@ export class SoakEndpoint implements CheckedEndpoint {
     const earliest = await this.#durableCursor();
     const toMs = await this.#enable(true);
     this.#off = null;
-    const ends = { earliest, latest: await this.#nextCursor() };
+    const [head, next] = [await this.#read(HEAD), await this.#nextCursor()];
+    const ends = { earliest, latest: head < next ? next : head };
     this.gaps.push({ begins: off.begins, ends, off: { fromMs: off.fromMs, toMs } });
   }
 
@@ -127,6 +128,10 @@ export class SoakEndpoint implements CheckedEndpoint {
     return !(reply.json() as { endpoint: WebhookEndpoint }).endpoint.enabled;
   }
 
+  get #cursor(): string {
+    return `select position::text from webhooks.workspaces where workspace_id = '${this.#system.workspaceId}'`;
+  }
+
   #path(path: string): string {
     return path.replace('{id}', this.#id);
   }
@@ -155,18 +160,18 @@ export class SoakEndpoint implements CheckedEndpoint {
 
   /** Up to here events were enqueued with the settings of now, also when PostgreSQL is killed in a moment. */
   async #durableCursor(): Promise<bigint> {
-    const before = await this.#read(CURSOR);
+    const before = await this.#read(this.#cursor);
     await pause(DURABLE_MS);
-    const now = await this.#read(CURSOR);
+    const now = await this.#read(this.#cursor);
     return before < now ? before : now;
   }
 
   /** After this events are enqueued with the settings of now: the next step of the cursor may have begun before. */
   async #nextCursor(): Promise<bigint> {
     const deadlineMs = performance.now() + MOVES_WITHIN_MS;
-    const from = await this.#read(CURSOR);
+    const from = await this.#read(this.#cursor);
     while (!this.#stop.aborted && performance.now() < deadlineMs) {
-      const now = await this.#read(CURSOR);
+      const now = await this.#read(this.#cursor);
       if (now > from) return now;
       await pause(POLL_MS);
     }
@@ -192,4 +197,3 @@ export class SoakEndpoint implements CheckedEndpoint {
 }
 
 const HEAD = 'select coalesce(max(sync_id), 0)::text as position from sync.sync_actions';
-const CURSOR = 'select coalesce(position, 0)::text as position from webhooks.cursor';

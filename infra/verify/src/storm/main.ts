@@ -1,19 +1,25 @@
 /**
- * `npm run storm [-- --clients 5000 --people 50]`: starts a system with two gateways, opens sockets, drops all of them at the
+ * `npm run storm`: starts a system with two gateways, opens sockets, drops all of them at the
  * same time and lets them reconnect: when a gateway is killed, when a sync replica is killed, and when a gateway restarts.
  * Exits with 0 when every client received everything once and in order and no other client got an unexpected error;
  * otherwise with 1.
  */
+import { optionsOrExit } from '@wts/local';
 import { openFilesMax } from '@wts/service-kit/life';
 import { startTestSystem } from '@wts/testkit';
-import { parseArgs } from 'node:util';
 import { numbersOrExit } from '../numbers.ts';
 import { ControlClient } from './control-client.ts';
 import { StormClients } from './storm-clients.ts';
 import { dropAndReconnect, linesOf, problemsOf, type Disruption } from './drop-and-reconnect.ts';
 
-const { values } = parseArgs({
-  options: { clients: { type: 'string', default: '5000' }, people: { type: 'string', default: '50' } },
+const USAGE = `npm run storm [-- options]
+
+  --clients N    clients that reconnect, default 5000
+  --people N     people they belong to, default 50`;
+
+const values = optionsOrExit(USAGE, {
+  clients: { type: 'string', default: '5000' },
+  people: { type: 'string', default: '50' },
 });
 const RELOAD_ONE_IN = 10;
 /** A gateway needs two open files for each client, and some for itself. */

@@ -1,0 +1,52 @@
+import { doesNotMatch, equal, match } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../src/layout.ts';
+
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  scripts: Readonly<Record<string, string>>;
+};
+
+/** Runs a script as npm does. `taken` are the options that npm keeps for itself. */
+function run(script: string, args: readonly string[], taken: NodeJS.ProcessEnv = {}) {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
+  const env = { ...Object.fromEntries(own), npm_node_execpath: process.execPath, npm_lifecycle_event: script };
+  const command = `${scripts[script]} "$@"`;
+  const ran = spawnSync('sh', ['-c', command, 'sh', ...args], {
+    cwd: ROOT,
+    env: { ...env, ...taken },
+    encoding: 'utf8',
+    // A script that was not refused runs, some of them until they are stopped.
+    timeout: 50_000,
+  });
+  return { code: ran.status, text: ran.stdout + ran.stderr };
+}
+
+describe('the options of npm scripts', function () {
+  this.timeout(60_000);
+
+  for (const script of Object.keys(scripts)) {
+    const command = ['start', 'test'].includes(script) ? `npm ${script}` : `npm run ${script}`;
+    it(`${command} refuses an option that it does not have, and prints those that it has`, () => {
+      const { code, text } = run(script, ['--no-such-option']);
+      equal(code, 1, text);
+      match(text, /Unknown option '--no-such-option'/);
+      match(text, new RegExp(`^${command} \\[-- `, 'm'));
+    });
+  }
+
+  for (const [script, args, taken, command] of [
+    ['start', [], { npm_config_fresh: 'true' }, 'npm start -- --fresh'],
+    ['start', ['2'], { npm_config_sync_replicas: 'true' }, 'npm start -- --sync-replicas 2'],
+    ['listen', [], { npm_config_status: '500' }, 'npm run listen -- --status 500'],
+    ['verify:log', ['20'], { npm_config_writes: 'true' }, 'npm run verify:log -- --writes 20'],
+  ] as const) {
+    it(`that npm takes for its own are refused with what to type: ${command}`, () => {
+      const { code, text } = run(script, args, taken);
+      equal(code, 1, text);
+      match(text, new RegExp(`^  ${command}$`, 'm'));
+      doesNotMatch(text, /Ready|Workspace Task Service/);
+    });
+  }
+});

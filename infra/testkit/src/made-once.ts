@@ -1,0 +1,50 @@
+import { identityOf, isAlive } from '@wts/local';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { eventually } from './eventually.ts';
+
+type Identity = NonNullable<ReturnType<typeof identityOf>>;
+
+const WAIT_MS = 200_000;
+
+/**
+ * Makes a folder that all processes use. Several may ask at the same time: one makes it, and the others wait. `make` resolves to a
+ * complete folder, which is then renamed to `directory`.
+ */
+export async function madeOnce(directory: string, make: () => Promise<string>): Promise<void> {
+  const lock = `${directory}.lock`;
+  const isThere = (): boolean => existsSync(directory);
+  mkdirSync(dirname(directory), { recursive: true });
+  while (!isThere()) {
+    if (isAcquired(lock)) {
+      try {
+        if (!isThere()) renameSync(await make(), directory);
+      } finally {
+        rmSync(lock, { force: true });
+      }
+    } else {
+      await eventually(() => isThere() || !isHeld(lock), { deadlineMs: WAIT_MS, everyMs: 50 });
+      if (!isThere()) rmSync(lock, { force: true });
+    }
+  }
+}
+
+function isAcquired(lock: string): boolean {
+  try {
+    writeFileSync(lock, JSON.stringify(identityOf(process.pid)), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  }
+}
+
+/** False when its process has ended. A lock that is being written counts as held. */
+function isHeld(lock: string): boolean {
+  try {
+    const text = readFileSync(lock, 'utf8');
+    return text === '' || isAlive(JSON.parse(text) as Identity);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
+}
