@@ -2,23 +2,26 @@
  * `npm run verify:clients`: starts a system and uses `{auth_url}` as clients of other authors do. Exits with 0 when everything
  * works, otherwise with 1.
  *
- *   -- --agents 100     so many people join, and each allows an agent, which registers itself and works for them
- *   -- --seconds 60     so long the agents create and complete tasks
- *
  * First the conformance tool of the Model Context Protocol checks the agent endpoint and the authorization server. Then the
  * agents work, half of them with each generation of the SDK, and renew their access token once. At the end all of their tasks
  * must be there, once and completed, and every audit of `npm run verify:log` must pass.
  */
+import { optionsOrExit } from '@wts/local';
 import { startTestSystem, type TestSystem } from '@wts/testkit';
 import { checkSystem, followBySocket, numbersOrExit, readStartState } from '@wts/verify';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { Agent, AgentReport } from './agents.ts';
 import { runConformance } from './conformance.ts';
 
-const { values } = parseArgs({
-  options: { agents: { type: 'string', default: '100' }, seconds: { type: 'string', default: '60' } },
+const USAGE = `npm run verify:clients [-- options]
+
+  --agents N     the number of people who join, each with an agent that registers itself and works for them; default 100
+  --seconds N    how long the agents create and complete tasks, default 60`;
+
+const values = optionsOrExit(USAGE, {
+  agents: { type: 'string', default: '100' },
+  seconds: { type: 'string', default: '60' },
 });
 const CONNECTING_AT_ONCE = 10;
 

@@ -105,7 +105,8 @@ class Run {
     answer: FuzzReply,
   ): Promise<string | null> {
     for (const { in: place, name, schema } of operation.parameters) {
-      const given = place === 'path' ? path[name] : query.find(([one]) => one === name)?.[1];
+      const text = place === 'path' ? path[name] : query.find(([one]) => one === name)?.[1];
+      const given = schema['type'] === 'integer' && /^\d+$/.test(text ?? '') ? Number(text) : text;
       const fault = given === undefined ? null : description.errorOf(schema, given);
       if (place !== 'header' && fault !== null) return `accepted a wrong ${name}: ${fault}`;
     }

@@ -1,23 +1,21 @@
-/**
- * `npm run fuzz`: starts a system and runs the fuzzer for a long time; exits with 1 when a response breaks a rule.
- *
- *   -- --requests 100000     the approximate number of requests to REST and sync
- *   -- --operations 100000   the number of GraphQL operations
- *   -- --seed 7              repeats a run
- */
+/** `npm run fuzz`: starts a system and runs the fuzzer for a long time; exits with 1 when a response breaks a rule. */
+import { optionsOrExit } from '@wts/local';
 import { startTestSystem } from '@wts/testkit';
 import { numbersOrExit } from '@wts/verify';
-import { parseArgs } from 'node:util';
 import { fuzz } from './fuzz.ts';
 import { existingIds, existingRecords, strangersRecords } from './existing-ids.ts';
 import { fuzzGraphql } from './graphql-fuzz.ts';
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '100000' },
-    operations: { type: 'string', default: '100000' },
-    seed: { type: 'string' },
-  },
+const USAGE = `npm run fuzz [-- options]
+
+  --requests N      the approximate number of requests to REST and sync, default 100000
+  --operations N    the number of GraphQL operations, default 100000
+  --seed N          repeats a run`;
+
+const values = optionsOrExit(USAGE, {
+  requests: { type: 'string', default: '100000' },
+  operations: { type: 'string', default: '100000' },
+  seed: { type: 'string' },
 });
 const ROUNDS_OF = 100;
 const {

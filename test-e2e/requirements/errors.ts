@@ -75,7 +75,7 @@ export const errors: readonly Rule[] = [
   {
     id: 'errors.400.json',
     source: 'Design 5',
-    text: 'Broken JSON, and JSON deeper than 64 levels, is 400.',
+    text: 'Broken JSON, and JSON deeper than 64 levels, is 400; the message names the line, the column and the mistake.',
     home: 'packages/contracts/src/json.ts',
     status: 'kept',
   },
@@ -110,7 +110,7 @@ export const errors: readonly Rule[] = [
   {
     id: 'errors.415.media-type',
     source: 'Design 5',
-    text: 'A body that is not JSON is 415.',
+    text: 'A body that is not JSON in UTF-8 is 415; other parameters of its media type are ignored.',
     home: 'packages/service-kit/src/http/read-json.ts',
     status: 'kept',
   },

@@ -73,6 +73,13 @@ export const graphql: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'graphql.limit.introspection',
+    source: 'Design 8, 14',
+    text: 'An answer about the schema has at most 30000 fields, counted before anything runs, and the answer to a usual introspection is made once; so no document holds the event loop for long.',
+    home: 'services/graph/src/graphql/rules/introspection.ts',
+    status: 'kept',
+  },
+  {
     id: 'graphql.limit.bytes',
     source: 'Design 14',
     text: 'An operation reads at most 32 MiB of records; one that would read more is refused before they are in memory.',
@@ -164,6 +171,13 @@ export const graphql: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'graphql.client.relay',
+    source: 'Design 8',
+    text: 'The Relay compiler accepts the schema with refetchable and paginated fragments: `node` and `nodes` have its arguments alone.',
+    home: 'services/graph/src/graphql/types/query.ts',
+    status: 'kept',
+  },
+  {
     id: 'graphql.client.strata',
     source: 'Design 8',
     text: 'The published sync client works when it sends its changes as GraphQL.',
@@ -215,7 +229,7 @@ export const graphql: readonly Rule[] = [
   {
     id: 'graphql.reads.position',
     source: 'Design 8',
-    text: 'A query reads at or after `minSyncId`, or answers with a code when the log does not reach it in time.',
+    text: 'A query reads at or after `X-Min-Sync-Id`, or the `minSyncId` of a field, or answers with a code when the log does not reach it in time.',
     home: 'services/graph/src/queries/reads.ts',
     status: 'kept',
   },

@@ -75,7 +75,7 @@ export const meta: readonly Rule[] = [
   {
     id: 'meta.docs.revalidated',
     source: 'Design 5',
-    text: 'The description, the page and its files are sent again only when they changed: each has a tag, and 304 answers it.',
+    text: 'The description, the page and its files are sent again only when they changed: each has a tag, and 304 answers it. A file at an address with the hash of its content is not asked for again.',
     home: 'services/gateway/src/static-answer.ts',
     status: 'kept',
   },

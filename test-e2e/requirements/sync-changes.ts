@@ -40,7 +40,7 @@ export const syncChanges: readonly Rule[] = [
   {
     id: 'sync.action.update-changed-only',
     source: 'Design 7',
-    text: 'The data of an UPDATE holds the changed fields only; of an INSERT the full record.',
+    text: 'The data of an UPDATE holds the changed fields and `updatedAt` only; of an INSERT the full record.',
     home: 'services/sync/src/commit/effects.ts',
     status: 'kept',
   },
@@ -118,6 +118,13 @@ export const syncChanges: readonly Rule[] = [
     id: 'sync.mutate.dates',
     source: 'Design 6',
     text: 'A time or date is accepted as ISO 8601, as a plain date and as epoch milliseconds, and returned in one format.',
+    home: 'packages/models/src/field.ts',
+    status: 'kept',
+  },
+  {
+    id: 'sync.mutate.epoch-seconds',
+    source: 'Design 6',
+    text: 'A number before the year 2000 is refused as a time or date with the unit, milliseconds, because it is in seconds by mistake.',
     home: 'packages/models/src/field.ts',
     status: 'kept',
   },

@@ -96,7 +96,7 @@ export const syncSocket: readonly Rule[] = [
   {
     id: 'sync.socket.bad-frame',
     source: 'Design 7',
-    text: 'A malformed frame, one with the same key twice among them, is answered by an error frame before the close.',
+    text: 'A malformed frame, such as one with the same key twice, and a first frame of an unknown type are answered by an error frame before the close.',
     home: 'services/sync/src/socket/frames.ts',
     status: 'kept',
   },

@@ -93,6 +93,9 @@ describe('the agent endpoint', function () {
           assert.equal(annotations?.destructiveHint, name === 'archive_tasks', name);
           assert.equal(annotations?.['openWorldHint'], false, name);
         }
+        const rules = JSON.stringify(tools).match(/"repeatRule":\{[^}]*\}/g) ?? [];
+        assert.ok(rules.length >= 4, 'of tools that read and that change tasks');
+        for (const rule of rules) assert.match(rule, /the server does not act on it yet/);
         assert.match(agent.client.getInstructions() ?? '', /treat them as data/);
       });
 

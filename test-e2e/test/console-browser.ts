@@ -2,13 +2,14 @@ import type { Page, Receiver, TestSystem } from '@wts/testkit';
 import { openBrowser, receiver, startTestSystem, testAuthority } from '@wts/testkit';
 import axe from 'axe-core';
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 
 /** Long, because a browser is slow on a busy machine. */
 const WAIT_MS = 30_000;
-const WIDE = { width: 1280, height: 900 };
+export const WIDE = { width: 1280, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
-/** The delivery console of a whole system in a real browser, and an HTTPS server that receives deliveries. */
+/** The webhooks console of a whole system in a real browser, and an HTTPS server that receives deliveries. */
 export class ConsoleBrowser implements AsyncDisposable {
   readonly testSystem: TestSystem;
   readonly receiver: Receiver;
@@ -71,12 +72,37 @@ export class ConsoleBrowser implements AsyncDisposable {
     return tab;
   }
 
+  /** A page at an endpoint of the demo workspace. */
+  async at(endpointId: string, options: TabOptions = {}): Promise<Tab> {
+    const tab = await this.signedIn(options);
+    await tab.openEndpoint(this.testSystem.workspaceId, endpointId);
+    return tab;
+  }
+
   /** Creates an endpoint by the API. Returns its id. */
-  async endpoint(description: string): Promise<string> {
-    const body = { url: `${this.receiver.url}/hook`, workspaceId: this.testSystem.workspaceId, description };
+  async endpoint(description: string, path = '/hook'): Promise<string> {
+    const body = { url: `${this.receiver.url}${path}`, workspaceId: this.testSystem.workspaceId, description };
     const { status, text } = await this.testSystem.request(this.testSystem.apiKey, 'POST', '/api/webhooks', { body });
     assert.equal(status, 201, text);
     return (JSON.parse(text) as { endpoint: { id: string } }).endpoint.id;
+  }
+
+  /** Creates tasks in the demo workspace. */
+  async createTasks(amount: number): Promise<void> {
+    const { workspaceId } = this.testSystem;
+    const mutations = Array.from({ length: amount }, (_, index) => ({
+      modelName: 'Task' as const,
+      modelId: randomUUID(),
+      action: 'INSERT' as const,
+      payload: { workspaceId, title: `Task ${index}` },
+    }));
+    await this.testSystem.commit(mutations);
+  }
+
+  async deliveriesOf(endpointId: string): Promise<{ status: string }[]> {
+    const path = `/api/webhooks/${endpointId}/deliveries?limit=100`;
+    const { text } = await this.testSystem.request(this.testSystem.apiKey, 'GET', path);
+    return (JSON.parse(text) as { deliveries: { status: string }[] }).deliveries;
   }
 }
 
@@ -149,4 +175,13 @@ export class Tab implements AsyncDisposable {
     assert.deepEqual(this.faults, []);
     for (const url of this.requested) assert.ok(url.startsWith(`${this.#baseUrl}/`) || url === 'data:,', url);
   }
+}
+
+/** Where the variable TEST_PICTURES names a folder. */
+export async function picture(
+  name: string,
+  page: { screenshot: (options: { path: string; fullPage: boolean }) => Promise<unknown> },
+): Promise<void> {
+  const folder = process.env['TEST_PICTURES'];
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
 }

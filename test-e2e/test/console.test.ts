@@ -1,9 +1,7 @@
 import { eventually } from '@wts/testkit';
 import type { Received } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { ConsoleBrowser, PHONE } from './console-browser.ts';
-import type { Tab } from './console-browser.ts';
+import { ConsoleBrowser, PHONE, picture, WIDE } from './console-browser.ts';
 import { runProgram } from './receiver-program.ts';
 
 const SECRET = /^whsec_[\w+/]+=*$/;
@@ -11,7 +9,7 @@ const SECRET = /^whsec_[\w+/]+=*$/;
 const HOSTILE =
   '\u202Egpj.exe\u2066 <img src=x onerror="document.title=\'owned\'"><b>bold</b>\u0007\u200B\u{E0041}</pre>';
 
-describe('the delivery console (skipped where there is no Chromium)', function page() {
+describe('the webhooks console (skipped where there is no Chromium)', function page() {
   this.timeout(300_000);
   let system: ConsoleBrowser;
 
@@ -20,13 +18,6 @@ describe('the delivery console (skipped where there is no Chromium)', function p
   });
   after(() => system?.[Symbol.asyncDispose]());
   beforeEach(() => system.receiver.answer({ status: 204 }));
-
-  /** Opens the console at an endpoint of the demo workspace. */
-  const at = async (endpointId: string, options: Parameters<ConsoleBrowser['signedIn']>[0] = {}): Promise<Tab> => {
-    const tab = await system.signedIn(options);
-    await tab.openEndpoint(system.testSystem.workspaceId, endpointId);
-    return tab;
-  };
 
   const remove = (id: string) => system.testSystem.request(system.testSystem.apiKey, 'DELETE', `/api/webhooks/${id}`);
 
@@ -84,6 +75,7 @@ describe('the delivery console (skipped where there is no Chromium)', function p
     await tab.button('Send test event').waitFor({ state: 'hidden' });
     await tab.button('Enable').click();
     await page.getByText('The endpoint is enabled.').waitFor();
+    await tab.button('Send test event').waitFor();
 
     await tab.button('Delete…').click();
     await tab.button('Cancel').click();
@@ -95,7 +87,7 @@ describe('the delivery console (skipped where there is no Chromium)', function p
 
   it('edits the URL, the description and the event types of an endpoint', async () => {
     const id = await system.endpoint('Before the edit');
-    await using tab = await at(id);
+    await using tab = await system.at(id);
     const { page } = tab;
     await tab.button('Edit…').click();
     assert.equal(await page.getByLabel('URL').inputValue(), `${system.receiver.url}/hook`);
@@ -120,11 +112,11 @@ describe('the delivery console (skipped where there is no Chromium)', function p
 
   it('shows deliveries as they come, replays failed ones, and pages backwards', async () => {
     const id = await system.endpoint('many');
-    await using tab = await at(id);
+    await using tab = await system.at(id);
     const { page } = tab;
     const rows = page.locator('.deliveries li');
     system.receiver.answer({ status: 503 });
-    await createTasks(60);
+    await system.createTasks(60);
     await rows.filter({ hasText: 'Failed' }).nth(24).waitFor();
     assert.equal(await rows.count(), 25);
 
@@ -132,7 +124,7 @@ describe('the delivery console (skipped where there is no Chromium)', function p
     const note = async (): Promise<void> => {
       for (const link of await rows.locator('a').all()) seen.add((await link.getAttribute('data-id')) ?? '');
     };
-    await eventually(async () => (await deliveriesOf(id)).every(({ status }) => status === 'failed'), {
+    await eventually(async () => (await system.deliveriesOf(id)).every(({ status }) => status === 'failed'), {
       deadlineMs: 60_000,
     });
     await note();
@@ -158,7 +150,7 @@ describe('the delivery console (skipped where there is no Chromium)', function p
 
   it('says why an endpoint is disabled, and what to do about errors', async () => {
     const id = await system.endpoint('gone');
-    await using tab = await at(id);
+    await using tab = await system.at(id);
     const { page } = tab;
     system.receiver.answer({ status: 410 });
     await tab.button('Send test event').click();
@@ -179,14 +171,49 @@ describe('the delivery console (skipped where there is no Chromium)', function p
 
     await tab.button('Remove key').click();
     await tab.enterKey('wts_unknown');
-    await page.getByRole('alert').getByText('The API key is wrong, revoked or expired.').waitFor();
+    const alert = page.getByRole('alert').filter({ hasText: 'key' });
+    await alert.getByText('The API key is wrong, revoked or expired.').waitFor();
+    assert.equal(await alert.innerText(), 'The API key is wrong, revoked or expired. Use another key.');
     await tab.enterKey(system.testSystem.readOnlyApiKey);
-    await page.getByRole('alert').getByText('a key with the scopes read and admin').waitFor();
+    await alert.getByText('This key is read-only. Webhooks need a full-access key').waitFor();
+    assert.ok(await page.getByLabel('API key').isVisible(), 'the key is refused where it is entered');
+    assert.equal(await tab.run('sessionStorage.length'), 0);
+  });
+
+  it('shows deliveries to a disabled endpoint as waiting, says why the last attempt failed, and retries none', async () => {
+    const path = '/disabled';
+    const id = await system.endpoint('disabled', path);
+    // Slow, so that the endpoint is disabled before its last attempt.
+    system.receiver.answer({ status: 503, afterMs: 3_000 });
+    await system.createTasks(1);
+    await eventually(() => newest(path));
+    const change = { body: { enabled: false } };
+    await system.testSystem.request(system.testSystem.apiKey, 'PATCH', `/api/webhooks/${id}`, change);
+    await using tab = await system.at(id);
+    const { page } = tab;
+    const entry = page.getByRole('link', { name: 'task.created' });
+    await entry
+      .filter({ hasText: 'Waiting' })
+      .filter({ hasText: 'next attempt when the endpoint is enabled' })
+      .waitFor();
+    await entry.click();
+    await page.getByRole('region', { name: 'task.created' }).getByText('when the endpoint is enabled').waitFor();
+    assert.ok(await tab.button('Retry now').isDisabled());
+    system.receiver.answer('reset');
+    await tab.button('Enable').click();
+    const said = page.getByRole('status').getByText('The endpoint is enabled.');
+    await said.waitFor();
+    await entry.filter({ hasText: 'Failed' }).filter({ hasText: 'The endpoint closed the connection' }).waitFor();
+    assert.doesNotMatch(await page.locator('main').innerText(), /connection_reset/);
+    // What has been done is said over the page, and not for ever.
+    await said.waitFor({ state: 'detached' });
+    tab.assertClean();
+    await remove(id);
   });
 
   it('asks again less often while the service cannot be reached, and goes on by itself', async () => {
     const id = await system.endpoint('offline');
-    await using tab = await at(id);
+    await using tab = await system.at(id);
     const { page } = tab;
     await page.getByText(/^Live, /).waitFor();
     await page.context().setOffline(true);
@@ -232,7 +259,7 @@ describe('the delivery console (skipped where there is no Chromium)', function p
 
   it('shows texts of others as texts, with their invisible characters written out [console.page.inert]', async () => {
     const id = await system.endpoint(HOSTILE.replaceAll('\u0007', ''));
-    await using tab = await at(id, { viewport: PHONE });
+    await using tab = await system.at(id, { viewport: PHONE });
     const { page } = tab;
     system.receiver.answer({ status: 500, body: HOSTILE.repeat(5) });
     await tab.button('Send test event').click();
@@ -242,26 +269,26 @@ describe('the delivery console (skipped where there is no Chromium)', function p
     assert.doesNotMatch(shown, /(?!\n)[\p{Cc}\p{Cf}\p{Co}]/u);
     assert.ok(shown.includes('\\u202egpj.exe\\u2066 <img src=x'), shown);
     assert.equal(await page.locator('main :is(img, b, script)').count(), 0);
-    assert.equal(await page.title(), 'Endpoint · Delivery console');
+    assert.equal(await page.title(), 'Endpoint · Webhooks console');
     assert.equal(await tab.run('document.documentElement.scrollWidth'), PHONE.width);
     // Whatever a later change does, the browser itself parses no text of this page as HTML.
     await assert.rejects(tab.run(`document.createElement('p').innerHTML = '<b>x</b>'`), /TrustedHTML/);
     await remove(id);
   });
 
+  // Colors do not depend on the width, nor the layout on the colors.
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`has no barrier that axe finds, in ${colorScheme}, on a wide screen and a phone`, async () => {
+    const viewport = colorScheme === 'light' ? WIDE : PHONE;
+    it(`has no barrier that axe finds, in ${colorScheme}, ${viewport.width} pixels wide`, async () => {
       const id = await system.endpoint('A receiver that fails');
       await using tab = await system.tab({ colorScheme });
       const { page } = tab;
       const check = async (what: string): Promise<void> => {
-        for (const viewport of [{ width: 1280, height: 900 }, PHONE]) {
-          await page.setViewportSize(viewport);
-          assert.deepEqual(await tab.findBarriers(), [], `${what} at ${viewport.width}`);
-          assert.equal(await tab.run('document.documentElement.scrollWidth'), viewport.width, what);
-          await picture(`${what}-${colorScheme}-${viewport.width}`, page);
-        }
-        await page.setViewportSize({ width: 1280, height: 900 });
+        await page.setViewportSize(viewport);
+        assert.deepEqual(await tab.findBarriers(), [], what);
+        assert.equal(await tab.run('document.documentElement.scrollWidth'), viewport.width, what);
+        await picture(`${what}-${colorScheme}-${viewport.width}`, page);
+        await page.setViewportSize(WIDE);
       };
       await check('sign-in');
       await tab.enterKey(system.testSystem.apiKey);
@@ -273,7 +300,7 @@ describe('the delivery console (skipped where there is no Chromium)', function p
       await tab.button('Cancel').click();
 
       await tab.openEndpoint(system.testSystem.workspaceId, id);
-      await createTasks(3);
+      await system.createTasks(3);
       await page.getByRole('link', { name: 'task.created' }).filter({ hasText: 'Succeeded' }).nth(2).waitFor();
       system.receiver.answer({ status: 500, body: '{"error":"the database is not reachable"}' });
       await tab.button('Send test event').click();
@@ -299,7 +326,7 @@ describe('the delivery console (skipped where there is no Chromium)', function p
 
   it('is used with the keyboard alone: the focus is visible, follows, and comes back', async () => {
     const id = await system.endpoint('keyboard');
-    await using tab = await at(id);
+    await using tab = await system.at(id);
     const { page } = tab;
     const focused = () => tab.run<string>('document.activeElement.textContent.trim()');
     const press = async (name: string): Promise<void> => {
@@ -370,30 +397,4 @@ describe('the delivery console (skipped where there is no Chromium)', function p
     }
     await page.getByRole('link', { name: 'All endpoints' }).click();
   });
-
-  /** Creates tasks in the demo workspace. */
-  async function createTasks(amount: number): Promise<void> {
-    const { workspaceId } = system.testSystem;
-    const mutations = Array.from({ length: amount }, (_, index) => ({
-      modelName: 'Task' as const,
-      modelId: randomUUID(),
-      action: 'INSERT' as const,
-      payload: { workspaceId, title: `Task ${index}` },
-    }));
-    await system.testSystem.commit(mutations);
-  }
-
-  async function deliveriesOf(endpointId: string): Promise<{ status: string }[]> {
-    const path = `/api/webhooks/${endpointId}/deliveries?limit=100`;
-    const { text } = await system.testSystem.request(system.testSystem.apiKey, 'GET', path);
-    return (JSON.parse(text) as { deliveries: { status: string }[] }).deliveries;
-  }
 });
-
-async function picture(
-  name: string,
-  page: { screenshot: (options: { path: string; fullPage: boolean }) => Promise<unknown> },
-): Promise<void> {
-  const folder = process.env['TEST_PICTURES'];
-  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
-}

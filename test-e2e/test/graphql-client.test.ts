@@ -1,8 +1,8 @@
 import { generate } from '@graphql-codegen/cli';
-import { startTestSystem, type TestSystem } from '@wts/testkit';
+import { npmPackage, startTestSystem, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempDisposableSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempDisposableSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -45,6 +45,29 @@ const CONFIG = {
   },
 };
 
+/** With the programs of five platforms. */
+const RELAY_COMPILER = {
+  name: 'relay-compiler',
+  version: '21.0.1',
+  sha512: 'Wqlg3MtHyBlAYByVo24Wy9H3n2bAw991gPmzdo3XfNv+TzhI8zuGogtiae+7NORI7zhghgZaHC7Sp8S8ZPRYEA==',
+};
+const FETCH_MS = 180_000;
+const RELAY_CONFIG = { src: './src', schema: './schema.graphql', language: 'typescript', artifactDirectory: './made' };
+
+/** As `useFragment`, `useRefetchableFragment` and `usePaginationFragment` need them. */
+const RELAY_SOURCE = `
+graphql\`fragment Project_item on Project @refetchable(queryName: "ProjectRefetch") { id name status }\`;
+graphql\`fragment Project_tasks on Project
+  @argumentDefinitions(count: { type: "Int", defaultValue: 3 }, cursor: { type: "String" })
+  @refetchable(queryName: "ProjectMoreTasks") {
+  tasks(first: $count, after: $cursor) @connection(key: "Project_tasks") { edges { node { id title } } }
+}\`;
+graphql\`query ProjectPage($id: ID!, $ids: [ID!]!) {
+  node(id: $id) { ...Project_item @alias ...Project_tasks @alias }
+  nodes(ids: $ids) { ...Project_item @alias }
+}\`;
+`;
+
 describe('a client that is generated from the GraphQL schema', function () {
   this.timeout(120_000);
   let testSystem: TestSystem;
@@ -57,10 +80,40 @@ describe('a client that is generated from the GraphQL schema', function () {
   });
   after(() => testSystem.close());
 
-  it('compiles with the strictest options and does a day of work, with every change live at its position [graphql.client.generated, graphql.writes.one-log]', async () => {
-    const { status, headers, text: sdl } = await testSystem.request(null, 'GET', '/graphql/schema.graphql');
+  const schemaText = async (): Promise<string> => {
+    const { status, headers, text } = await testSystem.request(null, 'GET', '/graphql/schema.graphql');
     assert.equal(status, 200);
     assert.match(headers['content-type'] ?? '', /^text\/plain/);
+    return text;
+  };
+
+  it('of Relay compiles with refetchable and paginated fragments [graphql.client.relay]', async function relay() {
+    this.timeout(120_000 + FETCH_MS);
+    const compiler = join(await npmPackage(RELAY_COMPILER), 'cli.js');
+    using made = mkdtempDisposableSync(join(tmpdir(), 'wts-relay-'));
+    const directory = made.path;
+    const inDirectory = (name: string): string => join(directory, name);
+    for (const folder of ['src', 'made']) mkdirSync(inDirectory(folder));
+    writeFileSync(inDirectory('schema.graphql'), await schemaText());
+    writeFileSync(inDirectory('src/project.ts'), RELAY_SOURCE);
+    writeFileSync(inDirectory('relay.config.json'), JSON.stringify(RELAY_CONFIG));
+    // Watchman, where it is installed, would watch the directory.
+    const env = { ...process.env, FORCE_NO_WATCHMAN: '1' };
+    const { stdout, stderr } = await run(process.execPath, [compiler, 'relay.config.json'], {
+      cwd: directory,
+      env,
+    });
+    const artifacts = readdirSync(inDirectory('made')).toSorted();
+    const names = ['ProjectMoreTasks', 'ProjectPage', 'ProjectRefetch', 'Project_item', 'Project_tasks'];
+    assert.deepEqual(
+      artifacts,
+      names.map((name) => `${name}.graphql.ts`),
+      stdout + stderr,
+    );
+  });
+
+  it('compiles with the strictest options and does a day of work, with every change live at its position [graphql.client.generated, graphql.writes.one-log]', async () => {
+    const sdl = await schemaText();
     using made = mkdtempDisposableSync(join(tmpdir(), 'wts-graphql-'));
     const directory = made.path;
     const files = (await generate(

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -46,6 +46,7 @@ describe('the client package', function client() {
     pages.on('request', ({ url = '/' }, res) => {
       if (url === '/')
         return res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>app</title>');
+      if (!existsSync(join(built, url))) return res.writeHead(404).end();
       return res.writeHead(200, { 'content-type': 'text/javascript' }).end(readFileSync(join(built, url)));
     });
     pages.listen(0, '127.0.0.1');
@@ -83,17 +84,17 @@ describe('the client package', function client() {
     const loading = await until(events, ({ type }) => type === 'loaded');
     assert.equal(loading[0]?.type, 'reset');
     const records = loading.flatMap((event) => (event.type === 'records' ? event.records : []));
-    assert.ok(
-      records.some(({ __class, id, title }) => __class === 'Task' && id === before.modelId && title === 'Before'),
-    );
+    const loaded = records.filter((record) => record.__class === 'Task');
+    assert.ok(loaded.some(({ id, title }) => id === before.modelId && title === 'Before'));
 
     const subscribed = await until(events, ({ type }) => type === 'subscribed');
     assert.deepEqual(subscribed, [{ type: 'subscribed', groups: [testSystem.userId, testSystem.workspaceId] }]);
     const { lastSyncId } = await writer.mutateOrThrow([task('After')]);
     const live = await until(events, reaches(lastSyncId));
-    assert.ok(
-      live.some((event) => event.type === 'delta' && event.actions.some(({ data }) => data['title'] === 'After')),
-    );
+    const inserted = live
+      .flatMap((event) => (event.type === 'delta' ? event.actions : []))
+      .filter((entry) => entry.modelName === 'Task' && entry.action === 'INSERT');
+    assert.ok(inserted.some(({ data }) => data.title === 'After'));
     await events.return();
   });
 
@@ -210,11 +211,14 @@ describe('the client package', function client() {
             if (event.type === 'subscribed') await client.mutateOrThrow([change]);
             if (event.type === 'delta' && event.actions.some(({ modelId }) => modelId === change.modelId)) break;
           }
+          const elsewhere = new Client({ baseUrl: page.replace('127.0.0.1', 'localhost'), token });
+          const { value: offline } = await elsewhere.follow().next();
+          const advice = offline?.type === 'offline' ? offline.error.message : '';
           const refused = await client
             .follow({ after: 'x' })
             .next()
             .catch((error: unknown) => (error as { code?: string }).code);
-          return { types: [...types], refused };
+          return { types: [...types], refused, advice };
         },
         {
           page: origin,
@@ -227,6 +231,7 @@ describe('the client package', function client() {
       assert.deepEqual(found, {
         types: ['reset', 'records', 'loaded', 'subscribed', 'delta'],
         refused: 'validation_failed',
+        advice: `The connection failed. When the server runs, it may not allow this page: its setting CORS_ORIGINS must list ${origin}`,
       });
     } finally {
       await chromium.close();

@@ -1,0 +1,104 @@
+/** Types every command block of the documents into a terminal, beside a system that `npm start` runs. See the README. */
+import { findNats, freePort } from '@wts/local';
+import { scratch } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { globSync, mkdirSync, readFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { blocksOf, commandsOf, isTyped, printerOf, runningOf, type Block } from '../documents/blocks.ts';
+import { cloneInto } from '../documents/clone.ts';
+import { type Program, Terminal } from '../documents/terminal.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const FIRST = 'README.md';
+const documents = globSync('**/*.md', { cwd: ROOT, exclude: (path) => /(^|\/)(node_modules|\.\w+)$/.test(path) })
+  .filter((path) => blocksOf(path, readFileSync(join(ROOT, path), 'utf8')).some(isRun))
+  .toSorted((a, b) => Number(b === FIRST) - Number(a === FIRST));
+
+describe('every command block of the documents', function () {
+  this.timeout(300_000);
+  const folder = join(scratch('documents'), 'clone');
+  const running = new Map<string, Program>();
+  let env: NodeJS.ProcessEnv;
+  let addresses: readonly (readonly [printed: string, actual: string])[];
+
+  before(async () => {
+    cloneInto(folder, ROOT);
+    const [port, authPort, natsPort] = [await freePort(), await freePort(), await freePort()];
+    addresses = [
+      ['http://127.0.0.1:4000', `http://127.0.0.1:${port}`],
+      ['http://127.0.0.1:4001', `http://127.0.0.1:${authPort}`],
+      ['https://auth.example.com', `http://127.0.0.1:${authPort}`],
+      ['--port 4222', `--port ${natsPort}`],
+    ];
+    // What npm and the test run set for their own processes is not in the terminal of a reader.
+    const own = Object.entries(process.env).filter(([name]) => !/^(npm_|TEST_|NODE_|CI$)/.test(name));
+    const path = [process.env['PATH'], dirname(findNats(process.env).file)].join(delimiter);
+    env = { ...Object.fromEntries(own), PATH: path, PORT: String(port), AUTH_PORT: String(authPort) };
+  });
+  after(async () => {
+    for (const program of [...running.values()].toReversed()) await program.interrupt();
+  });
+
+  for (const [index, path] of documents.entries()) {
+    it(`runs as printed: ${path}`, async () => {
+      if (path !== FIRST) env = { ...env, WTS_API_KEY: apiKeyOf(folder) };
+      const files = join(folder, '..', `terminal-${index}`);
+      mkdirSync(files);
+      const terminal = new Terminal(folder, files, env);
+      let text = readFileSync(join(ROOT, path), 'utf8');
+      for (const [printed, actual] of addresses) text = text.replaceAll(printed, actual);
+      for (const block of blocksOf(path, text)) {
+        const printer = printerOf(block);
+        if (printer !== null) await runningProgram(printer).prints(block.text);
+        else if (isRun(block)) await type(block, terminal);
+      }
+    });
+  }
+
+  it('stops everything with Ctrl-C', async () => {
+    const start = runningProgram('npm start');
+    await start.interrupt();
+    assert.match(start.output, /Everything has stopped\.\s*$/);
+  });
+
+  async function type(block: Block, terminal: Terminal): Promise<void> {
+    for (const { text, output } of commandsOf(block)) {
+      if (runningOf(block) === 'keeps running') {
+        const program = await terminal.start(text);
+        running.set(text, program);
+        await program.prints(output);
+        continue;
+      }
+      const command = block.language === 'sh' ? withHelp(text) : text;
+      const program = await terminal.run(command);
+      assert.equal(await program.ends(), 0, `${block.path}:${block.line}: ${command}\n${program.output}`);
+      await program.prints(command === text ? output : `${scriptOf(text)} [-- `);
+    }
+  }
+
+  function runningProgram(command: string): Program {
+    const program = running.get(command);
+    assert.ok(program, `no block marked "keeps running" has the command: ${command}`);
+    return program;
+  }
+});
+
+function isRun(block: Block): boolean {
+  return isTyped(block) && runningOf(block) !== 'not run';
+}
+
+/** The script of npm that a command runs, if any. */
+function scriptOf(command: string): string | undefined {
+  return /\bnpm (?:start|test|run [\w:-]+)/.exec(command)?.[0];
+}
+
+/** A script refuses options that it does not have also with --help, but does nothing else, so this takes a second. */
+function withHelp(command: string): string {
+  if (scriptOf(command) === undefined) return command;
+  const text = command.replace(/\s+#.*$/, '');
+  return text.includes(' -- ') ? `${text} --help` : `${text} -- --help`;
+}
+
+function apiKeyOf(folder: string): string {
+  return (JSON.parse(readFileSync(join(folder, '.local/stack.json'), 'utf8')) as { apiKey: string }).apiKey;
+}
