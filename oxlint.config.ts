@@ -120,7 +120,14 @@ export default defineConfig({
   plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'promise', 'node'],
   categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
   env: { es2026: true, node: true },
-  ignorePatterns: ['**/node_modules/**', '.local/**', '**/.turbo/**', '**/coverage/**', '**/dist/**'],
+  ignorePatterns: [
+    '**/node_modules/**',
+    '.local/**',
+    '**/.turbo/**',
+    '**/coverage/**',
+    '**/dist/**',
+    'packages/client/test/consumer/**',
+  ],
   rules: {
     // Imports
     'import/no-cycle': 'error',
