@@ -13,6 +13,6 @@ export const HEADERS = {
   requestId: 'x-request-id',
   /** The internal token between services; the gateway removes it from requests of clients. */
   principal: 'x-wts-principal',
-  /** The network of a caller without a credential, as the gateway counts it; removed from requests of clients too. */
+  /** The network of the caller, as the gateway counts it; removed from requests of clients too. */
   network: 'x-wts-network',
 } as const;

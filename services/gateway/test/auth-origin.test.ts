@@ -109,7 +109,7 @@ describe('the authorization origin', () => {
     }
   });
 
-  it('names the network of a caller without a credential, and drops the header of a client [authentication.identity.not-forged]', async () => {
+  it('names the network of a caller, and drops the header of a client [authentication.identity.not-forged]', async () => {
     service.answer = (_req, res) => void res.writeHead(200, { 'x-wts-network': 'leaked' }).end();
     const reply = await exchange(edge.port, request('GET /open', ['X-Wts-Network: 203.0.113.7']));
     assert.equal(service.last.headers['x-wts-network'], '127.0.0.1');

@@ -39,6 +39,7 @@ describe('the gateway', () => {
         'X-User-Id: root',
         'X-Internal-User: root',
         'X-Wts-Anything: root',
+        'X-Wts-Network: 6.6.6.6',
         'Cookie: a=b',
         'Connection: keep-alive, X-Custom, If-None-Match',
         'X-Custom: 1',
@@ -61,6 +62,7 @@ describe('the gateway', () => {
       traceparent: '00-aa-bb-01',
       'x-request-id': 'my-id',
       'idempotency-key': 'k',
+      'x-wts-network': '127.0.0.1',
     });
   });
 

@@ -113,7 +113,8 @@ describe('a process of a service that accepts connections and does not answer', 
     let gone = 0;
     const server = createServer().on('upgrade', (req, socket) => {
       socket.on('error', () => undefined);
-      const handshake = { upstream, path: '/ws', context: new RequestContext(req, []), internalToken: '' };
+      const caller = { network: '127.0.0.1', internalToken: '' };
+      const handshake = { upstream, path: '/ws', context: new RequestContext(req, []), ...caller };
       void openUpstreamSocket(handshake, () => false).then((reply) => {
         answers.push(reply.agreed);
         if (reply.agreed) reply.hold(() => (gone += 1));

@@ -70,12 +70,14 @@ describe('the socket proxy', () => {
   it('sends the service the caller, and removes the token from the path [sync.socket.upgrade-token]', async () => {
     const { token, principal } = testGateway.newKey(['read']);
     const client = await RawClient.open(testGateway.api);
-    client.send(request(`GET /sync/ws?a=%20b&token=${token}&c=d`, [...HANDSHAKE, 'X-Request-Id: mine', 'Cookie: a=b']));
+    const lines = [...HANDSHAKE, 'X-Request-Id: mine', 'Cookie: a=b', 'X-Wts-Network: 6.6.6.6'];
+    client.send(request(`GET /sync/ws?a=%20b&token=${token}&c=d`, lines));
     assert.equal((await client.reply()).status, 101);
     const seen = service.requests[0];
     assert.equal(seen?.url, '/sync/ws?a=%20b&c=d');
     assert.equal(seen.headers['x-request-id'], 'mine');
     assert.equal(seen.headers.cookie, undefined);
+    assert.equal(seen.headers['x-wts-network'], '127.0.0.1');
     const read = tokenReader('sync', [testGateway.sync.secret]);
     const call = read(String(seen.headers['x-wts-principal']));
     assert.deepEqual([call.principal, call.caller], [principal, 'gateway']);

@@ -64,7 +64,7 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
       readEntries: (range) => readEntries(pool, range),
       readHead: () => log.head(),
       authenticate: (token) => authenticator.authenticateToken(token),
-      readToken: kit.readToken,
+      calls: kit.http,
       socketsMax: kit.connections.socketsMax,
       metrics,
       logger,

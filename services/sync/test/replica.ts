@@ -7,7 +7,7 @@ import { GroupReader } from '@wts/read-model';
 import type { NatsConnection } from 'nats';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
-import { FairGate, Contention } from '@wts/service-kit/fairness';
+import { CallerNetworks, FairGate, Contention } from '@wts/service-kit/fairness';
 import { LoopTurns } from '../src/fairness/loop-turns.ts';
 import { Hub } from '../src/hub/hub.ts';
 import type { Handover } from '../src/relay/handover.ts';
@@ -87,7 +87,7 @@ export async function openTestReplica(options: ReplicaOptions): Promise<TestRepl
     },
     readHead: () => log.head(),
     authenticate: async (token) => principalOf(token),
-    readToken: tokenReader('sync', [SECRET]),
+    calls: { readToken: tokenReader('sync', [SECRET]), networks: new CallerNetworks() },
     socketsMax: options.socketsMax ?? 1_000,
     metrics: new Registry(),
     logger: quiet,

@@ -2,6 +2,7 @@ import type { MintToken } from '@wts/access';
 import { tokenMinter } from '@wts/access';
 import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf, ServiceName } from '@wts/contracts';
 import { ERRORS, Fault, HEADERS, LIMITS } from '@wts/contracts';
+import type { CallerNetworks } from '../fairness/index.ts';
 import type { Logger } from '../observe/logger.ts';
 import { endCallSpan, isTracing, startCallSpan } from '../observe/tracing.ts';
 import type { Address } from './address.ts';
@@ -18,6 +19,8 @@ interface ServiceClientOptions {
   /** The service that calls. */
   readonly self: string;
   readonly log: Logger;
+  /** The networks of the people who are named in calls, which are sent beside their tokens. */
+  readonly networks?: CallerNetworks;
   /** How often names are resolved again. */
   readonly refreshMs?: number;
 }
@@ -28,6 +31,7 @@ interface ServiceClientKit {
   readonly internalTokenSecret: string;
   readonly addressRefreshMs: number;
   readonly log: Logger;
+  readonly networks: CallerNetworks;
   readonly stack: AsyncDisposableStack;
 }
 
@@ -68,8 +72,8 @@ const TRY_MS_MIN = 1_000;
 
 /** Opens the client that a running service has of another one. */
 export function openServiceClient(kit: ServiceClientKit, name: ServiceName, urls: readonly string[]): ServiceClient {
-  const { name: self, internalTokenSecret: secret, addressRefreshMs: refreshMs, log, stack } = kit;
-  const client = createServiceClient({ name, urls, secret, self, log, refreshMs });
+  const { name: self, internalTokenSecret: secret, addressRefreshMs: refreshMs, log, networks, stack } = kit;
+  const client = createServiceClient({ name, urls, secret, self, log, networks, refreshMs });
   stack.defer(() => client.close());
   return client;
 }
@@ -79,7 +83,8 @@ export function openServiceClient(kit: ServiceClientKit, name: ServiceName, urls
  * is `unavailable`. A call that got no connection is tried at another address, because nothing was sent. A call whose connection
  * broke, or that takes too long, is repeated only when it is idempotent. A retry budget protects an overloaded service.
  */
-export function createServiceClient({ name, urls, secret, self, log, refreshMs }: ServiceClientOptions): ServiceClient {
+export function createServiceClient(given: ServiceClientOptions): ServiceClient {
+  const { name, urls, secret, self, log, networks, refreshMs } = given;
   const addresses = new Addresses({
     name,
     urls,
@@ -125,7 +130,7 @@ export function createServiceClient({ name, urls, secret, self, log, refreshMs }
   return {
     call: async (contract, options) => {
       const { timeoutMs = LIMITS.internalCallTimeoutMs, idempotent = contract.method === 'GET' } = options;
-      const headers = headersOf(options, mintToken, self);
+      const headers = headersOf(options, { mintToken, self, network: networks?.find(options.principal.userId) });
       const span = isTracing() ? startCallSpan(`${name} ${contract.id}`, headers) : undefined;
       try {
         addresses.enter();
@@ -151,11 +156,11 @@ function half(deadlineMs: number): number {
 
 function headersOf(
   { principal, requestId, idempotencyKey, body }: ServiceCallOptions<Contract>,
-  mintToken: MintToken,
-  self: string,
+  { mintToken, self, network }: { mintToken: MintToken; self: string; network: string | undefined },
 ): Record<string, string> {
   return {
     [HEADERS.principal]: mintToken(principal),
+    ...(network === undefined ? {} : { [HEADERS.network]: network }),
     'user-agent': `wts-${self}`,
     ...(requestId === undefined ? {} : { [HEADERS.requestId]: requestId }),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),

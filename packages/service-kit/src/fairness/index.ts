@@ -1,3 +1,4 @@
+export { CallerNetworks } from './caller-networks.ts';
 export { Contention } from './contention.ts';
 export { FairGate, retryAfterSeconds, SHARE } from './fair-gate.ts';
 export type { FairGateOptions, FairGateWatch } from './fair-gate.ts';

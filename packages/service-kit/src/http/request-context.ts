@@ -4,6 +4,7 @@ import type { Span } from '@opentelemetry/api';
 import type { ReadToken } from '@wts/access';
 import { API_VERSION, Fault, HEADERS, LIMITS, REQUEST_ID_PATTERN, SUPPORTED_API_VERSIONS } from '@wts/contracts';
 import type { NextFunction, Request, Response } from 'express';
+import type { CallerNetworks } from '../fairness/index.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { RequestMetrics } from '../observe/metrics.ts';
 import { isTracing, traceRequest } from '../observe/tracing.ts';
@@ -15,6 +16,7 @@ import { originForm } from './target.ts';
 export interface HttpOptions {
   readonly log: Logger;
   readonly readToken: ReadToken;
+  readonly networks: CallerNetworks;
   readonly requests: RequestMetrics;
   /** Whether replies are checked against their contracts. */
   readonly checkReplies: boolean;

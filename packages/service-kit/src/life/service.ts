@@ -1,5 +1,4 @@
 import type { Server } from 'node:http';
-import type { ReadToken } from '@wts/access';
 import { tokenReader } from '@wts/access';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
@@ -8,6 +7,7 @@ import type { ServiceConfig } from '../config/service-settings.ts';
 import { serviceSettings } from '../config/service-settings.ts';
 import type { Setting } from '../config/settings.ts';
 import { parseSettings } from '../config/settings.ts';
+import { CallerNetworks } from '../fairness/index.ts';
 import { Connections } from '../http/connections.ts';
 import type { HttpOptions } from '../http/request-context.ts';
 import type { ServerCallers, UpgradeListener } from '../http/server.ts';
@@ -60,8 +60,8 @@ export interface ServiceContext {
   readonly addressRefreshMs: number;
   /** The secrets of internal tokens: the first one signs, all are accepted. */
   readonly secrets: readonly [string, ...string[]];
-  /** Reads the internal token of a call to this service. */
-  readonly readToken: ReadToken;
+  /** The networks of the people on whose behalf this service is called. */
+  readonly networks: CallerNetworks;
   /** Aborts when draining begins: background loops end. */
   readonly signal: AbortSignal;
 }
@@ -111,9 +111,11 @@ export async function startService<C>(
   }
   const secrets = secretsOf(config);
   const readToken = tokenReader(name, secrets);
+  const networks = new CallerNetworks();
   const http: HttpOptions = {
     log,
     readToken,
+    networks,
     requests,
     checkReplies: config.checkReplies,
     isDraining: () => draining.signal.aborted,
@@ -130,7 +132,7 @@ export async function startService<C>(
     internalTokenSecret: config.internalTokenSecret,
     addressRefreshMs: config.addressRefreshMs,
     secrets,
-    readToken,
+    networks,
     signal: draining.signal,
   };
   const { opened, server, port } = await open(definition, kit, config, draining);

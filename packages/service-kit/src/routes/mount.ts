@@ -111,7 +111,7 @@ function readerOf<C extends Contract>(contract: C): (req: Request, res: Response
   return async (req, res) => {
     const context = contextOf(req);
     context.route = contract.id;
-    const { principal, caller } = whoCalls(req, contract, context.http.readToken);
+    const { principal, caller } = whoCalls(req, contract, context.http);
     context.userId = principal.userId || undefined;
     const params = readParams(req, checkParams);
     // A page answers a fault of its query or its form with a page, so its handler reads them.

@@ -1,8 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { InternalCall, ReadToken } from '@wts/access';
 import { requireScope } from '@wts/access';
 import type { Contract, Principal } from '@wts/contracts';
 import { callersOf, Fault, HEADERS } from '@wts/contracts';
 import type { Request } from 'express';
+import type { CallerNetworks } from '../fairness/index.ts';
 
 /** The caller of an operation without a credential. */
 const ANONYMOUS: InternalCall = Object.freeze({
@@ -10,23 +12,31 @@ const ANONYMOUS: InternalCall = Object.freeze({
   caller: '',
 });
 
+/** What reads the headers with which the gateway, or another service, names the caller. */
+export interface CallReader {
+  readonly readToken: ReadToken;
+  /** Where the networks of callers are recorded. */
+  readonly networks: CallerNetworks;
+}
+
 // Keeps authentication.internal.token.
-export function whoCalls(req: Request, contract: Contract, readToken: ReadToken): InternalCall {
+export function whoCalls(req: Request, contract: Contract, reader: CallReader): InternalCall {
   if (contract.scope === 'none' && contract.internal === undefined) return ANONYMOUS;
-  const call = readInternalToken(req.headers[HEADERS.principal], contract, readToken);
+  const call = readInternalCall(req.headers, contract, reader);
   if (contract.scope !== 'none') requireScope(call.principal, contract.scope);
   return call;
 }
 
 /**
  * The caller of an operation, from its internal token. The token must be for this service, and from a service that may call the
- * operation. Keeps authentication.internal.callers.
+ * operation; then the network beside it is true as well. Keeps authentication.internal.callers.
  */
-export function readInternalToken(
-  token: string | string[] | undefined,
+export function readInternalCall(
+  headers: IncomingHttpHeaders,
   contract: Pick<Contract, 'id' | 'internal' | 'callers'>,
-  readToken: ReadToken,
+  { readToken, networks }: CallReader,
 ): InternalCall {
+  const { [HEADERS.principal]: token, [HEADERS.network]: network } = headers;
   if (typeof token !== 'string') throw new Fault('authorization_required');
   const call = readToken(token);
   const callers: readonly string[] = callersOf(contract);
@@ -34,6 +44,7 @@ export function readInternalToken(
   if (contract.internal?.forItself && !isService(call.principal)) {
     throw unserved(`${contract.id} is not served on behalf of a person`);
   }
+  networks.record(call.principal.userId, network);
   return call;
 }
 

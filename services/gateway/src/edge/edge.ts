@@ -141,11 +141,11 @@ async function runSteps(context: RequestContext, res: ServerResponse, parts: Edg
 /** The answer to `OPTIONS *` (RFC 9110 section 9.3.7), which some load balancers use as a health check. */
 const ALLOWED = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
 
-/** Names the caller for a service: the person and the credential, or without one the network. */
+/** Names the caller for a service: the network, and the person and the credential if there is one. */
 function callerLines(context: RequestContext, to: UpstreamName, { mintToken, rates }: EdgeParts): readonly string[] {
   const { principal } = context;
-  if (principal !== null) return [HEADERS.principal, mintToken[to](principal)];
-  return [HEADERS.network, rates.networkOf(context)];
+  const network = [HEADERS.network, rates.networkOf(context)];
+  return principal === null ? network : [...network, HEADERS.principal, mintToken[to](principal)];
 }
 
 /** Takes a request slot of this caller until the answer is sent. Returns the function that counts bytes of the body. */

@@ -61,6 +61,7 @@ export interface Handshake {
   readonly upstream: Upstream;
   readonly path: string;
   readonly context: RequestContext;
+  readonly network: string;
   readonly internalToken: string;
 }
 
@@ -143,7 +144,7 @@ function semaphoreOf(address: Address): Semaphore {
 }
 
 function requestUpgrade(
-  { upstream, path, context, internalToken }: Handshake,
+  { upstream, path, context, network, internalToken }: Handshake,
   address: Address,
   signal: AbortSignal,
 ): Promise<HandshakeReply | Refusal> {
@@ -158,7 +159,7 @@ function requestUpgrade(
       path,
       agent: false,
       signal,
-      headers: handshakeHeaders(origin, context, internalToken),
+      headers: handshakeHeaders(origin, context, [HEADERS.network, network, HEADERS.principal, internalToken]),
     });
     const giveUp = (): void => void request.destroy(new Error('the upgrade was not answered in time'));
     let deadline = setTimeout(giveUp, EDGE_LIMITS.connectTimeoutMs);
@@ -183,7 +184,7 @@ function requestUpgrade(
   });
 }
 
-function handshakeHeaders(origin: URL, { headers, requestId }: RequestContext, internalToken: string): string[] {
+function handshakeHeaders(origin: URL, { headers, requestId }: RequestContext, caller: readonly string[]): string[] {
   return [
     'Host',
     origin.host,
@@ -197,8 +198,7 @@ function handshakeHeaders(origin: URL, { headers, requestId }: RequestContext, i
     headers.socketKey[0] as string,
     HEADERS.requestId,
     requestId,
-    HEADERS.principal,
-    internalToken,
+    ...caller,
     ...headers.onward,
   ];
 }

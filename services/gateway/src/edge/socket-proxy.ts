@@ -81,11 +81,10 @@ export class SocketProxy {
     refuseForeignSocket(context, origins, this.#parts.ownOrigin);
     const { token, rest } = takeToken(context.query);
     await rates.checkAddress(context, route);
-    const principal = await authenticateSocket(token, route, this.#parts, rates.networkOf(context)).catch(
-      (failure: unknown) => {
-        throw rates.refuse(context, failure);
-      },
-    );
+    const network = rates.networkOf(context);
+    const principal = await authenticateSocket(token, route, this.#parts, network).catch((failure: unknown) => {
+      throw rates.refuse(context, failure);
+    });
     context.principal = principal;
     this.#parts.connections.authenticated(context.req.socket);
     await rates.checkCaller(context, route);
@@ -95,7 +94,7 @@ export class SocketProxy {
     const internalToken = mintToken[to](principal);
     const reply = await whileConnected(socket, (isDisconnected) =>
       openUpstreamSocket(
-        { upstream: upstreams[to], path: context.path + rest, context, internalToken },
+        { upstream: upstreams[to], path: context.path + rest, context, network, internalToken },
         isDisconnected,
       ),
     );

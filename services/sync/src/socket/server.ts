@@ -1,10 +1,9 @@
 import { requireScope } from '@wts/access';
-import type { ReadToken } from '@wts/access';
 import type { Logger } from '@wts/log';
-import { API_VERSION, randomRetryAfterSeconds, Fault, HEADERS, LIMITS, syncApi } from '@wts/contracts';
+import { API_VERSION, randomRetryAfterSeconds, Fault, LIMITS, syncApi } from '@wts/contracts';
 import type { Principal, Revocation } from '@wts/contracts';
 import { refuseUpgrade, requestIdOf } from '@wts/service-kit/http';
-import { readInternalToken } from '@wts/service-kit/routes';
+import { readInternalCall, type CallReader } from '@wts/service-kit/routes';
 import type { GroupSource } from '@wts/read-model';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -48,7 +47,7 @@ export interface SocketServerOptions {
   readonly hub: Hub;
   readonly readHead: () => Promise<{ head: bigint; floor: bigint }>;
   readonly authenticate: (token: string) => Promise<Principal>;
-  readonly readToken: ReadToken;
+  readonly calls: CallReader;
   readonly metrics: Registry;
   readonly logger: Logger;
   readonly socketsMax: number;
@@ -232,7 +231,7 @@ class Server implements SocketServer {
   }
 
   #principalOf(req: IncomingMessage): Principal {
-    const { principal } = readInternalToken(req.headers[HEADERS.principal], syncApi.socket, this.#options.readToken);
+    const { principal } = readInternalCall(req.headers, syncApi.socket, this.#options.calls);
     requireScope(principal, 'read');
     return principal;
   }
