@@ -40,16 +40,28 @@ interface PageRow extends Pick<
  * state of the log are of one snapshot: the first row has the state, also of an empty page. `data` is null where it equals the
  * record, as of every INSERT.
  */
-const READ = `select page.*, case when page."syncId" is not distinct from found.places[1] then (
-    select concat_ws(' ', least($3::bigint, ${HEAD}), ${CLIENT_FLOOR}, epoch) from sync.log_state
+function readSql(upTo: string, state: string): string {
+  return `select page.*, case when page."syncId" is not distinct from found.places[1] then (
+    select concat_ws(' ', ${state}) from sync.log_state
   ) end as state
-  from sync.find_page($1::uuid[], $2::bigint, $3::bigint, $4::int) as found(places) left join lateral (
+  from sync.find_page($1::uuid[], $2::bigint, ${upTo}, $3::int) as found(places) left join lateral (
     select sync_id as "syncId", group_id as "groupId", workspace_id as "workspaceId", model as "modelName", model_id as "modelId",
       action, coalesce(data, record)::text as data, client_id as "clientId", client_tx_id as "clientTxId",
       (date_part('epoch', created_at) * 1000)::bigint as "createdMs", case when ${IS_GAIN_OR_LOSS} then ${GAINED_OR_LOST} end as "gainedOrLost"
     from sync.sync_actions where sync_id = any(found.places)
       and sync_id >= found.places[1] and sync_id <= found.places[cardinality(found.places)]
   ) page on true order by page."syncId"`;
+}
+
+const READ = readSql('$4::bigint', `least($4::bigint, ${HEAD}), ${CLIENT_FLOOR}, epoch`);
+
+/** The same up to the head, and whether a person gained or lost a group after a position. Relies on index sync_actions_moves_idx. */
+const READ_AT_HEAD = readSql(
+  `(select ${HEAD})`,
+  `${HEAD}, ${CLIENT_FLOOR}, epoch, exists(
+      select from sync.sync_actions where group_id = $4::uuid and ${IS_GAIN_OR_LOSS} and sync_id > $5::bigint
+    )`,
+);
 
 /**
  * The entries of some groups as clients read them, with the JSON text of the log unchanged. `after` is exclusive, `upTo`
@@ -60,7 +72,7 @@ const READ = `select page.*, case when page."syncId" is not distinct from found.
  */
 export async function readEntries(pool: Queryable, range: EntryRange): Promise<EntryPage> {
   const { groups, after, limit, upTo } = range;
-  if (groups.size <= GROUPS_FEW) return readPage(pool, range);
+  if (areFew(groups)) return readPage(pool, range);
   const entries: Entry[] = [];
   const groupCount = BigInt(groups.size);
   let reached = after;
@@ -84,8 +96,28 @@ export async function readEntries(pool: Queryable, range: EntryRange): Promise<E
   }
 }
 
+/**
+ * The first entries up to the head, and whether this person gained or lost a group after a position, of one snapshot. Null for
+ * more groups than are looked for one by one.
+ */
+export async function readEntriesAtHead(
+  pool: Queryable,
+  { groups, after, limit }: Omit<EntryRange, 'upTo'>,
+  { userId, since }: { readonly userId: string; readonly since: bigint },
+): Promise<(EntryPage & { readonly hasMoved: boolean }) | null> {
+  if (!areFew(groups)) return null;
+  const values = [listOf(groups), after.toString(), limit, userId, since.toString()];
+  const { rows } = await pool.query<PageRow>({ name: 'read_entries_at_head', text: READ_AT_HEAD, values });
+  return { ...pageOf(rows), hasMoved: rows[0]?.state?.endsWith(' t') ?? false };
+}
+
 /** Up to so many groups are looked for one by one. */
 const GROUPS_FEW = 200;
+
+function areFew(groups: ReadonlySet<string>): boolean {
+  return groups.size <= GROUPS_FEW;
+}
+
 const WINDOW_FIRST = 256n;
 const WINDOW_GROWS = 4n;
 
@@ -93,7 +125,7 @@ const WINDOW_GROWS = 4n;
 const lists = new WeakMap<ReadonlySet<string>, string>();
 
 function listOf(groups: ReadonlySet<string>): string {
-  if (groups.size <= GROUPS_FEW) return `{${[...groups].join(',')}}`;
+  if (areFew(groups)) return `{${[...groups].join(',')}}`;
   const cached = lists.get(groups);
   if (cached !== undefined) return cached;
   const list = `{${[...groups].join(',')}}`;
@@ -102,8 +134,11 @@ function listOf(groups: ReadonlySet<string>): string {
 }
 
 async function readPage(pool: Queryable, { groups, after, limit, upTo }: EntryRange): Promise<EntryPage> {
-  const values = [listOf(groups), after.toString(), upTo.toString(), limit];
-  const { rows } = await pool.query<PageRow>({ name: 'read_entries', text: READ, values });
+  const values = [listOf(groups), after.toString(), limit, upTo.toString()];
+  return pageOf((await pool.query<PageRow>({ name: 'read_entries', text: READ, values })).rows);
+}
+
+function pageOf(rows: readonly PageRow[]): EntryPage {
   const entries = rows
     .filter(isEntry)
     .map((row) => new Entry(row, row.gainedOrLost, row.data, isoTime(Number(row.createdMs))));

@@ -1,6 +1,8 @@
 import { LIMITS } from '@wts/contracts';
-import { CLIENT_FLOOR, HEAD, IS_GAIN_OR_LOSS, GAINED_OR_LOST, type Queryable } from '@wts/log';
-import type { GroupSource, GroupsWithGains, PersonGroups } from './visibility.ts';
+import { CLIENT_FLOOR, HEAD, IS_GAIN_OR_LOSS, GAINED_OR_LOST, readEntriesAtHead } from '@wts/log';
+import type { EntryRange, Queryable } from '@wts/log';
+import type { FirstPage } from './page-reader.ts';
+import { Visibility, type GroupSource, type GroupsWithGains, type PersonGroups, type Reader } from './visibility.ts';
 
 interface LogStateRow {
   at: string;
@@ -231,6 +233,30 @@ export class GroupReader implements GroupSource {
     }
     this.#cache.set(key, current, generation);
     return current;
+  }
+
+  /**
+   * What a reader may see at the head, with the first entries of it after a cursor, by one statement. The cached groups are used
+   * for the page, and the same statement shows whether the person gained or lost any since; null when they did, when none are
+   * cached, and for many groups.
+   */
+  async ofWithPage(
+    reader: Reader,
+    requested: ReadonlySet<string>,
+    { after, limit }: Pick<EntryRange, 'after' | 'limit'>,
+  ): Promise<FirstPage | null> {
+    const { userId, workspaceId } = reader;
+    const key = keyOf(userId, workspaceId);
+    const earlier = this.#cache.get(key);
+    if (earlier === undefined) return null;
+    const { generation } = this.#cache;
+    const { groupsToRead: groups } = new Visibility(reader, earlier, requested);
+    const person = { userId, since: earlier.at };
+    const page = await readEntriesAtHead(this.#database, { groups, after, limit }, person);
+    if (page === null || page.hasMoved || page.epoch !== earlier.epoch || page.floor > earlier.at) return null;
+    const current = { ...earlier, at: page.upTo, floor: page.floor };
+    this.#cache.set(key, current, generation);
+    return { visibility: new Visibility(reader, current, requested), page };
   }
 
   async since(position: bigint, userId: string, workspaceId?: string): Promise<GroupsWithGains> {

@@ -1,7 +1,7 @@
 export { GroupCache, GroupReader, ownGroupsSql, personGroupsOf, personGroupsSql } from './groups.ts';
 export type { PersonGroupsRow } from './groups.ts';
 export { pageReader } from './page-reader.ts';
-export type { ReadPage } from './page-reader.ts';
+export type { FirstPage, ReadPage } from './page-reader.ts';
 export { poll } from './poll.ts';
 export { Roles } from './roles.ts';
 export { STANDBY_TIMEOUT_MS, Standby } from './standby.ts';

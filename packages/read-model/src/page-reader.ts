@@ -1,13 +1,22 @@
 import { readEntries, type Entry, type EntryRange, type Queryable } from '@wts/log';
 import type { Standby } from './standby.ts';
+import type { Visibility } from './visibility.ts';
 
 /**
  * Reads a page of entries, and the position up to which the log was trimmed. `epoch` is the epoch of the range's positions.
  */
-export type ReadPage = (
-  range: EntryRange,
-  epoch: string,
-) => Promise<{ readonly entries: readonly Entry[]; readonly floor: bigint }>;
+export type ReadPage = (range: EntryRange, epoch: string) => Promise<ReadEntries>;
+
+interface ReadEntries {
+  readonly entries: readonly Entry[];
+  readonly floor: bigint;
+}
+
+/** The first page after a cursor, and what its reader may see at the head. */
+export interface FirstPage {
+  readonly visibility: Visibility;
+  readonly page: ReadEntries;
+}
 
 /**
  * Reads pages from a database replica as far as it has them, and the rest from the primary. The result is the same as of the

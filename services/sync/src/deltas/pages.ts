@@ -1,9 +1,9 @@
 import { randomRetryAfterSeconds, Fault, LIMITS } from '@wts/contracts';
-import { type GroupCache, GroupReader, type Standby, pageReader } from '@wts/read-model';
+import type { GroupCache, Standby } from '@wts/read-model';
 import { FairQuota, type QuotaHold } from '../fairness/fair-quota.ts';
 import type { Reads } from '../fairness/reads.ts';
 import type { WaitMetrics } from '../metrics.ts';
-import { readDeltas, type DeltasRequest } from './read-deltas.ts';
+import { deltasSources, readDeltas, type DeltasRequest } from './read-deltas.ts';
 
 export interface DeltasPage extends Disposable {
   /** The JSON text of a `DeltasReply`. */
@@ -49,8 +49,7 @@ export class Pages {
         async (database) => {
           held = this.#held.hold(userId, LIMITS.deltasBytesMax);
           if (held === undefined) throw this.#refusal();
-          const sources = { groups: new GroupReader(database, groupCache), readPage: pageReader(database, standby) };
-          return Buffer.from(await readDeltas(sources, request));
+          return Buffer.from(await readDeltas(deltasSources(database, standby, groupCache), request));
         },
         LARGE,
       );

@@ -6,10 +6,9 @@ import { testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
 import * as fc from 'fast-check';
 import { readEntries } from '@wts/log';
-import { GroupReader, pageReader } from '@wts/read-model';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
-import { clampLimit, readDeltas } from './read-deltas.ts';
+import { clampLimit, deltasSources, readDeltas } from './read-deltas.ts';
 import type { DeltasRequest, DeltasSources } from './read-deltas.ts';
 
 describe('deltas', function () {
@@ -29,10 +28,7 @@ describe('deltas', function () {
     database = await testDatabase('deltas', { migrated: true });
     pool = new Pool({ connectionString: database.urlOf('wts_sync') });
     writer = new LogWriter(pool);
-    sources = {
-      groups: new GroupReader(pool),
-      readPage: pageReader(pool, null),
-    };
+    sources = deltasSources(pool, null);
     // A member of home throughout; of other with two losses and gains, at the end a member.
     await writer.append([{ groupId: home, action: 'INSERT' }, { groupId: other }]);
     await writer.join(user, home);
@@ -239,6 +235,11 @@ describe('deltas', function () {
         read = page.entries.length;
         return page;
       },
+      readFirst: async (...asked) => {
+        const first = await sources.readFirst(...asked);
+        read = first?.page.entries.length ?? 0;
+        return first;
+      },
     };
     for (let hasMore = true; hasMore;) {
       const request = { userId: user, after, limit: 5000, requested: new Set<string>(), spelling: 'words' } as const;
@@ -270,6 +271,10 @@ describe('deltas', function () {
       readPage: (...range) => {
         pages += 1;
         return sources.readPage(...range);
+      },
+      readFirst: (...asked) => {
+        pages += 1;
+        return sources.readFirst(...asked);
       },
     };
     const request = { userId: user, limit: 1, requested: new Set([home]), spelling: 'words' } as const;

@@ -1,11 +1,25 @@
 import { Fault, LIMITS } from '@wts/contracts';
-import { Visibility, type GroupSource, type ReadPage, type Reader } from '@wts/read-model';
+import type { Queryable } from '@wts/log';
+import { GroupReader, Visibility, pageReader } from '@wts/read-model';
+import type { FirstPage, GroupCache, GroupSource, ReadPage, Reader, Standby } from '@wts/read-model';
 import { ENTRY_FORMATTERS, type ActionSpelling } from './action-spelling.ts';
 import { walk } from './walk.ts';
 
 export interface DeltasSources {
   readonly groups: GroupSource;
   readonly readPage: ReadPage;
+  /** By one statement in place of two; null when it cannot, or when a database replica has the pages. */
+  readonly readFirst: (request: DeltasRequest, limit: number) => Promise<FirstPage | null>;
+}
+
+export function deltasSources(database: Queryable, standby: Standby | null, cache?: GroupCache): DeltasSources {
+  const groups = new GroupReader(database, cache);
+  return {
+    groups,
+    readPage: pageReader(database, standby),
+    readFirst: async (request, limit) =>
+      standby === null ? groups.ofWithPage(request, request.requested, { after: request.after, limit }) : null,
+  };
 }
 
 export interface DeltasRequest extends Reader {
@@ -29,7 +43,11 @@ export interface DeltasRequest extends Reader {
  */
 export async function readDeltas(sources: DeltasSources, request: DeltasRequest): Promise<string> {
   const { after, limit, requested, spelling } = request;
-  const visibility = new Visibility(request, await sources.groups.of(request.userId, request.workspaceId), requested);
+  let step = Math.min(limit, STEP_FIRST);
+  const first = await sources.readFirst(request, step + 1);
+  const visibility =
+    first?.visibility ??
+    new Visibility(request, await sources.groups.of(request.userId, request.workspaceId), requested);
   const { at: horizon, floor: known, epoch } = visibility;
   // A cursor beyond the horizon is of another log, such as the one before a backup was restored.
   if (after > horizon || after < known) return unreachable(request);
@@ -45,9 +63,9 @@ export async function readDeltas(sources: DeltasSources, request: DeltasRequest)
     bytes += Buffer.byteLength(text);
     return !isFull();
   };
-  for (let step = Math.min(limit, STEP_FIRST); hasMore && !isFull();) {
+  for (let ready = first?.page; hasMore && !isFull(); ready = undefined) {
     const range = { groups, after: cursor, limit: step + 1, upTo: horizon };
-    const { entries, floor } = await sources.readPage(range, epoch);
+    const { entries, floor } = ready ?? (await sources.readPage(range, epoch));
     // The log was trimmed meanwhile: the request for the next page gets the fault.
     if (cursor < floor) return texts.length === 0 ? unreachable(request) : reply(cursor, true, texts);
     const page = entries.slice(0, step);

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { DeltasReply, StoredEntry } from '@wts/contracts';
 import { eventually, socketOf, type LiveSocket } from '@wts/testkit';
-import { GroupReader, pageReader } from '@wts/read-model';
+import { GroupCache } from '@wts/read-model';
 import * as fc from 'fast-check';
 import { openTestReplica, type TestReplica } from '../../test/replica.ts';
 import { TestEngines, membership, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 import { raiseFloor } from '../store/retention.ts';
-import { readDeltas } from './read-deltas.ts';
+import { deltasSources, readDeltas } from './read-deltas.ts';
 
 /** `VISIBILITY_RUNS=1000` runs for hours. */
 const RUNS = Number(process.env['VISIBILITY_RUNS'] ?? 2);
@@ -150,14 +150,13 @@ class Model {
 class Scenario {
   readonly model: Model;
   readonly #replica: TestReplica;
-  readonly #groups: GroupReader;
+  readonly #groupCache = new GroupCache();
   readonly #sockets = new Map<string, { socket: LiveSocket; at: bigint; received: number }>();
   readonly #cursors = new Map<string, bigint>();
 
   constructor(model: Model, replica: TestReplica) {
     this.model = model;
     this.#replica = replica;
-    this.#groups = new GroupReader(model.engines.pool);
     for (const { id } of model.people) this.#cursors.set(id, model.head);
   }
 
@@ -281,8 +280,8 @@ class Scenario {
     const read: string[] = [];
     for (let after = from, hasMore = true; hasMore;) {
       const request = { userId, workspaceId, after, limit, requested: new Set<string>(), spelling: 'words' } as const;
-      const readPage = pageReader(this.model.engines.pool, null);
-      const page = JSON.parse(await readDeltas({ groups: this.#groups, readPage }, request)) as DeltasReply;
+      const sources = deltasSources(this.model.engines.pool, null, this.#groupCache);
+      const page = JSON.parse(await readDeltas(sources, request)) as DeltasReply;
       read.push(...page.actions.map(({ syncId }) => syncId));
       after = BigInt(page.lastSyncId);
       ({ hasMore } = page);

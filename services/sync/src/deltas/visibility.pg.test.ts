@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { DeltasReply, SyncAction } from '@wts/contracts';
 import { eventually, socketOf } from '@wts/testkit';
-import { GroupReader, pageReader } from '@wts/read-model';
+import { GroupCache, GroupReader } from '@wts/read-model';
 import { openTestReplica } from '../../test/replica.ts';
 import { TestEngines, applied, change, membership, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 import { raiseFloor } from '../store/retention.ts';
-import { readDeltas } from './read-deltas.ts';
+import { deltasSources, readDeltas } from './read-deltas.ts';
 
 describe('the entries that a reader gets', function () {
   this.timeout(60_000);
   let engines: TestEngines;
-  let groups: GroupReader;
+  let groups: GroupCache;
   let owner: TestPerson;
   let workspace: string;
 
@@ -20,7 +20,7 @@ describe('the entries that a reader gets', function () {
     engines = await TestEngines.open('visibility');
   });
   beforeEach(async () => {
-    groups = new GroupReader(engines.pool);
+    groups = new GroupCache();
     owner = await engines.person('Owner');
     workspace = await engines.workspace(owner);
   });
@@ -34,7 +34,7 @@ describe('the entries that a reader gets', function () {
       requested: new Set<string>(),
       spelling: 'words',
     } as const;
-    const text = await readDeltas({ groups, readPage: pageReader(engines.pool, null) }, question);
+    const text = await readDeltas(deltasSources(engines.pool, null, groups), question);
     return (JSON.parse(text) as DeltasReply).actions;
   }
   const titles = async (reader: TestPerson, after = 0n): Promise<unknown[]> =>
@@ -103,7 +103,7 @@ describe('the entries that a reader gets', function () {
     );
     await task('Hidden', hidden);
     groups.invalidate();
-    assert.deepEqual((await groups.of(member.id)).groups, new Set([member.id]));
+    assert.deepEqual((await new GroupReader(engines.pool, groups).of(member.id)).groups, new Set([member.id]));
     assert.deepEqual(await titles(member), []);
     const end = await engines.head();
     await eventually(() => replica.hub.last >= end);

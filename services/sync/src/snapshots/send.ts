@@ -58,9 +58,9 @@ export async function sendInPieces(
       const piece = bytes.subarray(at, at + PIECE_BYTES);
       const turn = turns.take(person, piece.length);
       if (turn) await client.unlessGone(turn);
-      if (!res.write(piece)) await client.drained();
+      if (at + PIECE_BYTES >= bytes.length) res.end(piece);
+      else if (!res.write(piece)) await client.drained();
     }
-    res.end();
     await client.closed();
   } catch (error) {
     if (!(error instanceof ClientClosedError)) throw error;
@@ -119,12 +119,15 @@ class ClientConnection {
   }
 
   async drained(): Promise<void> {
-    await this.#unlessStalled();
+    await this.#unlessStalled(this.#wait().promise);
   }
 
   /** Until all bytes are sent, or the client has disconnected. */
   async closed(): Promise<void> {
-    await this.#unlessStalled().catch(ignore);
+    if (this.#isGone) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#res.once('close', resolve);
+    await this.#unlessStalled(promise);
   }
 
   #wait<T>(): PromiseWithResolvers<T> {
@@ -134,7 +137,7 @@ class ClientConnection {
     return waiting;
   }
 
-  async #unlessStalled(): Promise<void> {
+  async #unlessStalled(wait: Promise<unknown>): Promise<void> {
     const since = performance.now();
     const check = (): void => {
       const leftMs = since + this.#stalledMs() - performance.now();
@@ -144,7 +147,7 @@ class ClientConnection {
     let timer: NodeJS.Timeout | undefined;
     check();
     try {
-      await this.#wait().promise;
+      await wait;
     } finally {
       clearTimeout(timer);
     }
@@ -160,5 +163,3 @@ function closeEarly(res: Response, stalledMs: number): void {
   // Node flushes the writes of this turn of the event loop at its end.
   setImmediate(() => socket.destroySoon());
 }
-
-function ignore(): void {}

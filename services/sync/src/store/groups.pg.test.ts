@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
-import { readDeltas } from '../deltas/read-deltas.ts';
+import { deltasSources, readDeltas } from '../deltas/read-deltas.ts';
 import type { Queryable } from '@wts/log';
-import { GroupCache, GroupReader, pageReader } from '@wts/read-model';
+import { GroupCache, GroupReader } from '@wts/read-model';
 
 const PROJECTS = 5_000;
 
@@ -60,10 +60,13 @@ describe('the groups of a person in thousands of private projects', function () 
     await writer.append([{ groupId: user, workspaceId: home, action, modelName: 'ProjectMember', data }], { rows });
   }
   const poll = (after: string): Promise<string> =>
-    readDeltas(
-      { groups: groups(), readPage: pageReader(counted, null) },
-      { userId: user, after: BigInt(after), limit: 1000, requested: new Set(), spelling: 'words' },
-    );
+    readDeltas(deltasSources(counted, null, memory), {
+      userId: user,
+      after: BigInt(after),
+      limit: 1000,
+      requested: new Set(),
+      spelling: 'words',
+    });
 
   it('are read once, and after that only checked for changes [never.unbounded]', async () => {
     const first = await groups().of(user);
@@ -138,6 +141,41 @@ describe('the groups of a person in thousands of private projects', function () 
     assert.ok(
       asked.every(({ bytes }) => bytes < 2_000),
       JSON.stringify(asked),
+    );
+  });
+
+  it('of a reader of few groups are checked for changes by the statement that reads the page', async () => {
+    const reader = randomUUID() as string;
+    const other = randomUUID() as string;
+    await writer.join(reader, home);
+    const page = async (): Promise<{ actions: { groupId: string }[]; lastSyncId: string }> => {
+      asked = [];
+      const request = {
+        userId: reader,
+        after: 0n,
+        limit: 1000,
+        requested: new Set<string>(),
+        spelling: 'words',
+      } as const;
+      return JSON.parse(await readDeltas(deltasSources(counted, null, memory), request)) as Awaited<
+        ReturnType<typeof page>
+      >;
+    };
+    await page();
+    const { last } = await writer.append([{ groupId: home }, { groupId: other }]);
+    assert.equal((await page()).lastSyncId, last);
+    assert.deepEqual(
+      asked.map(({ name }) => name),
+      ['read_entries_at_head'],
+    );
+    await writer.leave(reader, home);
+    assert.deepEqual(
+      (await page()).actions.filter(({ groupId }) => groupId === home),
+      [],
+    );
+    assert.deepEqual(
+      asked.map(({ name }) => name),
+      ['read_entries_at_head', 'group_changes', 'person_groups', 'read_entries'],
     );
   });
 

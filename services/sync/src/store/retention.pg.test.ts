@@ -3,11 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { Fault } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { eventually, socketOf, testDatabase, type LiveSocket, type TestDatabase } from '@wts/testkit';
-import { GroupReader, pageReader } from '@wts/read-model';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openTestReplica, quiet } from '../../test/replica.ts';
-import { readDeltas } from '../deltas/read-deltas.ts';
+import { deltasSources, readDeltas } from '../deltas/read-deltas.ts';
 import { maintainLog, maintainLogOnce, type LogMaintenanceOptions } from '../log-maintenance.ts';
 import { listPartitions, makePartitions } from './partitions.ts';
 
@@ -63,7 +62,7 @@ describe('the retention of the log', function () {
   const floor = async (): Promise<bigint> => (await log.head()).floor;
   async function page(after: bigint, spelling: 'words' | 'letters' = 'words', limit = 1000) {
     const question = { userId: user, after, limit, requested: new Set<string>(), spelling };
-    const text = await readDeltas({ groups: new GroupReader(pool), readPage: pageReader(pool, null) }, question);
+    const text = await readDeltas(deltasSources(pool, null), question);
     return JSON.parse(text) as { lastSyncId: string; hasMore: boolean; actions: { syncId: string }[] };
   }
   const isBootstrap = (error: unknown): boolean => error instanceof Fault && error.code === 'bootstrap_required';
