@@ -99,6 +99,8 @@ export const STREAM = {
   subject: 'wts.log',
   /** Core NATS, no durability: a replica sends its committed chunk to the other replicas. */
   handover: 'wts.handover',
+  /** Core NATS: the id of a replica that takes hand-overs. */
+  replicas: 'wts.replicas',
   /** Core NATS: the ids of workspaces with new entries, separated by commas, for followers that read the log. */
   committed: 'wts.committed',
   /** Core NATS: a credential was revoked or a membership ended; caches drop it and its open sockets close. */

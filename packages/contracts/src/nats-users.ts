@@ -32,13 +32,14 @@ export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
     publish: [
       STREAM.subject,
       STREAM.handover,
+      STREAM.replicas,
       STREAM.committed,
       ...READING,
       ...FOLLOWING,
       `$JS.API.STREAM.CREATE.${STREAM.name}`,
       `$JS.API.STREAM.UPDATE.${STREAM.name}`,
     ],
-    subscribe: [STREAM.handover, STREAM.revoked, REPLIES],
+    subscribe: [STREAM.handover, STREAM.replicas, STREAM.revoked, REPLIES],
   },
   'webhook-dispatcher': {
     publish: [STREAM.webhooks],

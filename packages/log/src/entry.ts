@@ -1,5 +1,6 @@
 import type { ActionName, StoredEntry, SyncAction } from '@wts/contracts';
 import { idIn } from '@wts/models';
+import { jsonTextOf } from './json-text.ts';
 
 /** The fields of an entry besides its record. */
 type Header = Omit<SyncAction, 'data' | 'createdAt'> & Pick<StoredEntry, 'workspaceId'>;
@@ -47,7 +48,7 @@ export class Entry {
 
   /** The entry as clients read it, of a stored one. */
   static of(stored: StoredEntry): Entry {
-    return new Entry(stored, gainedOrLostOf(stored), JSON.stringify(stored.data), stored.createdAt);
+    return new Entry(stored, gainedOrLostOf(stored), jsonTextOf(stored.data), stored.createdAt);
   }
 
   /** Approximate heap size. A text with a character beyond ASCII may take two bytes for each character. */

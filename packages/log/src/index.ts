@@ -1,4 +1,5 @@
 export { Entry } from './entry.ts';
+export { withJsonText } from './json-text.ts';
 export { LOG_COLUMNS, LogReader, storedEntry } from './log-reader.ts';
 export type { LogHead, LogPage, LogRow } from './log-reader.ts';
 export type { Logger } from './logger.ts';

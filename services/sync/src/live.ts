@@ -44,7 +44,7 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
   const { stack, log: logger, metrics } = kit;
   const nats = openNats({ urls: config.natsUrls, name: `wts-${kit.name}`, log: logger, stack });
   const nc = () => nats.connection();
-  const handover = openHandover({ nats, onCommitted, logger });
+  const handover = stack.use(openHandover({ nats, onCommitted, logger }));
   publishWorkspaces(nats, onCommitted);
   const { databaseUrl, streamReplicas } = config;
   stack.use(startRelay({ nc, log, handover, databaseUrl, streamReplicas, metrics: relayMetrics(metrics), logger }));

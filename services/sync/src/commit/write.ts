@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
+import { withJsonText } from '@wts/log';
 import { idIn, MODELS, Workspace, WorkspaceMember, type Model } from '@wts/models';
 import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
 import type { PoolClient } from 'pg';
@@ -264,13 +265,14 @@ function chunkOf(
   epoch: string,
 ): EntryChunk {
   const actions = entries.map((entry): StoredEntry => {
-    const { record } = entry.effect;
+    const record = withJsonText(entry.effect.record, entry.record);
     return {
       syncId: (head + BigInt(entry.offset)).toString(),
       modelName: entry.modelName,
       modelId: entry.modelId,
       action: entry.action,
-      data: entry.data === null ? record : (JSON.parse(entry.data) as { [field: string]: unknown }),
+      data:
+        entry.data === null ? record : withJsonText(JSON.parse(entry.data) as { [field: string]: unknown }, entry.data),
       groupId: entry.groupId,
       clientTxId: entry.clientTxId,
       clientId: entry.clientId,

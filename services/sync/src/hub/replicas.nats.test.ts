@@ -48,7 +48,7 @@ describe('replicas', function () {
     });
     const nats = await openNats(server.url, stack);
     const nc = (): ReturnType<NatsSource['connection']> => nats.connection();
-    const handover = openHandover({ nats, onCommitted: writer.onCommitted, logger: quiet });
+    const handover = stack.use(openHandover({ nats, onCommitted: writer.onCommitted, logger: quiet }));
     const databaseUrl = database.urlOf('wts_sync');
     const metrics = relayMetrics(new Registry());
     const relay = stack.use(
@@ -101,6 +101,23 @@ describe('replicas', function () {
       const chunk = await a.writer.append([{ groupId: home }]);
       await socket.untilAction(({ syncId }) => syncId === chunk.last);
     }
+  });
+
+  it('send no hand-over while they are alone, and send it to a replica that starts', async () => {
+    const sent: string[] = [];
+    const observer = await openNats(server.url, stack);
+    observer.connection()?.subscribe(STREAM.handover, { callback: (_error, { subject }) => sent.push(subject) });
+    const options = { pollMs: 600_000 };
+    const a = await openWholeReplica(options);
+    const { last } = await a.writer.append([{ groupId: randomUUID() }]);
+    await eventually(() => a.replica.hub.last === BigInt(last));
+    await observer.connection()?.flush();
+    assert.deepEqual(sent, []);
+    await openWholeReplica(options);
+    await eventually(async () => {
+      await a.writer.append([{ groupId: randomUUID() }]);
+      return sent.length > 0;
+    });
   });
 
   it('lose, repeat and reorder no entry while the broker is killed, the stream deleted and sessions cut [never.actions-lost]', async () => {

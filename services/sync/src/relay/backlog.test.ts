@@ -9,6 +9,7 @@ function chunk(after: number, length: number, bytes = 10): EntryChunk {
   const [first, ...rest] = Array.from({ length }, (_, index) => ({
     syncId: String(after + index + 1),
     data: { text: 'x'.repeat(bytes) },
+    record: {},
   })) as unknown as StoredEntry[];
   return chunkAfter('e', String(after), [first!, ...rest]);
 }

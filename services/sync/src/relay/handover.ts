@@ -6,6 +6,7 @@ import { subscribe } from '@wts/service-kit/nats';
 import { headers } from 'nats';
 import type { NatsConnection } from 'nats';
 import { randomUUID } from 'node:crypto';
+import { OtherReplicas } from './other-replicas.ts';
 
 /** The connection to NATS, as the service kit keeps it. */
 export interface NatsSource {
@@ -13,7 +14,7 @@ export interface NatsSource {
   onConnect(callback: (connection: NatsConnection) => void): void;
 }
 
-export interface Handover {
+export interface Handover extends Disposable {
   /** Calls the listener with each chunk committed in this process or another replica, in no particular order. */
   listen(listener: (chunk: EntryChunk) => void): () => void;
 }
@@ -27,24 +28,24 @@ interface HandoverOptions {
 const SENDER = 'from';
 
 /**
- * Delivers committed chunks as fast as possible: within this process by a call, to other replicas by a plain NATS message
- * without acknowledgement. Losing one is harmless, because the stream and the log have every chunk.
+ * Delivers committed chunks as fast as possible: within this process by a call, to other replicas, if there are any, by a plain
+ * NATS message without acknowledgement. Losing one is harmless, because the stream and the log have every chunk.
  */
 export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Handover {
   const self = randomUUID();
+  const others = new OtherReplicas(nats, self);
   const listeners = new Set<(chunk: EntryChunk) => void>();
   const notify = (chunk: EntryChunk): void => {
     for (const listener of listeners) listener(chunk);
   };
 
   onCommitted((chunk) => {
-    const connection = nats.connection();
+    const connection = others.exist ? nats.connection() : null;
     if (connection !== null) {
       const header = headers();
       header.set(SENDER, self);
       connection.publish(STREAM.handover, encodeForServer(connection, chunk), { headers: header });
     }
-    // After the encoding, because it stores the size that listeners read.
     notify(chunk);
   });
 
@@ -65,5 +66,6 @@ export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Ha
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    [Symbol.dispose]: () => others[Symbol.dispose](),
   };
 }

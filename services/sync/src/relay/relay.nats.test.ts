@@ -43,7 +43,7 @@ describe('the relay [sync.log.relay]', function () {
       startRelay({
         nc: () => nats.connection(),
         log: new LogReader(pool),
-        handover: openHandover({ nats, onCommitted: writer.onCommitted, logger: quiet }),
+        handover: stack.use(openHandover({ nats, onCommitted: writer.onCommitted, logger: quiet })),
         databaseUrl: database.urlOf('wts_sync'),
         streamReplicas: 1,
         metrics: relayMetrics(new Registry()),
