@@ -87,6 +87,13 @@ export const graphql: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'graphql.limit.answers',
+    source: 'Design 14',
+    text: 'Answers that clients have not received take at most 256 MiB of the graph service, of one person a quarter of what others leave; a request beyond it gets 503 with `Retry-After`.',
+    home: 'services/graph/src/domain/answer-bytes.ts',
+    status: 'kept',
+  },
+  {
     id: 'graphql.limit.deadline',
     source: 'Design 8',
     text: 'An operation ends after 10 seconds, and when its client disconnects; its statements then end in PostgreSQL.',

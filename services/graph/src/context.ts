@@ -2,6 +2,7 @@ import type { Principal } from '@wts/contracts';
 import type { GroupCache, Standby } from '@wts/read-model';
 import type { ServiceClient } from '@wts/service-kit/call';
 import type { Pool } from 'pg';
+import type { AnswerBytes } from './domain/answer-bytes.ts';
 import type { Statements } from './store/statements.ts';
 import type { Charge } from './graphql/rules/cost.ts';
 import type { Reads } from './queries/reads.ts';
@@ -29,6 +30,8 @@ export interface Caller {
   readonly requestId: string;
   /** Aborts when the client has disconnected or has its answer, or at the deadline of the request. */
   readonly signal: AbortSignal;
+  /** What its answer takes of the memory. */
+  readonly bytes: AnswerBytes;
   /** The position of the log that all reads must have: the header `X-Min-Sync-Id`. */
   readonly minSyncId?: string;
 }

@@ -16,6 +16,13 @@ export const GRAPH_LIMITS = {
   documentsBytesMax: 48 * 1024 * 1024,
   /** Documents used once, which new ones displace first, so that no person displaces the documents of others. */
   documentsUsedOnceBytesMax: 8 * 1024 * 1024,
+  /**
+   * Answers that their clients have not received, in bytes: two of the largest for one person, who has a quarter, and the memory of a
+   * process. An answer takes up to three times its bytes while it is read.
+   */
+  answersBytesMax: 256 * 1024 * 1024,
+  /** A shorter answer fits into the send buffer of its connection, so it does not count any more once it is written. */
+  answerBytesSmall: 16 * 1024,
   /** Statements that wait for a connection; each holds its text and its values in memory. */
   statementsWaitingMax: 2_000,
   /** A person with longer statements has at most half of the connections; pages take a few milliseconds. */

@@ -16,6 +16,7 @@ export interface OperationMetrics {
   observe(record: OperationRecord): void;
   documentFound(outcome: DocumentOutcome): void;
   watchDocuments(documents: { readonly bytes: number }): void;
+  watchAnswers(answers: { readonly bytes: number; readonly refused: number }): void;
 }
 
 export function operationMetrics(registry: Registry): OperationMetrics {
@@ -45,6 +46,17 @@ export function operationMetrics(registry: Registry): OperationMetrics {
     labelNames: ['outcome'] as const,
     registers,
   });
+  const watch = (name: string, help: string, value: () => number): void =>
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.set(value());
+        },
+      }),
+    );
   // Labels are resolved once per series, because resolving them costs more than observing.
   const byKind = {
     query: durations.labels({ kind: 'query' }),
@@ -63,17 +75,14 @@ export function operationMetrics(registry: Registry): OperationMetrics {
       for (const code of codes) errors.inc({ code });
     },
     documentFound: (outcome) => byOutcome[outcome].inc(),
-    watchDocuments(cached) {
-      registry.registerMetric(
-        new Gauge({
-          name: 'wts_graphql_documents_bytes',
-          help: 'Memory of the documents that are known, about.',
-          registers: [],
-          collect() {
-            this.set(cached.bytes);
-          },
-        }),
-      );
+    watchDocuments: (cached) =>
+      watch('wts_graphql_documents_bytes', 'Memory of the documents that are known, about.', () => cached.bytes),
+    watchAnswers(answers) {
+      const unread = 'Answers that are being read from PostgreSQL, or that their clients have not received.';
+      watch('wts_graphql_answers_bytes', unread, () => answers.bytes);
+      const refused =
+        'Requests refused because the unread answers of their person take too much memory, since the start.';
+      watch('wts_graphql_answers_refused', refused, () => answers.refused);
     },
   };
 }

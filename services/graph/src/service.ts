@@ -11,6 +11,7 @@ import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
 import { settings } from './config.ts';
 import { WrongCodes } from './commands/wrong-codes.ts';
 import type { Context } from './context.ts';
+import { Answers } from './domain/answer-bytes.ts';
 import { Documents } from './graphql/documents.ts';
 import { readAllowedDocuments } from './graphql/allowed-documents.ts';
 import { SCHEMA } from './graphql/schema.ts';
@@ -53,8 +54,11 @@ export const graphService: ServiceDefinition<Config> = {
       observe: (outcome) => operations.documentFound(outcome),
     });
     operations.watchDocuments(documents);
+    const answers = new Answers();
+    operations.watchAnswers(answers);
     const app = createApp(kit);
-    mountGraphql(app, { context, schema: SCHEMA, documents, metrics: operations, deadlineMs: config.deadlineMs });
+    const { deadlineMs } = config;
+    mountGraphql(app, { context, schema: SCHEMA, documents, answers, metrics: operations, deadlineMs });
     mountSchema(app);
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { execute, parse, validate, validateExecutionArgs, type ExecutionResult } from 'graphql';
 import type { RequestContext } from '../src/context.ts';
+import { Answers, type AnswerBytes } from '../src/domain/answer-bytes.ts';
 import { answerDirectly, directPlanOf } from '../src/graphql/direct.ts';
 import { graphError } from '../src/graphql/errors.ts';
 import { runOperation, type PreparedOperation } from '../src/graphql/execute.ts';
@@ -11,6 +12,8 @@ import { SCHEMA } from '../src/graphql/schema.ts';
 import { fieldsOf } from '../src/graphql/types/names.ts';
 import { Reads } from '../src/queries/reads.ts';
 import { Records } from './records.ts';
+
+const bytesOf = (): AnswerBytes => new Answers().open('test');
 
 /** Names like those that a statement has for its own rows and columns: an answer may have them too. */
 const NAMES = [
@@ -107,7 +110,7 @@ describe('a direct answer', function () {
     assert.deepEqual(validate(SCHEMA, document), [], query);
     const contextOf = (): RequestContext => {
       const principal = { userId: me, scopes: ['read' as const], credential: { kind: 'jwt' as const, id: 'test' } };
-      const caller = { principal, requestId: 'test', signal: new AbortController().signal };
+      const caller = { principal, requestId: 'test', signal: new AbortController().signal, bytes: bytesOf() };
       return { ...caller, reads: new Reads(records.context, caller) } as unknown as RequestContext;
     };
     const contextValue = contextOf();
@@ -168,7 +171,7 @@ describe('a direct answer', function () {
     try {
       const document = parse(query);
       const principal = { userId: me, scopes: ['read' as const], credential: { kind: 'jwt' as const, id: 'test' } };
-      const caller = { principal, requestId: 'test', signal: new AbortController().signal };
+      const caller = { principal, requestId: 'test', signal: new AbortController().signal, bytes: bytesOf() };
       const contextValue = { ...caller, reads: new Reads(records.context, caller) } as unknown as RequestContext;
       const validated = validateExecutionArgs({ schema: SCHEMA, document, contextValue });
       assert.ok('operation' in validated);
@@ -248,7 +251,7 @@ describe('a direct answer', function () {
           count += 1;
           return Promise.reject(error);
         };
-        const caller = { principal, requestId: 'test', signal: new AbortController().signal };
+        const caller = { principal, requestId: 'test', signal: new AbortController().signal, bytes: bytesOf() };
         const context = { ...caller, reads: new Reads(records.context, caller) } as unknown as RequestContext;
         const document = parse('{ tasks { nodes { id } } }');
         const validated = validateExecutionArgs({ schema: SCHEMA, document, contextValue: context });

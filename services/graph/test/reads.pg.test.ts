@@ -2,6 +2,7 @@ import type { Standby } from '@wts/read-model';
 import { FairGate } from '@wts/service-kit/fairness';
 import assert from 'node:assert/strict';
 import { Pool } from 'pg';
+import { Answers } from '../src/domain/answer-bytes.ts';
 import { Reads } from '../src/queries/reads.ts';
 import { Statements } from '../src/store/statements.ts';
 import { Records } from './records.ts';
@@ -76,6 +77,7 @@ describe('reading', () => {
         principal: { userId: me, scopes: ['read'], credential: { kind: 'jwt', id: 'test' } },
         requestId: 'test',
         signal: new AbortController().signal,
+        bytes: new Answers().open(me),
       },
     );
     try {

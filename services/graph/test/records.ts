@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { execute, type ExecutionResult } from 'graphql';
 import { Pool } from 'pg';
 import type { Context, RequestContext } from '../src/context.ts';
+import { Answers } from '../src/domain/answer-bytes.ts';
 import { Documents, type Document } from '../src/graphql/documents.ts';
 import { Charge } from '../src/graphql/rules/cost.ts';
 import { SCHEMA } from '../src/graphql/schema.ts';
@@ -147,7 +148,8 @@ export class Records implements AsyncDisposable {
       credential: { kind: 'jwt', id: 'test' },
       ...(workspaceId === undefined ? {} : { workspaceId }),
     };
-    const caller = { principal, requestId: 'test', signal, ...(minSyncId === undefined ? {} : { minSyncId }) };
+    const bytes = new Answers().open(userId);
+    const caller = { principal, requestId: 'test', signal, bytes, ...(minSyncId === undefined ? {} : { minSyncId }) };
     const reads = new Reads(this.context, caller);
     const { ast, operations } = document;
     const [operation = assert.fail('an operation')] = operations;

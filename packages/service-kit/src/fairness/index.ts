@@ -4,3 +4,5 @@ export { FairGate, retryAfterSeconds, SHARE } from './fair-gate.ts';
 export type { FairGateOptions, FairGateWatch } from './fair-gate.ts';
 export { FairQueue } from './fair-queue.ts';
 export type { QueueEntry } from './fair-queue.ts';
+export { FairQuota } from './fair-quota.ts';
+export type { QuotaHold } from './fair-quota.ts';

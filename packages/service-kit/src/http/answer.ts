@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '@wts/contracts';
 import { faultOfSqlState } from '../postgres/sqlstate.ts';
 import { ClientClosedError } from './body.ts';
+import { sendInPieces, type PiecemealOptions } from './client-connection.ts';
 import { contextOf } from './request-context.ts';
 import { renderFault } from './render-fault.ts';
 import { closeWithLinger, hasLargeUnreadBody } from './unread-body.ts';
@@ -29,13 +30,35 @@ interface TextReply {
 }
 
 /** Replies with a whole text. */
-export function sendText(req: IncomingMessage, res: ServerResponse, { status, text, headers }: TextReply): void {
+export function sendText(req: IncomingMessage, res: ServerResponse, { text, ...head }: TextReply): void {
+  writeHead(req, res, { ...head, length: Buffer.byteLength(text) });
+  res.end(text);
+}
+
+interface BytesReply extends Pick<TextReply, 'status' | 'headers'> {
+  readonly bytes: Buffer;
+}
+
+/** Replies with a long text at the pace of the client; resolves when it is sent or the client has disconnected. */
+export async function sendBytes(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { bytes, stalledMs, ...head }: BytesReply & Pick<PiecemealOptions, 'stalledMs'>,
+): Promise<void> {
+  writeHead(req, res, { ...head, length: bytes.length });
+  await sendInPieces(res, bytes, { stalledMs });
+}
+
+interface Head extends Pick<TextReply, 'status' | 'headers'> {
+  readonly length: number;
+}
+
+function writeHead(req: IncomingMessage, res: ServerResponse, { status, length, headers }: Head): void {
   res.writeHead(status, {
-    'content-length': Buffer.byteLength(text),
+    'content-length': length,
     ...(endsConnection(req) ? { connection: 'close' } : {}),
     ...headers,
   });
-  res.end(text);
 }
 
 /** Whether this reply is the last one of its connection. */

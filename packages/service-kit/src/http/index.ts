@@ -1,4 +1,5 @@
-export { sendText, toFault } from './answer.ts';
+export { sendBytes, sendText, toFault } from './answer.ts';
+export { ClientConnection, ClientGoneError, sendInPieces } from './client-connection.ts';
 export { ClientClosedError, collectBody } from './body.ts';
 export type { ReserveBytes } from './body.ts';
 export { faultOfHosts, faultOfTarget } from './check-target.ts';

@@ -1,17 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Fault, graphqlApi, SYNC_ID_PATTERN } from '@wts/contracts';
-import { noteRequest, sendText } from '@wts/service-kit/http';
+import { noteRequest, sendBytes, sendText } from '@wts/service-kit/http';
 import type { Call } from '@wts/service-kit/routes';
 import { mountStream } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import type { ExecutionArgs, ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
-import { createHandler } from 'graphql-http';
+import { createHandler, type Handler } from 'graphql-http';
 import { writesOf } from '../commands/writes.ts';
 import type { Caller, Context } from '../context.ts';
+import type { AnswerBytes, Answers } from '../domain/answer-bytes.ts';
 import type { Documents } from '../graphql/documents.ts';
 import type { GraphErrorCode } from '../graphql/errors.ts';
 import { codesOf, costShown, prepareOperation, runOperation, withRequestId } from '../graphql/execute.ts';
 import type { PreparedOperation } from '../graphql/execute.ts';
+import { GRAPH_LIMITS } from '../limits.ts';
 import type { OperationMetrics } from '../metrics.ts';
 import { readsOf } from '../queries/reads.ts';
 import { signalOf } from './signal.ts';
@@ -20,6 +22,7 @@ interface GraphqlOptions {
   readonly context: Context;
   readonly schema: GraphQLSchema;
   readonly documents: Documents;
+  readonly answers: Answers;
   readonly metrics: OperationMetrics;
   readonly deadlineMs: number;
 }
@@ -27,6 +30,7 @@ interface GraphqlOptions {
 /** One request, and what is known about it when it ends, for the log and the metrics. */
 interface Exchange {
   readonly call: Call<typeof graphqlApi.query>;
+  readonly bytes: AnswerBytes;
   /** The whole answer, when it was made as text. */
   text: string | null;
   operation: PreparedOperation | null;
@@ -48,7 +52,7 @@ interface Execution extends ExecutionArgs {
  * Keeps graphql.post.answer, graphql.post.audits.
  */
 export function mountGraphql(router: IRouter, options: GraphqlOptions): void {
-  const { metrics } = options;
+  const { answers } = options;
   const handle = createHandler<Exchange>({
     // The contract has checked the body. The document may be known by its hash only.
     parseRequestParams: ({ raw }) => ({ query: raw.call.body.query ?? '' }),
@@ -56,43 +60,61 @@ export function mountGraphql(router: IRouter, options: GraphqlOptions): void {
     execute: (args) => execute(args as Execution),
   });
   mountStream(router, graphqlApi.query, async (call) => {
-    const { req, res, body } = call;
+    const { req, res, principal, body } = call;
     if (typeof body.query !== 'string' && hashOf(body.extensions) === null) {
       throw new Fault('validation_failed', { message: 'body must have the property query' });
     }
-    const exchange: Exchange = { call, text: null, operation: null, codes: [], fault: null };
-    const { method, headers, url } = req;
-    const startedAt = performance.now();
-    const [text, { status, headers: own }] = await handle({
-      method,
-      url,
-      headers,
-      body: null,
-      raw: exchange,
-      context: undefined,
-    });
-    const { operation, codes, fault } = exchange;
-    const { kind = null, name = null } = operation?.operation ?? {};
-    metrics.observe({
-      kind,
-      codes,
-      cost: operation?.charge.cost ?? null,
-      seconds: (performance.now() - startedAt) / 1000,
-    });
-    noteRequest(req, {
-      failure: fault,
-      details: {
-        operation: name ?? undefined,
-        kind,
-        nodes: operation?.charge.cost.nodes,
-        codes: codes.length > 0 ? codes : undefined,
-      },
-    });
-    if (text === null) throw faultOf(status);
-    const type = own?.['content-type']?.startsWith(JSON_TYPE) ? JSON_TYPE : GRAPHQL_TYPE;
-    const answer = { status, text: exchange.text ?? text };
-    sendText(req, res, { ...answer, headers: { 'content-type': type, 'cache-control': 'no-store' } });
+    const person = principal.userId;
+    using bytes = answers.open(person);
+    const { text, ...head } = await answerOf(options, handle, { call, bytes });
+    if (typeof text === 'string') sendText(req, res, { ...head, text });
+    else await sendBytes(req, res, { ...head, bytes: text, stalledMs: () => answers.stalledMs(person) });
   });
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** As bytes when it is long, so that it is in memory once while it is sent. */
+  readonly text: string | Buffer;
+}
+
+async function answerOf(
+  { metrics }: GraphqlOptions,
+  handle: Handler<Exchange>,
+  { call, bytes }: Pick<Exchange, 'call' | 'bytes'>,
+): Promise<Answer> {
+  const exchange: Exchange = { call, bytes, text: null, operation: null, codes: [], fault: null };
+  const { method, headers, url } = call.req;
+  const startedAt = performance.now();
+  const request = { method, url, headers, body: null, raw: exchange, context: undefined };
+  const [whole, { status, headers: own }] = await handle(request);
+  const { operation, codes, fault } = exchange;
+  const { kind = null, name = null } = operation?.operation ?? {};
+  metrics.observe({
+    kind,
+    codes,
+    cost: operation?.charge.cost ?? null,
+    seconds: (performance.now() - startedAt) / 1000,
+  });
+  noteRequest(call.req, {
+    failure: fault,
+    details: {
+      operation: name ?? undefined,
+      kind,
+      nodes: operation?.charge.cost.nodes,
+      codes: codes.length > 0 ? codes : undefined,
+    },
+  });
+  if (whole === null) throw faultOf(status);
+  const text = exchange.text ?? whole;
+  const isSmall = text.length <= GRAPH_LIMITS.answerBytesSmall;
+  const encoded = isSmall ? text : Buffer.from(text);
+  bytes.resize(isSmall ? 0 : encoded.length);
+  // A mutation may have happened; repeated with the same `clientTxId` it gets its answer.
+  if (bytes.refusal !== null) throw bytes.refusal;
+  const type = own?.['content-type']?.startsWith(JSON_TYPE) ? JSON_TYPE : GRAPHQL_TYPE;
+  return { status, headers: { 'content-type': type, 'cache-control': 'no-store' }, text: encoded };
 }
 
 /** As in all answers of the API, without the charset, which JSON does not have. */
@@ -109,14 +131,16 @@ function prepare(
   { context, schema, documents, deadlineMs }: GraphqlOptions,
   exchange: Exchange,
 ): Execution | readonly GraphQLError[] {
-  const { principal, requestId, body, req, res } = exchange.call;
+  const { call, bytes } = exchange;
+  const { principal, requestId, body, req, res } = call;
   const refuse = (errors: readonly GraphQLError[]): readonly GraphQLError[] => {
     exchange.codes = codesOf(errors);
     return withRequestId(errors, requestId);
   };
   const document = documents.find({ text: body.query ?? null, hash: hashOf(body.extensions) });
   if (!('ast' in document)) return refuse(document);
-  const caller: Caller = { principal, requestId, signal: signalOf(res, deadlineMs), ...positionOf(req.headers) };
+  const signal = signalOf(res, deadlineMs);
+  const caller: Caller = { principal, requestId, signal, bytes, ...positionOf(req.headers) };
   const reads = readsOf(context, caller);
   const request = { ...caller, reads, writes: writesOf(context, caller, reads) };
   // Some clients send an empty name for none.

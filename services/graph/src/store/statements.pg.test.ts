@@ -4,6 +4,7 @@ import { eventually, testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { Pool } from 'pg';
+import { Answers, type AnswerBytes } from '../domain/answer-bytes.ts';
 import { personWith } from '../../test/test-graph.ts';
 import { Statements } from './statements.ts';
 
@@ -30,31 +31,36 @@ describe('the statements of a request', function () {
     await database.drop();
   });
 
-  const sizeOf = async (signal: AbortSignal, mebibytes: number): Promise<number | undefined> => {
+  const { signal } = new AbortController();
+  const sizeOf = async (bytes: AnswerBytes, mebibytes: number): Promise<number | undefined> => {
     const query = { text: `select repeat('x', $1::int) as text`, values: [mebibytes * MIB], isPlannedByValues: false };
-    return (await statements.rows<{ text: string }>({ principal, signal }, pool, query))[0]?.text.length;
+    return (await statements.rows<{ text: string }>({ principal, signal, bytes }, pool, query))[0]?.text.length;
   };
 
   it('read a bounded number of bytes together, and others go on [graphql.limit.bytes]', async () => {
     assert.equal(LIMITS.graphReadBytesMax, 32 * MIB);
-    const { signal } = new AbortController();
-    assert.equal(await sizeOf(signal, 20), 20 * MIB);
+    const answers = new Answers(1024 * MIB);
+    const open = (): AnswerBytes => answers.open(principal.userId);
+    const first = open();
+    assert.equal(await sizeOf(first, 20), 20 * MIB);
     const code = { extensions: { code: 'COMPLEXITY_LIMIT_EXCEEDED' } };
-    await assert.rejects(sizeOf(signal, 20), code);
-    await assert.rejects(sizeOf(new AbortController().signal, 200), code);
-    const parallel = new AbortController();
-    const sizes = await Promise.allSettled([0, 1].map(() => sizeOf(parallel.signal, 20)));
+    await assert.rejects(sizeOf(first, 20), code);
+    await assert.rejects(sizeOf(open(), 200), code);
+    const parallel = open();
+    const sizes = await Promise.allSettled([0, 1].map(() => sizeOf(parallel, 20)));
     const refusal = sizes.find((size) => size.status === 'rejected') ?? assert.fail('both are read');
     assert.throws(() => {
       throw refusal.reason;
     }, code);
-    assert.equal(await sizeOf(new AbortController().signal, 31), 31 * MIB);
+    assert.equal(await sizeOf(open(), 31), 31 * MIB);
   });
 
   it('end in PostgreSQL when the request ends, and its connection serves others [graphql.limit.deadline]', async () => {
     const ending = new AbortController();
     const sleep = { text: `select pg_sleep(60), 'sleeping'`, values: [], isPlannedByValues: false };
-    const sleeping = [0, 1, 2].map(() => statements.rows({ principal, signal: ending.signal }, pool, sleep));
+    const sleeping = [0, 1, 2].map(() =>
+      statements.rows({ principal, signal: ending.signal, bytes: new Answers().open('a') }, pool, sleep),
+    );
     const outcomes = Promise.allSettled(sleeping);
     const active = async (): Promise<number> =>
       (
@@ -67,6 +73,6 @@ describe('the statements of a request', function () {
     ending.abort(reason);
     for (const outcome of await outcomes) assert.equal(outcome.status === 'rejected' && outcome.reason, reason);
     assert.equal(await active(), 0);
-    assert.equal(await sizeOf(new AbortController().signal, 1), MIB);
+    assert.equal(await sizeOf(new Answers().open('a'), 1), MIB);
   });
 });

@@ -3,6 +3,7 @@ import { LIMITS } from '@wts/contracts';
 import type { FairGate } from '@wts/service-kit/fairness';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import type { Caller } from '../context.ts';
+import type { AnswerBytes } from '../domain/answer-bytes.ts';
 import { graphError } from '../graphql/errors.ts';
 import type { Statement } from './statement.ts';
 import { StatementNames } from './statement-names.ts';
@@ -25,7 +26,6 @@ export interface Server {
 export class Statements {
   readonly #servers: ReadonlyMap<Pool, Server>;
   readonly #names = new StatementNames();
-  readonly #budgets = new WeakMap<AbortSignal, ByteBudget>();
 
   constructor(servers: readonly Server[]) {
     this.#servers = new Map(servers.map((server) => [server.pool, server]));
@@ -33,22 +33,21 @@ export class Statements {
 
   /** The rows of one statement, which is prepared when it is frequent. Rejects with the reason of the signal when it aborts. */
   async rows<Row extends QueryResultRow>(
-    { principal, signal }: Pick<Caller, 'principal' | 'signal'>,
+    { principal, signal, bytes }: Pick<Caller, 'principal' | 'signal' | 'bytes'>,
     pool: Pool,
     query: Statement,
   ): Promise<Row[]> {
     const server = this.#servers.get(pool);
     if (server === undefined) throw new Error('the pool is of no server');
-    return server.gate.run(principal.userId, { signal }, () => this.#run<Row>(server, signal, query));
+    return server.gate.run(principal.userId, { signal }, () => this.#run<Row>(server, { signal, bytes }, query));
   }
 
   async #run<Row extends QueryResultRow>(
     { pool, cancelPool }: Server,
-    signal: AbortSignal,
+    { signal, bytes }: Pick<Caller, 'signal' | 'bytes'>,
     { text, values, isPlannedByValues }: Statement,
   ): Promise<Row[]> {
-    const budget = this.#budgetOf(signal);
-    if (budget.leftBytes < 0) throw tooManyBytes();
+    if (!bytes.add(0)) throw tooManyBytes(bytes);
     const name = this.#names.nameOf(text);
     // The driver does not change them.
     const query = { text, values: values as unknown[], ...(name === undefined ? {} : { name }) };
@@ -56,7 +55,7 @@ export class Statements {
     const isCurrent = this.#names.isCurrent(client);
     let cancelled: Promise<unknown> | undefined;
     let broken: Error | undefined;
-    using reading = countBytes(client, budget);
+    using reading = countBytes(client, bytes);
     const onAbort = (): void => {
       cancelled = cancel(cancelPool, client);
     };
@@ -76,7 +75,7 @@ export class Statements {
     } catch (error) {
       if (reading.isTooMuch) {
         broken = error as Error;
-        throw tooManyBytes();
+        throw tooManyBytes(bytes);
       }
       if (isOfConnection(error)) broken = error as Error;
       throw signal.aborted ? signal.reason : error;
@@ -86,14 +85,6 @@ export class Statements {
       if (cancelled !== undefined) await cancelled;
       client.release(broken ?? !isCurrent);
     }
-  }
-
-  #budgetOf(signal: AbortSignal): ByteBudget {
-    const known = this.#budgets.get(signal);
-    if (known !== undefined) return known;
-    const budget = { leftBytes: LIMITS.graphReadBytesMax };
-    this.#budgets.set(signal, budget);
-    return budget;
   }
 }
 
@@ -130,28 +121,23 @@ function backendOf(client: PoolClient): Promise<number> {
   return backend;
 }
 
-/** What a request may still read: one budget for all its statements, because those of its root fields run in parallel. */
-interface ByteBudget {
-  leftBytes: number;
-}
-
 interface Reading extends Disposable {
   readonly isTooMuch: boolean;
 }
 
 /**
- * Takes what the server sends from the budget of the request, and closes the connection when it is too much, because the driver
- * collects a whole row before it gives anything of it.
+ * Counts what the server sends, with that of the other statements of the request, and closes the connection when it is too much,
+ * because the driver collects a whole row before it gives anything of it.
  */
-function countBytes(client: PoolClient, budget: ByteBudget): Reading {
+function countBytes(client: PoolClient, bytes: AnswerBytes): Reading {
   // Not in the types of the driver.
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
   let counted = stream.bytesRead;
   let isTooMuch = false;
   const count = (): void => {
-    budget.leftBytes -= stream.bytesRead - counted;
+    const more = stream.bytesRead - counted;
     counted = stream.bytesRead;
-    if (isTooMuch || budget.leftBytes >= 0) return;
+    if (isTooMuch || bytes.add(more)) return;
     isTooMuch = true;
     stream.destroy();
   };
@@ -164,7 +150,8 @@ function countBytes(client: PoolClient, budget: ByteBudget): Reading {
   };
 }
 
-function tooManyBytes(): Error {
+function tooManyBytes({ refusal }: AnswerBytes): Error {
+  if (refusal !== null) return refusal;
   const mebibytes = LIMITS.graphReadBytesMax / 1024 / 1024;
   const message = `The records of this operation are larger than ${mebibytes} MiB. Ask for fewer of them, or for fewer long texts.`;
   return graphError('COMPLEXITY_LIMIT_EXCEEDED', message);

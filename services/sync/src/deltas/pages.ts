@@ -1,6 +1,6 @@
 import { randomRetryAfterSeconds, Fault, LIMITS } from '@wts/contracts';
 import type { GroupCache, Standby } from '@wts/read-model';
-import { FairQuota, type QuotaHold } from '../fairness/fair-quota.ts';
+import { FairQuota, type QuotaHold } from '@wts/service-kit/fairness';
 import type { Reads } from '../fairness/reads.ts';
 import type { WaitMetrics } from '../metrics.ts';
 import { deltasSources, readDeltas, type DeltasRequest } from './read-deltas.ts';

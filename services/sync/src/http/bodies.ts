@@ -1,7 +1,6 @@
 import { randomRetryAfterSeconds, Fault, LIMITS } from '@wts/contracts';
 import type { BodyAdmission } from '@wts/service-kit/http';
-import { FairGate } from '@wts/service-kit/fairness';
-import { FairQuota } from '../fairness/fair-quota.ts';
+import { FairGate, FairQuota } from '@wts/service-kit/fairness';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { WaitMetrics } from '../metrics.ts';
 

@@ -1,10 +1,10 @@
 import { Fault, parseSyncId, syncApi } from '@wts/contracts';
+import { sendInPieces } from '@wts/service-kit/http';
 import { mountStream } from '@wts/service-kit/routes';
 import type { Router } from 'express';
 import type { Pages } from '../deltas/pages.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import { clampLimit } from '../deltas/read-deltas.ts';
-import { sendInPieces } from '../snapshots/send.ts';
 
 /** GET /sync/deltas. A request with `syncGroups`, even an empty one, gets letters by default. Keeps sync.deltas.answer. */
 export function mountDeltas(router: Router, pages: Pages, turns: LoopTurns): void {
@@ -32,6 +32,9 @@ export function mountDeltas(router: Router, pages: Pages, turns: LoopTurns): voi
       'cache-control': 'no-store',
     });
     const person = principal.userId;
-    await sendInPieces(res, page.bytes, { turns, person, stalledMs: () => pages.stalledMs(person) });
+    await sendInPieces(res, page.bytes, {
+      turn: (bytes) => turns.take(person, bytes),
+      stalledMs: () => pages.stalledMs(person),
+    });
   });
 }

@@ -3,7 +3,7 @@ import { randomRetryAfterSeconds, Fault, formatSyncId, LIMITS, syncApi } from '@
 import { mount } from '@wts/service-kit/routes';
 import type { Response, Router } from 'express';
 import type { CommitEngine } from '../commit/engine.ts';
-import { FairQuota } from '../fairness/fair-quota.ts';
+import { FairQuota } from '@wts/service-kit/fairness';
 
 /** Length of the text in records. A smaller answer fits into the send buffer of its connection, so it is not counted. */
 const SMALL_ANSWER_LENGTH_MAX = 8 * 1024;

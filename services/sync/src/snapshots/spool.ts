@@ -3,7 +3,7 @@ import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LIMITS } from '@wts/contracts';
-import { FairQuota } from '../fairness/fair-quota.ts';
+import { FairQuota } from '@wts/service-kit/fairness';
 
 /** Bounds what all answers of the process hold, by person. Keeps never.unbounded. */
 export class SpoolBudget {

@@ -1,5 +1,4 @@
-/** The part of what the others leave that one person may hold. */
-const SHARE = 1 / 4;
+import { SHARE } from './fair-gate.ts';
 
 export interface QuotaHold extends Disposable {
   /** Corrects the amount. */
