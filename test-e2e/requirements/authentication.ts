@@ -145,8 +145,15 @@ export const authentication: readonly Rule[] = [
   {
     id: 'authentication.internal.rotation',
     source: 'Design 3',
-    text: 'The secret of the cluster is changed without a pause: two are accepted meanwhile, one signs, and guessable ones are refused at the start.',
+    text: 'The key of a service is changed without a pause: its old and its new public key are accepted meanwhile. A wrong key is refused at the start.',
     home: 'packages/service-kit/src/config/service-settings.ts',
+    status: 'kept',
+  },
+  {
+    id: 'authentication.internal.keys',
+    source: 'Design 3, 14.10',
+    text: 'Each service that calls others signs with a key that only it has. A token in the name of another service, or for a service that its signer does not call, is refused.',
+    home: 'packages/access/src/internal-token.ts',
     status: 'kept',
   },
   {

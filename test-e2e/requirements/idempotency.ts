@@ -38,6 +38,13 @@ export const idempotency: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'idempotency.rotation',
+    source: 'Design 5',
+    text: 'While one REPLAY_SECRET replaces another, replies stored under either are found. Secrets that can be guessed are refused at the start.',
+    home: 'packages/service-kit/src/routes/idempotency.ts',
+    status: 'kept',
+  },
+  {
     id: 'idempotency.scope',
     source: 'Design 5',
     text: 'An `Idempotency-Key` belongs to one credential and one operation; no other caller gets its reply.',

@@ -1,6 +1,9 @@
+import { generateServiceKey, publicKeyOf } from '@wts/access';
+import { CALLS } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { SERVICES } from './services.ts';
 
 /** The demo workspace that the seed created. */
 export interface DemoWorkspace {
@@ -16,7 +19,10 @@ export interface DemoWorkspace {
 export interface Secrets {
   readonly postgresPassword: string;
   readonly natsPassword: string;
-  readonly internalTokenSecret: string;
+  /** The private key of each service that calls others. */
+  readonly serviceKeys: Readonly<Record<string, string>>;
+  /** Recognizes repeated requests. */
+  readonly replaySecret: string;
   readonly jwtSecret: string;
   /** Encrypts the signing secrets of webhook endpoints. */
   readonly webhookSecretKey: string;
@@ -36,7 +42,8 @@ export function makeSecrets(): Secrets {
   return {
     postgresPassword: text(),
     natsPassword: text(),
-    internalTokenSecret: text(),
+    serviceKeys: makeServiceKeys(),
+    replaySecret: text(),
     jwtSecret: text(),
     webhookSecretKey: randomBytes(32).toString('base64'),
     authSecretKey: randomBytes(32).toString('base64'),
@@ -44,11 +51,29 @@ export function makeSecrets(): Secrets {
   };
 }
 
+function makeServiceKeys(): Record<string, string> {
+  const callers = SERVICES.filter(({ name }) => CALLS[name].length > 0);
+  return Object.fromEntries(callers.map(({ name }) => [name, generateServiceKey().privateKey]));
+}
+
+/** What a service gets of the keys: its own private key, if it calls others, and all public ones. */
+export function tokenSettings(service: string, { serviceKeys }: Pick<Secrets, 'serviceKeys'>): Record<string, string> {
+  const own = serviceKeys[service];
+  const published = Object.entries(serviceKeys).map(([name, key]) => [name, [publicKeyOf(key)]]);
+  return {
+    ...(own === undefined ? {} : { INTERNAL_TOKEN_KEY: own }),
+    INTERNAL_TOKEN_PUBLIC_KEYS: JSON.stringify(Object.fromEntries(published)),
+  };
+}
+
+/** Stored by an earlier version, some are missing. */
 export function readSecrets(file: string): Secrets {
+  const made = makeSecrets();
   try {
-    return { ...makeSecrets(), ...(JSON.parse(readFileSync(file, 'utf8')) as Partial<Secrets>) };
+    const stored = JSON.parse(readFileSync(file, 'utf8')) as Partial<Secrets>;
+    return { ...made, ...stored, serviceKeys: { ...made.serviceKeys, ...stored.serviceKeys } };
   } catch {
-    return makeSecrets();
+    return made;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ServiceName } from '@wts/contracts';
 import type { DatabaseRole } from './database/provision.ts';
 
-/** What a service needs: its role, the services it calls, and environment variables that its config.ts reads. */
+/** What a service needs besides the addresses of the services it calls: its role, and environment variables that its config.ts reads. */
 export interface ServiceSpec {
   /** Also its NATS user, if it has one. */
   readonly name: ServiceName;
@@ -9,8 +9,6 @@ export interface ServiceSpec {
   readonly role?: DatabaseRole;
   /** Services above it in `SERVICES` whose migrations must run before its own. */
   readonly migratesAfter?: readonly ServiceName[];
-  /** The services it calls: each one sets `<NAME>_SERVICE_URL`. */
-  readonly calls?: readonly string[];
   readonly reads?: readonly SharedSetting[];
 }
 
@@ -22,6 +20,7 @@ export type SharedSetting =
   | 'AUTH_URL'
   | 'AUTH_PORT'
   | 'AUTH_SECRET_KEY'
+  | 'REPLAY_SECRET'
   | 'WEBHOOK_SECRET_KEY'
   | 'WEBHOOK_ALLOWED_CIDRS'
   | 'WEBHOOK_EXTRA_CA_FILE';
@@ -31,24 +30,22 @@ const VERIFIES: readonly SharedSetting[] = ['NATS_URL', 'API_KEY_PREFIX', 'JWT_I
 
 /** Every service, in the order in which they start. They stop in reverse order. */
 export const SERVICES: readonly ServiceSpec[] = [
-  { name: 'sync', role: 'wts_sync', calls: ['auth'], reads: VERIFIES },
+  { name: 'sync', role: 'wts_sync', reads: VERIFIES },
   {
     name: 'auth',
     role: 'wts_auth',
-    calls: ['sync', 'workspace'],
-    reads: ['NATS_URL', 'API_KEY_PREFIX', 'BASE_URL', 'AUTH_URL', 'AUTH_SECRET_KEY'],
+    reads: ['NATS_URL', 'API_KEY_PREFIX', 'BASE_URL', 'AUTH_URL', 'AUTH_SECRET_KEY', 'REPLAY_SECRET'],
   },
-  { name: 'workspace', role: 'wts_workspace', migratesAfter: ['auth'], calls: ['sync', 'auth'], reads: ['NATS_URL'] },
+  { name: 'workspace', role: 'wts_workspace', migratesAfter: ['auth'], reads: ['NATS_URL', 'REPLAY_SECRET'] },
   {
     name: 'webhook-dispatcher',
     role: 'wts_webhooks',
-    reads: ['NATS_URL', 'WEBHOOK_SECRET_KEY', 'WEBHOOK_ALLOWED_CIDRS', 'WEBHOOK_EXTRA_CA_FILE'],
+    reads: ['NATS_URL', 'REPLAY_SECRET', 'WEBHOOK_SECRET_KEY', 'WEBHOOK_ALLOWED_CIDRS', 'WEBHOOK_EXTRA_CA_FILE'],
   },
-  { name: 'graph', role: 'wts_graph', calls: ['sync', 'workspace', 'auth'] },
-  { name: 'agent', calls: ['graph'], reads: ['AUTH_URL'] },
+  { name: 'graph', role: 'wts_graph', reads: ['REPLAY_SECRET'] },
+  { name: 'agent', reads: ['AUTH_URL'] },
   {
     name: 'gateway',
-    calls: ['workspace', 'auth', 'sync', 'webhook-dispatcher', 'graph', 'agent'],
     reads: [...VERIFIES, 'AUTH_PORT'],
   },
 ];

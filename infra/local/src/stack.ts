@@ -2,7 +2,7 @@
  * All services together: connected to each other, to their database and to NATS, started in order and stopped in reverse.
  * `npm start` and every test system use one stack.
  */
-import { NATS_USERS, type NatsUser } from '@wts/contracts';
+import { CALLS, NATS_USERS, type NatsUser } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Database } from './database/provision.ts';
@@ -13,6 +13,7 @@ import { freePort } from './processes/ports.ts';
 import { SupervisedProcess } from './processes/supervised.ts';
 import { UserError } from './user-error.ts';
 import type { DemoWorkspace, Secrets } from './secrets.ts';
+import { tokenSettings } from './secrets.ts';
 import type { CrashHandlers } from './servers/server-control.ts';
 import type { ServiceSpec, SharedSetting } from './services.ts';
 import { LOOPBACK_CIDRS } from './webhooks.ts';
@@ -146,12 +147,12 @@ export class Stack implements AsyncDisposable {
     const shared = {
       ...picked(env, PASSED_THROUGH),
       SYNC_SERVICE_URL: this.#urlsOf('sync'),
-      INTERNAL_TOKEN_SECRET: secrets.internalTokenSecret,
     };
     const owner = readSeeded(
       'auth',
       await runScript('auth', 'seed', {
         ...shared,
+        ...tokenSettings('auth', secrets),
         DATABASE_URL: database.urlOf('wts_auth'),
         API_KEY_PREFIX,
         SEED_ISSUER: LOCAL_JWT.issuer,
@@ -164,6 +165,7 @@ export class Stack implements AsyncDisposable {
       'workspace',
       await runScript('workspace', 'seed', {
         ...shared,
+        ...tokenSettings('workspace', secrets),
         DATABASE_URL: database.urlOf('wts_workspace'),
         SEED_USER_ID: owner.userId,
       }),
@@ -227,6 +229,7 @@ export class Stack implements AsyncDisposable {
       // The first gateway has the public port, the others any free port.
       AUTH_PORT: replica === 0 ? String(this.#authPort) : '0',
       AUTH_SECRET_KEY: env['AUTH_SECRET_KEY'] ?? secrets.authSecretKey,
+      REPLAY_SECRET: env['REPLAY_SECRET'] ?? secrets.replaySecret,
       WEBHOOK_SECRET_KEY: env['WEBHOOK_SECRET_KEY'] ?? secrets.webhookSecretKey,
       WEBHOOK_ALLOWED_CIDRS: env['WEBHOOK_ALLOWED_CIDRS'] ?? LOOPBACK_CIDRS,
       WEBHOOK_EXTRA_CA_FILE: env['WEBHOOK_EXTRA_CA_FILE'] ?? webhookCaFile ?? '',
@@ -237,10 +240,10 @@ export class Stack implements AsyncDisposable {
       HOST: '127.0.0.1',
       PORT: String(port),
       METRICS_PORT: String(metricsPort),
-      INTERNAL_TOKEN_SECRET: secrets.internalTokenSecret,
+      ...tokenSettings(spec.name, secrets),
       WTS_SUPERVISED: '1',
       ...picked(settings, spec.reads ?? []),
-      ...Object.fromEntries((spec.calls ?? []).map((name) => [urlVariable(name), this.#urlsOf(name)])),
+      ...Object.fromEntries(CALLS[spec.name].map((name) => [urlVariable(name), this.#urlsOf(name)])),
       ...(spec.role === undefined
         ? {}
         : { DATABASE_URL: route(spec.name, replica, 'postgres', database.urlOf(spec.role)) }),

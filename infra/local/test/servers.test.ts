@@ -1,10 +1,12 @@
+import { CALLS } from '@wts/contracts';
 import { deepEqual, equal, match, notEqual, ok, rejects, throws } from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'nats';
 import { Client } from 'pg';
 import { ownDatabase, provision } from '../src/database/provision.ts';
-import { writeSecrets, makeSecrets, readSecrets } from '../src/secrets.ts';
+import { writeSecrets, makeSecrets, readSecrets, tokenSettings } from '../src/secrets.ts';
+import { SERVICES } from '../src/services.ts';
 import type { NatsServer } from '../src/servers/nats.ts';
 import { openNats } from '../src/servers/nats.ts';
 import { checkNats } from '../src/servers/nats-external.ts';
@@ -226,8 +228,30 @@ describe('secrets', () => {
     writeSecrets(file, made);
     deepEqual(readSecrets(file), made);
     equal(statSync(file).mode & 0o777, 0o600);
-    ok(made.internalTokenSecret.length >= 32 && made.jwtSecret.length >= 32);
+    ok(made.replaySecret.length >= 32 && made.jwtSecret.length >= 32);
     equal(new Set(Object.values(made)).size, Object.values(made).length);
     equal(readFileSync(file, 'utf8').includes(made.jwtSecret), true);
+  });
+
+  it('that an earlier version stored get what they lack, and keep the rest', () => {
+    const file = join(scratch(), 'secrets.json');
+    const { serviceKeys, replaySecret, ...earlier } = makeSecrets();
+    const { gateway = '', ...others } = serviceKeys;
+    writeFileSync(file, JSON.stringify({ ...earlier, internalTokenSecret: 'x', serviceKeys: { gateway } }));
+    const read = readSecrets(file);
+    equal(read.postgresPassword, earlier.postgresPassword);
+    equal(read.serviceKeys['gateway'], gateway);
+    deepEqual(Object.keys(read.serviceKeys).toSorted(), ['gateway', ...Object.keys(others)].toSorted());
+    ok(read.replaySecret !== '' && read.replaySecret !== replaySecret);
+  });
+
+  it('give a service no private key but its own, and none to one that calls no other', () => {
+    const { serviceKeys } = makeSecrets();
+    for (const { name } of SERVICES) {
+      const text = JSON.stringify(tokenSettings(name, { serviceKeys }));
+      const held = Object.keys(serviceKeys).filter((owner) => text.includes(serviceKeys[owner] ?? '-'));
+      deepEqual(held, CALLS[name].length === 0 ? [] : [name]);
+    }
+    ok(!('webhook-dispatcher' in serviceKeys));
   });
 });

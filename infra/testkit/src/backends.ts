@@ -1,6 +1,6 @@
 /** What a service under test uses, for the black-box tests of one service. */
 import { STREAM } from '@wts/contracts';
-import type { Revocation } from '@wts/contracts';
+import type { Revocation, ServiceName } from '@wts/contracts';
 import type { DatabaseRole } from '@wts/local';
 import { freePort, serviceFile } from '@wts/local';
 import assert from 'node:assert/strict';
@@ -11,6 +11,7 @@ import type { Msg } from 'nats';
 import { connect } from 'nats';
 import { Pool } from 'pg';
 import { testDatabase } from './database.ts';
+import { tokenEnvironment } from './environment.ts';
 import type { LossyWire } from './lossy-wire.ts';
 import { openLossyWire } from './lossy-wire.ts';
 import { testNats } from './nats.ts';
@@ -32,8 +33,6 @@ export interface BackendsOptions {
 
 /** What a service under test needs: a migrated database, a NATS server and a sync service, all real. */
 export interface Backends extends AsyncDisposable {
-  /** The secret of internal tokens. */
-  readonly secret: string;
   /** Each through a wire that the test can cut. */
   readonly databaseUrl: string;
   readonly natsUrl: string;
@@ -57,7 +56,6 @@ export interface Backends extends AsyncDisposable {
 
 export async function openBackends({ label, role, withAuth = false }: BackendsOptions): Promise<Backends> {
   await using opening = new AsyncDisposableStack();
-  const secret = 'a secret of thirty-two characters or more';
   const database = opening.use(await testDatabase(label, { migrated: true }));
   const nats = opening.use(await testNats(label));
   const databaseUrl = database.urlOf(role);
@@ -71,18 +69,17 @@ export async function openBackends({ label, role, withAuth = false }: BackendsOp
     return async (text, values = []) => (await pool.query<Record<string, unknown>>(text, [...values])).rows;
   };
   const subscriber = opening.adopt(await connect({ servers: nats.url }), (open) => open.close());
-  const shared = { INTERNAL_TOKEN_SECRET: secret, NATS_URL: nats.url };
   const port = await freePort();
   const [sync, auth] = await Promise.all([
     startBeside(opening, 'sync', {
-      ...shared,
+      NATS_URL: nats.url,
       PORT: String(port),
       DATABASE_URL: database.urlOf('wts_sync'),
       AUTH_SERVICE_URL: NOWHERE,
     }),
     withAuth
       ? startBeside(opening, 'auth', {
-          ...shared,
+          NATS_URL: nats.url,
           DATABASE_URL: database.urlOf('wts_auth'),
           SYNC_SERVICE_URL: `http://127.0.0.1:${port}`,
           AUTH_SECRET_KEY: randomBytes(32).toString('base64'),
@@ -100,7 +97,6 @@ export async function openBackends({ label, role, withAuth = false }: BackendsOp
   };
   const owned = opening.move();
   return {
-    secret,
     wires,
     databaseUrl: wires.postgres.through(databaseUrl),
     natsUrl: wires.nats.through(nats.url),
@@ -131,7 +127,7 @@ function wireTo(url: string): Promise<Wire> {
 /** Starts a service as a process, because services never import each other. Resolves to its address. */
 async function startBeside(
   opening: AsyncDisposableStack,
-  service: string,
+  service: ServiceName,
   settings: Record<string, string>,
 ): Promise<string> {
   const child = fork(serviceFile(service, 'main'), {
@@ -143,6 +139,7 @@ async function startBeside(
       LOG_LEVEL: 'error',
       // The process ends when this one ends, also after a crash.
       WTS_SUPERVISED: '1',
+      ...tokenEnvironment(service),
       ...settings,
     },
     execArgv: [],

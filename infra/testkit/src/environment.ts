@@ -1,5 +1,11 @@
-/** The secret of internal tokens in the environment of `serviceEnvironment`. */
-export const TEST_SECRET = 'a secret of thirty-two characters or more';
+import type { MintToken, ReadToken } from '@wts/access';
+import { parsePrivateKey, parsePublicKeys, tokenMinter, tokenReader } from '@wts/access';
+import type { ServiceName } from '@wts/contracts';
+import type { Secrets } from '@wts/local';
+import { makeSecrets, tokenSettings } from '@wts/local';
+
+/** Those of every service that a test starts by itself. */
+const SECRETS = makeSecrets();
 
 /** The address of a service that a test does not need: no process listens there. */
 export const ABSENT_SERVICE = 'http://127.0.0.1:9';
@@ -7,15 +13,38 @@ export const ABSENT_SERVICE = 'http://127.0.0.1:9';
 /** The lowest cost of a password hash. */
 export const CHEAP_PASSWORDS = { PASSWORD_COST_LOG2: '14' } as const;
 
+/** What a service under test needs to call others, to be called by them, and to recognize repeated requests. */
+export function tokenEnvironment(service: ServiceName): Record<string, string> {
+  return { ...tokenSettings(service, SECRETS), REPLAY_SECRET: SECRETS.replaySecret };
+}
+
 /** The environment of a service under test: it logs everything, and compares every reply with its contract. */
-export function serviceEnvironment(settings: Readonly<Record<string, string>>): Record<string, string> {
+export function serviceEnvironment(
+  service: ServiceName,
+  settings: Readonly<Record<string, string>>,
+): Record<string, string> {
   return {
     HOST: '127.0.0.1',
     PORT: '0',
     METRICS_PORT: '0',
     LOG_LEVEL: 'debug',
-    INTERNAL_TOKEN_SECRET: TEST_SECRET,
     CHECK_REPLIES: 'on',
+    ...tokenEnvironment(service),
     ...settings,
   };
+}
+
+/** Mints tokens as the service `from` does when it calls `to`. */
+export function minterFor(
+  from: ServiceName,
+  to: string,
+  { serviceKeys }: Pick<Secrets, 'serviceKeys'> = SECRETS,
+): MintToken {
+  return tokenMinter({ from, to, key: parsePrivateKey(serviceKeys[from] ?? '') });
+}
+
+/** Reads the tokens of calls to a service, in a test that stands in for it. */
+export function readerFor(service: ServiceName): ReadToken {
+  const { INTERNAL_TOKEN_PUBLIC_KEYS: keys = '' } = tokenSettings(service, SECRETS);
+  return tokenReader(service, parsePublicKeys(keys));
 }

@@ -1,4 +1,3 @@
-import { tokenMinter } from '@wts/access';
 import {
   callersOf,
   errorBodySchema,
@@ -14,14 +13,13 @@ import {
   type ServiceName,
 } from '@wts/contracts';
 import assert from 'node:assert/strict';
+import { minterFor } from './environment.ts';
 import { sendRequest } from './request.ts';
 
 /** A service under test, which is called as other services call it. */
 export interface CalledService {
   readonly url: string;
   readonly name: ServiceName;
-  /** The secret of internal tokens. */
-  readonly secret: string;
   /** Compiles a schema to a check, which throws. */
   readonly compile: (schema: JsonSchema, where: string) => (value: unknown) => void;
 }
@@ -47,7 +45,7 @@ export interface OperationReply<C> {
 
 /** Calls an operation, and checks that its contract has this reply: the body, or the error. */
 export async function callOperation<C extends Contract>(
-  { url, name, secret, compile }: CalledService,
+  { url, name, compile }: CalledService,
   principal: Principal,
   contract: C,
   request: OperationRequest<C>,
@@ -59,12 +57,12 @@ export async function callOperation<C extends Contract>(
     headers?: Record<string, string>;
   };
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(params?.[key] ?? ''));
-  const [from = ''] = callersOf(contract);
+  const [from = 'gateway'] = callersOf(contract);
   const { status, text, json, ...reply } = await sendRequest(
     { baseUrl: url, token: null },
     contract.method,
     `${path}?${new URLSearchParams(query).toString()}`,
-    { body, headers: { [HEADERS.principal]: tokenMinter({ from, to: name, secret })(principal), ...headers } },
+    { body, headers: { [HEADERS.principal]: minterFor(from, name)(principal), ...headers } },
   );
   const content = json() as ReplyOf<C> & { code?: ErrorCode; message?: string; statusCode?: number };
   if (status === contract.reply.status) {

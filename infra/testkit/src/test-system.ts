@@ -2,10 +2,11 @@
  * A whole system for a test: every service as its own process, a real database and a real NATS server, used through the
  * public API. A test can kill, stop, pause and disconnect every part.
  */
-import { servicePrincipal, tokenMinter } from '@wts/access';
+import type { MintToken } from '@wts/access';
+import { servicePrincipal } from '@wts/access';
 import type { InternalCommitReply, InternalMutation, NewApiKey, Principal, Role, ServiceName } from '@wts/contracts';
 import { apiKeyApi, credentialApi, HEADERS, syncApi } from '@wts/contracts';
-import type { DemoWorkspace, NatsServer, PostgresServer, SupervisedProcess } from '@wts/local';
+import type { DemoWorkspace, NatsServer, PostgresServer, Secrets, SupervisedProcess } from '@wts/local';
 import { LOCAL_JWT, Stack, makeSecrets } from '@wts/local';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ import type { AppTokens } from './app.ts';
 import { allowApp, revokeApps } from './app.ts';
 import type { TestDatabase } from './database.ts';
 import { demoOf, openTestPostgres, openTestStandby, testDatabase } from './database.ts';
-import { CHEAP_PASSWORDS } from './environment.ts';
+import { CHEAP_PASSWORDS, minterFor } from './environment.ts';
 import { testNats } from './nats.ts';
 import type { Issuer, TokenClaims } from './person.ts';
 import { signToken } from './person.ts';
@@ -70,7 +71,7 @@ interface Parts {
   readonly standby: PostgresServer | null;
   readonly wires: ReadonlyMap<string, Wire>;
   readonly jwt: Issuer;
-  readonly internalTokenSecret: string;
+  readonly secrets: Secrets;
 }
 
 const CALL_MS = 15_000;
@@ -121,8 +122,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   await stack.start();
   await stack.untilReady();
   const jwt = { ...LOCAL_JWT, secret: secrets.jwtSecret };
-  const { internalTokenSecret } = secrets;
-  const parts = { stack, database, nats, postgres, standby, wires, jwt, internalTokenSecret };
+  const parts = { stack, database, nats, postgres, standby, wires, jwt, secrets };
   return new TestSystem(parts, await demoOf(database), opening.move());
 }
 
@@ -149,7 +149,6 @@ export class TestSystem implements AsyncDisposable {
   readonly account: { readonly email: string; readonly password: string };
   /** The identity provider of this system: `signToken(testSystem.jwt, subject, claims)`. */
   readonly jwt: Issuer;
-  readonly internalTokenSecret: string;
   readonly database: TestDatabase;
   readonly nats: NatsServer;
   readonly services: readonly SupervisedProcess[];
@@ -165,7 +164,6 @@ export class TestSystem implements AsyncDisposable {
     this.workspaceId = demo.workspaceId;
     this.account = demo.person;
     this.jwt = parts.jwt;
-    this.internalTokenSecret = parts.internalTokenSecret;
     this.database = parts.database;
     this.nats = parts.nats;
     this.services = parts.stack.services;
@@ -271,6 +269,11 @@ export class TestSystem implements AsyncDisposable {
     return this.close();
   }
 
+  /** Mints tokens as the service `from` of this system does when it calls `to`. */
+  minterFor(from: ServiceName, to: ServiceName): MintToken {
+    return minterFor(from, to, this.#parts.secrets);
+  }
+
   /** Calls an internal operation as another service does. */
   async #internal<T>(
     { from, to }: { from: ServiceName; to: ServiceName },
@@ -282,7 +285,7 @@ export class TestSystem implements AsyncDisposable {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        [HEADERS.principal]: tokenMinter({ from, to, secret: this.internalTokenSecret })(principal),
+        [HEADERS.principal]: this.minterFor(from, to)(principal),
       },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(CALL_MS),

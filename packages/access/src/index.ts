@@ -20,4 +20,6 @@ export { includesScope, requireScope, requireUnrestricted, servicePrincipal } fr
 export { readBounded } from './read-bounded.ts';
 export { can } from './roles.ts';
 export type { WorkspacePermission } from './roles.ts';
+export { generateServiceKey, parsePrivateKey, parsePublicKeys, publicKeyOf } from './service-keys.ts';
+export type { PublicKeys, ServiceKey } from './service-keys.ts';
 export { weaknessOf } from './weak-secret.ts';

@@ -1,14 +1,19 @@
-import type { Principal } from '@wts/contracts';
-import { Fault, LIMITS, SCOPES } from '@wts/contracts';
-import jwt from 'jsonwebtoken';
+import type { KeyObject } from 'node:crypto';
+import { sign as signBytes, verify as verifyBytes } from 'node:crypto';
+import type { Principal, ServiceName } from '@wts/contracts';
+import { CALLS, Fault, LIMITS, SCOPES } from '@wts/contracts';
 import { BoundedMap } from './bounded-map.ts';
+import type { PublicKeys, ServiceKey } from './service-keys.ts';
 
 /**
- * The internal token names the service that calls, the service that is called, and the principal. It is valid for a minute, so a
- * leaked one soon expires, and for one service only, so a service cannot pass it on. Minting and checking take a hash each, so
- * both are cached.
+ * The internal token (a JWS in compact form) names the service that calls, the service that is called, and the principal. It is
+ * valid for a minute, so a leaked one soon expires, and for one service only, so a service cannot pass it on. The calling service
+ * signs it with its own key (Ed25519), so a compromised service can speak for no other, and `CALLS` lists whom it may call.
+ * Signing takes 0.05 ms and verifying 0.12 ms, so both are cached.
  */
 const ISSUER = 'wts-internal';
+const ALGORITHM = 'Ed25519';
+const TYPE = 'wts-internal';
 /** A token is minted again at this age, so it is valid for at least 40 s when it is sent. */
 const REMINT_SECONDS = 20;
 /** The clocks of a cluster may differ by this much. */
@@ -20,7 +25,8 @@ export interface TokenRoute {
   readonly from: string;
   /** The service that is called. */
   readonly to: string;
-  readonly secret: string;
+  /** The private key of the service that calls. */
+  readonly key: ServiceKey;
 }
 
 /** A token that carries this principal, valid for LIMITS.internalTokenSeconds from when it was minted. */
@@ -42,6 +48,7 @@ interface Minted {
 
 /** Mints the tokens of calls of one service to another. */
 export function tokenMinter(route: TokenRoute): MintToken {
+  const header = headerOf(route.key);
   const byPrincipal = new WeakMap<Principal, Minted>();
   const byContent = new BoundedMap<string, Minted>(CACHED_MAX);
   return (principal, nowSeconds = clock()) => {
@@ -50,7 +57,7 @@ export function tokenMinter(route: TokenRoute): MintToken {
     const content = contentOf(principal);
     let minted = byContent.get(content);
     if (minted === undefined || !isFresh(minted, nowSeconds)) {
-      minted = { token: sign(principal, route, nowSeconds), at: nowSeconds };
+      minted = { token: sign(header, principal, route, nowSeconds), at: nowSeconds };
       byContent.set(content, minted);
     }
     byPrincipal.set(principal, minted);
@@ -66,7 +73,12 @@ function isFresh(minted: Minted, nowSeconds: number): boolean {
   return nowSeconds >= minted.at && nowSeconds - minted.at < REMINT_SECONDS;
 }
 
-function sign(principal: Principal, { from, to, secret }: TokenRoute, nowSeconds: number): string {
+/** The first part of every token that a key signs. */
+function headerOf({ id }: ServiceKey): string {
+  return base64url(JSON.stringify({ alg: ALGORITHM, kid: id, typ: TYPE }));
+}
+
+function sign(header: string, principal: Principal, { from, to, key }: TokenRoute, nowSeconds: number): string {
   const claims = {
     iss: ISSUER,
     aud: to,
@@ -79,51 +91,81 @@ function sign(principal: Principal, { from, to, secret }: TokenRoute, nowSeconds
     ...(principal.workspaceId === undefined ? {} : { workspaceId: principal.workspaceId }),
     ...(principal.expiresAt === undefined ? {} : { expiresAt: principal.expiresAt }),
   };
-  return jwt.sign(claims, secret, { algorithm: 'HS256' });
+  const signed = `${header}.${base64url(JSON.stringify(claims))}`;
+  return `${signed}.${signBytes(null, Buffer.from(signed), key.key).toString('base64url')}`;
 }
 
-/** Reads the tokens of calls to `service`. Any of the secrets may have signed: there are two while one replaces the other. */
-export function tokenReader(service: string, secrets: readonly [string, ...string[]]): ReadToken {
+function base64url(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}
+
+/** Reads the tokens of calls to `service`, which any of the keys may have signed. */
+export function tokenReader(service: string, keys: PublicKeys): ReadToken {
   const cache = new BoundedMap<string, InternalCall & { readonly expiresAt: number }>(CACHED_MAX);
+  const signers = signersOf(keys);
   return (token, nowSeconds = clock()) => {
     const cached = cache.get(token);
     if (cached !== undefined && nowSeconds < cached.expiresAt) return cached;
-    const claims = claimsOf(token, secrets, nowSeconds);
-    const call = callOf(claims, service, nowSeconds);
+    const { signer, claims } = verify(token, signers);
+    const call = callOf(claims, signer, service, nowSeconds);
     cache.set(token, call);
     return call;
   };
 }
 
-function claimsOf(token: string, secrets: readonly string[], nowSeconds: number): unknown {
-  let refusal: unknown;
-  for (const secret of secrets) {
-    try {
-      return jwt.verify(token, secret, {
-        algorithms: ['HS256'],
-        issuer: ISSUER,
-        clockTimestamp: nowSeconds,
-        clockTolerance: CLOCK_SKEW_SECONDS,
-      });
-    } catch (cause) {
-      refusal = cause;
-    }
-  }
-  throw refused('not signed by a secret of this cluster, or too old', refusal);
+interface Signer {
+  readonly service: ServiceName;
+  readonly key: KeyObject;
 }
 
-// Keeps authentication.internal.audience.
-function callOf(claims: unknown, service: string, nowSeconds: number): InternalCall & { readonly expiresAt: number } {
-  const { aud, act, iat, exp } = (claims ?? {}) as Record<string, unknown>;
+/**
+ * By the whole first part of their tokens, which is compared as text: so a token cannot choose an algorithm, and no parameter of a
+ * header is ever read.
+ */
+function signersOf(keys: PublicKeys): ReadonlyMap<string, Signer> {
+  return new Map(
+    [...keys].flatMap(([service, listed]) => listed.map((each) => [headerOf(each), { service, key: each.key }])),
+  );
+}
+
+function verify(token: string, signers: ReadonlyMap<string, Signer>): { signer: Signer; claims: unknown } {
+  const [header = '', payload = '', signature = '', ...more] = token.split('.');
+  const signer = signers.get(header);
+  if (signer === undefined) throw refused('signed by a key that INTERNAL_TOKEN_PUBLIC_KEYS does not have');
+  const signed = Buffer.from(`${header}.${payload}`);
+  if (more.length > 0 || !verifyBytes(null, signed, signer.key, Buffer.from(signature, 'base64url'))) {
+    throw refused(`not signed by the key of ${signer.service} that it names`);
+  }
+  try {
+    return { signer, claims: JSON.parse(Buffer.from(payload, 'base64url').toString()) as unknown };
+  } catch (cause) {
+    throw refused('without claims', cause);
+  }
+}
+
+// Keeps authentication.internal.audience, authentication.internal.keys.
+function callOf(
+  claims: unknown,
+  signer: Signer,
+  service: string,
+  nowSeconds: number,
+): InternalCall & { readonly expiresAt: number } {
+  const { iss, aud, act, iat, exp } = (claims ?? {}) as Record<string, unknown>;
+  if (iss !== ISSUER) throw refused(`of ${JSON.stringify(iss)}`);
   // A list is refused too, because a token is for one service.
   if (aud !== service) throw refused(`for ${JSON.stringify(aud)}, and this is ${service}`);
-  if (typeof act !== 'string' || act === '') throw refused('without the name of the service that calls');
+  if (act !== signer.service) throw refused(`of ${signer.service}, which says that it is ${JSON.stringify(act)}`);
+  if (!(CALLS[signer.service] as readonly string[]).includes(service)) {
+    throw refused(`of ${signer.service}, which does not call ${service}`);
+  }
   if (typeof iat !== 'number' || typeof exp !== 'number') throw refused('without iat and exp');
   if (iat > nowSeconds + CLOCK_SKEW_SECONDS) throw refused('from the future');
   if (!(exp - iat <= LIMITS.internalTokenSeconds)) throw refused(`valid for ${exp - iat} s`);
+  const expiresAt = exp + CLOCK_SKEW_SECONDS;
+  if (!(nowSeconds < expiresAt)) throw refused('that is too old');
   const principal = principalOf(claims);
   if (principal === null) throw refused('without a principal');
-  return Object.freeze({ principal, caller: act, expiresAt: exp + CLOCK_SKEW_SECONDS });
+  return Object.freeze({ principal, caller: signer.service, expiresAt });
 }
 
 /** The text is for logs; callers get the code alone. */

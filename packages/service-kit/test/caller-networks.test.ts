@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tokenReader } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
+import { minterFor, readerFor } from '@wts/testkit';
 import { createServiceClient } from '../src/call/index.ts';
 import { CallerNetworks } from '../src/fairness/index.ts';
 import { createLogger } from '../src/observe/index.ts';
 import { readInternalCall } from '../src/routes/index.ts';
-import { ann, as, demo as api, reader, SECRET } from './demo.ts';
+import { ann, as, demo as api, NAME, reader } from './demo.ts';
 
 describe('the network of a caller', () => {
   it('is read only beside a token that is valid for the operation', () => {
-    const calls = { readToken: tokenReader('demo', [SECRET]), networks: new CallerNetworks() };
+    const calls = { readToken: readerFor(NAME), networks: new CallerNetworks() };
     const call = (headers: IncomingHttpHeaders): void =>
       void readInternalCall({ ...headers, [HEADERS.network]: '203.0.113.7' }, api.read, calls);
     assert.throws(() => call({}));
     assert.throws(() => call(as(ann, 'gateway', 'another service')));
-    assert.throws(() => call(as(ann, 'stranger')));
+    assert.throws(() => call(as(ann, 'graph')));
     assert.equal(calls.networks.find('ann'), undefined);
     call(as(ann));
     assert.equal(calls.networks.find('ann'), '203.0.113.7');
@@ -32,9 +32,9 @@ describe('the network of a caller', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const networks = new CallerNetworks();
     const client = createServiceClient({
-      name: 'demo',
+      name: NAME,
       urls: [`http://127.0.0.1:${(server.address() as AddressInfo).port}`],
-      secret: SECRET,
+      mintToken: minterFor('gateway', NAME),
       self: 'gateway',
       log: createLogger({ name: 'caller', level: 'silent' }),
       networks,

@@ -1,6 +1,7 @@
 import { contract, Fault, LIMITS, typed, UUID_PATTERN } from '@wts/contracts';
-import type { Principal } from '@wts/contracts';
-import { servicePrincipal, tokenMinter } from '@wts/access';
+import type { Principal, ServiceName } from '@wts/contracts';
+import { minterFor, tokenEnvironment } from '@wts/testkit';
+import { servicePrincipal } from '@wts/access';
 import { defineSettings, setting } from '../src/config/index.ts';
 import type { ConfigOf } from '../src/config/index.ts';
 import { refuseUpgrade } from '../src/http/index.ts';
@@ -8,7 +9,8 @@ import { startService } from '../src/life/index.ts';
 import type { Environment, RunningService, ServiceDefinition } from '../src/life/index.ts';
 import { createApp, mount, mountStream, notFoundAndErrors } from '../src/routes/index.ts';
 
-export const SECRET = 'the secret all services share, 32+';
+/** A name that the other services call. */
+export const NAME = 'sync';
 const BODY_BYTES_MAX = 2048;
 const name = { type: 'string', pattern: '^[a-z-]{1,20}$' } as const;
 const basics = { summary: 'Demo', tag: 'Meta', errors: [] } as const;
@@ -118,8 +120,8 @@ export const ann: Principal = { userId: 'ann', scopes: ['write'], credential: { 
 export const worker: Principal = servicePrincipal('workspace');
 export const reader: Principal = { ...ann, userId: 'rea', scopes: ['read'] };
 /** A call to this service, by default from the gateway. */
-export const as = (principal: Principal, from = 'gateway', to = 'demo'): Record<string, string> => ({
-  'x-wts-principal': tokenMinter({ from, to, secret: SECRET })(principal),
+export const as = (principal: Principal, from: ServiceName = 'gateway', to: string = NAME): Record<string, string> => ({
+  'x-wts-principal': minterFor(from, to)(principal),
 });
 
 /** What tests do to the service while it runs. */
@@ -137,7 +139,7 @@ export type DemoConfig = ConfigOf<typeof settings>;
 
 export function demoService(levers: Levers): ServiceDefinition<DemoConfig> {
   return {
-    name: 'demo',
+    name: NAME,
     settings,
     async open(kit, { host }) {
       kit.stack.defer(() => void levers.closed.push('store'));
@@ -209,7 +211,7 @@ export async function startDemo(env: Environment = {}): Promise<Running> {
   const written: string[] = [];
   const service = await startService(
     demoService(levers),
-    { INTERNAL_TOKEN_SECRET: SECRET, LOG_LEVEL: 'debug', ...env },
+    { ...tokenEnvironment(NAME), LOG_LEVEL: 'debug', ...env },
     { logTo: { write: (line: string) => void written.push(line) } },
   );
   return { service, levers, lines: () => written.map((line) => JSON.parse(line) as Record<string, unknown>) };

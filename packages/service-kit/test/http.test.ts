@@ -4,7 +4,7 @@ import { API_VERSION, LIMITS } from '@wts/contracts';
 import request from 'supertest';
 import type { Test } from 'supertest';
 import type { Running } from './demo.ts';
-import { ann, as, reader, startDemo, URL_BYTES, worker } from './demo.ts';
+import { ann, as, NAME, reader, startDemo, URL_BYTES, worker } from './demo.ts';
 import { isRefusal, messageOf } from './refusal.ts';
 
 describe('a service over HTTP', () => {
@@ -143,15 +143,15 @@ describe('a service over HTTP', () => {
       );
     });
     it('an internal operation is refused to a service that it does not list, and on behalf of a person [authentication.internal.callers]', async () => {
-      for (const headers of [as(worker), as(worker, 'sync'), as(worker, 'demo'), as(ann, 'workspace'), as(ann)])
+      for (const headers of [as(worker), as(worker, 'sync'), as(worker, 'graph'), as(ann, 'workspace'), as(ann)])
         isRefusal(await get('/internal/who').set(headers), 401, 'token_invalid');
     });
     it('an operation for people is refused to services other than the gateway [authentication.internal.callers]', async () => {
-      for (const from of ['workspace', 'sync', 'demo', ''])
+      for (const from of ['workspace', 'sync', 'graph', 'agent'] as const)
         isRefusal(await get('/things/a').set(as(ann, from)), 401, 'token_invalid');
     });
     it('a token for another service is refused, also one that a service passes on [authentication.internal.audience]', async () => {
-      for (const to of ['sync', 'workspace', '']) {
+      for (const to of ['auth', 'workspace', '']) {
         isRefusal(await get('/things/a').set(as(ann, 'gateway', to)), 401, 'token_invalid');
         isRefusal(await get('/internal/who').set(as(worker, 'workspace', to)), 401, 'token_invalid');
       }
@@ -252,7 +252,7 @@ describe('a service over HTTP', () => {
       assert.ok(typeof durationMs === 'number' && typeof time === 'string');
       assert.deepEqual(line, {
         level: 'info',
-        service: 'demo',
+        service: NAME,
         method: 'POST',
         route: 'echo',
         status: 201,

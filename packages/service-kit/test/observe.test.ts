@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { receiver } from '@wts/testkit';
+import { receiver, minterFor } from '@wts/testkit';
 import { createServiceClient } from '../src/call/index.ts';
 import { createLogger } from '../src/observe/index.ts';
-import { ann, as, demo as api, SECRET, startDemo } from './demo.ts';
+import { ann, as, demo as api, NAME, startDemo } from './demo.ts';
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -27,15 +27,15 @@ describe('the metrics of a service', () => {
       assert.match(answer.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
       assert.match(
         text,
-        /wts_http_request_duration_seconds_count\{service="demo",route="read",method="GET",status="200"\} 3/,
+        /wts_http_request_duration_seconds_count\{service="sync",route="read",method="GET",status="200"\} 3/,
       );
       assert.match(
         text,
-        /wts_http_request_duration_seconds_count\{service="demo",route="read",method="GET",status="400"\} 1/,
+        /wts_http_request_duration_seconds_count\{service="sync",route="read",method="GET",status="400"\} 1/,
       );
       assert.match(
         text,
-        /wts_http_request_duration_seconds_count\{service="demo",route="unmatched",method="GET",status="404"\} 3/,
+        /wts_http_request_duration_seconds_count\{service="sync",route="unmatched",method="GET",status="404"\} 3/,
       );
       assert.match(text, /nodejs_eventloop_lag_p99_seconds/);
       assert.ok(!/hunter2|things/.test(text), 'the number of series must not depend on callers');
@@ -68,7 +68,13 @@ describe('the traces of a service', () => {
     collector.answer({ status: 200, body: '{}' });
     const demo = await startDemo({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` });
     const log = createLogger({ name: 'test', level: 'silent' });
-    const caller = createServiceClient({ name: 'demo', urls: [demo.service.url], secret: SECRET, self: 'demo', log });
+    const caller = createServiceClient({
+      name: NAME,
+      urls: [demo.service.url],
+      mintToken: minterFor('gateway', NAME),
+      self: 'gateway',
+      log,
+    });
     demo.levers.relay = () => caller.call(api.open, { principal: ann });
     await fetch(`${demo.service.url}/relay?token=hunter2`, { headers: { traceparent } });
     await fetch(`${demo.service.url}/nope/hunter2`);
@@ -82,7 +88,7 @@ describe('the traces of a service', () => {
       resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)),
     );
     const named = (name: string): Span => spans.find((span) => span.name === name)!;
-    const [relay, call, open] = [named('GET relay'), named('demo open'), named('GET open')];
+    const [relay, call, open] = [named('GET relay'), named('sync open'), named('GET open')];
     assert.deepEqual(
       [relay, call, open].map((span) => span.traceId),
       [traceId, traceId, traceId],

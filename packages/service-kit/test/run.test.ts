@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { eventually } from '@wts/testkit';
-import { SECRET } from './demo.ts';
+import { eventually, tokenEnvironment } from '@wts/testkit';
+import { NAME } from './demo.ts';
 
 interface Child {
   readonly process: ChildProcess;
@@ -25,7 +25,7 @@ function start(env: Record<string, string> = {}, files?: number): Child {
   const limited = files === undefined ? command : ['/bin/sh', '-c', `ulimit -n ${files} && exec "$0" "$@"`, ...command];
   const [program = '', ...args] = limited;
   const child = spawn(program, args, {
-    env: { LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'], INTERNAL_TOKEN_SECRET: SECRET, ...env },
+    env: { LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'], ...tokenEnvironment(NAME), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   }) as ChildProcessByStdio<null, Readable, Readable>;
   children.push(child);
@@ -91,8 +91,8 @@ describe('the process of a service', () => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')) as {
       version: string;
     };
-    assert.equal(print({}), `demo ${version} (unknown)\n`);
-    assert.equal(print({ BUILD_VERSION: '7.8.9', BUILD_COMMIT: 'abc123' }), 'demo 7.8.9 (abc123)\n');
+    assert.equal(print({}), `${NAME} ${version} (unknown)\n`);
+    assert.equal(print({ BUILD_VERSION: '7.8.9', BUILD_COMMIT: 'abc123' }), `${NAME} 7.8.9 (abc123)\n`);
   });
 
   it('logs its version and commit when it listens', async () => {
@@ -140,10 +140,10 @@ describe('the process of a service', () => {
   });
 
   it('with a wrong configuration prints every fault in one message and exits with 1', async () => {
-    const child = start({ INTERNAL_TOKEN_SECRET: 'short', LOG_LEVEL: 'loud', METRICS_PORT: '-1' });
+    const child = start({ INTERNAL_TOKEN_PUBLIC_KEYS: 'short', LOG_LEVEL: 'loud', METRICS_PORT: '-1' });
     assert.equal(await child.ended, 1);
     assert.equal(child.out(), '');
-    for (const variable of ['INTERNAL_TOKEN_SECRET', 'LOG_LEVEL', 'METRICS_PORT'])
+    for (const variable of ['INTERNAL_TOKEN_PUBLIC_KEYS', 'LOG_LEVEL', 'METRICS_PORT'])
       assert.match(child.err(), new RegExp(variable));
     assert.ok(!child.err().includes('    at '), 'an operator needs no stack');
   });
@@ -151,13 +151,13 @@ describe('the process of a service', () => {
   it('whose port is taken prints one sentence and exits with 1', async () => {
     const child = start({ MISHAP: 'port taken' });
     assert.equal(await child.ended, 1);
-    assert.match(child.err(), /^demo did not start\. Port \d+ on 127\.0\.0\.1 is taken; choose another one\.\n$/);
+    assert.match(child.err(), /^sync did not start\. Port \d+ on 127\.0\.0\.1 is taken; choose another one\.\n$/);
   });
 
   it('that may open too few files prints which limit to raise, and exits with 1', async () => {
     const child = start({}, 200);
     assert.equal(await child.ended, 1);
-    assert.match(child.err(), /^demo did not start\. This process may open 200 files.*ulimit -n/);
+    assert.match(child.err(), /^sync did not start\. This process may open 200 files.*ulimit -n/);
     assert.equal(child.err().trimEnd().split('\n').length, 1);
   });
 

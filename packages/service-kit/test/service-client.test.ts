@@ -4,14 +4,15 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { generateServiceKey, parsePrivateKey, tokenMinter } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
 import type { ErrorCode } from '@wts/contracts';
-import { eventually } from '@wts/testkit';
+import { eventually, minterFor } from '@wts/testkit';
 import { createServiceClient } from '../src/call/index.ts';
 import type { ServiceClient } from '../src/call/index.ts';
 import { createLogger } from '../src/observe/index.ts';
 import type { Running } from './demo.ts';
-import { ann, demo as api, reader, SECRET, startDemo } from './demo.ts';
+import { ann, demo as api, NAME, reader, startDemo } from './demo.ts';
 
 const written: string[] = [];
 const log = createLogger({
@@ -46,7 +47,7 @@ describe('a call to another service', () => {
   });
 
   function caller(...urls: string[]): ServiceClient {
-    const made = createServiceClient({ name: 'demo', urls, secret: SECRET, self: 'gateway', log });
+    const made = createServiceClient({ name: NAME, urls, mintToken: minterFor('gateway', NAME), self: 'gateway', log });
     cleanUp.push(() => made.close());
     return made;
   }
@@ -130,15 +131,15 @@ describe('a call to another service', () => {
 
   it('is unavailable when the internal token is refused', async () => {
     const other = createServiceClient({
-      name: 'demo',
+      name: NAME,
       urls: [demo.service.url],
-      secret: 'of another cluster, and as long as ours',
+      mintToken: tokenMinter({ from: 'gateway', to: NAME, key: parsePrivateKey(generateServiceKey().privateKey) }),
       self: 'gateway',
       log,
     });
     await refuses(other.call(api.read, { principal: ann, params: { name: 'a' } }), 'unavailable');
     await other.close();
-    assert.match(written.join(''), /"level":"error".*INTERNAL_TOKEN_SECRET differs/);
+    assert.match(written.join(''), /"level":"error".*INTERNAL_TOKEN_PUBLIC_KEYS lacks/);
   });
 
   it('to a service that is down is unavailable, and soon', async () => {

@@ -1,10 +1,11 @@
 import { issuerOf } from '@wts/access';
-import { defineSettings, refusalOf, serviceSettings, setting } from '@wts/service-kit/config';
+import { callerSettings, defineSettings, refusalOf, serviceSettings, setting } from '@wts/service-kit/config';
 
 const HTTP = { protocols: ['http', 'https'] } as const;
 
 export const settings = defineSettings({
   ...serviceSettings,
+  ...callerSettings,
   authUrl: setting.url('AUTH_URL', {
     ...HTTP,
     default: 'http://localhost:4001',

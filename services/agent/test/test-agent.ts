@@ -3,11 +3,10 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
-import { tokenMinter, tokenReader } from '@wts/access';
 import type { Principal } from '@wts/contracts';
 import { HEADERS } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
-import { serviceEnvironment, TEST_SECRET } from '@wts/testkit';
+import { minterFor, readerFor, serviceEnvironment } from '@wts/testkit';
 import { agentService } from '../src/service.ts';
 
 /** A request as the graph service gets it. */
@@ -56,7 +55,7 @@ export function person(scopes: Principal['scopes'], kind: Principal['credential'
 
 export async function openTestAgent(): Promise<TestAgent> {
   await using opening = new AsyncDisposableStack();
-  const readToken = tokenReader('graph', [TEST_SECRET]);
+  const readToken = readerFor('graph');
   const graph = createServer((req, res) => void handle(req, res));
   await new Promise<void>((resolve) => graph.listen(0, '127.0.0.1', resolve));
   opening.defer(() => {
@@ -65,13 +64,13 @@ export async function openTestAgent(): Promise<TestAgent> {
   });
   const logs: string[] = [];
   const { port } = graph.address() as AddressInfo;
-  const environment = serviceEnvironment({
+  const environment = serviceEnvironment('agent', {
     AUTH_URL: 'https://auth.example.com',
     GRAPH_SERVICE_URL: `http://127.0.0.1:${port}`,
   });
   const service = await startService(agentService, environment, { logTo: { write: (line) => void logs.push(line) } });
   opening.defer(() => service.close());
-  const mint = tokenMinter({ from: 'gateway', to: 'agent', secret: TEST_SECRET });
+  const mint = minterFor('gateway', 'agent');
 
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { principal, caller } = readToken(String(req.headers[HEADERS.principal]));

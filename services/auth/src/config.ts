@@ -1,10 +1,12 @@
 import {
+  callerSettings,
   credentialSettings,
   databaseSettings,
   defineSettings,
   natsSetting,
   poolMaxSetting,
   refusalOf,
+  replaySettings,
   serviceSettings,
   setting,
 } from '@wts/service-kit/config';
@@ -16,8 +18,9 @@ const HTTP = { protocols: ['http', 'https'] } as const;
 
 export const database = databaseSettings('wts_auth');
 
-/** What the service and `seed.ts` need: the database and the sync service. */
+/** What the service and `seed.ts` need: the database and the sync service, which they call. */
 export const storeSettings = {
+  ...callerSettings,
   ...database,
   syncUrls: setting.urls('SYNC_SERVICE_URL', {
     ...HTTP,
@@ -28,6 +31,7 @@ export const storeSettings = {
 
 export const settings = defineSettings({
   ...serviceSettings,
+  ...replaySettings,
   ...storeSettings,
   baseUrl: credentialSettings.baseUrl,
   authUrl: credentialSettings.authUrl,

@@ -1,6 +1,7 @@
 import { Roles } from '@wts/read-model';
 import { commitUnitSender, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
+import { parseReplaySecrets } from '@wts/service-kit/config';
 import type { ServiceDefinition } from '@wts/service-kit/life';
 import { openNats, revocationSender } from '@wts/service-kit/nats';
 import { idempotencyKeys, openServicePostgres } from '@wts/service-kit/postgres';
@@ -41,7 +42,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       identities: identityStore(knex),
       keys,
       revocations: revocationReads(knex),
-      idempotency: idempotency(idempotencyKeys(knex, 'auth.idempotency_keys'), kit.secrets),
+      idempotency: idempotency(idempotencyKeys(knex, 'auth.idempotency_keys'), parseReplaySecrets(config.replaySecret)),
       apiKeyPrefix: config.apiKeyPrefix,
       commitUnit: commitUnitSender(openServiceClient(kit, 'sync', config.syncUrls)),
       revoke: revocationSender(nats, log),

@@ -1,7 +1,7 @@
-import { tokenMinter } from '@wts/access';
 import type { Principal } from '@wts/contracts';
 import { apiKeyApi, HEADERS } from '@wts/contracts';
 import type { OperationReply } from '@wts/testkit';
+import { minterFor, tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import supertest from 'supertest';
@@ -35,12 +35,11 @@ describe('an Idempotency-Key', () => {
     assert.deepEqual(await labelsOf(ada), ['ci']);
   });
 
-  it('repeats the first answer also after the secret of the cluster was changed [idempotency.replay, authentication.internal.rotation]', async () => {
+  it('repeats the first answer also after REPLAY_SECRET was changed [idempotency.replay, idempotency.rotation]', async () => {
     const ada = await testService.person();
     const first = await createKey(ada, 'across');
     const changed = await testService.replica({
-      INTERNAL_TOKEN_SECRET: 'the second secret of the cluster, for all services',
-      INTERNAL_TOKEN_SECRET_ACCEPTED: testService.backends.secret,
+      REPLAY_SECRET: `the second secret of the replicas of auth,${tokenEnvironment('auth')['REPLAY_SECRET']}`,
     });
     try {
       const headers = { 'idempotency-key': 'across' };
@@ -155,11 +154,10 @@ describe('an Idempotency-Key', () => {
     for (const key of ['x'.repeat(256), '', 'a\tb', 'caf\u00e9']) {
       assert.equal((await createKey(ada, key)).code, 'validation_failed', JSON.stringify(key));
     }
-    const { secret } = testService.backends;
     // `fetch` would join the two.
     const twice = await supertest(testService.service.url)
       .post(apiKeyApi.createApiKey.path)
-      .set(HEADERS.principal, tokenMinter({ from: 'gateway', to: 'auth', secret })(ada.principal))
+      .set(HEADERS.principal, minterFor('gateway', 'auth')(ada.principal))
       .set('idempotency-key', ['one', 'two'] as unknown as string)
       .send({ label: 'ci' });
     assert.equal((twice.body as { code?: string }).code, 'validation_failed', twice.text);

@@ -2,7 +2,6 @@ import { Fault } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { openTestPages, type TestPages } from './people.ts';
-import { openTestService } from './test-service.ts';
 import { hiddenOf } from '@wts/testkit';
 import { openWorkspaceStandIn, type Invitation, type WorkspaceStandIn } from './workspace-stand-in.ts';
 
@@ -12,7 +11,7 @@ describe('joining by an invitation', () => {
   let pages: TestPages;
   let workspace: WorkspaceStandIn;
   before(async () => {
-    workspace = await openWorkspaceStandIn((await openTestService()).backends.secret);
+    workspace = await openWorkspaceStandIn();
     pages = await openTestPages({ WORKSPACE_SERVICE_URL: workspace.url });
   });
   after(async () => {

@@ -7,7 +7,7 @@ import type { RunningService } from '@wts/service-kit/life';
 import { createLogger } from '@wts/service-kit/observe';
 import { rows } from '@wts/service-kit/postgres';
 import { compile } from '@wts/service-kit/routes';
-import { openWire } from '@wts/testkit';
+import { openWire, tokenEnvironment } from '@wts/testkit';
 import type { Knex } from 'knex';
 import type { Wire } from '@wts/testkit';
 import { openGrants } from '../src/oauth/grants.ts';
@@ -62,7 +62,7 @@ export class OAuthSystem implements AsyncDisposable {
       HOST: '127.0.0.1',
       LOG_LEVEL: 'trace',
       CHECK_REPLIES: 'on',
-      INTERNAL_TOKEN_SECRET: 'a-secret-of-the-cluster-with-32-characters',
+      ...tokenEnvironment('auth'),
       AUTH_SECRET_KEY: randomBytes(32).toString('base64'),
       DATABASE_URL: wire.through(url),
       NATS_URL: 'nats://127.0.0.1:9',

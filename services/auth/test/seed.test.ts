@@ -1,5 +1,6 @@
 import { generateApiKey, readApiKey } from '@wts/access';
 import { credentialApi } from '@wts/contracts';
+import { tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -23,7 +24,7 @@ describe('the seed', () => {
         LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'],
         DATABASE_URL: testService.backends.databaseUrl,
         SYNC_SERVICE_URL: testService.backends.syncUrl,
-        INTERNAL_TOKEN_SECRET: testService.backends.secret,
+        ...tokenEnvironment('auth'),
         ...settings,
       },
     });

@@ -4,7 +4,14 @@ import { credentialApi, syncApi } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
-import { type Backends, callOperation, openBackends, type OperationReply, type OperationRequest } from '@wts/testkit';
+import {
+  type Backends,
+  callOperation,
+  openBackends,
+  type OperationReply,
+  type OperationRequest,
+  tokenEnvironment,
+} from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { authService } from '../src/service.ts';
@@ -34,7 +41,7 @@ export class TestService {
     contract: C,
     request: OperationRequest<C>,
   ): Promise<OperationReply<C>> {
-    const called = { url: this.service.url, name: 'auth', secret: this.backends.secret, compile } as const;
+    const called = { url: this.service.url, name: 'auth', compile } as const;
     return callOperation(called, 'principal' in who ? who.principal : who, contract, request);
   }
 
@@ -82,7 +89,7 @@ export class TestService {
 
   /** Changes records as the workspace service does. */
   async commit(mutations: readonly InternalMutation[]): Promise<void> {
-    const called = { url: this.backends.syncUrl, name: 'sync', secret: this.backends.secret, compile } as const;
+    const called = { url: this.backends.syncUrl, name: 'sync', compile } as const;
     const body = {
       clientId: 'test',
       clientTxId: randomUUID(),
@@ -113,7 +120,7 @@ function startOn(backends: Backends, settings: Record<string, string> = {}): Pro
   return startService(authService, {
     HOST: '127.0.0.1',
     LOG_LEVEL: 'error',
-    INTERNAL_TOKEN_SECRET: backends.secret,
+    ...tokenEnvironment('auth'),
     DATABASE_URL: backends.databaseUrl,
     AUTH_SECRET_KEY: SECRET_KEY,
     SYNC_SERVICE_URL: backends.syncUrl,

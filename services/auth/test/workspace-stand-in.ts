@@ -1,5 +1,5 @@
-import { tokenReader } from '@wts/access';
 import { errorBody, Fault, HEADERS, memberApi, type Principal, type ReplyOf } from '@wts/contracts';
+import { readerFor } from '@wts/testkit';
 import { json } from 'node:stream/consumers';
 import { openServer } from './open-server.ts';
 
@@ -14,8 +14,8 @@ export interface WorkspaceStandIn extends AsyncDisposable {
   failure: Fault | null;
 }
 
-export async function openWorkspaceStandIn(secret: string): Promise<WorkspaceStandIn> {
-  const read = tokenReader('workspace', [secret]);
+export async function openWorkspaceStandIn(): Promise<WorkspaceStandIn> {
+  const read = readerFor('workspace');
   const server = await openServer((req, res) => {
     void (async () => {
       const send = (status: number, body: object): void =>

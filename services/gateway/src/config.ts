@@ -1,4 +1,11 @@
-import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit/config';
+import {
+  callerSettings,
+  credentialSettings,
+  defineSettings,
+  natsSetting,
+  serviceSettings,
+  setting,
+} from '@wts/service-kit/config';
 import type { ConfigOf, Setting } from '@wts/service-kit/config';
 import type { AllowedOrigins } from './edge/allow-origin.ts';
 import { LOOPBACK } from './edge/allow-origin.ts';
@@ -12,6 +19,7 @@ const HTTP = { protocols: ['http', 'https'] } as const;
 
 export const settings = defineSettings({
   ...serviceSettings,
+  ...callerSettings,
   ...credentialSettings,
   port: setting.port('PORT', { default: 4000, doc: 'Port of the API origin (BASE_URL).' }),
   authPort: setting.port('AUTH_PORT', { default: 4001, doc: 'Port of the authorization origin (AUTH_URL).' }),

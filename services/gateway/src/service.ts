@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { apiResourceOf, issuerOf, mcpResourceOf, tokenMinter } from '@wts/access';
+import { apiResourceOf, issuerOf, mcpResourceOf } from '@wts/access';
 import type { ProtectedResource } from '@wts/access';
 import { openAuthenticator, openServiceClient } from '@wts/service-kit/call';
 import { closeNow, createHttpServer, drainServer, listen, onUpgrade } from '@wts/service-kit/http';
@@ -124,7 +124,7 @@ function openShared(
     }),
     connections: shareConnections(kit, config),
     upstreams,
-    mintToken: forUpstreams((to) => tokenMinter({ from: 'gateway', to, secret: kit.internalTokenSecret })),
+    mintToken: forUpstreams((to) => kit.mintTokenFor(to)),
     authenticator: openAuthenticator(kit, openServiceClient(kit, 'auth', config.authServiceUrls), config),
     ownAnswers: ownAnswers(kit.readiness, describe(kit, config), config),
     socketsMax: kit.connections.socketsMax,

@@ -33,7 +33,7 @@ describe('the authorization origin', () => {
   let service: FakeService;
   let edge: BareEdge;
   before(async () => {
-    service = await FakeService.start('workspace', 'a-secret-of-the-cluster-with-32-characters');
+    service = await FakeService.start('workspace');
     const to = 'workspace';
     const routes = compileRoutes([
       { contract: page, to },

@@ -3,9 +3,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ReadToken } from '@wts/access';
-import { tokenReader } from '@wts/access';
 import { credentialApi, HEADERS, meta, oauthApi } from '@wts/contracts';
 import type { Principal, ResolvedGrant, ServiceName } from '@wts/contracts';
+import { readerFor } from '@wts/testkit';
 
 /** A request as the service received it. */
 export interface Seen {
@@ -28,7 +28,6 @@ export class FakeService {
   readonly grants = new Map<string, ResolvedGrant>();
   /** The public keys of access tokens. */
   readonly signingKeys: object[] = [];
-  readonly secret: string;
   readonly server: Server;
   readonly #connections = new Set<Socket>();
   /** Requests that began, also those whose body never ended. */
@@ -42,9 +41,8 @@ export class FakeService {
 
   readonly #readToken: ReadToken;
 
-  constructor(service: ServiceName, secret: string) {
-    this.secret = secret;
-    this.#readToken = tokenReader(service, [secret]);
+  constructor(service: ServiceName) {
+    this.#readToken = readerFor(service);
     this.server = createServer((req, res) => void this.#handle(req, res));
     this.server.on('connection', (socket) => {
       this.#connections.add(socket);
@@ -53,8 +51,8 @@ export class FakeService {
     this.server.on('upgrade', (req, socket, head) => this.onUpgrade(req, socket, head));
   }
 
-  static async start(service: ServiceName, secret: string, port = 0): Promise<FakeService> {
-    const fakeService = new FakeService(service, secret);
+  static async start(service: ServiceName, port = 0): Promise<FakeService> {
+    const fakeService = new FakeService(service);
     await fakeService.listen(port);
     return fakeService;
   }

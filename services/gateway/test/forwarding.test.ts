@@ -263,7 +263,7 @@ describe('a service that fails', () => {
   });
 
   it('to answer before it closes the connection gives 503, and the request is not sent elsewhere', async () => {
-    const second = await FakeService.start('sync', testGateway.sync.secret);
+    const second = await FakeService.start('sync');
     const two = await startTestGateway({ SYNC_SERVICE_URL: `${testGateway.sync.url},${second.url}` });
     const hangUp: FakeService['answer'] = (req) => void req.socket.destroy();
     testGateway.sync.answer = hangUp;

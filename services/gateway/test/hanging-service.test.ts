@@ -26,14 +26,13 @@ const contract: Contract = {
   reply: { status: 200, schema: {} },
   errors: [],
 };
-const SECRET = 'a-secret-of-the-cluster-with-32-characters';
 
 describe('a process of a service that accepts connections and does not answer', () => {
   let upstream: Upstream;
   let hanging: FakeService;
   let working: FakeService;
   beforeEach(async () => {
-    [hanging, working] = [await FakeService.start('sync', SECRET), await FakeService.start('sync', SECRET)];
+    [hanging, working] = [await FakeService.start('sync'), await FakeService.start('sync')];
     hanging.server.removeAllListeners('request');
     hanging.server.on('request', () => void (hanging.started += 1));
     hanging.onUpgrade = () => void (hanging.started += 1);

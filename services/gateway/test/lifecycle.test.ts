@@ -148,7 +148,8 @@ describe('the configuration of a gateway', () => {
     const wrong = {
       WORKSPACE_SERVICE_URL: 'not a url',
       SYNC_SERVICE_URL: '',
-      INTERNAL_TOKEN_SECRET: 'short',
+      INTERNAL_TOKEN_KEY: 'short',
+      INTERNAL_TOKEN_PUBLIC_KEYS: '{}{',
       JWT_ISSUERS: '{',
       PORT: '70000',
     };

@@ -13,7 +13,7 @@ describe('the routes of the authorization server', () => {
   let service: FakeService;
   let edge: BareEdge;
   before(async () => {
-    service = await FakeService.start('auth', 'a-secret-of-the-cluster-with-32-characters');
+    service = await FakeService.start('auth');
     const log = createLogger({ name: 'test', level: 'silent' });
     const routes = compileRoutes([...AUTH_ROUTES, ...routesAtPath('https://example.com/a/path')]);
     edge = await openBareEdge(routes, openUpstream('auth', [service.url], log));

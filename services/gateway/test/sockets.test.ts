@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { tokenReader } from '@wts/access';
+import { readerFor } from '@wts/testkit';
 import { WebSocket, WebSocketServer } from 'ws';
 import { EDGE_LIMITS } from '../src/limits.ts';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
@@ -78,7 +78,7 @@ describe('the socket proxy', () => {
     assert.equal(seen.headers['x-request-id'], 'mine');
     assert.equal(seen.headers.cookie, undefined);
     assert.equal(seen.headers['x-wts-network'], '127.0.0.1');
-    const read = tokenReader('sync', [testGateway.sync.secret]);
+    const read = readerFor('sync');
     const call = read(String(seen.headers['x-wts-principal']));
     assert.deepEqual([call.principal, call.caller], [principal, 'gateway']);
     assert.doesNotMatch(JSON.stringify(seen.rawHeaders), new RegExp(token));

@@ -5,10 +5,10 @@ import { generateApiKey } from '@wts/access';
 import type { GrantScope, Principal, Scope } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
+import { tokenEnvironment } from '@wts/testkit';
 import { gateway } from '../src/service.ts';
 import { FakeService } from './fake-service.ts';
 
-const SECRET = 'a-secret-of-the-cluster-with-32-characters';
 const JWT_SECRET = 'a-secret-of-the-identity-provider-of-the-test';
 const ISSUER = 'https://id.example.com';
 const AUDIENCE = 'https://api.example.com';
@@ -44,9 +44,9 @@ export interface TestGateway {
 }
 
 export async function startTestGateway(env: Record<string, string> = {}): Promise<TestGateway> {
-  const workspace = await FakeService.start('workspace', SECRET);
-  const sync = await FakeService.start('sync', SECRET);
-  const authService = await FakeService.start('auth', SECRET);
+  const workspace = await FakeService.start('workspace');
+  const sync = await FakeService.start('sync');
+  const authService = await FakeService.start('auth');
   const fakes = [workspace, sync, authService];
   authService.signingKeys.push(SIGNING_KEY);
   const lines: string[] = [];
@@ -68,7 +68,7 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
       AGENT_SERVICE_URL: 'http://127.0.0.1:9',
       // Nothing listens there: these tests must pass without NATS.
       NATS_URL: 'nats://127.0.0.1:9',
-      INTERNAL_TOKEN_SECRET: SECRET,
+      ...tokenEnvironment('gateway'),
       LOG_LEVEL: 'debug',
       SHUTDOWN_GRACE_MS: '2000',
       JWT_ISSUERS: JSON.stringify([

@@ -1,8 +1,10 @@
 import { LIMITS } from '@wts/contracts';
 import {
+  callerSettings,
   databaseUrlSetting,
   defineSettings,
   poolMaxSetting,
+  replaySettings,
   replicaUrlSetting,
   serviceSettings,
   setting,
@@ -12,6 +14,8 @@ const HTTP = { protocols: ['http', 'https'] } as const;
 
 export const settings = defineSettings({
   ...serviceSettings,
+  ...callerSettings,
+  ...replaySettings,
   databaseUrl: databaseUrlSetting('wts_graph, which only reads'),
   replicaUrl: replicaUrlSetting('Queries read from it when it has everything that the caller could read.'),
   poolMax: poolMaxSetting(),

@@ -3,6 +3,7 @@ import { GroupCache, STANDBY_TIMEOUT_MS, Standby } from '@wts/read-model';
 import { standbyMetrics } from '@wts/read-model/metrics';
 import { openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
+import { parseReplaySecrets } from '@wts/service-kit/config';
 import { FairGate } from '@wts/service-kit/fairness';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { checkPostgres, openPostgres } from '@wts/service-kit/postgres';
@@ -45,7 +46,7 @@ export const graphService: ServiceDefinition<Config> = {
       workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),
       auth: openServiceClient(kit, 'auth', config.authUrls),
       wrongCodes: new WrongCodes(),
-      secret: kit.internalTokenSecret,
+      secret: parseReplaySecrets(config.replaySecret)[0],
     };
     const operations = operationMetrics(metrics);
     const documents = new Documents({

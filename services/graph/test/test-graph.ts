@@ -1,8 +1,7 @@
-import { tokenMinter } from '@wts/access';
 import type { Principal, Scope } from '@wts/contracts';
 import { HEADERS } from '@wts/contracts';
 import { startService, type RunningService } from '@wts/service-kit/life';
-import { ABSENT_SERVICE, serviceEnvironment, TEST_SECRET, testDatabase, type TestDatabase } from '@wts/testkit';
+import { ABSENT_SERVICE, minterFor, serviceEnvironment, testDatabase, type TestDatabase } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { graphService } from '../src/service.ts';
 
@@ -60,7 +59,7 @@ export class TestGraph implements AsyncDisposable {
     await using opening = new AsyncDisposableStack();
     const database = opening.use(await testDatabase(label, { migrated: true }));
     const logs: string[] = [];
-    const environment = serviceEnvironment({
+    const environment = serviceEnvironment('graph', {
       DATABASE_URL: await route(database.urlOf('wts_graph')),
       SYNC_SERVICE_URL: ABSENT_SERVICE,
       WORKSPACE_SERVICE_URL: ABSENT_SERVICE,
@@ -79,7 +78,7 @@ export class TestGraph implements AsyncDisposable {
 
   /** The headers of the gateway for a caller. */
   headersOf(principal: Principal): Record<string, string> {
-    return { [HEADERS.principal]: tokenMinter({ from: 'gateway', to: 'graph', secret: TEST_SECRET })(principal) };
+    return { [HEADERS.principal]: minterFor('gateway', 'graph')(principal) };
   }
 
   async query(document: string | null, request: GraphRequest = {}): Promise<GraphAnswer> {

@@ -1,4 +1,5 @@
 import {
+  callerSettings,
   credentialSettings,
   databaseSettings,
   defineSettings,
@@ -13,6 +14,7 @@ export const database = databaseSettings('wts_sync');
 
 export const settings = defineSettings({
   ...serviceSettings,
+  ...callerSettings,
   ...credentialSettings,
   ...database,
   poolMax: poolMaxSetting({

@@ -1,16 +1,15 @@
-import { tokenMinter } from '@wts/access';
-import type { MutateReply, Principal } from '@wts/contracts';
+import { parsePrivateKey, tokenMinter } from '@wts/access';
+import type { MutateReply, Principal, ServiceName } from '@wts/contracts';
 import { HEADERS, LIMITS } from '@wts/contracts';
 import { unknownModel } from '@wts/models';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
+import { minterFor, tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { syncService } from '../src/service.ts';
 import { TestEngines } from './test-engines.ts';
 import type { TestPerson } from './test-engines.ts';
-
-const SECRET = 'a secret of at least thirty-two characters';
 
 describe('POST /sync/mutate', function () {
   this.timeout(60_000);
@@ -27,7 +26,7 @@ describe('POST /sync/mutate', function () {
       HOST: '127.0.0.1',
       PORT: '0',
       LOG_LEVEL: 'fatal',
-      INTERNAL_TOKEN_SECRET: SECRET,
+      ...tokenEnvironment('sync'),
       DATABASE_URL: engines.database.urlOf('wts_sync'),
       NATS_URL: 'nats://127.0.0.1:9',
       AUTH_SERVICE_URL: 'http://127.0.0.1:9',
@@ -43,9 +42,9 @@ describe('POST /sync/mutate', function () {
     body: unknown,
     principal: Partial<Principal> = {},
     path = '/sync/mutate',
-    from = path.startsWith('/internal/') ? 'workspace' : 'gateway',
+    from: ServiceName = path.startsWith('/internal/') ? 'workspace' : 'gateway',
   ): Promise<{ status: number; body: MutateReply }> {
-    const token = tokenMinter({ from, to: 'sync', secret: SECRET })({ ...owner.principal, ...principal });
+    const token = minterFor(from, 'sync')({ ...owner.principal, ...principal });
     const answer = await fetch(`${service.url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', [HEADERS.principal]: token },
@@ -156,8 +155,26 @@ describe('POST /sync/mutate', function () {
     const joining = { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload };
     for (const authority of ['service', 'caller']) {
       const unit = { clientId: 'c', clientTxId: randomUUID(), authority, mutations: [joining] };
-      for (const from of ['gateway', 'sync', 'webhook-dispatcher', ''])
+      for (const from of ['gateway', 'sync', 'agent'] as const)
         assert.equal((await post(unit, { scopes: ['read', 'write', 'admin'] }, '/internal/commit', from)).status, 401);
+    }
+    assert.equal(await engines.head(), head);
+  });
+
+  it('that names another service than its key is refused, so a compromised service makes no one an owner [authentication.internal.keys]', async () => {
+    const head = await engines.head();
+    const payload = { workspaceId: workspace, userId: randomUUID(), role: 'owner' };
+    const joining = { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload };
+    for (const thief of ['graph', 'agent', 'sync', 'gateway'] as const) {
+      const key = parsePrivateKey(tokenEnvironment(thief)['INTERNAL_TOKEN_KEY'] ?? '');
+      const token = tokenMinter({ from: 'workspace', to: 'sync', key })(owner.principal);
+      const unit = { clientId: 'c', clientTxId: randomUUID(), authority: 'service', mutations: [joining] };
+      const answer = await fetch(`${service.url}/internal/commit`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', [HEADERS.principal]: token },
+        body: JSON.stringify(unit),
+      });
+      assert.equal(answer.status, 401);
     }
     assert.equal(await engines.head(), head);
   });
@@ -169,7 +186,7 @@ describe('POST /sync/mutate', function () {
     assert.equal((await post(unit('service'), {}, '/internal/commit', 'graph')).status, 403);
     assert.equal(await engines.head(), head);
     assert.equal((await post(unit('caller'), {}, '/internal/commit', 'graph')).status, 200);
-    for (const listed of ['workspace', 'auth']) {
+    for (const listed of ['workspace', 'auth'] as const) {
       const own = { ...unit('service'), clientTxId: randomUUID(), mutations: [{ ...mutation, modelId: randomUUID() }] };
       assert.equal((await post(own, {}, '/internal/commit', listed)).status, 200);
     }

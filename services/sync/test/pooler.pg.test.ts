@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startService, type RunningService } from '@wts/service-kit/life';
 import { migrate } from '@wts/service-kit/migrate';
 import { createLogger } from '@wts/service-kit/observe';
-import { eventually, openPgBouncer, testDatabase } from '@wts/testkit';
+import { eventually, openPgBouncer, testDatabase, tokenEnvironment } from '@wts/testkit';
 import type { PgBouncer, PoolMode, TestDatabase } from '@wts/testkit';
 import { syncService } from '../src/service.ts';
 import { caller, TestSyncService } from './test-sync-service.ts';
@@ -71,7 +71,7 @@ describe('behind PgBouncer', function () {
       const start = (): Promise<RunningService> =>
         startService(syncService, {
           LOG_LEVEL: 'fatal',
-          INTERNAL_TOKEN_SECRET: 'a secret of at least thirty-two characters',
+          ...tokenEnvironment('sync'),
           DATABASE_URL: bouncer.through(database.urlOf('wts_sync')),
           NATS_URL: 'nats://127.0.0.1:9',
           AUTH_SERVICE_URL: 'http://127.0.0.1:9',

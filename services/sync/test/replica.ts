@@ -1,4 +1,3 @@
-import { tokenMinter, tokenReader } from '@wts/access';
 import type { Principal } from '@wts/contracts';
 import { Fault, HEADERS } from '@wts/contracts';
 import { LogReader, readEntries, type Entry } from '@wts/log';
@@ -8,6 +7,7 @@ import type { NatsConnection } from 'nats';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { CallerNetworks, FairGate, Contention } from '@wts/service-kit/fairness';
+import { minterFor, readerFor } from '@wts/testkit';
 import { LoopTurns } from '../src/fairness/loop-turns.ts';
 import { Hub } from '../src/hub/hub.ts';
 import type { Handover } from '../src/relay/handover.ts';
@@ -16,8 +16,7 @@ import type { SocketServer, SocketServerOptions } from '../src/socket/server.ts'
 import type { LogWriter } from './log-writer.ts';
 
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} };
-const SECRET = 'a secret of at least thirty-two characters';
-const mintToken = tokenMinter({ from: 'gateway', to: 'sync', secret: SECRET });
+const mintToken = minterFor('gateway', 'sync');
 
 export interface TestReplica extends AsyncDisposable {
   readonly baseUrl: string;
@@ -87,7 +86,7 @@ export async function openTestReplica(options: ReplicaOptions): Promise<TestRepl
     },
     readHead: () => log.head(),
     authenticate: async (token) => principalOf(token),
-    calls: { readToken: tokenReader('sync', [SECRET]), networks: new CallerNetworks() },
+    calls: { readToken: readerFor('sync'), networks: new CallerNetworks() },
     socketsMax: options.socketsMax ?? 1_000,
     metrics: new Registry(),
     logger: quiet,

@@ -1,9 +1,8 @@
-import { tokenMinter } from '@wts/access';
 import type { DeltasReply, InternalCommitReply, InternalMutation, Principal, Role } from '@wts/contracts';
 import { HEADERS, SCOPES, syncApi } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
-import { testDatabase, type TestDatabase } from '@wts/testkit';
+import { testDatabase, type TestDatabase, minterFor, tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,7 +11,6 @@ import { gunzipSync } from 'node:zlib';
 import { Pool } from 'pg';
 import { syncService } from '../src/service.ts';
 
-const SECRET = 'a secret of at least thirty-two characters';
 /** No server listens here, because snapshots need neither NATS nor the auth service. */
 const NOWHERE = '127.0.0.1:9';
 
@@ -209,7 +207,7 @@ function start(
     HOST: '127.0.0.1',
     PORT: '0',
     LOG_LEVEL: 'fatal',
-    INTERNAL_TOKEN_SECRET: SECRET,
+    ...tokenEnvironment('sync'),
     DATABASE_URL: database.urlOf('wts_sync'),
     NATS_URL: `nats://${NOWHERE}`,
     AUTH_SERVICE_URL: `http://${NOWHERE}`,
@@ -237,8 +235,8 @@ export function caller(userId: string, workspaceId?: string): Principal {
   };
 }
 
-const mintAsGateway = tokenMinter({ from: 'gateway', to: 'sync', secret: SECRET });
-const mintAsWorkspace = tokenMinter({ from: 'workspace', to: 'sync', secret: SECRET });
+const mintAsGateway = minterFor('gateway', 'sync');
+const mintAsWorkspace = minterFor('workspace', 'sync');
 
 export function parseLines(text: string): Line[] {
   assert.ok(text === '' || text.endsWith('\n'), 'the last line ends');

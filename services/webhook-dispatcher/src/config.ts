@@ -4,6 +4,7 @@ import {
   natsSetting,
   poolMaxSetting,
   refusalOf,
+  replaySettings,
   serviceSettings,
   setting,
 } from '@wts/service-kit/config';
@@ -15,6 +16,7 @@ export const database = databaseSettings('wts_webhooks');
 
 export const settings = defineSettings({
   ...serviceSettings,
+  ...replaySettings,
   ...database,
   natsUrls: natsSetting(
     'NATS server: brings new entries of the log within milliseconds; without it they are read every 250 ms.',

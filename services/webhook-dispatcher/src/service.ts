@@ -3,6 +3,7 @@ import type { ConnectOptions } from '@wts/service-kit/egress';
 import { LIMITS } from '@wts/contracts';
 import { Roles } from '@wts/read-model';
 import type { ConfigOf } from '@wts/service-kit/config';
+import { parseReplaySecrets } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { openNats } from '@wts/service-kit/nats';
 import type { Nats } from '@wts/service-kit/nats';
@@ -65,7 +66,10 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
       roles: new Roles(managementPool),
       endpoints: endpointStore(knex),
       deliveries: deliveryStore(knex),
-      idempotency: idempotency(idempotencyKeys(knex, 'webhooks.idempotency_keys'), kit.secrets),
+      idempotency: idempotency(
+        idempotencyKeys(knex, 'webhooks.idempotency_keys'),
+        parseReplaySecrets(config.replaySecret),
+      ),
       secretKeys: config.secretKey === undefined ? null : parseSecretKeys(config.secretKey),
       refusalOfUrl: (url) => checkEndpointUrl(url, network),
       announce: change,

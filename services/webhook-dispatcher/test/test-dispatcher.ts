@@ -2,14 +2,7 @@ import type { Contract, Principal, ReplyOf, Role } from '@wts/contracts';
 import { webhookApi } from '@wts/contracts';
 import { startService, type RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
-import {
-  callOperation,
-  serviceEnvironment,
-  TEST_SECRET,
-  testNats,
-  type OperationReply,
-  type OperationRequest,
-} from '@wts/testkit';
+import { callOperation, serviceEnvironment, testNats, type OperationReply, type OperationRequest } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { webhookDispatcher } from '../src/service.ts';
@@ -39,7 +32,7 @@ export class TestDispatcher implements AsyncDisposable {
     const store = opening.use(await LogAndEndpoints.open(label));
     const nats = opening.use(await testNats(label));
     const logs: string[] = [];
-    const environment = serviceEnvironment({
+    const environment = serviceEnvironment('webhook-dispatcher', {
       DATABASE_URL: store.database.urlOf('wts_webhooks'),
       NATS_URL: nats.url,
       WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'),
@@ -73,7 +66,7 @@ export class TestDispatcher implements AsyncDisposable {
   }
 
   ask<C extends Contract>(who: Principal, contract: C, request: OperationRequest<C>): Promise<OperationReply<C>> {
-    const called = { url: this.service.url, name: 'webhook-dispatcher', secret: TEST_SECRET, compile } as const;
+    const called = { url: this.service.url, name: 'webhook-dispatcher', compile } as const;
     return callOperation(called, who, contract, request);
   }
 

@@ -1,16 +1,19 @@
 import {
+  callerSettings,
   databaseSettings,
   defineSettings,
   natsSetting,
   poolMaxSetting,
+  replaySettings,
   serviceSettings,
   setting,
 } from '@wts/service-kit/config';
 
 export const database = databaseSettings('wts_workspace');
 
-/** What the service and `seed.ts` need: the database and the sync service. */
+/** What the service and `seed.ts` need: the database and the sync service, which they call. */
 export const storeSettings = {
+  ...callerSettings,
   ...database,
   syncUrls: setting.urls('SYNC_SERVICE_URL', {
     protocols: ['http', 'https'],
@@ -20,6 +23,7 @@ export const storeSettings = {
 
 export const settings = defineSettings({
   ...serviceSettings,
+  ...replaySettings,
   ...storeSettings,
   authUrls: setting.urls('AUTH_SERVICE_URL', {
     protocols: ['http', 'https'],

@@ -1,6 +1,7 @@
 import { Roles } from '@wts/read-model';
 import { commitUnitSender, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
+import { parseReplaySecrets } from '@wts/service-kit/config';
 import type { ServiceDefinition } from '@wts/service-kit/life';
 import { openNats, revocationSender } from '@wts/service-kit/nats';
 import { idempotencyKeys, openServicePostgres } from '@wts/service-kit/postgres';
@@ -31,7 +32,10 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
       workspaces: workspaceReads(knex),
       privateProjects: privateProjectReads(knex),
       invitations: invitationStore(knex),
-      idempotency: idempotency(idempotencyKeys(knex, 'workspace.idempotency_keys'), kit.secrets),
+      idempotency: idempotency(
+        idempotencyKeys(knex, 'workspace.idempotency_keys'),
+        parseReplaySecrets(config.replaySecret),
+      ),
       addressesOf: addressReader(auth),
       commitUnit: commitUnitSender(openServiceClient(kit, 'sync', config.syncUrls)),
       revoke: revocationSender(nats, log),

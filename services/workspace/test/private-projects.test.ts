@@ -1,6 +1,6 @@
-import { tokenMinter } from '@wts/access';
 import type { MutateReply } from '@wts/contracts';
 import { HEADERS, LIMITS, memberApi, privateProjectApi } from '@wts/contracts';
+import { minterFor } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestPerson, TestService } from './test-service.ts';
@@ -14,7 +14,7 @@ describe('private projects', () => {
 
   const make = async (who: TestPerson, modelName: string, payload: object, modelId: string = randomUUID()) => {
     const transaction = { clientTxId: randomUUID(), clientId: 'test', modelName, modelId, action: 'INSERT', payload };
-    const mint = tokenMinter({ from: 'gateway', to: 'sync', secret: testService.backends.secret });
+    const mint = minterFor('gateway', 'sync');
     const answer = await fetch(new URL('/sync/mutate', testService.backends.syncUrl), {
       method: 'POST',
       headers: { 'content-type': 'application/json', [HEADERS.principal]: mint(who.principal) },

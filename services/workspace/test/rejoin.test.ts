@@ -1,10 +1,10 @@
-import { tokenMinter } from '@wts/access';
 import type { MutateReply, Role } from '@wts/contracts';
 import { HEADERS, memberApi } from '@wts/contracts';
 import { Roles } from '@wts/read-model';
 import { commitUnitSender, createServiceClient } from '@wts/service-kit/call';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
+import { minterFor } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { joinWorkspace } from '../src/commands/join-workspace.ts';
@@ -30,7 +30,7 @@ describe('an invitation code from before a removal or a demotion', () => {
   };
   /** Calls the sync routes, without this service. */
   const mutate = async (who: TestPerson, ...changes: readonly object[]): Promise<void> => {
-    const mint = tokenMinter({ from: 'gateway', to: 'sync', secret: testService.backends.secret });
+    const mint = minterFor('gateway', 'sync');
     const transactions = changes.map((change) => ({
       clientTxId: randomUUID(),
       clientId: 'test',
@@ -134,9 +134,15 @@ describe('an invitation code from before a removal or a demotion', () => {
     await remove(grace, id, grace);
     await using stack = new AsyncDisposableStack();
     const log = createLogger({ name: 'test', level: 'warn' });
-    const { databaseUrl: url, syncUrl, secret } = testService.backends;
+    const { databaseUrl: url, syncUrl } = testService.backends;
     const { knex, pool } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
-    const sync = createServiceClient({ name: 'sync', urls: [syncUrl], secret, self: 'workspace', log });
+    const sync = createServiceClient({
+      name: 'sync',
+      urls: [syncUrl],
+      self: 'workspace',
+      mintToken: minterFor('workspace', 'sync'),
+      log,
+    });
     stack.defer(() => sync.close());
     const commitUnit = commitUnitSender(sync);
     const isChecked = Promise.withResolvers<void>();

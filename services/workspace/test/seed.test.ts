@@ -1,4 +1,5 @@
 import { workspaceApi } from '@wts/contracts';
+import { tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -21,7 +22,7 @@ describe('the seed', () => {
         LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'],
         DATABASE_URL: testService.backends.databaseUrl,
         SYNC_SERVICE_URL: testService.backends.syncUrl,
-        INTERNAL_TOKEN_SECRET: testService.backends.secret,
+        ...tokenEnvironment('workspace'),
         SEED_USER_ID: userId,
       },
     });

@@ -4,7 +4,14 @@ import { credentialApi, memberApi, workspaceApi } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
-import { type Backends, callOperation, openBackends, type OperationReply, type OperationRequest } from '@wts/testkit';
+import {
+  type Backends,
+  callOperation,
+  openBackends,
+  type OperationReply,
+  type OperationRequest,
+  tokenEnvironment,
+} from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { workspaceService } from '../src/service.ts';
@@ -34,15 +41,14 @@ export class TestService {
     contract: C,
     request: OperationRequest<C>,
   ): Promise<OperationReply<C>> {
-    const { secret } = this.backends;
-    const called = { url: this.service.url, name: 'workspace', secret, compile } as const;
+    const called = { url: this.service.url, name: 'workspace', compile } as const;
     return callOperation(called, 'principal' in who ? who.principal : who, contract, request);
   }
 
   /** The person of an identity, as the auth service finds or creates it. */
   async resolve(identity: BodyOf<typeof credentialApi.internalResolvePerson>): Promise<string> {
-    const { authUrl: url, secret } = this.backends;
-    const called = { url, name: 'auth', secret, compile } as const;
+    const { authUrl: url } = this.backends;
+    const called = { url, name: 'auth', compile } as const;
     const { body, text } = await callOperation(called, SERVICE, credentialApi.internalResolvePerson, {
       body: identity,
     });
@@ -116,7 +122,7 @@ function startOn(backends: Backends, settings: Record<string, string> = {}): Pro
   return startService(workspaceService, {
     HOST: '127.0.0.1',
     LOG_LEVEL: 'error',
-    INTERNAL_TOKEN_SECRET: backends.secret,
+    ...tokenEnvironment('workspace'),
     DATABASE_URL: backends.databaseUrl,
     SYNC_SERVICE_URL: backends.syncUrl,
     AUTH_SERVICE_URL: backends.authUrl,

@@ -1,4 +1,3 @@
-import { tokenMinter } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
 import type { TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
@@ -165,9 +164,7 @@ function syncTarget(testSystem: TestSystem, { reader }: LargeLog): PageTarget {
   };
   // A token is valid for a minute, and the measurement takes seconds.
   const headers = {
-    [HEADERS.principal]: tokenMinter({ from: 'gateway', to: 'sync', secret: testSystem.internalTokenSecret })(
-      principal,
-    ),
+    [HEADERS.principal]: testSystem.minterFor('gateway', 'sync')(principal),
   };
   return { baseUrl: testSystem.service('sync').url, headers };
 }

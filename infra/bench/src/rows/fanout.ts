@@ -1,4 +1,3 @@
-import { tokenMinter } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
 import type { TestSystem } from '@wts/testkit';
 import { cpuMsOf } from '../cpu.ts';
@@ -68,11 +67,14 @@ const textOf = ({ perSecond, cpuMicros }: Delivered): string =>
 
 /** The address of the sync service, with the internal token that the gateway would add. */
 function syncAddress(testSystem: TestSystem): SocketAddress {
-  const { userId, internalTokenSecret } = testSystem;
+  const { userId } = testSystem;
   const url = `${testSystem.service('sync').url.replace(/^http/, 'ws')}/sync/ws`;
   return () => {
     const credential = { kind: 'api_key', id: 'bench' } as const;
-    const token = tokenMinter({ from: 'gateway', to: 'sync', secret: internalTokenSecret })({
+    const token = testSystem.minterFor(
+      'gateway',
+      'sync',
+    )({
       userId,
       scopes: ['read'],
       credential,

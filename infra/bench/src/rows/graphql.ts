@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { tokenMinter } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
 import { Client } from 'pg';
 import type { BenchmarkContext, BenchmarkResult } from '../context.ts';
@@ -43,7 +42,7 @@ export async function graphqlRows(context: BenchmarkContext): Promise<BenchmarkR
   const peerUrl = await worker.do<string>({ do: 'open', databaseUrl: testSystem.database.url, schemas: ['sync'] });
   const { url, pid, log } = testSystem.service('graph');
   if (pid === null) throw new Error(`the graph service has exited; its log is ${log}`);
-  const mint = tokenMinter({ from: 'gateway', to: 'graph', secret: testSystem.internalTokenSecret });
+  const mint = testSystem.minterFor('gateway', 'graph');
   const principal = {
     userId: testSystem.userId,
     scopes: ['read' as const],

@@ -1,4 +1,3 @@
-import { tokenMinter } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
 import type { Pool } from 'undici';
 import { GOALS } from '../goals.ts';
@@ -17,7 +16,10 @@ interface Pair {
 
 /** The cost of the gateway: the same read directly at the sync service and through the gateway. */
 export async function hopRows({ testSystem, rounds, seconds, sizes }: BenchmarkContext): Promise<BenchmarkResult> {
-  const token = tokenMinter({ from: 'gateway', to: 'sync', secret: testSystem.internalTokenSecret })({
+  const token = testSystem.minterFor(
+    'gateway',
+    'sync',
+  )({
     userId: testSystem.userId,
     scopes: ['read'],
     credential: { kind: 'api_key', id: 'bench' },

@@ -1,5 +1,4 @@
 import type { MintToken } from '@wts/access';
-import { tokenMinter } from '@wts/access';
 import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf, ServiceName } from '@wts/contracts';
 import { ERRORS, Fault, HEADERS, LIMITS } from '@wts/contracts';
 import type { CallerNetworks } from '../fairness/index.ts';
@@ -15,9 +14,9 @@ interface ServiceClientOptions {
   /** The service that is called: its tokens are valid there only. */
   readonly name: string;
   readonly urls: readonly string[];
-  readonly secret: string;
   /** The service that calls. */
   readonly self: string;
+  readonly mintToken: MintToken;
   readonly log: Logger;
   /** The networks of the people who are named in calls, which are sent beside their tokens. */
   readonly networks?: CallerNetworks;
@@ -28,7 +27,7 @@ interface ServiceClientOptions {
 /** What a client needs of the service that calls; it closes with that service. */
 interface ServiceClientKit {
   readonly name: string;
-  readonly internalTokenSecret: string;
+  readonly mintTokenFor: (to: ServiceName) => MintToken;
   readonly addressRefreshMs: number;
   readonly log: Logger;
   readonly networks: CallerNetworks;
@@ -72,8 +71,16 @@ const TRY_MS_MIN = 1_000;
 
 /** Opens the client that a running service has of another one. */
 export function openServiceClient(kit: ServiceClientKit, name: ServiceName, urls: readonly string[]): ServiceClient {
-  const { name: self, internalTokenSecret: secret, addressRefreshMs: refreshMs, log, networks, stack } = kit;
-  const client = createServiceClient({ name, urls, secret, self, log, networks, refreshMs });
+  const { name: self, addressRefreshMs: refreshMs, log, networks, stack } = kit;
+  const client = createServiceClient({
+    name,
+    urls,
+    self,
+    mintToken: kit.mintTokenFor(name),
+    log,
+    networks,
+    refreshMs,
+  });
   stack.defer(() => client.close());
   return client;
 }
@@ -84,7 +91,7 @@ export function openServiceClient(kit: ServiceClientKit, name: ServiceName, urls
  * broke, or that takes too long, is repeated only when it is idempotent. A retry budget protects an overloaded service.
  */
 export function createServiceClient(given: ServiceClientOptions): ServiceClient {
-  const { name, urls, secret, self, log, networks, refreshMs } = given;
+  const { name, urls, self, mintToken, log, networks, refreshMs } = given;
   const addresses = new Addresses({
     name,
     urls,
@@ -93,7 +100,6 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
     ...(refreshMs === undefined ? {} : { refreshMs }),
   });
   const budget = new RetryBudget();
-  const mintToken = tokenMinter({ from: self, to: name, secret });
 
   async function send(outgoing: Outgoing, isRepeatable: boolean, deadlineMs: number): Promise<ServiceReply> {
     const tried = new Set<Address>();
@@ -229,7 +235,7 @@ function readReply(reply: ServiceReply, name: string, log: Logger): unknown {
   if (INTERNAL_REFUSALS.includes(code)) {
     log.error(
       { peer: name, code },
-      'the service refused the internal token: INTERNAL_TOKEN_SECRET differs between services, or the operation is not open to this service',
+      'the service refused the internal token: its INTERNAL_TOKEN_PUBLIC_KEYS lacks the key of this service, or the operation is not open to this service',
     );
     throw new Fault('unavailable', { cause: new Error(`${name} refused the internal token`) });
   }

@@ -1,7 +1,8 @@
-import { weaknessOf } from '@wts/access';
+import type { PublicKeys } from '@wts/access';
+import { parsePrivateKey, parsePublicKeys, weaknessOf } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
 import type { ConfigOf } from './settings.ts';
-import { defineSettings, setting } from './settings.ts';
+import { defineSettings, refusalOf, setting } from './settings.ts';
 
 const BUILD = { optional: true, pattern: /^[\w.+-]{1,64}$/ } as const;
 
@@ -32,17 +33,10 @@ export const serviceSettings = defineSettings({
     default: 'info',
     doc: 'Least severe level that is logged. A line with level error needs an operator. Set debug to look for a problem.',
   }),
-  internalTokenSecret: setting.text('INTERNAL_TOKEN_SECRET', {
-    secret: true,
-    refuse: weaknessOf,
-    doc: 'Secret that signs the tokens of calls between services: at least 32 random characters, the same for all services.',
-  }),
   // Keeps authentication.internal.rotation.
-  internalTokenSecretAccepted: setting.text('INTERNAL_TOKEN_SECRET_ACCEPTED', {
-    optional: true,
-    secret: true,
-    refuse: weaknessOf,
-    doc: 'Second secret whose tokens are accepted, to change INTERNAL_TOKEN_SECRET without an outage: the new secret before the change, the old one after it.',
+  internalTokenPublicKeys: setting.json<PublicKeys, { doc: string }>('INTERNAL_TOKEN_PUBLIC_KEYS', {
+    read: parsePublicKeys,
+    doc: 'Public keys (Ed25519) of the services that call others, the same for all services: {"<service>": ["<SPKI in base64 of DER>"], ...}. A service with two keys is accepted with either, to change its INTERNAL_TOKEN_KEY without an outage. infra/README.md has the commands.',
   }),
   connectionsMax: setting.int('CONNECTIONS_MAX', {
     default: LIMITS.connectionsMax,
@@ -77,4 +71,33 @@ export const serviceSettings = defineSettings({
   }),
 });
 
+/** For a service that calls others (`CALLS`), which spreads it into its own settings. */
+export const callerSettings = defineSettings({
+  internalTokenKey: setting.text('INTERNAL_TOKEN_KEY', {
+    secret: true,
+    refuse: refusalOf(parsePrivateKey),
+    doc: 'Private key (Ed25519) that signs the tokens of calls of this service to others: PKCS #8 in base64 of DER. Every service has its own, which no other service may have; its public key is in INTERNAL_TOKEN_PUBLIC_KEYS.',
+  }),
+});
+
+/** For a service that recognizes a repeated request by a secret. */
+export const replaySettings = defineSettings({
+  replaySecret: setting.text('REPLAY_SECRET', {
+    secret: true,
+    refuse: refusalOf(parseReplaySecrets),
+    doc: 'Secret by which a service recognizes a repeated request, and with which it encrypts the replies that it stores for an Idempotency-Key: at least 32 random characters, the same for all replicas of a service, best another one for each service. To change it, put the new one before the old one, separated by a comma, for a day: the first is used, all are tried.',
+  }),
+});
+
+/** The first one is used, all are tried. */
+export function parseReplaySecrets(text: string): [string, ...string[]] {
+  const [first = '', ...others] = text.split(',').map((secret) => secret.trim());
+  for (const secret of [first, ...others]) {
+    const weakness = weaknessOf(secret);
+    if (weakness !== null) throw new Error(weakness);
+  }
+  return [first, ...others];
+}
+
 export type ServiceConfig = ConfigOf<typeof serviceSettings>;
+export type CallerConfig = ConfigOf<typeof callerSettings>;

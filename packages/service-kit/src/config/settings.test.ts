@@ -1,7 +1,9 @@
+import { generateServiceKey } from '@wts/access';
 import assert from 'node:assert/strict';
-import { serviceSettings } from './service-settings.ts';
+import { callerSettings, parseReplaySecrets, replaySettings, serviceSettings } from './service-settings.ts';
 import { ConfigError, defineSettings, describeSettings, parseSettings, setting } from './settings.ts';
 
+const PUBLISHED = { INTERNAL_TOKEN_PUBLIC_KEYS: JSON.stringify({ gateway: [generateServiceKey().publicKey] }) };
 const settings = defineSettings({
   port: setting.port('PORT', { default: 4000, doc: 'Port.' }),
   name: setting.text('NAME', { doc: 'Name.', min: 2, max: 5, pattern: /^[a-z]+$/ }),
@@ -102,33 +104,40 @@ describe('the configuration', () => {
     assert.ok(!text.includes('hunter2'));
   });
 
-  it('of every service requires only a secret of 32 characters', () => {
-    assert.throws(() => parseSettings(serviceSettings, {}), /INTERNAL_TOKEN_SECRET is missing/);
-    assert.throws(() => parseSettings(serviceSettings, { INTERNAL_TOKEN_SECRET: 'x'.repeat(31) }), /at least 32/);
-    const config = parseSettings(serviceSettings, {
-      INTERNAL_TOKEN_SECRET: 'a secret of thirty-two characters or more',
-    });
-    assert.equal(config.otelEndpoint, undefined);
+  it('of every service requires only the public keys of services', () => {
+    assert.throws(
+      () => parseSettings(serviceSettings, {}),
+      /^[^\n]*1 fault:\n[^\n]*INTERNAL_TOKEN_PUBLIC_KEYS is missing/s,
+    );
+    assert.equal(parseSettings(serviceSettings, PUBLISHED).otelEndpoint, undefined);
   });
 
   it('of every service listens on this machine only', () => {
-    const config = parseSettings(serviceSettings, {
-      INTERNAL_TOKEN_SECRET: 'a secret of thirty-two characters or more',
-    });
-    assert.equal(config.host, '127.0.0.1');
+    assert.equal(parseSettings(serviceSettings, PUBLISHED).host, '127.0.0.1');
   });
 
-  it('of every service refuses a secret that can be guessed, and does not repeat it [authentication.internal.rotation]', () => {
-    for (const variable of ['INTERNAL_TOKEN_SECRET', 'INTERNAL_TOKEN_SECRET_ACCEPTED']) {
-      for (const weak of ['x'.repeat(32), 'changeme'.repeat(4)]) {
-        const env = { INTERNAL_TOKEN_SECRET: 'a secret of thirty-two characters or more', [variable]: weak };
+  it('of a service that calls others refuses what is no private key, and does not repeat it [authentication.internal.rotation]', () => {
+    for (const wrong of ['x'.repeat(64), generateServiceKey().publicKey]) {
+      assert.throws(
+        () => parseSettings(callerSettings, { INTERNAL_TOKEN_KEY: wrong }),
+        ({ message }: Error) => message.includes('INTERNAL_TOKEN_KEY must be') && !message.includes(wrong),
+      );
+    }
+  });
+
+  it('refuses a REPLAY_SECRET that can be guessed, also as the second one, and does not repeat it [idempotency.rotation]', () => {
+    const good = 'a secret of thirty-two characters or more';
+    assert.deepEqual(parseReplaySecrets(parseSettings(replaySettings, { REPLAY_SECRET: good }).replaySecret), [good]);
+    for (const weak of ['x'.repeat(31), 'x'.repeat(32), 'changeme'.repeat(4)]) {
+      for (const text of [weak, `${good},${weak}`, `${weak}, ${good}`]) {
         assert.throws(
-          () => parseSettings(serviceSettings, env),
+          () => parseSettings(replaySettings, { REPLAY_SECRET: text }),
           ({ message }: Error) =>
-            message.includes(`${variable} `) && message.includes('openssl') && !message.includes(weak),
+            message.includes('REPLAY_SECRET ') && message.includes('openssl') && !message.includes(weak),
         );
       }
     }
+    assert.throws(() => parseSettings(replaySettings, { REPLAY_SECRET: ',' }), /at least 32/);
   });
 
   it('is described for the reference, with defaults as text and without secrets', () => {

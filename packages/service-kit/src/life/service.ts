@@ -1,12 +1,14 @@
 import type { Server } from 'node:http';
-import { tokenReader } from '@wts/access';
+import type { MintToken, ServiceKey } from '@wts/access';
+import { parsePrivateKey, tokenMinter, tokenReader } from '@wts/access';
+import type { ServiceName } from '@wts/contracts';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
 import type { Registry } from 'prom-client';
-import type { ServiceConfig } from '../config/service-settings.ts';
+import type { CallerConfig, ServiceConfig } from '../config/service-settings.ts';
 import { serviceSettings } from '../config/service-settings.ts';
 import type { Setting } from '../config/settings.ts';
-import { parseSettings } from '../config/settings.ts';
+import { ConfigError, parseSettings } from '../config/settings.ts';
 import { CallerNetworks } from '../fairness/index.ts';
 import { Connections } from '../http/connections.ts';
 import type { HttpOptions } from '../http/request-context.ts';
@@ -56,10 +58,9 @@ export interface ServiceContext {
   readonly http: HttpOptions;
   /** Shared by all ports of the process. */
   readonly connections: Connections;
-  readonly internalTokenSecret: string;
+  /** Mints the tokens of calls to another service. Throws for a service without INTERNAL_TOKEN_KEY. */
+  readonly mintTokenFor: (to: ServiceName) => MintToken;
   readonly addressRefreshMs: number;
-  /** The secrets of internal tokens: the first one signs, all are accepted. */
-  readonly secrets: readonly [string, ...string[]];
   /** The networks of the people on whose behalf this service is called. */
   readonly networks: CallerNetworks;
   /** Aborts when draining begins: background loops end. */
@@ -90,7 +91,7 @@ export async function startService<C>(
 ): Promise<RunningService> {
   const { name } = definition;
   const settings = { ...serviceSettings, ...definition.settings };
-  const config = parseSettings(settings, env) as C & ServiceConfig;
+  const config = parseSettings(settings, env) as C & ServiceConfig & Partial<CallerConfig>;
   const destination = options.logTo === undefined ? {} : { destination: options.logTo };
   const log = createLogger({ name, level: config.logLevel, ...destination });
   await using stack = new AsyncDisposableStack();
@@ -109,8 +110,8 @@ export async function startService<C>(
     const metrics = await serveMetrics(registry, config.host, config.metricsPort);
     stack.defer(() => closeNow(metrics));
   }
-  const secrets = secretsOf(config);
-  const readToken = tokenReader(name, secrets);
+  const key = tokenKeyOf(name, config);
+  const readToken = tokenReader(name, config.internalTokenPublicKeys);
   const networks = new CallerNetworks();
   const http: HttpOptions = {
     log,
@@ -129,9 +130,11 @@ export async function startService<C>(
     readiness,
     http,
     connections,
-    internalTokenSecret: config.internalTokenSecret,
+    mintTokenFor: (to) => {
+      if (key === null) throw new Error(`${name} calls ${to}, but its settings have no INTERNAL_TOKEN_KEY`);
+      return tokenMinter({ from: name, to, key });
+    },
     addressRefreshMs: config.addressRefreshMs,
-    secrets,
     networks,
     signal: draining.signal,
   };
@@ -202,10 +205,13 @@ async function close({ opened, server, resources, draining, readiness, log, conf
   log.info('stopped');
 }
 
-/** The first signs, all are accepted. */
-function secretsOf({ internalTokenSecret, internalTokenSecretAccepted }: ServiceConfig): [string, ...string[]] {
-  const other = internalTokenSecretAccepted;
-  return other === undefined ? [internalTokenSecret] : [internalTokenSecret, other];
+/** The others accept a key only when it is in the list, so a start without it is refused. */
+function tokenKeyOf(name: string, config: ServiceConfig & Partial<CallerConfig>): ServiceKey | null {
+  if (config.internalTokenKey === undefined) return null;
+  const key = parsePrivateKey(config.internalTokenKey);
+  const listed = config.internalTokenPublicKeys.get(name as ServiceName) ?? [];
+  if (listed.some(({ id }) => id === key.id)) return key;
+  throw new ConfigError([`INTERNAL_TOKEN_PUBLIC_KEYS has no key of ${name} that belongs to its INTERNAL_TOKEN_KEY`]);
 }
 
 function localHost(host: string): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { generateApiKey, tokenMinter, servicePrincipal } from '@wts/access';
+import { generateApiKey, generateServiceKey, parsePrivateKey, tokenMinter, servicePrincipal } from '@wts/access';
 import jwt from 'jsonwebtoken';
 import type { Logger } from './logger.ts';
 import { createLogger } from './logger.ts';
@@ -18,7 +18,7 @@ function recorder(level = 'trace'): { log: Logger; text: () => string; lines: ()
 
 const apiKey = generateApiKey('wts_').token;
 const session = jwt.sign({ sub: 'ann' }, 'a shared secret of 32 bytes or more');
-const internal = tokenMinter({ from: 'demo', to: 'demo', secret: 'a shared secret of 32 bytes or more' })(
+const internal = tokenMinter({ from: 'demo', to: 'demo', key: parsePrivateKey(generateServiceKey().privateKey) })(
   servicePrincipal('demo'),
 );
 const secrets: Readonly<Record<string, string>> = {

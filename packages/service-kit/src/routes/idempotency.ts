@@ -47,10 +47,10 @@ export type Idempotency = <C extends Contract>(
  * `Idempotency-Key`: a client that lost a reply repeats the request with the same key and gets that reply, without a second effect.
  * A key belongs to a credential (to the person for session tokens, which change) and an operation, and is stored for a day. Bodies
  * are stored sealed with AES-256-GCM, because some contain a secret that is shown once; keys and fingerprints are stored as HMACs.
- * Both secrets are derived from the secret of the cluster, so a copy of the table alone reveals nothing; while one secret replaces
- * another, replies under either are found. Errors that may not recur (429, 5xx, 401) are not stored.
- * Keeps idempotency.in-flight, idempotency.mismatch, idempotency.replay, idempotency.retryable, idempotency.scope,
- * idempotency.secrets.
+ * Both secrets are derived from REPLAY_SECRET, so a copy of the table alone reveals nothing; while one secret replaces another,
+ * replies under either are found. Errors that may not recur (429, 5xx, 401) are not stored.
+ * Keeps idempotency.in-flight, idempotency.mismatch, idempotency.replay, idempotency.retryable, idempotency.rotation,
+ * idempotency.scope, idempotency.secrets.
  */
 export function idempotency(store: IdempotencyStore, [secret, ...others]: readonly [string, ...string[]]): Idempotency {
   const { sealing, naming } = derivedFrom(secret);

@@ -1,15 +1,16 @@
+import { parsePrivateKey, tokenMinter } from '@wts/access';
 import type { ServiceName } from '@wts/contracts';
 import type { Knex } from 'knex';
 import type { CommitUnitSender } from '../call/commit-unit.ts';
 import { commitUnitSender } from '../call/commit-unit.ts';
 import { createServiceClient } from '../call/service-client.ts';
-import { serviceSettings } from '../config/service-settings.ts';
+import type { CallerConfig } from '../config/service-settings.ts';
 import type { Setting } from '../config/settings.ts';
 import { parseSettings } from '../config/settings.ts';
 import { createLogger } from '../observe/logger.ts';
 import { openPostgres } from '../postgres/postgres.ts';
 
-interface SeedConfig {
+interface SeedConfig extends CallerConfig {
   readonly databaseUrl: string;
   readonly syncUrls: readonly string[];
 }
@@ -28,16 +29,14 @@ interface SeedDefinition<C> {
  */
 export async function runSeed<C extends SeedConfig>({ service, settings, seed }: SeedDefinition<C>): Promise<void> {
   const { env, stdout, stderr } = process;
-  const { internalTokenSecret } = serviceSettings;
-  const config = parseSettings({ internalTokenSecret, ...settings }, env) as C & {
-    readonly internalTokenSecret: string;
-  };
+  const config = parseSettings(settings, env) as C;
   const name = `${service}-seed`;
   const log = createLogger({ name, level: 'warn', destination: stderr });
   await using stack = new AsyncDisposableStack();
   const { knex } = openPostgres({ url: config.databaseUrl, poolMax: 1, applicationName: `wts-${name}`, log, stack });
-  const { syncUrls: urls, internalTokenSecret: secret } = config;
-  const sync = createServiceClient({ name: 'sync', urls, secret, self: service, log });
+  const key = parsePrivateKey(config.internalTokenKey);
+  const mintToken = tokenMinter({ from: service, to: 'sync', key });
+  const sync = createServiceClient({ name: 'sync', urls: config.syncUrls, self: service, mintToken, log });
   stack.defer(() => sync.close());
   stdout.write(`${JSON.stringify(await seed({ knex, commitUnit: commitUnitSender(sync) }, config))}\n`);
 }
