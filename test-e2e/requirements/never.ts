@@ -61,7 +61,7 @@ export const never: readonly Rule[] = [
   {
     id: 'never.one-takes-all',
     source: 'Design 14.10',
-    text: 'No caller blocks the others: every scarce resource is shared by person, and work whose caller no longer waits is dropped.',
+    text: 'No caller blocks the others: every scarce resource is shared by network and person, and work whose caller no longer waits is dropped.',
     home: 'packages/service-kit/src/fairness/fair-gate.ts',
     status: 'kept',
   },

@@ -23,6 +23,7 @@ export const agentService: ServiceDefinition<ConfigOf<typeof settings>> = {
       graph: openServiceClient(kit, 'graph', config.graphUrls),
       gate: new FairGate({
         slots: AGENT_LIMITS.callsMax,
+        networkOf: kit.networks.of,
         slotsOfOneMax: AGENT_LIMITS.callsOfPersonMax,
         waitMs: AGENT_LIMITS.callWaitMs,
         waitingMax: AGENT_LIMITS.callsWaitingMax,

@@ -55,7 +55,7 @@ export const graphService: ServiceDefinition<Config> = {
       observe: (outcome) => operations.documentFound(outcome),
     });
     operations.watchDocuments(documents);
-    const answers = new Answers();
+    const answers = new Answers({ networkOf: kit.networks.of });
     operations.watchAnswers(answers);
     const app = createApp(kit);
     const { deadlineMs } = config;
@@ -72,7 +72,7 @@ function openReplica(kit: ServiceContext, { replicaUrl: url, poolMax }: Config):
 }
 
 function openServer(
-  { log, stack }: ServiceContext,
+  { log, networks, stack }: ServiceContext,
   options: Pick<PostgresOptions, 'url' | 'poolMax' | 'readiness' | 'timeoutMs'>,
 ): Server {
   const { pool } = openPostgres({ ...options, applicationName: 'wts-graph', log, stack });
@@ -86,6 +86,7 @@ function openServer(
   });
   const gate = new FairGate({
     slots: options.poolMax,
+    networkOf: networks.of,
     // One person has all connections but one, or half of them for long statements, which do not end for others.
     slotsOfOneMax: Math.ceil(options.poolMax / 2),
     longMs: GRAPH_LIMITS.statementLongMs,

@@ -47,7 +47,8 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       ...COMMITTING,
     });
     const logReader = new LogReader(pool);
-    const contention = new Contention();
+    const networkOf = kit.networks.of;
+    const contention = new Contention(networkOf);
     const engine = new CommitEngine({
       pool: committing.pool,
       contention,
@@ -66,7 +67,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const reads = new Reads(pool, fairReads(shares.pages, { ...pageWaits, contention }));
     const groupCache = new GroupCache();
     const reading = { reads, groupCache, standby };
-    const pages = new Pages({ ...reading, metrics: metricsOf('page') });
+    const pages = new Pages({ ...reading, networkOf, metrics: metricsOf('page') });
     watchPages(kit.metrics, () => pages.bytes);
     const { socketServer } = openLive({
       kit,
@@ -85,7 +86,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const { bootstraps, clientModels, keyedReads } = openSnapshots({ kit, shares, pool, turns, ...reading });
 
     const app = createApp({ ...kit, http: { ...kit.http, bodies: new Bodies(metricsOf('body'), turns) } });
-    mountMutate(app, engine);
+    mountMutate(app, engine, networkOf);
     mountInternal(app, engine);
     mountBootstrap(app, bootstraps, clientModels);
     mountKeyedReads(app, keyedReads);

@@ -31,12 +31,14 @@ export function openSnapshots({ kit, shares, pool, reads, groupCache, standby, t
 } {
   const { log, stack, metrics } = kit;
   const sources = new Sources({ primary: pool, reads, groupCache, standby });
-  const budget = new SpoolBudget();
+  const { networkOf } = turns;
+  const budget = new SpoolBudget({ networkOf });
   const metricsOf = snapshotMetrics(metrics);
   const toolsOf = (kind: SnapshotKind, slots: number) => {
     const watch = metricsOf(kind);
     const gate = new FairGate({
       slots,
+      networkOf,
       waitMs: LIMITS.snapshotWaitMs,
       waitingMax: LIMITS.snapshotQueueMax,
       refusal: 'Too many snapshots are being read',

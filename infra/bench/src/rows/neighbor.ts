@@ -38,13 +38,13 @@ interface NeighborResult extends Readonly<Record<RequestKind, RequestLatency>> {
 }
 
 /**
- * Measures how an attack delays others: an honest person writes, reads pages of the log and loads snapshots at a fixed pace,
- * without and during each attack. A 99th percentile needs many samples, so those of all rounds are combined.
+ * Measures how an attack delays others: an honest person writes, reads pages of the log, loads snapshots, queries GraphQL and gets
+ * webhooks at a fixed pace, without and during each attack. A 99th percentile needs many samples, so those of all rounds are combined.
  */
 export async function neighborRows(context: BenchmarkContext): Promise<BenchmarkResult> {
-  const { testSystem, rounds, seconds, sizes, print } = context;
+  const { testSystem, authority, rounds, seconds, sizes, print } = context;
   const names = chosen(process.env['ATTACKS'], sizes.neighbor.attacks);
-  await using honest = await HonestPerson.start(testSystem);
+  await using honest = await HonestPerson.start(testSystem, await authority.issue());
   await using attackers = await Attackers.prepare(testSystem, names, {
     scale: sizes.neighbor.scale,
     onPrepared: (name) => print(`${name} is prepared`),
@@ -119,7 +119,7 @@ function combine(turns: readonly Turn[]): NeighborResult {
   };
 }
 
-/** The largest ratio of the three kinds of requests. */
+/** The largest ratio of all kinds of requests. */
 function ratios(one: NeighborResult, calm: NeighborResult): { p50: number; p99: number } {
   const most = (of: (latency: RequestLatency) => number): number =>
     Math.max(...REQUEST_KINDS.map((kind) => of(one[kind]) / of(calm[kind])));

@@ -12,15 +12,18 @@ export const RETRY_MS = 100;
 export class Attacker implements AsyncDisposable {
   readonly caller: HttpCaller;
   readonly other: HttpCaller;
+  /** Many more accounts, in a network of their own. */
+  readonly accounts: readonly HttpCaller[];
   /** Between 0 and 1: the share of the full amount of data. */
   readonly scale: number;
   /** Data that the attacker read without access. */
   readonly leaks: string[] = [];
   #outcomes = new Map<string, number>();
 
-  constructor(caller: HttpCaller, other: HttpCaller, scale: number) {
+  constructor({ caller, other, accounts, scale }: Pick<Attacker, 'caller' | 'other' | 'accounts' | 'scale'>) {
     this.caller = caller;
     this.other = other;
+    this.accounts = accounts;
     this.scale = scale;
   }
 
@@ -44,12 +47,13 @@ export class Attacker implements AsyncDisposable {
     clients: number,
     stop: AbortSignal,
     request: (nth: number) => [string, string, RequestOptions?],
+    caller = this.caller,
   ): Promise<void> {
     let nth = 0;
     const client = async (): Promise<void> => {
       while (!stop.aborted) {
         const [method, path, options] = request(nth++);
-        const status = await this.caller.status(method, path, { ...options, signal: stop }).catch(codeOf);
+        const status = await caller.status(method, path, { ...options, signal: stop }).catch(codeOf);
         if (stop.aborted) return;
         this.count(status);
         if (status !== 200) await rest(RETRY_MS, stop);
@@ -79,7 +83,7 @@ export class Attacker implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.caller[Symbol.asyncDispose](), this.other[Symbol.asyncDispose]()]);
+    await Promise.all([this.caller, this.other, ...this.accounts].map((caller) => caller[Symbol.asyncDispose]()));
   }
 }
 

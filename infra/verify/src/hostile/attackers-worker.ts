@@ -9,7 +9,7 @@ export type AttackerCommand =
       readonly do: 'prepare';
       readonly name: AttackName;
       readonly baseUrl: string;
-      readonly tokens: readonly [string, string];
+      readonly tokens: { readonly one: string; readonly other: string; readonly accounts: readonly string[] };
       readonly scale: number;
     }
   | { readonly do: 'begin' | 'end'; readonly name: AttackName };
@@ -38,6 +38,9 @@ interface Prepared {
 }
 
 const CONNECTIONS_MAX = 256;
+const CONNECTIONS_OF_ACCOUNT_MAX = 16;
+/** A network of its own on Linux; on macOS only after `ifconfig lo0 alias 127.0.0.2`. */
+const ACCOUNTS_ADDRESS = '127.0.0.2';
 const END_MS = 1_000;
 const prepared = new Map<AttackName, Prepared>();
 
@@ -51,9 +54,15 @@ process.on('message', ({ nth, command }: { nth: number; command: AttackerCommand
 
 async function execute(command: AttackerCommand): Promise<Omit<AttackerReply, 'nth'>> {
   if (command.do === 'prepare') {
-    const [caller, other] = command.tokens.map((token) => new HttpCaller(command.baseUrl, token, CONNECTIONS_MAX));
-    if (caller === undefined || other === undefined) throw new Error('two people are needed');
-    const attacker = new Attacker(caller, other, command.scale);
+    const { baseUrl, tokens, scale } = command;
+    const callerOf = (token: string): HttpCaller => new HttpCaller(baseUrl, token, { connections: CONNECTIONS_MAX });
+    const ofAccounts = { connections: CONNECTIONS_OF_ACCOUNT_MAX, localAddress: ACCOUNTS_ADDRESS };
+    const attacker = new Attacker({
+      caller: callerOf(tokens.one),
+      other: callerOf(tokens.other),
+      accounts: tokens.accounts.map((token) => new HttpCaller(baseUrl, token, ofAccounts)),
+      scale,
+    });
     prepared.set(command.name, { attacker, run: await ATTACKS[command.name](attacker), running: null });
     return {};
   }

@@ -3,7 +3,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Outcomes } from './attacker.ts';
 import type { AttackerCommand, AttackerReply } from './attackers-worker.ts';
-import type { AttackName } from './attacks.ts';
+import { ACCOUNTS_OF, type AttackName } from './attacks.ts';
 
 export interface AttackResult {
   readonly outcomes: Outcomes;
@@ -49,8 +49,10 @@ export class Attackers implements AsyncDisposable {
     const attackers = new Attackers(fork(new URL('attackers-worker.ts', import.meta.url)));
     try {
       for (const name of names) {
-        const [one, other] = [await testSystem.person(`Attacker ${name}`), await testSystem.person(`Other ${name}`)];
-        const tokens = [one.token, other.token] as const;
+        const tokenOf = async (who: string): Promise<string> => (await testSystem.person(`${who} ${name}`)).token;
+        const accounts: string[] = [];
+        while (accounts.length < (ACCOUNTS_OF[name] ?? 0)) accounts.push(await tokenOf('Account'));
+        const tokens = { one: await tokenOf('Attacker'), other: await tokenOf('Other'), accounts };
         await attackers.#command({ do: 'prepare', name, baseUrl: testSystem.baseUrl, tokens, scale });
         onPrepared?.(name);
       }

@@ -1,4 +1,4 @@
-import type { TestSystem } from '@wts/testkit';
+import type { ReceiverOptions, TestSystem } from '@wts/testkit';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { WorkerMessage } from './honest-worker.ts';
@@ -7,7 +7,7 @@ import type { RequestSample } from './samples.ts';
 const START_MS = 120_000;
 
 /**
- * A person of another workspace who writes, reads a page of the log and loads a snapshot at a fixed pace. It runs in a
+ * A person of another workspace who writes, reads a page of the log, loads a snapshot, queries and gets webhooks at a fixed pace. It runs in a
  * separate thread, so that only the system delays it.
  */
 export class HonestPerson implements AsyncDisposable {
@@ -23,9 +23,10 @@ export class HonestPerson implements AsyncDisposable {
     });
   }
 
-  static async start(testSystem: TestSystem): Promise<HonestPerson> {
+  /** `identity`: the certificate of their receiver of webhooks, which the dispatcher must trust. */
+  static async start(testSystem: TestSystem, identity: ReceiverOptions['identity']): Promise<HonestPerson> {
     const { token } = await testSystem.person('Neighbor');
-    const workerData = { baseUrl: testSystem.baseUrl, token };
+    const workerData = { baseUrl: testSystem.baseUrl, token, identity };
     const worker = new Worker(new URL('honest-worker.ts', import.meta.url), { workerData });
     const person = new HonestPerson(worker);
     await once(worker, 'message', { signal: AbortSignal.timeout(START_MS) });

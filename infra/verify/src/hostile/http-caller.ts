@@ -13,6 +13,12 @@ export interface RequestOptions {
   readonly encoding?: 'gzip';
 }
 
+interface Connecting {
+  readonly connections: number;
+  /** The address on this machine from which it connects: its network. */
+  readonly localAddress?: string;
+}
+
 export interface Transaction {
   readonly action: ActionName;
   readonly modelName: string;
@@ -34,11 +40,12 @@ export class HttpCaller implements AsyncDisposable {
   readonly token: string;
   readonly #pool: Pool;
 
-  constructor(baseUrl: string, token: string, connections: number) {
+  constructor(baseUrl: string, token: string, { connections, localAddress }: Connecting) {
     this.baseUrl = baseUrl;
     this.token = token;
+    const from = localAddress === undefined ? {} : { localAddress };
     const timeouts = { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, connect: { timeout: TIMEOUT_MS } };
-    this.#pool = new Pool(baseUrl, { connections, pipelining: 1, ...timeouts });
+    this.#pool = new Pool(baseUrl, { connections, pipelining: 1, ...from, ...timeouts });
   }
 
   async request(method: string, path: string, options: RequestOptions = {}): Promise<{ status: number; text: string }> {

@@ -1,5 +1,5 @@
 /** The requests of an honest person. */
-export const REQUEST_KINDS = ['write', 'deltas', 'bootstrap'] as const;
+export const REQUEST_KINDS = ['write', 'deltas', 'bootstrap', 'graphql', 'webhook'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
 export interface RequestSample {
@@ -29,5 +29,11 @@ function latencyOf(samples: readonly RequestSample[]): RequestLatency {
 
 export function latencies(samples: readonly RequestSample[]): Record<RequestKind, RequestLatency> {
   const of = (kind: RequestKind): RequestLatency => latencyOf(samples.filter((sample) => sample.kind === kind));
-  return { write: of('write'), deltas: of('deltas'), bootstrap: of('bootstrap') };
+  return {
+    write: of('write'),
+    deltas: of('deltas'),
+    bootstrap: of('bootstrap'),
+    graphql: of('graphql'),
+    webhook: of('webhook'),
+  };
 }

@@ -1,4 +1,4 @@
-import type { TestSystem } from '@wts/testkit';
+import type { ReceiverOptions, TestSystem } from '@wts/testkit';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { AuditFinding } from '../finding.ts';
@@ -49,8 +49,8 @@ export class HostileLoad implements AsyncDisposable {
     this.#attackers = attackers;
   }
 
-  static async prepare(testSystem: TestSystem): Promise<HostileLoad> {
-    const honest = await HonestPerson.start(testSystem);
+  static async prepare(testSystem: TestSystem, identity: ReceiverOptions['identity']): Promise<HostileLoad> {
+    const honest = await HonestPerson.start(testSystem, identity);
     return new HostileLoad(honest, await Attackers.prepare(testSystem, ATTACK_NAMES, { scale: SCALE }));
   }
 

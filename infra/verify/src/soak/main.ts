@@ -82,6 +82,8 @@ const testSystem = await startTestSystem({
   wires: true,
   overrides: {
     ...memory.overrides,
+    // An honest person queries more often than one address may.
+    gateway: { ...memory.overrides['gateway'], RATE_LIMITS: JSON.stringify({ graphql: 0 }) },
     'webhook-dispatcher': { ...memory.overrides['webhook-dispatcher'], ...dispatcherSettings },
   },
 });
@@ -104,7 +106,7 @@ async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
   const check = new DeliveryCheck(system);
   const [stop, attacking] = [new AbortController(), new AbortController()];
   await using stack = new AsyncDisposableStack();
-  const hostileLoad = isHostile ? stack.use(await HostileLoad.prepare(system)) : null;
+  const hostileLoad = isHostile ? stack.use(await HostileLoad.prepare(system, await authority.issue())) : null;
   const consumers = isHostile
     ? null
     : stack.use(await WebhookConsumers.open(system, stop.signal, await authority.issue()));

@@ -1,20 +1,22 @@
 import { BoundedMap } from '@wts/access';
-import { SHARE } from './fair-gate.ts';
+import { eachAlone, type NetworkOf } from './caller-networks.ts';
 
+/** The part of a resource that one person may have while others wait for it. */
+export const SHARE = 1 / 4;
 /** A shorter wait does not count, because no person notices it. */
 const WAIT_MS_MAX = 5;
 /** How long such a wait counts: a person who waits again does so within this time. */
 const WAIT_COUNTS_MS = 250;
 /** After this time half as much of a use counts. */
 const HALF_LIFE_MS = 500;
-/** A person yields to those who used less than this part of what they used, so equals never yield to each other. */
+/** One yields to those who used less than this part of what they used, so equals never yield to each other. */
 const LIGHTER = 1 / 2;
-/** Time that a person may use before the share applies, so that small requests are never paused. */
+/** Time that one may use before the share applies, so that small requests are never paused. */
 const BURST_MS = 25;
 /** The longest time that one piece of work counts, because a longer one also waited for something else. */
 const WORK_MS_MAX = 25;
-/** People whose use is stored, and those whose wait is; the oldest is removed first. */
-const PEOPLE_MAX = 1000;
+/** People and networks whose use is stored, and people whose wait is; the oldest is removed first. */
+const USES_MAX = 1000;
 const WAITING_MAX = 64;
 
 /** Whether a queue may serve a person now. */
@@ -27,31 +29,70 @@ export interface Eligibility {
 interface Use {
   readonly ms: number;
   readonly at: number;
-  /** When the share will have made up for what the person used while yielding. */
+  /** When the share will have made up for what was used while yielding. */
   readonly paidAt: number;
+}
+
+interface LeastUses {
+  readonly ofNetworks: number;
+  readonly ofPeople: ReadonlyMap<string, number>;
+  at: number;
 }
 
 const NO_USE: Use = { ms: 0, at: 0, paidAt: 0 };
 
+/** What people, or networks, used of a process. */
+class Uses {
+  readonly #uses = new BoundedMap<string, Use>(USES_MAX);
+
+  at(name: string, now: number): number {
+    const { ms, at } = this.#uses.get(name) ?? NO_USE;
+    return ms * 2 ** ((at - now) / HALF_LIFE_MS);
+  }
+
+  add(name: string, ms: number, { now, isYielding }: { readonly now: number; readonly isYielding: boolean }): void {
+    const { paidAt } = this.#uses.get(name) ?? NO_USE;
+    this.#uses.set(name, {
+      ms: this.at(name, now) + ms,
+      at: now,
+      paidAt: isYielding ? Math.max(now, paidAt) + ms / SHARE : paidAt,
+    });
+  }
+
+  pauseMs(name: string, now: number): number {
+    return (this.#uses.get(name) ?? NO_USE).paidAt - BURST_MS / SHARE - now;
+  }
+}
+
 /**
- * Tells who must yield: a person who used much of a process while the work of a person who used less waited for it. Only such a
- * wait slows a person down, to a quarter of the time; so a person among idle neighbors has everything, and busy people who use
- * about the same never pause each other, because turns already give each of them a part.
+ * Tells who must yield: a network that used much of a process while the work of one that used less waited for it, and in a network a
+ * person likewise. Only such a wait slows people down, to a quarter of the time; so who is among idle neighbors has everything, and
+ * busy people who use about the same never pause each other, because turns already give each of them a part.
  */
 export class Contention {
-  readonly #uses = new BoundedMap<string, Use>(PEOPLE_MAX);
+  readonly networkOf: NetworkOf;
+  readonly #people = new Uses();
+  readonly #networks = new Uses();
   /** When each of these people noticed a wait; the latest is last. */
   readonly #waits = new Map<string, number>();
-  /** The least use of a person who waited, on the clock of its computation. */
-  #least = { ms: Infinity, at: -Infinity };
+  /** The least use of a network, and in each network of a person, of those who waited; on the clock of the computation. */
+  #least: LeastUses = { ofNetworks: Infinity, ofPeople: new Map(), at: -Infinity };
+
+  constructor(networkOf: NetworkOf = eachAlone) {
+    this.networkOf = networkOf;
+  }
 
   /** Counts time that was used for this person. */
   used(person: string, ms: number): void {
     const now = performance.now();
-    const use = this.#uses.get(person) ?? NO_USE;
+    const network = this.networkOf(person);
     const counted = Math.min(ms, WORK_MS_MAX);
-    const paidAt = this.mustYield(person) ? Math.max(now, use.paidAt) + counted / SHARE : use.paidAt;
-    this.#uses.set(person, { ms: decayed(use, now) + counted, at: now, paidAt });
+    const [isNetworkYielding, isYielding] = [
+      this.#networkYields(network, now),
+      this.#personYields(person, network, now),
+    ];
+    this.#networks.add(network, counted, { now, isYielding: isNetworkYielding });
+    this.#people.add(person, counted, { now, isYielding });
   }
 
   /** Counts a wait of this person for something that others had. */
@@ -64,18 +105,26 @@ export class Contention {
     this.#least.at = -Infinity;
   }
 
-  /** Whether a person who used less waited a moment ago. */
+  /** Whether someone else, or another network, waited a moment ago and used less. */
   mustYield(person: string): boolean {
     if (this.#waits.size === 0) return false;
     const now = performance.now();
-    return decayed(this.#uses.get(person) ?? NO_USE, now) * LIGHTER > this.#leastUse(now);
+    const network = this.networkOf(person);
+    return this.#networkYields(network, now) || this.#personYields(person, network, now);
   }
 
   /** How long this person is still paused; 0 or less when they are not. */
   pauseMs(person: string): number {
-    const { paidAt } = this.#uses.get(person) ?? NO_USE;
-    const pauseMs = paidAt - BURST_MS / SHARE - performance.now();
-    return pauseMs > 0 && this.mustYield(person) ? Math.min(pauseMs, WAIT_COUNTS_MS) : 0;
+    if (this.#waits.size === 0) return 0;
+    const now = performance.now();
+    const network = this.networkOf(person);
+    const ofNetwork = this.#networks.pauseMs(network, now);
+    const ofPerson = this.#people.pauseMs(person, now);
+    const pauseMs = Math.max(
+      ofNetwork > 0 && this.#networkYields(network, now) ? ofNetwork : 0,
+      ofPerson > 0 && this.#personYields(person, network, now) ? ofPerson : 0,
+    );
+    return Math.min(pauseMs, WAIT_COUNTS_MS);
   }
 
   /** For one pass over the people who wait. */
@@ -93,19 +142,28 @@ export class Contention {
     };
   }
 
-  /** Infinity when no wait counts any more. Computed once a millisecond, because it visits all who waited. */
-  #leastUse(now: number): number {
-    if (now - this.#least.at < 1) return this.#least.ms;
-    let ms = Infinity;
-    for (const [person, at] of this.#waits) {
-      if (now - at > WAIT_COUNTS_MS) this.#waits.delete(person);
-      else ms = Math.min(ms, decayed(this.#uses.get(person) ?? NO_USE, now));
-    }
-    this.#least = { ms, at: now };
-    return ms;
+  #networkYields(network: string, now: number): boolean {
+    return this.#networks.at(network, now) * LIGHTER > this.#leastUses(now).ofNetworks;
   }
-}
 
-function decayed({ ms, at }: Use, now: number): number {
-  return ms * 2 ** ((at - now) / HALF_LIFE_MS);
+  #personYields(person: string, network: string, now: number): boolean {
+    return this.#people.at(person, now) * LIGHTER > (this.#leastUses(now).ofPeople.get(network) ?? Infinity);
+  }
+
+  /** Without a wait that counts, all are Infinity. Computed once a millisecond, because it visits all who waited. */
+  #leastUses(now: number): LeastUses {
+    if (now - this.#least.at < 1) return this.#least;
+    let ofNetworks = Infinity;
+    const ofPeople = new Map<string, number>();
+    for (const [person, at] of this.#waits) {
+      if (now - at > WAIT_COUNTS_MS) {
+        this.#waits.delete(person);
+        continue;
+      }
+      const network = this.networkOf(person);
+      ofNetworks = Math.min(ofNetworks, this.#networks.at(network, now));
+      ofPeople.set(network, Math.min(ofPeople.get(network) ?? Infinity, this.#people.at(person, now)));
+    }
+    return (this.#least = { ofNetworks, ofPeople, at: now });
+  }
 }

@@ -1,12 +1,16 @@
 import { BoundedMap } from '@wts/access';
 import { Fault } from '@wts/contracts';
-import type { Contention, Eligibility } from './contention.ts';
+import { eachAlone, type NetworkOf } from './caller-networks.ts';
+import { SHARE, type Contention, type Eligibility } from './contention.ts';
 import { FairQueue, type QueueEntry } from './fair-queue.ts';
+import { RunningTasks, type RunningTask } from './running-tasks.ts';
 
 export interface FairGateOptions {
   /** Tasks that run in parallel. */
   readonly slots: number;
-  /** The most slots of one person; with `contention`, of one who must yield. */
+  /** Without it, or `contention`, which has it, each person counts alone. */
+  readonly networkOf?: NetworkOf;
+  /** The most slots of one person; with `contention`, of one who must yield. A network gets half of the others too. */
   readonly slotsOfOneMax?: number;
   /**
    * With it, `slotsOfOneMax` applies to a person with a task that runs longer than this, and for ten times as long as it ran.
@@ -51,31 +55,20 @@ interface Waiter {
   readonly refuse: (reason: unknown) => void;
 }
 
-interface RunningTask {
-  readonly startedAt: number;
-}
-
 const ALL_ELIGIBLE: Eligibility = { mayServe: () => true, soonestMs: Infinity };
 
-/** The part of a resource that one person may have while others wait for it. */
-export const SHARE = 1 / 4;
-/** With this many slots, a person never gets the last one, because a slot cannot be taken back from a long task. */
+/** With this many slots, no network gets the last one, because a slot cannot be taken back from a long task. */
 const SLOTS_WITH_RESERVE_MIN = 4;
 /** The weight of the latest task in the moving average of durations. */
 const WEIGHT = 0.1;
 const RETRY_SECONDS_MAX = 30;
-/**
- * How long a person counts as one with long tasks after such a task, as a multiple of its duration. So a person who pauses between
- * long tasks has more slots than `slotsOfOneMax` with them for less than a tenth of the time.
- */
-const LONG_REMEMBERED_TIMES = 10;
-const PEOPLE_REMEMBERED_MAX = 1_000;
+const REMEMBERED_MAX = 1_000;
 
 /**
- * Runs a bounded number of tasks in parallel, with slots divided by person. A free slot is given to the person who got least
- * so far among those with less than a quarter of the slots; when none of those waits, to any person who does. A person who is
- * alone gets all slots but one: a slot is never taken back, so without a spare slot the next person would wait for the end of
- * a long task. With `longMs`, a person with long tasks leaves more slots to others.
+ * Runs a bounded number of tasks in parallel, with slots divided by network, and within a network by person. A free slot is given to
+ * who got least so far among the networks with less than a quarter of the slots; when none of those waits, to anyone who does. A
+ * network that is alone gets all slots but one, also for one person: a slot is never taken back, so without a spare slot the next
+ * caller would wait for the end of a long task. With `longMs`, who has long tasks leaves more slots to others.
  *
  * A task that is not expected to start in time is refused immediately, by the cost ahead of it and the recent duration of
  * this person's tasks. When too much waits, the latest task of the person with the most waiting is refused. A task whose client has
@@ -83,27 +76,32 @@ const PEOPLE_REMEMBERED_MAX = 1_000;
  */
 export class FairGate {
   readonly #options: FairGateOptions;
-  readonly #queue = new FairQueue<Waiter>();
+  readonly #networkOf: NetworkOf;
+  readonly #queue: FairQueue<Waiter>;
   readonly #share: number;
+  /** The most slots of a network, and of a person when `slotsOfOneMax` does not apply. */
   readonly #aloneMax: number;
-  /** The running tasks of each person; the one that started first is first. */
-  readonly #running = new Map<string, Set<RunningTask>>();
-  /** Until when a person counts as one with long tasks. */
-  readonly #longUntil = new BoundedMap<string, number>(PEOPLE_REMEMBERED_MAX);
+  readonly #slotsOfOneMax: number;
+  readonly #ofPeople: RunningTasks;
+  readonly #ofNetworks: RunningTasks;
   #runningCount = 0;
   /** Set while a slot is free and all people who wait are paused. */
   #wakeUp: NodeJS.Timeout | undefined;
   /** The expected duration of one unit of cost, of each person, because the tasks of one may take much longer than those of others. */
-  readonly #expectedMsOf = new BoundedMap<string, number>(PEOPLE_REMEMBERED_MAX);
+  readonly #expectedMsOf = new BoundedMap<string, number>(REMEMBERED_MAX);
   /** The same of all people, for a person without a task before. */
   #expectedMs = 0;
 
   constructor(options: FairGateOptions) {
     this.#options = options;
-    this.#share = shareOf(options.slots);
-    const reserved = options.slots < SLOTS_WITH_RESERVE_MIN ? 0 : 1;
-    const isAlways = options.longMs === undefined && options.contention === undefined;
-    this.#aloneMax = Math.min(options.slots - reserved, (isAlways ? options.slotsOfOneMax : undefined) ?? Infinity);
+    const { slots, slotsOfOneMax = Infinity, longMs = Infinity, contention } = options;
+    this.#networkOf = options.networkOf ?? contention?.networkOf ?? eachAlone;
+    this.#queue = new FairQueue(this.#networkOf);
+    this.#share = shareOf(slots);
+    this.#aloneMax = slots - (slots < SLOTS_WITH_RESERVE_MIN ? 0 : 1);
+    this.#slotsOfOneMax = Math.min(slotsOfOneMax, this.#aloneMax);
+    this.#ofPeople = new RunningTasks(longMs);
+    this.#ofNetworks = new RunningTasks(longMs);
   }
 
   get waiting(): number {
@@ -130,7 +128,7 @@ export class FairGate {
     options.signal?.throwIfAborted();
     const { cost = 1 } = options;
     const isPaused = (this.#options.contention?.pauseMs(person) ?? 0) > 0;
-    const mayStart = !this.isBusy && !isPaused && this.#countOf(person) < this.#maxOf(person);
+    const mayStart = !this.isBusy && !isPaused && this.#mayHaveMore(person);
     // Tasks of a person start in order. Some may wait although one could start: a pause ends before the timer that ends the wait.
     const started =
       mayStart && this.#queue.of(person).size === 0 ? this.#startNow(person, cost) : await this.#wait(person, options);
@@ -143,8 +141,6 @@ export class FairGate {
         const tookMs = now - started.startedAt;
         this.#updateExpected(person, tookMs / cost);
         if (options.isLarge) this.#options.contention?.used(person, tookMs);
-        if (tookMs > (this.#options.longMs ?? Infinity))
-          this.#rememberLong(person, now + tookMs * LONG_REMEMBERED_TIMES);
         this.#free(person, started);
       },
     };
@@ -166,7 +162,7 @@ export class FairGate {
     const isShort = this.#queue.load.cost * this.#taskMs(person) <= leftMs;
     const expectedMs = isShort ? 0 : this.#waitMs(person, cost);
     if (expectedMs > leftMs) throw this.#refusal(expectedMs);
-    const waitsForOthers = this.#countOf(person) < this.#share;
+    const waitsForOthers = this.#ofPeople.of(person) < this.#share;
     const { promise, resolve, reject } = Promise.withResolvers<RunningTask>();
     const entry = this.#queue.push(person, { enter: resolve, refuse: reject }, { cost, bytes });
     this.#makeRoom();
@@ -225,19 +221,18 @@ export class FairGate {
   }
 
   #start(person: string): RunningTask {
-    const task = { startedAt: performance.now() };
+    const task = { startedAt: performance.now(), network: this.#networkOf(person) };
     this.#runningCount += 1;
-    const own = this.#running.get(person);
-    if (own === undefined) this.#running.set(person, new Set([task]));
-    else own.add(task);
+    this.#ofPeople.add(person, task);
+    this.#ofNetworks.add(task.network, task);
     this.#options.watch?.onRunning?.(this.#runningCount);
     return task;
   }
 
   #free(person: string, task: RunningTask): void {
-    const own = this.#running.get(person);
-    own?.delete(task);
-    if (own?.size === 0) this.#running.delete(person);
+    const now = performance.now();
+    this.#ofPeople.end(person, task, now);
+    this.#ofNetworks.end(task.network, task, now);
     this.#runningCount -= 1;
     this.#options.watch?.onRunning?.(this.#runningCount);
     this.#admit();
@@ -259,31 +254,40 @@ export class FairGate {
   }
 
   #next({ mayServe }: Eligibility): QueueEntry<Waiter> | undefined {
-    return (
-      this.#queue.shift((person) => this.#countOf(person) < this.#share && mayServe(person)) ??
-      this.#queue.shift((person) => this.#countOf(person) < this.#maxOf(person) && mayServe(person))
-    );
+    const half = this.#options.slots / 2;
+    const preferences: readonly ((person: string) => boolean)[] = [
+      (person) => this.#ofNetworks.of(this.#networkOf(person)) < this.#share,
+      // Until two busy networks have half each; in one network, people with less than a share come first.
+      (person) => this.#ofPeople.of(person) < this.#share || this.#ofNetworks.of(this.#networkOf(person)) < half,
+      () => true,
+    ];
+    for (const isPreferred of preferences) {
+      const next = this.#queue.shift((person) => isPreferred(person) && this.#mayHaveMore(person) && mayServe(person));
+      if (next) return next;
+    }
+    return undefined;
   }
 
-  #countOf(person: string): number {
-    return this.#running.get(person)?.size ?? 0;
+  #mayHaveMore(person: string): boolean {
+    if (this.#ofPeople.of(person) >= this.#maxOf(person)) return false;
+    const network = this.#networkOf(person);
+    return this.#ofNetworks.of(network) < this.#maxOfNetwork(network, person);
   }
 
   /** The slots that a person may have when no other person waits. */
   #maxOf(person: string): number {
-    const { longMs, slotsOfOneMax, contention } = this.#options;
-    if (slotsOfOneMax === undefined) return this.#aloneMax;
-    if (contention?.mustYield(person)) return Math.min(slotsOfOneMax, this.#aloneMax);
-    if (longMs === undefined) return this.#aloneMax;
-    const now = performance.now();
-    const [first] = this.#running.get(person) ?? [];
-    const isLong = first !== undefined && now - first.startedAt > longMs;
-    const wasLong = now < (this.#longUntil.get(person) ?? -Infinity);
-    return isLong || wasLong ? Math.min(slotsOfOneMax, this.#aloneMax) : this.#aloneMax;
+    const { longMs, contention } = this.#options;
+    const isAlways = longMs === undefined && contention === undefined;
+    return isAlways || contention?.mustYield(person) || this.#ofPeople.hasLong(person, performance.now())
+      ? this.#slotsOfOneMax
+      : this.#aloneMax;
   }
 
-  #rememberLong(person: string, until: number): void {
-    this.#longUntil.set(person, Math.max(until, this.#longUntil.get(person) ?? 0));
+  /** One person of a network may have all of these; the others of the network then wait for the next one. */
+  #maxOfNetwork(network: string, person: string): number {
+    const isLimited =
+      this.#options.contention?.mustYield(person) === true || this.#ofNetworks.hasLong(network, performance.now());
+    return isLimited ? Math.ceil((this.#slotsOfOneMax + this.#aloneMax) / 2) : this.#aloneMax;
   }
 
   /** The expected duration of one unit of cost of this person. */

@@ -126,12 +126,12 @@ describe('the fair queue', () => {
       queue.push(`person ${n}`, n);
       queue.shift();
     }
-    assert.equal(queue.peopleStored, 1000);
+    assert.equal(queue.stored.people, 1000);
     for (let n = 0; n < 2000; n += 1) queue.push(`person ${n}`, n);
-    assert.ok(queue.peopleStored <= 3000);
+    assert.ok(queue.stored.people <= 3000);
     drain(queue);
     queue.reset();
-    assert.equal(queue.peopleStored, 0);
+    assert.deepEqual(queue.stored, { people: 0, networks: 0 });
   });
 
   it('computes the cost ahead of a new entry: of each other person as much as this one gets', () => {

@@ -1,3 +1,6 @@
+import { eachAlone, type NetworkOf } from './caller-networks.ts';
+import { isBefore, Turns, type Turn } from './turns.ts';
+
 /** An item that waits, and its person. */
 export interface QueueEntry<T> {
   readonly person: string;
@@ -7,7 +10,7 @@ export interface QueueEntry<T> {
   readonly bytes: number;
 }
 
-/** Sums over the entries of one person, or of all. */
+/** Sums over the entries of one person, of one network, or of all. */
 export interface Load {
   readonly size: number;
   readonly cost: number;
@@ -27,50 +30,65 @@ interface Link<T> extends QueueEntry<T> {
   isWaiting: boolean;
 }
 
-/** The entries of one person. */
-interface PersonQueue<T> {
-  readonly person: string;
-  /** The round at which its first entry starts; queues are served in this order. */
-  start: number;
-  /** Orders queues with the same start by arrival. */
-  sequence: number;
-  index: number;
-  first: Link<T> | null;
-  last: Link<T> | null;
-  size: number;
-  cost: number;
-  bytes: number;
+type Sums = { -readonly [K in keyof Load]: Load[K] };
+
+/** The people of one network who have entries. */
+interface Network<T> extends Turn {
+  readonly name: string;
+  readonly people: Turns<PersonQueue<T>>;
+  readonly load: Sums;
+  /** The start of the latest entry served in this network. */
+  round: number;
 }
 
-/** People without entries whose last round is stored; those idle longest are removed first. */
+/** The entries of one person. */
+interface PersonQueue<T> extends Turn {
+  readonly person: string;
+  /** The network at the first of its entries. */
+  readonly network: Network<T>;
+  readonly load: Sums;
+  first: Link<T> | null;
+  last: Link<T> | null;
+}
+
+interface IdlePerson<T> {
+  readonly network: Network<T>;
+  readonly start: number;
+}
+
+/** People and networks without entries whose last round is stored; those idle longest are removed first. */
 const IDLE_MAX = 1000;
 
 /**
- * A queue that serves the entries of each person in order, and people round robin, weighted by cost: a person whose entries
- * cost 100 is served once while one whose entries cost 1 is served a hundred times.
+ * A queue that serves the entries of each person in order; networks round robin, and the people of a network round robin, weighted
+ * by cost: who has entries that cost 100 is served once while one whose entries cost 1 is served a hundred times.
  *
- * Rounds are counted in cost (start-time fair queueing): an entry starts where the previous entry of the same person ended,
- * or at the current round, whichever is later. So the past use of a person counts while others compete, and idle time gives
+ * Rounds are counted in cost (start-time fair queueing, at both levels): an entry starts where the previous entry of the same person
+ * ended, or at the current round, whichever is later. So the past use of a person counts while others compete, and idle time gives
  * no priority over others. Each operation takes time logarithmic in the number of people who wait.
  */
 export class FairQueue<T> {
-  /** The end of the last entry of people without entries, when it is ahead of the round. */
-  readonly #idle = new Map<string, number>();
+  readonly #networkOf: NetworkOf;
+  /** Those whose last entry ended ahead of the round. */
+  readonly #idlePeople = new Map<string, IdlePerson<T>>();
+  readonly #idleNetworks = new Map<string, Network<T>>();
   readonly #queues = new Map<string, PersonQueue<T>>();
-  /** A heap by `start`, then `sequence`. */
-  readonly #heap: PersonQueue<T>[] = [];
+  readonly #networks = new Map<string, Network<T>>();
+  readonly #turns = new Turns<Network<T>>();
+  readonly #load = noLoad();
   #round = 0;
   #sequence = 0;
-  #size = 0;
-  #cost = 0;
-  #bytes = 0;
+
+  constructor(networkOf: NetworkOf = eachAlone) {
+    this.#networkOf = networkOf;
+  }
 
   get size(): number {
-    return this.#size;
+    return this.#load.size;
   }
 
   get load(): Load {
-    return { size: this.#size, cost: this.#cost, bytes: this.#bytes };
+    return { ...this.#load };
   }
 
   /** People with entries. */
@@ -78,13 +96,16 @@ export class FairQueue<T> {
     return this.#queues.size;
   }
 
-  /** People in memory, those without entries included. */
-  get peopleStored(): number {
-    return this.#queues.size + this.#idle.size;
+  /** People and networks in memory, those without entries included. */
+  get stored(): { readonly people: number; readonly networks: number } {
+    return {
+      people: this.#queues.size + this.#idlePeople.size,
+      networks: this.#networks.size + this.#idleNetworks.size,
+    };
   }
 
   of(person: string): Load {
-    return this.#queues.get(person) ?? NOTHING;
+    return this.#queues.get(person)?.load ?? NOTHING;
   }
 
   /** All items, in no particular order. */
@@ -109,23 +130,18 @@ export class FairQueue<T> {
 
   /** Removes and returns the next entry, of the people for whom `mayServe` is true. The others keep their turns. */
   shift(mayServe: (person: string, first: QueueEntry<T>) => boolean = () => true): QueueEntry<T> | undefined {
-    const skipped: PersonQueue<T>[] = [];
-    let found: Link<T> | undefined;
-    for (let queue = this.#heap[0]; queue; queue = this.#heap[0]) {
-      const first = queue.first as Link<T>;
-      if (mayServe(queue.person, first)) {
-        found = first;
-        break;
-      }
-      this.#takeOut(queue);
-      skipped.push(queue);
-    }
-    for (const queue of skipped) this.#putIn(queue);
+    const found = this.#turns.find(({ people }) =>
+      people.find(({ person, first }) => (first && mayServe(person, first) ? first : undefined)),
+    );
     if (!found) return undefined;
-    const { queue } = found;
-    this.#round = Math.max(this.#round, queue.start);
-    queue.start += found.cost;
-    queue.sequence = this.#sequence += 1;
+    const { queue, cost } = found;
+    const { network } = queue;
+    this.#round = Math.max(this.#round, network.start);
+    network.round = Math.max(network.round, queue.start);
+    for (const turn of [network, queue]) {
+      turn.start += cost;
+      turn.sequence = this.#sequence += 1;
+    }
     this.#unlink(found);
     return found;
   }
@@ -141,50 +157,79 @@ export class FairQueue<T> {
   /** Corrects the cost of what was served for this person, up or down. */
   charge(person: string, more: number): void {
     const queue = this.#queues.get(person);
+    const network = queue?.network ?? this.#networkFor(person);
     if (queue) {
       queue.start = Math.max(queue.start + more, 0);
-      this.#settle(queue.index);
-    } else this.#keepIdle(person, Math.max((this.#idle.get(person) ?? this.#round) + more, 0));
+      network.people.settle(queue);
+    } else this.#keepIdlePerson(person, network, Math.max(this.#startOf(person, network) + more, 0));
+    network.start = Math.max(network.start + more, 0);
+    if (network.load.size > 0) this.#turns.settle(network);
+    else this.#keepIdleNetwork(network);
   }
 
-  /** The cost that would be served before a new entry of this person: of each other person no more than of this one. */
+  /** The cost that would be served before a new entry of this person: of each other network, and person, no more than of this one. */
   ahead(person: string, cost: number): number {
     const own = this.#queues.get(person);
-    const start = own?.start ?? Math.max(this.#round, this.#idle.get(person) ?? 0);
-    const end = start + (own?.cost ?? 0) + cost;
-    let ahead = own?.cost ?? 0;
-    for (const queue of this.#heap) {
-      if (queue === own || queue.start >= end) continue;
-      ahead += Math.min(queue.cost, Math.max(end - queue.start, (queue.first as Link<T>).cost));
+    const network = own?.network ?? this.#networkFor(person);
+    const ownCost = own?.load.cost ?? 0;
+    const end = (own?.start ?? this.#startOf(person, network)) + ownCost + cost;
+    let ahead = ownCost;
+    for (const other of network.people) if (other !== own) ahead += servedUntil(end, other, other.first);
+    let ofOthers = 0;
+    for (const other of this.#turns) {
+      if (other !== network) ofOthers += servedUntil(network.start + ahead + cost, other, other.people.first?.first);
     }
-    return ahead;
+    return ahead + ofOthers;
   }
 
-  /** The last entry of the person with the largest weight; of equals, of the one who is served last. */
+  /** The last entry of the heaviest person of the heaviest network; of equals, of the one who is served last. */
   lastOfHeaviest(weight: (load: Load) => number): QueueEntry<T> | undefined {
-    let heaviest: PersonQueue<T> | undefined;
-    for (const queue of this.#heap) {
-      const more = heaviest ? weight(queue) - weight(heaviest) : 1;
-      if (more > 0 || (more === 0 && heaviest && isBefore(heaviest, queue))) heaviest = queue;
-    }
-    return heaviest?.last ?? undefined;
+    const network = heaviestOf(this.#turns, weight);
+    return (network && heaviestOf(network.people, weight)?.last) ?? undefined;
   }
 
   /** Forgets the past use of people. Called when nothing is being served any more. */
   reset(): void {
-    if (this.#size > 0) return;
-    this.#idle.clear();
+    if (this.size > 0) return;
+    this.#idlePeople.clear();
+    this.#idleNetworks.clear();
     this.#round = 0;
   }
 
   #open(person: string): PersonQueue<T> {
-    const start = Math.max(this.#round, this.#idle.get(person) ?? 0);
-    this.#idle.delete(person);
+    const network = this.#networkFor(person);
+    const start = this.#startOf(person, network);
+    this.#idlePeople.delete(person);
+    if (network.load.size === 0) {
+      this.#idleNetworks.delete(network.name);
+      this.#networks.set(network.name, network);
+      network.sequence = this.#sequence += 1;
+      this.#turns.add(network);
+    }
     const sequence = (this.#sequence += 1);
-    const queue = { person, start, sequence, index: -1, first: null, last: null, size: 0, cost: 0, bytes: 0 };
+    const queue = { person, network, start, sequence, index: -1, first: null, last: null, load: noLoad() };
     this.#queues.set(person, queue);
-    this.#putIn(queue);
+    network.people.add(queue);
     return queue;
+  }
+
+  /** With entries, idle, or new. */
+  #networkFor(person: string): Network<T> {
+    const name = this.#networkOf(person);
+    const waiting = this.#networks.get(name);
+    if (waiting) return waiting;
+    const idle = this.#idleNetworks.get(name);
+    if (!idle)
+      return { name, people: new Turns(), load: noLoad(), start: this.#round, round: 0, sequence: 0, index: -1 };
+    idle.start = Math.max(idle.start, this.#round);
+    return idle;
+  }
+
+  /** Where the next entry of a person without entries starts. */
+  #startOf(person: string, network: Network<T>): number {
+    const idle = this.#idlePeople.get(person);
+    // Of a network that was removed from memory in between, or of another one, the rounds are not comparable.
+    return idle?.network === network ? Math.max(network.round, idle.start) : network.round;
   }
 
   #unlink(link: Link<T>): void {
@@ -197,77 +242,69 @@ export class FairQueue<T> {
     link.before = link.behind = null;
     link.isWaiting = false;
     this.#weigh(queue, link, -1);
-    if (queue.first) this.#settle(queue.index);
+    const { network, person } = queue;
+    if (queue.first) network.people.settle(queue);
     else {
-      this.#takeOut(queue);
-      this.#queues.delete(queue.person);
-      this.#keepIdle(queue.person, queue.start);
+      network.people.remove(queue);
+      this.#queues.delete(person);
+      this.#keepIdlePerson(person, network, queue.start);
+    }
+    if (network.load.size > 0) this.#turns.settle(network);
+    else {
+      this.#turns.remove(network);
+      this.#networks.delete(network.name);
+      this.#keepIdleNetwork(network);
     }
   }
 
   #weigh(queue: PersonQueue<T>, { cost, bytes }: QueueEntry<T>, sign: 1 | -1): void {
-    queue.size += sign;
-    queue.cost += sign * cost;
-    queue.bytes += sign * bytes;
-    this.#size += sign;
-    this.#cost += sign * cost;
-    this.#bytes += sign * bytes;
-  }
-
-  #keepIdle(person: string, start: number): void {
-    this.#idle.delete(person);
-    if (start > this.#round) this.#idle.set(person, start);
-    const [longest] = this.#idle.size > IDLE_MAX ? this.#idle.keys() : [];
-    if (longest !== undefined) this.#idle.delete(longest);
-  }
-
-  // The heap.
-
-  #putIn(queue: PersonQueue<T>): void {
-    queue.index = this.#heap.push(queue) - 1;
-    this.#settle(queue.index);
-  }
-
-  #takeOut(queue: PersonQueue<T>): void {
-    const { index } = queue;
-    const last = this.#heap.pop() as PersonQueue<T>;
-    queue.index = -1;
-    if (last === queue) return;
-    this.#set(index, last);
-    this.#settle(index);
-  }
-
-  #set(index: number, queue: PersonQueue<T>): void {
-    this.#heap[index] = queue;
-    queue.index = index;
-  }
-
-  #settle(from: number): void {
-    const heap = this.#heap;
-    const queue = heap[from] as PersonQueue<T>;
-    let index = from;
-    for (
-      let above = heap[(index - 1) >> 1];
-      index > 0 && above && isBefore(queue, above);
-      above = heap[(index - 1) >> 1]
-    ) {
-      this.#set(index, above);
-      index = (index - 1) >> 1;
+    for (const load of [queue.load, queue.network.load, this.#load]) {
+      load.size += sign;
+      load.cost += sign * cost;
+      load.bytes += sign * bytes;
     }
-    for (;;) {
-      const [left, right] = [heap[index * 2 + 1], heap[index * 2 + 2]];
-      const below = right && left && isBefore(right, left) ? right : left;
-      if (!below || !isBefore(below, queue)) break;
-      const next = below.index;
-      this.#set(index, below);
-      index = next;
-    }
-    this.#set(index, queue);
+  }
+
+  #keepIdlePerson(person: string, network: Network<T>, start: number): void {
+    keep(this.#idlePeople, person, start > network.round ? { network, start } : undefined);
+  }
+
+  #keepIdleNetwork(network: Network<T>): void {
+    keep(this.#idleNetworks, network.name, network.start > this.#round ? network : undefined);
   }
 }
 
-const NOTHING: Load = { size: 0, cost: 0, bytes: 0 };
+const NOTHING: Load = noLoad();
 
-function isBefore(one: PersonQueue<unknown>, other: PersonQueue<unknown>): boolean {
-  return one.start < other.start || (one.start === other.start && one.sequence < other.sequence);
+function noLoad(): Sums {
+  return { size: 0, cost: 0, bytes: 0 };
+}
+
+/** Stores the latest value of a key, and removes the one that is stored longest when there are too many. */
+function keep<V>(idle: Map<string, V>, key: string, value: V | undefined): void {
+  idle.delete(key);
+  if (value !== undefined) idle.set(key, value);
+  const [longest] = idle.size > IDLE_MAX ? idle.keys() : [];
+  if (longest !== undefined) idle.delete(longest);
+}
+
+/** How much of another's load is served until a round. What begins is served whole. */
+function servedUntil(
+  end: number,
+  { start, load }: Turn & { readonly load: Load },
+  first: { readonly cost: number } | null | undefined,
+): number {
+  return start >= end ? 0 : Math.min(load.cost, Math.max(end - start, first?.cost ?? 0));
+}
+
+function heaviestOf<T extends Turn & { readonly load: Load }>(
+  turns: Iterable<T>,
+  weight: (load: Load) => number,
+): T | undefined {
+  let heaviest: T | undefined;
+  for (const turn of turns) {
+    const more = heaviest ? weight(turn.load) - weight(heaviest.load) : 1;
+    if (more > 0 || (more === 0 && heaviest && isBefore(heaviest, turn))) heaviest = turn;
+  }
+  return heaviest;
 }

@@ -3,7 +3,7 @@ import { FairQuota } from './fair-quota.ts';
 
 describe('the fair quota', () => {
   it('admits at most a quarter for each person, and keeps a reserve for work that has started [never.unbounded]', () => {
-    const quota = new FairQuota(100, 25);
+    const quota = new FairQuota(100, { reserved: 25 });
     assert.equal(quota.admits('a', 26), false);
     const held = [quota.hold('a', 20), quota.hold('a', 5)];
     assert.equal(quota.hold('a', 1), undefined);
@@ -23,7 +23,7 @@ describe('the fair quota', () => {
   });
 
   it('is tight first for people over their share, then for all', () => {
-    const quota = new FairQuota(100, 25);
+    const quota = new FairQuota(100, { reserved: 25 });
     quota.add('a', 40);
     assert.deepEqual([quota.isTight('a'), quota.isFull('a')], [false, false]);
     quota.add('b', 20);

@@ -1,4 +1,20 @@
-import { SHARE } from './fair-gate.ts';
+import { eachAlone, type NetworkOf } from './caller-networks.ts';
+import { SHARE } from './contention.ts';
+
+/** The part of what the others leave that one network may hold; one person may hold `SHARE`. */
+const NETWORK_SHARE = 1 / 2;
+
+interface QuotaOptions {
+  /** For work that has started already; `admits` leaves it free. */
+  readonly reserved?: number;
+  readonly networkOf?: NetworkOf | undefined;
+}
+
+interface Held {
+  /** The network of the person when they had nothing. */
+  readonly network: string;
+  amount: number;
+}
 
 export interface QuotaHold extends Disposable {
   /** Corrects the amount. */
@@ -8,18 +24,20 @@ export interface QuotaHold extends Disposable {
 /**
  * Counts how much each person holds of a resource that only its holder gives back: bytes of disk or memory, answers that are
  * sent at the pace of their clients. Turns cannot divide such a resource as they divide slots; so each person has a bound,
- * a quarter of what the others leave, and something is always left for the next person.
+ * a quarter of what the others leave, and each network half; so something is always left for the next one.
  */
 export class FairQuota {
   readonly #max: number;
-  /** For work that has started already; `admits` leaves it free. */
   readonly #reserved: number;
-  readonly #people = new Map<string, number>();
+  readonly #networkOf: NetworkOf;
+  readonly #people = new Map<string, Held>();
+  readonly #networks = new Map<string, number>();
   #total = 0;
 
-  constructor(max: number, reserved = 0) {
+  constructor(max: number, { reserved = 0, networkOf = eachAlone }: QuotaOptions = {}) {
     this.#max = max;
     this.#reserved = reserved;
+    this.#networkOf = networkOf;
   }
 
   get total(): number {
@@ -27,15 +45,19 @@ export class FairQuota {
   }
 
   of(person: string): number {
-    return this.#people.get(person) ?? 0;
+    return this.#people.get(person)?.amount ?? 0;
   }
 
   /** Takes an amount without a check; a negative one gives back. */
   add(person: string, amount: number): void {
     this.#total += amount;
-    const left = this.of(person) + amount;
-    if (left === 0) this.#people.delete(person);
-    else this.#people.set(person, left);
+    const held = this.#people.get(person) ?? { network: this.#networkOf(person), amount: 0 };
+    held.amount += amount;
+    if (held.amount === 0) this.#people.delete(person);
+    else this.#people.set(person, held);
+    const left = (this.#networks.get(held.network) ?? 0) + amount;
+    if (left === 0) this.#networks.delete(held.network);
+    else this.#networks.set(held.network, left);
   }
 
   move(from: string, to: string, amount: number): void {
@@ -68,9 +90,12 @@ export class FairQuota {
    * leaves some for the next one, so a few people together cannot take all of it.
    */
   admits(person: string, amount: number): boolean {
-    const own = this.of(person) + amount;
-    const total = this.#total + amount;
-    return own * (1 - SHARE) <= (this.#max - total) * SHARE && total <= this.#max - this.#reserved;
+    const free = this.#max - this.#total - amount;
+    return (
+      (this.of(person) + amount) * (1 - SHARE) <= free * SHARE &&
+      (this.#ofNetworkOf(person) + amount) * (1 - NETWORK_SHARE) <= free * NETWORK_SHARE &&
+      free >= this.#reserved
+    );
   }
 
   /** Whether so much is held that nothing new may start. */
@@ -78,14 +103,18 @@ export class FairQuota {
     return this.#total > this.#max - this.#reserved;
   }
 
-  /** Whether this person should give back soon: they hold more than a share while more than half is taken, or it is short. */
+  /** Whether this person should give back soon: they, or their network, hold more than a share while more than half is taken, or it is short. */
   isTight(person: string): boolean {
-    const isOver = this.of(person) > this.#max * SHARE && this.#total > this.#max / 2;
-    return isOver || this.isShort;
+    const isOver = this.of(person) > this.#max * SHARE || this.#ofNetworkOf(person) > this.#max * NETWORK_SHARE;
+    return (isOver && this.#total > this.#max / 2) || this.isShort;
   }
 
   /** Whether started work of this person must end: they hold more than half, or nothing is left. */
   isFull(person: string): boolean {
     return this.#total > this.#max || this.of(person) > this.#max / 2;
+  }
+
+  #ofNetworkOf(person: string): number {
+    return this.#networks.get(this.#people.get(person)?.network ?? this.#networkOf(person)) ?? 0;
   }
 }

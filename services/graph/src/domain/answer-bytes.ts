@@ -1,9 +1,14 @@
 import { Fault, LIMITS, randomRetryAfterSeconds } from '@wts/contracts';
-import { FairQuota, type QuotaHold } from '@wts/service-kit/fairness';
+import { FairQuota, type NetworkOf, type QuotaHold } from '@wts/service-kit/fairness';
 import { GRAPH_LIMITS } from '../limits.ts';
 
+interface AnswersOptions {
+  readonly bytesMax?: number;
+  readonly networkOf?: NetworkOf | undefined;
+}
+
 /**
- * Bytes of answers in memory by person: of each from the first record that PostgreSQL sends for it until its client has received it.
+ * Bytes of answers in memory by network and person: of each from the first record that PostgreSQL sends for it until its client has received it.
  * A request of a kilobyte may have an answer of 32 MiB, and a client that does not read keeps it in memory; so a person has a quarter
  * of what the others leave, and more is refused. Keeps graphql.limit.answers.
  */
@@ -11,8 +16,8 @@ export class Answers {
   readonly #held: FairQuota;
   #refused = 0;
 
-  constructor(bytesMax: number = GRAPH_LIMITS.answersBytesMax) {
-    this.#held = new FairQuota(bytesMax);
+  constructor({ bytesMax = GRAPH_LIMITS.answersBytesMax, networkOf }: AnswersOptions = {}) {
+    this.#held = new FairQuota(bytesMax, { networkOf });
   }
 
   get bytes(): number {

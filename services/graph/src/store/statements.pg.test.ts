@@ -39,7 +39,7 @@ describe('the statements of a request', function () {
 
   it('read a bounded number of bytes together, and others go on [graphql.limit.bytes]', async () => {
     assert.equal(LIMITS.graphReadBytesMax, 32 * MIB);
-    const answers = new Answers(1024 * MIB);
+    const answers = new Answers({ bytesMax: 1024 * MIB });
     const open = (): AnswerBytes => answers.open(principal.userId);
     const first = open();
     assert.equal(await sizeOf(first, 20), 20 * MIB);

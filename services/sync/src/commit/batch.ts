@@ -27,6 +27,7 @@ export class Batch implements BatchUnits {
   readonly units: Unit[] = [];
   readonly requests: number[] = [];
   readonly #unitsByPerson = new Map<string, number>();
+  readonly #unitsByNetwork = new Map<string, number>();
   readonly #abandoned = new AbortController();
 
   constructor(kind: BatchKind, limits: BatchLimits) {
@@ -34,7 +35,7 @@ export class Batch implements BatchUnits {
     this.limits = limits;
   }
 
-  add(part: BatchPart): void {
+  add(part: BatchPart, network: string): void {
     const { request, from, count } = part;
     for (let at = from; at < from + count; at += 1) {
       const unit = request.units[at];
@@ -44,11 +45,16 @@ export class Batch implements BatchUnits {
     }
     this.parts.push(part);
     this.#unitsByPerson.set(request.person, this.unitsOf(request.person) + count);
+    this.#unitsByNetwork.set(network, this.unitsOfNetwork(network) + count);
   }
 
   /** How many units of this person it has. */
   unitsOf(person: string): number {
     return this.#unitsByPerson.get(person) ?? 0;
+  }
+
+  unitsOfNetwork(network: string): number {
+    return this.#unitsByNetwork.get(network) ?? 0;
   }
 
   get people(): Iterable<string> {

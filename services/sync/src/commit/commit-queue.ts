@@ -7,7 +7,7 @@ import type { CommitRequest } from './request.ts';
 import type { UnitResult } from './write.ts';
 
 /*
- * The requests that wait to be committed, and which of them are in the next batch. People take turns, weighed by what their changes
+ * The requests that wait to be committed, and which of them are in the next batch. Networks take turns, and in each its people, weighed by what their changes
  * cost: a small entry of the log weighs 1. While no other person waits, one may fill whole batches.
  * A person who must yield (`Contention`) gets a quarter of a batch and of the time, and work that is heavy or has failed lately gets
  * batches of its own while others wait.
@@ -36,7 +36,7 @@ const OWN: BatchLimits = { weightMax: LIMITS.commitBatchWeight, roundsMax: 24, h
 export type MayStart = (kind: BatchKind, person: string) => boolean;
 
 export class CommitQueue {
-  readonly #queue = new FairQueue<CommitRequest>();
+  readonly #queue: FairQueue<CommitRequest>;
   readonly #weights = new BoundedMap<string, number>(LIMITS.commitMemoryEntriesMax);
   readonly #isolatedUntil = new BoundedMap<string, number>(LIMITS.commitMemoryEntriesMax);
   #units = 0;
@@ -50,6 +50,7 @@ export class CommitQueue {
 
   constructor(contention: Contention) {
     this.#contention = contention;
+    this.#queue = new FairQueue(contention.networkOf);
   }
 
   get units(): number {
@@ -209,10 +210,12 @@ export class CommitQueue {
   #roomFor(batch: Batch, request: CommitRequest): number {
     const { person } = request;
     const most = LIMITS.commitBatchMutations;
-    const share = this.#contention.mustYield(person) ? SHARE : 1;
-    const units = Math.min(Math.ceil(most * share) - batch.unitsOf(person), most - batch.units.length);
+    const mustYield = this.#contention.mustYield(person);
+    const share = mustYield ? SHARE : 1;
+    const own = mustYield ? batch.unitsOfNetwork(this.#contention.networkOf(person)) : batch.unitsOf(person);
+    const units = Math.min(Math.ceil(most * share) - own, most - batch.units.length);
     const weight = (LIMITS.commitBatchWeight * share) / this.#weightOf(person, request);
-    return Math.min(units, Math.max(Math.floor(weight) - batch.unitsOf(person), batch.units.length === 0 ? 1 : 0));
+    return Math.min(units, Math.max(Math.floor(weight) - own, batch.units.length === 0 ? 1 : 0));
   }
 
   #add(batch: Batch, { item: request, cost }: QueueEntry<CommitRequest>): void {
@@ -220,7 +223,7 @@ export class CommitQueue {
     if (request.unitsTaken === 0) this.#contention.waited(request.person, performance.now() - request.admittedAt);
     const weightEach = cost / request.unitsLeft;
     const count = Math.min(request.unitsLeft, Math.max(this.#roomFor(batch, request), 1));
-    batch.add({ request, from: request.unitsTaken, count, weightEach });
+    batch.add({ request, from: request.unitsTaken, count, weightEach }, this.#contention.networkOf(request.person));
     request.unitsTaken += count;
     // The rest is charged when a later batch takes it.
     if (request.unitsLeft > 0) this.#queue.charge(request.person, -weightEach * request.unitsLeft);

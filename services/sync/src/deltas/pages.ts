@@ -1,6 +1,6 @@
 import { randomRetryAfterSeconds, Fault, LIMITS } from '@wts/contracts';
 import type { GroupCache, Standby } from '@wts/read-model';
-import { FairQuota, type QuotaHold } from '@wts/service-kit/fairness';
+import { FairQuota, type NetworkOf, type QuotaHold } from '@wts/service-kit/fairness';
 import type { Reads } from '../fairness/reads.ts';
 import type { WaitMetrics } from '../metrics.ts';
 import { deltasSources, readDeltas, type DeltasRequest } from './read-deltas.ts';
@@ -17,6 +17,7 @@ interface PagesOptions {
   readonly groupCache: GroupCache;
   readonly standby: Standby | null;
   readonly metrics: WaitMetrics;
+  readonly networkOf: NetworkOf;
 }
 
 /**
@@ -25,10 +26,11 @@ interface PagesOptions {
  */
 export class Pages {
   readonly #options: PagesOptions;
-  readonly #held = new FairQuota(LIMITS.pagesBytesMax);
+  readonly #held: FairQuota;
 
   constructor(options: PagesOptions) {
     this.#options = options;
+    this.#held = new FairQuota(LIMITS.pagesBytesMax, options);
   }
 
   get bytes(): number {

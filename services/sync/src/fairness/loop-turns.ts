@@ -1,4 +1,4 @@
-import { FairQueue, type Contention } from '@wts/service-kit/fairness';
+import { FairQueue, type Contention, type NetworkOf } from '@wts/service-kit/fairness';
 
 /**
  * Bytes moved in one turn of the event loop, for all people together: a millisecond or two. With less, each piece would need a
@@ -6,7 +6,7 @@ import { FairQueue, type Contention } from '@wts/service-kit/fairness';
  */
 const TURN_BYTES = 512 * 1024;
 /**
- * Divides the event loop by person among transfers of many bytes: rows from PostgreSQL, answers to clients. One turn of the
+ * Divides the event loop by network and person among transfers of many bytes: rows from PostgreSQL, answers to clients. One turn of the
  * loop moves at most `TURN_BYTES`, pieces of different people alternating; so a small request waits for one such turn and
  * not for all bytes that are ready.
  *
@@ -16,7 +16,7 @@ const TURN_BYTES = 512 * 1024;
  */
 export class LoopTurns {
   readonly #turnBytes: number;
-  readonly #queue = new FairQueue<() => void>();
+  readonly #queue: FairQueue<() => void>;
   readonly #contention: Contention;
   /** Bytes moved in this turn, by person. */
   readonly #moved = new Map<string, number>();
@@ -28,7 +28,12 @@ export class LoopTurns {
 
   constructor(contention: Contention, turnBytes: number = TURN_BYTES) {
     this.#contention = contention;
+    this.#queue = new FairQueue(contention.networkOf);
     this.#turnBytes = this.#left = turnBytes;
+  }
+
+  get networkOf(): NetworkOf {
+    return this.#contention.networkOf;
   }
 
   /** Returns a promise when these bytes must wait for a later turn of the loop. */

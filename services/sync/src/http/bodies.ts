@@ -13,7 +13,7 @@ const RECEIVED_BYTES_PER_MS = 256 * 1024;
  * instead of one long one.
  */
 export class Bodies implements BodyAdmission {
-  readonly #held = new FairQuota(LIMITS.bodiesBytesMax);
+  readonly #held: FairQuota;
   readonly #metrics: WaitMetrics;
   readonly #gate: FairGate;
   readonly #turns: LoopTurns;
@@ -21,8 +21,11 @@ export class Bodies implements BodyAdmission {
   constructor(metrics: WaitMetrics, turns: LoopTurns) {
     this.#metrics = metrics;
     this.#turns = turns;
+    const { networkOf } = turns;
+    this.#held = new FairQuota(LIMITS.bodiesBytesMax, { networkOf });
     this.#gate = new FairGate({
       slots: 1,
+      networkOf,
       waitMs: LIMITS.bodyWaitMs,
       // What waits is in memory already, so `hold` bounds it by its bytes.
       waitingMax: Infinity,

@@ -1,5 +1,6 @@
 import type { AcceptedMutation, MutateReply, MutationResult } from '@wts/contracts';
 import { randomRetryAfterSeconds, Fault, formatSyncId, LIMITS, syncApi } from '@wts/contracts';
+import type { NetworkOf } from '@wts/service-kit/fairness';
 import { mount } from '@wts/service-kit/routes';
 import type { Response, Router } from 'express';
 import type { CommitEngine } from '../commit/engine.ts';
@@ -13,8 +14,8 @@ const SMALL_ANSWER_LENGTH_MAX = 8 * 1024;
  *
  * Keeps sync.mutate.body and sync.mutate.answer.
  */
-export function mountMutate(router: Router, engine: CommitEngine): void {
-  const held = new FairQuota(LIMITS.mutateAnswersBytesMax);
+export function mountMutate(router: Router, engine: CommitEngine, networkOf: NetworkOf): void {
+  const held = new FairQuota(LIMITS.mutateAnswersBytesMax, { networkOf });
   mount(router, syncApi.mutate, async (call): Promise<MutateReply> => {
     const { principal, body } = call;
     if (!held.admits(principal.userId, 0)) throw tooManyAnswers();

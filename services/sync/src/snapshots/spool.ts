@@ -3,7 +3,14 @@ import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LIMITS } from '@wts/contracts';
-import { FairQuota } from '@wts/service-kit/fairness';
+import { FairQuota, type NetworkOf } from '@wts/service-kit/fairness';
+
+interface SpoolBudgetOptions {
+  readonly answers?: number;
+  readonly memoryBytes?: number;
+  readonly diskBytes?: number;
+  readonly networkOf?: NetworkOf;
+}
 
 /** Bounds what all answers of the process hold, by person. Keeps never.unbounded. */
 export class SpoolBudget {
@@ -12,12 +19,12 @@ export class SpoolBudget {
   /** A quarter is reserved for spools that are being written. */
   readonly disk: FairQuota;
 
-  constructor(bounds: { readonly answers?: number; readonly memoryBytes?: number; readonly diskBytes?: number } = {}) {
-    const { answers = LIMITS.snapshotAnswersMax, memoryBytes = LIMITS.spoolsMemoryBytesMax } = bounds;
-    const { diskBytes = LIMITS.spoolsDiskBytesMax } = bounds;
-    this.answers = new FairQuota(answers);
-    this.memory = new FairQuota(memoryBytes);
-    this.disk = new FairQuota(diskBytes, diskBytes / 4);
+  constructor(options: SpoolBudgetOptions = {}) {
+    const { answers = LIMITS.snapshotAnswersMax, memoryBytes = LIMITS.spoolsMemoryBytesMax } = options;
+    const { diskBytes = LIMITS.spoolsDiskBytesMax } = options;
+    this.answers = new FairQuota(answers, options);
+    this.memory = new FairQuota(memoryBytes, options);
+    this.disk = new FairQuota(diskBytes, { ...options, reserved: diskBytes / 4 });
   }
 
   /** Counts a new answer of this person; undefined when they have too many, or use too much of the disk. */
