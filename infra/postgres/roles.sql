@@ -9,7 +9,7 @@ CREATE TEMP TABLE service_role (role, schema, reads_sync) AS VALUES
   ('wts_workspace', 'workspace', true),
   ('wts_auth',      'auth',      true),
   ('wts_webhooks',  'webhooks',  true),
-  -- Reads the models and writes nothing, because sync commits every change.
+  -- Reads the models and writes nothing, because sync commits every change. Takes no advisory locks.
   ('wts_graph',     NULL,        true);
 
 DO $$
@@ -80,6 +80,31 @@ BEGIN
     RAISE WARNING 'This role may not set % for the services, so the content of records may appear in the log of this server. Run this file as a superuser, or set them in another way.',
       (SELECT string_agg(DISTINCT name, ', ') FROM unnest(refused) AS name);
   END IF;
+END
+$$;
+
+-- PostgreSQL lets every role take any advisory lock and store large objects without a bound, in every database. In this one only
+-- the roles with a schema may take advisory locks, for migrations, leases and turns; none of these locks stops a commit, because
+-- that of the log is the lock of a table. Nobody stores large objects. Keeps never.locks.
+DO $$
+DECLARE
+  builtin record;
+  role_name text;
+BEGIN
+  IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+    RAISE WARNING 'This role may not change the rights of PostgreSQL''s own functions, so every role may take advisory locks and store large objects. Run this file as a superuser.';
+    RETURN;
+  END IF;
+  FOR builtin IN
+    SELECT oid::regprocedure AS signature, proname ~ 'advisory' AS locks FROM pg_proc
+    WHERE pronamespace = 'pg_catalog'::regnamespace
+      AND (proname ~ '^pg_(try_)?advisory_' OR proname ~ '^lo_' OR proname IN ('loread', 'lowrite'))
+  LOOP
+    EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', builtin.signature);
+    FOR role_name IN SELECT role FROM service_role WHERE builtin.locks AND schema IS NOT NULL LOOP
+      EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', builtin.signature, role_name);
+    END LOOP;
+  END LOOP;
 END
 $$;
 

@@ -73,6 +73,10 @@ CREATE INDEX labels_group_id_id_idx ON sync.labels USING btree (group_id, id);
 CREATE INDEX labels_team_id_idx ON sync.labels USING btree (team_id) WHERE (team_id IS NOT NULL);
 CREATE INDEX labels_workspace_id_idx ON sync.labels USING btree (workspace_id);
 
+create table sync.log_lock (
+
+);
+
 create table sync.log_state (
   is_only_row boolean default true not null,
   epoch uuid not null,
@@ -350,7 +354,7 @@ CREATE OR REPLACE FUNCTION sync.begin_epoch()
  RETURNS void
  LANGUAGE sql
 AS $function$
-    select pg_advisory_xact_lock(7368011);
+    lock table sync.log_lock in share update exclusive mode;
     update sync.log_state set epoch = gen_random_uuid(), lineage = sync.log_lineage(),
       began_at = greatest(began_at, coalesce((select max(sync_id) from sync.sync_actions), 0)) + 1000000
   $function$;
@@ -455,7 +459,8 @@ insert into sync.migrations (batch, name) values
   (1, '0009-create-sweeps'),
   (1, '0012-create-membership-losses'),
   (1, '0013-add-completes'),
-  (1, '0014-index-pages-and-search');
+  (1, '0014-index-pages-and-search'),
+  (1, '0015-create-log-lock');
 
 reset role;
 

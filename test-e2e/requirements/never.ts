@@ -52,6 +52,13 @@ export const never: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'never.locks',
+    source: 'Design 14.10',
+    text: 'No role of the database but that of sync can hold up commits; the role that only reads takes no lock that services use.',
+    home: 'infra/postgres/roles.sql',
+    status: 'kept',
+  },
+  {
     id: 'never.unbounded',
     source: 'Design 14.7',
     text: 'No memory, queue, retry or wait is without bound.',

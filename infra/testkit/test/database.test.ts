@@ -30,6 +30,50 @@ describe('testDatabase', () => {
     await rejects(query(database.urlOf('wts_sync'), 'SELECT id FROM workspace.secrets'), { code: '42501' });
   });
 
+  it('lets no role but that of sync take the lock of the log, in any mode that a commit waits for [never.locks]', async () => {
+    await using database = await testDatabase('locks', { migrated: true });
+    const MODES = ['row share', 'row exclusive', 'share update exclusive', 'share', 'share row exclusive', 'exclusive'];
+    for (const role of ['wts_workspace', 'wts_auth', 'wts_webhooks', 'wts_graph'] as const) {
+      for (const mode of [...MODES, 'access exclusive']) {
+        const sql = `begin; lock table sync.log_lock in ${mode} mode; rollback`;
+        await rejects(query(database.urlOf(role), sql), { code: '42501' }, `${role} locks in ${mode} mode`);
+      }
+      await rejects(query(database.urlOf(role), 'select from sync.log_lock for share'), { code: '42501' });
+      await rejects(query(database.urlOf(role), 'select sync.begin_epoch()'), { code: '42501' });
+    }
+    // The mode that a reader may take excludes none that sync takes.
+    const reader = new Client({ connectionString: database.urlOf('wts_graph') });
+    await reader.connect();
+    await reader.query('begin; lock table sync.log_lock in access share mode; select from sync.log_lock');
+    await query(
+      database.urlOf('wts_sync'),
+      `begin; set local lock_timeout = '1s'; lock table sync.log_lock in share update exclusive mode; commit`,
+    );
+    await reader.end();
+  });
+
+  it('lets the role that only reads take no advisory lock, and no role store large objects [never.locks]', async () => {
+    await using database = await testDatabase('objects');
+    const LOCKS = ['pg_advisory_lock(1)', 'pg_try_advisory_lock(1, 2)', 'pg_advisory_xact_lock_shared(1)'];
+    for (const call of LOCKS) {
+      await rejects(query(database.urlOf('wts_graph'), `select ${call}`), { code: '42501' }, call);
+      await query(database.urlOf('wts_sync'), `select ${call}`);
+    }
+    const OBJECTS = [
+      `lo_create(0)`,
+      `lo_creat(-1)`,
+      `lo_from_bytea(0, 'x')`,
+      `lo_put(1, 0, 'x')`,
+      `lo_unlink(1)`,
+      `lowrite(0, 'x')`,
+    ];
+    for (const role of ['wts_sync', 'wts_workspace', 'wts_auth', 'wts_webhooks', 'wts_graph'] as const) {
+      for (const call of [...OBJECTS, `lo_import('/etc/passwd')`, `lo_export(1, '/tmp/x')`]) {
+        await rejects(query(database.urlOf(role), `select ${call}`), { code: '42501' }, `${role}: ${call}`);
+      }
+    }
+  });
+
   it('separates two databases that are created at the same time', async () => {
     const [one, two] = await Promise.all([testDatabase('same'), testDatabase('same')]);
     await query(one.urlOf('wts_sync'), 'CREATE TABLE only_here (id int)');

@@ -90,7 +90,7 @@ export class LogAndEndpoints implements AsyncDisposable {
   append(entries: readonly EntryFields[]): Promise<number[]> {
     return inTransaction(this.admin, async (client) => {
       const places: number[] = [];
-      await client.query('select pg_advisory_xact_lock(7368011)');
+      await client.query('lock table sync.log_lock in share update exclusive mode');
       for (const entry of entries) places.push(await this.#append(client, entry));
       return places;
     });

@@ -99,12 +99,14 @@ describe('a commit whose connection is lost', function () {
   it('while it waits for the lock of the log writes nothing, and the next commit has a transaction of its own', async () => {
     const blocker = new Client({ connectionString: engines.database.urlOf('wts_sync'), application_name: 'blocker' });
     await blocker.connect();
-    await blocker.query('begin; select pg_advisory_xact_lock(7368011)');
+    await blocker.query('begin; lock table sync.log_lock in share update exclusive mode');
     const from = await engines.head();
     const unit = task('Waits');
     const waiting = assert.rejects(engines.send(unit));
     await eventually(async () => {
-      const { rows } = await killer.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`);
+      const { rows } = await killer.query(
+        `select 1 from pg_locks where relation = 'sync.log_lock'::regclass and not granted`,
+      );
       return rows.length === 1;
     });
     await kill(1);

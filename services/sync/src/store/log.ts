@@ -6,19 +6,24 @@ import { arrayOf, fromJsonList, jsonList, PreparedStatement, type Statement } fr
 /*
  * The log: what became true, in one order.
  *
- * Positions are dense numbers computed under a transaction-scoped advisory lock: the next commit can take the lock only
- * after PostgreSQL made the one before visible. So a reader that sees position N sees every position below it, a rollback leaves
+ * Positions are dense numbers computed under a lock that ends with the transaction: the next commit can take the lock only after
+ * PostgreSQL made the one before visible. So a reader that sees position N sees every position below it, a rollback leaves
  * no hole, and no reader waits for late entries. A sequence gives neither.
  */
 
-/** Any constant: names the lock of this log among all advisory locks of the database. */
-const LOG_LOCK = 7_368_011;
+/**
+ * The lock of the log: an empty table, because only who may write a table may lock it, and every role may take any advisory lock. Of
+ * the modes that exclude each other this is the weakest: it does not wait for readers, and no other backend has to give up locks
+ * that it holds without the lock manager. Nothing is written, so there is neither WAL nor a row that long snapshots make
+ * expensive. Keeps never.locks.
+ */
+const LOCK = 'lock table sync.log_lock in share update exclusive mode';
 
-/** Under the lock of the log: a promoted database begins a new epoch before it takes the next entry. Keeps sync.log.epoch. */
-const LOCK = [
-  `select pg_advisory_xact_lock(${LOG_LOCK})`,
+/** Under the lock: a promoted database begins a new epoch before it takes the next entry. Keeps sync.log.epoch. */
+const BEGIN_EPOCH = new PreparedStatement(
+  '',
   `select sync.begin_epoch() from ${LOG_STATE} and split_part(lineage, '/', 2) <> sync.log_timeline()`,
-].map((text) => new PreparedStatement('', text));
+);
 
 /** An entry to be appended; its position is the head plus `offset`. */
 export interface NewEntry {
@@ -100,7 +105,7 @@ export function append(
     keys.map(({ mains }) => arrayOf(mains.map(numberOf))),
     createdAt,
   );
-  return [...LOCK.map((statement) => statement.with()), ...conditions, append];
+  return [LOCK, BEGIN_EPOCH.with(), ...conditions, append];
 }
 
 /** Older positions are passed as negative numbers, because offsets are positive. */
@@ -110,9 +115,7 @@ function numberOf(place: number | bigint): string {
 
 /** Begins a new epoch when the database was promoted or restored since the last one began. */
 export async function beginEpochAfterPromotion(pool: Pool): Promise<void> {
-  await pool.query(
-    `select pg_advisory_xact_lock(${LOG_LOCK}); select sync.begin_epoch() from sync.log_state where lineage <> sync.log_lineage()`,
-  );
+  await pool.query(`${LOCK}; select sync.begin_epoch() from sync.log_state where lineage <> sync.log_lineage()`);
 }
 
 /**
