@@ -52,6 +52,13 @@ export const never: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'never.nats',
+    source: 'Design 14.10',
+    text: 'On NATS, a service publishes and receives only what it needs. Only sync may create or delete consumers of the log, and replies reach only the user that asked.',
+    home: 'packages/contracts/src/nats-users.ts',
+    status: 'kept',
+  },
+  {
     id: 'never.locks',
     source: 'Design 14.10',
     text: 'No role of the database but that of sync can hold up commits; the role that only reads takes no lock that services use.',

@@ -1,7 +1,7 @@
-import { NATS_PERMISSIONS, NATS_USERS, STREAM } from '@wts/contracts';
+import { NATS_PERMISSIONS, NATS_USERS, natsInbox, natsUsername, STREAM } from '@wts/contracts';
 import type { NatsUser } from '@wts/contracts';
 import assert from 'node:assert/strict';
-import { connect, createInbox, Events } from 'nats';
+import { AckPolicy, connect, createInbox, Events } from 'nats';
 import type { NatsConnection } from 'nats';
 import { join } from 'node:path';
 import type { NatsServer } from '../src/servers/nats.ts';
@@ -19,7 +19,9 @@ const FORBIDDEN = [
   '$JS.API.CONSUMER.CREATE.OTHER',
   '$SYS.REQ.SERVER.PING',
   '_INBOX.other',
+  ...NATS_USERS.map((user) => `${natsInbox(natsUsername(user))}.a.b`),
 ];
+const inboxOf = (user: NatsUser): string => `${natsInbox(natsUsername(user))}.>`;
 const SERVICES = NATS_USERS.filter((user) => user !== 'admin');
 
 describe('the users of NATS', function () {
@@ -39,7 +41,8 @@ describe('the users of NATS', function () {
     });
     for (const user of NATS_USERS) {
       const { username, password, host } = new URL(server.urlOf(user));
-      const connection = await connect({ servers: host, user: username, pass: password });
+      const inboxPrefix = natsInbox(username);
+      const connection = await connect({ servers: host, user: username, pass: password, inboxPrefix });
       const refused: string[] = [];
       void (async () => {
         for await (const { type, data } of connection.status())
@@ -91,6 +94,55 @@ describe('the users of NATS', function () {
   it('cannot delete, purge or change the stream, create another one, or answer for others', async () => {
     for (const user of SERVICES)
       for (const subject of FORBIDDEN) assert.equal(await arrives(user, subject), false, `${user} ${subject}`);
+  });
+
+  it('cannot create, delete or read consumers of the stream, except sync [never.nats]', async () => {
+    const manager = await of('admin').connection.jetstreamManager();
+    await manager.streams.add({ name: STREAM.name, subjects: [STREAM.subject] });
+    await manager.consumers.add(STREAM.name, { durable_name: 'hub', ack_policy: AckPolicy.None });
+    const config = { name: 'spy', ack_policy: 'none', deliver_subject: STREAM.revoked };
+    const requests: readonly (readonly [string, string])[] = [
+      [`CONSUMER.CREATE.${STREAM.name}`, JSON.stringify({ stream_name: STREAM.name, config })],
+      [`CONSUMER.CREATE.${STREAM.name}.spy`, JSON.stringify({ stream_name: STREAM.name, config })],
+      [`CONSUMER.DURABLE.CREATE.${STREAM.name}.spy`, JSON.stringify({ stream_name: STREAM.name, config })],
+      [`CONSUMER.DELETE.${STREAM.name}.hub`, ''],
+      [`CONSUMER.PAUSE.${STREAM.name}.hub`, '{"pause_until":"2100-01-01T00:00:00Z"}'],
+      [`CONSUMER.MSG.NEXT.${STREAM.name}.hub`, ''],
+    ];
+    for (const user of SERVICES.filter((name) => name !== 'sync')) {
+      const { connection } = of(user);
+      for (const [what, body] of requests) connection.publish(`$JS.API.${what}`, body);
+      await connection.flush();
+    }
+    const consumers = await manager.consumers.list(STREAM.name).next();
+    assert.deepEqual(
+      consumers.map(({ name, paused = false }) => [name, paused]),
+      [['hub', false]],
+    );
+    const own = await of('sync').connection.jetstreamManager({ checkAPI: false });
+    const inbox = createInbox(natsInbox(natsUsername('sync')));
+    // oxlint-disable-next-line typescript/no-deprecated -- as packages/log does
+    const { name } = await own.consumers.add(STREAM.name, { ack_policy: AckPolicy.None, deliver_subject: inbox });
+    assert.equal(await own.consumers.delete(STREAM.name, name), true);
+    await manager.streams.delete(STREAM.name);
+  });
+
+  it('receive their own replies and those of no other user [never.nats]', async () => {
+    for (const user of SERVICES) {
+      const { connection } = of(user);
+      for (const subject of ['_INBOX.>', '_INBOX.x', '>', ...NATS_USERS.map(inboxOf)]) {
+        let has = false;
+        const reply = subject.replace('>', 'a.b');
+        const subscription = connection.subscribe(subject, { callback: (error) => (has ||= error === null) });
+        await connection.flush();
+        of('admin').connection.publish(reply, 'x');
+        await of('admin').connection.flush();
+        await connection.flush();
+        subscription.unsubscribe();
+        const mayReceive = subject === inboxOf(user) && ['sync', 'verify'].includes(user);
+        assert.equal(has, mayReceive, `${user} ${subject}`);
+      }
+    }
   });
 
   it('cannot read the stream, except sync and the audit', async () => {

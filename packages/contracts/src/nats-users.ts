@@ -9,9 +9,22 @@ export interface NatsPermissions {
   readonly subscribe: readonly string[];
 }
 
-const REPLIES = '_INBOX.>';
+/** The first part of the subjects of replies to a user of the server: no other user may receive them. Keeps never.nats. */
+export function natsInbox(username: string): string {
+  return `_INBOX_${username.replaceAll(/[^\w-]/g, '_')}`;
+}
+
+/** The name that a user has on the server. */
+export function natsUsername(user: NatsUser): string {
+  return `wts_${user}`;
+}
+
+const repliesTo = (user: NatsUser): string => `${natsInbox(natsUsername(user))}.>`;
 const READING = [`$JS.API.STREAM.INFO.${STREAM.name}`, `$JS.API.STREAM.MSG.GET.${STREAM.name}`];
-/** Depending on the version of the server, the client library or the server names a consumer. */
+/**
+ * Depending on the version of the server, the client library or the server names a consumer. Who may create one may also name any
+ * subject that it delivers to, so nobody but sync may.
+ */
 const FOLLOWING = [
   `$JS.API.CONSUMER.CREATE.${STREAM.name}`,
   `$JS.API.CONSUMER.CREATE.${STREAM.name}.>`,
@@ -22,7 +35,8 @@ const FOLLOWING = [
 
 /**
  * The subjects that each user may publish and receive, from which infra/nats/users.conf is generated. Only sync may publish entries,
- * only the workspace and auth services revocations, only gateways counts. None of them may delete or purge the stream.
+ * only the workspace and auth services revocations, only gateways counts. Only sync has consumers, and a reply reaches only the user
+ * that asked. None of them may delete or purge the stream.
  */
 export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
   gateway: { publish: [STREAM.rates], subscribe: [STREAM.rates, STREAM.revoked] },
@@ -39,21 +53,15 @@ export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
       `$JS.API.STREAM.CREATE.${STREAM.name}`,
       `$JS.API.STREAM.UPDATE.${STREAM.name}`,
     ],
-    subscribe: [STREAM.handover, STREAM.replicas, STREAM.revoked, REPLIES],
+    subscribe: [STREAM.handover, STREAM.replicas, STREAM.revoked, repliesTo('sync')],
   },
   'webhook-dispatcher': {
     publish: [STREAM.webhooks],
     subscribe: [STREAM.committed, STREAM.webhooks],
   },
   verify: {
-    publish: [
-      '$JS.API.INFO',
-      ...READING,
-      ...FOLLOWING,
-      `$JS.API.CONSUMER.INFO.${STREAM.name}.>`,
-      `$JS.API.CONSUMER.MSG.NEXT.${STREAM.name}.>`,
-    ],
-    subscribe: [REPLIES],
+    publish: ['$JS.API.INFO', ...READING],
+    subscribe: [repliesTo('verify')],
   },
   admin: { publish: ['>'], subscribe: ['>'] },
 };
@@ -69,7 +77,7 @@ export function natsUsersConfiguration(): string {
     const { publish, subscribe } = NATS_PERMISSIONS[user];
     return [
       '  {',
-      `    user: wts_${user}`,
+      `    user: ${natsUsername(user)}`,
       `    password: $${natsPasswordVariable(user)}`,
       '    permissions {',
       `      publish: ${ruleOf(publish)}`,
@@ -85,7 +93,7 @@ export function natsUsersConfiguration(): string {
 export function natsUsersTable(): string {
   const rows = NATS_USERS.map((user) => {
     const { publish, subscribe } = NATS_PERMISSIONS[user];
-    return `| \`wts_${user}\` | \`${natsPasswordVariable(user)}\` | ${cellOf(publish)} | ${cellOf(subscribe)} |`;
+    return `| \`${natsUsername(user)}\` | \`${natsPasswordVariable(user)}\` | ${cellOf(publish)} | ${cellOf(subscribe)} |`;
   });
   return ['| user | variable with its password | publishes | receives |', '|---|---|---|---|', ...rows].join('\n');
 }
@@ -94,7 +102,7 @@ function cellOf(subjects: readonly string[]): string {
   if (subjects.includes('>')) return 'everything';
   const own = subjects.filter((subject) => subject.startsWith('wts.')).map((subject) => `\`${subject}\``);
   const stream = subjects.some((subject) => subject.startsWith('$JS.')) ? ['requests to JetStream'] : [];
-  const replies = subjects.includes(REPLIES) ? ['replies'] : [];
+  const replies = subjects.some((subject) => subject.startsWith('_INBOX')) ? ['own replies'] : [];
   return [...own, ...stream, ...replies].join(', ') || 'nothing';
 }
 

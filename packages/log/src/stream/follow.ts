@@ -1,4 +1,4 @@
-import { STREAM } from '@wts/contracts';
+import { natsInbox, natsUsername, STREAM } from '@wts/contracts';
 import { AckPolicy, DeliverPolicy, createInbox, nanos } from 'nats';
 import type { ConsumerConfig, JetStreamManager, Msg, NatsConnection } from 'nats';
 import { pause } from './wake-signal.ts';
@@ -59,7 +59,7 @@ async function followOnce(
   onOpen: () => void,
 ): Promise<void> {
   const manager = await nc.jetstreamManager({ checkAPI: false, timeout: REQUEST_TIMEOUT_MS });
-  const inbox = createInbox();
+  const inbox = createInbox(natsInbox(natsUsername('sync')));
   let receivedAt = performance.now();
   const subscription = nc.subscribe(inbox, {
     callback: (error, message) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { STREAM } from '@wts/contracts';
+import { natsInbox, STREAM } from '@wts/contracts';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { testNats } from '@wts/testkit';
 import { connect, nanos } from 'nats';
@@ -34,7 +34,15 @@ async function stored(nc: NatsConnection): Promise<string[]> {
 
 function connectAs(url: string): Promise<NatsConnection> {
   const { host, username, password } = new URL(url);
-  return connect({ servers: host, user: username, pass: password, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+  const inboxPrefix = natsInbox(username);
+  return connect({
+    servers: host,
+    user: username,
+    pass: password,
+    inboxPrefix,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 50,
+  });
 }
 
 describe('the stream', function () {

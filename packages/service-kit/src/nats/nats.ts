@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionOptions, Msg, NatsConnection } from 'nats';
 import { connect, Events } from 'nats';
+import { natsInbox } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 
 interface NatsOptions {
@@ -170,7 +171,7 @@ class ReconnectingLink {
   }
 }
 
-/** The options of the NATS client, which reads neither credentials nor `tls:` from an address. */
+/** The options of the NATS client, which reads neither credentials nor `tls:` from an address. A user may receive replies in its own inbox only. */
 export function natsConnectionOptions(texts: readonly string[]): ConnectionOptions {
   const urls = texts.map((text) => new URL(text));
   const [first] = urls;
@@ -178,7 +179,7 @@ export function natsConnectionOptions(texts: readonly string[]): ConnectionOptio
   const pass = decodeURIComponent(first?.password ?? '');
   return {
     servers: urls.map(({ host }) => host),
-    ...(user === '' ? {} : pass === '' ? { token: user } : { user, pass }),
+    ...(user === '' ? {} : pass === '' ? { token: user } : { user, pass, inboxPrefix: natsInbox(user) }),
     ...(first?.protocol === 'tls:' ? { tls: {} } : {}),
   };
 }
