@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { accessTokenIssuer, createAuthenticator } from '@wts/access';
+import { CallerNetworks } from '@wts/service-kit/fairness';
 import { createLogger } from '@wts/service-kit/observe';
 import { addressReader } from '../src/client-address.ts';
 import { createEdge } from '../src/edge/edge.ts';
@@ -45,6 +46,7 @@ export async function openBareEdge(
     shares: new Shares({
       requestsMax: 10,
       socketsMax: 10,
+      socketsOfAllMax: 10,
       bodyBytesMax: 1024,
       requestsOfNetworkMax: 10,
       bodyBytesOfNetworkMax: 1024,
@@ -57,6 +59,7 @@ export async function openBareEdge(
       idleMs: 1_000,
       networkOf: () => null,
     }),
+    networks: new CallerNetworks(),
     socketsMax: 1,
     origins: new Set(),
     ownOrigin,

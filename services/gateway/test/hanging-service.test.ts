@@ -112,9 +112,9 @@ describe('a process of a service that accepts connections and does not answer', 
     let gone = 0;
     const server = createServer().on('upgrade', (req, socket) => {
       socket.on('error', () => undefined);
-      const caller = { network: '127.0.0.1', internalToken: '' };
+      const caller = { network: '127.0.0.1', person: 'ann', internalToken: '' };
       const handshake = { upstream, path: '/ws', context: new RequestContext(req, []), ...caller };
-      void openUpstreamSocket(handshake, () => false).then((reply) => {
+      void openUpstreamSocket(handshake, { isDisconnected: () => false, networkOf: () => '' }).then((reply) => {
         answers.push(reply.agreed);
         if (reply.agreed) reply.hold(() => (gone += 1));
       });

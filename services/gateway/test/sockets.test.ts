@@ -23,8 +23,8 @@ interface Service {
 }
 
 function serveSockets(testGateway: TestGateway): Service {
-  const server = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   const service: Service = { sockets: [], requests: [] };
+  const server = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   testGateway.sync.onUpgrade = (req, socket, head) => {
     service.requests.push(req);
     server.handleUpgrade(req, socket, head, (ws) => {
@@ -35,8 +35,9 @@ function serveSockets(testGateway: TestGateway): Service {
   return service;
 }
 
-async function connect(testGateway: TestGateway, token = testGateway.fullKey): Promise<WebSocket> {
-  const socket = new WebSocket(`ws://127.0.0.1:${testGateway.api}/sync/ws?token=${token}`);
+async function connect(testGateway: TestGateway, token = testGateway.fullKey, from = '127.0.0.1'): Promise<WebSocket> {
+  const headers = { 'x-forwarded-for': from };
+  const socket = new WebSocket(`ws://127.0.0.1:${testGateway.api}/sync/ws?token=${token}`, { headers });
   await once(socket, 'open');
   return socket;
 }
@@ -227,17 +228,18 @@ describe('the socket proxy', () => {
     socket.terminate();
   });
 
-  it('limits parallel handshakes with a service; the others wait, and requests are not delayed [never.unbounded]', async () => {
+  it('limits parallel handshakes with a service: of one network to all but one; the others wait, and requests are not delayed [never.unbounded]', async () => {
     const { onUpgrade } = testGateway.sync;
     const pending: (() => void)[] = [];
     testGateway.sync.onUpgrade = (...upgrade) => void pending.push(() => onUpgrade(...upgrade));
-    const { handshakesAtOnce } = EDGE_LIMITS;
+    const handshakesAtOnce = EDGE_LIMITS.handshakesAtOnce - 1;
     const wave = Array.from({ length: handshakesAtOnce + 30 }, () => connect(testGateway));
     await until('the limit of handshakes is reached', () => pending.length === handshakesAtOnce);
     const credential = `Authorization: Bearer ${testGateway.fullKey}`;
     assert.equal((await exchange(testGateway.api, request('GET /sync/deltas', [credential]))).status, 200);
-    assert.equal(pending.length, handshakesAtOnce);
-    // Each place that becomes free is used by the next.
+    wave.push(connect(testGateway, testGateway.newKey(['read']).token));
+    await until('the handshake of another person is sent', () => pending.length > handshakesAtOnce);
+    pending.pop()?.();
     pending.shift()?.();
     await until('the next handshake is sent', () => pending.length === handshakesAtOnce);
     testGateway.sync.onUpgrade = onUpgrade;
@@ -250,7 +252,7 @@ describe('the socket proxy', () => {
     const { onUpgrade } = testGateway.sync;
     const pending: (() => void)[] = [];
     testGateway.sync.onUpgrade = (...upgrade) => void pending.push(() => onUpgrade(...upgrade));
-    const { handshakesAtOnce } = EDGE_LIMITS;
+    const handshakesAtOnce = EDGE_LIMITS.handshakesAtOnce - 1;
     const first = Array.from({ length: handshakesAtOnce }, () => connect(testGateway));
     await until('the limit of handshakes is reached', () => pending.length === handshakesAtOnce);
     const leaving = await Promise.all(Array.from({ length: 10 }, () => RawClient.open(testGateway.api)));
@@ -285,10 +287,9 @@ describe('the socket proxy', () => {
   it('writes no token to the log, whether it was good, bad or refused', async () => {
     const tokens = [testGateway.fullKey, 'wts_wrongButSecret', testGateway.jwt()];
     for (const token of tokens) {
-      for (const lines of [HANDSHAKE, []]) {
-        await exchange(testGateway.api, request(`GET /sync/ws?token=${token}`, lines));
-        await exchange(testGateway.api, request(`GET /nowhere?token=${token}`, lines));
-      }
+      for (const lines of [HANDSHAKE, []])
+        for (const path of ['/sync/ws', '/nowhere'])
+          await exchange(testGateway.api, request(`GET ${path}?token=${token}`, lines));
     }
     await until('the requests are logged', () => testGateway.logs().includes('"route":"syncSocket"'));
     for (const token of tokens) assert.ok(!testGateway.logs().includes(token), 'a token is in the log');
@@ -297,9 +298,11 @@ describe('the socket proxy', () => {
 
 describe('the number of sockets', () => {
   it('is limited below that of connections: one more gets 503 with Retry-After, and requests are served [never.unbounded]', async () => {
-    const testGateway = await startTestGateway({ CONNECTIONS_MAX: '64' });
+    const testGateway = await startTestGateway({ CONNECTIONS_MAX: '64', TRUSTED_PROXIES: '127.0.0.1' });
     serveSockets(testGateway);
-    const sockets = await Promise.all(Array.from({ length: 60 }, () => connect(testGateway)));
+    const open = (_: unknown, n: number): Promise<WebSocket> =>
+      connect(testGateway, testGateway.fullKey, `10.0.0.${n}`);
+    const sockets = await Promise.all(Array.from({ length: 60 }, open));
     const reply = await exchange(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE));
     assert.match(String(errorOf(reply, 503, 'unavailable').message), /sockets/);
     assert.match(String(reply.headers['retry-after']), /^[1-5]$/);
@@ -321,17 +324,17 @@ describe('the sockets of one caller', () => {
     const { socketsOfCallerMax } = EDGE_LIMITS;
     const { onUpgrade } = testGateway.sync;
     testGateway.sync.onUpgrade = (_req, socket) => socket.destroy();
-    const path = `/sync/ws?token=${heavy}`;
-    errorOf(await exchange(testGateway.api, request(`GET ${path}`, HANDSHAKE)), 503, 'unavailable');
+    const handshake = request(`GET /sync/ws?token=${heavy}`, HANDSHAKE);
+    errorOf(await exchange(testGateway.api, handshake), 503, 'unavailable');
     testGateway.sync.onUpgrade = onUpgrade;
     const sockets = await Promise.all(Array.from({ length: socketsOfCallerMax }, () => connect(testGateway, heavy)));
-    const refused = await exchange(testGateway.api, request(`GET ${path}`, HANDSHAKE));
+    const refused = await exchange(testGateway.api, handshake);
     assert.match(String(errorOf(refused, 429, 'rate_limited').message), /sockets/);
     (await connect(testGateway)).terminate();
     sockets.pop()?.terminate();
     await until('a place is free', async () => {
       const client = await RawClient.open(testGateway.api);
-      const { status } = await client.send(request(`GET ${path}`, HANDSHAKE)).reply();
+      const { status } = await client.send(handshake).reply();
       client.destroy();
       return status === 101;
     });

@@ -2,7 +2,7 @@ import { eachAlone, type NetworkOf } from './caller-networks.ts';
 import { SHARE } from './contention.ts';
 
 /** The part of what the others leave that one network may hold; one person may hold `SHARE`. */
-const NETWORK_SHARE = 1 / 2;
+const NETWORK_SHARE = 3 / 4;
 
 interface QuotaOptions {
   /** For work that has started already; `admits` leaves it free. */
@@ -24,7 +24,7 @@ export interface QuotaHold extends Disposable {
 /**
  * Counts how much each person holds of a resource that only its holder gives back: bytes of disk or memory, answers that are
  * sent at the pace of their clients. Turns cannot divide such a resource as they divide slots; so each person has a bound,
- * a quarter of what the others leave, and each network half; so something is always left for the next one.
+ * a quarter of what the others leave, and each network three quarters; so something is always left for the next one.
  */
 export class FairQuota {
   readonly #max: number;

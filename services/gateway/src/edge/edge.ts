@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MintToken } from '@wts/access';
 import { Fault, HEADERS } from '@wts/contracts';
+import type { CallerNetworks } from '@wts/service-kit/fairness';
 import { ClientClosedError } from '@wts/service-kit/http';
 import type { ReserveBytes } from '@wts/service-kit/http';
 import { isTracing, traceRequest } from '@wts/service-kit/observe';
@@ -39,6 +40,8 @@ export interface EdgeParts extends Authentication {
   readonly rates: RateLimiter;
   readonly shares: Shares;
   readonly connections: NetworkConnections;
+  /** Of people with sockets, whose handshakes take turns by network. */
+  readonly networks: CallerNetworks;
   readonly socketsMax: number;
   /** Origins of web pages that may call this interface; null: its own pages only. */
   readonly origins: AllowedOrigins | null;

@@ -4,8 +4,9 @@ import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { readBounded } from '@wts/access';
 import { randomRetryAfterSeconds, Fault, HEADERS, LIMITS } from '@wts/contracts';
-import { Semaphore, socketsOf, targetOf } from '@wts/service-kit/call';
+import { socketsOf, targetOf } from '@wts/service-kit/call';
 import type { Address } from '@wts/service-kit/call';
+import { FairGate, type NetworkOf } from '@wts/service-kit/fairness';
 import { ClientClosedError } from '@wts/service-kit/http';
 import { EDGE_LIMITS } from '../limits.ts';
 import type { Upstream } from '../upstream.ts';
@@ -53,8 +54,16 @@ function requestsWebSocket({ headers }: RequestContext): boolean {
   );
 }
 
+const TOO_MANY = 'Too many sockets are being opened';
+
 /** Per address, so that clients waiting for a hanging process do not delay clients of another. */
-const semaphores = new WeakMap<Address, Semaphore>();
+const gates = new WeakMap<Address, FairGate>();
+
+/** What may happen while a handshake waits for its turn, and whose turn it is. */
+interface Waiting {
+  readonly isDisconnected: () => boolean;
+  readonly networkOf: NetworkOf;
+}
 
 /** The upgrade that the gateway requests from a service for a client. */
 export interface Handshake {
@@ -62,6 +71,7 @@ export interface Handshake {
   readonly path: string;
   readonly context: RequestContext;
   readonly network: string;
+  readonly person: string;
   readonly internalToken: string;
 }
 
@@ -69,20 +79,17 @@ export interface Handshake {
  * Opens a socket at the service on a new connection, to the address with the fewest sockets. A handshake changes nothing, so
  * when an address refuses or breaks the connection, or does not respond, the gateway tries the next one.
  *
- * The number of parallel handshakes per address is limited. In a reconnect storm the other clients wait in the gateway, and
- * requests of connected clients are not delayed. No handshake is sent for a client that disconnected while it waited.
+ * The number of parallel handshakes per address is limited; they take turns by network and person. In a reconnect storm the other
+ * clients wait in the gateway, and requests of connected clients are not delayed. No handshake is sent for a client that disconnected
+ * while it waited.
  */
-export async function openUpstreamSocket(handshake: Handshake, isDisconnected: () => boolean): Promise<HandshakeReply> {
+export async function openUpstreamSocket(handshake: Handshake, waiting: Waiting): Promise<HandshakeReply> {
   const { upstream } = handshake;
-  const startedAt = performance.now();
-  const checkWait = (): void => {
-    if (isDisconnected()) throw new ClientClosedError();
-    if (performance.now() - startedAt > EDGE_LIMITS.handshakeWaitMs) throw tooManyHandshakes();
-  };
+  const deadlineMs = performance.now() + EDGE_LIMITS.handshakeWaitMs;
   const tried = new Set<Address>();
   for (let target = upstream.pick(tried, socketsOf); target !== null; target = upstream.pick(tried, socketsOf)) {
     tried.add(target);
-    const attempt = await attemptAt(target, handshake, checkWait);
+    const attempt = await attemptAt(target, handshake, { ...waiting, deadlineMs });
     if ('refused' in attempt) {
       if (!attempt.wasConnected) upstream.failed(target, attempt.refused);
       continue;
@@ -104,7 +111,7 @@ interface Refusal {
 async function attemptAt(
   address: Address,
   handshake: Handshake,
-  checkWait: () => void,
+  { isDisconnected, networkOf, deadlineMs }: Waiting & { readonly deadlineMs: number },
 ): Promise<HandshakeReply | Refusal> {
   const unresponsive = Promise.withResolvers<Refusal>();
   const controller = new AbortController();
@@ -113,11 +120,11 @@ async function attemptAt(
     unresponsive.resolve({ refused, wasConnected: true });
     controller.abort(refused);
   });
-  const inTurn = semaphoreOf(address).run(async () => {
-    controller.signal.throwIfAborted();
-    checkWait();
-    const reply = await requestUpgrade(handshake, address, controller.signal);
-    if (controller.signal.aborted && 'agreed' in reply && reply.agreed) reply.socket.destroy();
+  const { signal } = controller;
+  const inTurn = gateOf(address, networkOf).run(handshake.person, { signal, deadlineMs }, async () => {
+    if (isDisconnected()) throw new ClientClosedError();
+    const reply = await requestUpgrade(handshake, address, signal);
+    if (signal.aborted && 'agreed' in reply && reply.agreed) reply.socket.destroy();
     return reply;
   });
   try {
@@ -129,18 +136,25 @@ async function attemptAt(
 
 export function tooManyHandshakes(): Fault {
   return new Fault('unavailable', {
-    message: 'Too many sockets are being opened; try again shortly',
+    message: `${TOO_MANY}; try again shortly`,
     retryAfterSeconds: randomRetryAfterSeconds(),
   });
 }
 
-function semaphoreOf(address: Address): Semaphore {
-  let semaphore = semaphores.get(address);
-  if (semaphore === undefined) {
-    semaphore = new Semaphore(EDGE_LIMITS.handshakesAtOnce);
-    semaphores.set(address, semaphore);
+function gateOf(address: Address, networkOf: NetworkOf): FairGate {
+  let gate = gates.get(address);
+  if (gate === undefined) {
+    gate = new FairGate({
+      slots: EDGE_LIMITS.handshakesAtOnce,
+      networkOf,
+      waitMs: EDGE_LIMITS.handshakeWaitMs,
+      // Each waiting one is a connection of its client, whose number is bounded.
+      waitingMax: Infinity,
+      refusal: TOO_MANY,
+    });
+    gates.set(address, gate);
   }
-  return semaphore;
+  return gate;
 }
 
 function requestUpgrade(

@@ -5,6 +5,7 @@ import { Shares } from './shares.ts';
 const limits = {
   requestsMax: 3,
   socketsMax: 2,
+  socketsOfAllMax: 8,
   bodyBytesMax: 100,
   requestsOfNetworkMax: 5,
   bodyBytesOfNetworkMax: 150,
@@ -37,13 +38,32 @@ describe('the shares of a gateway', () => {
 
   it('limit the sockets of each caller, independent of requests [limits.at-once.caller, never.unbounded]', () => {
     const shares = new Shares(limits);
-    const [releaseSocket] = [shares.acquireSocket('ann'), shares.acquireSocket('ann')];
-    assert.throws(() => shares.acquireSocket('ann'), isTooMany(/sockets/));
+    const [releaseSocket] = [shares.acquireSocket('ann', 'a'), shares.acquireSocket('ann', 'a')];
+    assert.throws(() => shares.acquireSocket('ann', 'a'), isTooMany(/sockets/));
     shares.acquire('ann', 'a').release();
-    shares.acquireSocket('bob');
+    shares.acquireSocket('bob', 'a');
     releaseSocket();
-    shares.acquireSocket('ann');
-    assert.throws(() => shares.acquireSocket('ann'));
+    shares.acquireSocket('ann', 'a');
+    assert.throws(() => shares.acquireSocket('ann', 'a'));
+  });
+
+  it('leave sockets for other networks, whatever number of accounts one network has [limits.at-once.caller, never.one-takes-all]', () => {
+    const shares = new Shares(limits);
+    const open = (network: string): (() => void)[] => {
+      const opened: (() => void)[] = [];
+      for (let n = 0; n < 20; n += 1) {
+        try {
+          opened.push(shares.acquireSocket(`${network}${n}`, network));
+        } catch (fault) {
+          assert.ok(isTooMany(/^Your network has too many open sockets/)(fault as Fault));
+        }
+      }
+      return opened;
+    };
+    const [first, second, third] = [open('a'), open('b'), open('c')];
+    assert.deepEqual([first.length, second.length, third.length], [6, 2, 0]);
+    for (const release of [...first, ...second]) release();
+    assert.equal(shares.size, 0);
   });
 
   it('limit the bytes of bodies of a caller, of a network and of all together [limits.at-once.caller, never.unbounded]', () => {
@@ -66,7 +86,7 @@ describe('the shares of a gateway', () => {
     for (let round = 0; round < 1000; round += 1) {
       const [caller, network] = [`caller ${round}`, `network ${round}`];
       const slots = [shares.acquire(caller, network), shares.acquire(caller, network)];
-      const releaseSocket = shares.acquireSocket(caller);
+      const releaseSocket = shares.acquireSocket(caller, network);
       slots[0]?.hold(7);
       slots.push(shares.acquire(caller, network));
       assert.throws(() => shares.acquire(caller, `another ${network}`));

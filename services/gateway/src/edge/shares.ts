@@ -1,8 +1,11 @@
 import { Fault } from '@wts/contracts';
+import { mayTakeMore } from '@wts/service-kit/fairness';
 
 export interface SharesLimits {
   readonly requestsMax: number;
   readonly socketsMax: number;
+  /** Of all callers; a network may have at most three times what is free. */
+  readonly socketsOfAllMax: number;
   readonly bodyBytesMax: number;
   /** Of all callers of one network together, because one person may have many accounts. */
   readonly requestsOfNetworkMax: number;
@@ -27,7 +30,8 @@ export interface RequestSlot {
 /**
  * Limits what one caller holds of this gateway: requests in progress, sockets, and bytes of bodies in memory. A slow client can
  * keep a request or a socket open for long at no cost. So one caller gets a fixed part, all callers of one network a larger
- * part, because new accounts cost nothing either, and all callers together what memory allows.
+ * part, because new accounts cost nothing either, and all callers together what memory allows. Of the sockets a network may have three
+ * times what is free, so that another network always finds some.
  * Keeps limits.at-once.caller.
  */
 export class Shares {
@@ -36,6 +40,7 @@ export class Shares {
   readonly #byCaller = new Map<string, Share>();
   readonly #byNetwork = new Map<string, Share>();
   #bodyBytes = 0;
+  #sockets = 0;
 
   constructor(limits: SharesLimits) {
     this.#limits = limits;
@@ -82,15 +87,26 @@ export class Shares {
     };
   }
 
-  /** Takes a socket slot of a caller. The returned function frees it; call it once. */
-  acquireSocket(caller: string): () => void {
-    const share = shareOf(this.#byCaller, caller);
-    if (share.sockets >= this.#limits.socketsMax) throw tooMuch('You have too many open sockets');
-    share.sockets += 1;
-    return () => {
-      share.sockets -= 1;
-      forget(this.#byCaller, caller, share);
+  /** Takes a socket slot of a caller and a network. The returned function frees it; call it once. */
+  acquireSocket(caller: string, network: string): () => void {
+    const [own, shared] = [shareOf(this.#byCaller, caller), shareOf(this.#byNetwork, network)];
+    const count = (change: 1 | -1): void => {
+      own.sockets += change;
+      shared.sockets += change;
+      this.#sockets += change;
+      forget(this.#byCaller, caller, own);
+      forget(this.#byNetwork, network, shared);
     };
+    const { socketsMax, socketsOfAllMax } = this.#limits;
+    const mayTake = mayTakeMore(shared.sockets, socketsOfAllMax - this.#sockets);
+    const whose = own.sockets >= socketsMax ? 'You have' : mayTake ? null : 'Your network has';
+    if (whose === null) {
+      count(1);
+      return () => count(-1);
+    }
+    forget(this.#byCaller, caller, own);
+    forget(this.#byNetwork, network, shared);
+    throw tooMuch(`${whose} too many open sockets`);
   }
 
   #refusalOf(own: Share, shared: Share, bytes: number): Fault | null {

@@ -65,7 +65,7 @@ export class SocketProxy {
   }
 
   async #admit(context: RequestContext, socket: Duplex, head: Buffer): Promise<void> {
-    const { routes, origins, upstreams, mintToken, rates, shares, socketsMax } = this.#parts;
+    const { routes, origins, upstreams, mintToken, networks, rates, shares, socketsMax } = this.#parts;
     const found = routes(context.path);
     allowOrigin(context, found, origins);
     refuseAmbiguity(context);
@@ -89,13 +89,21 @@ export class SocketProxy {
     this.#parts.connections.authenticated(context.req.socket);
     await rates.checkCaller(context, route);
     if (this.#isClosing || this.#splices.size + this.#pending > socketsMax) throw tooManyHandshakes();
+    networks.record(principal.userId, network);
     using share = new DisposableStack();
-    share.defer(shares.acquireSocket(principal.userId));
+    share.defer(shares.acquireSocket(principal.userId, network));
     const internalToken = mintToken[to](principal);
     const reply = await whileConnected(socket, (isDisconnected) =>
       openUpstreamSocket(
-        { upstream: upstreams[to], path: context.path + rest, context, network, internalToken },
-        isDisconnected,
+        {
+          upstream: upstreams[to],
+          path: context.path + rest,
+          context,
+          network,
+          person: principal.userId,
+          internalToken,
+        },
+        { isDisconnected, networkOf: networks.of },
       ),
     );
     if (reply.agreed) this.#join({ context, client: socket, head, share }, reply);

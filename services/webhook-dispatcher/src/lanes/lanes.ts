@@ -1,3 +1,4 @@
+import { mayTakeMore } from '@wts/service-kit/fairness';
 import type { Logger } from '@wts/service-kit/observe';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +25,6 @@ import type { Recorded } from '../store/outcomes.ts';
 import { recordOutcomes } from '../store/outcomes.ts';
 import type { LaneParts, ReplicaLease } from './lane.ts';
 import { Lane } from './lane.ts';
-import { mayTakeMore } from './owner-share.ts';
 import { LaneReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
 import { Slots } from './slots.ts';

@@ -1,10 +1,9 @@
 import { isRetryableSqlState, faultOfSqlState } from '@wts/service-kit/postgres';
 import type { Logger } from '@wts/service-kit/observe';
-import { FairQueue } from '@wts/service-kit/fairness';
+import { FairQueue, mayTakeMore } from '@wts/service-kit/fairness';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outcome, Recorded } from '../store/outcomes.ts';
 import { isOfNewPartition } from '../store/partitions.ts';
-import { mayTakeMore } from './owner-share.ts';
 
 /** An outcome that waits for PostgreSQL; its times are of this process's monotonic clock. */
 export type SettledOutcome = Omit<Outcome, 'startedAgoMs' | 'settledAgoMs'> & {

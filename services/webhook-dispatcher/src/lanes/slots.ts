@@ -1,6 +1,5 @@
-import { FairQueue } from '@wts/service-kit/fairness';
+import { FairQueue, mayTakeMore } from '@wts/service-kit/fairness';
 import { DISPATCH } from '../limits.ts';
-import { mayTakeMore } from './owner-share.ts';
 
 /*
  * How many attempts run at once, and of whom. Keeps webhooks.fairness.neighbors.
