@@ -101,7 +101,7 @@ export class Device implements AsyncDisposable {
 
   async untilLive(): Promise<void> {
     await eventually(() => this.client.connectionState === 'connected' && this.client.state === 'syncing', {
-      deadlineMs: 15_000,
+      deadlineMs: 60_000,
     });
   }
 
@@ -120,7 +120,7 @@ export class Device implements AsyncDisposable {
         }
         return row;
       },
-      { deadlineMs: 15_000 },
+      { deadlineMs: 60_000 },
     );
   }
 
@@ -130,7 +130,7 @@ export class Device implements AsyncDisposable {
 
   /** Waits until the server has confirmed all changes. */
   async untilSettled(): Promise<void> {
-    await eventually(async () => (await this.client.getPendingCount()) === 0, { deadlineMs: 15_000 });
+    await eventually(async () => (await this.client.getPendingCount()) === 0, { deadlineMs: 60_000 });
   }
 
   /** Offline: waits until all attempts have failed and the changes wait for the next connection. */

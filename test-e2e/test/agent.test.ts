@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { TestSystem } from '@wts/testkit';
-import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import type { AgentClient, ToolAnswer } from './agent-clients.ts';
 import { GENERATIONS, ok, refused } from './agent-clients.ts';
 import { secretsOf } from './agent-secrets.ts';
+import { sharedSystem } from './shared-system.ts';
 
 const READ_TOOLS = [
   'whoami',
@@ -65,13 +65,11 @@ describe('the agent endpoint', function () {
   let system: TestSystem;
   let labelId: string;
   before(async () => {
-    const overrides = { gateway: { RATE_LIMITS: '{"mcp": 0}' } };
-    system = await startTestSystem({ label: 'agent', services: ['graph', 'agent'], overrides });
+    system = await sharedSystem();
     labelId = randomUUID();
     const payload = { workspaceId: system.workspaceId, name: 'Paperwork' };
     await system.commit([{ modelName: 'Label', modelId: labelId, action: 'INSERT', payload }]);
   });
-  after(() => system.close());
 
   for (const [generation, connect] of Object.entries(GENERATIONS)) {
     describe(generation, () => {

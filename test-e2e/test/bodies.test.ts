@@ -1,9 +1,9 @@
 import type { TestSystem } from '@wts/testkit';
-import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { Description } from '../fuzz/description.ts';
 import type { ApiOperation } from '../fuzz/description.ts';
 import { idsIn, ACCESS_RULES } from './access-rules.ts';
+import { sharedSystem } from './shared-system.ts';
 
 const JSON_TYPE = 'application/json';
 /** Content types that no body may have. A web page can send the first three to another origin without a CORS preflight. */
@@ -25,13 +25,12 @@ describe('bodies', () => {
   let operations: readonly ApiOperation[];
   before(async function () {
     this.timeout(90_000);
-    testSystem = await startTestSystem({ label: 'bodies', services: ['graph', 'webhook-dispatcher'] });
+    testSystem = await sharedSystem();
     // `sockets.test.ts` of the gateway tests the socket.
     operations = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json()).operations.filter(
       ({ id }) => id !== 'syncSocket',
     );
   });
-  after(() => testSystem.close());
 
   async function request(
     { id, method }: ApiOperation,

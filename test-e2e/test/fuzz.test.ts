@@ -1,11 +1,11 @@
 import type { Person, TestSystem } from '@wts/testkit';
-import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Description } from '../fuzz/description.ts';
 import { fuzz } from '../fuzz/fuzz.ts';
 import { existingIds, existingRecords, strangersRecords } from '../fuzz/existing-ids.ts';
 import { fuzzGraphql } from '../fuzz/graphql-fuzz.ts';
+import { sharedSystem } from './shared-system.ts';
 
 /** Texts that are no UUIDs, some of them nearly. */
 const NO_UUIDS = [
@@ -27,14 +27,9 @@ describe('every operation of the description', () => {
   let fuzzer: Person;
   before(async function start() {
     this.timeout(90_000);
-    testSystem = await startTestSystem({
-      label: 'fuzz',
-      services: ['graph', 'webhook-dispatcher'],
-      overrides: { gateway: { RATE_LIMITS: '{"graphql": 0, "codes": 0, "codes-address": 0}' } },
-    });
+    testSystem = await sharedSystem();
     fuzzer = await testSystem.person('Fuzzer');
   });
-  after(() => testSystem.close());
 
   it('answers any input as described, and never with 5xx [never.500-by-input, meta.openapi.complete]', async function all() {
     this.timeout(120_000);

@@ -1,5 +1,5 @@
 import { generate } from '@graphql-codegen/cli';
-import { npmPackage, startTestSystem, type TestSystem } from '@wts/testkit';
+import { npmPackage, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempDisposableSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DAY_DOCUMENTS } from '../graphql/day-documents.ts';
 import { DAY_PROGRAM, MISTAKES } from '../graphql/day-program.ts';
+import { sharedSystem } from './shared-system.ts';
 
 const run = promisify(execFile);
 const HOME = join(import.meta.dirname, '..');
@@ -72,13 +73,8 @@ describe('a client that is generated from the GraphQL schema', function () {
   this.timeout(120_000);
   let testSystem: TestSystem;
   before(async () => {
-    testSystem = await startTestSystem({
-      label: 'graphql-client',
-      services: ['graph'],
-      overrides: { gateway: { RATE_LIMITS: '{"graphql": 0}' } },
-    });
+    testSystem = await sharedSystem();
   });
-  after(() => testSystem.close());
 
   const schemaText = async (): Promise<string> => {
     const { status, headers, text } = await testSystem.request(null, 'GET', '/graphql/schema.graphql');

@@ -1,11 +1,12 @@
 import type { TransactionAction } from '@stratasync/core';
 import { createGraphQLTransport, type GraphQLMutationBuilder } from '@stratasync/transport-graphql';
 import { LIMITS } from '@wts/contracts';
-import { startTestSystem, type Person, type TestSystem } from '@wts/testkit';
+import type { Person, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ask } from '../graphql/call.ts';
 import { Device } from '../strata/device.ts';
+import { sharedSystem } from './shared-system.ts';
 
 /** What the clients of the production service select of a task. */
 const TASK = `id title description createdAt updatedAt completedAt archivedAt start startDate startBucket todayIndexReferenceDate
@@ -28,8 +29,7 @@ describe('documents of existing clients', function () {
   const ids = { Task: '', Project: '', Team: '', Label: '' };
 
   before(async () => {
-    const overrides = { gateway: { RATE_LIMITS: '{"graphql": 0}' } };
-    testSystem = await startTestSystem({ label: 'graphql-clients', services: ['graph'], overrides });
+    testSystem = await sharedSystem();
     const owner = await testSystem.person('Ann');
     ann = owner;
     const urlKey = `w-${randomUUID().slice(0, 18)}`;
@@ -44,7 +44,6 @@ describe('documents of existing clients', function () {
       await make('TaskChecklistItem', { taskId: ids.Task, title: `Step ${rank}`, sortOrder: rank });
     }
   });
-  after(() => testSystem.close());
 
   /** As these clients write: with times as epoch milliseconds. */
   async function make(modelName: string, payload: object): Promise<string> {

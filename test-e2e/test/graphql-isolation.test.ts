@@ -1,9 +1,10 @@
-import { startTestSystem, type TestSystem } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { buildSchema, getNamedType } from 'graphql';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { send } from '../graphql/call.ts';
 import { nested, operationOf, SchemaWalk } from '../graphql/schema-walk.ts';
+import { sharedSystem } from './shared-system.ts';
 
 /** A workspace with a record of every model, all of which have a secret text. */
 interface Home {
@@ -64,10 +65,7 @@ describe('what a person may not see, by GraphQL', function () {
   const callers: Caller[] = [];
 
   before(async () => {
-    const overrides = {
-      gateway: { RATE_LIMITS: '{"graphql": 0, "codes": 0, "codes-address": 0, "keys": 0, "rest": 0}' },
-    };
-    testSystem = await startTestSystem({ label: 'graphql-walls', services: ['graph'], overrides });
+    testSystem = await sharedSystem();
     [A, B] = [await home(), await home()];
     hidden = await hiddenIn(A);
     const { text } = await testSystem.request(null, 'GET', '/graphql/schema.graphql');
@@ -94,7 +92,6 @@ describe('what a person may not see, by GraphQL', function () {
     const key = await testSystem.keyOf(both, { permissions: 'full-access', workspaceId: inA });
     callers.push({ name: 'a key for the workspace', token: key.token, ...foreignOf(B, hidden) });
   });
-  after(() => testSystem.close());
 
   async function put(modelName: string, payload: object): Promise<string> {
     const modelId = randomUUID();

@@ -1,8 +1,9 @@
-import { startTestSystem, type Person, type TestSystem } from '@wts/testkit';
+import type { Person, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ask, send } from '../graphql/call.ts';
 import { Writer } from '../graphql/writer.ts';
+import { sharedSystem } from './shared-system.ts';
 
 describe('keys, workspaces and people by GraphQL', function () {
   this.timeout(60_000);
@@ -11,12 +12,10 @@ describe('keys, workspaces and people by GraphQL', function () {
   let workspaceId: string;
 
   before(async () => {
-    const overrides = { gateway: { RATE_LIMITS: '{"graphql": 0}' } };
-    testSystem = await startTestSystem({ label: 'graphql-workspaces', services: ['graph'], overrides });
+    testSystem = await sharedSystem();
     ({ workspaceId } = testSystem);
     ann = await testSystem.member('Ann');
   });
-  after(() => testSystem.close());
 
   const owner = (): string => testSystem.apiKey;
 

@@ -1,8 +1,9 @@
-import { startTestSystem, type Person, type TestSystem } from '@wts/testkit';
+import type { Person, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ask, send } from '../graphql/call.ts';
 import { Writer, type Changed } from '../graphql/writer.ts';
+import { sharedSystem } from './shared-system.ts';
 
 describe('changes by GraphQL', function () {
   this.timeout(60_000);
@@ -12,16 +13,11 @@ describe('changes by GraphQL', function () {
   let writer: Writer;
 
   before(async () => {
-    testSystem = await startTestSystem({
-      label: 'graphql-writes',
-      services: ['graph'],
-      overrides: { gateway: { RATE_LIMITS: '{"graphql": 0}' } },
-    });
+    testSystem = await sharedSystem();
     ({ workspaceId } = testSystem);
     ann = await testSystem.member('Ann');
     writer = new Writer(testSystem, ann.token, workspaceId);
   });
-  after(() => testSystem.close());
 
   const change: Writer['change'] = (...given) => writer.change(...given);
   const create: Writer['create'] = (...given) => writer.create(...given);

@@ -1,12 +1,12 @@
 import type { ErrorBody, MutateReply, Workspace } from '@wts/contracts';
 import type { Person, Reply, TestSystem } from '@wts/testkit';
-import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Description } from '../fuzz/description.ts';
 import type { ApiOperation } from '../fuzz/description.ts';
 import type { WorkspaceIds } from './access-rules.ts';
 import { idsIn, ACCESS_RULES } from './access-rules.ts';
+import { sharedSystem } from './shared-system.ts';
 
 interface Answer extends Reply {
   readonly code: string | undefined;
@@ -40,15 +40,10 @@ describe('input of the public API', () => {
   let operations: readonly ApiOperation[];
   before(async function () {
     this.timeout(90_000);
-    testSystem = await startTestSystem({
-      label: 'input',
-      services: ['graph', 'webhook-dispatcher'],
-      overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } },
-    });
+    testSystem = await sharedSystem();
     ann = await testSystem.member('Ann', 'owner');
     operations = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json()).operations;
   });
-  after(() => testSystem.close());
 
   async function request(
     method: string,

@@ -1,11 +1,12 @@
 import type { MutateReply } from '@wts/contracts';
 import type { LiveSocket, Person, Reply, TestSystem } from '@wts/testkit';
-import { socketOf, startTestSystem } from '@wts/testkit';
+import { socketOf } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Description } from '../fuzz/description.ts';
 import type { TestCaller } from './access-rules.ts';
 import { expectedOf, idsIn, ACCESS_RULES } from './access-rules.ts';
+import { sharedSystem } from './shared-system.ts';
 
 /** A workspace of the person, with a private project inside. */
 interface Home {
@@ -33,13 +34,12 @@ describe('a key for one workspace', () => {
 
   before(async function () {
     this.timeout(90_000);
-    testSystem = await startTestSystem({ label: 'limited', services: ['graph', 'webhook-dispatcher'] });
+    testSystem = await sharedSystem();
     ann = await testSystem.person('Ann');
     [inside, outside] = [await home(), await home()];
     key = (await testSystem.keyOf(ann, { permissions: 'full-access', workspaceId: inside.id })).token;
     hidden = [outside.id, outside.urlKey, outside.secret, ...Object.values(outside.ids)];
   });
-  after(() => testSystem.close());
 
   const request = (token: string | null, method: string, path: string, body?: object): Promise<Reply> =>
     testSystem.request(token, method, path, { body });

@@ -1,10 +1,10 @@
 import type { Role, Scope } from '@wts/contracts';
 import type { Person, Reply, TestSystem } from '@wts/testkit';
-import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestCaller, WorkspaceIds } from './access-rules.ts';
 import { expectedOf, mayWrite, ACCESS_RULES } from './access-rules.ts';
+import { sharedSystem } from './shared-system.ts';
 
 interface Described {
   readonly operationId: string;
@@ -53,12 +53,11 @@ describe('access to a workspace', () => {
 
   before(async function () {
     this.timeout(90_000);
-    testSystem = await startTestSystem({ label: 'walls', services: ['graph', 'webhook-dispatcher'] });
+    testSystem = await sharedSystem();
     operations = describedIn(JSON.parse((await request(null, 'GET', '/openapi.json')).text));
     homes = { A: await home(), B: await home() };
     for (const role of ['owner', 'admin', 'member', 'guest', null] as const) await admit(role);
   });
-  after(() => testSystem.close());
 
   const request = (token: string | null, method: string, path: string, body?: object): Promise<Reply> =>
     testSystem.request(token, method, path, { body });

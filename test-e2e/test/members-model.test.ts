@@ -1,10 +1,11 @@
 import { LIMITS, ROLES, type DeltasReply, type Role } from '@wts/contracts';
 import type { Person, TestSystem } from '@wts/testkit';
-import { eventually, startTestSystem } from '@wts/testkit';
+import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Description } from '../fuzz/description.ts';
+import { sharedSystem } from './shared-system.ts';
 
 /** The roles at the start, so that most commands are not refused for a missing membership. */
 const BEGINNING: readonly (Role | null)[] = ['owner', 'admin', 'guest', null];
@@ -43,13 +44,8 @@ describe('members, invitations and keys', () => {
   const everyone: Person[] = [];
   before(async function () {
     this.timeout(90_000);
-    testSystem = await startTestSystem({
-      label: 'members-model',
-      services: [],
-      overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } },
-    });
+    testSystem = await sharedSystem();
   });
-  after(() => testSystem.close());
 
   async function request<T>(
     token: string,

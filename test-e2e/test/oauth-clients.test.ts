@@ -7,11 +7,12 @@ import { UnauthorizedError as LegacyUnauthorized } from '@modelcontextprotocol/s
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { TestSystem } from '@wts/testkit';
-import { consentTo, eventually, startTestSystem } from '@wts/testkit';
+import { consentTo, eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import * as openid from 'openid-client';
 import { AuthorizationCode } from 'simple-oauth2';
 import { MemoryProvider } from './memory-provider.ts';
+import { sharedSystem } from './shared-system.ts';
 
 const REDIRECT_URI = 'http://127.0.0.1:8977/callback';
 const INFO = { name: 'wts-test', version: '1.0.0' };
@@ -26,9 +27,8 @@ describe('clients of other authors get and use tokens', function () {
   this.timeout(60_000);
   let system: TestSystem;
   before(async () => {
-    system = await startTestSystem({ label: 'oauth-clients', services: ['graph', 'agent'] });
+    system = await sharedSystem();
   });
-  after(() => system.close());
 
   const allow = (asked: URL): Promise<URL> =>
     consentTo({ authUrl: system.authUrl, databaseUrl: system.database.url }, system.userId, asked);

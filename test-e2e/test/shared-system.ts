@@ -1,0 +1,18 @@
+import { startTestSystem, type TestSystem } from '@wts/testkit';
+
+const RATE_LIMITS = '{"graphql": 0, "codes": 0, "codes-address": 0, "keys": 0, "rest": 0, "mcp": 0}';
+
+let opening: Promise<TestSystem> | undefined;
+
+/**
+ * One whole system for all files that only use its public interfaces and make people and workspaces of their own, because
+ * starting one takes seconds. A file that stops a part, changes settings or counts what is there starts its own.
+ */
+export function sharedSystem(): Promise<TestSystem> {
+  opening ??= startTestSystem({ label: 'shared', overrides: { gateway: { RATE_LIMITS } } });
+  return opening;
+}
+
+after(async () => {
+  await (await opening)?.close();
+});
