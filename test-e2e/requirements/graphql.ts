@@ -80,9 +80,16 @@ export const graphql: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'graphql.limit.loop',
+    source: 'Design 8, 14',
+    text: 'No operation holds the event loop for long: new documents and introspections are read one at a time, people in turn, and never for a client that has left; records of large answers are completed in turns of the loop; the long texts that an answer repeats have at most 8 MiB.',
+    home: 'services/graph/src/graphql/long-turns.ts',
+    status: 'kept',
+  },
+  {
     id: 'graphql.limit.bytes',
     source: 'Design 14',
-    text: 'An operation reads at most 32 MiB of records; one that would read more is refused before they are in memory.',
+    text: 'An operation reads at most 32 MiB of records, or 8 MiB where this service parses them; one that would read more is refused before they are in memory.',
     home: 'services/graph/src/store/statements.ts',
     status: 'kept',
   },

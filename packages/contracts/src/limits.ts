@@ -210,7 +210,7 @@ export const LIMITS = {
   /** Records that the lists of one operation may return, and all its objects: about a second of one processor. */
   graphNodesMax: 10_000,
   graphObjectsMax: 50_000,
-  /** What one operation reads from PostgreSQL: ten thousand usual records have a fifth of it. It is in memory until it is sent. */
+  /** What one operation reads from PostgreSQL as text: ten thousand usual records have a fifth of it. It is in memory until it is sent. */
   graphReadBytesMax: 32 * 1024 * 1024,
   /** Clients do not wait longer. */
   graphDeadlineMs: 10_000,

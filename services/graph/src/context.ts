@@ -1,6 +1,7 @@
 import type { Principal } from '@wts/contracts';
 import type { GroupCache, Standby } from '@wts/read-model';
 import type { ServiceClient } from '@wts/service-kit/call';
+import type { LoopTurns } from '@wts/service-kit/fairness';
 import type { Pool } from 'pg';
 import type { AnswerBytes } from './domain/answer-bytes.ts';
 import type { Statements } from './store/statements.ts';
@@ -41,4 +42,6 @@ export interface RequestContext extends Caller {
   readonly reads: Reads;
   readonly writes: Writes;
   readonly charge: Charge;
+  /** Divides the event loop among the people whose large answers are made. */
+  readonly turns: LoopTurns;
 }

@@ -8,6 +8,16 @@ export const GRAPH_LIMITS = {
   introspectionsMax: 8,
   /** Of each; longer ones are made again. The usual one is shorter, and 30,000 descriptions are much longer. */
   introspectionCharsMax: 2 * 1024 * 1024,
+  /** Records of an operation that are completed in one turn of the event loop: with fifty fields each, 20 ms. */
+  objectsAtOnceMax: 500,
+  /** Fields that are completed in one turn of the event loop, for all people together: less than 5 ms. */
+  turnFields: 5_000,
+  /** Long texts of an answer that this service makes: the engine of JSON takes 40 ms for them, and they are in memory several times. */
+  answerCharsMax: 8 * 1024 * 1024,
+  /** What an operation reads whose records this service parses: ten thousand usual records have less. */
+  parsedBytesMax: 8 * 1024 * 1024,
+  /** Requests that wait for their turn to have a new document read; each holds its text. */
+  documentsWaitingMax: 1_000,
   /** Comments stay in memory with their document. */
   commentsMax: 1000,
   /** Longer messages only repeat what the caller sent. */

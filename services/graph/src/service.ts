@@ -4,7 +4,7 @@ import { standbyMetrics } from '@wts/read-model/metrics';
 import { openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import { parseReplaySecrets } from '@wts/service-kit/config';
-import { FairGate } from '@wts/service-kit/fairness';
+import { Contention, FairGate, LoopTurns } from '@wts/service-kit/fairness';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { checkPostgres, openPostgres } from '@wts/service-kit/postgres';
 import type { PostgresOptions } from '@wts/service-kit/postgres';
@@ -15,6 +15,7 @@ import type { Context } from './context.ts';
 import { Answers } from './domain/answer-bytes.ts';
 import { Documents } from './graphql/documents.ts';
 import { readAllowedDocuments } from './graphql/allowed-documents.ts';
+import { LongTurns } from './graphql/long-turns.ts';
 import { SCHEMA } from './graphql/schema.ts';
 import { mountGraphql } from './http/graphql.ts';
 import { mountSchema } from './http/schema.ts';
@@ -59,7 +60,16 @@ export const graphService: ServiceDefinition<Config> = {
     operations.watchAnswers(answers);
     const app = createApp(kit);
     const { deadlineMs } = config;
-    mountGraphql(app, { context, schema: SCHEMA, documents, answers, metrics: operations, deadlineMs });
+    mountGraphql(app, {
+      context,
+      schema: SCHEMA,
+      documents,
+      answers,
+      turns: new LoopTurns(new Contention(kit.networks.of), GRAPH_LIMITS.turnFields),
+      longTurns: new LongTurns(kit.networks.of),
+      metrics: operations,
+      deadlineMs,
+    });
     mountSchema(app);
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };

@@ -13,6 +13,8 @@ import { fieldsOf } from '../src/graphql/types/names.ts';
 import { Reads } from '../src/queries/reads.ts';
 import { Records } from './records.ts';
 
+/** Executed by graphql-js in one turn, and charged nothing. */
+const FREE = { cost: { nodes: 0, objects: 0 }, read: () => undefined, refusalOfText: () => null, text: () => true };
 const bytesOf = (): AnswerBytes => new Answers().open('test');
 
 /** Names like those that a statement has for its own rows and columns: an answer may have them too. */
@@ -111,7 +113,7 @@ describe('a direct answer', function () {
     const contextOf = (): RequestContext => {
       const principal = { userId: me, scopes: ['read' as const], credential: { kind: 'jwt' as const, id: 'test' } };
       const caller = { principal, requestId: 'test', signal: new AbortController().signal, bytes: bytesOf() };
-      return { ...caller, reads: new Reads(records.context, caller) } as unknown as RequestContext;
+      return { ...caller, reads: new Reads(records.context, caller), charge: FREE } as unknown as RequestContext;
     };
     const contextValue = contextOf();
     const validated = validateExecutionArgs({ schema: SCHEMA, document, contextValue, variableValues: variables });
@@ -172,7 +174,11 @@ describe('a direct answer', function () {
       const document = parse(query);
       const principal = { userId: me, scopes: ['read' as const], credential: { kind: 'jwt' as const, id: 'test' } };
       const caller = { principal, requestId: 'test', signal: new AbortController().signal, bytes: bytesOf() };
-      const contextValue = { ...caller, reads: new Reads(records.context, caller) } as unknown as RequestContext;
+      const contextValue = {
+        ...caller,
+        reads: new Reads(records.context, caller),
+        charge: FREE,
+      } as unknown as RequestContext;
       const validated = validateExecutionArgs({ schema: SCHEMA, document, contextValue });
       assert.ok('operation' in validated);
       const plan = directPlanOf(validated);
@@ -252,7 +258,11 @@ describe('a direct answer', function () {
           return Promise.reject(error);
         };
         const caller = { principal, requestId: 'test', signal: new AbortController().signal, bytes: bytesOf() };
-        const context = { ...caller, reads: new Reads(records.context, caller) } as unknown as RequestContext;
+        const context = {
+          ...caller,
+          reads: new Reads(records.context, caller),
+          charge: FREE,
+        } as unknown as RequestContext;
         const document = parse('{ tasks { nodes { id } } }');
         const validated = validateExecutionArgs({ schema: SCHEMA, document, contextValue: context });
         const { data, result } = await runOperation({ validated, context } as unknown as PreparedOperation);

@@ -1,6 +1,6 @@
 import { buildRecord, layoutOf, modelNamed, readInsert, type RecordOf, type Model } from '@wts/models';
 import { GroupCache } from '@wts/read-model';
-import { FairGate } from '@wts/service-kit/fairness';
+import { Contention, FairGate, LoopTurns } from '@wts/service-kit/fairness';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
 import type { Principal } from '@wts/contracts';
 import assert from 'node:assert/strict';
@@ -12,6 +12,7 @@ import { Answers } from '../src/domain/answer-bytes.ts';
 import { Documents, type Document } from '../src/graphql/documents.ts';
 import { Charge } from '../src/graphql/rules/cost.ts';
 import { SCHEMA } from '../src/graphql/schema.ts';
+import { GRAPH_LIMITS } from '../src/limits.ts';
 import { Reads } from '../src/queries/reads.ts';
 import { Statements } from '../src/store/statements.ts';
 
@@ -154,7 +155,8 @@ export class Records implements AsyncDisposable {
     const { ast, operations } = document;
     const [operation = assert.fail('an operation')] = operations;
     const charge = new Charge(operation.cost, variables);
-    const contextValue = { ...caller, reads, charge } as unknown as RequestContext;
+    const turns = new LoopTurns(new Contention(), GRAPH_LIMITS.turnFields);
+    const contextValue = { ...caller, reads, charge, turns } as unknown as RequestContext;
     const result = await execute({
       schema: SCHEMA,
       document: ast,

@@ -7,4 +7,5 @@ export { FairQueue } from './fair-queue.ts';
 export type { QueueEntry } from './fair-queue.ts';
 export { FairQuota } from './fair-quota.ts';
 export type { QuotaHold } from './fair-quota.ts';
+export { LoopTurns } from './loop-turns.ts';
 export { mayTakeMore } from './may-take-more.ts';

@@ -67,13 +67,9 @@ export class AnswerBytes implements Disposable {
     return this.#refusal;
   }
 
-  get isTooMuch(): boolean {
-    return this.#bytes > LIMITS.graphReadBytesMax;
-  }
-
-  /** Counts what was received from PostgreSQL. False when the rest must not be. */
-  add(bytes: number): boolean {
-    return this.resize(this.#bytes + bytes) && !this.isTooMuch;
+  /** Counts what was received from PostgreSQL. False when it is too much, so that the rest must not be. */
+  add(bytes: number, bytesMax: number): boolean {
+    return this.resize(this.#bytes + bytes) && this.#bytes <= bytesMax;
   }
 
   /** Sets what it takes in all. False when this person may not have so much; the request is then refused. */

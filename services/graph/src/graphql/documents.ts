@@ -7,7 +7,7 @@ import { GRAPH_LIMITS } from '../limits.ts';
 import { graphError, short } from './errors.ts';
 import { planCost } from './rules/cost.ts';
 import type { CostPlan } from './rules/cost.ts';
-import { refusalOfIntrospection } from './rules/introspection.ts';
+import { introspectionOf } from './rules/introspection.ts';
 import { refusalOf } from './rules/structure.ts';
 import { VALIDATION_RULES } from './rules/values.ts';
 
@@ -23,6 +23,8 @@ export interface Document {
   readonly text: string;
   readonly ast: DocumentNode;
   readonly operations: readonly Operation[];
+  /** Whether it reads the schema, which graphql-js does in one turn of the event loop. */
+  readonly introspects: boolean;
 }
 
 /** One of the two is there, or both. */
@@ -69,6 +71,12 @@ export class Documents {
   /** Memory of the documents, about. */
   get bytes(): number {
     return this.#usedOnce.bytes + this.#used.bytes;
+  }
+
+  /** Whether `find` would neither parse nor validate. */
+  isKnown({ text, hash }: DocumentRequest): boolean {
+    const own = (hash === null ? undefined : this.#options.allowed?.get(hash)) ?? text;
+    return own === null || this.#used.has(own) || this.#usedOnce.has(own);
   }
 
   /** The document of a request, or why there is none. */
@@ -127,9 +135,10 @@ export class Documents {
     if (refusal !== null) return { errors: [refusal] };
     const errors = validated(schema, ast);
     if (errors.length > 0) return { errors };
-    const tooMuch = refusalOfIntrospection(schema, ast);
-    if (tooMuch !== null) return { errors: [tooMuch] };
-    return { document: { text, ast, operations: operationsOf(schema, ast) } };
+    const introspection = introspectionOf(schema, ast);
+    if (introspection.refusal !== null) return { errors: [introspection.refusal] };
+    const { introspects } = introspection;
+    return { document: { text, ast, operations: operationsOf(schema, ast), introspects } };
   }
 }
 
@@ -209,6 +218,10 @@ class BoundedDocuments {
     this.#byText.delete(text);
     this.#byText.set(text, entry);
     return entry.document;
+  }
+
+  has(text: string): boolean {
+    return this.#byText.has(text);
   }
 
   withHash(hash: string): Document | undefined {

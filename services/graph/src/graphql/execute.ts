@@ -3,7 +3,13 @@ import { LIMITS } from '@wts/contracts';
 import type { Fault } from '@wts/contracts';
 import { toFault } from '@wts/service-kit/http';
 import { executeRootSelectionSet, GraphQLError, validateExecutionArgs } from 'graphql';
-import type { ExecutionResult, GraphQLSchema, OperationDefinitionNode, ValidatedExecutionArgs } from 'graphql';
+import type {
+  ExecutionResult,
+  GraphQLFieldResolver,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  ValidatedExecutionArgs,
+} from 'graphql';
 import type { RequestContext } from '../context.ts';
 import { GRAPH_LIMITS } from '../limits.ts';
 import { answerDirectly, directPlanOf } from './direct.ts';
@@ -14,6 +20,7 @@ import type { GraphErrorCode } from './errors.ts';
 import { Charge } from './rules/cost.ts';
 import type { Cost } from './rules/cost.ts';
 import { isIntrospection } from './rules/introspection.ts';
+import { selectedField } from './selected-field.ts';
 
 /** What a request asks for, besides its document. */
 export interface OperationRequest {
@@ -51,6 +58,7 @@ export function prepareOperation(
     operationName,
     variableValues: variables,
     abortSignal: caller.signal,
+    fieldResolver: selectedField as GraphQLFieldResolver<unknown, unknown>,
   });
   if (!('schema' in validated)) return validated.map(asWrongInput);
   const charge = new Charge(operation.cost, validated.variableValues.coerced);
@@ -95,6 +103,7 @@ export async function runOperation({ validated, context }: PreparedOperation): P
   const { requestId, signal } = context;
   let result: ExecutionResult;
   try {
+    signal.throwIfAborted();
     const plan = directPlanOf(validated);
     const data =
       plan === null
@@ -102,6 +111,8 @@ export async function runOperation({ validated, context }: PreparedOperation): P
         : await answerDirectly(plan, validated, context);
     if (data !== null) return { data, result: {}, fault: null, codes: [] };
     result = await executeRootSelectionSet(validated);
+    const tooLong = context.charge.refusalOfText();
+    if (tooLong !== null) result = { data: null, errors: [tooLong] };
   } catch (error) {
     // The signal aborted, so parts of the data are missing: none is sent.
     const reason: unknown = signal.aborted ? signal.reason : error;

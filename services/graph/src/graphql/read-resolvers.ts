@@ -171,6 +171,8 @@ export const READ_RESOLVERS: Resolvers = {
   ...SCALAR_RESOLVERS,
   ...Object.fromEntries(MODELS.map((model) => [model.name, relationResolvers(model)])),
   HistoryEntry: {
+    data: ({ data }: HistoryEntry, _given: object, { charge }: RequestContext) =>
+      charge.text(JSON.stringify(data).length) ? data : {},
     actor: ({ actorId }: HistoryEntry, _given: object, { reads }: RequestContext, info: GraphQLResolveInfo) =>
       reads.byId(User, actorId, wantsOf(info)),
   },

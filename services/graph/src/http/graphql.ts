@@ -2,9 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Fault, graphqlApi, SYNC_ID_PATTERN } from '@wts/contracts';
 import { noteRequest, sendBytes, sendText } from '@wts/service-kit/http';
 import type { Call } from '@wts/service-kit/routes';
+import type { LoopTurns } from '@wts/service-kit/fairness';
 import { mountStream } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
-import type { ExecutionArgs, ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
+import { GraphQLError, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createHandler, type Handler } from 'graphql-http';
 import { writesOf } from '../commands/writes.ts';
 import type { Caller, Context } from '../context.ts';
@@ -12,7 +13,8 @@ import type { AnswerBytes, Answers } from '../domain/answer-bytes.ts';
 import type { Documents } from '../graphql/documents.ts';
 import type { GraphErrorCode } from '../graphql/errors.ts';
 import { codesOf, costShown, prepareOperation, runOperation, withRequestId } from '../graphql/execute.ts';
-import type { PreparedOperation } from '../graphql/execute.ts';
+import type { Outcome, PreparedOperation } from '../graphql/execute.ts';
+import type { LongTurns } from '../graphql/long-turns.ts';
 import { GRAPH_LIMITS } from '../limits.ts';
 import type { OperationMetrics } from '../metrics.ts';
 import { readsOf } from '../queries/reads.ts';
@@ -23,6 +25,8 @@ interface GraphqlOptions {
   readonly schema: GraphQLSchema;
   readonly documents: Documents;
   readonly answers: Answers;
+  readonly turns: LoopTurns;
+  readonly longTurns: LongTurns;
   readonly metrics: OperationMetrics;
   readonly deadlineMs: number;
 }
@@ -42,6 +46,7 @@ interface Exchange {
 interface Execution extends ExecutionArgs {
   readonly contextValue: undefined;
   readonly prepared: PreparedOperation;
+  readonly introspects: boolean;
   readonly exchange: Exchange;
 }
 
@@ -52,12 +57,12 @@ interface Execution extends ExecutionArgs {
  * Keeps graphql.post.answer, graphql.post.audits.
  */
 export function mountGraphql(router: IRouter, options: GraphqlOptions): void {
-  const { answers } = options;
+  const { answers, longTurns } = options;
   const handle = createHandler<Exchange>({
     // The contract has checked the body. The document may be known by its hash only.
     parseRequestParams: ({ raw }) => ({ query: raw.call.body.query ?? '' }),
     onSubscribe: ({ raw }) => prepare(options, raw),
-    execute: (args) => execute(args as Execution),
+    execute: (args) => execute(longTurns, args as Execution),
   });
   mountStream(router, graphqlApi.query, async (call) => {
     const { req, res, principal, body } = call;
@@ -127,32 +132,49 @@ function faultOf(status: number): Fault {
   return new Fault('internal', { cause: new Error(`graphql-http answered ${status} without a body`) });
 }
 
-function prepare(
-  { context, schema, documents, deadlineMs }: GraphqlOptions,
+async function prepare(
+  { context, schema, documents, turns, longTurns, deadlineMs }: GraphqlOptions,
   exchange: Exchange,
-): Execution | readonly GraphQLError[] {
+): Promise<Execution | readonly GraphQLError[]> {
   const { call, bytes } = exchange;
   const { principal, requestId, body, req, res } = call;
   const refuse = (errors: readonly GraphQLError[]): readonly GraphQLError[] => {
     exchange.codes = codesOf(errors);
     return withRequestId(errors, requestId);
   };
-  const document = documents.find({ text: body.query ?? null, hash: hashOf(body.extensions) });
-  if (!('ast' in document)) return refuse(document);
   const signal = signalOf(res, deadlineMs);
+  const wanted = { text: body.query ?? null, hash: hashOf(body.extensions) };
+  const document = documents.isKnown(wanted)
+    ? documents.find(wanted)
+    : await longTurns.run(principal.userId, signal, () => documents.find(wanted)).catch(errorsOf);
+  if (!('ast' in document)) return refuse(document);
   const caller: Caller = { principal, requestId, signal, bytes, ...positionOf(req.headers) };
   const reads = readsOf(context, caller);
-  const request = { ...caller, reads, writes: writesOf(context, caller, reads) };
+  const request = { ...caller, turns, reads, writes: writesOf(context, caller, reads) };
   // Some clients send an empty name for none.
   const operationName = body.operationName === '' ? null : (body.operationName ?? null);
   const prepared = prepareOperation(schema, document, { operationName, variables: body.variables ?? {} }, request);
   if (!('validated' in prepared)) return refuse(prepared);
   exchange.operation = prepared;
-  return { schema, document: document.ast, operationName, contextValue: undefined, prepared, exchange };
+  const { ast, introspects } = document;
+  return { schema, document: ast, operationName, contextValue: undefined, prepared, introspects, exchange };
 }
 
-async function execute({ exchange, prepared }: Execution): Promise<ExecutionResult> {
-  const { data, result, fault, codes } = await runOperation(prepared);
+/** At the deadline of a request, which is an error of the operation. */
+function errorsOf(reason: unknown): readonly GraphQLError[] {
+  if (reason instanceof GraphQLError) return [reason];
+  throw reason;
+}
+
+async function execute(longTurns: LongTurns, { exchange, prepared, introspects }: Execution): Promise<ExecutionResult> {
+  const { principal, signal } = prepared.context;
+  const run = (): Promise<Outcome> => runOperation(prepared);
+  const running = introspects ? longTurns.run(principal.userId, signal, run) : run();
+  const { data, result, fault, codes } = await running.catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+    // It is over before it began, and its outcome says so.
+    return run();
+  });
   exchange.fault = fault;
   exchange.codes = codes;
   const showsCost = exchange.call.req.headers[COST_HEADER] !== undefined;

@@ -71,6 +71,7 @@ export class Reads {
   readonly #context: Context;
   #reached: bigint;
   #ready: Promise<Ready> | null = null;
+  readonly #handOuts = new HandOuts();
   /** By model, or by field of the query. */
   readonly #loaders = new Map<unknown, unknown>();
   readonly #found = new Map<Model, Map<string, Found | null>>();
@@ -142,6 +143,14 @@ export class Reads {
     return known;
   }
 
+  /**
+   * Until it is disposed of, records are handed out whose fields may read others. What these read is read together with what those
+   * of the other lists of their level read, in one statement, when the last list of them has been handed out.
+   */
+  handOut(): Disposable {
+    return this.#handOuts.begin();
+  }
+
   /** A record of any model. */
   async node(id: string, wants: Wants): Promise<Found | null> {
     if (!isUuid(id)) throw new Fault('validation_failed', { message: 'An id is a UUID' });
@@ -207,12 +216,12 @@ export class Reads {
         const found = await this.read((sql) => pagesStatement(connection, parentsOf(records), sql));
         return this.#pages(connection, found);
       },
-      { cacheKeyFn },
+      { cacheKeyFn, ...this.#handOuts.options },
     );
     const totals = new DataLoader(
       async (records: readonly Found[]) =>
         (await this.read((sql) => totalsStatement(connection, parentsOf(records), sql))) as readonly number[],
-      { cacheKeyFn },
+      { cacheKeyFn, ...this.#handOuts.options },
     );
     return { connection, page: (parent) => pages.load(parent), total: (parent) => totals.load(parent) };
   }
@@ -220,7 +229,7 @@ export class Reads {
   #loader<T>(key: unknown, batch: (ids: readonly string[]) => Promise<readonly T[]>): DataLoader<string, T> {
     const known = this.#loaders.get(key) as DataLoader<string, T> | undefined;
     if (known !== undefined) return known;
-    const loader = new DataLoader<string, T>(batch);
+    const loader = new DataLoader<string, T>(batch, this.#handOuts.options);
     this.#loaders.set(key, loader);
     return loader;
   }
@@ -310,6 +319,35 @@ export class Reads {
     };
     return { query } as unknown as Queryable;
   }
+}
+
+/** Lists whose records are being handed out in several turns of the event loop. */
+class HandOuts {
+  #running = 0;
+  #batches: (() => void)[] = [];
+  /** Of loaders: a batch has what is asked for in one turn, and in all turns of the lists that are being handed out. */
+  readonly options = {
+    batchScheduleFn: (dispatch: () => void): void => {
+      if (this.#running > 0) this.#batches.push(dispatch);
+      else afterTurn(dispatch);
+    },
+  };
+
+  begin(): Disposable {
+    this.#running += 1;
+    return {
+      [Symbol.dispose]: () => {
+        this.#running -= 1;
+        if (this.#running > 0) return;
+        for (const dispatch of this.#batches.splice(0)) afterTurn(dispatch);
+      },
+    };
+  }
+}
+
+/** When everything that is ready has run, as the loaders themselves do it. */
+function afterTurn(dispatch: () => void): void {
+  void Promise.resolve().then(() => process.nextTick(dispatch));
 }
 
 export function readsOf(context: Context, caller: Caller): Reads {

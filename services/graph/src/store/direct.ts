@@ -54,6 +54,7 @@ export type PageInfoPart = { readonly as: string } & (
 
 /** A connection as text: `{"nodes": [...]}`. */
 export function directConnectionStatement(tree: ConnectionTree, variables: unknown, sql: StatementWriter): Statement {
+  sql.isText = true;
   return sql.finish(`select ${new Writer(sql, variables).connectionText(tree)} as found`);
 }
 
@@ -64,6 +65,7 @@ export function directRecordStatement(
   sql: StatementWriter,
 ): Statement {
   const found = new Writer(sql, variables).byId(tree, sql.add(id, 'uuid'));
+  sql.isText = true;
   return sql.finish(`select coalesce(${found}::text, 'null') as found`);
 }
 

@@ -14,6 +14,8 @@ export interface Statement {
   readonly values: readonly unknown[];
   /** True when the best plan depends on the values, so that PostgreSQL may plan it for each request. */
   readonly isPlannedByValues: boolean;
+  /** True when it returns a text that is sent as it is, so that this process does not parse it. */
+  readonly isText?: boolean;
 }
 
 /** With more groups, statements look them up in a hash table instead of a list. */
@@ -34,6 +36,7 @@ export class StatementWriter {
   readonly hasFewGroups: boolean;
   /** Set by a condition for which the best plan depends on its values, such as a range that may have one record or all. */
   isPlannedByValues = false;
+  isText = false;
   readonly #values: unknown[] = [];
   #groups: string | undefined;
 
@@ -96,6 +99,7 @@ export class StatementWriter {
         : text,
       values: this.#values,
       isPlannedByValues: this.isPlannedByValues,
+      isText: this.isText,
     };
   }
 

@@ -32,8 +32,13 @@ describe('the statements of a request', function () {
   });
 
   const { signal } = new AbortController();
-  const sizeOf = async (bytes: AnswerBytes, mebibytes: number): Promise<number | undefined> => {
-    const query = { text: `select repeat('x', $1::int) as text`, values: [mebibytes * MIB], isPlannedByValues: false };
+  const sizeOf = async (bytes: AnswerBytes, mebibytes: number, { isText = true } = {}): Promise<number | undefined> => {
+    const query = {
+      text: `select repeat('x', $1::int) as text`,
+      values: [mebibytes * MIB],
+      isPlannedByValues: false,
+      isText,
+    };
     return (await statements.rows<{ text: string }>({ principal, signal, bytes }, pool, query))[0]?.text.length;
   };
 
@@ -53,6 +58,8 @@ describe('the statements of a request', function () {
       throw refusal.reason;
     }, code);
     assert.equal(await sizeOf(open(), 31), 31 * MIB);
+    await assert.rejects(sizeOf(open(), 9, { isText: false }), code);
+    assert.equal(await sizeOf(open(), 7, { isText: false }), 7 * MIB);
   });
 
   it('end in PostgreSQL when the request ends, and its connection serves others [graphql.limit.deadline]', async () => {

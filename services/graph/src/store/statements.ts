@@ -5,6 +5,7 @@ import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import type { Caller } from '../context.ts';
 import type { AnswerBytes } from '../domain/answer-bytes.ts';
 import { graphError } from '../graphql/errors.ts';
+import { GRAPH_LIMITS } from '../limits.ts';
 import type { Statement } from './statement.ts';
 import { StatementNames } from './statement-names.ts';
 
@@ -45,9 +46,10 @@ export class Statements {
   async #run<Row extends QueryResultRow>(
     { pool, cancelPool }: Server,
     { signal, bytes }: Pick<Caller, 'signal' | 'bytes'>,
-    { text, values, isPlannedByValues }: Statement,
+    { text, values, isPlannedByValues, isText = false }: Statement,
   ): Promise<Row[]> {
-    if (!bytes.add(0)) throw tooManyBytes(bytes);
+    const bytesMax = isText ? LIMITS.graphReadBytesMax : GRAPH_LIMITS.parsedBytesMax;
+    if (!bytes.add(0, bytesMax)) throw tooManyBytes(bytes, bytesMax);
     const name = this.#names.nameOf(text);
     // The driver does not change them.
     const query = { text, values: values as unknown[], ...(name === undefined ? {} : { name }) };
@@ -55,7 +57,7 @@ export class Statements {
     const isCurrent = this.#names.isCurrent(client);
     let cancelled: Promise<unknown> | undefined;
     let broken: Error | undefined;
-    using reading = countBytes(client, bytes);
+    using reading = countBytes(client, bytes, bytesMax);
     const onAbort = (): void => {
       cancelled = cancel(cancelPool, client);
     };
@@ -75,7 +77,7 @@ export class Statements {
     } catch (error) {
       if (reading.isTooMuch) {
         broken = error as Error;
-        throw tooManyBytes(bytes);
+        throw tooManyBytes(bytes, bytesMax);
       }
       if (isOfConnection(error)) broken = error as Error;
       throw signal.aborted ? signal.reason : error;
@@ -129,7 +131,7 @@ interface Reading extends Disposable {
  * Counts what the server sends, with that of the other statements of the request, and closes the connection when it is too much,
  * because the driver collects a whole row before it gives anything of it.
  */
-function countBytes(client: PoolClient, bytes: AnswerBytes): Reading {
+function countBytes(client: PoolClient, bytes: AnswerBytes, bytesMax: number): Reading {
   // Not in the types of the driver.
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
   let counted = stream.bytesRead;
@@ -137,7 +139,7 @@ function countBytes(client: PoolClient, bytes: AnswerBytes): Reading {
   const count = (): void => {
     const more = stream.bytesRead - counted;
     counted = stream.bytesRead;
-    if (isTooMuch || bytes.add(more)) return;
+    if (isTooMuch || bytes.add(more, bytesMax)) return;
     isTooMuch = true;
     stream.destroy();
   };
@@ -150,9 +152,9 @@ function countBytes(client: PoolClient, bytes: AnswerBytes): Reading {
   };
 }
 
-function tooManyBytes({ refusal }: AnswerBytes): Error {
+function tooManyBytes({ refusal }: AnswerBytes, bytesMax: number): Error {
   if (refusal !== null) return refusal;
-  const mebibytes = LIMITS.graphReadBytesMax / 1024 / 1024;
+  const mebibytes = bytesMax / 1024 / 1024;
   const message = `The records of this operation are larger than ${mebibytes} MiB. Ask for fewer of them, or for fewer long texts.`;
   return graphError('COMPLEXITY_LIMIT_EXCEEDED', message);
 }

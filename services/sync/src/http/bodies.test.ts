@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { Fault, LIMITS } from '@wts/contracts';
 import { Registry } from 'prom-client';
-import { LoopTurns } from '../fairness/loop-turns.ts';
-import { Contention } from '@wts/service-kit/fairness';
+import { Contention, LoopTurns } from '@wts/service-kit/fairness';
 import { waitMetrics } from '../metrics.ts';
 import { Bodies } from './bodies.ts';
 

@@ -1,7 +1,6 @@
 import { randomRetryAfterSeconds, Fault, LIMITS } from '@wts/contracts';
 import type { BodyAdmission } from '@wts/service-kit/http';
-import { FairGate, FairQuota } from '@wts/service-kit/fairness';
-import type { LoopTurns } from '../fairness/loop-turns.ts';
+import { FairGate, FairQuota, type LoopTurns } from '@wts/service-kit/fairness';
 import type { WaitMetrics } from '../metrics.ts';
 
 /** How fast the event loop receives, garbage collection included. */

@@ -3,7 +3,7 @@ import { sendInPieces } from '@wts/service-kit/http';
 import { mountStream } from '@wts/service-kit/routes';
 import type { Router } from 'express';
 import type { Pages } from '../deltas/pages.ts';
-import type { LoopTurns } from '../fairness/loop-turns.ts';
+import type { LoopTurns } from '@wts/service-kit/fairness';
 import { clampLimit } from '../deltas/read-deltas.ts';
 
 /** GET /sync/deltas. A request with `syncGroups`, even an empty one, gets letters by default. Keeps sync.deltas.answer. */

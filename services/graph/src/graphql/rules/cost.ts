@@ -11,6 +11,7 @@ import type {
   SelectionSetNode,
   ValueNode,
 } from 'graphql';
+import { GRAPH_LIMITS } from '../../limits.ts';
 import { graphError } from '../errors.ts';
 
 export interface Cost {
@@ -263,6 +264,7 @@ export class Charge {
   readonly #plan: CostPlan;
   readonly #variables: Variables;
   #cost: Cost;
+  #chars = 0;
 
   constructor(plan: CostPlan, variables: Variables) {
     this.#plan = plan;
@@ -277,6 +279,20 @@ export class Charge {
   /** Why the operation does not run, or does not go on; null when it may. */
   refusal(): GraphQLError | null {
     return refusalOfCost(this.#plan, this.#variables, this.#cost);
+  }
+
+  /** Charges a text of the answer. False when the answer is too long. */
+  text(chars: number): boolean {
+    this.#chars += chars;
+    return this.#chars <= GRAPH_LIMITS.answerCharsMax;
+  }
+
+  /** Why the answer is not sent; null when it may be. */
+  refusalOfText(): GraphQLError | null {
+    if (this.text(0)) return null;
+    const mebibytes = GRAPH_LIMITS.answerCharsMax / 1024 / 1024;
+    const message = `The answer has more than ${mebibytes} MiB of text. Ask for fewer records, or for fewer long texts.`;
+    return graphError('COMPLEXITY_LIMIT_EXCEEDED', message);
   }
 
   /** Charges a list that was read and had been charged as one record. Throws when it is too much to read what is selected of it. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { getIntrospectionQuery, parse, validate } from 'graphql';
 import { SCHEMA } from '../schema.ts';
-import { refusalOfIntrospection } from './introspection.ts';
+import { introspectionOf } from './introspection.ts';
 
 function refusal(text: string): string | undefined {
   const ast = parse(text);
   assert.deepEqual(validate(SCHEMA, ast), []);
-  return refusalOfIntrospection(SCHEMA, ast)?.message;
+  return introspectionOf(SCHEMA, ast).refusal?.message;
 }
 
 const ALL = getIntrospectionQuery({ specifiedByUrl: true, directiveIsRepeatable: true, inputValueDeprecation: true });

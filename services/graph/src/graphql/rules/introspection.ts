@@ -20,12 +20,19 @@ const ROOTS: ReadonlyMap<string, Field> = new Map([
   ['__type', TypeMetaFieldDef],
 ]);
 
+interface Introspection {
+  readonly introspects: boolean;
+  /** Why the document reads too much of the schema; null when it does not. */
+  readonly refusal: GraphQLError | null;
+}
+
 /**
- * Why a valid document reads too much of the schema; null when it does not. graphql-js answers introspection in one turn of the event
+ * What a valid document reads of the schema. graphql-js answers introspection in one turn of the event
  * loop, which no signal ends, and a kilobyte of fragments can ask for millions of fields. So the fields of the answer are counted
  * before, with the schema itself, and a selection of the same part of the schema once. Keeps graphql.limit.introspection.
  */
-export function refusalOfIntrospection(schema: GraphQLSchema, { definitions }: DocumentNode): GraphQLError | null {
+export function introspectionOf(schema: GraphQLSchema, { definitions }: DocumentNode): Introspection {
+  let introspects = false;
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const one of definitions) if (one.kind === Kind.FRAGMENT_DEFINITION) fragments.set(one.name.value, one);
   // One for all operations, because otherwise a document of hundreds that share fragments takes as many times as long.
@@ -33,14 +40,15 @@ export function refusalOfIntrospection(schema: GraphQLSchema, { definitions }: D
   for (const definition of definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
     const roots = fieldsOf(definition.selectionSet, fragments).filter(({ name }) => ROOTS.has(name.value));
+    introspects ||= roots.length > 0;
     const fields = roots.reduce((sum, root) => sum + counter.root(root), 0);
     const { introspectionFieldsMax: max } = GRAPH_LIMITS;
     if (fields > max) {
       const message = `The introspection has more than ${max} fields. Ask for parts of the schema in several requests, or read /graphql/schema.graphql.`;
-      return graphError('COMPLEXITY_LIMIT_EXCEEDED', message);
+      return { introspects, refusal: graphError('COMPLEXITY_LIMIT_EXCEEDED', message) };
     }
   }
-  return null;
+  return { introspects, refusal: null };
 }
 
 /** Whether an operation reads nothing but the schema, and always the same of it. */

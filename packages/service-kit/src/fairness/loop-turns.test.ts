@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Contention } from './contention.ts';
 import { LoopTurns } from './loop-turns.ts';
-import { Contention } from '@wts/service-kit/fairness';
 
 const PIECE = 10;
 
