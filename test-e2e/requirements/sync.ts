@@ -248,6 +248,20 @@ export const sync: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'sync.private-project.moves',
+    source: 'Design 4',
+    text: 'Into a private project, a task is moved only by its creator, the creator or lead of the project it is in, or who manages the workspace.',
+    home: 'services/sync/src/commit/permissions.ts',
+    status: 'kept',
+  },
+  {
+    id: 'sync.private-project.deletion',
+    source: 'Design 4',
+    text: 'A private project is deleted only by its creator, its lead, or one of its members who manages the workspace.',
+    home: 'services/sync/src/commit/permissions.ts',
+    status: 'kept',
+  },
+  {
     id: 'sync.private-project.keepers',
     source: 'Design 4',
     text: 'Who created and who leads a private project is inside, as long as they are in the workspace; so is who makes it private.',

@@ -20,7 +20,8 @@ export type Audience =
  * for `manage`, `contribute`, `own` and `anyone`.
  *
  * `service`: only other services, which check it · `author`: the person who wrote it · `author_or_manage` · `self`: the person it is
- * about · `self_or_manage` · `project`: managers, and the creator and the lead of the project · `self_or_project`
+ * about · `self_or_manage` · `project`: managers, and the creator and the lead of the project
+ * · `project_if_private`: the same for a private project, else `contribute` · `self_or_project`
  */
 export type ModelPermission =
   | 'service'
@@ -33,6 +34,7 @@ export type ModelPermission =
   | 'self'
   | 'self_or_manage'
   | 'project'
+  | 'project_if_private'
   | 'self_or_project';
 
 type DeclaredFields = Readonly<Record<string, Field>>;

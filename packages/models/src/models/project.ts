@@ -8,7 +8,7 @@ export const Project = model({
   audience: { kind: 'project', field: 'id' },
   archivable: true,
   event: 'project',
-  permissions: { insert: 'contribute', update: 'contribute', delete: 'contribute' },
+  permissions: { insert: 'contribute', update: 'contribute', delete: 'project_if_private' },
   // Not unique in the whole workspace: a refused key would reveal a private project.
   unique: [['groupId', 'key']],
   owners: ['creatorId', 'leadId'],

@@ -21,7 +21,10 @@ export const Task = model({
     ),
     title: text({ min: 1, max: 500 }, { doc: 'Title.' }),
     description: text({ max: 50_000 }, { doc: 'Markdown.', nullable: true }),
-    projectId: reference('Project', 'delete', { doc: 'The project it belongs to.', nullable: true }),
+    projectId: reference('Project', 'delete', {
+      doc: 'The project it belongs to. Into a private project only its creator, the creator and the lead of its project, and owners and admins move it.',
+      nullable: true,
+    }),
     teamId: reference('Team', 'clear', { doc: 'The team it belongs to.', nullable: true }),
     assigneeId: reference('User', 'keep', {
       doc: 'The person who does it, who must be a member of the workspace.',

@@ -15,7 +15,7 @@ import type { DecisionState } from './decision-state.ts';
 import { effectOf, ensureMembers, insertRow, moveRow, updateRow } from './effects.ts';
 import { checkKeys } from './keys.ts';
 import { locationOf, notFound } from './location.ts';
-import { belongsTo, forbidden, permit, permitFields, permitInsert, permitScope } from './permissions.ts';
+import { belongsTo, forbidden, permit, permitFields, permitInsert, permitMove, permitScope } from './permissions.ts';
 import { checkReferences } from './references.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { checkGroupId, checkMembership, derive } from './rules.ts';
@@ -124,6 +124,7 @@ function update(state: DecisionState, unit: Unit, row: Row, mutation: Mutation):
   if (changed.length === 0 && location.groupId === row.groupId) return unchanged(state, row);
   const next = rowOf(model, location, buildRecord(model, row.id, merged, { ...row.record, updatedAt: now }));
   const refusal =
+    permitMove(state, unit, row, next) ??
     checkReferences(state, unit, next, { fields: changed, before: row.record }) ??
     checkMembership(state, unit, row, next) ??
     checkKeys(state, row, next);

@@ -113,7 +113,7 @@ export function permitInsert(state: DecisionState, unit: Unit, draft: Row): Refu
 
 /**
  * Refuses a change or a deletion that the caller's role does not allow. A record that the caller may not see is not found.
- * Keeps sync.mutate.roles and sync.mutate.outsider.
+ * Keeps sync.mutate.roles, sync.mutate.outsider and sync.private-project.deletion.
  */
 export function permit(state: DecisionState, unit: Unit, row: Row, action: 'update' | 'delete'): Refusal | null {
   if (unit.authority === 'service') return null;
@@ -147,6 +147,28 @@ export function permitFields(state: DecisionState, unit: Unit, row: Row, changed
   return null;
 }
 
+/**
+ * Refuses to move a task into a private project, where others no longer see it, for whom does not decide about it: being assigned
+ * does not count, because members assign themselves. The task before the change counts. Keeps sync.private-project.moves.
+ */
+export function permitMove(state: DecisionState, unit: Unit, row: Row, after: Row): Refusal | null {
+  if (unit.authority === 'service' || !isOf(row, Task) || !isOf(after, Task)) return null;
+  if (after.groupId === after.workspaceId || row.record.projectId === after.record.projectId) return null;
+  const { userId } = unit.principal;
+  const role = callerRole(state, unit, row);
+  const decides =
+    role !== null &&
+    (can(role, 'manage') ||
+      row.record.creatorId === userId ||
+      (row.record.projectId !== null && ownsProject(state, row, role, userId)));
+  return decides
+    ? null
+    : refuse(
+        'forbidden',
+        'Only its creator, the creator and the lead of its project, and owners and admins of the workspace can move a task into a private project',
+      );
+}
+
 /** A person is visible in all their workspaces, so a credential for one of them may not change the person. */
 function permitSelf({ principal }: Unit, { id, model }: Row): Refusal | null {
   if (id !== principal.userId) return forbidden(model);
@@ -155,11 +177,12 @@ function permitSelf({ principal }: Unit, { id, model }: Row): Refusal | null {
     : refuse('forbidden', `A credential restricted to one workspace cannot change a ${model.name}`);
 }
 
-function isPermitted(state: DecisionState, unit: Unit, row: Row, needed: ModelPermission): boolean {
+function isPermitted(state: DecisionState, unit: Unit, row: Row, declared: ModelPermission): boolean {
   const { userId } = unit.principal;
   const role = callerRole(state, unit, row);
   if (role === null) return false;
   const manages = can(role, 'manage');
+  const needed = permissionFor(row, declared);
   switch (needed) {
     case 'service':
     // `permitSelf` decides about a person's own record, which belongs to no workspace.
@@ -182,6 +205,11 @@ function isPermitted(state: DecisionState, unit: Unit, row: Row, needed: ModelPe
     case 'self_or_project':
       return manages || row.record['userId'] === userId || ownsProject(state, row, role, userId);
   }
+}
+
+function permissionFor(row: Row, needed: ModelPermission): Exclude<ModelPermission, 'project_if_private'> {
+  if (needed !== 'project_if_private') return needed;
+  return row.record['isPrivate'] === true ? 'project' : 'contribute';
 }
 
 function managesWorkspace(state: DecisionState, unit: Unit, row: Row): boolean {

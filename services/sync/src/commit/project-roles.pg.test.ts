@@ -111,6 +111,50 @@ describe('control over a project', function () {
     assert.ok((await sees(other, led)) && (await sees(member, led)));
   });
 
+  it('is needed to delete a private project: its other members cannot [sync.private-project.deletion]', async () => {
+    for (const deleter of [owner, member, other]) {
+      const board = await project(member, { isPrivate: true, leadId: other.id });
+      const insider = await engines.join(workspace, 'member');
+      for (const { id } of [owner, insider]) applied(await insert(member, board, id));
+      assert.equal(refused(await insider.try('DELETE', 'Project', board)).code, 'forbidden');
+      // They may archive it, which can be undone.
+      applied(await insider.try('ARCHIVE', 'Project', board));
+      await deleter.delete('Project', board);
+      assert.equal(await engines.stored('Project', board), null);
+    }
+    const open = await project(owner);
+    await member.delete('Project', open);
+  });
+
+  it('or the creation of a task is needed to move that into a private project [sync.private-project.moves]', async () => {
+    const hidden = await project(member, { isPrivate: true });
+    for (const person of [owner, other]) applied(await insert(member, hidden, person.id));
+    const secret = await project(owner, { isPrivate: true });
+    applied(await insert(owner, secret, member.id));
+    const plan = await project(owner, { leadId: other.id });
+    const task = (by: TestPerson, projectId: string | null): Promise<string> =>
+      by.make('Task', { workspaceId: workspace, title: 'T', projectId });
+    const move = async (by: TestPerson, id: string): Promise<string | null> => {
+      const outcome = await by.try('UPDATE', 'Task', id, { projectId: hidden });
+      return outcome.ok ? null : outcome.code;
+    };
+    for (const projectId of [null, plan, secret]) {
+      const id = await task(owner, projectId);
+      assert.equal(await move(member, id), 'forbidden');
+      // Members assign themselves, so that gives no right to hide a task.
+      await member.change('Task', id, { assigneeId: member.id });
+      assert.equal(await move(member, id), 'forbidden');
+      assert.equal((await engines.stored('Task', id))!.record['projectId'], projectId);
+    }
+    // The creator of the task, the lead of its project, and a manager may; everything else of the task is for all.
+    assert.equal(await move(member, await task(member, plan)), null);
+    assert.equal(await move(other, await task(member, plan)), null);
+    assert.equal(await move(owner, await task(member, null)), null);
+    const inside = await task(owner, hidden);
+    await other.change('Task', inside, { title: 'Changed', projectId: hidden });
+    await other.change('Task', inside, { projectId: plan });
+  });
+
   it('ends when the person leaves the workspace or becomes a guest [sync.mutate.changed-by]', async () => {
     const left = await project(member, { leadId: other.id });
     await owner.delete('WorkspaceMember', await roleOf(member));
