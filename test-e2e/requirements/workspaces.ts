@@ -87,6 +87,20 @@ export const workspaces: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'workspaces.join.replay',
+    source: 'Design 5',
+    text: 'A join repeated with its `Idempotency-Key` gets the first answer only while the person is in the workspace, else 410.',
+    home: 'services/workspace/src/commands/join-workspace.ts',
+    status: 'kept',
+  },
+  {
+    id: 'workspaces.join.address',
+    source: 'Design 4',
+    text: 'Addresses are compared without regard to case, but no other letter equals an ASCII letter in the name.',
+    home: 'packages/access/src/comparable-address.ts',
+    status: 'kept',
+  },
+  {
     id: 'workspaces.join.unknown-code',
     source: 'Design 5',
     text: 'An unknown invitation code is 404.',

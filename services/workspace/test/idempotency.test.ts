@@ -43,6 +43,24 @@ describe('an Idempotency-Key', () => {
     assert.notEqual((await invite()).id, first.id);
   });
 
+  it('of a join repeats the answer only while the person is in the workspace [workspaces.join.replay, idempotency.replay]', async () => {
+    const { id: workspaceId, owner } = await testService.workspace();
+    const ada = await testService.person();
+    const { code } = await testService.invite(owner, workspaceId, { role: 'admin' });
+    const headers = { 'idempotency-key': randomUUID() };
+    const join = () => testService.call(ada, memberApi.joinWorkspace, { body: { code }, headers });
+    const first = await join();
+    assert.deepEqual([first.status, first.body.role], [200, 'admin']);
+    const again = await join();
+    assert.deepEqual([again.text, again.headers['idempotency-replayed']], [first.text, 'true']);
+    const params = { workspaceId, userId: ada.userId };
+    assert.equal((await testService.call(owner, memberApi.removeMember, { params })).status, 200);
+    for (const _ of [1, 2]) {
+      const late = await join();
+      assert.deepEqual([late.status, late.code], [410, 'invitation_expired']);
+    }
+  });
+
   it('is refused with a different request [idempotency.mismatch]', async () => {
     const ada = await testService.workspace();
     const ben = await testService.workspace();

@@ -14,9 +14,11 @@ import type { Validate } from './validate.ts';
 import { compile } from './validate.ts';
 import { whoCalls } from './who-calls.ts';
 
-export interface MountOptions {
+export interface MountOptions<C = Contract> {
   /** Needed by contracts that accept an `Idempotency-Key`. */
   readonly idempotency?: Idempotency;
+  /** Throws when the stored reply of a success is no longer true, so that a repeated request does not get it. */
+  readonly confirmReplay?: (call: Call<C>, reply: ReplyOf<C>) => Promise<void>;
 }
 
 /** A reply with literal types (`ok: true`), which inference would widen to `boolean`. */
@@ -31,7 +33,7 @@ export function mount<C extends Contract, const R extends Frozen<ReplyOf<C>>>(
   router: IRouter,
   contract: C,
   handler: (call: Call<C>) => Promise<R>,
-  options: MountOptions = {},
+  options: MountOptions<C> = {},
 ): void {
   const { status, schema } = contract.reply;
   let checkReply: Validate | undefined;
@@ -42,6 +44,7 @@ export function mount<C extends Contract, const R extends Frozen<ReplyOf<C>>>(
     const kept = await idempotency?.(call, contract, () => handler(call));
     if (kept?.isReplayed) {
       const { status: storedStatus, body } = kept;
+      if (storedStatus === status) await options.confirmReplay?.(call, body as ReplyOf<C>);
       sendJson(call.req, call.res, {
         status: storedStatus,
         body,

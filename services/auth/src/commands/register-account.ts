@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { comparableEmail } from '../domain/email.ts';
+import { comparableAddress } from '@wts/access';
 import { faultOfPassword } from '../domain/password-rules.ts';
 import type { PasswordHashes } from '../password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
@@ -38,6 +38,6 @@ export async function registerAccount(
   if (fault !== null) return fault;
   const passwordHash = await passwords.hash(password, registration);
   const account: Account = { id: randomUUID(), email, name: name.trim(), emailVerified: false, passwordHash };
-  const isNew = await accounts.insert({ ...account, comparableEmail: comparableEmail(email) });
+  const isNew = await accounts.insert({ ...account, comparableEmail: comparableAddress(email) });
   return isNew ? account : TAKEN;
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
-import { comparableEmail } from '../domain/email.ts';
+import { comparableAddress } from '@wts/access';
 import { sha256 } from '../domain/sha256.ts';
 import type { PasswordHashes } from '../password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
@@ -39,7 +39,7 @@ export type SignInResult =
  */
 export async function signInByPassword(context: SignInContext, attempt: SignInAttempt): Promise<SignInResult> {
   const { accounts, attempts, passwords } = context;
-  const email = comparableEmail(attempt.email);
+  const email = comparableAddress(attempt.email);
   const account = await accounts.findByEmail(email);
   const places = placesOf(attempt);
   const known = await attempts.knownPlaces(account?.id ?? randomUUID(), places);

@@ -1,4 +1,4 @@
-import { comparableEmail } from './email.ts';
+import { comparableAddress } from '@wts/access';
 
 export const PASSWORD_BYTES = { min: 10, max: 1024 } as const;
 
@@ -26,7 +26,7 @@ export function faultOfPassword(password: string, email: string): string | null 
   const bytes = Buffer.byteLength(normalizePassword(password));
   if (bytes < PASSWORD_BYTES.min) return `Choose a password of at least ${PASSWORD_BYTES.min} characters.`;
   if (bytes > PASSWORD_BYTES.max) return `Choose a password of at most ${PASSWORD_BYTES.max} bytes.`;
-  if (comparableEmail(password) === comparableEmail(email)) return 'Choose a password that is not your email.';
+  if (comparableAddress(password) === comparableAddress(email)) return 'Choose a password that is not your email.';
   if (COMMONEST.has(password.toLowerCase())) return 'This password is one of the commonest. Choose another one.';
   return null;
 }

@@ -49,6 +49,17 @@ export async function joinWorkspace(
   return workspace;
 }
 
+/** Refuses to repeat the reply of an earlier join to a person who was removed since. Keeps workspaces.join.replay. */
+export async function confirmJoined(
+  { workspaces }: Pick<Context, 'workspaces'>,
+  { userId }: Principal,
+  workspaceId: string,
+): Promise<void> {
+  if ((await workspaces.byId(userId, workspaceId)) === null) {
+    throw new Fault('invitation_expired', { message: LOST_SINCE });
+  }
+}
+
 /**
  * The txId holds how many memberships of the person have ended, so that one commit succeeds after each end. A request that
  * was checked before a removal and is committed after it repeats a used txId and changes nothing. Otherwise a removed

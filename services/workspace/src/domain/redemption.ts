@@ -1,6 +1,5 @@
-import { can } from '@wts/access';
+import { can, comparableAddress } from '@wts/access';
 import { ROLES, type ErrorCode, type InvitableRole, type Role } from '@wts/contracts';
-import { sameAddress } from './address.ts';
 
 export interface StoredInvitation {
   readonly id: string;
@@ -47,7 +46,10 @@ export function decideRedemption(
   if (invitation === null || !mayCreatorInvite(invitation)) return { outcome: 'refused', code: 'not_found' };
   if (invitation.expiresAt <= now) return { outcome: 'refused', code: 'invitation_expired' };
   const { email } = invitation;
-  if (email !== null && !redeemer.addresses.some((address) => sameAddress(address, email))) {
+  if (
+    email !== null &&
+    !redeemer.addresses.some((address) => comparableAddress(address) === comparableAddress(email))
+  ) {
     return { outcome: 'refused', code: 'wrong_address' };
   }
   if (redeemer.isMember) return { outcome: 'already_member' };

@@ -2,7 +2,7 @@ import { memberApi, workspaceApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { createWorkspace } from '../commands/create-workspace.ts';
-import { joinWorkspace } from '../commands/join-workspace.ts';
+import { confirmJoined, joinWorkspace } from '../commands/join-workspace.ts';
 import { createInvitation, deleteInvitation } from '../commands/manage-invitations.ts';
 import { removeMember } from '../commands/remove-member.ts';
 import { listInvitations } from '../queries/list-invitations.ts';
@@ -39,7 +39,7 @@ export function mountWorkspaces(router: IRouter, context: Context): void {
       const workspace = await joinWorkspace(context, call.principal, call.body, call);
       return { ok: true, workspace, role: workspace.role };
     },
-    keyed,
+    { ...keyed, confirmReplay: ({ principal }, { workspace }) => confirmJoined(context, principal, workspace.id) },
   );
 
   mount(router, memberApi.listMembers, async ({ principal, params }) => ({
