@@ -15,29 +15,52 @@ type Pool = ReturnType<typeof openClients>;
 
 interface Shape {
   readonly clients: number;
+  /** Whether the workspaces of its people grow. */
+  readonly writes: boolean;
   /** Returns its number of operations. */
   readonly call: (pool: Pool, writer: Writer) => Promise<number>;
 }
 
 /** What people do at once. There are at least as many clients as people. */
 export const PEOPLE_SHAPES: Readonly<Record<string, Shape>> = {
-  'mutate 16x1': { clients: 16, call: async (pool, writer) => (await mutate(pool, writer, 1)).results.length },
-  'mutate 8x50': { clients: 8, call: async (pool, writer) => (await mutate(pool, writer, BATCH)).results.length },
-  pages: { clients: 16, call: (pool, writer) => read(pool, writer, `/sync/deltas?after=0&limit=${PAGE}`) },
-  snapshots: { clients: 16, call: (pool, writer) => read(pool, writer, '/sync/bootstrap?onlyModels=Task') },
+  'mutate 16x1': {
+    clients: 16,
+    writes: true,
+    call: async (pool, writer) => (await mutate(pool, writer, 1)).results.length,
+  },
+  'mutate 8x50': {
+    clients: 8,
+    writes: true,
+    call: async (pool, writer) => (await mutate(pool, writer, BATCH)).results.length,
+  },
+  pages: {
+    clients: 16,
+    writes: false,
+    call: (pool, writer) => read(pool, writer, `/sync/deltas?after=0&limit=${PAGE}`),
+  },
+  snapshots: {
+    clients: 16,
+    writes: false,
+    call: (pool, writer) => read(pool, writer, '/sync/bootstrap?onlyModels=Task'),
+  },
   GraphQL: {
     clients: 16,
+    writes: false,
     call: (pool, writer) =>
       read(pool, writer, '/graphql', { query: TASKS_QUERY, variables: { w: writer.workspaceId } }),
   },
 };
 
-/** The rate of several busy people together, each in a workspace of their own, beside one person with as many clients. */
+/**
+ * The rate of several busy people together, each in a workspace of their own, beside one person with as many clients. Those who read
+ * are others than those who write: the workspace of the one who wrote alone grows most, and with it each answer.
+ */
 export async function peopleRows({ ours, rounds, seconds, sizes, print }: BenchmarkContext): Promise<BenchmarkResult> {
-  const people = await busyPeople(ours, sizes.people);
+  const [writers, readers] = [await busyPeople(ours, sizes.people), await busyPeople(ours, sizes.people)];
   const rows: ReportRow[] = [];
   const raw: Record<string, unknown> = {};
   for (const [name, shape] of Object.entries(PEOPLE_SHAPES)) {
+    const people = shape.writes ? writers : readers;
     for (const count of sizes.people.people) {
       const clients = Math.max(shape.clients, count);
       const load = { ...shape, clients, seconds };
