@@ -1,4 +1,5 @@
 import { LIMITS } from '@wts/contracts';
+import { tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -155,6 +156,15 @@ describe('the configuration of a gateway', () => {
     };
     await assert.rejects(startTestGateway(wrong), (error: Error) =>
       Object.keys(wrong).every((variable) => error.message.includes(variable)),
+    );
+  });
+
+  it('is refused with the key of another service, and without repeating it [authentication.internal.rotation]', async () => {
+    const { INTERNAL_TOKEN_KEY = '' } = tokenEnvironment('graph');
+    await assert.rejects(
+      startTestGateway({ INTERNAL_TOKEN_KEY }),
+      ({ message }: Error) =>
+        message.includes('INTERNAL_TOKEN_PUBLIC_KEYS has no key of gateway') && !message.includes(INTERNAL_TOKEN_KEY),
     );
   });
 
