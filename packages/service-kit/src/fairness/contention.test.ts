@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { stoppedClock } from '@wts/testkit';
 import { Contention } from './contention.ts';
-import { FairQueue } from './fair-queue.ts';
 
 describe('contention', () => {
   it('makes no person yield while no person waits, however much they use', () => {
@@ -29,25 +28,6 @@ describe('contention', () => {
     assert.equal(contention.pauseMs('writer'), 0);
     clock.advance(300);
     assert.deepEqual([contention.mustYield('importer'), contention.pauseMs('importer')], [false, 0]);
-  });
-
-  it('makes a person yield to one who still waits, however long the work takes for which they wait [never.one-takes-all]', () => {
-    using clock = stoppedClock();
-    const contention = new Contention();
-    const queue = new FairQueue<number>();
-    for (let n = 0; n < 20; n += 1) contention.used('importer', 20);
-    queue.push('writer', performance.now());
-    queue.push('importer', performance.now());
-    contention.noteWaiting(queue, (since) => since);
-    assert.equal(contention.mustYield('importer'), false, 'nobody has waited yet');
-    clock.advance(600);
-    contention.noteWaiting(queue, (since) => since);
-    assert.deepEqual([contention.mustYield('importer'), contention.mustYield('writer')], [true, false]);
-    clock.advance(251);
-    assert.equal(contention.mustYield('importer'), false);
-    while (queue.shift());
-    contention.noteWaiting(queue, (since) => since);
-    assert.equal(contention.mustYield('importer'), false);
   });
 
   it('gives a person who must yield a quarter of the time', () => {

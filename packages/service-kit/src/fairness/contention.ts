@@ -1,6 +1,5 @@
 import { BoundedMap } from '@wts/access';
 import { eachAlone, type NetworkOf } from './caller-networks.ts';
-import type { FairQueue } from './fair-queue.ts';
 
 /** The part of a resource that one person may have while others wait for it. */
 export const SHARE = 1 / 4;
@@ -76,8 +75,6 @@ export class Contention {
   readonly #networks = new Uses();
   /** When each of these people noticed a wait; the latest is last. */
   readonly #waits = new Map<string, number>();
-  /** When the waits in a queue were counted. */
-  readonly #notedAt = new WeakMap<object, number>();
   /** The least use of a network, and in each network of a person, of those who waited; on the clock of the computation. */
   #least: LeastUses = { ofNetworks: Infinity, ofPeople: new Map(), at: -Infinity };
 
@@ -106,17 +103,6 @@ export class Contention {
     const [oldest] = this.#waits.size > WAITING_MAX ? this.#waits.keys() : [];
     if (oldest !== undefined) this.#waits.delete(oldest);
     this.#least.at = -Infinity;
-  }
-
-  /**
-   * Counts the waits that are not over, of those who are first in a queue. Called before the queue is served: when a piece of work
-   * takes longer than a wait counts, the wait before it is over and the next one has not ended. At most once in 5 ms.
-   */
-  noteWaiting<T>(queue: FairQueue<T>, sinceOf: (item: T) => number): void {
-    const now = performance.now();
-    if (queue.size === 0 || now - (this.#notedAt.get(queue) ?? -Infinity) < WAIT_MS_MAX) return;
-    this.#notedAt.set(queue, now);
-    for (const { person, item } of queue.firsts()) this.waited(person, now - sinceOf(item));
   }
 
   /** Whether someone else, or another network, waited a moment ago and used less. */

@@ -51,8 +51,6 @@ export interface FairTask {
 }
 
 interface Waiter {
-  /** When it began to wait for others; infinite while its person has a share already. */
-  readonly since: number;
   readonly enter: (task: RunningTask) => void;
   readonly refuse: (reason: unknown) => void;
 }
@@ -150,7 +148,7 @@ export class FairGate {
 
   /** Takes its entry, the only one of this person, through the queue, which counts the use of people. */
   #startNow(person: string, cost: number): RunningTask {
-    const waiter = { since: Infinity, enter: () => undefined, refuse: () => undefined };
+    const waiter = { enter: () => undefined, refuse: () => undefined };
     this.#queue.push(person, waiter, { cost });
     this.#queue.shift((other) => other === person);
     return this.#start(person);
@@ -164,9 +162,9 @@ export class FairGate {
     const isShort = this.#queue.load.cost * this.#taskMs(person) <= leftMs;
     const expectedMs = isShort ? 0 : this.#waitMs(person, cost);
     if (expectedMs > leftMs) throw this.#refusal(expectedMs);
-    const since = this.#ofPeople.of(person) < this.#share ? now : Infinity;
+    const waitsForOthers = this.#ofPeople.of(person) < this.#share;
     const { promise, resolve, reject } = Promise.withResolvers<RunningTask>();
-    const entry = this.#queue.push(person, { since, enter: resolve, refuse: reject }, { cost, bytes });
+    const entry = this.#queue.push(person, { enter: resolve, refuse: reject }, { cost, bytes });
     this.#makeRoom();
     const drop = (reason: unknown): void => {
       if (!this.#queue.remove(entry)) return;
@@ -182,7 +180,7 @@ export class FairGate {
     try {
       return await promise;
     } finally {
-      this.#options.contention?.waited(person, performance.now() - since);
+      if (waitsForOthers) this.#options.contention?.waited(person, performance.now() - now);
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
     }
@@ -243,7 +241,6 @@ export class FairGate {
 
   #admit(): void {
     clearTimeout(this.#wakeUp);
-    this.#options.contention?.noteWaiting(this.#queue, ({ since }) => since);
     const eligibility = this.#options.contention?.eligibility() ?? ALL_ELIGIBLE;
     while (!this.isBusy && this.#queue.size > 0) {
       const next = this.#next(eligibility);

@@ -115,11 +115,6 @@ export class FairQueue<T> {
     }
   }
 
-  /** The first entry of each person, those who have waited longest first. */
-  *firsts(): Iterable<QueueEntry<T>> {
-    for (const { first } of this.#queues.values()) if (first) yield first;
-  }
-
   /** Adds an entry behind those of this person, or in front of them. */
   push(person: string, item: T, { cost = 1, bytes = 0, place = 'behind' }: Pushing = {}): QueueEntry<T> {
     const queue = this.#queues.get(person) ?? this.#open(person);

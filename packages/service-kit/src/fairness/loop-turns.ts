@@ -8,12 +8,6 @@ import { FairQueue } from './fair-queue.ts';
  */
 const TURN_BYTES = 512 * 1024;
 
-/** What waits for a turn. */
-interface Piece {
-  readonly since: number;
-  readonly resolve: () => void;
-}
-
 /**
  * Divides the event loop by network and person among work of many pieces: rows from PostgreSQL, answers to clients, records of an answer. A piece
  * has a size, such as its bytes, in one unit for all. One turn of the loop moves at most `turnSize`, pieces of different people
@@ -25,7 +19,7 @@ interface Piece {
  */
 export class LoopTurns {
   readonly #turnSize: number;
-  readonly #queue: FairQueue<Piece>;
+  readonly #queue: FairQueue<() => void>;
   readonly #contention: Contention;
   /** What was moved in this turn, by person. */
   readonly #moved = new Map<string, number>();
@@ -55,7 +49,11 @@ export class LoopTurns {
     }
     const { promise, resolve } = Promise.withResolvers<void>();
     const since = performance.now();
-    this.#queue.push(person, { since, resolve }, { cost });
+    const onTurn = (): void => {
+      this.#contention.waited(person, performance.now() - since);
+      resolve();
+    };
+    this.#queue.push(person, onTurn, { cost });
     this.#count();
     return promise;
   }
@@ -85,14 +83,12 @@ export class LoopTurns {
     this.#left = this.#turnSize;
     this.#startedAt = now;
     this.#isCounting = false;
-    this.#contention.noteWaiting(this.#queue, ({ since }) => since);
     const eligibility = this.#contention.eligibility();
     while (this.#left > 0) {
       const next = this.#queue.shift(eligibility.mayServe);
       if (next === undefined) break;
       this.#move(next.person, next.cost);
-      this.#contention.waited(next.person, now - next.item.since);
-      next.item.resolve();
+      next.item();
     }
     if (this.#isCounting) return;
     if (this.#queue.size === 0) this.#queue.reset();

@@ -103,7 +103,6 @@ export class CommitQueue {
   /** The next batch that may start now; undefined when there is none. Drops requests whose client has disconnected. */
   take(mayStart: MayStart, drop: (request: CommitRequest) => void): Batch | undefined {
     this.#pauseMs = Infinity;
-    this.#contention.noteWaiting(this.#queue, sinceOf);
     const next = (): QueueEntry<CommitRequest> | undefined =>
       this.#queue.shift((person, { item }) => !this.#isPaused(person) && mayStart(this.#kindOf(item), person));
     let first = next();
@@ -145,8 +144,10 @@ export class CommitQueue {
       const average = this.#weights.get(person) ?? 1;
       this.#weights.set(person, average + (weight / done - average) * SMOOTHING);
     }
-    this.#noteSlowness(batch, ms, total < MEASURED_FROM_WEIGHT);
-    if (total < MEASURED_FROM_WEIGHT) return;
+    if (total < MEASURED_FROM_WEIGHT) {
+      this.#noteSlowness(batch, ms);
+      return;
+    }
     const sample = Math.min(ms / total, this.#expectedMs * OUTLIER_FACTOR);
     this.#expectedMs += (sample - this.#expectedMs) * SMOOTHING;
   }
@@ -175,16 +176,10 @@ export class CommitQueue {
     this.#queue.reset();
   }
 
-  /**
-   * What a small batch takes longer than usual, it waited for PostgreSQL or this process, which others kept busy. In a large one,
-   * people wait for the changes of the others.
-   */
-  #noteSlowness(batch: Batch, ms: number, isSmall: boolean): void {
-    for (const person of batch.people) {
-      const ofOthers = isSmall ? 1 : 1 - batch.unitsOf(person) / batch.units.length;
-      this.#contention.waited(person, ms * ofOthers - this.#calmMs * 2);
-    }
-    if (isSmall) this.#calmMs = Math.min(ms, this.#calmMs + (ms - this.#calmMs) * CALM_SMOOTHING);
+  /** What a small batch takes longer than usual, it waited for PostgreSQL or this process, which others kept busy. */
+  #noteSlowness(batch: Batch, ms: number): void {
+    for (const person of batch.people) this.#contention.waited(person, ms - this.#calmMs * 2);
+    this.#calmMs = Math.min(ms, this.#calmMs + (ms - this.#calmMs) * CALM_SMOOTHING);
   }
 
   #isPaused(person: string): boolean {
@@ -265,11 +260,6 @@ export class CommitQueue {
   #weightOf(person: string, { bytes, units }: CommitRequest): number {
     return Math.max(this.#weights.get(person) ?? 1, bytes / units.length / WEIGHT_BYTES);
   }
-}
-
-/** A request of which a batch has taken a part waits for its own changes. */
-function sinceOf({ admittedAt, unitsTaken }: CommitRequest): number {
-  return unitsTaken === 0 ? admittedAt : Infinity;
 }
 
 export function queueTooLong(expectedMs: number): Fault {
