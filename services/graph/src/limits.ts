@@ -31,7 +31,7 @@ export const GRAPH_LIMITS = {
    * process. An answer takes up to three times its bytes while it is read.
    */
   answersBytesMax: 256 * 1024 * 1024,
-  /** A shorter answer fits into the send buffer of its connection, so it does not count any more once it is written. */
+  /** A shorter answer does not count: it fits into the send buffer of its connection. */
   answerBytesSmall: 16 * 1024,
   /** Statements that wait for a connection; each holds its text and its values in memory. */
   statementsWaitingMax: 2_000,

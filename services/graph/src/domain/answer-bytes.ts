@@ -8,7 +8,8 @@ interface AnswersOptions {
 }
 
 /**
- * Bytes of answers in memory by network and person: of each from the first record that PostgreSQL sends for it until its client has received it.
+ * Bytes of answers in memory by network and person: of each from the first record that PostgreSQL sends for it until its client has
+ * received it.
  * A request of a kilobyte may have an answer of 32 MiB, and a client that does not read keeps it in memory; so a person has a quarter
  * of what the others leave, and more is refused. Keeps graphql.limit.answers.
  */
@@ -31,9 +32,8 @@ export class Answers {
 
   /** The answer of a new request. Throws when this person has too many unread ones. The caller disposes of it when it is sent. */
   open(person: string): AnswerBytes {
-    const hold = this.#held.hold(person, 0);
-    if (hold === undefined) throw this.#refusal();
-    return new AnswerBytes(hold, (more) => (this.#held.admits(person, more) ? null : this.#refusal()));
+    if (!this.#held.admits(person, 0)) throw this.#refuse();
+    return new AnswerBytes(this.#held, person, this.#refuse);
   }
 
   /** How long a client may receive nothing before its connection is closed. */
@@ -41,25 +41,28 @@ export class Answers {
     return this.#held.isTight(person) ? LIMITS.answerStalledTightMs : LIMITS.answerStalledMs;
   }
 
-  #refusal(): Fault {
+  readonly #refuse = (): Fault => {
     this.#refused += 1;
     return new Fault('unavailable', {
       message: 'Too many answers are waiting for you to read them; read them, or try again shortly',
       retryAfterSeconds: randomRetryAfterSeconds(),
     });
-  }
+  };
 }
 
-/** The bytes of one answer. */
+/** The bytes of one answer. Small ones do not count, because counting takes longer than they are in memory. */
 export class AnswerBytes implements Disposable {
-  readonly #hold: QuotaHold;
-  readonly #refusalOf: (more: number) => Fault | null;
+  readonly #quota: FairQuota;
+  readonly #person: string;
+  readonly #refuse: () => Fault;
   #bytes = 0;
+  #hold: QuotaHold | undefined;
   #refusal: Fault | null = null;
 
-  constructor(hold: QuotaHold, refusalOf: (more: number) => Fault | null) {
-    this.#hold = hold;
-    this.#refusalOf = refusalOf;
+  constructor(quota: FairQuota, person: string, refuse: () => Fault) {
+    this.#quota = quota;
+    this.#person = person;
+    this.#refuse = refuse;
   }
 
   /** Why nothing more of it is read, once that is so. */
@@ -77,12 +80,20 @@ export class AnswerBytes implements Disposable {
     if (this.#refusal !== null) return false;
     const more = bytes - this.#bytes;
     this.#bytes = bytes;
-    if (more > 0) this.#refusal = this.#refusalOf(more);
-    this.#hold.resize(this.#refusal === null ? bytes : 0);
-    return this.#refusal === null;
+    if (this.#hold === undefined) {
+      if (bytes <= GRAPH_LIMITS.answerBytesSmall) return true;
+      this.#hold = this.#quota.hold(this.#person, bytes);
+      if (this.#hold !== undefined) return true;
+    } else if (more <= 0 || this.#quota.admits(this.#person, more)) {
+      this.#hold.resize(bytes);
+      return true;
+    }
+    this.#refusal = this.#refuse();
+    this[Symbol.dispose]();
+    return false;
   }
 
   [Symbol.dispose](): void {
-    this.#hold[Symbol.dispose]();
+    this.#hold?.[Symbol.dispose]();
   }
 }
