@@ -7,26 +7,46 @@ import { GRAPH_LIMITS } from '../limits.ts';
  * The records of a list for graphql-js, which completes all lists that are there in one turn of the event loop: half a second for ten
  * thousand records with forty fields. Those of an operation that may have many records are handed out in turns of the loop, shared
  * with the operations of other people, and nothing more once the request has ended. Keeps graphql.limit.loop.
+ *
+ * A record that waits is a promise, because graphql-js handles the failures of a list of promises together. It does not handle those
+ * of an asynchronous iterator before its end, so one record that fails meanwhile would end the process.
  */
 export function inTurns(list: unknown, context: RequestContext, info: GraphQLResolveInfo): unknown {
   if (!Array.isArray(list) || context.charge.cost.objects < GRAPH_LIMITS.objectsAtOnceMax) return list;
   return handOut(list as readonly unknown[], context, fieldsOf(info));
 }
 
-async function* handOut(
-  list: readonly unknown[],
-  { turns, reads, principal, signal }: RequestContext,
-  fields: number,
-): AsyncGenerator {
-  using _handOut = reads.handOut();
-  for (const one of list) {
-    const turn = turns.take(principal.userId, fields);
-    if (turn !== undefined) {
-      await turn;
-      signal.throwIfAborted();
-    }
-    yield one;
+function handOut(list: readonly unknown[], context: RequestContext, fields: number): readonly unknown[] {
+  const pieceLength = Math.max(1, Math.floor(PIECE_FIELDS / fields));
+  const handedOut: unknown[] = [];
+  const handingOut = context.reads.handOut();
+  let reached: Promise<void> | undefined;
+  for (let from = 0; from < list.length; from += pieceLength) {
+    const piece = list.slice(from, from + pieceLength);
+    reached = turnAfter(reached, context, piece.length * fields);
+    const turn = reached;
+    for (const one of piece) handedOut.push(turn === undefined ? one : turn.then(() => one));
   }
+  // Also without a wait after the other lists of this level, which are there at the same time, have begun.
+  const end = (): void => handingOut[Symbol.dispose]();
+  (reached ?? Promise.resolve()).then(end, end);
+  return handedOut;
+}
+
+/** So much is handed out at a time. */
+const PIECE_FIELDS = GRAPH_LIMITS.turnFields / 10;
+
+/** The turn of the next piece; undefined when the pieces before it did not wait and it need not either. */
+function turnAfter(
+  before: Promise<void> | undefined,
+  { turns, principal, signal }: RequestContext,
+  size: number,
+): Promise<void> | undefined {
+  if (before === undefined) return turns.take(principal.userId, size)?.then(() => signal.throwIfAborted());
+  return before.then(async () => {
+    await turns.take(principal.userId, size);
+    signal.throwIfAborted();
+  });
 }
 
 function fieldsOf({ fieldNodes, fragments }: GraphQLResolveInfo): number {
