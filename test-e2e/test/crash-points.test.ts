@@ -12,8 +12,6 @@ import {
 import assert from 'node:assert/strict';
 import { Client } from 'pg';
 
-/** Commits compute positions under this lock: `services/sync/src/store/log.ts`. */
-const LOG_LOCK = 7_368_011;
 /** A lock of this test. A trigger acquires it on each insert into the log. */
 const INSERT_LOCK = 7_305_999;
 const REPLICAS = [0, 1];
@@ -56,6 +54,11 @@ describe('sync killed at each point of a commit', function () {
   const isWaitedFor = async (key: number): Promise<boolean> =>
     (await admin.query(`select from pg_locks where locktype = 'advisory' and not granted and objid = $1`, [key]))
       .rowCount !== 0;
+  /** Commits compute positions under this lock: `services/sync/src/store/log.ts`. */
+  const holdLog = (): Promise<unknown> => admin.query('begin; lock table sync.log_lock in share update exclusive mode');
+  const isLogWaitedFor = async (): Promise<boolean> =>
+    (await admin.query(`select from pg_locks where relation = 'sync.log_lock'::regclass and not granted`)).rowCount !==
+    0;
   const headOf = async (): Promise<number> => {
     const { rows } = await admin.query<{ head: string }>('select max(sync_id)::text as head from sync.sync_actions');
     return Number(rows[0]?.head);
@@ -114,10 +117,10 @@ describe('sync killed at each point of a commit', function () {
   it(title('before it has the lock of the log'), () =>
     killAt({
       reach: async () => {
-        await hold(LOG_LOCK);
-        await eventually(() => isWaitedFor(LOG_LOCK));
+        await holdLog();
+        await eventually(isLogWaitedFor);
       },
-      release: async () => void (await unlock(LOG_LOCK)),
+      release: async () => void (await admin.query('commit')),
     }),
   );
 
