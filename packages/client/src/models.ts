@@ -168,7 +168,7 @@ export type Task = {
   readonly title: string;
   /** Markdown. */
   readonly description: string | null;
-  /** The project it belongs to. */
+  /** The project it belongs to. Into a private project only its creator, the creator and the lead of its project, and owners and admins move it. */
   readonly projectId: string | null;
   /** The team it belongs to. */
   readonly teamId: string | null;
