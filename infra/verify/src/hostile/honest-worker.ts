@@ -40,12 +40,12 @@ const { lastSyncId: start } = await caller.commit([
 ]);
 const ids = await caller.insertMany(TASKS, 100, { modelName: 'Task', payload });
 
-/** What arrives at the endpoint, by the id of its record. */
+/** What arrives at the endpoint, by the name that the change gave. */
 const arrivals = new Map<string, () => void>();
 const consumer = await receiver({ ...(identity && { identity }), stores: false });
 consumer.answer(({ body }) => {
-  const { data } = JSON.parse(body) as { data: { object: { id: string } } };
-  arrivals.get(data.object.id)?.();
+  const { data } = JSON.parse(body) as { data: { object: { name: string } } };
+  arrivals.get(data.object.name)?.();
   return { status: 204 };
 });
 const endpoint = JSON.stringify({ url: consumer.url, workspaceId, eventTypes: ['project.updated'] });
@@ -91,8 +91,8 @@ const requests: Readonly<Record<RequestKind, (nth: number) => Promise<string | n
   webhook: async (nth) => {
     const modelId = projects[nth % projects.length] ?? '';
     const { promise, resolve } = Promise.withResolvers<null>();
-    arrivals.set(modelId, () => resolve(null));
     const change = { name: `${CONTENT_MARK} ${nth}` };
+    arrivals.set(change.name, () => resolve(null));
     const body = bodyOf([{ action: 'UPDATE', modelName: 'Project', modelId, payload: change }]);
     const { status, text } = await caller.request('POST', '/sync/mutate', { body });
     if (status !== 200 || !text.includes('"success":true')) return refusalOf(status, text);
@@ -102,6 +102,7 @@ const requests: Readonly<Record<RequestKind, (nth: number) => Promise<string | n
       pause(ARRIVES_WITHIN_MS, 'the webhook did not arrive', { signal: late.signal }).catch(() => null),
     ]);
     late.abort();
+    arrivals.delete(change.name);
     return found;
   },
 };
