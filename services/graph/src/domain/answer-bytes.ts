@@ -58,6 +58,7 @@ export class AnswerBytes implements Disposable {
   #bytes = 0;
   #hold: QuotaHold | undefined;
   #refusal: Fault | null = null;
+  #isOver = false;
 
   constructor(quota: FairQuota, person: string, refuse: () => Fault) {
     this.#quota = quota;
@@ -77,7 +78,8 @@ export class AnswerBytes implements Disposable {
 
   /** Sets what it takes in all. False when this person may not have so much; the request is then refused. */
   resize(bytes: number): boolean {
-    if (this.#refusal !== null) return false;
+    // A statement may still send rows when the answer is over; what it held then would stay held.
+    if (this.#refusal !== null || this.#isOver) return false;
     const more = bytes - this.#bytes;
     this.#bytes = bytes;
     if (this.#hold === undefined) {
@@ -94,6 +96,7 @@ export class AnswerBytes implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isOver = true;
     this.#hold?.[Symbol.dispose]();
   }
 }

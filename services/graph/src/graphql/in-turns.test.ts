@@ -11,6 +11,7 @@ const RECORDS = 2_000;
 async function ask(
   numberOf: (n: number) => unknown,
   signal = AbortSignal.any([]),
+  list: readonly unknown[] = Array.from({ length: RECORDS }, (_, n) => n),
 ): Promise<Awaited<ReturnType<typeof graphql>>> {
   const context = {
     charge: { cost: { objects: RECORDS } },
@@ -26,11 +27,7 @@ async function ask(
   const records = {
     type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(record))),
     resolve: (_source: unknown, _given: unknown, _context: unknown, info: Parameters<typeof inTurns>[2]) =>
-      inTurns(
-        Array.from({ length: RECORDS }, (_, n) => n),
-        context,
-        info,
-      ),
+      inTurns(list, context, info),
   };
   const query = new GraphQLObjectType({ name: 'Query', fields: { records } });
   return graphql({ schema: new GraphQLSchema({ query }), source: '{ records { n } }' });
@@ -65,6 +62,15 @@ describe('records that are handed out in turns [graphql.limit.loop]', () => {
       return n % 2 === 0 ? n : Promise.reject(new Error(`no ${n}`));
     }, ended.signal);
     assert.ok(cut.errors);
+    // As of `nodes(ids)`: some fail before their turn, and the others when nobody waits for them any more.
+    const refused = Promise.withResolvers<number>();
+    const promised = Array.from({ length: RECORDS }, (_, n) =>
+      n < 1_000 ? n : n === 1_500 ? Promise.reject(new Error('no id')) : refused.promise,
+    );
+    const late = ask((n) => n, ended.signal, promised);
+    await nextTurn();
+    refused.reject(new Error('too late'));
+    assert.ok((await late).errors);
     await nextTurn();
     assert.deepEqual(unhandled, []);
   });

@@ -8,8 +8,8 @@ import { GRAPH_LIMITS } from '../limits.ts';
  * thousand records with forty fields. Those of an operation that may have many records are handed out in turns of the loop, shared
  * with the operations of other people, and nothing more once the request has ended. Keeps graphql.limit.loop.
  *
- * A record that waits is a promise, because graphql-js handles the failures of a list of promises together. It does not handle those
- * of an asynchronous iterator before its end, so one record that fails meanwhile would end the process.
+ * A record that waits is a promise, because graphql-js handles the failures of a list of promises together, and not those of an
+ * asynchronous iterator before its end: one record that fails meanwhile would end the process.
  */
 export function inTurns(list: unknown, context: RequestContext, info: GraphQLResolveInfo): unknown {
   if (!Array.isArray(list) || context.charge.cost.objects < GRAPH_LIMITS.objectsAtOnceMax) return list;
@@ -25,13 +25,26 @@ function handOut(list: readonly unknown[], context: RequestContext, fields: numb
     const piece = list.slice(from, from + pieceLength);
     reached = turnAfter(reached, context, piece.length * fields);
     const turn = reached;
-    for (const one of piece) handedOut.push(turn === undefined ? one : turn.then(() => one));
+    for (const one of piece) handedOut.push(turn === undefined ? one : afterTurn(turn, one));
   }
   // Also without a wait after the other lists of this level, which are there at the same time, have begun.
   const end = (): void => handingOut[Symbol.dispose]();
   (reached ?? Promise.resolve()).then(end, end);
   return handedOut;
 }
+
+/**
+ * The record as a promise whose failure, and that of the record itself, is part of the answer and ends nothing else: graphql-js
+ * reads neither when the operation has ended meanwhile.
+ */
+function afterTurn(turn: Promise<void>, one: unknown): Promise<unknown> {
+  if (one instanceof Promise) one.catch(ignore);
+  const record = turn.then(() => one);
+  record.catch(ignore);
+  return record;
+}
+
+function ignore(): void {}
 
 /** So much is handed out at a time. */
 const PIECE_FIELDS = GRAPH_LIMITS.turnFields / 10;
