@@ -1,11 +1,11 @@
 import { domainToASCII } from 'node:url';
 
-const ASCII = /[\0-\x7f]/;
+const ASCII = /^[\0-\x7f]+$/;
 
 /**
  * The form in which e-mail addresses are compared: without regard to case, because no provider in use gives two people addresses
- * that differ only in case, and with the domain in ASCII (RFC 5891). No other letter becomes an ASCII letter in the name: a name
- * with such a letter, as the Kelvin sign is one, equals itself only, because otherwise it could be taken for that of another person.
+ * that differ only in case, and with the domain in ASCII (RFC 5891). A letter of the name that would
+ * become an ASCII one, as the Kelvin sign would, stays as it is, because otherwise the name could be taken for that of another person.
  * Keeps workspaces.join.address.
  */
 export function comparableAddress(address: string): string {
@@ -13,7 +13,20 @@ export function comparableAddress(address: string): string {
   const at = text.lastIndexOf('@') + 1;
   const name = text.slice(0, at);
   const domain = fold(text.slice(at));
-  return ([...name].some(becomesAscii) ? name : fold(name)) + (domainToASCII(domain) || domain);
+  return foldName(name) + (domainToASCII(domain) || domain);
+}
+
+function foldName(name: string): string {
+  let folded = '';
+  let run = '';
+  for (const letter of name) {
+    if (!becomesAscii(letter)) run += letter;
+    else {
+      folded += fold(run) + letter;
+      run = '';
+    }
+  }
+  return folded + fold(run);
 }
 
 function becomesAscii(letter: string): boolean {
