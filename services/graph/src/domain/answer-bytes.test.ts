@@ -9,7 +9,8 @@ describe('the bytes of an answer [graphql.limit.answers]', () => {
       assert.ok(bytes.resize(before));
       assert.equal(answers.bytes, before);
       bytes[Symbol.dispose]();
-      assert.equal(bytes.add(100_000, 1_000_000), false);
+      assert.equal(bytes.add(100_000, 1_000_000), true);
+      assert.equal(bytes.add(1_000_000, 1_000_000), false);
       assert.equal(answers.bytes, 0);
     }
   });

@@ -78,10 +78,11 @@ export class AnswerBytes implements Disposable {
 
   /** Sets what it takes in all. False when this person may not have so much; the request is then refused. */
   resize(bytes: number): boolean {
-    // A statement may still send rows when the answer is over; what it held then would stay held.
-    if (this.#refusal !== null || this.#isOver) return false;
+    if (this.#refusal !== null) return false;
     const more = bytes - this.#bytes;
     this.#bytes = bytes;
+    // A statement may send rows until it is cancelled; nobody would give back what it held now.
+    if (this.#isOver) return true;
     if (this.#hold === undefined) {
       if (bytes <= GRAPH_LIMITS.answerBytesSmall) return true;
       this.#hold = this.#quota.hold(this.#person, bytes);
