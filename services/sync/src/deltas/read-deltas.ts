@@ -43,7 +43,7 @@ export interface DeltasRequest extends Reader {
  */
 export async function readDeltas(sources: DeltasSources, request: DeltasRequest): Promise<string> {
   const { after, limit, requested, spelling } = request;
-  let step = Math.min(limit, STEP_FIRST);
+  let step = Math.min(Math.max(limit, STEP_MIN), STEP_FIRST);
   const first = await sources.readFirst(request, step + 1);
   const visibility =
     first?.visibility ??
@@ -76,16 +76,17 @@ export async function readDeltas(sources: DeltasSources, request: DeltasRequest)
     cursor = reached;
     hasMore = entries.length > step || (page.at(-1)?.id ?? cursor) > cursor;
     const isAllShown = texts.length - before === page.length;
-    step = Math.min(step * STEP_GROWS, STEP_MAX, isAllShown ? limit - texts.length : STEP_MAX);
+    step = Math.min(step * STEP_GROWS, STEP_MAX, isAllShown ? Math.max(limit - texts.length, STEP_MIN) : STEP_MAX);
   }
   return reply(hasMore ? cursor : horizon, hasMore, texts);
 }
 
 /**
  * A page is read in steps, so that a page of large entries is full before `limit` entries are in memory. The steps grow, so
- * small entries and entries that the reader may not see need few of them. No step takes the event loop for longer than a few
- * milliseconds.
+ * small entries and entries that the reader may not see need few of them; so does a page of one entry behind some that the
+ * reader may not see. No step takes the event loop for longer than a few milliseconds.
  */
+const STEP_MIN = 8;
 const STEP_FIRST = 256;
 const STEP_GROWS = 2;
 const STEP_MAX = 512;
