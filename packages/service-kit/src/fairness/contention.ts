@@ -19,9 +19,10 @@ const WORK_MS_MAX = 25;
 const USES_MAX = 1000;
 const WAITING_MAX = 64;
 
-/** Whether a queue may serve a person now. */
+/** Whether a queue may serve a person, or anyone of a network, now. */
 export interface Eligibility {
   readonly mayServe: (person: string) => boolean;
+  readonly mayServeNetwork: (network: string) => boolean;
   /** The milliseconds until the first pause of a person who was refused ends. */
   readonly soonestMs: number;
 }
@@ -113,29 +114,39 @@ export class Contention {
     return this.#networkYields(network, now) || this.#personYields(person, network, now);
   }
 
+  /** The same of a network: whether all of its people must yield. */
+  networkMustYield(network: string): boolean {
+    return this.#waits.size > 0 && this.#networkYields(network, performance.now());
+  }
+
   /** How long this person is still paused; 0 or less when they are not. */
   pauseMs(person: string): number {
     if (this.#waits.size === 0) return 0;
     const now = performance.now();
     const network = this.networkOf(person);
-    const ofNetwork = this.#networks.pauseMs(network, now);
-    const ofPerson = this.#people.pauseMs(person, now);
-    const pauseMs = Math.max(
-      ofNetwork > 0 && this.#networkYields(network, now) ? ofNetwork : 0,
-      ofPerson > 0 && this.#personYields(person, network, now) ? ofPerson : 0,
-    );
-    return Math.min(pauseMs, WAIT_COUNTS_MS);
+    const pauseMs = this.#people.pauseMs(person, now);
+    const ofPerson = pauseMs > 0 && this.#personYields(person, network, now) ? pauseMs : 0;
+    return Math.max(this.networkPauseMs(network), Math.min(ofPerson, WAIT_COUNTS_MS));
+  }
+
+  /** How long all people of this network are still paused. */
+  networkPauseMs(network: string): number {
+    if (this.#waits.size === 0) return 0;
+    const now = performance.now();
+    const pauseMs = this.#networks.pauseMs(network, now);
+    return pauseMs > 0 && this.#networkYields(network, now) ? Math.min(pauseMs, WAIT_COUNTS_MS) : 0;
   }
 
   /** For one pass over the people who wait. */
   eligibility(): Eligibility {
     let soonestMs = Infinity;
+    const isOver = (pauseMs: number): boolean => {
+      if (pauseMs > 0) soonestMs = Math.min(soonestMs, pauseMs);
+      return pauseMs <= 0;
+    };
     return {
-      mayServe: (person) => {
-        const pauseMs = this.pauseMs(person);
-        if (pauseMs > 0) soonestMs = Math.min(soonestMs, pauseMs);
-        return pauseMs <= 0;
-      },
+      mayServe: (person) => isOver(this.pauseMs(person)),
+      mayServeNetwork: (network) => isOver(this.networkPauseMs(network)),
       get soonestMs() {
         return soonestMs;
       },
@@ -146,8 +157,13 @@ export class Contention {
     return this.#networks.at(network, now) * LIGHTER > this.#leastUses(now).ofNetworks;
   }
 
+  /**
+   * To a colleague who used less, or to another network. What a person used counts in each network from which they call, because
+   * otherwise one who calls from several alternately would yield only by what they used in one of them.
+   */
   #personYields(person: string, network: string, now: number): boolean {
-    return this.#people.at(person, now) * LIGHTER > (this.#leastUses(now).ofPeople.get(network) ?? Infinity);
+    const { ofNetworks, ofPeople } = this.#leastUses(now);
+    return this.#people.at(person, now) * LIGHTER > Math.min(ofNetworks, ofPeople.get(network) ?? Infinity);
   }
 
   /** Without a wait that counts, all are Infinity. Computed once a millisecond, because it visits all who waited. */
@@ -161,8 +177,9 @@ export class Contention {
         continue;
       }
       const network = this.networkOf(person);
-      ofNetworks = Math.min(ofNetworks, this.#networks.at(network, now));
-      ofPeople.set(network, Math.min(ofPeople.get(network) ?? Infinity, this.#people.at(person, now)));
+      const own = this.#people.at(person, now);
+      ofNetworks = Math.min(ofNetworks, Math.max(own, this.#networks.at(network, now)));
+      ofPeople.set(network, Math.min(ofPeople.get(network) ?? Infinity, own));
     }
     return (this.#least = { ofNetworks, ofPeople, at: now });
   }

@@ -1,6 +1,6 @@
 import { BoundedMap } from '@wts/access';
 import { Fault } from '@wts/contracts';
-import { eachAlone, type NetworkOf } from './caller-networks.ts';
+import type { NetworkOf } from './caller-networks.ts';
 import { SHARE, type Contention, type Eligibility } from './contention.ts';
 import { FairQueue, type QueueEntry } from './fair-queue.ts';
 import { RunningTasks, type RunningTask } from './running-tasks.ts';
@@ -55,7 +55,13 @@ interface Waiter {
   readonly refuse: (reason: unknown) => void;
 }
 
-const ALL_ELIGIBLE: Eligibility = { mayServe: () => true, soonestMs: Infinity };
+/** Who gets a slot before others. */
+interface Preference {
+  readonly ofPerson?: (person: string) => boolean;
+  readonly ofNetwork?: (network: string) => boolean;
+}
+
+const ALL_ELIGIBLE: Eligibility = { mayServe: () => true, mayServeNetwork: () => true, soonestMs: Infinity };
 
 /** With this many slots, no network gets the last one, because a slot cannot be taken back from a long task. */
 const SLOTS_WITH_RESERVE_MIN = 4;
@@ -76,12 +82,13 @@ const REMEMBERED_MAX = 1_000;
  */
 export class FairGate {
   readonly #options: FairGateOptions;
-  readonly #networkOf: NetworkOf;
   readonly #queue: FairQueue<Waiter>;
   readonly #share: number;
   /** The most slots of a network, and of a person when `slotsOfOneMax` does not apply. */
   readonly #aloneMax: number;
   readonly #slotsOfOneMax: number;
+  /** The most slots of a network that must yield or has long tasks: those that one of its people may have, and half of the others. */
+  readonly #limitedMax: number;
   readonly #ofPeople: RunningTasks;
   readonly #ofNetworks: RunningTasks;
   #runningCount = 0;
@@ -95,11 +102,11 @@ export class FairGate {
   constructor(options: FairGateOptions) {
     this.#options = options;
     const { slots, slotsOfOneMax = Infinity, longMs = Infinity, contention } = options;
-    this.#networkOf = options.networkOf ?? contention?.networkOf ?? eachAlone;
-    this.#queue = new FairQueue(this.#networkOf);
+    this.#queue = new FairQueue(options.networkOf ?? contention?.networkOf);
     this.#share = shareOf(slots);
     this.#aloneMax = slots - (slots < SLOTS_WITH_RESERVE_MIN ? 0 : 1);
     this.#slotsOfOneMax = Math.min(slotsOfOneMax, this.#aloneMax);
+    this.#limitedMax = Math.ceil((this.#slotsOfOneMax + this.#aloneMax) / 2);
     this.#ofPeople = new RunningTasks(longMs);
     this.#ofNetworks = new RunningTasks(longMs);
   }
@@ -128,7 +135,8 @@ export class FairGate {
     options.signal?.throwIfAborted();
     const { cost = 1 } = options;
     const isPaused = (this.#options.contention?.pauseMs(person) ?? 0) > 0;
-    const mayStart = !this.isBusy && !isPaused && this.#mayHaveMore(person);
+    const mayStart =
+      !this.isBusy && !isPaused && this.#networkMayHaveMore(this.#queue.networkOf(person)) && this.#mayHaveMore(person);
     // Tasks of a person start in order. Some may wait although one could start: a pause ends before the timer that ends the wait.
     const started =
       mayStart && this.#queue.of(person).size === 0 ? this.#startNow(person, cost) : await this.#wait(person, options);
@@ -149,8 +157,7 @@ export class FairGate {
   /** Takes its entry, the only one of this person, through the queue, which counts the use of people. */
   #startNow(person: string, cost: number): RunningTask {
     const waiter = { enter: () => undefined, refuse: () => undefined };
-    this.#queue.push(person, waiter, { cost });
-    this.#queue.shift((other) => other === person);
+    this.#queue.serve(this.#queue.push(person, waiter, { cost }));
     return this.#start(person);
   }
 
@@ -221,7 +228,7 @@ export class FairGate {
   }
 
   #start(person: string): RunningTask {
-    const task = { startedAt: performance.now(), network: this.#networkOf(person) };
+    const task = { startedAt: performance.now(), network: this.#queue.networkOf(person) };
     this.#runningCount += 1;
     this.#ofPeople.add(person, task);
     this.#ofNetworks.add(task.network, task);
@@ -253,25 +260,41 @@ export class FairGate {
     if (!this.isBusy && soonestMs < Infinity) this.#wakeUp = setTimeout(() => this.#admit(), soonestMs);
   }
 
-  #next({ mayServe }: Eligibility): QueueEntry<Waiter> | undefined {
+  #next(eligibility: Eligibility): QueueEntry<Waiter> | undefined {
     const half = this.#options.slots / 2;
-    const preferences: readonly ((person: string) => boolean)[] = [
-      (person) => this.#ofNetworks.of(this.#networkOf(person)) < this.#share,
+    const runningOf = (network: string): number => this.#ofNetworks.of(network);
+    return (
+      this.#shift(eligibility, { ofNetwork: (network) => runningOf(network) < this.#share }) ??
       // Until two busy networks have half each; in one network, people with less than a share come first.
-      (person) => this.#ofPeople.of(person) < this.#share || this.#ofNetworks.of(this.#networkOf(person)) < half,
-      () => true,
-    ];
-    for (const isPreferred of preferences) {
-      const next = this.#queue.shift((person) => isPreferred(person) && this.#mayHaveMore(person) && mayServe(person));
-      if (next) return next;
-    }
-    return undefined;
+      this.#shift(eligibility, {
+        ofPerson: (person) =>
+          this.#ofPeople.of(person) < this.#share || runningOf(this.#queue.networkOf(person)) < half,
+      }) ??
+      this.#shift(eligibility, {})
+    );
+  }
+
+  #shift(
+    { mayServe, mayServeNetwork }: Eligibility,
+    { ofPerson = () => true, ofNetwork = () => true }: Preference,
+  ): QueueEntry<Waiter> | undefined {
+    return this.#queue.shift(
+      (person) => ofPerson(person) && this.#mayHaveMore(person) && mayServe(person),
+      (network) => ofNetwork(network) && this.#networkMayHaveMore(network) && mayServeNetwork(network),
+    );
   }
 
   #mayHaveMore(person: string): boolean {
     if (this.#ofPeople.of(person) >= this.#maxOf(person)) return false;
-    const network = this.#networkOf(person);
-    return this.#ofNetworks.of(network) < this.#maxOfNetwork(network, person);
+    const mustYield = this.#options.contention?.mustYield(person) === true;
+    return !mustYield || this.#ofNetworks.of(this.#queue.networkOf(person)) < this.#limitedMax;
+  }
+
+  #networkMayHaveMore(network: string): boolean {
+    const isLimited =
+      this.#options.contention?.networkMustYield(network) === true ||
+      this.#ofNetworks.hasLong(network, performance.now());
+    return this.#ofNetworks.of(network) < (isLimited ? this.#limitedMax : this.#aloneMax);
   }
 
   /** The slots that a person may have when no other person waits. */
@@ -281,13 +304,6 @@ export class FairGate {
     return isAlways || contention?.mustYield(person) || this.#ofPeople.hasLong(person, performance.now())
       ? this.#slotsOfOneMax
       : this.#aloneMax;
-  }
-
-  /** One person of a network may have all of these; the others of the network then wait for the next one. */
-  #maxOfNetwork(network: string, person: string): number {
-    const isLimited =
-      this.#options.contention?.mustYield(person) === true || this.#ofNetworks.hasLong(network, performance.now());
-    return isLimited ? Math.ceil((this.#slotsOfOneMax + this.#aloneMax) / 2) : this.#aloneMax;
   }
 
   /** The expected duration of one unit of cost of this person. */

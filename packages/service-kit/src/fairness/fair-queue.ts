@@ -1,3 +1,4 @@
+import { BoundedMap } from '@wts/access';
 import { eachAlone, type NetworkOf } from './caller-networks.ts';
 import { isBefore, Turns, type Turn } from './turns.ts';
 
@@ -51,11 +52,6 @@ interface PersonQueue<T> extends Turn {
   last: Link<T> | null;
 }
 
-interface IdlePerson<T> {
-  readonly network: Network<T>;
-  readonly start: number;
-}
-
 /** People and networks without entries whose last round is stored; those idle longest are removed first. */
 const IDLE_MAX = 1000;
 
@@ -69,11 +65,12 @@ const IDLE_MAX = 1000;
  */
 export class FairQueue<T> {
   readonly #networkOf: NetworkOf;
-  /** Those whose last entry ended ahead of the round. */
-  readonly #idlePeople = new Map<string, IdlePerson<T>>();
-  readonly #idleNetworks = new Map<string, Network<T>>();
-  readonly #queues = new Map<string, PersonQueue<T>>();
+  /** Those with entries. */
+  readonly #people = new Map<string, PersonQueue<T>>();
   readonly #networks = new Map<string, Network<T>>();
+  /** Those without, whose last entry ended ahead of the round. */
+  readonly #idlePeople = new BoundedMap<string, PersonQueue<T>>(IDLE_MAX);
+  readonly #idleNetworks = new BoundedMap<string, Network<T>>(IDLE_MAX);
   readonly #turns = new Turns<Network<T>>();
   readonly #load = noLoad();
   #round = 0;
@@ -93,31 +90,44 @@ export class FairQueue<T> {
 
   /** People with entries. */
   get people(): number {
-    return this.#queues.size;
+    return this.#people.size;
   }
 
   /** People and networks in memory, those without entries included. */
   get stored(): { readonly people: number; readonly networks: number } {
     return {
-      people: this.#queues.size + this.#idlePeople.size,
+      people: this.#people.size + this.#idlePeople.size,
       networks: this.#networks.size + this.#idleNetworks.size,
     };
   }
 
+  /**
+   * The network with which a person takes turns. It stays the same while the person is ahead of its round, because otherwise who calls
+   * from several networks alternately would start anew with each call.
+   */
+  networkOf(person: string): string {
+    const queue = this.#people.get(person) ?? this.#idlePeople.get(person);
+    if (!queue) return this.#networkOf(person);
+    const { first, start, network } = queue;
+    const isAhead = start > network.round && (network.load.size > 0 || network.start > this.#round);
+    return first || isAhead ? network.name : this.#networkOf(person);
+  }
+
   of(person: string): Load {
-    return this.#queues.get(person)?.load ?? NOTHING;
+    return this.#people.get(person)?.load ?? NOTHING;
   }
 
   /** All items, in no particular order. */
   *items(): Iterable<T> {
-    for (const { first } of this.#queues.values()) {
+    for (const { first } of this.#people.values()) {
       for (let link = first; link; link = link.behind) yield link.item;
     }
   }
 
   /** Adds an entry behind those of this person, or in front of them. */
   push(person: string, item: T, { cost = 1, bytes = 0, place = 'behind' }: Pushing = {}): QueueEntry<T> {
-    const queue = this.#queues.get(person) ?? this.#open(person);
+    const queue = this.#queueOf(person);
+    if (!queue.first) this.#open(queue);
     const [before, behind] = place === 'behind' ? [queue.last, null] : [null, queue.first];
     const link: Link<T> = { person, item, cost, bytes, queue, before, behind, isWaiting: true };
     if (before) before.behind = link;
@@ -128,13 +138,27 @@ export class FairQueue<T> {
     return link;
   }
 
-  /** Removes and returns the next entry, of the people for whom `mayServe` is true. The others keep their turns. */
-  shift(mayServe: (person: string, first: QueueEntry<T>) => boolean = () => true): QueueEntry<T> | undefined {
-    const found = this.#turns.find(({ people }) =>
-      people.find(({ person, first }) => (first && mayServe(person, first) ? first : undefined)),
+  /**
+   * Removes and returns the next entry, of the people and networks for which these are true. The others keep their turns. A network
+   * that may not be served is skipped without a look at its people, who may be many.
+   */
+  shift(
+    mayServe: (person: string, first: QueueEntry<T>) => boolean = () => true,
+    mayServeNetwork: (network: string) => boolean = () => true,
+  ): QueueEntry<T> | undefined {
+    const found = this.#turns.find(({ name, people }) =>
+      mayServeNetwork(name)
+        ? people.find(({ person, first }) => (first && mayServe(person, first) ? first : undefined))
+        : undefined,
     );
-    if (!found) return undefined;
-    const { queue, cost } = found;
+    if (found) this.serve(found);
+    return found;
+  }
+
+  /** Removes an entry as if its turn had come. */
+  serve(entry: QueueEntry<T>): void {
+    const link = entry as Link<T>;
+    const { queue, cost } = link;
     const { network } = queue;
     this.#round = Math.max(this.#round, network.start);
     network.round = Math.max(network.round, queue.start);
@@ -142,8 +166,7 @@ export class FairQueue<T> {
       turn.start += cost;
       turn.sequence = this.#sequence += 1;
     }
-    this.#unlink(found);
-    return found;
+    this.#unlink(link);
   }
 
   /** Removes an entry that has not been served, at no cost for its person; false when it was served. */
@@ -156,24 +179,17 @@ export class FairQueue<T> {
 
   /** Corrects the cost of what was served for this person, up or down. */
   charge(person: string, more: number): void {
-    const queue = this.#queues.get(person);
-    const network = queue?.network ?? this.#networkFor(person);
-    if (queue) {
-      queue.start = Math.max(queue.start + more, 0);
-      network.people.settle(queue);
-    } else this.#keepIdlePerson(person, network, Math.max(this.#startOf(person, network) + more, 0));
-    network.start = Math.max(network.start + more, 0);
-    if (network.load.size > 0) this.#turns.settle(network);
-    else this.#keepIdleNetwork(network);
+    const queue = this.#queueOf(person);
+    for (const turn of [queue.network, queue]) turn.start = Math.max(turn.start + more, 0);
+    this.#settle(queue);
   }
 
   /** The cost that would be served before a new entry of this person: of each other network, and person, no more than of this one. */
   ahead(person: string, cost: number): number {
-    const own = this.#queues.get(person);
-    const network = own?.network ?? this.#networkFor(person);
-    const ownCost = own?.load.cost ?? 0;
-    const end = (own?.start ?? this.#startOf(person, network)) + ownCost + cost;
-    let ahead = ownCost;
+    const own = this.#queueOf(person);
+    const { network } = own;
+    const end = own.start + own.load.cost + cost;
+    let ahead = own.load.cost;
     for (const other of network.people) if (other !== own) ahead += servedUntil(end, other, other.first);
     let ofOthers = 0;
     for (const other of this.#turns) {
@@ -196,40 +212,32 @@ export class FairQueue<T> {
     this.#round = 0;
   }
 
-  #open(person: string): PersonQueue<T> {
-    const network = this.#networkFor(person);
-    const start = this.#startOf(person, network);
+  /** With entries, idle, or new. */
+  #queueOf(person: string): PersonQueue<T> {
+    const own = this.#people.get(person);
+    if (own) return own;
+    const name = this.networkOf(person);
+    const network = this.#networks.get(name) ?? this.#idleNetworks.get(name) ?? newNetwork(name);
+    if (network.load.size === 0) network.start = Math.max(network.start, this.#round);
+    const idle = this.#idlePeople.get(person);
+    // Of a network that was removed from memory in between, or of another one, the rounds are not comparable.
+    const queue = idle?.network === network ? idle : newQueue(person, network);
+    queue.start = Math.max(queue.start, network.round);
+    return queue;
+  }
+
+  #open(queue: PersonQueue<T>): void {
+    const { network, person } = queue;
     this.#idlePeople.delete(person);
+    this.#people.set(person, queue);
     if (network.load.size === 0) {
       this.#idleNetworks.delete(network.name);
       this.#networks.set(network.name, network);
       network.sequence = this.#sequence += 1;
       this.#turns.add(network);
     }
-    const sequence = (this.#sequence += 1);
-    const queue = { person, network, start, sequence, index: -1, first: null, last: null, load: noLoad() };
-    this.#queues.set(person, queue);
+    queue.sequence = this.#sequence += 1;
     network.people.add(queue);
-    return queue;
-  }
-
-  /** With entries, idle, or new. */
-  #networkFor(person: string): Network<T> {
-    const name = this.#networkOf(person);
-    const waiting = this.#networks.get(name);
-    if (waiting) return waiting;
-    const idle = this.#idleNetworks.get(name);
-    if (!idle)
-      return { name, people: new Turns(), load: noLoad(), start: this.#round, round: 0, sequence: 0, index: -1 };
-    idle.start = Math.max(idle.start, this.#round);
-    return idle;
-  }
-
-  /** Where the next entry of a person without entries starts. */
-  #startOf(person: string, network: Network<T>): number {
-    const idle = this.#idlePeople.get(person);
-    // Of a network that was removed from memory in between, or of another one, the rounds are not comparable.
-    return idle?.network === network ? Math.max(network.round, idle.start) : network.round;
   }
 
   #unlink(link: Link<T>): void {
@@ -243,18 +251,26 @@ export class FairQueue<T> {
     link.isWaiting = false;
     this.#weigh(queue, link, -1);
     const { network, person } = queue;
-    if (queue.first) network.people.settle(queue);
-    else {
+    if (!queue.first) {
       network.people.remove(queue);
-      this.#queues.delete(person);
-      this.#keepIdlePerson(person, network, queue.start);
+      this.#people.delete(person);
     }
-    if (network.load.size > 0) this.#turns.settle(network);
-    else {
+    if (network.load.size === 0) {
       this.#turns.remove(network);
       this.#networks.delete(network.name);
-      this.#keepIdleNetwork(network);
     }
+    this.#settle(queue);
+  }
+
+  /** Puts a person and their network where their starts belong. Those without entries are stored only while they are ahead. */
+  #settle(queue: PersonQueue<T>): void {
+    const { network, person } = queue;
+    if (queue.first) network.people.settle(queue);
+    else if (queue.start > network.round) this.#idlePeople.set(person, queue);
+    else this.#idlePeople.delete(person);
+    if (network.load.size > 0) this.#turns.settle(network);
+    else if (network.start > this.#round) this.#idleNetworks.set(network.name, network);
+    else this.#idleNetworks.delete(network.name);
   }
 
   #weigh(queue: PersonQueue<T>, { cost, bytes }: QueueEntry<T>, sign: 1 | -1): void {
@@ -264,14 +280,6 @@ export class FairQueue<T> {
       load.bytes += sign * bytes;
     }
   }
-
-  #keepIdlePerson(person: string, network: Network<T>, start: number): void {
-    keep(this.#idlePeople, person, start > network.round ? { network, start } : undefined);
-  }
-
-  #keepIdleNetwork(network: Network<T>): void {
-    keep(this.#idleNetworks, network.name, network.start > this.#round ? network : undefined);
-  }
 }
 
 const NOTHING: Load = noLoad();
@@ -280,12 +288,12 @@ function noLoad(): Sums {
   return { size: 0, cost: 0, bytes: 0 };
 }
 
-/** Stores the latest value of a key, and removes the one that is stored longest when there are too many. */
-function keep<V>(idle: Map<string, V>, key: string, value: V | undefined): void {
-  idle.delete(key);
-  if (value !== undefined) idle.set(key, value);
-  const [longest] = idle.size > IDLE_MAX ? idle.keys() : [];
-  if (longest !== undefined) idle.delete(longest);
+function newNetwork<T>(name: string): Network<T> {
+  return { name, people: new Turns(), load: noLoad(), start: 0, round: 0, sequence: 0, index: -1 };
+}
+
+function newQueue<T>(person: string, network: Network<T>): PersonQueue<T> {
+  return { person, network, start: 0, sequence: 0, index: -1, first: null, last: null, load: noLoad() };
 }
 
 /** How much of another's load is served until a round. What begins is served whole. */

@@ -1,6 +1,7 @@
 export { CallerNetworks } from './caller-networks.ts';
 export type { NetworkOf } from './caller-networks.ts';
 export { Contention, SHARE } from './contention.ts';
+export type { Eligibility } from './contention.ts';
 export { FairGate, retryAfterSeconds } from './fair-gate.ts';
 export type { FairGateOptions, FairGateWatch } from './fair-gate.ts';
 export { FairQueue } from './fair-queue.ts';

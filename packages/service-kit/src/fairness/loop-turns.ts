@@ -85,7 +85,7 @@ export class LoopTurns {
     this.#isCounting = false;
     const eligibility = this.#contention.eligibility();
     while (this.#left > 0) {
-      const next = this.#queue.shift(eligibility.mayServe);
+      const next = this.#queue.shift(eligibility.mayServe, eligibility.mayServeNetwork);
       if (next === undefined) break;
       this.#move(next.person, next.cost);
       next.item();

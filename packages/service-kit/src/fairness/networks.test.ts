@@ -92,6 +92,74 @@ describe('people of several networks', () => {
     for (const person of peopleOf('x', 30)) assert.equal(served.get(person)?.length, 10);
   });
 
+  it('give a person who calls from several of them, in any order, no more than the one that gives most [never.one-takes-all]', () => {
+    const others = ['x', 'y', 'z'].flatMap((network, index) => peopleOf(network, 2 + index * 4));
+    /** How much is served for a person with one entry at a time, who calls from these networks. */
+    const servedOf = (networks: readonly string[], cost: number): number => {
+      let calls = 0;
+      let served = 0;
+      const queue = new FairQueue<number>((person) =>
+        person === 'me' ? networks[calls % networks.length]! : networkOf(person),
+      );
+      for (const person of others) for (let n = 0; n < 400; n += 1) queue.push(person, n, { cost: 3 });
+      queue.push('me', 0, { cost });
+      for (let n = 0; n < 400; n += 1) {
+        if (queue.shift()?.person !== 'me') continue;
+        served += cost;
+        calls += 1;
+        queue.push('me', 0, { cost });
+      }
+      return served;
+    };
+    const networks = fc.array(fc.constantFrom('x', 'y', 'z', 'w'), { minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(networks, fc.integer({ min: 1, max: 60 }), (visited, cost) => {
+        const best = Math.max(...visited.map((network) => servedOf([network], cost)));
+        const served = servedOf(visited, cost);
+        assert.ok(served <= best + 2 * cost, `${served} instead of ${best}`);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('are skipped as a whole when they have all they may have, so a free slot does not take longer the more of them wait [never.one-takes-all]', async () => {
+    let looks = 0;
+    const gate = new FairGate({
+      slots: 4,
+      waitMs: 60_000,
+      waitingMax: Infinity,
+      refusal: 'Too much',
+      networkOf: (person) => {
+        looks += 1;
+        return networkOf(person);
+      },
+    });
+    const stop = new AbortController();
+    const slots = await Promise.all(peopleOf('x', 3).map((person) => gate.enter(person)));
+    for (const person of peopleOf('x', 1000)) gate.enter(person, stop).catch(() => undefined);
+    slots.push(await gate.enter('y0'));
+    looks = 0;
+    slots.pop()?.[Symbol.dispose]();
+    assert.equal(gate.running, 3);
+    assert.ok(looks < 50, `${looks} looks`);
+    stop.abort();
+    for (const slot of slots) slot[Symbol.dispose]();
+    await settled();
+    assert.equal(gate.waiting + gate.running, 0);
+  });
+
+  it('are skipped as a whole while they are paused [never.one-takes-all]', () => {
+    const queue = new FairQueue<number>(networkOf);
+    for (const person of [...peopleOf('x', 100), 'y0']) queue.push(person, 0);
+    const visited: string[] = [];
+    const next = queue.shift(
+      (person) => visited.push(person) > 0,
+      (network) => network !== 'x',
+    );
+    assert.deepEqual([next?.person, visited], ['y0', ['y0']]);
+    assert.equal(queue.shift()?.person, 'x0');
+  });
+
   it('are stored while they wait, and a thousand others at most [never.unbounded]', () => {
     const queue = new FairQueue<number>((person) => `network ${Number(person) % 1500}`);
     for (let n = 0; n < 5000; n += 1) {
@@ -178,6 +246,29 @@ describe('people of several networks', () => {
     for (const person of peopleOf('x', 9)) assert.equal(contention.mustYield(person), true);
     assert.ok(contention.pauseMs('x0') > 0);
     assert.equal(contention.mustYield('y0'), false);
+  });
+
+  it('count what a person used in all of them, from whichever the person calls [never.one-takes-all]', () => {
+    using clock = stoppedClock();
+    let calls = 0;
+    const contention = new Contention((person) => (person === 'me' ? `w${calls % 9}` : networkOf(person)));
+    const use = (waiting: string): void => {
+      for (let n = 0; n < 200; n += 1) {
+        calls += 1;
+        contention.used('me', 10);
+        contention.used('x0', 3);
+        contention.waited(waiting, 30);
+        clock.advance(10);
+      }
+    };
+    // In each of its nine networks this person used less than the other one.
+    use('x0');
+    assert.equal(contention.mustYield('me'), true);
+    assert.ok(contention.pauseMs('me') > 0);
+    clock.advance(10_000);
+    calls += 1;
+    use('me');
+    assert.equal(contention.mustYield('x0'), false);
   });
 
   it('are people alone when all calls come from one address, and one share when a person calls from several', () => {

@@ -1,6 +1,13 @@
 import { BoundedMap } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
-import { FairQueue, SHARE, retryAfterSeconds, type Contention, type QueueEntry } from '@wts/service-kit/fairness';
+import {
+  FairQueue,
+  SHARE,
+  retryAfterSeconds,
+  type Contention,
+  type Eligibility,
+  type QueueEntry,
+} from '@wts/service-kit/fairness';
 import { Batch, type BatchKind, type BatchPart } from './batch.ts';
 import { WEIGHT_BYTES, type BatchLimits } from './decide-batch.ts';
 import type { CommitRequest } from './request.ts';
@@ -45,8 +52,8 @@ export class CommitQueue {
   /** The duration of small batches when nothing else runs. */
   #calmMs = CALM_MS;
   readonly #contention: Contention;
-  /** The first pause to end of a person whom the last `take` skipped. */
-  #pauseMs = Infinity;
+  /** Of the last `take`. */
+  #eligibility: Eligibility | undefined;
 
   constructor(contention: Contention) {
     this.#contention = contention;
@@ -102,9 +109,13 @@ export class CommitQueue {
 
   /** The next batch that may start now; undefined when there is none. Drops requests whose client has disconnected. */
   take(mayStart: MayStart, drop: (request: CommitRequest) => void): Batch | undefined {
-    this.#pauseMs = Infinity;
+    this.#eligibility = this.#contention.eligibility();
+    const { mayServe, mayServeNetwork } = this.#eligibility;
     const next = (): QueueEntry<CommitRequest> | undefined =>
-      this.#queue.shift((person, { item }) => !this.#isPaused(person) && mayStart(this.#kindOf(item), person));
+      this.#queue.shift(
+        (person, { item }) => mayServe(person) && mayStart(this.#kindOf(item), person),
+        mayServeNetwork,
+      );
     let first = next();
     for (; first && (first.item.isAborted || first.item.deadlineMs < performance.now()); first = next()) {
       this.#dropTaken(first.item, drop);
@@ -114,7 +125,10 @@ export class CommitQueue {
     const batch = new Batch(kind, kind === 'one-request' ? OWN : SHARED);
     this.#add(batch, first);
     while (kind !== 'one-request') {
-      const next = this.#queue.shift((person, { item }) => this.#fits(batch, person, item));
+      const next = this.#queue.shift(
+        (person, { item }) => this.#fits(batch, person, item) && mayServe(person),
+        mayServeNetwork,
+      );
       if (!next) break;
       if (next.item.isAborted) this.#dropTaken(next.item, drop);
       else this.#add(batch, next);
@@ -124,7 +138,8 @@ export class CommitQueue {
 
   /** In how many milliseconds the first pause ends of a person whom the last `take` skipped. */
   get pauseMs(): number | undefined {
-    return this.#pauseMs === Infinity ? undefined : Math.max(this.#pauseMs, 1);
+    const { soonestMs = Infinity } = this.#eligibility ?? {};
+    return soonestMs === Infinity ? undefined : Math.max(soonestMs, 1);
   }
 
   /** Records what a batch cost, and how long it took. */
@@ -182,12 +197,6 @@ export class CommitQueue {
     this.#calmMs = Math.min(ms, this.#calmMs + (ms - this.#calmMs) * CALM_SMOOTHING);
   }
 
-  #isPaused(person: string): boolean {
-    const pauseMs = this.#contention.pauseMs(person);
-    if (pauseMs > 0) this.#pauseMs = Math.min(this.#pauseMs, pauseMs);
-    return pauseMs > 0;
-  }
-
   #kindOf(request: CommitRequest): BatchKind {
     if (request.needsOwnBatch) return 'one-request';
     const { person } = request;
@@ -201,7 +210,6 @@ export class CommitQueue {
     // A unit of a service reads and locks every row, also those that a caller may not see, so the two kinds share no batch.
     if (request.authority !== first?.request.authority || this.#kindOf(request) !== batch.kind) return false;
     if (batch.kind === 'one-person' && person !== first?.request.person) return false;
-    if (this.#isPaused(person)) return false;
     const room = this.#roomFor(batch, request);
     return room >= request.unitsLeft || (room > 0 && this.hasOthers(person));
   }
