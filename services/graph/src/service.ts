@@ -36,8 +36,9 @@ export const graphService: ServiceDefinition<Config> = {
   async open(kit, config) {
     const { log, metrics, readiness, signal } = kit;
     await checkPostgres({ url: config.databaseUrl, applicationName: 'wts-graph', log, readiness, signal });
-    const primary = openServer(kit, { url: config.databaseUrl, poolMax: config.poolMax, readiness });
-    const replica = openReplica(kit, config);
+    const contention = new Contention(kit.networks.of);
+    const primary = openServer(kit, contention, { url: config.databaseUrl, poolMax: config.poolMax, readiness });
+    const replica = openReplica(kit, contention, config);
     const context: Context = {
       pool: primary.pool,
       standby: replica && new Standby({ pool: replica.pool, logger: log, observe: standbyMetrics(metrics) }),
@@ -65,7 +66,7 @@ export const graphService: ServiceDefinition<Config> = {
       schema: SCHEMA,
       documents,
       answers,
-      turns: new LoopTurns(new Contention(kit.networks.of), GRAPH_LIMITS.turnFields),
+      turns: new LoopTurns(contention, GRAPH_LIMITS.turnFields),
       longTurns: new LongTurns(kit.networks.of),
       metrics: operations,
       deadlineMs,
@@ -77,12 +78,13 @@ export const graphService: ServiceDefinition<Config> = {
 };
 
 /** Not part of readiness: while the database replica is unavailable, the primary serves the reads. */
-function openReplica(kit: ServiceContext, { replicaUrl: url, poolMax }: Config): Server | null {
-  return url === undefined ? null : openServer(kit, { url, poolMax, timeoutMs: STANDBY_TIMEOUT_MS });
+function openReplica(kit: ServiceContext, contention: Contention, { replicaUrl: url, poolMax }: Config): Server | null {
+  return url === undefined ? null : openServer(kit, contention, { url, poolMax, timeoutMs: STANDBY_TIMEOUT_MS });
 }
 
 function openServer(
-  { log, networks, stack }: ServiceContext,
+  { log, stack }: ServiceContext,
+  contention: Contention,
   options: Pick<PostgresOptions, 'url' | 'poolMax' | 'readiness' | 'timeoutMs'>,
 ): Server {
   const { pool } = openPostgres({ ...options, applicationName: 'wts-graph', log, stack });
@@ -96,7 +98,7 @@ function openServer(
   });
   const gate = new FairGate({
     slots: options.poolMax,
-    networkOf: networks.of,
+    contention,
     // One person has all connections but one, or half of them for long statements, which do not end for others.
     slotsOfOneMax: Math.ceil(options.poolMax / 2),
     longMs: GRAPH_LIMITS.statementLongMs,

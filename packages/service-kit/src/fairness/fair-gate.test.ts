@@ -65,6 +65,39 @@ describe('the fair gate', () => {
     await gated.close();
   });
 
+  it('makes busy people yield to one whose task takes longer than usual while most slots are taken [never.one-takes-all]', async () => {
+    const contention = new Contention();
+    const gated = new TestGate({ slots: 4, contention });
+    const run = async (person: string, durationMs: number): Promise<void> => {
+      gated.start(person, person, { kind: 'page' });
+      await settled();
+      clock.advance(durationMs);
+      await gated.end(gated.begun.findIndex((task) => task.person === person));
+    };
+    using clock = stoppedClock();
+    await run('a', 2);
+    for (const busy of ['b', 'c']) gated.start(busy, busy, { kind: 'page', isLarge: true });
+    await settled();
+    // As long as usual.
+    await run('a', 3);
+    assert.equal(contention.mustYield('d'), false);
+    gated.start('d', 'd', { isLarge: true });
+    await settled();
+    clock.advance(200);
+    await gated.end(gated.begun.findIndex(({ name }) => name === 'd'));
+    // With half of the slots free it is slow for another reason.
+    gated.start('a', 'alone', { kind: 'page' });
+    clock.advance(20);
+    await gated.end(gated.begun.findIndex(({ name }) => name === 'b'));
+    await gated.end(gated.begun.findIndex(({ name }) => name === 'alone'));
+    assert.equal(contention.mustYield('d'), false);
+    for (const busy of ['b', 'd']) gated.start(busy, busy, { kind: 'report' });
+    await run('a', 20);
+    assert.equal(contention.mustYield('d'), true);
+    assert.equal(contention.mustYield('a'), false);
+    await gated.close();
+  });
+
   it('starts what waits before a task that comes when the pause is over [never.one-takes-all]', async () => {
     let isPaused = true;
     const contention = new Contention();

@@ -1,6 +1,7 @@
 import { BoundedMap } from '@wts/access';
 import { Fault } from '@wts/contracts';
 import type { NetworkOf } from './caller-networks.ts';
+import { CalmTimes } from './calm-times.ts';
 import { SHARE, type Contention, type Eligibility } from './contention.ts';
 import { FairQueue, type QueueEntry } from './fair-queue.ts';
 import { RunningTasks, type RunningTask } from './running-tasks.ts';
@@ -48,6 +49,11 @@ export interface FairTask {
   readonly bytes?: number;
   /** It may use much processor time, so `contention` counts it. */
   readonly isLarge?: boolean;
+  /**
+   * Tasks of one kind usually take equally long. What one takes longer while most slots are taken, it waited for others who keep
+   * busy what the slots share, and `contention` counts it.
+   */
+  readonly kind?: string;
 }
 
 interface Waiter {
@@ -96,6 +102,7 @@ export class FairGate {
   #wakeUp: NodeJS.Timeout | undefined;
   /** The expected duration of one unit of cost, of each person, because the tasks of one may take much longer than those of others. */
   readonly #expectedMsOf = new BoundedMap<string, number>(REMEMBERED_MAX);
+  readonly #calmTimes = new CalmTimes();
   /** The same of all people, for a person without a task before. */
   #expectedMs = 0;
 
@@ -149,9 +156,16 @@ export class FairGate {
         const tookMs = now - started.startedAt;
         this.#updateExpected(person, tookMs / cost);
         if (options.isLarge) this.#options.contention?.used(person, tookMs);
+        this.#noteSlowness(person, options.kind, tookMs);
         this.#free(person, started);
       },
     };
+  }
+
+  #noteSlowness(person: string, kind: string | undefined, tookMs: number): void {
+    if (kind === undefined) return;
+    const waitedMs = this.#calmTimes.waitedMs(kind, tookMs);
+    if (this.#runningCount > this.#options.slots / 2) this.#options.contention?.waited(person, waitedMs);
   }
 
   /** Takes its entry, the only one of this person, through the queue, which counts the use of people. */

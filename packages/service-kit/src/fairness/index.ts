@@ -1,5 +1,6 @@
 export { CallerNetworks } from './caller-networks.ts';
 export type { NetworkOf } from './caller-networks.ts';
+export { CalmTimes } from './calm-times.ts';
 export { Contention, SHARE } from './contention.ts';
 export type { Eligibility } from './contention.ts';
 export { FairGate, retryAfterSeconds } from './fair-gate.ts';

@@ -40,7 +40,8 @@ export class Statements {
   ): Promise<Row[]> {
     const server = this.#servers.get(pool);
     if (server === undefined) throw new Error('the pool is of no server');
-    return server.gate.run(principal.userId, { signal }, () => this.#run<Row>(server, { signal, bytes }, query));
+    const task = { signal, isLarge: true, kind: query.text };
+    return server.gate.run(principal.userId, task, () => this.#run<Row>(server, { signal, bytes }, query));
   }
 
   async #run<Row extends QueryResultRow>(

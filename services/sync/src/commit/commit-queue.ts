@@ -1,6 +1,7 @@
 import { BoundedMap } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
 import {
+  CalmTimes,
   FairQueue,
   SHARE,
   retryAfterSeconds,
@@ -30,10 +31,6 @@ const OUTLIER_FACTOR = 4;
 /** Smaller batches are not measured, because the round trips of their messages take most of their time. */
 const MEASURED_FROM_WEIGHT = 32;
 const EXPECTED_MS = 0.2;
-/** Assumed before the first small batch. */
-const CALM_MS = 5;
-/** The shortest duration counts at once, and longer ones so slowly that a busy hour does not pass for calm. */
-const CALM_SMOOTHING = 0.001;
 
 /** `roundsMax`: a cascade needs one round of reads for each level of records. */
 const SHARED: BatchLimits = { weightMax: LIMITS.commitBatchWeight, roundsMax: 16, hasOneRequest: false };
@@ -49,8 +46,7 @@ export class CommitQueue {
   #units = 0;
   /** The expected duration of a small entry. */
   #expectedMs = EXPECTED_MS;
-  /** The duration of small batches when nothing else runs. */
-  #calmMs = CALM_MS;
+  readonly #calmTimes = new CalmTimes();
   readonly #contention: Contention;
   /** Of the last `take`. */
   #eligibility: Eligibility | undefined;
@@ -160,7 +156,8 @@ export class CommitQueue {
       this.#weights.set(person, average + (weight / done - average) * SMOOTHING);
     }
     if (total < MEASURED_FROM_WEIGHT) {
-      this.#noteSlowness(batch, ms);
+      const waitedMs = this.#calmTimes.waitedMs('small', ms);
+      for (const person of batch.people) this.#contention.waited(person, waitedMs);
       return;
     }
     const sample = Math.min(ms / total, this.#expectedMs * OUTLIER_FACTOR);
@@ -189,12 +186,6 @@ export class CommitQueue {
   /** Called when no batch is running. */
   onIdle(): void {
     this.#queue.reset();
-  }
-
-  /** What a small batch takes longer than usual, it waited for PostgreSQL or this process, which others kept busy. */
-  #noteSlowness(batch: Batch, ms: number): void {
-    for (const person of batch.people) this.#contention.waited(person, ms - this.#calmMs * 2);
-    this.#calmMs = Math.min(ms, this.#calmMs + (ms - this.#calmMs) * CALM_SMOOTHING);
   }
 
   #kindOf(request: CommitRequest): BatchKind {
