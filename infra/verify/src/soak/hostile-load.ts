@@ -107,16 +107,20 @@ export function undisturbed({ samples, disturbed }: Pick<Fairness, 'samples' | '
   );
 }
 
+const LINE_CHARS_MAX = 2_000;
+
 /** Finds the content of records in server logs, which people without access may read. */
 export async function contentInLogs(logs: readonly string[]): Promise<AuditFinding[]> {
   const findings: AuditFinding[] = [];
   for (const log of logs) {
-    let lines = 0;
-    for await (const line of createInterface(createReadStream(log))) if (line.includes(CONTENT_MARK)) lines += 1;
-    if (lines > 0)
+    const lines: string[] = [];
+    for await (const line of createInterface(createReadStream(log))) if (line.includes(CONTENT_MARK)) lines.push(line);
+    const [first] = lines;
+    if (first !== undefined)
       findings.push({
         guarantee: 'content-stays-in-tables',
-        seen: `${lines} lines of ${log} contain content of records`,
+        // The logs go with the run, and the content is that of the run.
+        seen: `${lines.length} lines of ${log} contain content of records, the first: ${first.slice(0, LINE_CHARS_MAX)}`,
       });
   }
   return findings;

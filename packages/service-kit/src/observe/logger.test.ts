@@ -132,6 +132,25 @@ describe('a line of log', () => {
     assert.ok(text().includes('[bytes]'));
   });
 
+  it('has no text that an error quotes because it could not be read', () => {
+    const { log, text, lines } = recorder();
+    const content = 'content of a record';
+    for (const received of [content, `{"title": "${content}" "x"}`, `[${content}]`, `"a" ${content} "b"`]) {
+      try {
+        JSON.parse(received);
+        assert.fail('it is JSON');
+      } catch (err) {
+        log.warn({ err, cause: new Error('a message', { cause: err }) }, 'cannot be read');
+      }
+    }
+    // As the client of NATS does.
+    log.warn({ err: new Error(`parse error [12]: ${content}\nand more of the ${content}`) }, 'cannot be read');
+    assert.ok(!text().includes('content'), text());
+    const [first] = lines() as { err: { message: string; stack: string } }[];
+    assert.match(first?.err.message ?? '', /is not valid JSON$/);
+    assert.match(first?.err.stack ?? '', /logger\.test/);
+  });
+
   it('has the causes of an error up to a bound, as the chain may be endless', () => {
     const { log, lines } = recorder();
     const loop = new Error('outer');

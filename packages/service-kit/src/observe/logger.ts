@@ -129,18 +129,28 @@ interface ErrorDescription {
 
 const CAUSES_MAX = 4;
 const MESSAGE_CHARS_MAX = 1000;
-
 /**
- * An error for the log, with these fields only: drivers add queries, parameters, sockets and whole requests to their errors.
+ * An error for the log, with these fields only: drivers add queries, parameters, sockets and whole requests to their errors. Keeps
+ * content of records out of the log where a message quotes it.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error).slice(0, MESSAGE_CHARS_MAX) };
   const { code } = error as { code?: unknown };
+  const message = withoutQuotes(error.message);
   return {
     type: error.name,
-    message: error.message.slice(0, MESSAGE_CHARS_MAX),
+    message: message.slice(0, MESSAGE_CHARS_MAX),
     ...(typeof code === 'string' ? { code } : {}),
-    ...(depth === 0 && error.stack !== undefined ? { stack: error.stack } : {}),
+    ...(depth === 0 && error.stack !== undefined ? { stack: error.stack.replace(error.message, () => message) } : {}),
     ...(error.cause === undefined || depth >= CAUSES_MAX ? {} : { cause: describeError(error.cause, depth + 1) }),
   };
+}
+
+/** The engine of JSON and the client of NATS quote what they cannot read. */
+function withoutQuotes(message: string): string {
+  const notJson = message.lastIndexOf(' is not valid JSON');
+  const quote = message.indexOf('"');
+  if (quote >= 0 && quote < notJson) return `${message.slice(0, quote)}what was received${message.slice(notJson)}`;
+  const ofNats = message.indexOf('parse error [');
+  return ofNats < 0 ? message : message.slice(0, message.indexOf(':', ofNats));
 }
