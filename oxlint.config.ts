@@ -52,35 +52,63 @@ const LAYERS: readonly { readonly files: string[]; readonly never: readonly Forb
 ];
 
 /**
- * The folders of sync that each folder may import, types included; no two folders import each other. A folder that is not named here
- * imports none.
+ * The layers of a service: what each folder of its `src/` may import of the others, types included; no two folders import each other.
+ * A folder without a row imports none. A row named `x.ts` is of a file beside the folders: a folder may import this file where it may
+ * import everything that the file may, so that no arrow goes up by way of it. Files without a row are imported by none.
  */
-const SYNC_IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  '*': [],
-  store: [],
-  commit: ['fairness', 'store'],
-  sweeps: ['commit', 'store'],
-  relay: ['store'],
-  deltas: ['fairness'],
-  snapshots: ['fairness', 'store'],
-  bootstrap: ['deltas', 'fairness', 'snapshots', 'store'],
-  'keyed-reads': ['snapshots'],
-  socket: ['deltas', 'fairness', 'hub'],
-  http: ['bootstrap', 'commit', 'deltas', 'fairness', 'keyed-reads', 'snapshots'],
+const IMPORTS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  sync: {
+    store: [],
+    commit: ['fairness', 'store'],
+    sweeps: ['commit', 'store'],
+    relay: ['store'],
+    deltas: ['fairness'],
+    snapshots: ['fairness', 'store'],
+    bootstrap: ['deltas', 'fairness', 'snapshots', 'store'],
+    'keyed-reads': ['snapshots'],
+    socket: ['deltas', 'fairness', 'hub'],
+    http: ['bootstrap', 'commit', 'deltas', 'fairness', 'keyed-reads', 'snapshots'],
+    'unless-aborted.ts': [],
+    'log-maintenance.ts': ['store'],
+    'metrics.ts': [],
+  },
 };
 
-/** Includes the layers of every service, because only the last override of a file applies. */
-const SYNC_LAYERS: typeof LAYERS = Object.entries(SYNC_IMPORTS).map(([folder, may]) => ({
-  files: [`services/sync/src/${folder}/**`],
-  never: [
-    ...LAYERS.filter(({ files }) => files.includes(`services/*/src/${folder}/**`)).flatMap(({ never }) => never),
-    {
-      group: ['../*/**', ...may.map((other) => `!../${other}/**`)],
-      why: `${folder}/ may import ${may.length === 0 ? 'no other folder' : `only ${may.join(', ')}`} of the service`,
-      typesToo: true,
-    },
-  ],
-}));
+/** Include the layers of every service, because only the last override of a file applies. */
+const SERVICE_LAYERS: typeof LAYERS = Object.entries(IMPORTS).flatMap(([service, rows]) =>
+  Object.entries({ '*': [], ...rows }).flatMap(([name, may]) => layersOf(service, rows, { name, may })),
+);
+
+/** Of files in the folder, and of files in a folder inside it, which import with one `..` more. */
+function layersOf(
+  service: string,
+  rows: Readonly<Record<string, readonly string[]>>,
+  { name, may }: { readonly name: string; readonly may: readonly string[] },
+): typeof LAYERS {
+  const isFile = name.endsWith('.ts');
+  const reached = new Set([...may, name]);
+  const files = Object.keys(rows).filter(
+    (file) => file.endsWith('.ts') && rows[file]?.every((one) => reached.has(one)),
+  );
+  const general = LAYERS.filter((layer) => layer.files.includes(`services/*/src/${name}/**`));
+  const why = `${name} may import ${may.length === 0 ? 'no folder' : `only ${may.join(', ')}`} of the service`;
+  const places = isFile ? [['', '.'] as const] : [['/*', '..'] as const, ['/*/**', '../..'] as const];
+  return places.map(([inside, up]) => ({
+    files: [`services/${service}/src/${name}${inside}`],
+    never: [
+      ...general.flatMap(({ never }) => never),
+      {
+        group: [
+          `${up}/*/**`,
+          ...may.map((other) => `!${up}/${other}/**`),
+          ...(isFile ? [] : [`${up}/*.ts`, ...files.map((file) => `!${up}/${file}`)]),
+        ],
+        why,
+        typesToo: true,
+      },
+    ],
+  }));
+}
 
 interface ForbiddenImport {
   readonly group: string[];
@@ -193,7 +221,7 @@ export default defineConfig({
     'promise/always-return': 'off',
   },
   overrides: [
-    ...[...LAYERS, ...SYNC_LAYERS].map(({ files, never }) => ({
+    ...[...LAYERS, ...SERVICE_LAYERS].map(({ files, never }) => ({
       files,
       rules: { 'no-restricted-imports': restrictedImports([...SHIPPED, ...never]) },
     })),

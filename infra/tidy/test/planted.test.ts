@@ -43,17 +43,27 @@ describe('the tools under our configuration', function () {
       assert.match(output, new RegExp(rule));
   });
 
-  it('refuse a folder of sync that imports a folder that it may not, also a type of it', () => {
+  it('refuse a folder of a service that imports a folder that it may not, also a type, from a folder inside it, or by way of a file beside it', () => {
     const planted = {
       'services/sync/src/store/need.ts': "export type { Need } from '../commit/need.ts';\n",
       'services/sync/src/commit/need.ts': "export type { Row } from '../store/row.ts';\n\nexport type Need = string;\n",
       'services/sync/src/store/row.ts': 'export type Row = string;\n',
+      'services/sync/src/store/deep/need.ts': "export type { Need } from '../../commit/need.ts';\n",
+      'services/sync/src/store/deep/row.ts': "export type { Row } from '../row.ts';\n",
       'services/sync/src/unnamed/news.ts': "export type { Row } from '../store/row.ts';\n",
+      'services/sync/src/log-maintenance.ts':
+        "export type { Row } from './store/row.ts';\nexport type { Need } from './commit/need.ts';\n",
+      'services/sync/src/deltas/pages.ts': "export type { Row } from '../log-maintenance.ts';\n",
+      'services/sync/src/relay/relay.ts': "export type { Row } from '../log-maintenance.ts';\n",
     };
     const output = run('oxlint', ['-f', 'unix'], planted);
     assert.match(output, /store\/need\.ts.*no-restricted-imports/);
+    assert.match(output, /store\/deep\/need\.ts.*no-restricted-imports/);
     assert.match(output, /unnamed\/news\.ts.*no-restricted-imports/);
-    assert.doesNotMatch(output, /src\/commit\/need\.ts/);
+    assert.match(output, /log-maintenance\.ts:2:.*no-restricted-imports/);
+    assert.match(output, /deltas\/pages\.ts.*no-restricted-imports/);
+    for (const allowed of [/src\/commit\/need\.ts/, /deep\/row\.ts/, /log-maintenance\.ts:1:/, /relay\/relay\.ts/])
+      assert.doesNotMatch(output, allowed);
   });
 
   it('refuse a service that imports a service, or a file outside of its folder', () => {
