@@ -2,6 +2,7 @@ import { ERROR_CODES, STREAM } from '@wts/contracts';
 import { RULES } from '@wts/test-e2e/requirements';
 import { absentScripts, unmarkedBlocks } from '../src/checks/blocks.ts';
 import {
+  codedTitles,
   drawers,
   generated,
   kebabCase,
@@ -31,6 +32,7 @@ const HOUSE_RULES: readonly (readonly [title: string, check: () => readonly Find
   ['has no drawers', () => drawers(tree)],
   ['names files in kebab-case', () => kebabCase(tree)],
   ['names types after things', () => vagueTypes(tree)],
+  ['begins no title of a test with a code', () => codedTitles(tree)],
   ['names metrics by one scheme', () => metricNames(tree)],
   ['uses no retired term', () => retiredTerms(tree)],
   ['gives no number twice to migrations and decisions', () => numberedTwice(tree)],

@@ -28,7 +28,7 @@ describe('a grant', () => {
   const post = async (path: string, init: RequestInit): Promise<Record<string, unknown>> =>
     (await (await fetch(`${testService.service.url}${path}`, { method: 'POST', ...init })).json()) as never;
 
-  it('T4: is resolved until it is revoked; then every service gets a message, and finds it among the revoked credentials', async () => {
+  it('is resolved until it is revoked; then every service gets a message, and finds it among the revoked credentials', async () => {
     const userId = randomUUID();
     const redirectUri = 'https://app.example.com/callback';
     const { client_id } = await post('/register', {

@@ -8,7 +8,7 @@ describe('the documents of the authorization server', () => {
   });
   after(() => system[Symbol.asyncDispose]());
 
-  it('M1: describe it, and nothing that it does not offer [authentication.metadata.server, authentication.not-offered]', async () => {
+  it('describe it, and nothing that it does not offer [authentication.metadata.server, authentication.not-offered]', async () => {
     const { status, headers, body } = await system.send('/.well-known/oauth-authorization-server');
     assert.equal(status, 200);
     assert.equal(headers.get('content-type'), 'application/json');
@@ -31,7 +31,7 @@ describe('the documents of the authorization server', () => {
     }
   });
 
-  it('M2: are before the path of an issuer that has one, with any number of segments', async () => {
+  it('are before the path of an issuer that has one, with any number of segments', async () => {
     const path = '/some/deeper/sign-in';
     const server = `/.well-known/oauth-authorization-server${path}`;
     const mcp = `/.well-known/oauth-protected-resource${path}/mcp`;
@@ -47,7 +47,7 @@ describe('the documents of the authorization server', () => {
     }
   });
 
-  it('M3: name the resources and their server, with one issuer in all of them [authentication.metadata.resource, authentication.metadata.agree]', async () => {
+  it('name the resources and their server, with one issuer in all of them [authentication.metadata.resource, authentication.metadata.agree]', async () => {
     for (const [path, resource] of [
       ['/.well-known/oauth-protected-resource', BASE_URL],
       ['/.well-known/oauth-protected-resource/mcp', `${AUTH_URL}/mcp`],
@@ -67,7 +67,7 @@ describe('the documents of the authorization server', () => {
     assert.deepEqual([claims['iss'], claims['aud']], [AUTH_URL, [BASE_URL, `${AUTH_URL}/mcp`]]);
   });
 
-  it('M4: answer GET and HEAD, and refuse every other method', async () => {
+  it('answer GET and HEAD, and refuse every other method', async () => {
     for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource', '/jwks']) {
       const head = await system.send(path, { method: 'HEAD' });
       assert.deepEqual([head.status, head.headers.get('cache-control')], [200, 'public, max-age=300']);

@@ -10,7 +10,7 @@ describe('the registration of a client', () => {
 
   const redirect_uris = [REDIRECT_URI];
 
-  it('R1: takes JSON of at most 16 KB', async () => {
+  it('takes JSON of at most 16 KB', async () => {
     const post = (body: string, type = 'application/json') =>
       system.send('/register', { method: 'POST', headers: { 'content-type': type }, body });
     for (const [body, type] of [
@@ -25,7 +25,7 @@ describe('the registration of a client', () => {
     assertRefused(await post(JSON.stringify({ redirect_uris, padding: 'x'.repeat(16 * 1024) })), 'payload_too_large');
   });
 
-  it('R2: needs 1 to 10 redirect URIs of the allowed kinds [authentication.oauth.register-fields]', async () => {
+  it('needs 1 to 10 redirect URIs of the allowed kinds [authentication.oauth.register-fields]', async () => {
     for (const wrong of [
       undefined,
       [],
@@ -45,7 +45,7 @@ describe('the registration of a client', () => {
     assert.equal((await system.register({ redirect_uris: ten })).status, 201);
   });
 
-  it('R3: gives a confidential client a secret that does not expire, and a public one none [authentication.oauth.register]', async () => {
+  it('gives a confidential client a secret that does not expire, and a public one none [authentication.oauth.register]', async () => {
     for (const [token_endpoint_auth_method, registered] of [
       [undefined, 'client_secret_basic'],
       ['client_secret_basic', 'client_secret_basic'],
@@ -66,7 +66,7 @@ describe('the registration of a client', () => {
     }
   });
 
-  it('R4: takes known grants and responses, and ignores unknown fields', async () => {
+  it('takes known grants and responses, and ignores unknown fields', async () => {
     for (const wrong of [
       { grant_types: ['password'] },
       { grant_types: ['authorization_code', 'client_credentials'] },
@@ -87,7 +87,7 @@ describe('the registration of a client', () => {
     }
   });
 
-  it('R5: answers with what is registered, defaults included', async () => {
+  it('answers with what is registered, defaults included', async () => {
     const { status, headers, body } = await system.register({ redirect_uris, token_endpoint_auth_method: 'none' });
     const { client_id, client_id_issued_at, ...rest } = body;
     assert.deepEqual([status, headers.get('cache-control')], [201, 'no-store']);
@@ -101,13 +101,13 @@ describe('the registration of a client', () => {
     });
   });
 
-  it('R6: stores a secret as a hash', async () => {
+  it('stores a secret as a hash', async () => {
     const { secret } = await system.client({ token_endpoint_auth_method: 'client_secret_post' });
     const stored = JSON.stringify(await system.sql(`select c::text from auth.clients c`));
     assert.ok(secret !== undefined && !stored.includes(secret) && !stored.includes(secret.slice(5)));
   });
 
-  it('R7: cuts the name, and drops characters that hide or turn text', async () => {
+  it('cuts the name, and drops characters that hide or turn text', async () => {
     const { body } = await system.register({ redirect_uris, client_name: ` \u202eA\u0007<b>\u200b${'n'.repeat(200)}` });
     assert.equal(body['client_name'], `A<b>${'n'.repeat(96)}`);
     const { body: empty } = await system.register({ redirect_uris, client_name: ' \u202e ' });

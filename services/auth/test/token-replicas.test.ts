@@ -17,7 +17,7 @@ describe('two replicas of the token endpoint', () => {
     assert.match(JSON.stringify(sets[0]?.body), /^\{"keys":\[\{[^{}]*\}\]\}$/);
   });
 
-  it('T2: redeem a code once in 50 simultaneous requests', async () => {
+  it('redeem a code once in 50 simultaneous requests', async () => {
     const client = await system.client();
     const code = await system.code(client);
     const replies = await Promise.all(FIFTY.map((at) => system.redeem(client, code, {}, at % 2)));
@@ -25,7 +25,7 @@ describe('two replicas of the token endpoint', () => {
     for (const reply of replies.filter(({ status }) => status !== 200)) assertRefused(reply, 'invalid_grant');
   });
 
-  it('T3: replace a refresh token once in 50 simultaneous requests', async () => {
+  it('replace a refresh token once in 50 simultaneous requests', async () => {
     const client = await system.client();
     const { body } = await system.redeem(client, await system.code(client));
     const replies = await Promise.all(FIFTY.map((at) => system.refresh(client, body['refresh_token'], {}, at % 2)));
@@ -33,7 +33,7 @@ describe('two replicas of the token endpoint', () => {
     for (const reply of replies.filter(({ status }) => status !== 200)) assertRefused(reply, 'invalid_grant');
   });
 
-  it('T5: with a grace, processes of a client that refresh at the same time get the same token, and no second branch', async () => {
+  it('with a grace, processes of a client that refresh at the same time get the same token, and no second branch', async () => {
     const replica = system.replicas.push(await system.start({ REFRESH_TOKEN_GRACE_MS: '60000' })) - 1;
     const client = await system.client();
     const code = await system.code(client);

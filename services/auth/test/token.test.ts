@@ -20,13 +20,13 @@ describe('the token endpoint', () => {
     return { code, reply };
   };
 
-  it('1: takes POST only', async () => {
+  it('takes POST only', async () => {
     const { status, headers } = await system.send('/token?grant_type=refresh_token');
     assert.deepEqual([status, headers.get('allow')], [405, 'POST']);
     assert.equal((await system.send('/token', { method: 'OPTIONS' })).status, 204);
   });
 
-  it('2: takes a form only, and no parameters of the query [authentication.oauth.token-request]', async () => {
+  it('takes a form only, and no parameters of the query [authentication.oauth.token-request]', async () => {
     const { code, verifier } = await system.code(client);
     const form = { grant_type: 'authorization_code', code, code_verifier: verifier, client_id: client.id };
     const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(form) };
@@ -40,7 +40,7 @@ describe('the token endpoint', () => {
     assertRefused(await system.token({ padding: 'x'.repeat(16 * 1024) }), 'payload_too_large');
   });
 
-  it('3: refuses a repeated parameter', async () => {
+  it('refuses a repeated parameter', async () => {
     for (const name of ['code', 'grant_type', 'client_id', 'unknown']) {
       const body = new URLSearchParams([
         ['grant_type', 'password'],
@@ -51,7 +51,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  it('4: refuses other grants before the client [authentication.oauth.unsupported-grant, authentication.not-offered]', async () => {
+  it('refuses other grants before the client [authentication.oauth.unsupported-grant, authentication.not-offered]', async () => {
     assertRefused(await system.token({ client_id: client.id }), 'invalid_request');
     assertRefused(await system.token({ grant_type: '', client_id: client.id }), 'invalid_request');
     for (const grant_type of [
@@ -67,7 +67,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  it('5: refuses an unknown client and a wrong secret with 401 invalid_client', async () => {
+  it('refuses an unknown client and a wrong secret with 401 invalid_client', async () => {
     const grant_type = 'refresh_token';
     const confidential = await system.client({ token_endpoint_auth_method: 'client_secret_basic' });
     const basic = (id: string, secret: string): Record<string, string> => ({
@@ -106,7 +106,7 @@ describe('the token endpoint', () => {
     assert.equal((await system.redeem(confidential, await system.code(confidential))).status, 200);
   });
 
-  it('5: decodes id and secret of the Authorization header as a form', async () => {
+  it('decodes id and secret of the Authorization header as a form', async () => {
     const id = 'a:b c';
     await system.sql(`insert into auth.clients (id, secret_hash, redirect_uris, auth_method, grant_types)
       values ('${id}', sha256('s%:+'), '{${REDIRECT_URI}}', 'client_secret_basic', '{authorization_code}')`);
@@ -116,14 +116,14 @@ describe('the token endpoint', () => {
     assert.equal((await system.token(form, { authorization })).status, 200);
   });
 
-  it('6: refuses a grant that the client is not registered for', async () => {
+  it('refuses a grant that the client is not registered for', async () => {
     const codeOnly = await system.client({ grant_types: ['authorization_code'] });
     const refreshOnly = await system.client({ grant_types: ['refresh_token'] });
     assertRefused(await system.refresh(codeOnly, 'x'), 'unauthorized_client');
     assertRefused(await system.redeem(refreshOnly, { code: 'x', verifier: 'y' }), 'unauthorized_client');
   });
 
-  it('T1: redeems a code only with everything it is bound to [authentication.oauth.invalid-grant, authentication.oauth.pkce-only]', async () => {
+  it('redeems a code only with everything it is bound to [authentication.oauth.invalid-grant, authentication.oauth.pkce-only]', async () => {
     const other = await system.client();
     const code = await system.code(client);
     for (const missing of ['code', 'redirect_uri', 'code_verifier']) {
@@ -149,7 +149,7 @@ describe('the token endpoint', () => {
     assertRefused(await system.redeem(client, late), 'invalid_grant');
   });
 
-  it('T2: a valid replay of a code revokes the grant, an invalid one does not', async () => {
+  it('a valid replay of a code revokes the grant, an invalid one does not', async () => {
     const { code, reply } = await granted();
     for (const change of [
       { code_verifier: randomBytes(32).toString('base64url') },
@@ -164,7 +164,7 @@ describe('the token endpoint', () => {
     assertRefused(await system.refresh(client, reply.body['refresh_token']), 'invalid_grant');
   });
 
-  it('T3: a refresh token works once; a second use revokes the grant [authentication.oauth.refresh]', async () => {
+  it('a refresh token works once; a second use revokes the grant [authentication.oauth.refresh]', async () => {
     const { code, reply } = await granted();
     const first = reply.body['refresh_token'];
     const next = await system.refresh(client, first);
@@ -180,7 +180,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  it('T3: narrows the access token only, and never beyond the grant', async () => {
+  it('narrows the access token only, and never beyond the grant', async () => {
     const { reply } = await granted();
     const narrow = await system.refresh(client, reply.body['refresh_token'], {
       scope: 'read',
@@ -203,13 +203,13 @@ describe('the token endpoint', () => {
     assert.equal((await system.refresh(client, refreshed)).status, 200);
   });
 
-  it('T3: refuses the refresh token of a grant that its person revoked', async () => {
+  it('refuses the refresh token of a grant that its person revoked', async () => {
     const { code, reply } = await granted();
     await system.grants.revokeAllOf(code.userId);
     assertRefused(await system.refresh(client, reply.body['refresh_token']), 'invalid_grant');
   });
 
-  it('T6: answers with a bearer token, and with a refresh token for clients that use it [authentication.oauth.token-answer]', async () => {
+  it('answers with a bearer token, and with a refresh token for clients that use it [authentication.oauth.token-answer]', async () => {
     const { code, reply } = await granted();
     const { access_token, refresh_token, ...rest } = reply.body;
     assert.deepEqual(rest, { token_type: 'Bearer', expires_in: 1800, scope: 'read write' });
@@ -237,7 +237,7 @@ describe('the token endpoint', () => {
     assert.deepEqual(readToken(narrow.body['access_token']).claims['aud'], [`${AUTH_URL}/mcp`]);
   });
 
-  it('T7: writes no token, code, verifier or secret to the log or the database', async () => {
+  it('writes no token, code, verifier or secret to the log or the database', async () => {
     const confidential = await system.client({ token_endpoint_auth_method: 'client_secret_post' });
     const { code, reply } = await granted(confidential);
     await system.redeem(confidential, code);

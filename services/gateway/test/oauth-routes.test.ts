@@ -32,7 +32,7 @@ describe('the routes of the authorization server', () => {
     '/jwks',
   ];
 
-  it('M4: let pages of any origin read the documents and use the endpoints, without cookies', async () => {
+  it('let pages of any origin read the documents and use the endpoints, without cookies', async () => {
     const origin = 'Origin: https://inspector.example.com';
     for (const [method, path] of [
       ...DOCUMENTS.map((path) => ['GET', path]),
@@ -58,7 +58,7 @@ describe('the routes of the authorization server', () => {
     }
   });
 
-  it('M2: forward the documents of an issuer with a path unchanged, and of no other path', async () => {
+  it('forward the documents of an issuer with a path unchanged, and of no other path', async () => {
     const testGateway = await startTestGateway({ AUTH_URL: 'https://example.com/a/path' });
     try {
       for (const path of DOCUMENTS.slice(0, 4)) {

@@ -41,14 +41,14 @@ describe(`requests go to public addresses only (${where}) [webhooks.attempt.addr
     assert.deepEqual([errorsOf(seen), seen.requestCount, seen.trips], [[null, null, null], 3, []]);
   });
 
-  it('B2: never reach a private address that a public name has', async () => {
+  it('never reach a private address that a public name has', async () => {
     for (const address of network.privateAddresses) {
       const names = { 'consumer.test': [addresses(address)] };
       assertBlocked(await network.play({ names, urls: [urlOf('consumer.test')] }), address);
     }
   });
 
-  it('B2: never reach any address of a name that has public and private ones', async () => {
+  it('never reach any address of a name that has public and private ones', async () => {
     const { publicAddress, otherPublicAddress } = network;
     for (const address of network.privateAddresses) {
       for (const mixed of [
@@ -62,13 +62,13 @@ describe(`requests go to public addresses only (${where}) [webhooks.attempt.addr
     }
   });
 
-  it('B2: never reach a private address behind an alias', async () => {
+  it('never reach a private address behind an alias', async () => {
     const [address = ''] = network.privateAddresses;
     const names = { 'consumer.test': [{ addresses: [address], alias: 'database.internal' }] };
     assertBlocked(await network.play({ names, urls: [urlOf('consumer.test')] }), address);
   });
 
-  it('B3: go to the address that was judged, whatever the name resolves to next', async () => {
+  it('go to the address that was judged, whatever the name resolves to next', async () => {
     const { publicAddress, privateAddresses } = network;
     const [address = ''] = privateAddresses;
     const seen = await network.play({
@@ -81,7 +81,7 @@ describe(`requests go to public addresses only (${where}) [webhooks.attempt.addr
     assert.equal(seen.queryCount, 6);
   });
 
-  it('B4: stay with the address of a connection that is kept, and judge the name again for the next one', async () => {
+  it('stay with the address of a connection that is kept, and judge the name again for the next one', async () => {
     const { publicAddress, privateAddresses } = network;
     const [address = ''] = privateAddresses;
     const seen = await network.play({
@@ -93,7 +93,7 @@ describe(`requests go to public addresses only (${where}) [webhooks.attempt.addr
     assert.deepEqual([seen.requestCount, seen.trips], [3, []]);
   });
 
-  it('B5: never reach a private address that the URL names, in any form', async () => {
+  it('never reach a private address that the URL names, in any form', async () => {
     const literals = [
       ...network.privateAddresses.map(hostOf),
       '127.0.0.2',
@@ -117,7 +117,7 @@ describe(`requests go to public addresses only (${where}) [webhooks.attempt.addr
     }
   });
 
-  it('B6: fail when a name does not resolve', async () => {
+  it('fail when a name does not resolve', async () => {
     const seen = await network.play({
       names: { 'a.test': ['nxdomain'], 'b.test': ['servfail'], 'c.test': [addresses()] },
       urls: ['a.test', 'b.test', 'c.test'].map((name) => urlOf(name)),
@@ -126,7 +126,7 @@ describe(`requests go to public addresses only (${where}) [webhooks.attempt.addr
     assert.deepEqual([seen.requestCount, seen.trips], [0, []]);
   });
 
-  it('B8: never reach a port of another protocol', async () => {
+  it('never reach a port of another protocol', async () => {
     const { publicAddress } = network;
     const ports = [0, 22, 25, 80, 1_023].map((port) => `https://${publicAddress}:${port}/`);
     assertBlocked(
@@ -135,7 +135,7 @@ describe(`requests go to public addresses only (${where}) [webhooks.attempt.addr
     );
   });
 
-  it('B11: fail without a word about the address or about DNS', async () => {
+  it('fail without a word about the address or about DNS', async () => {
     const [address = ''] = network.privateAddresses;
     const names = { 'a.consumer.test': [addresses(address)], 'b.consumer.test': ['servfail' as const] };
     const { results } = await network.play({ names, urls: [urlOf('a.consumer.test'), urlOf('b.consumer.test')] });
@@ -145,7 +145,7 @@ describe(`requests go to public addresses only (${where}) [webhooks.attempt.addr
     );
   });
 
-  it('A11: never reach where a redirect leads', async () => {
+  it('never reach where a redirect leads', async () => {
     const { publicAddress, privateAddresses } = network;
     const urls = privateAddresses.map((address) =>
       urlOf(hostOf(publicAddress), `/redirect?to=${encodeURIComponent(urlOf(hostOf(address)))}`),
@@ -155,7 +155,7 @@ describe(`requests go to public addresses only (${where}) [webhooks.attempt.addr
     assert.deepEqual([seen.requestCount, seen.trips], [urls.length, []]);
   });
 
-  it('B12: go through no proxy that the environment names', async () => {
+  it('go through no proxy that the environment names', async () => {
     const { publicAddress } = network;
     const seen = await network.play({ names: {}, urls: [urlOf(hostOf(publicAddress))] });
     assert.deepEqual([errorsOf(seen), seen.requestCount, seen.trips], [[null], 1, []]);

@@ -17,7 +17,7 @@ const consumerThat = async (onRequest: Behavior) =>
   rawConsumer({ tls: await (await sharedAuthority()).issue(), onRequest });
 const openSender = async () => testSender({ authority: await sharedAuthority() });
 
-describe('A15: TLS of a consumer', () => {
+describe('TLS of a consumer', () => {
   const WRONG: Readonly<Record<string, () => Promise<TlsOptions>>> = {
     'has expired': async () => (await sharedAuthority()).issue({ notAfter: new Date(Date.now() - HOUR_MS) }),
     'is not valid yet': async () => (await sharedAuthority()).issue({ notBefore: new Date(Date.now() + HOUR_MS) }),
@@ -147,7 +147,7 @@ describe('connections of attempts', () => {
     assert.equal(sender.openConnections(), 1);
   });
 
-  it('A16: that end as the request is on its way have it sent again at once, with the same id', async () => {
+  it('that end as the request is on its way have it sent again at once, with the same id', async () => {
     await using consumer = await consumerThat((socket, number) => {
       if (number === 2) socket.destroy();
       else socket.write(OK);
@@ -161,7 +161,7 @@ describe('connections of attempts', () => {
     assert.deepEqual([second, third, consumer.requests.length], ['second', 'second', 3]);
   });
 
-  it('A16: have a request sent again only once', async () => {
+  it('have a request sent again only once', async () => {
     await using consumer = await consumerThat((socket, number) => {
       if (number === 1) socket.write(OK);
       else socket.destroy();
@@ -172,7 +172,7 @@ describe('connections of attempts', () => {
     assert.equal(consumer.requests.length, 3);
   });
 
-  it('A16: that are new, or brought part of an answer, have no request sent again', async () => {
+  it('that are new, or brought part of an answer, have no request sent again', async () => {
     await using resetting = await consumerThat((socket) => void socket.destroy());
     await using halving = await consumerThat((socket, number) => {
       if (number === 1) socket.write(OK);
@@ -186,7 +186,7 @@ describe('connections of attempts', () => {
     assert.equal(halving.requests.length, 2);
   });
 
-  it('A16: that are shut or cut while idle cost no attempt', async () => {
+  it('that are shut or cut while idle cost no attempt', async () => {
     const endings: readonly ((socket: Socket) => unknown)[] = [(socket) => socket.end(), (socket) => socket.destroy()];
     for (const end of endings) {
       await using consumer = await consumerThat((socket) => {
@@ -206,7 +206,7 @@ describe('connections of attempts', () => {
     }
   });
 
-  it('A16: that bring an answer without a request are closed, and cost no attempt', async () => {
+  it('that bring an answer without a request are closed, and cost no attempt', async () => {
     await using consumer = await consumerThat((socket) => {
       socket.write(OK);
       setTimeout(() => socket.write('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n'), 20);
@@ -218,7 +218,7 @@ describe('connections of attempts', () => {
     }
   });
 
-  it('A17: that the consumer closes after each answer, or keeps for a second, cost no attempt', async () => {
+  it('that the consumer closes after each answer, or keeps for a second, cost no attempt', async () => {
     for (const header of [
       'connection: close',
       'connection: keep-alive\r\nkeep-alive: timeout=1',
@@ -234,7 +234,7 @@ describe('connections of attempts', () => {
     }
   });
 
-  it('A3: fail with a word for each reason, and go to another address of the name that accepts', async function () {
+  it('fail with a word for each reason, and go to another address of the name that accepts', async function () {
     // Elsewhere 127.0.0.8 is no address of the machine, and a full queue refuses.
     if (process.platform !== 'linux') return this.skip();
     await using dns = await dnsServer();
@@ -251,7 +251,7 @@ describe('connections of attempts', () => {
     assert.equal((await hasty.send(`https://127.0.0.8:${port}/`)).error, 'connect_timeout');
   });
 
-  it('E4: are used again for 95 of 100 attempts when many endpoints share an origin', async () => {
+  it('are used again for 95 of 100 attempts when many endpoints share an origin', async () => {
     await using consumer = await receiver({ identity: await (await sharedAuthority()).issue() });
     await using sender = await openSender();
     // As many at a time as the lanes allow for an origin.
@@ -265,7 +265,7 @@ describe('connections of attempts', () => {
     assert.ok(sender.connections.filter((kind) => kind === 'reused').length > 950);
   });
 
-  it('A20, E5: are bounded when eleven hundred consumers fail, and none is in the way of another', async () => {
+  it('are bounded when eleven hundred consumers fail, and none is in the way of another', async () => {
     const authority = await sharedAuthority();
     await using dns = await dnsServer();
     await using consumer = await rawConsumer({

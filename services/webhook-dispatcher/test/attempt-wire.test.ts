@@ -26,7 +26,7 @@ function verify(secret: Buffer, { body, headers }: Received): void {
 }
 
 describe('a delivery on the wire', () => {
-  it('F1: is verified by the libraries of consumers, with keys of 24 and 32 bytes [webhooks.signature.standard, webhooks.signature.content, webhooks.signature.key]', async () => {
+  it('is verified by the libraries of consumers, with keys of 24 and 32 bytes [webhooks.signature.standard, webhooks.signature.content, webhooks.signature.key]', async () => {
     await using consumer = await openConsumer();
     await using sender = await openSender();
     for (const secret of [randomBytes(24), randomBytes(32)]) {
@@ -39,7 +39,7 @@ describe('a delivery on the wire', () => {
     }
   });
 
-  it('F1: has a signature for each secret that is in force [webhooks.headers.signature]', async () => {
+  it('has a signature for each secret that is in force [webhooks.headers.signature]', async () => {
     await using consumer = await openConsumer();
     await using sender = await openSender();
     const secrets = [randomBytes(32), randomBytes(32), randomBytes(32)];
@@ -49,7 +49,7 @@ describe('a delivery on the wire', () => {
     for (const secret of secrets) verify(secret, received);
   });
 
-  it('F2: has the same bytes as body on every attempt and at every endpoint', async () => {
+  it('has the same bytes as body on every attempt and at every endpoint', async () => {
     await using one = await openConsumer();
     await using other = await openConsumer();
     await using sender = await openSender();
@@ -59,7 +59,7 @@ describe('a delivery on the wire', () => {
     assert.deepEqual(new Set([...one.received, ...other.received].map(({ body }) => body)), new Set([BODY]));
   });
 
-  it('F3: carries the id of the event and the second of the attempt [webhooks.headers.id, webhooks.headers.timestamp]', async () => {
+  it('carries the id of the event and the second of the attempt [webhooks.headers.id, webhooks.headers.timestamp]', async () => {
     await using consumer = await openConsumer();
     await using sender = await openSender();
     const eventId = randomUUID();
@@ -77,7 +77,7 @@ describe('a delivery on the wire', () => {
     assert.ok((timestamps[1] ?? 0) > (timestamps[0] ?? 0));
   });
 
-  it('F4: is one POST with exactly these headers, and no credential [webhooks.signature.no-bearer]', async () => {
+  it('is one POST with exactly these headers, and no credential [webhooks.signature.no-bearer]', async () => {
     await using consumer = await openConsumer();
     await using sender = await openSender();
     await sender.send(`${consumer.url}/in/box?a=1&b=%20#part`, { body: BODY });
@@ -113,7 +113,7 @@ describe('the answer of a consumer', () => {
     }
   });
 
-  it('A18: says 410 on every attempt that gets it, also on a reused connection', async () => {
+  it('says 410 on every attempt that gets it, also on a reused connection', async () => {
     await using consumer = await openConsumer();
     await using sender = await openSender();
     consumer.answer({ status: 410, body: 'gone' });
@@ -123,7 +123,7 @@ describe('the answer of a consumer', () => {
     }
   });
 
-  it('A14: is shown as valid text of 1 KiB at most, on success too', async () => {
+  it('is shown as valid text of 1 KiB at most, on success too', async () => {
     await using consumer = await openConsumer();
     await using sender = await openSender();
     for (const [status, sent, shown] of [
@@ -140,7 +140,7 @@ describe('the answer of a consumer', () => {
     }
   });
 
-  it('A19: may ask for a later attempt, in seconds or as a date', async () => {
+  it('may ask for a later attempt, in seconds or as a date', async () => {
     await using consumer = await openConsumer();
     await using sender = await openSender();
     for (const [value, ms] of [

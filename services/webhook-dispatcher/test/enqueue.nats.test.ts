@@ -224,7 +224,7 @@ describe('following the log', function () {
     await eventually(() => enqueue.isHolding);
   });
 
-  it('D9: deletes the endpoints of a workspace that is deleted', async () => {
+  it('deletes the endpoints of a workspace that is deleted', async () => {
     await started();
     const workspaceId = randomUUID();
     const endpoint = await store.endpoint({ workspaceId });

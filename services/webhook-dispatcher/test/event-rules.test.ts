@@ -247,7 +247,7 @@ describe('the events of a workspace', function () {
   });
 
   describe('and a private project', () => {
-    it('D10: are none of what is inside it [events.filter.private-projects]', async () => {
+    it('are none of what is inside it [events.filter.private-projects]', async () => {
       const events = await eventsOf(async () => {
         const projectId = await make('Project', { name: 'Secret', key: key(), isPrivate: true });
         const taskId = await make('Task', { title: 'Secret', projectId });
@@ -263,7 +263,7 @@ describe('the events of a workspace', function () {
       assert.deepEqual(events, []);
     });
 
-    it('D10: are a deletion of a task that moves into it, as the workspace last saw it, and a creation of one that moves out [events.filter.private-projects]', async () => {
+    it('are a deletion of a task that moves into it, as the workspace last saw it, and a creation of one that moves out [events.filter.private-projects]', async () => {
       let projectId = '';
       const events = await eventsOf(async () => {
         projectId = await make('Project', { name: 'Secret', key: key(), isPrivate: true });

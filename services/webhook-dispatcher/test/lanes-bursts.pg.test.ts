@@ -25,7 +25,7 @@ describe('the lanes of endpoints in a burst', function () {
     return rows.map(({ id }) => id);
   }
 
-  it('E3: bring a thousand events to each of ten endpoints, ascending, one at a time', async () => {
+  it('bring a thousand events to each of ten endpoints, ascending, one at a time', async () => {
     const sent = new Map<string, string[]>();
     const underWay = new Set<string>();
     const ids = await Promise.all(
@@ -56,7 +56,7 @@ describe('the lanes of endpoints in a burst', function () {
     }
   });
 
-  it('B9: bring one event at a time where each delivery causes the next one', async () => {
+  it('bring one event at a time where each delivery causes the next one', async () => {
     const consumer = await system.receiver();
     const id = await system.endpoint(consumer.url);
     const turns = 20;

@@ -34,7 +34,7 @@ describe('retries of an endpoint', () => {
     await system.untilAll(id, 'succeeded');
   });
 
-  it('F5: never begin before their time, and are two at a time at most [webhooks.retry.schedule]', async () => {
+  it('never begin before their time, and are two at a time at most [webhooks.retry.schedule]', async () => {
     const consumer = await system.receiver();
     const id = await system.endpoint(consumer.url);
     await using lanes = system.lanes({ schedule: '300ms,1h,1h,1h,1h,1h,1h' });
@@ -110,7 +110,7 @@ describe('retries of an endpoint', () => {
     assert.ok(all.every(({ attemptCount }) => attemptCount === 2));
   });
 
-  it('D5: asked for by hand: one more attempt of a failed, a succeeded or a waiting delivery', async () => {
+  it('asked for by hand: one more attempt of a failed, a succeeded or a waiting delivery', async () => {
     const consumer = await system.receiver();
     const id = await system.endpoint(consumer.url);
     await using lanes = system.lanes();
@@ -139,7 +139,7 @@ describe('retries of an endpoint', () => {
     );
   });
 
-  it('D5: asked for by hand leave the schedule as it is', async () => {
+  it('asked for by hand leave the schedule as it is', async () => {
     const consumer = await system.receiver();
     const id = await system.endpoint(consumer.url);
     await using lanes = system.lanes({ schedule: '1h,1h,1h,1h,1h,1h,1h' });
@@ -160,7 +160,7 @@ describe('retries of an endpoint', () => {
     assert.ok(Math.abs((second?.scheduledInMs ?? 0) - (first?.scheduledInMs ?? 0)) < 60_000);
   });
 
-  it('D5: asked for twice while an attempt is under way are one more attempt, or none after a success', async () => {
+  it('asked for twice while an attempt is under way are one more attempt, or none after a success', async () => {
     const consumer = await system.receiver();
     const id = await system.endpoint(consumer.url);
     await using lanes = system.lanes({ schedule: '50ms,1h,1h,1h,1h,1h,1h' });
@@ -184,7 +184,7 @@ describe('retries of an endpoint', () => {
     assert.equal((await system.attempts(id)).length, 4);
   });
 
-  it('D5: asked for are found without any announcement', async () => {
+  it('asked for are found without any announcement', async () => {
     const consumer = await system.receiver();
     const id = await system.endpoint(consumer.url);
     await using lanes = system.lanes();

@@ -50,7 +50,7 @@ describe('management of webhook endpoints under many requests', function () {
     assert.deepEqual(new Set(await Promise.all(lists)), new Set([200]));
   });
 
-  it('D8: queues a few test events, however many are asked for at once', async () => {
+  it('queues a few test events, however many are asked for at once', async () => {
     const { endpoint } = await dispatcher.endpoint(home.owner, home.id);
     const asked = Array.from({ length: LIMITS.webhookTestsMax + 10 }, () =>
       dispatcher.ask(home.owner, testEndpoint, { params: { id: endpoint.id } }),
@@ -60,7 +60,7 @@ describe('management of webhook endpoints under many requests', function () {
     assert.equal(answers.filter((status) => status === 429).length, 10);
   });
 
-  it('D9: rotates no secret for a person who is an admin no more', async () => {
+  it('rotates no secret for a person who is an admin no more', async () => {
     const { endpoint } = await dispatcher.endpoint(home.owner, home.id);
     const rotate = () => dispatcher.ask(home.admin, rotateSecret, { params: { id: endpoint.id } });
     assert.equal((await rotate()).status, 200);

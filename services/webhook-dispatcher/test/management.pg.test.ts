@@ -97,7 +97,7 @@ describe('management of webhook endpoints', function () {
     assert.equal(gone.status, 404);
   });
 
-  it('D7: keeps a workspace at ten endpoints under twenty parallel creations [webhooks.endpoint.limit] [errors.402.endpoint-limit]', async () => {
+  it('keeps a workspace at ten endpoints under twenty parallel creations [webhooks.endpoint.limit] [errors.402.endpoint-limit]', async () => {
     const { id: workspaceId, owner } = await dispatcher.workspace('owner');
     const made = await Promise.all(
       Array.from({ length: 20 }, () => dispatcher.ask(owner, createEndpoint, { body: { url, workspaceId } })),
@@ -193,7 +193,7 @@ describe('management of webhook endpoints', function () {
     }
   });
 
-  it('D2: gives a new secret at a rotation, keeps five in force at most, and seals all of them [webhooks.rotate.answer, webhooks.secret.at-rest]', async () => {
+  it('gives a new secret at a rotation, keeps five in force at most, and seals all of them [webhooks.rotate.answer, webhooks.secret.at-rest]', async () => {
     const { endpoint, secret } = await dispatcher.endpoint(home.owner, home.id);
     const params = { id: endpoint.id };
     const seen = new Set([secret]);
@@ -268,7 +268,7 @@ describe('management of webhook endpoints', function () {
     assert.equal((await dispatcher.ask(home.owner, testEndpoint, { params })).code, 'conflict');
   });
 
-  it('E7: pages backwards by `before` without a gap or a repetition, also over deliveries of one moment [webhooks.deliveries.page, limits.webhook.deliveries-page]', async () => {
+  it('pages backwards by `before` without a gap or a repetition, also over deliveries of one moment [webhooks.deliveries.page, limits.webhook.deliveries-page]', async () => {
     const { endpoint } = await dispatcher.endpoint(home.owner, home.id);
     const params = { id: endpoint.id };
     await dispatcher.store.pool.query(

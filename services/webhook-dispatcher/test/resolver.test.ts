@@ -74,7 +74,7 @@ describe('names of consumers', () => {
     'cannot be answered for': ['servfail', 5_000],
   };
   for (const [what, [answer, lastsMs]] of Object.entries(faults)) {
-    it(`B6: fail when a name ${what}, and are asked for again after ${lastsMs / 1_000} s`, async () => {
+    it(`fail when a name ${what}, and are asked for again after ${lastsMs / 1_000} s`, async () => {
       await using dns = await dnsServer();
       dns.set('a.test', answer);
       const { resolve, advance } = resolverOver(dns);
@@ -89,7 +89,7 @@ describe('names of consumers', () => {
     });
   }
 
-  it('B6: fail when the server is silent, while others resolve', async () => {
+  it('fail when the server is silent, while others resolve', async () => {
     await using dns = await dnsServer();
     dns.set('a.test', { addresses: ['1.2.3.4'] });
     for (let index = 0; index < 40; index++) dns.set(`${index}.test`, 'silent');
@@ -100,7 +100,7 @@ describe('names of consumers', () => {
     assert.ok(ended.every((outcome) => outcome.status === 'rejected' && isDnsError(outcome.reason)));
   });
 
-  it('B6: resolve, however many come at once', async () => {
+  it('resolve, however many come at once', async () => {
     await using dns = await dnsServer();
     const names = Array.from({ length: 600 }, (_, index) => `${index}.test`);
     for (const name of names) dns.set(name, { addresses: ['1.2.3.4'] });
@@ -109,7 +109,7 @@ describe('names of consumers', () => {
     assert.ok(found.every((addresses) => addresses.join() === '1.2.3.4'));
   });
 
-  it('B6: resolve when the server is slow for one of them, after many quick answers', async () => {
+  it('resolve when the server is slow for one of them, after many quick answers', async () => {
     await using dns = await dnsServer();
     const { resolve } = resolverOver(dns);
     for (let index = 0; index < 30; index++) {
@@ -120,7 +120,7 @@ describe('names of consumers', () => {
     assert.deepEqual(await resolve('slow.test'), ['5.6.7.8']);
   });
 
-  it('B6: do not wait long for one family when the other has answered', async () => {
+  it('do not wait long for one family when the other has answered', async () => {
     await using dns = await dnsServer();
     dns.set('a.test', { addresses: ['1.2.3.4'], silentFor: 'AAAA' });
     dns.set('b.test', { addresses: ['2a00::1'], silentFor: 'A' });
@@ -132,7 +132,7 @@ describe('names of consumers', () => {
     await assert.rejects(silent, isDnsError);
   });
 
-  it('B6: are read whole when they have 300 addresses', async () => {
+  it('are read whole when they have 300 addresses', async () => {
     await using dns = await dnsServer();
     const addresses = Array.from({ length: 300 }, (_, index) => `11.0.${index >> 8}.${index & 255}`);
     dns.set('a.test', { addresses });
@@ -140,7 +140,7 @@ describe('names of consumers', () => {
     assert.deepEqual(found.toSorted(), addresses.toSorted());
   });
 
-  it('B7: of any form get an answer or a failure', async () => {
+  it('of any form get an answer or a failure', async () => {
     await using dns = await dnsServer();
     const { resolve } = resolverOver(dns);
     for (const name of ['', '.', 'a..b', `${'a'.repeat(64)}.test`, `${'a.'.repeat(130)}test`, 'xn--a.test', 'ü.test']) {

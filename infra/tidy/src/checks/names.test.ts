@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { plantedTree } from '../tree.ts';
 import {
+  codedTitles,
   drawers,
   generated,
   kebabCase,
@@ -85,6 +86,33 @@ describe('names', () => {
     assert.deepEqual(
       findings.map(({ path }) => path),
       ['a/dist/a.js', 'a/run.log', 'packages/x/cache.bin'],
+    );
+  });
+
+  it('refuses a title that begins with a code, and lets a number of things begin one', () => {
+    const coded = [
+      'A16: that are cut',
+      'A20, E5: are bounded',
+      '6: refuses',
+      '7. refuses',
+      '(B2) never',
+      'T1 of many',
+      'M-4 - x',
+    ];
+    const good = [
+      '500 clients reconnect',
+      '410 ends it',
+      'A task moves',
+      'ES256: is the one',
+      'is one [a.b]',
+      '10,000 of them',
+    ];
+    const text = [...coded, ...good].map((title) => `it('${title}', () => {});`);
+    assert.deepEqual(
+      codedTitles(plantedTree({ 'a.test.ts': ['describe(', "  'A15: TLS', () => {", ...text].join('\n') })).map(
+        ({ line }) => line,
+      ),
+      [1, 3, 4, 5, 6, 7, 8, 9],
     );
   });
 

@@ -1,6 +1,7 @@
-import { isTypeScript } from '../files.ts';
+import { isTest, isTypeScript } from '../files.ts';
 import type { Finding, Tree } from '../tree.ts';
 import { eachLine } from '../tree.ts';
+import { titlesOf } from './requirements.ts';
 
 const TOP_LEVEL = new Set([
   // Code
@@ -13,6 +14,7 @@ const TOP_LEVEL = new Set([
   'turbo.json',
   'README.md',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
   // Lock file, licence, shared tool configuration; dot files are free
   'pnpm-lock.yaml',
   'LICENSE',
@@ -99,6 +101,22 @@ export function numberedTwice(tree: Tree): Finding[] {
 export function generated(tree: Tree, trackedButIgnored: readonly string[]): Finding[] {
   const paths = new Set([...tree.files.filter((path) => GENERATED.test(path)), ...trackedButIgnored]);
   return [...paths].map((path) => ({ path, message: 'made by a tool: git rm --cached it and name it in .gitignore' }));
+}
+
+/** `A16: `, `A20, E5: `, `6. `, `(B2) ` and `T1 of many`; a number of things, as in `500 clients`, is none. */
+const CODED =
+  /^[[(#]*(?:[A-Z]{0,2}-?\d{1,2}[a-z]?(?:[,/ ]+[A-Z]{1,2}-?\d{1,2}[a-z]?)*\s*[:.)\]-](?=\s|$)|[A-Z]-?\d{1,2}[a-z]?\s)/;
+
+/** A reader does not have the list that a code comes from. A rule of the interface stands in brackets at the end of a title. */
+export function codedTitles(tree: Tree): Finding[] {
+  return tree.files.filter(isTest).flatMap((path) =>
+    titlesOf(tree.read(path)).flatMap(({ title, line }) => {
+      const code = CODED.exec(title)?.[0].trim();
+      return code === undefined
+        ? []
+        : [{ path, line, message: `a title begins with the code "${code}": begin with the guarantee in words` }];
+    }),
+  );
 }
 
 const METRIC = /\b(?:name: |gauge\(|counter\(|\[)\s*['`]([a-z]+(?:_[a-z${}]+)+)['`]/g;

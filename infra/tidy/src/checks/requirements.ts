@@ -40,11 +40,19 @@ const ID = String.raw`[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+`;
 /** One id or several: `[sync.deltas.paging]`, `[errors.401.bad-key, errors.401.bad-jwt]`. */
 const CITATION = new RegExp(String.raw`\[(${ID}(?:, ${ID})*)\]`, 'g');
 
+/** The titles of the tests of a file, with their lines. */
+export function titlesOf(text: string): { readonly title: string; readonly line: number }[] {
+  return [...text.matchAll(TITLE)].map(({ index, 2: title = '' }) => ({
+    title,
+    line: text.slice(0, index).split('\n').length,
+  }));
+}
+
 /** Each id cited in the title of a test, with a file that cites it. */
 function citations(tree: Tree): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const path of tree.files.filter(isTest)) {
-    for (const [, , title = ''] of tree.read(path).matchAll(TITLE)) {
+    for (const { title } of titlesOf(tree.read(path))) {
       for (const [, ids = ''] of title.matchAll(CITATION)) for (const id of ids.split(', ')) found.set(id, path);
     }
   }

@@ -51,7 +51,7 @@ describe('a request to /authorize', () => {
     });
   });
 
-  it('A1: an unknown client, and a missing, wrong or repeated address, get a page and never a redirect', () => {
+  it('gets a page and never a redirect for an unknown client and for a missing, wrong or repeated address', () => {
     const several = { ...client, redirectUris: [...client.redirectUris, 'https://app.example/other'] };
     for (const reading of [
       read({}, '', null),
@@ -66,12 +66,12 @@ describe('a request to /authorize', () => {
     }
   });
 
-  it('A3: the address may be left out when one is registered', () => {
+  it('may leave the address out when one is registered', () => {
     const reading = read({ redirect_uri: undefined });
     assert.equal('ok' in reading && reading.ok.redirectUri, 'https://app.example/cb');
   });
 
-  it('A4: every other fault is reported by a redirect, with the state', () => {
+  it('has every other fault reported by a redirect, with the state', () => {
     for (const [error, change] of [
       ['invalid_request', { response_type: undefined }],
       ['unsupported_response_type', { response_type: 'token' }],
@@ -94,7 +94,7 @@ describe('a request to /authorize', () => {
     assert.equal('redirect' in stateless && stateless.redirect.state, null);
   });
 
-  it('A4: too many scopes are reduced to the known ones, never with admin [authentication.scopes.admin-api-keys-only]', () => {
+  it('keeps only the known ones of too many scopes, and never admin [authentication.scopes.admin-api-keys-only]', () => {
     for (const [scope, scopes] of [
       ['read write admin', ['read', 'write']],
       ['offline_access admin write', ['write']],
@@ -117,7 +117,7 @@ describe('a request to /authorize', () => {
 });
 
 describe('the address of a redirect', () => {
-  it('A5: keeps the registered query, and encodes every parameter', () => {
+  it('keeps the registered query, and encodes every parameter', () => {
     const state = 'a&b=c "d" ü\r\nx: y';
     for (const base of ['https://app.example/cb', 'https://app.example/cb?from=wts', 'com.example.app:/cb']) {
       const address = redirectTo(base, { code: 'c', state, error: null, iss: 'https://auth.example' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { matchesRedirectUri, refusalOfRedirectUri } from './redirect-uri.ts';
 
 describe('a redirect URI', () => {
-  it('R2: has https, http of a loopback address, or a reversed domain as scheme', () => {
+  it('has https, http of a loopback address, or a reversed domain as scheme', () => {
     for (const good of [
       'https://app.example.com/callback?from=wts',
       'http://127.0.0.1/cb',
@@ -51,7 +51,7 @@ describe('a redirect URI', () => {
     }
   });
 
-  it('A2: is the registered text; only the port of the same loopback address may differ', () => {
+  it('is the registered text; only the port of the same loopback address may differ', () => {
     const loopback = ['http://127.0.0.1:4000/cb?a=1', 'http://localhost/cb', 'http://[::1]/cb'];
     const registered = ['https://app.example.com/cb', 'com.example.app:/cb', ...loopback];
     for (const same of [

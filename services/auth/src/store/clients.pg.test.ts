@@ -36,7 +36,7 @@ describe('the store of clients', () => {
     return id;
   };
 
-  it('R6: deletes a client that got no token within a day, and one that got none for long', async () => {
+  it('deletes a client that got no token within a day, and one that got none for long', async () => {
     const kept = [
       await made('23 hours', null),
       await made('25 hours', null, 'grant'),
@@ -50,7 +50,7 @@ describe('the store of clients', () => {
     for (const id of deleted) assert.equal(await clients.find(id), null);
   });
 
-  it('R6: keeps a bounded number of clients without a token: a registration deletes the oldest that no person decides about', async () => {
+  it('keeps a bounded number of clients without a token: a registration deletes the oldest that no person decides about', async () => {
     const oldest = await made('24 days', null);
     const kept = [
       await made('30 days', null, 'request'),

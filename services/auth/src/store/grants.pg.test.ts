@@ -73,13 +73,13 @@ describe('the store of grants', () => {
     assert.deepEqual([await grants.listOf(userId), await grants.resolve(id)], [[], null]);
   });
 
-  it('T2: of many uses of a code at the same time one succeeds', async () => {
+  it('of many uses of a code at the same time one succeeds', async () => {
     const { code } = await made();
     const ends = await Promise.all(Array.from({ length: 20 }, () => grants.redeem(code, null)));
     assert.equal(ends.filter((end) => end !== null).length, 1);
   });
 
-  it('T1: a code expires after 60 seconds, and its grant with it', async () => {
+  it('a code expires after 60 seconds, and its grant with it', async () => {
     const { id, code } = await made();
     await age('codes', 'expires_at', `grant_id = '${id}'`, '60 seconds');
     assert.equal(await grants.redeem(code, null), null);
@@ -87,7 +87,7 @@ describe('the store of grants', () => {
     assert.equal(await grants.resolve(id), null);
   });
 
-  it('T4: a grant ends 30 days after its last use, and 90 days after its beginning', async () => {
+  it('a grant ends 30 days after its last use, and 90 days after its beginning', async () => {
     const { id, refresh } = await redeemed();
     const days = async (): Promise<number> => {
       const sql = `select extract(epoch from expires_at - now()) / 86400 as days from auth.grants where id = :id`;
@@ -103,7 +103,7 @@ describe('the store of grants', () => {
     assert.deepEqual(await reused(next), []);
   });
 
-  it('T5: with a grace, only the token before the current one is accepted again, while the current one is unused, and gets the same one', async () => {
+  it('with a grace, only the token before the current one is accepted again, while the current one is unused, and gets the same one', async () => {
     const { refresh, id, userId } = await redeemed();
     const second = await rotate(refresh, 60_000);
     assert.ok(second);
@@ -120,7 +120,7 @@ describe('the store of grants', () => {
     assert.equal(await rotate(third, 60_000), null);
   });
 
-  it('T3: recognizes every older token of a grant, and stores only the current one', async () => {
+  it('recognizes every older token of a grant, and stores only the current one', async () => {
     const { refresh, id, userId } = await redeemed();
     const older = [refresh];
     for (let n = 0; n < 3; n += 1) older.push((await rotate(older.at(-1) ?? '')) ?? '');

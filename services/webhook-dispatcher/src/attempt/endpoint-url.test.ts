@@ -100,7 +100,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
 
 describe('the URL of an endpoint', () => {
   for (const [what, urls] of Object.entries(REFUSED)) {
-    it(`B1: is refused with a sentence for ${what} [webhooks.create.url-https, webhooks.create.url-public]`, async () => {
+    it(`is refused with a sentence for ${what} [webhooks.create.url-https, webhooks.create.url-public]`, async () => {
       for (const url of urls) assert.match((await check(url)) ?? 'accepted', /^The .*\.$/, url);
     });
   }

@@ -6,7 +6,7 @@ const NOW_MS = Date.parse('2026-01-01T00:00:00Z');
 const DAY_MS = 86_400_000;
 
 describe('Retry-After', () => {
-  it('A19: is read in seconds and as a date, and is a day at most', () => {
+  it('is read in seconds and as a date, and is a day at most', () => {
     for (const [value, ms] of [
       ['1', 1_000],
       [' 30 ', 30_000],
@@ -21,7 +21,7 @@ describe('Retry-After', () => {
     }
   });
 
-  it('A19: is as if absent when it is in the past or not understandable', () => {
+  it('is as if absent when it is in the past or not understandable', () => {
     for (const value of [
       undefined,
       '',
@@ -43,7 +43,7 @@ describe('Retry-After', () => {
     }
   });
 
-  it('A19: is never a number that a schedule cannot use', () => {
+  it('is never a number that a schedule cannot use', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.double().map(String), fc.date().map(String)), (value) => {
         const ms = parseRetryAfter(value, NOW_MS);

@@ -5,7 +5,7 @@ import { SNIPPET_BYTES_MAX, snippetOf } from './snippet.ts';
 const bytes = fc.uint8Array({ maxLength: 3 * SNIPPET_BYTES_MAX }).map((array) => Buffer.from(array));
 
 describe('the snippet of an answer', () => {
-  it('A14: is text that PostgreSQL takes, of 1 KiB at most, whatever the bytes', () => {
+  it('is text that PostgreSQL takes, of 1 KiB at most, whatever the bytes', () => {
     fc.assert(
       fc.property(bytes, (body) => {
         const text = snippetOf(body);
@@ -16,7 +16,7 @@ describe('the snippet of an answer', () => {
     );
   });
 
-  it('A14: begins as the text does, and never ends within a character', () => {
+  it('begins as the text does, and never ends within a character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 900 }), (text) => {
         const snippet = snippetOf(Buffer.from(text)) ?? '';

@@ -241,7 +241,7 @@ describe('enqueuing a step', function () {
       assert.deepEqual(await store.deliveries(), []);
     });
 
-    it('D8: waits with no more than so many others, however many are asked for at once', async () => {
+    it('waits with no more than so many others, however many are asked for at once', async () => {
       const endpoint = await store.endpoint();
       const kinds = await Promise.all(Array.from({ length: 30 }, () => queue(endpoint, 5)));
       assert.equal(kinds.filter((kind) => kind === 'queued').length, 5);
