@@ -55,7 +55,7 @@ export const agent: readonly Rule[] = [
     id: 'agent.tools.idempotency',
     source: 'Design 10',
     text: 'A call repeated with its `idempotencyKey` makes nothing twice.',
-    home: 'services/agent/src/graph/change-tasks.ts',
+    home: 'services/agent/src/tools/change-tasks.ts',
     status: 'kept',
   },
   {

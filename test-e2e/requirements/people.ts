@@ -55,7 +55,7 @@ export const people: readonly Rule[] = [
     id: 'authentication.provider.sign-in',
     source: 'Design 10',
     text: 'A person who signs in at the configured OpenID provider is the same as by a token of that provider at the API.',
-    home: 'services/auth/src/identity-provider.ts',
+    home: 'services/auth/src/accounts/identity-provider.ts',
     status: 'kept',
   },
   {
@@ -69,7 +69,7 @@ export const people: readonly Rule[] = [
     id: 'authentication.provider.faults',
     source: 'Design 10',
     text: 'A provider that is down, slow or answers wrongly signs no person in, and the person gets a page.',
-    home: 'services/auth/src/identity-provider.ts',
+    home: 'services/auth/src/accounts/identity-provider.ts',
     status: 'kept',
   },
   {

@@ -2,7 +2,7 @@ import type { Roles } from '@wts/read-model';
 import type { CommitUnitSender } from '@wts/service-kit/call';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Idempotency } from '@wts/service-kit/routes';
-import type { KeyUse } from './key-use.ts';
+import type { KeyUse } from './credentials/key-use.ts';
 import type { ServiceMetrics } from './metrics.ts';
 import type { ApiKeyStore } from './store/api-keys.ts';
 import type { IdentityStore } from './store/identities.ts';

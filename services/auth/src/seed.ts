@@ -2,7 +2,7 @@ import { defineSettings, setting } from '@wts/service-kit/config';
 import { runSeed } from '@wts/service-kit/seed';
 import { seedDemo } from './commands/seed-demo.ts';
 import { settings as serviceOwn, storeSettings } from './config.ts';
-import { PasswordHashes } from './password-hashes.ts';
+import { PasswordHashes } from './accounts/password-hashes.ts';
 import { accountStore } from './store/accounts.ts';
 import { apiKeyStore } from './store/api-keys.ts';
 import { identityStore } from './store/identities.ts';

@@ -15,7 +15,7 @@ import { mountMetadata } from './http/metadata.ts';
 import { mountPages } from './http/pages.ts';
 import { mountRegister } from './http/register.ts';
 import { mountToken } from './http/token.ts';
-import { openKeyUse } from './key-use.ts';
+import { openKeyUse } from './credentials/key-use.ts';
 import { serviceMetrics } from './metrics.ts';
 import { openOAuth } from './oauth/oauth.ts';
 import { apiKeyStore } from './store/api-keys.ts';
@@ -23,7 +23,7 @@ import { identityStore } from './store/identities.ts';
 import { openPeople } from './people-context.ts';
 import { revocationReads } from './store/revocations.ts';
 import { sessionStore } from './store/sessions.ts';
-import { maintainTables } from './table-maintenance.ts';
+import { maintainTables } from './store/table-maintenance.ts';
 
 /**
  * The one place that knows who calls: identities and API keys, sign-in, and the OAuth 2.1 authorization server of {auth_url}. Its

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { PasswordHashes } from '../src/password-hashes.ts';
+import { PasswordHashes } from '../src/accounts/password-hashes.ts';
 import { TestBrowser } from '@wts/testkit';
 import { openTestService, type TestService } from './test-service.ts';
 

@@ -3,8 +3,8 @@ import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { signInByPassword } from '../src/commands/sign-in-by-password.ts';
-import { derive, PasswordHashes } from '../src/password-hashes.ts';
+import { checkPassword } from '../src/commands/sign-in-by-password.ts';
+import { derive, PasswordHashes } from '../src/accounts/password-hashes.ts';
 import { accountStore } from '../src/store/accounts.ts';
 import { signInAttemptStore } from '../src/store/sign-in-attempts.ts';
 import { openTestPages, type TestAccount, type TestPages } from './people.ts';
@@ -65,7 +65,7 @@ describe('the sign-in by password', () => {
     const context = { accounts: accountStore(knex), attempts: signInAttemptStore(knex), passwords };
     const { signal } = new AbortController();
     const from = (email: string, password: string, at: { browserId?: string; network?: string } = {}) =>
-      signInByPassword(context, { browserId: randomUUID(), network: randomUUID(), ...at, email, password, signal });
+      checkPassword(context, { browserId: randomUUID(), network: randomUUID(), ...at, email, password, signal });
     const account = await pages.account();
     const own = { browserId: randomUUID() };
     assert.equal((await from(account.email, account.password, own)).outcome, 'right');
@@ -124,8 +124,8 @@ describe('the sign-in by password', () => {
       password === 'flood' ? held.promise : derive(password, ...more),
     );
     const account = await pages.account();
-    const from = (network: string): ReturnType<typeof signInByPassword> =>
-      signInByPassword(
+    const from = (network: string): ReturnType<typeof checkPassword> =>
+      checkPassword(
         { accounts, attempts, passwords },
         { ...account, browserId: 'known', network, signal: AbortSignal.timeout(30_000) },
       );

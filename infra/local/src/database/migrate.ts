@@ -98,7 +98,7 @@ function computeTemplatesHash(): string {
     'services/*/src/seed.ts',
     'services/{auth,workspace}/src/{commands,domain}/*.ts',
     'services/{auth,workspace,sync}/src/config.ts',
-    'services/auth/src/password-hashes.ts',
+    'services/auth/src/accounts/*.ts',
     'services/sync/src/commit/**/*.ts',
     'infra/local/src/{secrets,stack}.ts',
     'packages/{access,contracts}/src/**/*.ts',

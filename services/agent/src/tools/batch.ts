@@ -1,4 +1,4 @@
-import type { TaskChange } from '../graph/change-tasks.ts';
+import type { TaskChange } from './change-tasks.ts';
 import { isFailureCode, ToolError } from '../tool-error.ts';
 import type { TaskNode } from '../views/task.ts';
 

@@ -1,4 +1,4 @@
-import { changeTasks } from '../graph/change-tasks.ts';
+import { changeTasks } from './change-tasks.ts';
 import { namesOfChanges } from '../graph/changes.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import { RESULTS, resultsView } from '../views/results.ts';

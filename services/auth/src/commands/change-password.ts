@@ -2,7 +2,7 @@ import { LIMITS } from '@wts/contracts';
 import { faultOfPassword } from '../domain/password-rules.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { Grants } from '../oauth/grants.ts';
-import type { PasswordHashes } from '../password-hashes.ts';
+import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';

@@ -2,7 +2,7 @@ import { can, generateApiKey, requireScope, requireUnrestricted } from '@wts/acc
 import type { ApiKey, NewApiKey, Principal } from '@wts/contracts';
 import { Fault, LIMITS, ROLES } from '@wts/contracts';
 import type { Context } from '../context.ts';
-import { publishRevoked } from './publish-revoked.ts';
+import { publishRevoked } from '../credentials/publish-revoked.ts';
 import type { KeyInsertRefusal, NewStoredKey } from '../store/api-keys.ts';
 import { newIds } from '@wts/service-kit/routes';
 import type { EffectSource } from '@wts/service-kit/routes';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { comparableAddress } from '@wts/access';
 import { faultOfPassword } from '../domain/password-rules.ts';
-import type { PasswordHashes } from '../password-hashes.ts';
+import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 
 interface RegistrationContext {

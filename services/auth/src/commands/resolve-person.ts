@@ -1,13 +1,10 @@
 import { servicePrincipal } from '@wts/access';
-import type { BodyOf, credentialApi } from '@wts/contracts';
 import type { CallTrace } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { profileOf, readEmail } from '../domain/profile.ts';
+import { profileOf, readEmail, type IdentityClaims } from '../domain/profile.ts';
 import type { ServiceMetrics } from '../metrics.ts';
 import type { IdentityStore, StoredIdentity } from '../store/identities.ts';
-
-export type IdentityClaims = BodyOf<typeof credentialApi.internalResolvePerson>;
 
 /**
  * Returns the person of an identity; the first request of an identity creates the person. It first claims the identity

@@ -4,7 +4,7 @@ import { Fault, LIMITS } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { ApiKeyStore } from '../store/api-keys.ts';
-import type { PasswordHashes } from '../password-hashes.ts';
+import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { ACCOUNT_ISSUER, type AccountStore } from '../store/accounts.ts';
 import type { IdentityStore } from '../store/identities.ts';
 import { resolvePerson } from './resolve-person.ts';

@@ -1,15 +1,23 @@
-import { LIMITS } from '@wts/contracts';
-import { randomUUID } from 'node:crypto';
 import { comparableAddress } from '@wts/access';
+import { LIMITS } from '@wts/contracts';
+import type { CallTrace } from '@wts/service-kit/call';
+import { randomUUID } from 'node:crypto';
 import { sha256 } from '../domain/sha256.ts';
-import type { PasswordHashes } from '../password-hashes.ts';
+import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
+import type { Session, SessionStore } from '../store/sessions.ts';
 import type { Counted, SignInAttemptStore } from '../store/sign-in-attempts.ts';
+import { beginSession } from './begin-session.ts';
 
-interface SignInContext {
+interface CheckContext {
   readonly accounts: AccountStore;
   readonly attempts: SignInAttemptStore;
   readonly passwords: PasswordHashes;
+}
+
+interface SignInContext extends CheckContext {
+  readonly sessions: SessionStore;
+  readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
 }
 
 export interface Visitor {
@@ -19,15 +27,28 @@ export interface Visitor {
   readonly signal: AbortSignal;
 }
 
-export interface SignInAttempt extends Visitor {
+interface SignInAttempt extends Visitor {
   readonly email: string;
   readonly password: string;
 }
 
-export type SignInResult =
-  | { readonly outcome: 'right'; readonly account: Account }
+type NotSignedIn =
   | { readonly outcome: 'wrong' }
   | { readonly outcome: 'throttled'; readonly retryAfterSeconds: number };
+
+/** Begins a session, in place of the one that the browser has, when the password is right. Returns its secret. */
+export async function signInByPassword(
+  context: SignInContext,
+  { session, ...attempt }: SignInAttempt & { readonly session: Session | null },
+  trace: CallTrace,
+): Promise<NotSignedIn | { readonly outcome: 'right'; readonly secret: string }> {
+  const checked = await checkPassword(context, attempt);
+  if (checked.outcome !== 'right') return checked;
+  const { account } = checked;
+  const userId = await context.personOf(account, trace);
+  const secret = await beginSession(context.sessions, { userId, account, replaces: session });
+  return secret === null ? { outcome: 'wrong' } : { outcome: 'right', secret };
+}
 
 /**
  * Checks a password. Failures are counted for the account in this network, for the network, and for the account in all networks, which
@@ -37,7 +58,10 @@ export type SignInResult =
  * known one.
  * Keeps authentication.accounts.throttled and authentication.accounts.equal-work.
  */
-export async function signInByPassword(context: SignInContext, attempt: SignInAttempt): Promise<SignInResult> {
+export async function checkPassword(
+  context: CheckContext,
+  attempt: SignInAttempt,
+): Promise<NotSignedIn | { readonly outcome: 'right'; readonly account: Account }> {
   const { accounts, attempts, passwords } = context;
   const email = comparableAddress(attempt.email);
   const account = await accounts.findByEmail(email);
@@ -79,7 +103,7 @@ function countedFor(email: string, network: string, knownPlace: Buffer | undefin
 
 /** A password that is hashed with another cost is hashed again, now that it is known. */
 async function renewHash(
-  { accounts, passwords }: SignInContext,
+  { accounts, passwords }: CheckContext,
   account: Account,
   attempt: SignInAttempt & { readonly knownAs?: string },
 ): Promise<Account> {

@@ -1,4 +1,8 @@
+import type { BodyOf, credentialApi } from '@wts/contracts';
 import { User } from '@wts/models';
+
+/** Who an identity provider says that a person is: issuer, subject and claims. */
+export type IdentityClaims = BodyOf<typeof credentialApi.internalResolvePerson>;
 
 /** Claims of an identity provider about a person. Any of them may be missing, too long or invalid. */
 export interface Claims {

@@ -3,6 +3,7 @@ import { beginSession } from '../commands/begin-session.ts';
 import { changePassword } from '../commands/change-password.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../commands/manage-api-keys.ts';
 import type { PeopleContext } from '../people-context.ts';
+import { sessionPrincipal } from '../domain/session-principal.ts';
 import { shownAppName, shownName } from '../domain/shown-name.ts';
 import { accountPage, KEY_ACCESS, KEY_LIFETIMES, type AccountPage } from '../pages/account.ts';
 import { confirmPage } from '../pages/confirm.ts';
@@ -10,7 +11,7 @@ import { html } from '../pages/html.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Session } from '../store/sessions.ts';
 import { endedNewKeyCookie, formToken, newKeyCookie, sessionCookie } from './browser.ts';
-import { mountPage, principalOf, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
+import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
 import type { Parameters } from './parameters.ts';
 import { passwordsClosed } from './sign-in.ts';
 
@@ -65,14 +66,14 @@ function mountKeys(pages: Pages, context: PeopleContext, show: Show): void {
     if (typeof key === 'string') {
       return { status: 422, page: await show(call, session, { label, wrong: { about: 'keys', text: key } }) };
     }
-    const { token } = await createApiKey(context.keys, principalOf(session), key, {});
+    const { token } = await createApiKey(context.keys, sessionPrincipal(session), key, {});
     return { to: `${site.issuer}/account#keys`, cookies: [newKeyCookie(site, token)] };
   });
 
   mountPage(pages, pageApi.revokeKeyPage, async (call) => {
     const { session } = call.browser;
     if (session === null) return { to: `${site.issuer}/sign-in` };
-    const keys = await listApiKeys(context.keys, principalOf(session), undefined);
+    const keys = await listApiKeys(context.keys, sessionPrincipal(session), undefined);
     const key = keys.find(({ id }) => id === call.params['keyId']);
     if (key === undefined)
       throw new Fault('not_found', { message: 'You have no such API key. It is revoked already.' });
@@ -90,7 +91,7 @@ function mountKeys(pages: Pages, context: PeopleContext, show: Show): void {
   });
 
   mountPage(pages, pageApi.revokeKey, async (call) => {
-    await revokeApiKey(context.keys, principalOf(sessionOf(call)), call.params['keyId'] ?? '', false);
+    await revokeApiKey(context.keys, sessionPrincipal(sessionOf(call)), call.params['keyId'] ?? '', false);
     return { to: `${site.issuer}/account?done=key` };
   });
 }
@@ -171,7 +172,7 @@ async function showAccount(
   const { accountId, userId } = session;
   const [apps, keys, workspaces, account] = await Promise.all([
     context.oauth.grants.listOf(userId),
-    listApiKeys(context.keys, principalOf(session), undefined),
+    listApiKeys(context.keys, sessionPrincipal(session), undefined),
     context.workspaces.listOf(userId),
     accountId === null || !context.hasAccounts ? null : context.accounts.find(accountId),
   ]);

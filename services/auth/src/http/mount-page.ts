@@ -1,5 +1,5 @@
-import type { Contract, Principal } from '@wts/contracts';
-import { ERRORS, Fault, SCOPES } from '@wts/contracts';
+import type { Contract } from '@wts/contracts';
+import { ERRORS, Fault } from '@wts/contracts';
 import { noteRequest, parseForm, readForm, sendText, toFault } from '@wts/service-kit/http';
 import { mountStream, type Call } from '@wts/service-kit/routes';
 import type { IRouter, Request } from 'express';
@@ -85,11 +85,6 @@ export function mountPage(
       );
     }
   });
-}
-
-/** The caller of a session, who holds all scopes of the person. */
-export function principalOf({ id, userId }: Session): Principal {
-  return { userId, scopes: SCOPES, credential: { kind: 'jwt', id } };
 }
 
 /** Other sites can send forms here, but have no token and another origin. Keeps authentication.pages.forged-forms. */

@@ -1,12 +1,11 @@
 import { pageApi } from '@wts/contracts';
 import { sendText } from '@wts/service-kit/http';
 import { mountStream } from '@wts/service-kit/routes';
-import { beginSession } from '../commands/begin-session.ts';
+import type { NextStep } from '../commands/sign-in-at-provider.ts';
 import { signInByPassword } from '../commands/sign-in-by-password.ts';
 import type { PeopleContext } from '../people-context.ts';
 import type { Page } from '../pages/layout.ts';
 import { messagePage } from '../pages/message.ts';
-import type { Fields } from '../pages/parts.ts';
 import { signInPage } from '../pages/sign-in.ts';
 import { STYLE } from '../pages/style.ts';
 import { nameOfApp } from './authorize.ts';
@@ -35,27 +34,21 @@ export function mountSignIn(pages: Pages, context: PeopleContext): void {
     async (call) => {
       const { form, browser, network, signal, requestId } = call;
       if (!context.hasAccounts) return { status: 403, page: passwordsClosed(pages) };
-      const { accounts, attempts, passwords } = context;
       const email = form.text('email').slice(0, 320);
-      const attempt = { email, password: form.text('password'), browserId: browser.id, network, signal };
-      const result = await signInByPassword({ accounts, attempts, passwords }, attempt);
+      const { id: browserId, session } = browser;
+      const attempt = { email, password: form.text('password'), browserId, session, network, signal };
+      const result = await signInByPassword({ ...context, sessions }, attempt, { requestId, signal });
       if (result.outcome === 'throttled') {
         const { retryAfterSeconds } = result;
         const minutes = Math.ceil(retryAfterSeconds / 60);
         const wrong = `Too many attempts failed. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
         return { status: 429, retryAfterSeconds, page: await showSignIn(pages, context, call, { email, wrong }) };
       }
-      const userId = result.outcome === 'right' ? await context.personOf(result.account, { requestId, signal }) : null;
-      const secret =
-        result.outcome === 'right' && userId !== null
-          ? await beginSession(sessions, { userId, account: result.account })
-          : null;
-      if (secret === null) {
+      if (result.outcome === 'wrong') {
         const wrong = 'This email and password do not match an account.';
         return { status: 422, page: await showSignIn(pages, context, call, { email, wrong }) };
       }
-      if (browser.session !== null) await sessions.end(browser.session.id);
-      return { to: destinationOf(pages, nextOf(form)), cookies: [sessionCookie(site, secret)] };
+      return { to: destinationOf(pages, nextOf(form)), cookies: [sessionCookie(site, result.secret)] };
     },
     { token: 'browser' },
   );
@@ -78,11 +71,11 @@ export function mountSignIn(pages: Pages, context: PeopleContext): void {
 }
 
 /** What the person does after the sign-in: only what this site knows, never an address from outside. */
-export function nextOf(from: Parameters): Fields {
+export function nextOf(from: Parameters): NextStep {
   return { request: from.get('request'), invitation: from.get('invitation') };
 }
 
-export function destinationOf({ site }: Pick<Pages, 'site'>, { request, invitation }: Fields): string {
+export function destinationOf({ site }: Pick<Pages, 'site'>, { request, invitation }: NextStep): string {
   if (request !== undefined) return `${site.issuer}/consent?${new URLSearchParams({ request }).toString()}`;
   if (invitation !== undefined) return `${site.issuer}/join?${new URLSearchParams({ code: invitation }).toString()}`;
   return `${site.issuer}/account`;

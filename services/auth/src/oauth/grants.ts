@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Logger } from '@wts/service-kit/observe';
-import { publishGrantsRevoked, publishRevoked } from '../commands/publish-revoked.ts';
+import { publishGrantsRevoked, publishRevoked } from '../credentials/publish-revoked.ts';
 import { newOpaqueToken } from '../domain/opaque-token.ts';
 import type { RefreshHashes } from '../domain/refresh-token.ts';
 import type { GrantStore, ListedGrant, NewGrant, RevokedGrant } from '../store/grants.ts';

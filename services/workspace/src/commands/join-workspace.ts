@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { hashInvitationCode } from '../domain/invitation-code.ts';
 import type { RedemptionVerdict } from '../domain/redemption.ts';
-import { INVITING_ROLES, decideRedemption, LOST_SINCE } from '../domain/redemption.ts';
+import { INVITING_ROLES, decideRedemption, LOST_SINCE, UNKNOWN_CODE } from '../domain/redemption.ts';
 import type { PresentedInvitation } from '../store/invitations.ts';
 import type { Trace } from './commit-unit.ts';
 
@@ -103,9 +103,6 @@ function refusalOf({ code, message }: Extract<RedemptionVerdict, { outcome: 'ref
   const text = code === 'not_found' ? UNKNOWN_CODE : message;
   return new Fault(code, text === undefined ? {} : { message: text });
 }
-
-export const UNKNOWN_CODE =
-  'No invitation has this code, or it was deleted. Check the code, or ask for a new invitation.';
 
 async function isMemberOf(
   context: JoinContext,

@@ -30,6 +30,8 @@ export type RedemptionVerdict =
   | { readonly outcome: 'join' | 'already_member' }
   | { readonly outcome: 'refused'; readonly code: ErrorCode; readonly message?: string };
 
+export const UNKNOWN_CODE =
+  'No invitation has this code, or it was deleted. Check the code, or ask for a new invitation.';
 export const LOST_SINCE =
   'You were removed from the workspace, or your role was lowered, after this invitation was made. Ask for a new one.';
 

@@ -1,8 +1,7 @@
 import { Fault, type memberApi, type ReplyOf } from '@wts/contracts';
-import { UNKNOWN_CODE } from '../commands/join-workspace.ts';
 import type { Context } from '../context.ts';
 import { hashInvitationCode } from '../domain/invitation-code.ts';
-import { INVITING_ROLES } from '../domain/redemption.ts';
+import { INVITING_ROLES, UNKNOWN_CODE } from '../domain/redemption.ts';
 
 /** No person has this id: nothing of the invitation depends on who reads it. */
 const NO_PERSON = '00000000-0000-0000-0000-000000000000';

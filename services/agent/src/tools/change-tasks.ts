@@ -2,10 +2,10 @@ import { AGENT_LIMITS } from '../limits.ts';
 import { isFailureCode, ToolError, unknownAdvice } from '../tool-error.ts';
 import type { TaskNode } from '../views/task.ts';
 import { TASK_FRAGMENT } from '../views/task.ts';
-import { CLIENT_ID, resultOf } from './changes.ts';
-import type { Payload } from './changes.ts';
-import type { Document, Graph } from './graph.ts';
-import { document } from './graph.ts';
+import { CLIENT_ID, resultOf } from '../graph/changes.ts';
+import type { Payload } from '../graph/changes.ts';
+import type { Document, Graph } from '../graph/graph.ts';
+import { document } from '../graph/graph.ts';
 
 /** A change of one task: the field of the mutation, and its arguments. */
 export interface TaskChange {

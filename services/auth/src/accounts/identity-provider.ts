@@ -2,9 +2,9 @@ import { identityOf } from '@wts/access';
 import { Fault } from '@wts/contracts';
 import { createHmac } from 'node:crypto';
 import * as client from 'openid-client';
-import type { IdentityClaims } from './commands/resolve-person.ts';
-import { mergedClaims } from './domain/merged-claims.ts';
-import type { ProviderSetting } from './domain/provider-setting.ts';
+import { mergedClaims } from '../domain/merged-claims.ts';
+import type { IdentityClaims } from '../domain/profile.ts';
+import type { ProviderSetting } from '../domain/provider-setting.ts';
 
 const TIMEOUT_SECONDS = 5;
 /** Answers of a provider are small; a larger one is not read to its end. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { AGENT_LIMITS } from '../limits.ts';
 import { ToolError } from '../tool-error.ts';
-import type { Graph } from './graph.ts';
+import type { Graph } from '../graph/graph.ts';
 import { changeTasks } from './change-tasks.ts';
-import { namesOfChanges } from './changes.ts';
+import { namesOfChanges } from '../graph/changes.ts';
 
 describe('changes of a call', () => {
   it('have the names of what was asked, so that a part of a call may be repeated', () => {

@@ -2,7 +2,7 @@ import { LIMITS } from '@wts/contracts';
 import { FairGate } from '@wts/service-kit/fairness';
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
 import { promisify } from 'node:util';
-import { normalizePassword } from './domain/password-rules.ts';
+import { normalizePassword } from '../domain/password-rules.ts';
 
 /** Exported for tests. */
 export const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);

@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import type { Logger } from '@wts/service-kit/observe';
-import type { ApiKeyStore } from './store/api-keys.ts';
+import type { ApiKeyStore } from '../store/api-keys.ts';
 
 const FLUSH_MS = 2_000;
 /** Keys in memory between two writes; further uses are not recorded, which only delays `lastUsedAt`. */

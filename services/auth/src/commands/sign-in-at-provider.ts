@@ -1,0 +1,67 @@
+import { Fault } from '@wts/contracts';
+import type { CallTrace } from '@wts/service-kit/call';
+import { randomBytes } from 'node:crypto';
+import type { IdentityProvider } from '../accounts/identity-provider.ts';
+import type { IdentityClaims } from '../domain/profile.ts';
+import { sha256 } from '../domain/sha256.ts';
+import type { PendingKey, PendingRequestStore } from '../store/pending-requests.ts';
+import type { Session, SessionStore } from '../store/sessions.ts';
+import { beginSession } from './begin-session.ts';
+
+interface ProviderContext {
+  readonly provider: IdentityProvider | null;
+  readonly pending: PendingRequestStore;
+  readonly sessions: SessionStore;
+  readonly resolve: (claims: IdentityClaims, trace: CallTrace) => Promise<string>;
+}
+
+/** What the person does after the sign-in: the request or the invitation that they came with. */
+export type NextStep = Readonly<Record<'request' | 'invitation', string | undefined>>;
+
+interface Callback {
+  readonly state: string;
+  readonly browserId: string;
+  /** What the provider added to the address, with its `?`; null when a parameter is given more than once. */
+  readonly query: string | null;
+  /** The session that the browser has. */
+  readonly session: Session | null;
+}
+
+/** Begins a sign-in, which only the same browser can end. Returns the address at the provider. */
+export async function beginProviderSignIn(
+  { provider, pending }: Pick<ProviderContext, 'provider' | 'pending'>,
+  browserId: string,
+  next: NextStep,
+): Promise<string> {
+  if (provider === null) throw noProvider();
+  const state = randomBytes(32).toString('base64url');
+  const to = await provider.begin({ browserId, state });
+  await pending.insert(keyOf(state, browserId), next);
+  return to;
+}
+
+/** Signs in the person who comes back from the provider. Returns the secret of the session, and what the person does next. */
+export async function finishProviderSignIn(
+  { provider, pending, sessions, resolve }: ProviderContext,
+  { state, browserId, query, session }: Callback,
+  trace: CallTrace,
+): Promise<{ readonly secret: string; readonly next: NextStep }> {
+  if (provider === null) throw noProvider();
+  const next = query === null ? null : await pending.take<NextStep>(keyOf(state, browserId));
+  if (query === null || next === null) {
+    const message = 'This sign-in has ended, or began in another browser. Start again.';
+    throw new Fault('malformed_request', { message });
+  }
+  const userId = await resolve(await provider.finish(query, { browserId, state }), trace);
+  const secret = await beginSession(sessions, { userId, account: null, replaces: session });
+  if (secret === null) throw new Error('a session without an account always begins');
+  return { secret, next };
+}
+
+function keyOf(state: string, browserId: string): PendingKey {
+  return { idHash: sha256(state), kind: 'provider', browserHash: sha256(browserId) };
+}
+
+function noProvider(): Fault {
+  return new Fault('not_found', { message: 'This service has no identity provider. Sign in with your password.' });
+}
