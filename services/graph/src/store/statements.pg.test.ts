@@ -51,6 +51,9 @@ describe('the statements of a request', function () {
     const code = { extensions: { code: 'COMPLEXITY_LIMIT_EXCEEDED' } };
     await assert.rejects(sizeOf(first, 20), code);
     await assert.rejects(sizeOf(open(), 200), code);
+    // The row alone is within the bound; with the messages around it, in its last bytes, it is not.
+    await assert.rejects(sizeOf(open(), 32 - 20 / MIB), code);
+    assert.equal(await sizeOf(open(), 1), MIB);
     const parallel = open();
     const sizes = await Promise.allSettled([0, 1].map(() => sizeOf(parallel, 20)));
     const refusal = sizes.find((size) => size.status === 'rejected') ?? assert.fail('both are read');

@@ -74,7 +74,10 @@ export class Statements {
       }
       const running = client.query<Row>(query);
       if (known !== undefined) await Promise.all([known, running]);
-      return (await running).rows;
+      const { rows } = await running;
+      // The last bytes were too many, so the connection is closed already, and the pool must not give it to the next statement.
+      if (reading.isTooMuch) throw tooManyBytes(bytes, bytesMax);
+      return rows;
     } catch (error) {
       if (reading.isTooMuch) {
         broken = error as Error;
