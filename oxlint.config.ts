@@ -122,6 +122,15 @@ const IMPORTS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     'log-maintenance.ts': ['store'],
     'metrics.ts': [],
   },
+  graph: {
+    domain: [],
+    store: ['domain'],
+    queries: ['domain', 'store'],
+    commands: ['domain', 'queries', 'store'],
+    graphql: ['commands', 'domain', 'queries', 'store'],
+    http: ['commands', 'domain', 'graphql', 'queries'],
+    'limits.ts': [],
+  },
 };
 
 /** Include the layers of every service, because only the last override of a file applies. */

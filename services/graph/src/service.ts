@@ -11,7 +11,6 @@ import type { PostgresOptions } from '@wts/service-kit/postgres';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
 import { settings } from './config.ts';
 import { WrongCodes } from './commands/wrong-codes.ts';
-import type { Context } from './context.ts';
 import { Answers } from './domain/answer-bytes.ts';
 import { Documents } from './graphql/documents.ts';
 import { readAllowedDocuments } from './graphql/allowed-documents.ts';
@@ -20,7 +19,7 @@ import { SCHEMA } from './graphql/schema.ts';
 import { mountGraphql } from './http/graphql.ts';
 import { mountSchema } from './http/schema.ts';
 import { GRAPH_LIMITS } from './limits.ts';
-import { operationMetrics } from './metrics.ts';
+import { operationMetrics } from './graphql/metrics.ts';
 import { Statements } from './store/statements.ts';
 import type { Server } from './store/statements.ts';
 
@@ -39,11 +38,13 @@ export const graphService: ServiceDefinition<Config> = {
     const contention = new Contention(kit.networks.of);
     const primary = openServer(kit, contention, { url: config.databaseUrl, poolMax: config.poolMax, readiness });
     const replica = openReplica(kit, contention, config);
-    const context: Context = {
+    const sources = {
       pool: primary.pool,
       standby: replica && new Standby({ pool: replica.pool, logger: log, observe: standbyMetrics(metrics) }),
       statements: new Statements(replica === null ? [primary] : [primary, replica]),
       groupCache: new GroupCache(),
+    };
+    const services = {
       sync: openServiceClient(kit, 'sync', config.syncUrls),
       workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),
       auth: openServiceClient(kit, 'auth', config.authUrls),
@@ -62,7 +63,8 @@ export const graphService: ServiceDefinition<Config> = {
     const app = createApp(kit);
     const { deadlineMs } = config;
     mountGraphql(app, {
-      context,
+      sources,
+      services,
       schema: SCHEMA,
       documents,
       answers,

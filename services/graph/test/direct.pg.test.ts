@@ -3,13 +3,13 @@ import { Fault } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { execute, parse, validate, validateExecutionArgs, type ExecutionResult } from 'graphql';
-import type { RequestContext } from '../src/context.ts';
+import type { RequestContext } from '../src/graphql/request-context.ts';
 import { Answers, type AnswerBytes } from '../src/domain/answer-bytes.ts';
 import { answerDirectly, directPlanOf } from '../src/graphql/direct.ts';
-import { graphError } from '../src/graphql/errors.ts';
+import { graphError } from '../src/domain/errors.ts';
 import { runOperation, type PreparedOperation } from '../src/graphql/execute.ts';
 import { SCHEMA } from '../src/graphql/schema.ts';
-import { fieldsOf } from '../src/graphql/types/names.ts';
+import { fieldsOf } from '../src/domain/fields.ts';
 import { Reads } from '../src/queries/reads.ts';
 import { Records } from './records.ts';
 
@@ -113,7 +113,7 @@ describe('a direct answer', function () {
     const contextOf = (): RequestContext => {
       const principal = { userId: me, scopes: ['read' as const], credential: { kind: 'jwt' as const, id: 'test' } };
       const caller = { principal, requestId: 'test', signal: new AbortController().signal, bytes: bytesOf() };
-      return { ...caller, reads: new Reads(records.context, caller), charge: FREE } as unknown as RequestContext;
+      return { ...caller, reads: new Reads(records.sources, caller), charge: FREE } as unknown as RequestContext;
     };
     const contextValue = contextOf();
     const validated = validateExecutionArgs({ schema: SCHEMA, document, contextValue, variableValues: variables });
@@ -164,7 +164,7 @@ describe('a direct answer', function () {
     const query = `{ tasks(first: 20) { nodes { title project { name lead { name } } comments(first: 5) { nodes { body author { name } } } } } }`;
     await both(query);
     let count = 0;
-    const { statements } = records.context;
+    const { statements } = records.sources;
     const rows = statements.rows.bind(statements);
     statements.rows = (caller, pool, statement) => {
       count += 1;
@@ -176,7 +176,7 @@ describe('a direct answer', function () {
       const caller = { principal, requestId: 'test', signal: new AbortController().signal, bytes: bytesOf() };
       const contextValue = {
         ...caller,
-        reads: new Reads(records.context, caller),
+        reads: new Reads(records.sources, caller),
         charge: FREE,
       } as unknown as RequestContext;
       const validated = validateExecutionArgs({ schema: SCHEMA, document, contextValue });
@@ -230,7 +230,7 @@ describe('a direct answer', function () {
   });
 
   it('is left to graphql-js when its statement fails, and ends with the request', async () => {
-    const { statements } = records.context;
+    const { statements } = records.sources;
     const rows = statements.rows.bind(statements);
     const query = '{ tasks { nodes { id } } }';
     statements.rows = () => Promise.reject(new Error('down'));
@@ -244,7 +244,7 @@ describe('a direct answer', function () {
   });
 
   it('ends without graphql-js when the request may not read more', async () => {
-    const { statements } = records.context;
+    const { statements } = records.sources;
     const rows = statements.rows.bind(statements);
     const principal = { userId: me, scopes: ['read' as const], credential: { kind: 'jwt' as const, id: 'test' } };
     try {
@@ -260,7 +260,7 @@ describe('a direct answer', function () {
         const caller = { principal, requestId: 'test', signal: new AbortController().signal, bytes: bytesOf() };
         const context = {
           ...caller,
-          reads: new Reads(records.context, caller),
+          reads: new Reads(records.sources, caller),
           charge: FREE,
         } as unknown as RequestContext;
         const document = parse('{ tasks { nodes { id } } }');

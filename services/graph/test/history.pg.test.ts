@@ -98,7 +98,7 @@ describe('the history of a record', function () {
     const move = { model: 'ProjectMember', modelId: membership.id, action: 'INSERT', record: membership };
     await write({ ...move, groupId: bob });
     const after = await write({ groupId: project, modelId: id, action: 'UPDATE' });
-    records.context.groupCache.invalidate();
+    records.sources.groupCache.invalidate();
     assert.deepEqual(await actions(ada, id), [
       `${after} UPDATE`,
       `${inside} INSERT`,
@@ -119,7 +119,7 @@ describe('the history of a record', function () {
     for (let count = 0; count < 12; count += 1) await write({ groupId: project, modelId: id, action: 'UPDATE' });
     const membership = { id: randomUUID(), projectId: project, userId: bob };
     await write({ model: 'ProjectMember', modelId: membership.id, action: 'INSERT', record: membership, groupId: bob });
-    records.context.groupCache.invalidate();
+    records.sources.groupCache.invalidate();
     const { data, statements } = await records.ask(bob, QUERY, { variables: { id, first: 1 } });
     const { history } = data as History;
     assert.deepEqual(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
-import { GRAPH_ERRORS } from '../src/graphql/errors.ts';
+import { GRAPH_ERRORS } from '../src/domain/errors.ts';
 import { buildSchema } from 'graphql';
 import { serverAudits } from 'graphql-http';
 import { codesOf, personWith, TestGraph } from './test-graph.ts';

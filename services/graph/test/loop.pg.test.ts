@@ -40,7 +40,7 @@ describe('the event loop', function () {
       loops += 1;
       if (isCounting) setImmediate(count);
     };
-    const { statements } = records.context;
+    const { statements } = records.sources;
     const rows = statements.rows.bind(statements);
     const counted: typeof rows = async (caller, pool, statement) => {
       const read = await rows<never>(caller, pool, statement);

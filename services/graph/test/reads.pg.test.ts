@@ -58,7 +58,7 @@ describe('reading', () => {
   });
 
   it('refuses on a replica by its bounds, without a second try on the primary [never.one-takes-all]', async () => {
-    const { context, pool } = records;
+    const { sources, pool } = records;
     const replica = new Pool({ connectionString: records.database.urlOf('wts_graph'), max: 1 });
     const gateOf = (slots: number): FairGate =>
       new FairGate({ slots, waitMs: 60_000, waitingMax: 0, refusal: 'Too many queries' });
@@ -66,7 +66,7 @@ describe('reading', () => {
     using _slot = await taken.enter(me);
     const reads = new Reads(
       {
-        ...context,
+        ...sources,
         standby: { poolFor: () => Promise.resolve(replica) } as unknown as Standby,
         statements: new Statements([
           { pool, cancelPool: pool, gate: free },

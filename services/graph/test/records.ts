@@ -7,13 +7,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { execute, type ExecutionResult } from 'graphql';
 import { Pool } from 'pg';
-import type { Context, RequestContext } from '../src/context.ts';
+import type { RequestContext } from '../src/graphql/request-context.ts';
 import { Answers } from '../src/domain/answer-bytes.ts';
 import { Documents, type Document } from '../src/graphql/documents.ts';
 import { Charge } from '../src/graphql/rules/cost.ts';
 import { SCHEMA } from '../src/graphql/schema.ts';
 import { GRAPH_LIMITS } from '../src/limits.ts';
-import { Reads } from '../src/queries/reads.ts';
+import { Reads, type ReadSources } from '../src/queries/reads.ts';
 import { Statements } from '../src/store/statements.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -63,7 +63,7 @@ export class Records implements AsyncDisposable {
   readonly pool: Pool;
   /** With the rights of the sync service. */
   readonly sync: Pool;
-  readonly context: Context;
+  readonly sources: ReadSources;
   #place = 0;
 
   constructor(database: TestDatabase) {
@@ -73,8 +73,7 @@ export class Records implements AsyncDisposable {
     const { pool } = this;
     const gate = new FairGate({ slots: 8, waitMs: 60_000, waitingMax: 1_000, refusal: 'Too much' });
     const statements = new Statements([{ pool, cancelPool: pool, gate }]);
-    // Only the parts that reads use.
-    this.context = { pool, statements, standby: null, groupCache: new GroupCache() } as unknown as Context;
+    this.sources = { pool, statements, standby: null, groupCache: new GroupCache() };
   }
 
   static async open(label: string): Promise<Records> {
@@ -90,7 +89,7 @@ export class Records implements AsyncDisposable {
   async store(rows: readonly NewRow[]): Promise<RecordOf<Model>[]> {
     const made: RecordOf<Model>[] = [];
     // Its entries would show the cache who gained a group; these rows have none.
-    this.context.groupCache.invalidate();
+    this.sources.groupCache.invalidate();
     for (const [model, all] of Map.groupBy(rows, ({ model: name }) => modelNamed(name))) {
       const built = all.map((row) => this.#build(model, row));
       await this.#insert(model, built);
@@ -151,7 +150,7 @@ export class Records implements AsyncDisposable {
     };
     const bytes = new Answers().open(userId);
     const caller = { principal, requestId: 'test', signal, bytes, ...(minSyncId === undefined ? {} : { minSyncId }) };
-    const reads = new Reads(this.context, caller);
+    const reads = new Reads(this.sources, caller);
     const { ast, operations } = document;
     const [operation = assert.fail('an operation')] = operations;
     const charge = new Charge(operation.cost, variables);

@@ -87,7 +87,7 @@ describe('the statements of a request', function () {
     const me = await fill(20);
     const ofWorkspace = async (field: string): Promise<number> => {
       let parents = 0;
-      const { statements } = records.context;
+      const { statements } = records.sources;
       const rows = statements.rows.bind(statements);
       statements.rows = (caller, pool, query) => {
         const [first] = (query.values ?? []) as unknown[];
@@ -134,7 +134,7 @@ describe('the statements of a request', function () {
 
   it('are the same ones for every person, so that they are prepared once', async () => {
     const texts = new Set<string>();
-    const { statements } = records.context;
+    const { statements } = records.sources;
     const rows = statements.rows.bind(statements);
     statements.rows = (caller, pool, query) => {
       texts.add(query.text);
@@ -177,7 +177,7 @@ describe('the statements of a request', function () {
         groupId: id,
       })),
     );
-    records.context.groupCache.invalidate();
+    records.sources.groupCache.invalidate();
     const query = `{ tasks(first: 10) { totalCount nodes { title project { name } } } users { totalCount } projects(first: 10, orderBy: {name: ASC}) { totalCount nodes { tasks { totalCount } } } search(query: "Inside", first: 3) { nodes { id } } }`;
     const { data, errors, statements } = await records.ask(me, query);
     assert.deepEqual(errors, []);

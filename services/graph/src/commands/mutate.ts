@@ -3,7 +3,7 @@ import type { ActionName, ModelRecord, SyncTransaction } from '@wts/contracts';
 import type { Model, Values } from '@wts/models';
 import type { ServiceClient } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
-import type { Caller } from '../context.ts';
+import type { Caller } from '../domain/caller.ts';
 import { refusalOf, refused, refusedBy, type Refused } from './outcome.ts';
 
 /** A change of one record, with the names under which it is recognized when it is sent again. */

@@ -1,5 +1,5 @@
 import { Fault, type ErrorCode } from '@wts/contracts';
-import { graphCodeOf, type GraphErrorCode } from '../graphql/errors.ts';
+import { graphCodeOf, type GraphErrorCode } from '../domain/errors.ts';
 
 /** A change that was refused: part of the answer, not an error of the operation. */
 export interface Refused {

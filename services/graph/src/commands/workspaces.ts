@@ -11,17 +11,23 @@ import type {
 } from '@wts/contracts';
 import type { ServiceCallOptions, ServiceClient } from '@wts/service-kit/call';
 import { createHash } from 'node:crypto';
-import type { Caller, Context } from '../context.ts';
+import type { Caller } from '../domain/caller.ts';
 import type { Reads } from '../queries/reads.ts';
 import { wrongClientText } from './mutate.ts';
 import { orRefused, refused, type Refused } from './outcome.ts';
+import type { WrongCodes } from './wrong-codes.ts';
 
 /** The ids that a command was given, by their names, and the name of the change. */
 type Names = Readonly<Record<string, string | null | undefined>>;
 
 type ClientTxId = string | null | undefined;
 
-type Services = Pick<Context, 'workspace' | 'auth' | 'wrongCodes'>;
+/** The services that decide about workspaces and keys. */
+export interface WorkspaceServices {
+  readonly workspace: ServiceClient;
+  readonly auth: ServiceClient;
+  readonly wrongCodes: WrongCodes;
+}
 
 type CommandOptions<C> = Omit<ServiceCallOptions<C>, 'principal' | 'requestId' | 'signal'>;
 
@@ -41,11 +47,11 @@ type Answer<T> = ({ readonly success: true; readonly error: null } & T) | Failed
  * and the role as they do for REST. A refusal is part of the answer. Keeps graphql.writes.workspaces.
  */
 export class WorkspaceCommands {
-  readonly #services: Services;
+  readonly #services: WorkspaceServices;
   readonly #caller: Caller;
   readonly #reads: Reads;
 
-  constructor(services: Services, caller: Caller, reads: Reads) {
+  constructor(services: WorkspaceServices, caller: Caller, reads: Reads) {
     this.#services = services;
     this.#caller = caller;
     this.#reads = reads;

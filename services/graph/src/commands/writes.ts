@@ -1,13 +1,14 @@
 import { requireScope } from '@wts/access';
 import { LIMITS, type ModelRecord } from '@wts/contracts';
 import type { Model, Values } from '@wts/models';
-import type { Caller, Context } from '../context.ts';
+import type { Caller } from '../domain/caller.ts';
+import type { ServiceClient } from '@wts/service-kit/call';
 import type { Reads } from '../queries/reads.ts';
 import { Changes, type PlacedChange, type SentAgain, type Step } from './changes.ts';
 import { mutate, type Change, type Outcome } from './mutate.ts';
 import { refused, type Refused } from './outcome.ts';
 import { placeChanges } from './place.ts';
-import { WorkspaceCommands } from './workspaces.ts';
+import { WorkspaceCommands, type WorkspaceServices } from './workspaces.ts';
 
 /** What a resolver gets of a record: the record, with the name of its type. */
 export type Source = ModelRecord & { readonly __typename: string };
@@ -29,18 +30,25 @@ export interface BatchResult {
   readonly error: Refused['error'] | null;
 }
 
+/** The services that decide what is changed. */
+export interface WriteServices extends WorkspaceServices {
+  readonly sync: ServiceClient;
+  /** From which ids of new records are derived that other people cannot compute. */
+  readonly secret: string;
+}
+
 /** Changes the records of one request, through sync. Keeps graphql.writes.scope. */
 export class Writes {
   readonly workspaces: WorkspaceCommands;
-  readonly #context: Context;
+  readonly #services: WriteServices;
   readonly #caller: Caller;
   readonly #reads: Reads;
 
-  constructor(context: Context, caller: Caller, reads: Reads) {
-    this.#context = context;
+  constructor(services: WriteServices, caller: Caller, reads: Reads) {
+    this.#services = services;
     this.#caller = caller;
     this.#reads = reads;
-    this.workspaces = new WorkspaceCommands(context, caller, reads);
+    this.workspaces = new WorkspaceCommands(services, caller, reads);
   }
 
   create(model: Model, input: Values, again: SentAgain): Promise<Result> {
@@ -86,7 +94,7 @@ export class Writes {
     // Before anything is read, so that the answer reveals nothing about a record.
     requireScope(this.#caller.principal, model.scope);
     const { userId } = this.#caller.principal;
-    return new Changes(model, again, { userId, secret: this.#context.secret, isBatch });
+    return new Changes(model, again, { userId, secret: this.#services.secret, isBatch });
   }
 
   async #one(placed: PlacedChange): Promise<Result> {
@@ -117,7 +125,7 @@ export class Writes {
     const { changes, moved } = await placeChanges(placed, this.#reads);
     const toSend = changes.filter((change): change is Change => !('ok' in change));
     // The neighbors first: when a call fails in between, their order is still the same, and a repeated call does the rest.
-    const outcomes = await mutate(this.#context.sync, this.#caller, [...moved, ...toSend]);
+    const outcomes = await mutate(this.#services.sync, this.#caller, [...moved, ...toSend]);
     if (outcomes.some(({ ok }) => ok)) this.#reads.refresh();
     const sent = outcomes.slice(moved.length)[Symbol.iterator]();
     const settled: Outcome[] = changes.map((change) =>
@@ -153,6 +161,6 @@ function highest(results: readonly { readonly lastSyncId: string }[]): string {
   return results.reduce((last, { lastSyncId }) => (BigInt(lastSyncId) > BigInt(last) ? lastSyncId : last), '0');
 }
 
-export function writesOf(context: Context, caller: Caller, reads: Reads): Writes {
-  return new Writes(context, caller, reads);
+export function writesOf(services: WriteServices, caller: Caller, reads: Reads): Writes {
+  return new Writes(services, caller, reads);
 }

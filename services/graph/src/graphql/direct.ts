@@ -2,7 +2,7 @@ import { Fault, isUuid } from '@wts/contracts';
 import { inversesOf, MODELS, relationsOf, singularOf, type Model } from '@wts/models';
 import { getArgumentValues, GraphQLError, GraphQLObjectType, Kind } from 'graphql';
 import type { FieldNode, GraphQLSchema, SelectionSetNode, ValidatedExecutionArgs, ValueNode } from 'graphql';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from './request-context.ts';
 import type { Reads } from '../queries/reads.ts';
 import { connectionOf, type Connection, type ConnectionArguments } from '../store/connection.ts';
 import { directConnectionStatement, directRecordStatement } from '../store/direct.ts';
@@ -15,7 +15,7 @@ import type {
   RecordTree,
 } from '../store/direct.ts';
 import type { Statement, StatementWriter } from '../store/statement.ts';
-import { fieldsByName } from './types/names.ts';
+import { fieldsByName } from '../domain/fields.ts';
 
 /**
  * Direct answers: PostgreSQL makes the JSON text of a whole root field, and this process sends it without parsing it.

@@ -4,7 +4,7 @@ import { SetupError } from '@wts/service-kit/life';
 import { GraphQLError, Kind, parse, validate } from 'graphql';
 import type { DocumentNode, FragmentDefinitionNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { GRAPH_LIMITS } from '../limits.ts';
-import { graphError, short } from './errors.ts';
+import { graphError, short } from '../domain/errors.ts';
 import { planCost } from './rules/cost.ts';
 import type { CostPlan } from './rules/cost.ts';
 import { introspectionOf } from './rules/introspection.ts';

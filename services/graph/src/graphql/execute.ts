@@ -10,13 +10,13 @@ import type {
   OperationDefinitionNode,
   ValidatedExecutionArgs,
 } from 'graphql';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from './request-context.ts';
 import { GRAPH_LIMITS } from '../limits.ts';
 import { answerDirectly, directPlanOf } from './direct.ts';
 import { operationOf } from './documents.ts';
 import type { Document, Operation } from './documents.ts';
-import { GRAPH_ERRORS, graphError, short, toGraphError } from './errors.ts';
-import type { GraphErrorCode } from './errors.ts';
+import { GRAPH_ERRORS, graphError, short, toGraphError } from '../domain/errors.ts';
+import type { GraphErrorCode } from '../domain/errors.ts';
 import { Charge } from './rules/cost.ts';
 import type { Cost } from './rules/cost.ts';
 import { isIntrospection } from './rules/introspection.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Contention, LoopTurns } from '@wts/service-kit/fairness';
 import { GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLSchema, graphql } from 'graphql';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from './request-context.ts';
 import { inTurns } from './in-turns.ts';
 
 const RECORDS = 2_000;

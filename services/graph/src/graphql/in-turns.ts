@@ -1,6 +1,6 @@
 import type { FragmentDefinitionNode, GraphQLResolveInfo, SelectionSetNode } from 'graphql';
 import { Kind } from 'graphql';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from './request-context.ts';
 import { GRAPH_LIMITS } from '../limits.ts';
 
 /**

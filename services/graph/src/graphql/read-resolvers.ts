@@ -1,7 +1,7 @@
 import { Fault, isUuid, LIMITS } from '@wts/contracts';
 import { inversesOf, MODELS, modelNamed, relationsOf, singularOf, User, type Model } from '@wts/models';
 import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from './request-context.ts';
 import { connectionOf, type ConnectionArguments, type Found } from '../store/connection.ts';
 import { historyCursorOf, historyRequestOf, type HistoryEntry } from '../store/history.ts';
 import type { Reads, Scope } from '../queries/reads.ts';

@@ -1,5 +1,5 @@
 import type { IExecutableSchemaDefinition } from '@graphql-tools/schema';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from './request-context.ts';
 
 /** Resolvers of types, by their names. */
 export type Resolvers = Exclude<

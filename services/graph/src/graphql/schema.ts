@@ -9,8 +9,8 @@ import {
   printSchema,
 } from 'graphql';
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
-import type { RequestContext } from '../context.ts';
-import { ERROR_TYPE_DEFS } from './errors.ts';
+import type { RequestContext } from './request-context.ts';
+import { ERROR_TYPE_DEFS } from './types/errors.ts';
 import { inTurns } from './in-turns.ts';
 import { WRITE_TYPE_DEFS } from './inputs/index.ts';
 import { READ_RESOLVERS } from './read-resolvers.ts';

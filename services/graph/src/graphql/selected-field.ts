@@ -1,5 +1,5 @@
 import type { GraphQLFieldResolver } from 'graphql';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from './request-context.ts';
 
 /** Shorter texts are bounded by the number of fields. */
 const LONG_CHARS_MIN = 256;

@@ -4,7 +4,7 @@ import type { GraphQLFieldResolver } from 'graphql';
 import { STEPS, type SentAgain, type Step } from '../commands/changes.ts';
 import type { NewKey, PageArguments, ProjectPerson } from '../commands/workspaces.ts';
 import type { BatchResult, Result, Writes } from '../commands/writes.ts';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from './request-context.ts';
 import { OPERATIONS, verbsOf, type Operations } from './inputs/operations.ts';
 import type { Resolvers } from './resolvers.ts';
 

@@ -7,21 +7,22 @@ import { mountStream } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { GraphQLError, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createHandler, type Handler } from 'graphql-http';
-import { writesOf } from '../commands/writes.ts';
-import type { Caller, Context } from '../context.ts';
+import { writesOf, type WriteServices } from '../commands/writes.ts';
+import type { Caller } from '../domain/caller.ts';
 import type { AnswerBytes, Answers } from '../domain/answer-bytes.ts';
 import type { Documents } from '../graphql/documents.ts';
-import type { GraphErrorCode } from '../graphql/errors.ts';
+import type { GraphErrorCode } from '../domain/errors.ts';
 import { codesOf, costShown, prepareOperation, runOperation, withRequestId } from '../graphql/execute.ts';
 import type { Outcome, PreparedOperation } from '../graphql/execute.ts';
 import type { LongTurns } from '../graphql/long-turns.ts';
 import { GRAPH_LIMITS } from '../limits.ts';
-import type { OperationMetrics } from '../metrics.ts';
-import { readsOf } from '../queries/reads.ts';
+import type { OperationMetrics } from '../graphql/metrics.ts';
+import { readsOf, type ReadSources } from '../queries/reads.ts';
 import { signalOf } from './signal.ts';
 
 interface GraphqlOptions {
-  readonly context: Context;
+  readonly sources: ReadSources;
+  readonly services: WriteServices;
   readonly schema: GraphQLSchema;
   readonly documents: Documents;
   readonly answers: Answers;
@@ -133,7 +134,7 @@ function faultOf(status: number): Fault {
 }
 
 async function prepare(
-  { context, schema, documents, turns, longTurns, deadlineMs }: GraphqlOptions,
+  { sources, services, schema, documents, turns, longTurns, deadlineMs }: GraphqlOptions,
   exchange: Exchange,
 ): Promise<Execution | readonly GraphQLError[]> {
   const { call, bytes } = exchange;
@@ -149,8 +150,8 @@ async function prepare(
     : await longTurns.run(principal.userId, signal, () => documents.find(wanted)).catch(errorsOf);
   if (!('ast' in document)) return refuse(document);
   const caller: Caller = { principal, requestId, signal, bytes, ...positionOf(req.headers) };
-  const reads = readsOf(context, caller);
-  const request = { ...caller, turns, reads, writes: writesOf(context, caller, reads) };
+  const reads = readsOf(sources, caller);
+  const request = { ...caller, turns, reads, writes: writesOf(services, caller, reads) };
   // Some clients send an empty name for none.
   const operationName = body.operationName === '' ? null : (body.operationName ?? null);
   const prepared = prepareOperation(schema, document, { operationName, variables: body.variables ?? {} }, request);

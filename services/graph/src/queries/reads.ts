@@ -1,10 +1,10 @@
 import { Fault, isUuid, LIMITS, parseSyncId } from '@wts/contracts';
 import { hasEntries, LogReader, type Queryable } from '@wts/log';
 import type { Model } from '@wts/models';
-import { GroupReader, poll } from '@wts/read-model';
+import { GroupReader, poll, type GroupCache, type Standby } from '@wts/read-model';
 import DataLoader from 'dataloader';
 import { GraphQLError } from 'graphql';
-import type { Caller, Context } from '../context.ts';
+import type { Caller } from '../domain/caller.ts';
 import {
   pageOf,
   pagesStatement,
@@ -24,6 +24,7 @@ import type { Wants } from '../store/record.ts';
 import { nodesStatement, ownWorkspacesStatement, recordsStatement, rolesStatement } from '../store/records.ts';
 import { searchStatement, type SearchRequest } from '../store/search.ts';
 import { hasFewGroups, StatementWriter, type Reader, type Statement } from '../store/statement.ts';
+import type { Statements } from '../store/statements.ts';
 
 /** The model of a record, for types that may be of any model. */
 function typed(model: string, record: Found): Found {
@@ -59,6 +60,15 @@ export interface Level {
   total(parent: Found): Promise<number>;
 }
 
+/** The databases of this service, opened once. */
+export interface ReadSources {
+  /** The primary. */
+  readonly pool: Pool;
+  readonly standby: Standby | null;
+  readonly statements: Statements;
+  readonly groupCache: GroupCache;
+}
+
 /**
  * What one request reads. Every statement selects through the predicate of `@wts/read-model`, by the groups of the caller: as they are
  * in its own snapshot, or as they were read once for the request, at the primary. Fields of one level are read together, so the number
@@ -68,7 +78,7 @@ export class Reads {
   readonly caller: Caller;
   /** How many statements were run. */
   statements = 0;
-  readonly #context: Context;
+  readonly #sources: ReadSources;
   #reached: bigint;
   #ready: Promise<Ready> | null = null;
   readonly #handOuts = new HandOuts();
@@ -76,9 +86,9 @@ export class Reads {
   readonly #loaders = new Map<unknown, unknown>();
   readonly #found = new Map<Model, Map<string, Found | null>>();
 
-  constructor(context: Context, caller: Caller) {
+  constructor(sources: ReadSources, caller: Caller) {
     this.caller = caller;
-    this.#context = context;
+    this.#sources = sources;
     this.#reached = positionOf(caller.minSyncId ?? '0');
   }
 
@@ -245,7 +255,7 @@ export class Reads {
    * cached groups only show that they are few. Null also with a replica, which must have what the primary has.
    */
   #live(): Ready | null {
-    const { pool, standby, groupCache } = this.#context;
+    const { pool, standby, groupCache } = this.#sources;
     const { userId, workspaceId } = this.caller.principal;
     if (standby !== null || this.#ready !== null) return null;
     const person = new GroupReader(pool, groupCache).recent(GROUPS_COUNTED_MS, userId, workspaceId);
@@ -258,7 +268,7 @@ export class Reads {
   }
 
   async #rows(pool: Pool, query: Statement): Promise<FoundRow[]> {
-    const { statements, pool: primary } = this.#context;
+    const { statements, pool: primary } = this.#sources;
     const { caller } = this;
     this.statements += 1;
     try {
@@ -278,7 +288,7 @@ export class Reads {
 
   /** The caller's groups are those of the primary. A replica is read when it has all that these groups had there. Keeps graphql.reads.replica. */
   async #prepare(reached: bigint): Promise<Ready> {
-    const { pool: primary, standby, groupCache } = this.#context;
+    const { pool: primary, standby, groupCache } = this.#sources;
     const { userId, workspaceId } = this.caller.principal;
     const groups = new GroupReader(this.#counted(), groupCache);
     let person = await groups.of(userId, workspaceId);
@@ -311,7 +321,7 @@ export class Reads {
   }
 
   #counted(): Queryable {
-    const { pool, statements } = this.#context;
+    const { pool, statements } = this.#sources;
     const query = async (given: string | Statement, more: readonly unknown[] = []): Promise<unknown> => {
       this.statements += 1;
       const { text, values } = typeof given === 'string' ? { text: given, values: more } : given;
@@ -350,8 +360,8 @@ function afterTurn(dispatch: () => void): void {
   void Promise.resolve().then(() => process.nextTick(dispatch));
 }
 
-export function readsOf(context: Context, caller: Caller): Reads {
-  return new Reads(context, caller);
+export function readsOf(sources: ReadSources, caller: Caller): Reads {
+  return new Reads(sources, caller);
 }
 
 /** So long a reader with few groups is taken to have few. */

@@ -1,6 +1,6 @@
 import { layoutOf, snakeCase, type Inverse, type Model, type Relation } from '@wts/models';
 import { visibleSelections } from '@wts/read-model';
-import { fieldsByName } from '../graphql/types/names.ts';
+import { fieldsByName } from '../domain/fields.ts';
 import { refersSql, rowsSql, totalSql, type Connection, type RowColumn } from './connection.ts';
 import { cursorSql } from './cursor.ts';
 import { isoTimeSql } from './record.ts';

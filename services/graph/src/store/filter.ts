@@ -1,7 +1,7 @@
 import { Fault, isUuid, LIMITS } from '@wts/contracts';
 import { inversesOf, layoutOf, relationsOf, snakeCase, type Model } from '@wts/models';
 import { visibleSelections } from '@wts/read-model';
-import { fieldsByName, type ServedField } from '../graphql/types/names.ts';
+import { fieldsByName, type ServedField } from '../domain/fields.ts';
 import type { StatementWriter } from './statement.ts';
 
 /** A filter as the schema admits it. */

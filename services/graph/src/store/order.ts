@@ -1,6 +1,6 @@
 import { Fault, LIMITS } from '@wts/contracts';
 import { snakeCase, type Field, type Model } from '@wts/models';
-import { fieldsByName } from '../graphql/types/names.ts';
+import { fieldsByName } from '../domain/fields.ts';
 
 export type Direction = 'ASC' | 'DESC';
 

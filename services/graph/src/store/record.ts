@@ -1,5 +1,5 @@
 import { layoutOf, type Column, type Model } from '@wts/models';
-import { fieldsOf, isLong } from '../graphql/types/names.ts';
+import { fieldsOf, isLong } from '../domain/fields.ts';
 
 /** Which long texts a request reads. */
 export interface Wants {

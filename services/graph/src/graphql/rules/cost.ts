@@ -12,7 +12,7 @@ import type {
   ValueNode,
 } from 'graphql';
 import { GRAPH_LIMITS } from '../../limits.ts';
-import { graphError } from '../errors.ts';
+import { graphError } from '../../domain/errors.ts';
 
 export interface Cost {
   /** Records that lists can return: `first` of each list, multiplied by the lists around it. */

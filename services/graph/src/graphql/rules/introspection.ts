@@ -10,7 +10,7 @@ import type {
   ValidatedExecutionArgs,
 } from 'graphql';
 import { GRAPH_LIMITS } from '../../limits.ts';
-import { graphError } from '../errors.ts';
+import { graphError } from '../../domain/errors.ts';
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 type Field = GraphQLField<unknown, unknown>;

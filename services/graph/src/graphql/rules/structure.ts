@@ -8,7 +8,7 @@ import type {
   OperationDefinitionNode,
   SelectionSetNode,
 } from 'graphql';
-import { graphError } from '../errors.ts';
+import { graphError } from '../../domain/errors.ts';
 import { SINGLE_CHANGES } from '../inputs/operations.ts';
 
 /** What one selection set contains, fragments not included. */

@@ -2,7 +2,8 @@ import { LIMITS } from '@wts/contracts';
 import type { Model } from '@wts/models';
 import { inversesOf, MODELS, relationsOf } from '@wts/models';
 
-import { described, ENUMS, fieldsOf, typeNameOf, type ServedField } from './names.ts';
+import { fieldsOf, type ServedField } from '../../domain/fields.ts';
+import { described, ENUMS, typeNameOf } from './names.ts';
 
 /** What each comparator does, with an example where it is not plain. */
 const OPERATORS = {

@@ -1,5 +1,6 @@
 import type { Field, Model } from '@wts/models';
 import { MODELS } from '@wts/models';
+import type { ServedField } from '../../domain/fields.ts';
 
 /*
  * The names of types, and the texts of the schema document. Types of the registry are named after their models, and the types made
@@ -36,53 +37,6 @@ const SCALARS = {
 export function typeNameOf(model: Model, name: string, field: ServedField): string {
   return valuesOf(field) === null ? SCALARS[field.sqlType] : enumNameOf(model, name);
 }
-
-type ServedFields = readonly (readonly [name: string, field: ServedField])[];
-
-const served = new WeakMap<Model, { readonly list: ServedFields; readonly byName: ReadonlyMap<string, ServedField> }>();
-
-/** The fields of every record that the server sets, and those of the model, in the order of a record. */
-export function fieldsOf(model: Model): ServedFields {
-  return servedBy(model).list;
-}
-
-/** The same by their names. */
-export function fieldsByName(model: Model): ReadonlyMap<string, ServedField> {
-  return servedBy(model).byName;
-}
-
-function servedBy(model: Model): { readonly list: ServedFields; readonly byName: ReadonlyMap<string, ServedField> } {
-  let known = served.get(model);
-  if (known === undefined) {
-    const list = readFields(model);
-    served.set(model, (known = { list, byName: new Map(list) }));
-  }
-  return known;
-}
-
-function readFields(model: Model): ServedFields {
-  const kept: [string, ServedField][] = [
-    ['createdAt', { ...STAMP, doc: 'When it was created.' }],
-    ['updatedAt', { ...STAMP, doc: 'When it last changed.' }],
-  ];
-  if (model.archivable)
-    kept.push(['archivedAt', { ...STAMP, nullable: true, doc: 'When it was archived; null while it is not.' }]);
-  return [['id', { ...ID, doc: 'Unique identifier.' }], ...Object.entries(model.fields), ...kept];
-}
-
-/** A field as far as types are made of it. */
-export type ServedField = Pick<Field, 'sqlType' | 'schema' | 'nullable' | 'doc'> & Partial<Pick<Field, 'reference'>>;
-
-const STAMP = { sqlType: 'timestamptz', schema: {}, nullable: false } as const;
-const ID = { sqlType: 'uuid', schema: {}, nullable: false } as const;
-
-/** A text that may be long, and so is read only when a query selects it. */
-export function isLong({ sqlType, schema, nullable }: ServedField): boolean {
-  const [bare] = nullable ? ((schema['anyOf'] as readonly Field['schema'][] | undefined) ?? [schema]) : [schema];
-  return sqlType === 'text' && Number(bare?.['maxLength'] ?? 0) > LONG_CHARS;
-}
-
-const LONG_CHARS = 2_000;
 
 /** Every enum of the registry: its name, the field it is of. */
 export const ENUMS: readonly { readonly name: string; readonly doc: string; readonly values: readonly string[] }[] =

@@ -1,7 +1,8 @@
 import type { Model, Relation } from '@wts/models';
 import { inversesOf, MODELS, relationsOf } from '@wts/models';
 import { connectionArguments } from './connections.ts';
-import { described, ENUMS, fieldsOf, typeNameOf } from './names.ts';
+import { fieldsOf } from '../../domain/fields.ts';
+import { described, ENUMS, typeNameOf } from './names.ts';
 
 /*
  * The object types: each field of a model, the records it refers to, and the records that refer to it.

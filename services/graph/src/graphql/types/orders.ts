@@ -1,6 +1,7 @@
 import type { Model } from '@wts/models';
 import { MODELS } from '@wts/models';
-import { described, fieldsOf, isLong, typeNameOf } from './names.ts';
+import { fieldsOf, isLong } from '../../domain/fields.ts';
+import { described, typeNameOf } from './names.ts';
 
 /** The fields by which records may be ordered: every one with a single short value that is no id. */
 export function orderFieldsOf(model: Model): readonly string[] {

@@ -1,6 +1,6 @@
 import { date, timestamp, type Field } from '@wts/models';
 import { GraphQLScalarType } from 'graphql';
-import { graphError } from '../errors.ts';
+import { graphError } from '../../domain/errors.ts';
 import { described } from './names.ts';
 
 const DOCS = {

@@ -24,16 +24,6 @@ export const GRAPH_ERRORS = {
 
 export type GraphErrorCode = keyof typeof GRAPH_ERRORS;
 
-/** The closed list as a type of the schema. */
-export const ERROR_TYPE_DEFS = `
-  "Why something failed, for programs: \`extensions.code\` of an error, and \`code\` of a refused change."
-  enum ErrorCode {
-${Object.entries(GRAPH_ERRORS)
-  .map(([code, meaning]) => `    "${meaning}"\n    ${code}`)
-  .join('\n')}
-  }
-`;
-
 /** Codes by the status that the same fault has in REST; every other one is a wrong value. */
 const BY_STATUS: Readonly<Record<number, GraphErrorCode>> = {
   401: 'UNAUTHENTICATED',

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import type { DocumentOutcome } from './graphql/documents.ts';
-import type { GraphErrorCode } from './graphql/errors.ts';
+import type { DocumentOutcome } from './documents.ts';
+import type { GraphErrorCode } from '../domain/errors.ts';
 
 /** An operation that has ended, or was refused. */
 export interface OperationRecord {
