@@ -51,9 +51,8 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     };
     const oauth = openOAuth({ ...config, knex, revoke: context.revoke, log });
     stack.use(
-      maintainTables({
+      maintainTables(kit, {
         databaseUrl: config.databaseUrl,
-        log,
         tasks: [
           () => oauth.keys.rotate(),
           () => oauth.grantStore.deleteEnded(),

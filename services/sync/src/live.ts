@@ -46,7 +46,9 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
   const handover = stack.use(openHandover({ nats, onCommitted, logger }));
   publishWorkspaces(nats, onCommitted);
   const { databaseUrl, streamReplicas } = config;
-  stack.use(startRelay({ nc, log, handover, databaseUrl, streamReplicas, metrics: relayMetrics(metrics), logger }));
+  stack.use(
+    startRelay(kit, { nc, log, handover, databaseUrl, streamReplicas, metrics: relayMetrics(metrics), logger }),
+  );
 
   const hub = followLog({ nc, log, handover: (offer) => handover.listen(offer) }, kit);
 
@@ -76,7 +78,7 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
   onRevocation(nats, onRevoked);
   const { REVOKED_CREDENTIALS_PAGE: pageMax, internalListRevokedCredentials } = credentialApi;
   stack.use(
-    followRevokedCredentials({
+    followRevokedCredentials(kit, {
       list: (body, signal) =>
         auth.call(internalListRevokedCredentials, {
           principal: servicePrincipal(kit.name),
@@ -87,7 +89,6 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
         }),
       onRevoked,
       pageMax,
-      logger,
     }),
   );
   return { socketServer };

@@ -1,7 +1,6 @@
 import type { LogReader } from '@wts/log';
-import { startRounds } from '@wts/service-kit/life';
+import { every, type BackgroundContext, type BackgroundWork, type RunResult } from '@wts/service-kit/background';
 import type { Logger } from '@wts/service-kit/observe';
-import { tryLease } from '@wts/service-kit/postgres';
 import type { Pool } from 'pg';
 import { beginEpochAfterPromotion } from './store/log.ts';
 import { dropDetached, dropPartition, listPartitions, makePartitions } from './store/partitions.ts';
@@ -17,15 +16,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export interface LogMaintenanceOptions {
   readonly pool: Pool;
   readonly log: LogReader;
-  /** For the session that holds the lease. */
-  readonly databaseUrl: string;
   readonly retention: Retention;
   /** Small enough that a drop trims little, large enough that a long log has few partitions. */
   readonly partitionEntries?: number;
   /** How long a floor is in force before the partitions below it are dropped. */
   readonly floorAgeMsMin?: number;
-  readonly everyMs?: number;
-  readonly logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+  readonly logger: Pick<Logger, 'info'>;
 }
 
 /** The settings, in the units of the store. */
@@ -34,28 +30,30 @@ export function retentionOf({ days, entries }: { days: number; entries?: number 
 }
 
 /**
- * Maintains the log in rounds: a new epoch after a promotion, partitions ahead of the head, and the removal of entries past
- * their retention. One replica at a time does it, by a lease; two in parallel are safe. The next round does what a failed
- * one left.
+ * Maintains the log: a new epoch after a promotion, partitions ahead of the head, and the removal of idempotency keys and entries
+ * past their retention.
  */
-export function maintainLog(options: LogMaintenanceOptions): AsyncDisposable {
-  const { everyMs = EVERY_MS, logger } = options;
-  return startRounds({
-    round: (signal) => maintainLogOnce(options, signal),
+export function maintainLog(
+  context: BackgroundContext,
+  options: LogMaintenanceOptions & { readonly databaseUrl: string; readonly everyMs?: number },
+): BackgroundWork {
+  const { databaseUrl: url, everyMs = EVERY_MS } = options;
+  return every(context, {
+    name: 'log-maintenance',
     everyMs,
-    onFailure: (err) => logger.warn({ err }, 'maintenance of the log failed; it is tried again in a few seconds'),
+    lease: { url, key: LEASE_KEY },
+    run: ({ signal }) => maintainLogOnce(options, signal),
+    failing: 'maintenance of the log failed; it is tried again every few seconds',
   });
 }
 
-export async function maintainLogOnce(options: LogMaintenanceOptions, signal?: AbortSignal): Promise<void> {
-  const { pool, log, databaseUrl, logger } = options;
+export async function maintainLogOnce(options: LogMaintenanceOptions, signal?: AbortSignal): Promise<RunResult> {
+  const { pool, log } = options;
   await beginEpochAfterPromotion(pool);
-  await deleteOldIdempotencyKeys(pool);
-  await using lease = await tryLease({ url: databaseUrl, key: LEASE_KEY, name: 'wts-sync-maintenance', logger });
-  if (lease === null) return;
   const { head } = await log.head();
   await makePartitions(pool, head, BigInt(options.partitionEntries ?? PARTITION_ENTRIES));
   await trim(options, head, signal);
+  return (await deleteOldIdempotencyKeys(pool)) ? 'more' : 'done';
 }
 
 /** Drops the partitions below the floor, then raises the floor: so each floor is in force for a while before the drop. */

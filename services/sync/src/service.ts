@@ -56,9 +56,9 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       watch: commitMetrics(kit.metrics, () => ({ units: engine.waiting, bytes: engine.waitingBytes })),
     });
     const sweeping = openPostgres({ ...database, poolMax: 1, applicationName: 'wts-sync-sweep', settings: PLANS });
-    stack.use(startSweeper({ pool: sweeping.pool, engine, observe: sweepMetrics(kit.metrics), logger: log }));
+    stack.use(startSweeper(kit, { pool: sweeping.pool, engine, observe: sweepMetrics(kit.metrics) }));
     const retention = retentionOf({ days: config.retentionDays, entries: config.retentionEntries });
-    stack.use(maintainLog({ pool, log: logReader, databaseUrl: config.databaseUrl, retention, logger: log }));
+    stack.use(maintainLog(kit, { pool, log: logReader, databaseUrl: config.databaseUrl, retention, logger: log }));
     const standby = openStandby(kit, config);
     const turns = new LoopTurns(contention);
     const shares = shareConnections(config.poolMax);

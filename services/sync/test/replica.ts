@@ -1,6 +1,7 @@
 import type { Principal } from '@wts/contracts';
 import { Fault, HEADERS } from '@wts/contracts';
 import { LogReader, readEntries, type Entry } from '@wts/log';
+import type { BackgroundContext } from '@wts/service-kit/background';
 import { createHttpServer, listen } from '@wts/service-kit/http';
 import { GroupReader } from '@wts/read-model';
 import type { NatsConnection } from 'nats';
@@ -15,6 +16,13 @@ import type { SocketServer, SocketServerOptions } from '../src/socket/server.ts'
 import type { LogWriter } from './log-writer.ts';
 
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+
+export const testContext = (): BackgroundContext => ({
+  name: 'test',
+  log: quiet,
+  metrics: new Registry(),
+  readiness: { addBackground() {} },
+});
 const mintToken = minterFor('gateway', 'sync');
 
 export interface TestReplica extends AsyncDisposable {

@@ -50,12 +50,12 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     const management = { url: databaseUrl, poolMax: MANAGEMENT.connections, applicationName, log, stack };
     const { knex, pool: managementPool } = openPostgres(management);
     const nats = openNats({ urls: config.natsUrls, name: applicationName, log, stack });
-    stack.use(maintainTables({ pool, databaseUrl, logger: log }));
+    stack.use(maintainTables(kit, { pool, databaseUrl, logger: log }));
     const network = networkOf(kit, config);
     const lanes = openAttempts(kit, config, { pool, nats, network });
     const { wake, change } = lanes ?? elsewhere(nats);
     const enqueue = stack.use(
-      openEnqueue({ pool, databaseUrl, nats, onEnqueued: wake, metrics: enqueueMetrics(metrics), logger: log }),
+      openEnqueue(kit, { pool, databaseUrl, nats, onEnqueued: wake, metrics: enqueueMetrics(metrics), logger: log }),
     );
     onAnnounced(nats, ({ endpointIds, workspaceIds }) => {
       if (endpointIds.length > 0) lanes?.announced(endpointIds);

@@ -1,6 +1,5 @@
 import type { Logger } from '@wts/log';
-import { startRounds } from '@wts/service-kit/life';
-import { tryLease } from '@wts/service-kit/postgres';
+import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { listDeleted, removeHistory, removeWithoutHistory } from './store/deleted-endpoints.ts';
@@ -14,34 +13,31 @@ const CHUNK_PAUSE_MS = 100;
 
 export interface TableMaintenanceOptions {
   readonly pool: Pool;
-  /** For the session that holds the lease. */
-  readonly databaseUrl: string;
-  readonly everyMs?: number;
   readonly logger: Logger;
 }
 
 /**
- * Maintains the tables of webhooks in rounds: partitions ahead, and the removal of what is past its days and of the history of
- * deleted endpoints. One replica at a time does it, by a lease; two in parallel are safe. The next round does what a failed
- * one left.
+ * Maintains the tables of webhooks: partitions ahead, and the removal of what is past its days and of the history of deleted
+ * endpoints.
  */
-export function maintainTables(options: TableMaintenanceOptions): AsyncDisposable {
-  const { everyMs = EVERY_MS, logger } = options;
-  return startRounds({
-    round: (signal) => maintainTablesOnce(options, signal),
-    everyMs,
-    onFailure: (err) =>
-      logger.warn({ err }, 'maintenance of the tables of webhooks failed; it is tried again in a minute'),
+export function maintainTables(
+  context: BackgroundContext,
+  { databaseUrl: url, ...options }: TableMaintenanceOptions & { readonly databaseUrl: string },
+): BackgroundWork {
+  return every(context, {
+    name: 'table-maintenance',
+    everyMs: EVERY_MS,
+    lease: { url, key: LEASE_KEY },
+    run: ({ signal }) => maintainTablesOnce(options, signal),
+    failing: 'maintenance of the tables of webhooks failed; it is tried again every minute',
   });
 }
 
 export async function maintainTablesOnce(
-  { pool, databaseUrl, logger }: TableMaintenanceOptions,
+  { pool, logger }: TableMaintenanceOptions,
   signal?: AbortSignal,
   restSeconds?: number,
 ): Promise<void> {
-  await using lease = await tryLease({ url: databaseUrl, key: LEASE_KEY, name: 'wts-webhooks-maintenance', logger });
-  if (lease === null) return;
   await makePartitions(pool);
   for (const partition of await dropOld(pool)) logger.info({ partition }, 'old deliveries are dropped');
   await moveIdleCursors(pool);
@@ -52,7 +48,7 @@ export async function maintainTablesOnce(
   for (const endpointId of await listDeleted(pool, restSeconds)) {
     while (await removeHistory(pool, endpointId)) {
       await sleep(CHUNK_PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined);
-      if (signal?.aborted || lease.lost.aborted) return;
+      if (signal?.aborted) return;
     }
     logger.info({ endpointId }, 'a deleted endpoint and its history are removed');
   }

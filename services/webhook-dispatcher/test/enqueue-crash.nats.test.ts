@@ -68,14 +68,14 @@ describe('a process that enqueues', function () {
       holder.signal('SIGSTOP');
       await eventually(async () => {
         await commit();
-        return other.isHolding;
+        return other.isActive;
       });
       holder.signal('SIGCONT');
       for (let count = 0; count < 20; count += 1) await commit();
       await delivered(endpoint);
       // Either may give way: the step of the one makes the other find the cursor moved.
-      await eventually(() => one.isHolding !== two.isHolding);
-      [holder, other] = one.isHolding ? [one, two] : [two, one];
+      await eventually(() => one.isActive !== two.isActive);
+      [holder, other] = one.isActive ? [one, two] : [two, one];
     }
   });
 });

@@ -6,7 +6,7 @@ import { openEnqueue } from '../src/enqueue/enqueue.ts';
 import { enqueueMetrics } from '../src/enqueue/metrics.ts';
 import { ENQUEUE_STATEMENT } from '../src/store/enqueue.ts';
 import type { EnqueueProcessOptions } from './enqueue-process.ts';
-import { quiet } from './log-and-endpoints.ts';
+import { quiet, testContext } from './log-and-endpoints.ts';
 
 const { databaseUrl, natsUrl, crash, leaseSilenceMaxMs } = JSON.parse(process.argv[2] ?? '') as EnqueueProcessOptions;
 const stack = new AsyncDisposableStack();
@@ -28,7 +28,7 @@ pool.query = (async (statement: unknown, values?: unknown) => {
   return answer;
 }) as typeof pool.query;
 
-const enqueue = openEnqueue({
+const enqueue = openEnqueue(testContext(), {
   pool,
   databaseUrl,
   nats,
@@ -39,5 +39,5 @@ const enqueue = openEnqueue({
   logger: quiet,
   ...(leaseSilenceMaxMs === undefined ? {} : { leaseSilenceMaxMs }),
 });
-setInterval(() => process.send?.({ isHolding: enqueue.isHolding }), 20);
+setInterval(() => process.send?.({ isActive: enqueue.isActive }), 20);
 process.on('disconnect', () => process.exit());

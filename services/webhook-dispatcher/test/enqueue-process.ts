@@ -18,12 +18,12 @@ export type CrashPoint = (typeof CRASH_POINTS)[number];
 
 /** A dispatcher that only enqueues, in a process of its own, so that it can be killed and paused. */
 export class EnqueueProcess implements AsyncDisposable {
-  isHolding = false;
+  isActive = false;
   readonly #child: ChildProcess;
 
   constructor(options: EnqueueProcessOptions) {
     this.#child = fork(new URL('enqueue-main.ts', import.meta.url), [JSON.stringify(options)], { stdio: 'inherit' });
-    this.#child.on('message', (message: { isHolding: boolean }) => (this.isHolding = message.isHolding));
+    this.#child.on('message', (message: { isActive: boolean }) => (this.isActive = message.isActive));
   }
 
   get isAlive(): boolean {
@@ -35,7 +35,7 @@ export class EnqueueProcess implements AsyncDisposable {
   }
 
   untilHolding(): Promise<boolean> {
-    return eventually(() => this.isHolding);
+    return eventually(() => this.isActive);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

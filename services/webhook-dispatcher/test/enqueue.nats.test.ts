@@ -10,7 +10,7 @@ import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { enqueueMetrics, type EnqueueMetrics } from '../src/enqueue/metrics.ts';
 import { openEnqueue, type Enqueue } from '../src/enqueue/enqueue.ts';
-import { LogAndEndpoints, quiet } from './log-and-endpoints.ts';
+import { LogAndEndpoints, quiet, testContext } from './log-and-endpoints.ts';
 
 const range = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
@@ -39,7 +39,7 @@ describe('following the log', function () {
 
   const open = (pool: Pool = store.pool, databaseUrl = store.database.urlOf('wts_webhooks')): Enqueue =>
     stack.use(
-      openEnqueue({
+      openEnqueue(testContext(), {
         pool,
         databaseUrl,
         nats,
@@ -50,7 +50,7 @@ describe('following the log', function () {
     );
   const started = async (): Promise<Enqueue> => {
     const enqueue = open();
-    await eventually(() => enqueue.isHolding);
+    await eventually(() => enqueue.isActive);
     return enqueue;
   };
   /** As sync does after a commit. */
@@ -113,7 +113,7 @@ describe('following the log', function () {
             },
     });
     const enqueue = open(pool);
-    await eventually(() => enqueue.isHolding);
+    await eventually(() => enqueue.isActive);
     const endpoint = await store.endpoint();
     const others = Array.from({ length: 10 }, () => randomUUID());
     await store.append(others.flatMap((workspaceId) => Array.from({ length: 200 }, () => ({ workspaceId }))));
@@ -221,7 +221,7 @@ describe('following the log', function () {
       const [next = 0] = await store.append([{}]);
       await delivered(endpoint, range(1, next));
     }
-    await eventually(() => enqueue.isHolding);
+    await eventually(() => enqueue.isActive);
   });
 
   it('deletes the endpoints of a workspace that is deleted', async () => {
@@ -348,7 +348,7 @@ describe('following the log', function () {
     const url = own.database.urlOf('wts_webhooks');
     const { pool } = openPostgres({ url, poolMax: 4, applicationName: 'test', log: quiet, stack });
     const enqueue = open(pool, url);
-    await eventually(() => enqueue.isHolding);
+    await eventually(() => enqueue.isActive);
     const endpoint = await own.endpoint();
     const places: number[] = [];
     for (let round = 0; round < 4; round += 1) {

@@ -4,6 +4,18 @@ import type { Logger } from '../observe/logger.ts';
 /** Resolves when what it checks works, rejects otherwise. Must stop when the signal aborts. */
 export type ReadinessCheck = (signal: AbortSignal) => Promise<unknown>;
 
+/** One background work of this process, as `/ready` shows it. */
+export interface BackgroundStatus {
+  /** Whether this process runs it now. */
+  readonly isActive: boolean;
+  /** When a run last succeeded in this process. */
+  readonly lastRunAt: string | null;
+  /** How long it is overdue. */
+  readonly lagMs: number;
+  readonly runs: number;
+  readonly failures: number;
+}
+
 /** Probes within this time share a result, so that probes of a public server put no load on the database. */
 const SHARED_MS = 250;
 
@@ -14,6 +26,7 @@ const SHARED_MS = 250;
 export class Readiness {
   readonly #checks = new Map<string, ReadinessCheck>();
   readonly #failed = new Map<string, string>();
+  readonly #background = new Map<string, () => BackgroundStatus>();
   readonly #log: Logger;
   #draining = false;
   #wasReady = true;
@@ -31,6 +44,17 @@ export class Readiness {
   fail(name: string, reason: string): void {
     if (!this.#failed.has(name)) this.#log.error({ check: name, reason }, 'not ready until this service is restarted');
     this.#failed.set(name, reason);
+  }
+
+  /** Shows the status of background work in `/ready`. Work that fails does not make the service unready: requests need it not. */
+  addBackground(name: string, read: () => BackgroundStatus): void {
+    this.#background.set(name, read);
+  }
+
+  /** By the name of the work; undefined for a service without any. */
+  background(): Readonly<Record<string, BackgroundStatus>> | undefined {
+    if (this.#background.size === 0) return undefined;
+    return Object.fromEntries([...this.#background].map(([name, read]) => [name, read()]));
   }
 
   drain(): void {

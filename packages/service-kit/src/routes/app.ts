@@ -6,6 +6,7 @@ import { answerFailure } from '../http/answer.ts';
 import type { HttpOptions } from '../http/request-context.ts';
 import { enter } from '../http/request-context.ts';
 import { mount } from './mount.ts';
+import { serviceReady } from './service-ready.ts';
 
 interface AppOptions {
   readonly http: HttpOptions;
@@ -25,9 +26,10 @@ export function createApp({ http, readiness }: AppOptions): Express {
   app.set('strict routing', true);
   app.use(enter(http));
   mount(app, meta.health, async () => ({ ok: true, status: 'up' }));
-  mount(app, meta.ready, async () => {
+  mount(app, serviceReady, async () => {
     await readiness.check();
-    return { ok: true, status: 'ready' };
+    const background = readiness.background();
+    return { ok: true, status: 'ready', ...(background === undefined ? {} : { background }) };
   });
   return app;
 }

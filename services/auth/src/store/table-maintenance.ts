@@ -1,6 +1,4 @@
-import { startRounds } from '@wts/service-kit/life';
-import type { Logger } from '@wts/service-kit/observe';
-import { tryLease } from '@wts/service-kit/postgres';
+import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
 
 const EVERY_MS = 10 * 60_000;
 const LEASE_KEY = 7_368_030;
@@ -10,32 +8,20 @@ interface TableMaintenanceOptions {
   readonly databaseUrl: string;
   /** Each may run at any time, on any replica, and does a bounded part of its work. */
   readonly tasks: readonly (() => Promise<unknown>)[];
-  readonly everyMs?: number;
-  readonly log: Logger;
 }
 
-/**
- * Maintains the tables of this service in rounds: it makes the next signing key, and deletes what has ended. One replica at a time does
- * it, by a lease; two in parallel are safe. The next round does what a failed one left.
- */
-export function maintainTables({
-  databaseUrl,
-  tasks,
-  everyMs = EVERY_MS,
-  log,
-}: TableMaintenanceOptions): AsyncDisposable {
-  return startRounds({
-    round: async () => {
-      await using lease = await tryLease({
-        url: databaseUrl,
-        key: LEASE_KEY,
-        name: 'wts-auth-maintenance',
-        logger: log,
-      });
-      if (lease === null) return;
+/** Maintains the tables of this service: it makes the next signing key, and deletes what has ended. */
+export function maintainTables(
+  context: BackgroundContext,
+  { databaseUrl: url, tasks }: TableMaintenanceOptions,
+): BackgroundWork {
+  return every(context, {
+    name: 'table-maintenance',
+    everyMs: EVERY_MS,
+    lease: { url, key: LEASE_KEY },
+    run: async () => {
       for (const task of tasks) await task();
     },
-    everyMs,
-    onFailure: (err) => log.warn({ err }, 'maintenance of the tables of auth failed; the next round tries again'),
+    failing: 'maintenance of the tables of auth failed; it is tried again every ten minutes',
   });
 }

@@ -222,7 +222,6 @@ describe('a unit that is sent again because its answer was lost', function () {
     await maintainLogOnce({
       pool: engines.pool,
       log: engines.log,
-      databaseUrl: engines.database.urlOf('wts_sync'),
       retention: { ageMs: 1e12, youngestMs: 1e12 },
       logger: quiet,
     });

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { STREAM } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { eventually, socketOf, testDatabase, testNats } from '@wts/testkit';
-import type { LeasedWork } from '@wts/service-kit/postgres';
+import type { BackgroundWork } from '@wts/service-kit/background';
 import type { LiveSocket, TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openNats } from '../../test/nats-source.ts';
-import { openTestReplica, quiet } from '../../test/replica.ts';
+import { openTestReplica, quiet, testContext } from '../../test/replica.ts';
 import type { ReplicaOptions, TestReplica } from '../../test/replica.ts';
 import { openHandover } from '../relay/handover.ts';
 import type { NatsSource } from '../relay/handover.ts';
@@ -20,7 +20,7 @@ import { startRelay } from '../relay/relay.ts';
 interface WholeReplica {
   readonly writer: LogWriter;
   readonly nats: NatsSource;
-  readonly relay: LeasedWork;
+  readonly relay: BackgroundWork;
   readonly replica: TestReplica;
 }
 
@@ -52,7 +52,7 @@ describe('replicas', function () {
     const databaseUrl = database.urlOf('wts_sync');
     const metrics = relayMetrics(new Registry());
     const relay = stack.use(
-      startRelay({
+      startRelay(testContext(), {
         nc,
         log: new LogReader(pool),
         handover,

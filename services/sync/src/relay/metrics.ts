@@ -2,7 +2,6 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 
 export interface RelayMetrics {
-  readonly holding: Gauge;
   readonly behind: Gauge;
   readonly relayed: Counter;
   readonly publishSeconds: Histogram;
@@ -11,7 +10,6 @@ export interface RelayMetrics {
 export function relayMetrics(registry: Registry): RelayMetrics {
   const registers = [registry];
   return {
-    holding: new Gauge({ name: 'wts_relay_active', help: '1 while this replica holds the relay lease.', registers }),
     behind: new Gauge({ name: 'wts_relay_lag_entries', help: 'Log entries not yet in the stream.', registers }),
     relayed: new Counter({ name: 'wts_relay_entries_total', help: 'Log entries put into the stream.', registers }),
     publishSeconds: new Histogram({

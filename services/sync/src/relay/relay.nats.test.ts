@@ -5,13 +5,13 @@ import { decodeChunk, encodeChunk, ensureStream, messageIdOf } from '@wts/log/st
 import { STREAM } from '@wts/contracts';
 import type { EntryChunk } from '@wts/contracts';
 import { eventually, openWire, testDatabase, testNats } from '@wts/testkit';
-import type { LeasedWork } from '@wts/service-kit/postgres';
+import type { BackgroundWork } from '@wts/service-kit/background';
 import type { TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openNats } from '../../test/nats-source.ts';
-import { quiet } from '../../test/replica.ts';
+import { quiet, testContext } from '../../test/replica.ts';
 import { openHandover } from './handover.ts';
 import type { NatsSource } from './handover.ts';
 import { relayMetrics } from './metrics.ts';
@@ -38,9 +38,9 @@ describe('the relay [sync.log.relay]', function () {
   });
   afterEach(() => stack.disposeAsync());
 
-  function relay(options: Partial<RelayOptions> = {}): LeasedWork {
+  function relay(options: Partial<RelayOptions> = {}): BackgroundWork {
     return stack.use(
-      startRelay({
+      startRelay(testContext(), {
         nc: () => nats.connection(),
         log: new LogReader(pool),
         handover: stack.use(openHandover({ nats, onCommitted: writer.onCommitted, logger: quiet })),
@@ -92,7 +92,7 @@ describe('the relay [sync.log.relay]', function () {
 
   it('publishes every commit, handed over or not', async () => {
     const holder = relay();
-    await eventually(() => holder.isHolding);
+    await eventually(() => holder.isActive);
     await commits(20);
     await commits(20, true);
     await Promise.all(Array.from({ length: 40 }, () => commit()));
@@ -111,7 +111,7 @@ describe('the relay [sync.log.relay]', function () {
 
   it('divides a commit that is larger than one message', async () => {
     const holder = relay();
-    await eventually(() => holder.isHolding);
+    await eventually(() => holder.isActive);
     await commit();
     await untilWhole();
     await writer.append(Array.from({ length: 30 }, () => ({ groupId: group, data: { text: 'x'.repeat(30_000) } })));
@@ -129,10 +129,10 @@ describe('the relay [sync.log.relay]', function () {
 
   it('runs on one replica at a time, and on the next as soon as the first loses its database session', async () => {
     const relays = [relay(), relay()];
-    await eventually(() => relays.some(({ isHolding }) => isHolding));
+    await eventually(() => relays.some(({ isActive }) => isActive));
     await commits(5);
     await untilWhole();
-    assert.equal(relays.filter(({ isHolding }) => isHolding).length, 1);
+    assert.equal(relays.filter(({ isActive }) => isActive).length, 1);
     await pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'wts-sync-relay'`,
     );
@@ -144,32 +144,32 @@ describe('the relay [sync.log.relay]', function () {
     const address = new URL(database.urlOf('wts_sync'));
     const wire = stack.use(await openWire({ host: address.hostname, port: Number(address.port) }));
     const frozen = relay({ databaseUrl: wire.through(address.href) });
-    await eventually(() => frozen.isHolding);
+    await eventually(() => frozen.isActive);
     await commits(3);
     await untilWhole();
     const successor = relay();
     wire.freeze();
-    await eventually(() => successor.isHolding);
+    await eventually(() => successor.isActive);
     await commits(3);
     await untilWhole();
     wire.mend();
     await commits(3);
     await untilWhole();
-    assert.ok(successor.isHolding && !frozen.isHolding);
+    assert.ok(successor.isActive && !frozen.isActive);
   });
 
   it('moves to another replica when its holder cannot reach the broker', async () => {
     const cut = relay({ nc: () => null });
-    await eventually(() => cut.isHolding);
+    await eventually(() => cut.isActive);
     const other = relay();
     await commits(3);
     await untilWhole();
-    assert.ok(other.isHolding);
+    assert.ok(other.isActive);
   });
 
   it('continues after a lost acknowledgement, and while another relay publishes', async () => {
     const holder = relay();
-    await eventually(() => holder.isHolding);
+    await eventually(() => holder.isActive);
     await commits(3);
     await untilWhole();
     // Another publisher adds exactly the next chunk before the relay does.
@@ -184,7 +184,7 @@ describe('the relay [sync.log.relay]', function () {
 
   it('creates a deleted stream again and continues', async () => {
     const holder = relay();
-    await eventually(() => holder.isHolding);
+    await eventually(() => holder.isActive);
     await commits(3);
     await untilWhole();
     const manager = await nats.connection()!.jetstreamManager();
@@ -195,7 +195,7 @@ describe('the relay [sync.log.relay]', function () {
 
   it('publishes again what a stream has lost at its end, as after a power failure', async () => {
     const holder = relay();
-    await eventually(() => holder.isHolding);
+    await eventually(() => holder.isActive);
     // The relay joins waiting commits into one message, and the test needs several messages.
     for (let time = 0; time < 4; time += 1) {
       await commit();
@@ -219,7 +219,7 @@ describe('the relay [sync.log.relay]', function () {
 
   it('publishes the commits of a broker outage afterwards, in few messages', async () => {
     const holder = relay();
-    await eventually(() => holder.isHolding);
+    await eventually(() => holder.isActive);
     await commits(3);
     await untilWhole();
     await server.kill();
@@ -231,7 +231,7 @@ describe('the relay [sync.log.relay]', function () {
 
   it('continues in a new epoch from the head of the new log', async () => {
     const holder = relay();
-    await eventually(() => holder.isHolding);
+    await eventually(() => holder.isActive);
     await commits(3);
     await untilWhole();
     await holder[Symbol.asyncDispose]();
@@ -245,7 +245,7 @@ describe('the relay [sync.log.relay]', function () {
 
   it('stops immediately on dispose, also while the broker is down', async () => {
     const holder = relay();
-    await eventually(() => holder.isHolding);
+    await eventually(() => holder.isActive);
     await commits(3);
     await server.kill();
     await commits(3);

@@ -2,8 +2,7 @@ import { WakeSignal, chunksAfter, ensureStream, hasNoEntries, openPublisher, pau
 import type { Logger } from '@wts/log';
 import type { Publisher } from '@wts/log/stream';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
-import { startLeasedWork } from '@wts/service-kit/postgres';
-import type { LeasedWork } from '@wts/service-kit/postgres';
+import { every, type BackgroundContext, type BackgroundWork, type Run } from '@wts/service-kit/background';
 import type { NatsConnection } from 'nats';
 import { Backlog } from './backlog.ts';
 import type { Handover } from './handover.ts';
@@ -45,6 +44,7 @@ export interface RelayOptions {
 /** The number of past entries that an empty stream gets, so that consumers can resume from it. */
 const REFILL_ENTRIES = 10_000n;
 const LEASE_KEY = 7_368_012;
+const LEASE_RETRY_MS = 500;
 const POLL_MS = 50;
 const LOG_PAGE = 500;
 const FAILURE_PAUSE_MS = 250;
@@ -52,18 +52,16 @@ const FAILURES_MAX = 8;
 /** Keeps two relays during a lease change from retrying against each other without a pause. */
 const RESTART_PAUSE_MS = 10;
 
-export function startRelay(options: RelayOptions): LeasedWork {
-  const { databaseUrl: url, logger, leaseSilenceMaxMs: silenceMaxMs, metrics } = options;
+export function startRelay(context: BackgroundContext, options: RelayOptions): BackgroundWork {
+  const { databaseUrl: url, leaseSilenceMaxMs: silenceMaxMs } = options;
   const relay = new RelayLoop(options);
-  return startLeasedWork({
-    url,
-    key: LEASE_KEY,
-    name: 'wts-sync-relay',
-    logger,
-    silenceMaxMs,
-    hold: (ended) => relay.hold(ended),
-    holding: metrics.holding,
-    onFailure: (error) => relay.warnOnce(error),
+  return every(context, {
+    name: 'relay',
+    everyMs: LEASE_RETRY_MS,
+    lease: { url, key: LEASE_KEY, silenceMaxMs },
+    run: (run) => relay.run(run),
+    failing:
+      'the relay cannot publish to the stream; sockets still receive changes, and it tries again. Check NATS and PostgreSQL',
   });
 }
 
@@ -71,7 +69,6 @@ class RelayLoop {
   readonly #options: RelayOptions;
   readonly #backlog = new Backlog();
   readonly #wakeSignal = new WakeSignal();
-  #isFailing = false;
   /** When the log is read next, unless the hand-over delivers the next chunk. */
   #readAt = 0;
 
@@ -79,7 +76,8 @@ class RelayLoop {
     this.#options = options;
   }
 
-  async hold(ended: AbortSignal): Promise<void> {
+  async run(run: Run): Promise<void> {
+    const { signal: ended } = run;
     const wake = (): void => this.#wakeSignal.notify();
     ended.addEventListener('abort', wake);
     // Without the lease another replica publishes the chunks, so they must not wait here.
@@ -89,12 +87,12 @@ class RelayLoop {
       // After so many failures it releases the lease, because another replica may reach the broker.
       for (let failures = 0; failures < FAILURES_MAX && !ended.aborted;) {
         try {
-          await this.#relay(ended);
+          await this.#relay(run);
           failures = 0;
           await pause(RESTART_PAUSE_MS, ended);
         } catch (error) {
           failures += 1;
-          this.warnOnce(error);
+          run.failed(error);
           await pause(FAILURE_PAUSE_MS, ended);
         }
       }
@@ -105,15 +103,6 @@ class RelayLoop {
     }
   }
 
-  warnOnce(error: unknown): void {
-    if (!this.#isFailing)
-      this.#options.logger.warn(
-        { err: error },
-        'the relay cannot publish to the stream; sockets still receive changes, and it tries again. Check NATS and PostgreSQL',
-      );
-    this.#isFailing = true;
-  }
-
   #accept(chunk: EntryChunk): void {
     if (hasNoEntries(chunk)) return;
     this.#backlog.add(chunk);
@@ -121,7 +110,7 @@ class RelayLoop {
   }
 
   /** Publishes from the end of the stream on; returns when that end has to be read again. */
-  async #relay(ended: AbortSignal): Promise<void> {
+  async #relay({ signal: ended, succeeded }: Run): Promise<void> {
     const { nc, log, streamReplicas } = this.#options;
     const connection = nc();
     if (connection === null) throw new Error('no connection to NATS');
@@ -132,7 +121,6 @@ class RelayLoop {
     const { epoch } = bounds;
     let cursor = startAfter(end, bounds);
     this.#readAt = 0;
-    this.#recovered(cursor);
     while (!ended.aborted && nc() === connection) {
       const chunks = await this.#next(epoch, cursor);
       if (chunks === null) continue;
@@ -141,6 +129,7 @@ class RelayLoop {
         if (!(await this.#publish(publisher, chunk))) return;
         cursor = BigInt(chunk.last);
       }
+      succeeded();
     }
   }
 
@@ -182,11 +171,6 @@ class RelayLoop {
       'the stream does not end where this relay left it; the relay continues from its end',
     );
     return false;
-  }
-
-  #recovered(cursor: bigint): void {
-    if (this.#isFailing) this.#options.logger.info({ cursor: cursor.toString() }, 'the relay publishes again');
-    this.#isFailing = false;
   }
 }
 

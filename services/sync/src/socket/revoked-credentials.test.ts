@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Revocation } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
+import { testContext } from '../../test/replica.ts';
 import { followRevokedCredentials } from './revoked-credentials.ts';
 import type { RevokedPage } from './revoked-credentials.ts';
 
 const PAGE = 3;
-const quiet = { warn: () => undefined };
 const moment = (second: number): string => new Date(Date.UTC(2026, 10, 21, 10, 0, second)).toISOString();
 
 /** An auth service with revoked credentials, which can be down. */
@@ -23,10 +23,9 @@ class Credentials {
   }
 
   follow(): AsyncDisposable {
-    return followRevokedCredentials({
+    return followRevokedCredentials(testContext(), {
       everyMs: 1,
       pageMax: PAGE,
-      logger: quiet,
       onRevoked: (revocation) => void this.reported.push(revocation),
       list: async ({ since, afterId = '' }): Promise<RevokedPage> => {
         this.questions += 1;

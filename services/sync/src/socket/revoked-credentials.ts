@@ -1,7 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import type { Revocation } from '@wts/contracts';
-import type { Logger } from '@wts/log';
-import { startRounds } from '@wts/service-kit/life';
+import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
 
 /** Credentials revoked after a time of the database, in ascending order. */
 export interface RevokedPage {
@@ -14,7 +13,6 @@ export interface RevokedCredentialsOptions {
   readonly onRevoked: (revocation: Revocation) => void;
   readonly pageMax: number;
   readonly everyMs?: number;
-  readonly logger: Pick<Logger, 'warn'>;
 }
 
 /** Together with the timeout of a request, well within LIMITS.credentialCacheMs. */
@@ -26,24 +24,20 @@ const COMMITS_WITHIN_MS = 10_000;
  * Polls the auth service for revoked credentials. NATS messages are faster, but a message may get lost, and then the sockets of
  * the credential would stay open. The first answer after an outage has all revocations since. Keeps sync.socket.credential-dies.
  */
-export function followRevokedCredentials(options: RevokedCredentialsOptions): AsyncDisposable {
-  const { everyMs = EVERY_MS, logger } = options;
+export function followRevokedCredentials(
+  context: BackgroundContext,
+  options: RevokedCredentialsOptions,
+): BackgroundWork {
+  const { everyMs = EVERY_MS } = options;
   let seen: SeenCredentials = { since: undefined, ids: new Set() };
-  let hasWarned = false;
-  return startRounds({
-    round: async (signal) => {
-      seen = await readRevokedCredentials(options, seen, signal);
-      hasWarned = false;
-    },
+  return every(context, {
+    name: 'revoked-credentials',
     everyMs,
-    onFailure: (err) => {
-      if (!hasWarned)
-        logger.warn(
-          { err },
-          'the auth service cannot be read for revoked credentials; until it answers, their sockets are closed by NATS messages only',
-        );
-      hasWarned = true;
+    run: async ({ signal }) => {
+      seen = await readRevokedCredentials(options, seen, signal);
     },
+    failing:
+      'the auth service cannot be read for revoked credentials; until it answers, their sockets are closed by NATS messages only',
   });
 }
 

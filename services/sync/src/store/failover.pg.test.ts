@@ -49,7 +49,6 @@ describe('a failover to a streaming standby', function () {
     await maintainLogOnce({
       pool,
       log: new LogReader(pool),
-      databaseUrl: address.through(database.urlOf('wts_sync')),
       retention: { ageMs: 86_400_000, youngestMs: 86_400_000 },
       logger: quiet,
     });

@@ -67,11 +67,12 @@ export function replaysOf(rows: readonly unknown[]): Replays {
 
 const DELETED_MAX = 20_000;
 
-/** Deletes some of the keys that are older than LIMITS.idempotencyDays. */
-export async function deleteOldIdempotencyKeys(pool: Pool): Promise<void> {
-  await pool.query(
+/** Deletes some of the keys that are older than LIMITS.idempotencyDays; true when more are left. */
+export async function deleteOldIdempotencyKeys(pool: Pool): Promise<boolean> {
+  const { rowCount } = await pool.query(
     `delete from sync.idempotency_keys where ctid = any(array(
        select ctid from sync.idempotency_keys where created_at < now() - make_interval(days => $1) limit $2 for update skip locked))`,
     [LIMITS.idempotencyDays, DELETED_MAX],
   );
+  return rowCount === DELETED_MAX;
 }

@@ -37,11 +37,10 @@ describe('the epoch of the log', function () {
   });
   afterEach(() => stack.disposeAsync());
 
-  const keep = (): Promise<void> =>
+  const keep = (): Promise<unknown> =>
     maintainLogOnce({
       pool,
       log,
-      databaseUrl: database.urlOf('wts_sync'),
       retention: { ageMs: 86_400_000, youngestMs: 86_400_000 },
       logger: quiet,
     });

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
-import { startRounds } from '@wts/service-kit/life';
-import type { Logger } from '@wts/service-kit/observe';
+import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
 import type { SweepStep } from '../commit/sweep-step.ts';
@@ -49,28 +48,23 @@ export interface SweeperOptions {
 
 /** Runs sweeps while the service runs: those of this process immediately, those of other replicas when their leases expire. */
 export function startSweeper(
-  options: SweeperOptions & {
-    readonly engine: CommitEngine;
-    readonly observe: (waiting: number) => void;
-    readonly logger: Pick<Logger, 'warn'>;
-  },
-): AsyncDisposable {
-  const { pool, engine, observe, logger } = options;
-  const rounds = startRounds({
-    round: async (signal) => {
-      const sweeper = new Sweeper(options, signal);
-      while (!signal.aborted && (await sweeper.turn()));
-      observe(await countSweeps(pool));
-    },
+  context: BackgroundContext,
+  options: SweeperOptions & { readonly engine: CommitEngine; readonly observe: (waiting: number) => void },
+): BackgroundWork {
+  const { pool, engine, observe } = options;
+  const sweeping = every(context, {
+    name: 'sweeps',
     everyMs: LIMITS.sweepEveryMs,
-    onFailure: (err) =>
-      logger.warn(
-        { err },
-        'a step of a deletion or move of many records failed; it is tried again. Until it succeeds, some of the records remain',
-      ),
+    run: async ({ signal }) => {
+      if (await new Sweeper(options, signal).turn()) return 'more';
+      observe(await countSweeps(pool));
+      return 'done';
+    },
+    failing:
+      'a step of a deletion or move of many records failed; it is tried again. Until it succeeds, some of the records remain',
   });
-  engine.onSweeps(() => rounds.wake());
-  return rounds;
+  engine.onSweeps(() => sweeping.wake());
+  return sweeping;
 }
 
 export class Sweeper {

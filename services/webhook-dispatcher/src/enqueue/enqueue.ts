@@ -2,7 +2,7 @@ import { STREAM } from '@wts/contracts';
 import { WakeSignal } from '@wts/log/stream';
 import type { Logger } from '@wts/log';
 import type { Nats } from '@wts/service-kit/nats';
-import { startLeasedWork, type LeasedWork } from '@wts/service-kit/postgres';
+import { every, type BackgroundContext, type Run } from '@wts/service-kit/background';
 import type { Msg, Subscription } from 'nats';
 import type { Pool } from 'pg';
 import { adoptWorkspaces, readBehind, readFollowed, type FollowedWorkspace } from '../store/workspaces.ts';
@@ -35,36 +35,36 @@ export interface EnqueueOptions {
   readonly leaseSilenceMaxMs?: number;
 }
 
-export interface Enqueue extends LeasedWork {
+export interface Enqueue extends AsyncDisposable {
+  /** True while this process turns the log into events. */
+  readonly isActive: boolean;
   /** These workspaces have an endpoint that was created or enabled. */
   follow(workspaceIds: readonly string[]): void;
 }
 
 const LEASE_KEY = 7_368_021;
+const LEASE_RETRY_MS = 500;
 /** How late a change may be seen that no message brings. A look takes a twentieth of the time at most. */
 const POLL_MS = 250;
 const POLL_SHARE = 20;
 /** What is known of workspaces is read anew: owners change, endpoints go. */
 const KNOWN_MS = 60_000;
 
-export function openEnqueue(options: EnqueueOptions): Enqueue {
-  const { databaseUrl: url, logger, leaseSilenceMaxMs: silenceMaxMs, metrics, nats } = options;
+export function openEnqueue(context: BackgroundContext, options: EnqueueOptions): Enqueue {
+  const { databaseUrl: url, leaseSilenceMaxMs: silenceMaxMs, nats } = options;
   const following = new Following(options);
   // What was committed without a connection is not announced any more.
   nats.onConnect(() => following.look());
-  const work = startLeasedWork({
-    url,
-    key: LEASE_KEY,
-    name: 'wts-webhooks-enqueue',
-    logger,
-    silenceMaxMs,
-    hold: (ended) => following.hold(ended),
-    holding: metrics.holding,
-    onFailure: (error) => following.warn(error),
+  const work = every(context, {
+    name: 'enqueue',
+    everyMs: LEASE_RETRY_MS,
+    lease: { url, key: LEASE_KEY, silenceMaxMs },
+    run: (run) => following.run(run),
+    failing: 'events are held up; trying again',
   });
   return {
-    get isHolding() {
-      return work.isHolding;
+    get isActive() {
+      return work.isActive;
     },
     follow: (workspaceIds) => following.follow(workspaceIds),
     [Symbol.asyncDispose]: () => work[Symbol.asyncDispose](),
@@ -78,7 +78,7 @@ class Following {
   #owners = new Map<string, string>();
   #steps: Steps | null = null;
   #subscription: Subscription | null = null;
-  #isFailing = false;
+  #run: Run | null = null;
 
   constructor(options: EnqueueOptions) {
     this.#options = options;
@@ -101,11 +101,12 @@ class Following {
     if (this.#steps === null) return;
     readFollowed(this.#options.pool, workspaceIds).then(
       (followed) => this.#steps?.add(this.#know(followed)),
-      (error: unknown) => this.warn(error),
+      (error: unknown) => this.#run?.failed(error),
     );
   }
 
-  async hold(ended: AbortSignal): Promise<void> {
+  async run(run: Run): Promise<void> {
+    const { signal: ended } = run;
     const { pool, logger } = this.#options;
     logger.info({}, 'this replica turns the log into events');
     const stop = new AbortController();
@@ -115,6 +116,7 @@ class Following {
     try {
       await adoptWorkspaces(pool);
       this.#steps = steps;
+      this.#run = run;
       for (let knownAt = -Infinity; !ended.aborted;) {
         const startedAt = performance.now();
         if (startedAt - knownAt > KNOWN_MS) {
@@ -124,21 +126,17 @@ class Following {
           knownAt = startedAt;
         }
         steps.add(this.#know(await readBehind(pool)));
-        this.#recovered();
+        run.succeeded();
         await this.#wake.wait(Math.max(POLL_MS, (performance.now() - startedAt) * POLL_SHARE));
       }
     } finally {
       this.#steps = null;
+      this.#run = null;
       this.#listen();
       stop.abort();
       ended.removeEventListener('abort', wake);
       await steps.settled();
     }
-  }
-
-  warn(error: unknown): void {
-    if (!this.#isFailing) this.#options.logger.warn({ err: error }, 'events are held up; trying again');
-    this.#isFailing = true;
   }
 
   #know(followed: readonly FollowedWorkspace[]): readonly FollowedWorkspace[] {
@@ -158,10 +156,5 @@ class Following {
       };
       this.#subscription = this.#options.nats.connection()?.subscribe(STREAM.committed, { callback }) ?? null;
     }
-  }
-
-  #recovered(): void {
-    if (this.#isFailing) this.#options.logger.info({}, 'events are made again');
-    this.#isFailing = false;
   }
 }

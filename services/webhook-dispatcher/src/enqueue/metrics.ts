@@ -2,7 +2,6 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 
 export interface EnqueueMetrics {
-  readonly holding: Gauge;
   readonly behind: Gauge;
   readonly events: Counter;
   readonly deliveries: Counter;
@@ -14,11 +13,6 @@ export interface EnqueueMetrics {
 export function enqueueMetrics(registry: Registry): EnqueueMetrics {
   const registers = [registry];
   return {
-    holding: new Gauge({
-      name: 'wts_webhooks_enqueue_active',
-      help: '1 while this replica turns the log into events.',
-      registers,
-    }),
     behind: new Gauge({
       name: 'wts_webhooks_workspaces_waiting',
       help: 'Workspaces with endpoints that have log entries to become events.',

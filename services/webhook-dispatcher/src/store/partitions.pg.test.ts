@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { LogAndEndpoints, quiet } from '../../test/log-and-endpoints.ts';
+import { LogAndEndpoints, quiet, testContext } from '../../test/log-and-endpoints.ts';
 import { LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
-import { maintainTablesOnce } from '../table-maintenance.ts';
+import { maintainTables, maintainTablesOnce } from '../table-maintenance.ts';
 import { testEvent } from '../domain/event.ts';
 import { listDeleted, removeHistory, removeWithoutHistory } from './deleted-endpoints.ts';
 import { enqueueTest } from './enqueue.ts';
@@ -19,6 +19,7 @@ describe('the tables of webhooks', function () {
   });
   afterEach(() => store[Symbol.asyncDispose]());
 
+  const statusOf = ({ readiness }: ReturnType<typeof testContext>) => readiness.background()?.['table-maintenance'];
   const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString();
   /** An event, its delivery and an attempt. */
   async function put(at: string, endpointId: string = randomUUID(), sequence = 1): Promise<void> {
@@ -161,7 +162,13 @@ describe('the tables of webhooks', function () {
       for (; !isMaintained || count < 50; count += 1) await eventually(() => put(daysAgo(0)).then(() => true));
       return count;
     })();
-    await Promise.all([maintainTablesOnce(options), maintainTablesOnce(options), maintainTablesOnce(options)]);
+    const contexts = [testContext(), testContext(), testContext()];
+    {
+      await using stack = new AsyncDisposableStack();
+      for (const context of contexts) stack.use(maintainTables(context, options));
+      await eventually(() => contexts.some((context) => statusOf(context)?.runs === 1), { deadlineMs: 20_000 });
+    }
+    assert.ok(contexts.every((context) => statusOf(context)?.failures === 0));
     isMaintained = true;
     const count = await writing;
     assert.ok((await where('attempts')).length >= count);
@@ -198,8 +205,7 @@ describe('the tables of webhooks', function () {
     assert.equal(await removeHistory(store.pool, deleted, 3), true);
     assert.equal((await where('deliveries')).length, 6);
     await store.pool.query('update webhooks.endpoints set deleted_at = now() where id = $1', [young]);
-    const options = { pool: store.pool, databaseUrl: store.database.urlOf('wts_webhooks'), logger: quiet };
-    await maintainTablesOnce(options, undefined, 0);
+    await maintainTablesOnce({ pool: store.pool, logger: quiet }, undefined, 0);
     const { rows } = await store.pool.query('select endpoint_id from webhooks.lanes');
     assert.deepEqual(rows, [{ endpoint_id: other }]);
     for (const table of ['deliveries', 'attempts']) {

@@ -1,0 +1,2 @@
+export { every } from './every.ts';
+export type { BackgroundContext, BackgroundWork, Run, RunResult } from './every.ts';

@@ -1,0 +1,125 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { BackgroundStatus } from '../life/readiness.ts';
+import type { BackgroundContext, WorkOptions } from './every.ts';
+
+/** What one work of this process did, as its metrics and `/ready` show it, and its two lines in the log. */
+export class WorkState {
+  readonly #work: WorkOptions;
+  readonly #log: BackgroundContext['log'];
+  readonly #metrics: WorkMetrics;
+  isActive = false;
+  #isFailing = false;
+  #lastRunAt: Date | null = null;
+  /** When nothing was left to do for this process. */
+  #doneAt = performance.now();
+  #runs = 0;
+  #failures = 0;
+
+  constructor(work: WorkOptions, log: BackgroundContext['log'], metrics: WorkMetrics) {
+    this.#work = work;
+    this.#log = log;
+    this.#metrics = metrics;
+  }
+
+  get name(): string {
+    return this.#work.name;
+  }
+
+  get status(): BackgroundStatus {
+    return {
+      isActive: this.isActive,
+      lastRunAt: this.#lastRunAt?.toISOString() ?? null,
+      lagMs: Math.round(Math.max(0, performance.now() - this.#doneAt - this.#work.everyMs)),
+      runs: this.#runs,
+      failures: this.#failures,
+    };
+  }
+
+  /** A run did its batch, and something is left. */
+  didSome(): void {
+    this.#runs += 1;
+    this.#lastRunAt = new Date();
+    this.#metrics.runs.inc({ work: this.name });
+    if (this.#isFailing) this.#log.info({ work: this.name }, 'background work succeeds again');
+    this.#isFailing = false;
+  }
+
+  succeeded(): void {
+    this.didSome();
+    this.#doneAt = performance.now();
+  }
+
+  /** Another process holds the lease, so the lag is shown there. */
+  leftToAnother(): void {
+    this.#doneAt = performance.now();
+  }
+
+  /** Logs the first failure; each one is counted. */
+  failed(err: unknown): void {
+    this.#failures += 1;
+    this.#metrics.failures.inc({ work: this.name });
+    if (!this.#isFailing) this.#log.warn({ work: this.name, err }, this.#work.failing);
+    this.#isFailing = true;
+  }
+}
+
+export function openWorkState({ metrics: registry, readiness, log }: BackgroundContext, work: WorkOptions): WorkState {
+  const metrics = metricsOf(registry);
+  const state = new WorkState(work, log, metrics);
+  metrics.states.push(state);
+  readiness.addBackground(work.name, () => state.status);
+  return state;
+}
+
+interface WorkMetrics {
+  readonly runs: Counter<'work'>;
+  readonly failures: Counter<'work'>;
+  /** Of the gauges. */
+  readonly states: WorkState[];
+}
+
+const METRICS = new WeakMap<Registry, WorkMetrics>();
+
+/** The metrics of all background work of a service. */
+function metricsOf(registry: Registry): WorkMetrics {
+  const known = METRICS.get(registry);
+  if (known !== undefined) return known;
+  const states: WorkState[] = [];
+  const options = { labelNames: ['work'] as const, registers: [registry] };
+  const gauge = (name: string, help: string, read: (status: BackgroundStatus) => number): void => {
+    void new Gauge({
+      name,
+      help,
+      ...options,
+      collect() {
+        for (const state of states) this.set({ work: state.name }, read(state.status));
+      },
+    });
+  };
+  gauge('wts_background_active', '1 while this process runs the work.', ({ isActive }) => Number(isActive));
+  gauge(
+    'wts_background_lag_seconds',
+    'How long the work is overdue: 0 while it is done at its time, here or by another replica.',
+    ({ lagMs }) => lagMs / 1000,
+  );
+  gauge(
+    'wts_background_last_run_timestamp_seconds',
+    'When a run last succeeded in this process; 0 before the first.',
+    ({ lastRunAt }) => (lastRunAt === null ? 0 : Date.parse(lastRunAt) / 1000),
+  );
+  const metrics: WorkMetrics = {
+    runs: new Counter({
+      name: 'wts_background_runs_total',
+      help: 'Runs of background work that succeeded.',
+      ...options,
+    }),
+    failures: new Counter({
+      name: 'wts_background_failures_total',
+      help: 'Runs of background work that failed.',
+      ...options,
+    }),
+    states,
+  };
+  METRICS.set(registry, metrics);
+  return metrics;
+}
