@@ -1,3 +1,4 @@
+export { backendOf, cancelOnAbort, isBackendKnown } from './cancel-on-abort.ts';
 export { idempotencyKeys } from './idempotency-keys.ts';
 export { checkPostgres } from './check-postgres.ts';
 export { LOCK_TIMEOUT, openPostgres } from './postgres.ts';

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { LIMITS } from '@wts/contracts';
 import type { FairGate } from '@wts/service-kit/fairness';
+import { backendOf, cancelOnAbort, isBackendKnown } from '@wts/service-kit/postgres';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import type { Caller } from '../domain/caller.ts';
 import type { AnswerBytes } from '../domain/answer-bytes.ts';
@@ -56,17 +57,14 @@ export class Statements {
     const query = { text, values: values as unknown[], ...(name === undefined ? {} : { name }) };
     const client = await pool.connect();
     const isCurrent = this.#names.isCurrent(client);
-    let cancelled: Promise<unknown> | undefined;
+    let cancelling: AsyncDisposable | undefined;
     let broken: Error | undefined;
     using reading = countBytes(client, bytes, bytesMax);
-    const onAbort = (): void => {
-      cancelled = cancel(cancelPool, client);
-    };
     try {
       signal.throwIfAborted();
       // Sent before the first statement of a connection, so that it does not wait behind it.
-      const known = backends.has(client) ? undefined : backendOf(client);
-      signal.addEventListener('abort', onAbort, { once: true });
+      const known = isBackendKnown(client) ? undefined : backendOf(client);
+      cancelling = cancelOnAbort(client, cancelPool, signal);
       const mode = name === undefined || isPlannedByValues ? 'auto' : 'force_generic_plan';
       if (planModes.get(client) !== mode) {
         await setPlanMode(client, mode);
@@ -86,9 +84,7 @@ export class Statements {
       if (isOfConnection(error)) broken = error as Error;
       throw signal.aborted ? signal.reason : error;
     } finally {
-      signal.removeEventListener('abort', onAbort);
-      // A late cancel request would cancel the next statement.
-      if (cancelled !== undefined) await cancelled;
+      await cancelling?.[Symbol.asyncDispose]();
       client.release(broken ?? !isCurrent);
     }
   }
@@ -105,26 +101,6 @@ const planModes = new WeakMap<PoolClient, PlanMode>();
 async function setPlanMode(client: PoolClient, mode: PlanMode): Promise<void> {
   await client.query(`set plan_cache_mode = ${mode}`);
   planModes.set(client, mode);
-}
-
-async function cancel(cancelPool: Pool, client: PoolClient): Promise<void> {
-  try {
-    await cancelPool.query('select pg_cancel_backend($1)', [await backendOf(client)]);
-  } catch {
-    // The timeout of the connection ends the statement.
-  }
-}
-
-/** The process id of each connection's backend: behind a pooler, pg has the pooler's number. */
-const backends = new WeakMap<PoolClient, Promise<number>>();
-
-function backendOf(client: PoolClient): Promise<number> {
-  const known = backends.get(client);
-  if (known !== undefined) return known;
-  const backend = client.query<{ pid: number }>('select pg_backend_pid() as pid').then(({ rows }) => rows[0]?.pid ?? 0);
-  backends.set(client, backend);
-  backend.catch(() => backends.delete(client));
-  return backend;
 }
 
 interface Reading extends Disposable {

@@ -1,3 +1,4 @@
+import { backendOf, cancelOnAbort } from '@wts/service-kit/postgres';
 import type { Pool, PoolClient } from 'pg';
 import { PLANS } from './prepared.ts';
 
@@ -26,43 +27,21 @@ export async function ownTransaction<T>(
 ): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  let cancelled: Promise<unknown> | undefined;
-  const cancel = (): void => {
-    cancelled = backendOf(client)
-      .then((backend) => pool.query('select pg_cancel_backend($1)', [backend]))
-      // If this fails, the timeouts of the connection end the statement.
-      .catch(() => undefined);
-  };
+  let cancelling: AsyncDisposable | undefined;
   try {
     await backendOf(client);
     signal.throwIfAborted();
-    signal.addEventListener('abort', cancel, { once: true });
+    cancelling = cancelOnAbort(client, pool, signal);
     return await transaction(client);
   } catch (error) {
-    signal.removeEventListener('abort', cancel);
-    // A late cancel request would cancel the next statement.
-    await cancelled;
+    await cancelling?.[Symbol.asyncDispose]();
     // Returned with an open transaction, the connection would run the next one inside it.
     broken = await rollBack(client);
     throw error;
   } finally {
-    signal.removeEventListener('abort', cancel);
-    await cancelled;
+    await cancelling?.[Symbol.asyncDispose]();
     client.release(broken);
   }
-}
-
-/** The process id of each connection's backend: behind a pooler, pg has the pooler's number. */
-const backends = new WeakMap<PoolClient, Promise<number>>();
-
-async function backendOf(client: PoolClient): Promise<number> {
-  let backend = backends.get(client);
-  if (!backend) {
-    backend = client.query<{ pid: number }>('select pg_backend_pid() as pid').then(({ rows }) => rows[0]?.pid ?? 0);
-    backends.set(client, backend);
-    backend.catch(() => backends.delete(client));
-  }
-  return backend;
 }
 
 /**
