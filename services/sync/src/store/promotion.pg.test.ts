@@ -89,6 +89,8 @@ describe('the epoch of the log', function () {
     const replica = stack.use(await openTestReplica({ pool, writer }));
     const socket = stack.use(await socketOf(replica, { token: user, after: '0' }));
     const before = await writer.append([{ groupId: workspace }]);
+    // A socket that still reads the log when the database stops would be closed.
+    await socket.untilAction(({ syncId }) => syncId === before.last);
     let lost = '';
     await promoteStandby(async () => {
       lost = (await writer.append([{ groupId: workspace }, { groupId: workspace }])).last;
