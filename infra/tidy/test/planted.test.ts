@@ -30,7 +30,7 @@ const SOUND = {
 };
 
 describe('the tools under our configuration', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
 
   it('refuse a handler that imports the store, a cycle, a floating promise, a setting read in the middle and a fifth parameter', () => {
     const output = run('oxlint', ['-f', 'unix'], {
