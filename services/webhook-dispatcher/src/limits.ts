@@ -25,6 +25,11 @@ export const DISPATCH = {
   readBytes: 1024 * 1024,
   /** Settings of an endpoint are no older than this when an attempt begins. */
   settingsAgeMs: 1_000,
+  /** A lane pauses for so long after it could not be read, and while a secret of its endpoint cannot be unsealed. */
+  laneRetryMs: 500,
+  sealedMs: 30_000,
+  /** Between two attempts whose outcome PostgreSQL refuses: the consumer receives the same event each time. */
+  refusedMs: 5_000,
   /**
    * Attempts of a delivery in turn whose processes ended before they recorded them; the next one counts as failed and sends
    * nothing. The first is not counted (`countBegun`), so a delivery that ends its process does so three times.

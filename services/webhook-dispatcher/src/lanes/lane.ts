@@ -1,15 +1,16 @@
+import assert from 'node:assert/strict';
 import { isGone } from '../domain/disable-rule.ts';
 import type { SecretKeys } from '@wts/service-kit/sealing';
 import type { DispatchLimits } from '../limits.ts';
 import type { EndpointSettings, LaneState, LeasedLane } from '../store/lanes.ts';
-import { DueQueue, type Held } from './due-queue.ts';
+import type { Held } from './due-queue.ts';
+import { FirstAttempts } from './first-attempts.ts';
+import { FreshSettings } from './fresh-settings.ts';
 import { makeAttempt, type AttemptParts, type Due, type Permit } from './make-attempt.ts';
-import { RETRIES_READ, type LaneReader, type Reading } from './reader.ts';
-import type { Recorder, Recording } from './recorder.ts';
 import { PaceMeter } from './pace.ts';
-import { RetryPacer } from './retry-pacer.ts';
-import { RetryTimer } from './retry-timer.ts';
-import { SigningSecrets } from './signing-secrets.ts';
+import type { LaneReader, Reading } from './reader.ts';
+import type { Recorder, Recording } from './recorder.ts';
+import { Retries } from './retries.ts';
 import type { Slots } from './slots.ts';
 
 /** Of a replica, for all its lanes. A lane begins nothing beyond it. */
@@ -19,9 +20,9 @@ export interface ReplicaLease {
 
 /** What all lanes of a process share. */
 export interface LaneParts extends AttemptParts {
-  readonly reader: LaneReader;
+  readonly reader: Pick<LaneReader, 'read'>;
   readonly slots: Slots;
-  readonly recorder: Recorder;
+  readonly recorder: Pick<Recorder, 'add' | 'hasRoom'>;
   readonly keys: SecretKeys;
   readonly limits: DispatchLimits;
   readonly held: Held;
@@ -29,17 +30,17 @@ export interface LaneParts extends AttemptParts {
   readonly underWay: Set<Promise<void>>;
 }
 
-/** After a reading failed, and while the secrets of an endpoint cannot be read. */
-const RETRY_MS = 500;
-const SEALED_MS = 30_000;
-/** Between two attempts whose outcome PostgreSQL refuses: the consumer receives the same event each time. */
-const REFUSED_MS = 5_000;
-
 /**
  * One endpoint, while this replica leases it. First attempts run one after the other, ascending; the next one begins when
  * the one before is settled, whatever became of it. A first attempt that failed becomes a retry, and retries run beside,
- * each at its time. Everything that happens (a wake, a reading, the end of an attempt, a timer, a renewed lease) calls
- * `#advance`, which begins what can begin now.
+ * each at its time. `FirstAttempts`, `Retries` and `FreshSettings` hold what is known of each and decide what may be next; the lane
+ * reads for them, and gives them slots and settings. After everything that happens (a wake, a reading, the end of an attempt, a
+ * timer, a renewed lease) it begins what can begin now.
+ *
+ * - `open`: readings and attempts begin. A reading that fails, a secret that cannot be read and an outcome that PostgreSQL refuses
+ *   lead to `paused`.
+ * - `paused`: readings and attempts wait. The end of the pause leads to `open`.
+ * - `closed`: the lane is given back, or belongs to another replica. Nothing begins; what is under way is settled and recorded.
  *
  * Keeps webhooks.order.commit and webhooks.order.slow-endpoint.
  */
@@ -49,241 +50,169 @@ export class Lane {
   readonly token: string;
   readonly #parts: LaneParts;
   readonly #lease: ReplicaLease;
-  #wakes: string;
   readonly #recoversUntilMs: number;
-  #isOpen = true;
-
-  /** Null while the endpoint is not served. */
-  #settings: EndpointSettings | null = null;
-  #settingsFreshUntilMs = Number.NEGATIVE_INFINITY;
-  readonly #secrets: SigningSecrets;
+  readonly #settings: FreshSettings;
+  readonly #firsts: FirstAttempts;
+  readonly #retries: Retries;
   readonly #meter: PaceMeter;
-
-  readonly #firsts: DueQueue<Due>;
-  /** Of the newest first attempt; 0 when they are read from the start. */
-  #lastSequence = 0;
-  #isFirstUnderWay = false;
-  #firstsUnrecorded = 0;
-  readonly #retries: DueQueue<Due>;
-  #retriesUnderWay = 0;
-  /** Those of them that wait for a place. */
-  #retriesAsking = 0;
-  readonly #nextRetry = new RetryTimer(() => {
-    this.#wantsRetries = true;
-    this.#advance();
-  });
-  readonly #retryPacer: RetryPacer;
-  /** Deliveries under attempt, or whose outcome is not recorded yet. */
-  readonly #busy = new Set<string>();
-  /** Deliveries whose outcome was recorded during the current reading, which may still show them as due. */
-  readonly #recordedMeanwhile = new Set<string>();
+  #mode: 'open' | 'paused' | 'closed' = 'open';
+  #pausedUntilMs = 0;
+  #reading: Promise<void> | null = null;
   /** Answers of 410 that are not recorded yet. */
   #goneUnrecorded = 0;
-
-  #wantsFirsts = true;
-  #wantsRetries = true;
-  #wantsSettings = true;
-  #reading: Promise<void> | null = null;
-  #pausedUntilMs = 0;
   #idleSinceMs = performance.now();
 
   constructor(leased: LeasedLane, lease: ReplicaLease, parts: LaneParts) {
     this.endpointId = leased.endpointId;
     this.ownerId = leased.ownerId;
     this.token = leased.token;
-    this.#wakes = leased.wakes;
     this.#lease = lease;
-    this.#recoversUntilMs = leased.isTakenOver ? performance.now() + parts.limits.recoveringMs : 0;
     this.#parts = parts;
-    this.#secrets = new SigningSecrets(parts.keys);
-    this.#meter = new PaceMeter(parts.limits);
-    this.#firsts = new DueQueue(parts.held);
-    this.#retries = new DueQueue(parts.held);
-    this.#retryPacer = new RetryPacer(parts.limits.retryPaceMs, () => this.#advance());
+    const { limits, keys, held } = parts;
+    this.#recoversUntilMs = leased.isTakenOver ? performance.now() + limits.recoveringMs : 0;
+    this.#settings = new FreshSettings({ keys, ageMs: limits.settingsAgeMs, wakes: leased.wakes });
+    this.#firsts = new FirstAttempts(held);
+    const { retriesAtOnce: atOnce, retryPaceMs: paceMs } = limits;
+    this.#retries = new Retries({ held, atOnce, paceMs, onDue: () => this.advance() });
+    this.#meter = new PaceMeter(limits);
   }
 
   /** The lane has new deliveries. */
   wake(): void {
-    this.#wantsFirsts = true;
-    this.#advance();
+    this.#firsts.changed();
+    this.advance();
   }
 
-  /** Settings may have changed, retries may have been asked for. */
+  /** Settings may have changed, retries may have been requested. */
   readAll(): void {
-    this.#wantsFirsts = true;
-    this.#wantsRetries = true;
-    this.#wantsSettings = true;
-    this.#advance();
+    this.#firsts.changed();
+    this.#retries.changed();
+    this.#settings.changed();
+    this.advance();
   }
 
   /** How often the lane was woken, as PostgreSQL has it: more than is known here means that a wake was missed. */
   noteWakes(wakes: string): void {
-    if (BigInt(wakes) > BigInt(this.#wakes)) this.readAll();
-  }
-
-  /** There may be room for what could not begin. */
-  advance(): void {
-    this.#advance();
+    if (this.#settings.isWokenSince(wakes)) this.readAll();
   }
 
   /** Nothing begins any more; what is under way is settled and recorded. */
   close(): void {
-    this.#isOpen = false;
-    this.#nextRetry.close();
+    this.#mode = 'closed';
+    this.#retries.close();
     this.#firsts.clear();
-    this.#retries.clear();
     // What was read and not attempted is due for the next holder.
-    this.#wantsFirsts = true;
+    this.#firsts.changed();
   }
 
   get isIdle(): boolean {
-    const isWaiting = this.#firsts.length > 0 || this.#retries.length > 0 || this.#busy.size > 0;
-    const isWanting = this.#wantsFirsts || this.#wantsRetries || this.#wantsSettings || this.#reading !== null;
-    return !isWaiting && !isWanting && !this.#isFirstUnderWay && this.#retriesUnderWay === 0;
+    const isWaiting = !this.#firsts.isIdle || !this.#retries.isIdle || !this.#settings.isIdle;
+    return !isWaiting && this.#reading === null;
   }
 
-  /** Whether the lease can go back: nothing to do for a while, or nothing to do at all. */
+  /** Whether the lease can be given back: nothing to do for a while, or nothing to do at all. */
   isReleasable(idleMs: number): boolean {
-    return this.isIdle && (this.#settings === null || performance.now() - this.#idleSinceMs > idleMs);
+    return this.isIdle && (this.#settings.served === null || performance.now() - this.#idleSinceMs > idleMs);
   }
 
   get isSlow(): boolean {
-    return this.#meter.pace(this.#settings) === 'slow';
+    return this.#meter.pace(this.#settings.served) === 'slow';
   }
 
   /** Since its oldest first attempt was due. */
   get oldestDueMs(): number {
-    const { first } = this.#firsts;
-    return first === undefined ? 0 : performance.now() - first.committedMs;
+    const { oldestCommittedMs } = this.#firsts;
+    return oldestCommittedMs === null ? 0 : performance.now() - oldestCommittedMs;
   }
 
   get state(): LaneState {
     const { endpointId, token } = this;
-    return { endpointId, token, wakes: this.#wakes, dueInMs: this.#dueInMs() };
+    return { endpointId, token, wakes: this.#settings.wakes, dueInMs: this.#dueInMs() };
   }
 
   #dueInMs(): number | null {
     if (!this.isIdle) return 0;
-    const { dueMs } = this.#nextRetry;
-    if (this.#settings === null || dueMs === null) return null;
+    const { dueMs } = this.#retries;
+    if (this.#settings.served === null || dueMs === null) return null;
     return Math.max(0, dueMs - performance.now());
   }
 
-  #advance(): void {
-    if (!this.#isOpen || performance.now() < this.#pausedUntilMs) return;
+  /** Begins what can begin now. */
+  advance(): void {
+    if (this.#mode !== 'open') return;
     if (this.#needsReading()) void this.#read();
     if (!this.#mayBegin()) return;
-    this.#beginFirst();
-    this.#beginRetries();
+    if (this.#firsts.begin()) this.#track(this.#attemptFirst(), () => this.#firsts.end());
+    while (this.#retries.begin()) this.#track(this.#attemptRetry(), () => this.#retries.end());
   }
 
   #pause(ms: number): void {
-    this.#pausedUntilMs = performance.now() + ms;
+    const untilMs = performance.now() + ms;
+    if (this.#mode === 'closed' || untilMs <= this.#pausedUntilMs) return;
+    this.#mode = 'paused';
+    this.#pausedUntilMs = untilMs;
     // A timer may fire a fraction of a millisecond early.
-    setTimeout(() => this.#advance(), ms + 1).unref();
+    setTimeout(() => this.#resume(), ms + 1).unref();
+  }
+
+  #resume(): void {
+    if (this.#mode !== 'paused' || performance.now() < this.#pausedUntilMs) return;
+    this.#mode = 'open';
+    this.advance();
   }
 
   /** An attempt may begin while the lease is safe, and there is room for its outcome. */
   #mayBegin(): boolean {
     const isLeaseSafe = this.#lease.safeUntilMs - performance.now() >= this.#parts.limits.leaseSlackMs;
-    return this.#isOpen && isLeaseSafe && this.#goneUnrecorded === 0 && this.#parts.recorder.hasRoom(this.ownerId);
+    const isServed = this.#mode !== 'closed' && this.#goneUnrecorded === 0;
+    return isServed && isLeaseSafe && this.#parts.recorder.hasRoom(this.ownerId);
   }
 
   #needsReading(): boolean {
-    return this.#reading === null && (this.#needsFirsts() || this.#needsRetries() || this.#wantsSettings);
-  }
-
-  /** From the start only without unrecorded first attempts, because they would be found, and made, once more. */
-  #needsFirsts(): boolean {
-    const canRead = this.#lastSequence > 0 || this.#firstsUnrecorded === 0;
-    return this.#wantsFirsts && this.#firsts.length === 0 && canRead;
-  }
-
-  #needsRetries(): boolean {
-    return this.#wantsRetries && this.#retries.length === 0 && this.#busy.size < RETRIES_READ;
+    const isNeeded = this.#firsts.needsReading || this.#retries.needsReading || this.#settings.isUnread;
+    return this.#reading === null && isNeeded;
   }
 
   #read(): Promise<void> {
     this.#reading ??= this.#readOnce().finally(() => {
       this.#reading = null;
-      this.#advance();
+      this.advance();
     });
     return this.#reading;
   }
 
   async #readOnce(): Promise<void> {
-    const wantsFirsts = this.#needsFirsts();
-    const wantsRetries = this.#needsRetries();
-    // With new first attempts of a served endpoint, settings are read only before they are too old.
-    const areKnown = this.#settings !== null && this.#areSettingsFresh(this.#parts.limits.settingsAgeMs / 2);
-    const wantsSettings = this.#wantsSettings || wantsRetries || !areKnown;
-    if (wantsFirsts) this.#wantsFirsts = false;
-    if (wantsRetries) this.#wantsRetries = false;
-    this.#wantsSettings = false;
-    this.#recordedMeanwhile.clear();
+    const [settings, firsts, retries] = [this.#settings, this.#firsts, this.#retries];
+    const wantsRetries = retries.needsReading;
+    const wantsSettings = wantsRetries || settings.needsReading;
+    const firstsAfter = firsts.needsReading ? firsts.beginReading() : null;
+    if (wantsRetries) retries.beginReading();
+    if (wantsSettings) settings.beginReading();
     try {
-      const firstsAfter = wantsFirsts ? this.#lastSequence : null;
-      const asked = { ...this.state, ownerId: this.ownerId, wantsSettings, firstsAfter, wantsRetries };
-      const reading = await this.#parts.reader.read(asked);
-      if (this.#isOpen) this.#take(reading, firstsAfter);
-      if (this.#isOpen && wantsRetries) this.#takeRetries(reading);
+      const { endpointId, ownerId } = this;
+      const reading = await this.#parts.reader.read({ endpointId, ownerId, wantsSettings, firstsAfter, wantsRetries });
+      if (this.#mode !== 'closed') this.#take(reading, { wantsSettings, firstsAfter, wantsRetries });
     } catch (err) {
       this.#parts.log.debug({ err, endpointId: this.endpointId }, 'a lane could not be read; trying again');
-      this.#wantsFirsts ||= wantsFirsts;
-      this.#wantsRetries ||= wantsRetries;
-      this.#wantsSettings = true;
-      this.#pause(RETRY_MS);
+      if (firstsAfter !== null) firsts.failReading();
+      if (wantsRetries) retries.failReading();
+      settings.failReading();
+      this.#pause(this.#parts.limits.laneRetryMs);
     }
     this.#idleSinceMs = performance.now();
   }
 
-  #take({ readAtMs, settings, firsts, hasMoreFirsts }: Reading, firstsAfter: number | null): void {
-    if (settings !== undefined) {
-      this.#settings = settings?.isServed === true ? settings : null;
-      this.#settingsFreshUntilMs = readAtMs + this.#parts.limits.settingsAgeMs;
-      this.#wakes = settings?.wakes ?? this.#wakes;
-    }
-    if (this.#settings === null) {
-      // Nothing is attempted until it is enabled again, which wakes the lane.
-      this.#firsts.clear();
-      this.#retries.clear();
-      this.#wantsFirsts = this.#wantsRetries = false;
-      return;
-    }
-    // They are to be read from the start since this reading began.
-    if (firstsAfter !== null && firstsAfter !== this.#lastSequence) return;
-    if (firsts.length > 0)
-      this.#firsts.fill(firsts.map((first) => ({ ...first, committedMs: readAtMs - first.ageMs })));
-    if (hasMoreFirsts) this.#wantsFirsts = true;
-  }
-
-  #takeRetries({ readAtMs, retries, mayHaveMoreRetries }: Reading): void {
-    const isDone = (id: string): boolean => this.#busy.has(id) || this.#recordedMeanwhile.has(id);
-    const waiting = retries.filter(({ deliveryId }) => !isDone(deliveryId));
-    const due = waiting.flatMap(({ body, ...retry }) =>
-      body === null ? [] : [{ ...retry, body, committedMs: readAtMs - retry.ageMs }],
-    );
-    this.#retries.fill(due);
-    const later = waiting.find(({ body }) => body === null);
-    if (later === undefined && mayHaveMoreRetries) this.#wantsRetries = true;
-    const laterMs = later === undefined ? null : performance.now() + later.dueInMs;
-    if (this.#recordedMeanwhile.size === 0) this.#nextRetry.set(laterMs);
-    else this.#nextRetry.setEarlier(laterMs);
-  }
-
-  #beginFirst(): void {
-    if (this.#isFirstUnderWay || this.#firsts.length === 0) return;
-    this.#isFirstUnderWay = true;
-    this.#track(this.#attemptFirst(), () => (this.#isFirstUnderWay = false));
-  }
-
-  #beginRetries(): void {
-    const isFull = (): boolean => this.#retriesUnderWay >= this.#parts.limits.retriesAtOnce;
-    while (!isFull() && this.#retriesAsking < this.#retries.length && this.#retryPacer.take()) {
-      this.#retriesUnderWay += 1;
-      this.#retriesAsking += 1;
-      this.#track(this.#attemptRetry(), () => (this.#retriesUnderWay -= 1));
-    }
+  #take(
+    reading: Reading,
+    asked: { readonly wantsSettings: boolean; readonly firstsAfter: number | null; readonly wantsRetries: boolean },
+  ): void {
+    if (asked.wantsSettings) this.#settings.endReading(reading);
+    if (asked.firstsAfter !== null) this.#firsts.endReading(reading, asked.firstsAfter);
+    if (asked.wantsRetries) this.#retries.endReading(reading);
+    if (this.#settings.served !== null) return;
+    // Nothing is attempted until it is enabled again, which wakes the lane.
+    this.#firsts.clear();
+    this.#retries.clear();
   }
 
   #track(attempt: Promise<void>, onEnd: () => void): void {
@@ -292,33 +221,32 @@ export class Lane {
       onEnd();
       underWay.delete(done);
       this.#idleSinceMs = performance.now();
-      this.#advance();
+      this.advance();
     });
     underWay.add(done);
   }
 
   async #attemptFirst(): Promise<void> {
     const permit = await this.#permit();
-    const first = permit === null ? undefined : this.#firsts.shift();
+    const first = permit === null ? undefined : this.#firsts.take();
     if (first === undefined) return permit?.slot.free();
-    this.#lastSequence = first.sequence;
     await this.#make(first, permit as Permit);
   }
 
   async #attemptRetry(): Promise<void> {
-    const permit = await this.#permit().finally(() => (this.#retriesAsking -= 1));
-    const retry = permit === null ? undefined : this.#retries.shift();
+    const permit = await this.#permit().finally(() => this.#retries.endWaiting());
+    const retry = permit === null ? undefined : this.#retries.take();
     if (retry === undefined) return permit?.slot.free();
     await this.#make(retry, permit as Permit);
   }
 
-  /** A place for an attempt, with settings that are fresh when it begins; null when nothing may begin now. */
+  /** A slot for an attempt, with settings that are fresh when it begins; null when nothing may begin now. */
   async #permit(): Promise<Permit | null> {
     for (;;) {
-      const asked = await this.#freshSettings();
-      if (asked === null) return null;
-      const { origin } = asked;
-      const slot = await this.#parts.slots.take({ pace: this.#meter.pace(asked), origin, ownerId: this.ownerId });
+      const known = await this.#freshSettings();
+      if (known === null) return null;
+      const { origin } = known;
+      const slot = await this.#parts.slots.take({ pace: this.#meter.pace(known), origin, ownerId: this.ownerId });
       const settings = await this.#freshSettings();
       const secrets = settings === null || !this.#mayBegin() ? null : this.#secretsOf(settings);
       if (settings !== null && secrets !== null && settings.origin === origin) return { slot, settings, secrets };
@@ -329,35 +257,30 @@ export class Lane {
 
   /** Null when the endpoint is not served, or when its settings cannot be read now. */
   #freshSettings(): Promise<EndpointSettings | null> | EndpointSettings | null {
-    const isKnown = this.#reading === null && !this.#wantsSettings && this.#areSettingsFresh();
-    return isKnown ? this.#settings : this.#readSettings();
+    const isKnown = this.#reading === null && this.#settings.isFresh;
+    return isKnown ? this.#settings.served : this.#readSettings();
   }
 
   async #readSettings(): Promise<EndpointSettings | null> {
-    // A reading that is under way may have begun before what is wanted of it.
+    // A reading in progress may have begun before the change that makes a reading necessary.
     await this.#reading;
-    if (!this.#areSettingsFresh() || this.#wantsSettings) await this.#read();
-    return this.#isOpen && this.#areSettingsFresh() ? this.#settings : null;
-  }
-
-  #areSettingsFresh(forMs = 0): boolean {
-    return performance.now() + forMs <= this.#settingsFreshUntilMs;
+    if (!this.#settings.isFresh) await this.#read();
+    return this.#mode !== 'closed' && this.#settings.isYoung() ? this.#settings.served : null;
   }
 
   #secretsOf(settings: EndpointSettings): readonly Buffer[] | null {
     try {
-      return this.#secrets.of(settings);
+      return this.#settings.secretsOf(settings);
     } catch (err) {
       const { endpointId } = this;
       this.#parts.log.error({ err, endpointId }, 'deliveries wait: their signing secret cannot be read');
-      this.#pause(SEALED_MS);
+      this.#pause(this.#parts.limits.sealedMs);
       return null;
     }
   }
 
   async #make(delivery: Due, permit: Permit): Promise<void> {
-    this.#busy.add(delivery.deliveryId);
-    if (delivery.attemptCount === 0) this.#firstsUnrecorded += 1;
+    this.#retries.attempted(delivery.deliveryId);
     const lease = { token: this.token, isRecovering: performance.now() < this.#recoversUntilMs };
     const outcome = await makeAttempt(this.#parts, delivery, permit, lease);
     if (outcome === null) return this.#recorded(delivery, 'refused', null);
@@ -368,32 +291,27 @@ export class Lane {
     if (isEndpointGone) this.#goneUnrecorded += 1;
     this.#parts.recorder.add(this.ownerId, outcome, (recording) => {
       if (isEndpointGone) this.#goneUnrecorded -= 1;
+      assert(this.#goneUnrecorded >= 0);
       const nextMs = nextDelayMs === null ? null : settledMs + nextDelayMs;
       // Of an endpoint that is gone, everything is read again.
       this.#recorded(delivery, isEndpointGone && recording === 'recorded' ? 'ignored' : recording, nextMs);
     });
   }
 
-  /** A delivery behind the last sequence is still due for its first attempt, so they are read from the start. */
-  #repeatFirsts(): void {
-    this.#firsts.clear();
-    this.#lastSequence = 0;
-    this.#wantsFirsts = true;
-    if (this.#isOpen) this.#pause(REFUSED_MS);
-  }
-
   /** Everything is read again, except after `recorded`, which changed nothing that is not known here. */
   #recorded({ deliveryId, attemptCount }: Due, recording: Recording, nextMs: number | null): void {
-    if (attemptCount === 0) this.#firstsUnrecorded -= 1;
-    if (recording === 'refused') this.#repeatFirsts();
-    this.#busy.delete(deliveryId);
-    if (this.#reading !== null) this.#recordedMeanwhile.add(deliveryId);
+    if (attemptCount === 0) this.#firsts.recorded();
+    this.#retries.recorded(deliveryId);
     this.#idleSinceMs = performance.now();
-    if (!this.#isOpen) return;
+    if (recording === 'refused') {
+      if (attemptCount === 0) this.#firsts.restart();
+      this.#pause(this.#parts.limits.refusedMs);
+    }
+    if (this.#mode === 'closed') return;
     if (recording !== 'recorded') return this.readAll();
-    // Of a retry, one more attempt may have been asked for meanwhile.
-    if (attemptCount > 0) this.#wantsRetries = true;
-    this.#nextRetry.setEarlier(nextMs);
-    this.#advance();
+    // Of a retry, one more attempt may have been requested meanwhile.
+    if (attemptCount > 0) this.#retries.changed();
+    this.#retries.dueAt(nextMs);
+    this.advance();
   }
 }

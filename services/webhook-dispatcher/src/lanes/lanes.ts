@@ -104,6 +104,7 @@ class LeasedLanes implements LaneGauges {
   /** How many of them each owner has. */
   readonly #lanesOf = new Map<string, number>();
   readonly #parts: LaneParts;
+  readonly #recorder: Recorder;
   readonly #stopping = new AbortController();
   readonly #drained = new AbortController();
   #renewing: Promise<void> | null = null;
@@ -118,7 +119,7 @@ class LeasedLanes implements LaneGauges {
     this.#options = options;
     this.#limits = limits;
     const { pool, send, keys, schedule, metrics, log } = options;
-    const recorder = new Recorder({
+    const recorder = (this.#recorder = new Recorder({
       write: (outcomes) => recordOutcomes(pool, outcomes, options.disableRule),
       onWritten: (recorded) => this.#written(recorded),
       onRoom: (ownerIds) => this.#each((lane) => ownerIds.has(lane.ownerId) && lane.advance()),
@@ -127,7 +128,7 @@ class LeasedLanes implements LaneGauges {
       gatherMs: limits.outcomesGatherMs,
       retryMs: limits.outcomeRetryMs,
       log,
-    });
+    }));
     const held = { characters: 0 };
     const reader = new LaneReader(pool, held);
     const slots = new Slots(limits);
@@ -183,7 +184,7 @@ class LeasedLanes implements LaneGauges {
   }
 
   unrecordedOutcomes(): number {
-    return this.#parts.recorder.depth;
+    return this.#recorder.depth;
   }
 
   stop(): void {
@@ -203,10 +204,10 @@ class LeasedLanes implements LaneGauges {
   /** What is under way is settled and recorded, then the lanes go back. */
   async drain(): Promise<void> {
     const { attemptMs, drainSlackMs } = this.#limits;
-    const { underWay, recorder, log } = this.#parts;
+    const { underWay, log } = this.#parts;
     const late = sleep(attemptMs + drainSlackMs / 2, undefined, { ref: false });
     await Promise.race([Promise.allSettled(underWay), late]);
-    await recorder.finish(drainSlackMs);
+    await this.#recorder.finish(drainSlackMs);
     await this.#release([...this.#lanes.values()]).catch((err: unknown) => {
       log.warn({ err }, 'lanes could not be given back; other replicas take them when the lease ends');
     });

@@ -1,0 +1,89 @@
+import type { SecretKeys } from '@wts/service-kit/sealing';
+import type { EndpointSettings } from '../store/lanes.ts';
+import { ReadMode } from './read-mode.ts';
+import type { Reading } from './reader.ts';
+import { SigningSecrets } from './signing-secrets.ts';
+
+interface FreshSettingsOptions {
+  readonly keys: SecretKeys;
+  /** Settings are fresh for so long after they were read. */
+  readonly ageMs: number;
+  readonly wakes: string;
+}
+
+/** The settings of the endpoint of a lane: an attempt begins with settings that were read a moment ago. */
+export class FreshSettings {
+  readonly #ageMs: number;
+  readonly #secrets: SigningSecrets;
+  readonly #read = new ReadMode();
+  #settings: EndpointSettings | null = null;
+  #freshUntilMs = Number.NEGATIVE_INFINITY;
+  #wakes: string;
+
+  constructor({ keys, ageMs, wakes }: FreshSettingsOptions) {
+    this.#secrets = new SigningSecrets(keys);
+    this.#ageMs = ageMs;
+    this.#wakes = wakes;
+  }
+
+  /** Null while the endpoint is not served. */
+  get served(): EndpointSettings | null {
+    return this.#settings;
+  }
+
+  /** How often the lane was woken, as of the newest reading. */
+  get wakes(): string {
+    return this.#wakes;
+  }
+
+  get isIdle(): boolean {
+    return this.#read.isRead;
+  }
+
+  get isUnread(): boolean {
+    return this.#read.isUnread;
+  }
+
+  /** Whether an attempt may begin with them. */
+  get isFresh(): boolean {
+    return this.#read.isRead && this.isYoung();
+  }
+
+  isYoung(forMs = 0): boolean {
+    return performance.now() + forMs <= this.#freshUntilMs;
+  }
+
+  /** With new first attempts of a served endpoint, settings are read only before they are too old. */
+  get needsReading(): boolean {
+    return !this.#read.isRead || this.#settings === null || !this.isYoung(this.#ageMs / 2);
+  }
+
+  /** Whether that is more often than the newest reading has it. */
+  isWokenSince(wakes: string): boolean {
+    return BigInt(wakes) > BigInt(this.#wakes);
+  }
+
+  changed(): void {
+    this.#read.changed();
+  }
+
+  beginReading(): void {
+    this.#read.begin();
+  }
+
+  endReading({ readAtMs, settings }: Reading): void {
+    this.#read.end();
+    this.#settings = settings?.isServed === true ? settings : null;
+    this.#freshUntilMs = readAtMs + this.#ageMs;
+    this.#wakes = settings?.wakes ?? this.#wakes;
+  }
+
+  failReading(): void {
+    this.#read.fail();
+  }
+
+  /** Throws when one cannot be unsealed, or when there is none. */
+  secretsOf(settings: EndpointSettings): readonly Buffer[] {
+    return this.#secrets.of(settings);
+  }
+}

@@ -1,0 +1,47 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { LaneModel, type Ending } from './lane-model.ts';
+
+type Step =
+  | readonly ['enqueue', count: number, isWoken: boolean]
+  | readonly ['proceed', which: number, ending: Ending]
+  | readonly ['pass', ms: number]
+  | readonly ['poll']
+  | readonly ['stop']
+  | readonly ['setServed', isServed: boolean]
+  | readonly ['retry', which: number]
+  | readonly ['takeOver', isSuspended: boolean];
+
+const ending = fc.constantFrom<Ending>('success', 'success', 'failure', 'failure', 'gone', 'refused');
+const step = fc.oneof(
+  { weight: 3, arbitrary: fc.tuple(fc.constant('enqueue'), fc.integer({ min: 1, max: 4 }), fc.boolean()) },
+  { weight: 12, arbitrary: fc.tuple(fc.constant('proceed'), fc.nat(20), ending) },
+  { weight: 4, arbitrary: fc.tuple(fc.constant('pass'), fc.integer({ min: 1, max: 25 })) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant('poll')) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('stop')) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('setServed'), fc.boolean()) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant('retry'), fc.nat(5)) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('takeOver'), fc.boolean()) },
+) as fc.Arbitrary<Step>;
+
+function take(model: LaneModel, [event, ...details]: Step): void {
+  Reflect.apply(model[event], model, details);
+}
+
+describe('a lane, whatever happens in whatever order', function () {
+  this.timeout(60_000);
+
+  it('keeps the order, doubles no attempt, forgets nothing and begins nothing without a lease [webhooks.order.commit]', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 150, size: 'max' }), async (steps) => {
+        using model = new LaneModel();
+        for (const one of steps) {
+          take(model, one);
+          await turn();
+        }
+        await model.settle();
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
