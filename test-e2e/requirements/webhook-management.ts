@@ -34,14 +34,14 @@ export const webhookManagement: readonly Rule[] = [
     id: 'webhooks.manage.who',
     source: 'Specification 4.3',
     text: 'Management needs scope `admin` and a caller who is owner or admin of the workspace.',
-    home: 'services/webhook-dispatcher/src/commands/require-endpoint.ts',
+    home: 'services/webhook-dispatcher/src/queries/require-endpoint.ts',
     status: 'kept',
   },
   {
     id: 'webhooks.manage.not-found',
     source: 'Specification 7',
     text: 'An endpoint that does not exist is 404 on every operation that names it.',
-    home: 'services/webhook-dispatcher/src/commands/require-endpoint.ts',
+    home: 'services/webhook-dispatcher/src/queries/require-endpoint.ts',
     status: 'kept',
   },
   {

@@ -16,10 +16,10 @@ export interface Announcement {
 /** So that no message is larger than a broker takes. */
 const IDS_MAX = 1_000;
 
-export function announce(nats: Pick<Nats, 'connection'>, news: Partial<Announcement>): void {
+export function announce(nats: Pick<Nats, 'connection'>, announcement: Partial<Announcement>): void {
   const connection = nats.connection();
   if (connection === null) return;
-  const { endpointIds = [], workspaceIds = [] } = news;
+  const { endpointIds = [], workspaceIds = [] } = announcement;
   const { length } = endpointIds.length > workspaceIds.length ? endpointIds : workspaceIds;
   for (let from = 0; from < length; from += IDS_MAX) {
     const part = {

@@ -18,7 +18,7 @@ export interface Context {
   readonly refusalOfUrl: (url: string) => Promise<string | null>;
   /** Makes all replicas read the settings of these endpoints anew, and look for work of theirs. */
   readonly announce: (endpointIds: readonly string[]) => void;
-  /** Makes the replica that follows the log know that the workspace has a new endpoint, or one that is enabled again. */
+  /** Announces to the replica that follows the log that the workspace has a new endpoint, or one that is enabled again. */
   readonly follow: (workspaceId: string) => void;
   /** Queues an `endpoint.test` event behind what the endpoint waits for already. */
   readonly enqueueTest: (endpointId: string, event: StoredEvent) => Promise<TestResult>;

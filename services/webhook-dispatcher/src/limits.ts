@@ -43,7 +43,7 @@ export const DISPATCH = {
   outcomesAtOnce: 500,
   outcomesGatherMs: 5,
   outcomeRetryMs: 250,
-  /** Attempts of a process at once: of endpoints known to be quick, known to be slow, and not known at all. */
+  /** Attempts of a process at once: of quick endpoints, of slow ones, and of those of unknown pace. */
   quickSlots: 512,
   slowSlots: 128,
   unknownSlots: 64,

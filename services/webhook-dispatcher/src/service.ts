@@ -53,7 +53,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     stack.use(maintainTables(kit, { pool, databaseUrl, logger: log }));
     const network = networkOf(kit, config);
     const lanes = openAttempts(kit, config, { pool, nats, network });
-    const { wake, change } = lanes ?? elsewhere(nats);
+    const { wake, change } = lanes ?? announceOnly(nats);
     const enqueue = stack.use(
       openEnqueue(kit, { pool, databaseUrl, nats, onEnqueued: wake, metrics: enqueueMetrics(metrics), logger: log }),
     );
@@ -100,9 +100,9 @@ function networkOf({ metrics: registry }: ServiceContext, config: Config): Netwo
 type NetworkOptions = ConnectOptions & { readonly metrics: ReturnType<typeof attemptMetrics> };
 
 /** Other replicas may have a key, and attempt what this one cannot. */
-function elsewhere(nats: Nats): Pick<Lanes, 'wake' | 'change'> {
-  const both = (endpointIds: readonly string[]): void => announce(nats, { endpointIds });
-  return { wake: both, change: both };
+function announceOnly(nats: Nats): Pick<Lanes, 'wake' | 'change'> {
+  const announceEndpoints = (endpointIds: readonly string[]): void => announce(nats, { endpointIds });
+  return { wake: announceEndpoints, change: announceEndpoints };
 }
 
 /** Null without a key: then no secret can be read, and no attempt can be signed. */

@@ -9,7 +9,7 @@ import { parseRetrySchedule } from '../src/domain/schedule.ts';
 import { makeSecret } from '../src/domain/secrets.ts';
 import { Lane, type LaneParts, type ReplicaLease } from '../src/lanes/lane.ts';
 import { laneMetrics } from '../src/lanes/metrics.ts';
-import { RETRIES_READ, type Ask, type Reading } from '../src/lanes/reader.ts';
+import { RETRIES_READ, type ReadRequest, type Reading } from '../src/lanes/reader.ts';
 import type { Recording, SettledOutcome } from '../src/lanes/recorder.ts';
 import { Slots } from '../src/lanes/slots.ts';
 import { DISPATCH } from '../src/limits.ts';
@@ -202,7 +202,7 @@ export class LaneModel {
   }
 
   /** First the statement, then its answer. */
-  #read(ask: Ask): Promise<Reading> {
+  #read(ask: ReadRequest): Promise<Reading> {
     return new Promise((resolve, reject) => {
       this.pending.push((ending) => {
         if (ending === 'refused') return reject(new Error('PostgreSQL is away'));
@@ -212,7 +212,7 @@ export class LaneModel {
     });
   }
 
-  #readingOf({ wantsSettings, firstsAfter, wantsRetries }: Ask): Reading {
+  #readingOf({ wantsSettings, firstsAfter, wantsRetries }: ReadRequest): Reading {
     const readAtMs = performance.now();
     const isRead = !wantsSettings || this.#isServed;
     const pending = this.rows.filter(({ status }) => status === 'pending' && isRead);

@@ -7,9 +7,9 @@ interface UrlRules {
 }
 
 /**
- * Judges the URL of an endpoint when it is written: by its form, and by the addresses its name has now. Returns a
+ * Checks the URL of an endpoint when it is written: its form, and the addresses that its name has now. Returns a
  * sentence that names the fault, or null. A name that does not resolve is accepted: it may be created later, and
- * every connection is judged again when it is made.
+ * every connection is checked again when it is made.
  *
  * Keeps webhooks.create.url-https and webhooks.create.url-public.
  */

@@ -20,7 +20,7 @@ const ANSWER_BYTES_MAX = 262_144;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Leaves interim answers (1xx) out of what undici reads from a socket. A server may send them without having been asked
+ * Leaves interim answers (1xx) out of what undici reads from a socket. A server may send them unasked
  * (RFC 9110, 15.2), but undici closes the connection at `100 Continue`. `101` is left in: the protocol does not change here,
  * so undici refuses it. Ends a socket whose answer has another version, or far more bytes than an answer. A socket carries
  * one request at a time, and its answer can begin only after the request is written.
@@ -37,7 +37,7 @@ export function leaveOutInterimAnswers<S extends Socket>(socket: S): S {
     return null;
   };
 
-  /** What undici is to read of `held`; null while that is not known. */
+  /** What undici is to read of `held`; null while that is undecided. */
   const rest = (): Buffer | null => {
     for (;;) {
       held = withoutEmptyLines(held);

@@ -6,7 +6,7 @@ import { testEvent } from '../domain/event.ts';
 import { timeOf } from '../domain/time.ts';
 import type { TestResult } from '../store/enqueue.ts';
 import { requireDelivery } from '../queries/read-deliveries.ts';
-import { endpointDisabled, requireEnabledEndpoint } from './require-endpoint.ts';
+import { endpointDisabled, requireEnabledEndpoint } from '../queries/require-endpoint.ts';
 
 const TESTS_RETRY_SECONDS = 5;
 

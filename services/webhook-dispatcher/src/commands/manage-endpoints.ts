@@ -5,7 +5,7 @@ import { newIds, type EffectSource } from '@wts/service-kit/routes';
 import type { Context } from '../context.ts';
 import { sealSecret, type SecretKeys } from '@wts/service-kit/sealing';
 import { makeSecret, secretText } from '../domain/secrets.ts';
-import { requireEndpoint } from './require-endpoint.ts';
+import { requireEndpoint } from '../queries/require-endpoint.ts';
 
 interface EndpointWithSecret {
   readonly endpoint: WebhookEndpoint;

@@ -24,7 +24,7 @@ export interface AttemptResult {
   readonly error: AttemptError | null;
   /** The beginning of the answer's body, at most 1 KiB of valid text. */
   readonly snippet: string | null;
-  /** What the consumer asked for with `Retry-After`; null when it did not, or not understandably. */
+  /** Of `Retry-After`; null without a valid one. */
   readonly retryAfterMs: number | null;
 }
 

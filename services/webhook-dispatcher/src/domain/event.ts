@@ -6,7 +6,7 @@ import { findModel } from '@wts/models';
  * From an entry of the log to the event that endpoints get for it.
  *
  * Only entries of the workspace's own group count: what is inside a private project has the group of that project, so it
- * reaches no endpoint, and a record that moves into one leaves the workspace as the log says it, with a DELETE.
+ * reaches no endpoint, and a record that moves into one leaves the workspace with a DELETE, as in the log.
  *
  * Keeps events.filter.private-projects, events.body.fields, events.body.same-id, events.body.sync-action-id,
  * events.body.object, events.body.changes, events.body.dates and which change is which event: events.task.created,

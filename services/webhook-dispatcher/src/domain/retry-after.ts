@@ -1,9 +1,9 @@
-/** More than any step of the schedule is not asked for in earnest. */
+/** Longer than any step of the schedule. */
 const MOST_MS = 24 * 3_600_000;
 /** RFC 9110, 5.6.7: the one form of a date that senders may write. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** The milliseconds a `Retry-After` asks for, at most a day; null when it is absent, in the past or not understandable. */
+/** The milliseconds in a `Retry-After`, at most a day; null when it is absent, in the past or not understandable. */
 export function parseRetryAfter(value: string | readonly string[] | undefined, nowMs: number): number | null {
   if (typeof value !== 'string') return null;
   const text = value.trim();

@@ -11,7 +11,7 @@ const STEPS = 7;
 /** Steps up to this are kept exactly; longer ones get jitter, so that the retries of an outage do not come all at once. */
 const EXACT_MS_MAX = 5_000;
 const JITTER_SHARE_MAX = 0.1;
-/** A consumer may ask for more time with `Retry-After`, up to this many times the step. */
+/** A consumer may lengthen a step with `Retry-After`, up to this many times the step. */
 const LONGER_MAX = 2;
 
 const DURATION = /^(\d{1,9})(ms|s|m|h)$/;
@@ -34,9 +34,9 @@ export function parseRetrySchedule(text: string): RetrySchedule {
 }
 
 interface FailedAttempt {
-  /** Of the schedule, this one included; attempts that were asked for by hand do not count. */
+  /** Of the schedule, this one included; attempts that were requested by hand do not count. */
   readonly scheduledAttempts: number;
-  /** What the consumer asked for. */
+  /** Of `Retry-After`. */
   readonly retryAfterMs: number | null;
 }
 

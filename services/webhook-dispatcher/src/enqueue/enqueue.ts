@@ -17,8 +17,8 @@ import { Steps } from './steps.ts';
  * was lost, a replica that was suspended and continues beside its successor) the next step is the same: read the cursor and
  * the entries behind it. One replica does it at a time, the holder of a lease; the lease saves work and does not keep the order.
  *
- * Which workspaces have new entries is known from a message of sync after each commit, which names them and carries no entry;
- * whatever that did not bring is found by a look at all cursors. So what happens in workspaces without endpoints is not read.
+ * A message of sync after each commit names the workspaces with new entries and carries no entry;
+ * what no message named is found by reading all cursors. So what happens in workspaces without endpoints is not read.
  *
  * Keeps events.source.every-client, events.source.never-skipped and, up to the lanes, webhooks.order.commit.
  */
@@ -47,7 +47,7 @@ const LEASE_RETRY_MS = 500;
 /** How late a change may be seen that no message brings. A look takes a twentieth of the time at most. */
 const POLL_MS = 250;
 const POLL_SHARE = 20;
-/** What is known of workspaces is read anew: owners change, endpoints go. */
+/** Workspaces and their owners are read again after this: owners change, endpoints are deleted. */
 const KNOWN_MS = 60_000;
 
 export function openEnqueue(context: BackgroundContext, options: EnqueueOptions): Enqueue {

@@ -31,8 +31,8 @@ const REASON_MAX = 500;
 /**
  * Turns the entries of workspaces into deliveries, step by step: at once when idle, and together what gathered meanwhile.
  * Workspaces wait by their owner; the owners in a step have equal parts of its deliveries, so an owner with a backlog waits
- * behind that alone. A step reads cursors and entries together and moves each cursor from where it was read, so nothing has
- * to be known of the step before. Keeps webhooks.fairness.neighbors.
+ * behind that alone. A step reads cursors and entries together and moves each cursor from where it was read, so no step
+ * depends on the one before. Keeps webhooks.fairness.neighbors.
  */
 export class Steps {
   readonly #options: StepsOptions;

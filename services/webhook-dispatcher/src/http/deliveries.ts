@@ -8,7 +8,7 @@ import type { ListedDelivery } from '../store/deliveries.ts';
 import { sendDeliveries } from './send-deliveries.ts';
 import type { ShareByPerson } from './share-by-person.ts';
 
-/** Deliveries of an endpoint, their attempts, and the operations that ask for more attempts. */
+/** Deliveries of an endpoint, their attempts, and the operations that request more attempts. */
 export function mountDeliveries(router: IRouter, context: Context, { run, mount }: ShareByPerson): void {
   mountStream(router, webhookApi.listDeliveries, async ({ principal, params, query, res, signal }) => {
     const { userId } = principal;

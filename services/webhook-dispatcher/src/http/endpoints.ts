@@ -1,7 +1,7 @@
 import { webhookApi } from '@wts/contracts';
 import type { IRouter } from 'express';
 import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from '../commands/manage-endpoints.ts';
-import { requireEndpoint } from '../commands/require-endpoint.ts';
+import { requireEndpoint } from '../queries/require-endpoint.ts';
 import type { Context } from '../context.ts';
 import type { ShareByPerson } from './share-by-person.ts';
 

@@ -58,7 +58,7 @@ export interface LanesOptions {
 export interface Lanes extends AsyncDisposable {
   /** These endpoints have new deliveries. */
   wake(endpointIds: readonly string[]): void;
-  /** Settings of these endpoints changed, or attempts were asked for. */
+  /** Settings of these endpoints changed, or attempts were requested. */
   change(endpointIds: readonly string[]): void;
   /** Another replica announced that one of both is so. */
   announced(endpointIds: readonly string[]): void;
@@ -295,8 +295,8 @@ class LeasedLanes implements LaneGauges {
       } catch (err) {
         log.debug({ err }, 'lanes could not be claimed; the next check for due lanes finds them');
       }
-      const elsewhere = endpointIds.filter((endpointId) => !this.#lanes.has(endpointId));
-      if (elsewhere.length > 0) announce?.(elsewhere);
+      const notHeld = endpointIds.filter((endpointId) => !this.#lanes.has(endpointId));
+      if (notHeld.length > 0) announce?.(notHeld);
     }
     // In the same turn as the last check, because a lane that is woken in between would wait for the next poll.
     this.#claiming = null;

@@ -36,7 +36,7 @@ interface Lease {
   readonly isRecovering: boolean;
 }
 
-/** Makes one attempt of a delivery and gives its place back. Null when the attempt could not begin. */
+/** Makes one attempt of a delivery and gives its slot back. Null when the attempt could not begin. */
 export async function makeAttempt(
   parts: AttemptParts,
   delivery: Due,

@@ -43,7 +43,7 @@ export function laneMetrics(registry: Registry): LaneMetrics {
 
 export function watchLanes(registry: Registry, gauges: LaneGauges): void {
   const { gauge } = makers(registry);
-  gauge('wts_webhooks_attempts_in_flight', 'Attempts under way, by the places they hold.', ['pace'], () =>
+  gauge('wts_webhooks_attempts_in_flight', 'Attempts under way, by the slots they hold.', ['pace'], () =>
     Object.entries(gauges.inFlight()),
   );
   gauge('wts_webhooks_lanes', 'Lanes that this replica leases; slow is counted in active.', ['state'], () =>

@@ -6,7 +6,7 @@ type PaceLimits = Pick<DispatchLimits, 'slowMs' | 'durationsKept' | 'hangingMs' 
 
 /**
  * How quick an endpoint is, by how long its last attempts took, whatever became of them. One attempt that hangs is enough to
- * be slow for a while, because one in ten would otherwise hold a place of the quick ones again and again.
+ * be slow for a while, because one in ten would otherwise hold a slot of the quick ones again and again.
  */
 export class PaceMeter {
   readonly #limits: PaceLimits;

@@ -5,11 +5,11 @@ import type { Held } from './due-queue.ts';
 import type { DueDelivery, EndpointSettings, WaitingRetry } from '../store/lanes.ts';
 import { readFirsts, readRetries, readSettings } from '../store/lanes.ts';
 
-export interface Ask {
+export interface ReadRequest {
   readonly endpointId: string;
   /** Of its workspace. */
   readonly ownerId: string;
-  /** False only for an endpoint that is known to be served. */
+  /** False only when the lane has fresh settings of a served endpoint. */
   readonly wantsSettings: boolean;
   /** First attempts behind this sequence; null for none. */
   readonly firstsAfter: number | null;
@@ -19,16 +19,16 @@ export interface Ask {
 export interface Reading {
   /** On the monotonic clock, before the statement: nothing in it is older. */
   readonly readAtMs: number;
-  /** Undefined when they were not asked for, null when the endpoint was deleted. */
+  /** Undefined when they were not requested, null when the endpoint was deleted. */
   readonly settings: EndpointSettings | null | undefined;
   readonly firsts: readonly DueDelivery[];
   readonly hasMoreFirsts: boolean;
   readonly retries: readonly WaitingRetry[];
-  /** True when nothing is known of the retries behind the last one. */
+  /** True when there may be retries behind the last one. */
   readonly mayHaveMoreRetries: boolean;
 }
 
-interface Asked extends Ask {
+interface WaitingRequest extends ReadRequest {
   readonly resolve: (reading: Reading) => void;
   readonly reject: (reason: Error) => void;
 }
@@ -43,7 +43,7 @@ export const RETRIES_READ = 8;
 export class LaneReader {
   readonly #pool: Pool;
   readonly #held: Held;
-  readonly #asked = new FairQueue<Asked>();
+  readonly #waiting = new FairQueue<WaitingRequest>();
   #isReading = false;
 
   constructor(pool: Pool, held: Held) {
@@ -51,9 +51,9 @@ export class LaneReader {
     this.#held = held;
   }
 
-  async read(ask: Ask): Promise<Reading> {
+  async read(request: ReadRequest): Promise<Reading> {
     return new Promise<Reading>((resolve, reject) => {
-      this.#asked.push(ask.ownerId, { ...ask, resolve, reject });
+      this.#waiting.push(request.ownerId, { ...request, resolve, reject });
       if (!this.#isReading) void this.#readAll();
     });
   }
@@ -62,7 +62,7 @@ export class LaneReader {
     this.#isReading = true;
     // Lanes that were woken together are read together.
     await Promise.resolve();
-    while (this.#asked.size > 0) {
+    while (this.#waiting.size > 0) {
       const batch = this.#next();
       try {
         const readings = await this.#readBatch(batch);
@@ -74,16 +74,16 @@ export class LaneReader {
     this.#isReading = false;
   }
 
-  #next(): Asked[] {
-    const batch: Asked[] = [];
-    for (let next = this.#asked.shift(); next !== undefined; next = this.#asked.shift()) {
+  #next(): WaitingRequest[] {
+    const batch: WaitingRequest[] = [];
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       batch.push(next.item);
       if (batch.length >= DISPATCH.readLanes) break;
     }
     return batch;
   }
 
-  async #readBatch(batch: readonly Ask[]): Promise<Reading[]> {
+  async #readBatch(batch: readonly ReadRequest[]): Promise<Reading[]> {
     const client = await this.#pool.connect();
     let failure: Error | undefined;
     try {
@@ -100,21 +100,21 @@ export class LaneReader {
 }
 
 /** The settings first, so that everything that `wakes` counts is in what is read after it. */
-async function readLanes(client: PoolClient, batch: readonly Ask[], rows: number): Promise<Reading[]> {
+async function readLanes(client: PoolClient, batch: readonly ReadRequest[], rows: number): Promise<Reading[]> {
   const readAtMs = performance.now();
-  const settingsAsked = batch.flatMap(({ endpointId, wantsSettings }) => (wantsSettings ? [endpointId] : []));
-  const all = settingsAsked.length === 0 ? [] : await readSettings(client, settingsAsked);
+  const settingsOf = batch.flatMap(({ endpointId, wantsSettings }) => (wantsSettings ? [endpointId] : []));
+  const all = settingsOf.length === 0 ? [] : await readSettings(client, settingsOf);
   const settings = new Map(all.map((one) => [one.endpointId, one]));
   const served = batch.filter(
     ({ endpointId, wantsSettings }) => !wantsSettings || settings.get(endpointId)?.isServed === true,
   );
-  const firstsAsked = served.flatMap(({ endpointId, firstsAfter }) =>
+  const firstsRequested = served.flatMap(({ endpointId, firstsAfter }) =>
     firstsAfter === null ? [] : [{ endpointId, afterSequence: firstsAfter }],
   );
-  const retriesAsked = served.flatMap(({ endpointId, wantsRetries }) => (wantsRetries ? [endpointId] : []));
+  const retriesRequested = served.flatMap(({ endpointId, wantsRetries }) => (wantsRetries ? [endpointId] : []));
   const bytes = Math.min(DISPATCH.windowBytes, Math.ceil(DISPATCH.readBytes / batch.length));
-  const firsts = firstsAsked.length === 0 ? [] : await readFirsts(client, firstsAsked, { rows, bytes });
-  const retries = retriesAsked.length === 0 ? [] : await readRetries(client, retriesAsked, RETRIES_READ);
+  const firsts = firstsRequested.length === 0 ? [] : await readFirsts(client, firstsRequested, { rows, bytes });
+  const retries = retriesRequested.length === 0 ? [] : await readRetries(client, retriesRequested, RETRIES_READ);
   const firstsOf = Map.groupBy(firsts, ({ endpointId }) => endpointId);
   const retriesOf = Map.groupBy(retries, ({ endpointId }) => endpointId);
   return batch.map(({ endpointId, wantsSettings }) => {

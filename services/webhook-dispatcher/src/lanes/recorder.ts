@@ -19,7 +19,7 @@ export type Recording = 'recorded' | 'ignored' | 'refused';
 
 interface Waiting {
   outcome: SettledOutcome;
-  /** True when `outcome` is not all that is known, because PostgreSQL refused the whole of it. */
+  /** True when `outcome` is only a part, because PostgreSQL refused the whole of it. */
   isReduced: boolean;
   readonly onRecorded: (recording: Recording) => void;
   isDone: boolean;

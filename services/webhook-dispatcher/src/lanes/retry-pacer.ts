@@ -10,7 +10,7 @@ export class RetryPacer {
     this.#onTurn = onTurn;
   }
 
-  /** True when a retry may begin now. Else `onTurn` is called at that time, by one timer however often this is asked. */
+  /** True when a retry may begin now. Else `onTurn` is called at that time, by one timer however often this is called. */
   take(): boolean {
     const waitMs = this.#notBeforeMs - performance.now();
     if (waitMs <= 0) {

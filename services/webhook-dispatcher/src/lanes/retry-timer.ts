@@ -34,7 +34,7 @@ export class RetryTimer {
     ).unref();
   }
 
-  /** What is known before stays when it comes earlier. */
+  /** A time that was set before stays when it is earlier. */
   setEarlier(dueMs: number | null): void {
     if (dueMs !== null && dueMs < (this.#dueMs ?? Number.POSITIVE_INFINITY)) this.set(dueMs);
   }

@@ -21,7 +21,7 @@ async function taken(slot: Promise<Slot>): Promise<Slot | null> {
   return Promise.race([slot, sleep(2).then(() => null)]);
 }
 
-describe('the places for attempts', () => {
+describe('the slots for attempts', () => {
   it('of slow endpoints are their own: however many hang, a quick one begins at once [webhooks.fairness.neighbors]', async () => {
     const slots = new Slots(LIMITS);
     const hanging = Array.from({ length: 50 }, () => slots.take(asked('slow')));
@@ -80,7 +80,7 @@ describe('the places for attempts', () => {
     const hanging = Array.from({ length: 100 }, async () => (await slots.take(asked('unknown', origin, 'a'))).begin());
     assert.ok((await taken(slots.take(asked('quick', origin, 'b')))) !== null);
     assert.ok((await taken(slots.take(asked('unknown', origin, 'b')))) !== null);
-    // A hundred attempts that hang give their places of the origin back one after the other.
+    // A hundred attempts that hang give their slots of the origin back one after the other.
     await Promise.all(hanging);
     assert.equal(slots.taken.slow + slots.taken.unknown, 101);
   });

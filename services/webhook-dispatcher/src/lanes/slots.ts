@@ -4,10 +4,11 @@ import { DISPATCH } from '../limits.ts';
 /*
  * How many attempts run at once, and of whom. Keeps webhooks.fairness.neighbors.
  *
- * An attempt that hangs holds its place for ten seconds, so a few hundred endpoints that hang would hold every place there
- * is. So endpoints that are known to be slow share places of their own, and an attempt that turns out to be slow gives its
- * places back after a second, except that among all attempts: what hangs never holds a place that a quick endpoint waits for
- * any longer than that. An endpoint that is not known yet, because it never succeeded or failed last, waits among its like.
+ * An attempt that hangs holds its slot for ten seconds, so a few hundred endpoints that hang would hold every slot there
+ * is. So endpoints that are known to be slow share slots of their own, and an attempt that turns out to be slow gives its
+ * slots back after a second, except that among all attempts: what hangs never holds a slot that a quick endpoint waits for
+ * any longer than that. An endpoint of unknown pace, because it never succeeded or failed last, shares
+ * slots with others of unknown pace.
  * Everywhere the owners of workspaces take turns, and none takes all.
  */
 
@@ -37,8 +38,8 @@ export interface Slot {
   readonly free: () => void;
 }
 
-/** Places, given out to owners in turn, and to the attempts of one owner in the order in which they were asked for. */
-class Places {
+/** Slots, given out to owners in turn, and to the attempts of one owner in the order of their requests. */
+class SlotPool {
   readonly #max: number;
   readonly #waiting = new FairQueue<() => void>();
   readonly #takenBy = new Map<string, number>();
@@ -56,7 +57,7 @@ class Places {
     return this.#taken === 0 && this.#waiting.size === 0;
   }
 
-  /** Undefined when a place was free, so that no promise is made for it. */
+  /** Undefined when a slot was free, so that no promise is made for it. */
   take(ownerId: string): Promise<void> | undefined {
     if (this.#waiting.of(ownerId).size > 0 || !this.#mayTake(ownerId))
       return new Promise<void>((resolve) => this.#waiting.push(ownerId, resolve));
@@ -86,68 +87,68 @@ class Places {
   }
 }
 
-/** As many places for each key; nothing is kept of a key without attempts, because the number of hosts has no bound. */
-class KeyedPlaces {
+/** As many slots for each key; nothing is kept of a key without attempts, because the number of hosts has no bound. */
+class KeyedSlotPools {
   readonly #max: number;
-  readonly #places = new Map<string, Places>();
+  readonly #pools = new Map<string, SlotPool>();
 
   constructor(max: number) {
     this.#max = max;
   }
 
   get size(): number {
-    return this.#places.size;
+    return this.#pools.size;
   }
 
   take(key: string, ownerId: string): Promise<void> | undefined {
-    let places = this.#places.get(key);
-    if (places === undefined) this.#places.set(key, (places = new Places(this.#max)));
-    return places.take(ownerId);
+    let pool = this.#pools.get(key);
+    if (pool === undefined) this.#pools.set(key, (pool = new SlotPool(this.#max)));
+    return pool.take(ownerId);
   }
 
   free(key: string, ownerId: string): void {
-    const places = this.#places.get(key);
-    places?.free(ownerId);
-    if (places?.isUnused === true) this.#places.delete(key);
+    const pool = this.#pools.get(key);
+    pool?.free(ownerId);
+    if (pool?.isUnused === true) this.#pools.delete(key);
   }
 }
 
 export class Slots {
   readonly #limits: SlotLimits;
-  readonly #origins: KeyedPlaces;
-  readonly #slowOrigins: KeyedPlaces;
-  readonly #paces: Readonly<Record<Pace, Places>>;
-  readonly #all: Places;
-  /** Attempts that turned out to be slow, which hold only a place among all. */
+  readonly #origins: KeyedSlotPools;
+  readonly #slowOrigins: KeyedSlotPools;
+  readonly #paces: Readonly<Record<Pace, SlotPool>>;
+  readonly #all: SlotPool;
+  /** Attempts that turned out to be slow, which hold only a slot among all. */
   #late = 0;
 
   constructor(limits: SlotLimits = DISPATCH) {
     this.#limits = limits;
-    this.#origins = new KeyedPlaces(limits.originSlots);
-    this.#slowOrigins = new KeyedPlaces(limits.originSlowSlots);
+    this.#origins = new KeyedSlotPools(limits.originSlots);
+    this.#slowOrigins = new KeyedSlotPools(limits.originSlowSlots);
     this.#paces = {
-      quick: new Places(limits.quickSlots),
-      slow: new Places(limits.slowSlots),
-      unknown: new Places(limits.unknownSlots),
+      quick: new SlotPool(limits.quickSlots),
+      slow: new SlotPool(limits.slowSlots),
+      unknown: new SlotPool(limits.unknownSlots),
     };
-    this.#all = new Places(limits.slotsMax);
+    this.#all = new SlotPool(limits.slotsMax);
   }
 
-  /** Attempts that hold a place, by what they count as. */
+  /** Attempts that hold a slot, by what they count as. */
   get taken(): Readonly<Record<Pace, number>> {
     const { quick, slow, unknown } = this.#paces;
     return { quick: quick.taken, slow: slow.taken + this.#late, unknown: unknown.taken };
   }
 
   /**
-   * Always in this order. An attempt that waits for a place among all endpoints holds one of its origin by then, so that an
-   * origin with many endpoints is represented there by a few. An endpoint that is not known counts as slow for its origin.
+   * Always in this order. An attempt that waits for a slot among all endpoints holds one of its origin by then, so that an
+   * origin with many endpoints is represented there by a few. An endpoint of unknown pace counts as slow for its origin.
    */
   async take({ pace, origin, ownerId }: SlotRequest): Promise<Slot> {
-    const places = this.#paces[pace];
+    const pool = this.#paces[pace];
     if (pace !== 'quick') await this.#slowOrigins.take(origin, ownerId);
     await this.#origins.take(origin, ownerId);
-    await places.take(ownerId);
+    await pool.take(ownerId);
     await this.#all.take(ownerId);
 
     let timer: NodeJS.Timeout | undefined;
@@ -157,7 +158,7 @@ export class Slots {
       isEarly = false;
       this.#origins.free(origin, ownerId);
       if (pace !== 'quick') this.#slowOrigins.free(origin, ownerId);
-      if (pace !== 'slow') places.free(ownerId);
+      if (pace !== 'slow') pool.free(ownerId);
     };
     let late = 0;
     return {
@@ -171,7 +172,7 @@ export class Slots {
         clearTimeout(timer);
         leaveEarly();
         this.#late -= late;
-        if (pace === 'slow') places.free(ownerId);
+        if (pace === 'slow') pool.free(ownerId);
         this.#all.free(ownerId);
       },
     };

@@ -1,6 +1,6 @@
 import type { Principal, QueryOf, WebhookAttempt, WebhookDelivery, webhookApi } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
-import { requireEndpoint } from '../commands/require-endpoint.ts';
+import { requireEndpoint } from './require-endpoint.ts';
 import type { Context } from '../context.ts';
 import { timeOf } from '../domain/time.ts';
 import type { ListedDelivery } from '../store/deliveries.ts';

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 
 /** So that no statement holds its locks for long. */
 const CHUNK_ROWS = 5_000;
-/** An attempt in progress, or a step of the enqueuing, may still know the endpoint. */
+/** An attempt in progress, or a step of the enqueuing, may still have read the endpoint. */
 const REST_S = 60;
 
 /**
@@ -21,7 +21,7 @@ export async function removeWithoutHistory(pool: Pool, restSeconds = REST_S): Pr
   return rowCount ?? 0;
 }
 
-/** Endpoints that were deleted and still have their history, the longest gone first. Rests on endpoints_deleted_at_idx. */
+/** Endpoints that were deleted and still have their history, the longest deleted first. Rests on endpoints_deleted_at_idx. */
 export async function listDeleted(pool: Pool, restSeconds = REST_S): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `select id from webhooks.endpoints where deleted_at <= now() - make_interval(secs => $1) order by deleted_at limit $2`,
@@ -31,7 +31,7 @@ export async function listDeleted(pool: Pool, restSeconds = REST_S): Promise<str
 }
 
 /**
- * Removes some of the history of a deleted endpoint; false when there was nothing left of it, and the endpoint is gone too.
+ * Removes some of the history of a deleted endpoint; false when there was nothing left of it, and the endpoint is removed too.
  * The texts of its events stay for their days, because other endpoints share them. Rests on deliveries_created_at_idx.
  */
 export async function removeHistory(pool: Pool, endpointId: string, chunkRows = CHUNK_ROWS): Promise<boolean> {

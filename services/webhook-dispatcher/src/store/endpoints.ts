@@ -15,11 +15,11 @@ export interface EndpointStore {
   find(id: string): Promise<WebhookEndpoint | null>;
   /** Null when the workspace has `max` endpoints. An id of an earlier try of the same request gets the new secret instead. */
   create(endpoint: NewStoredEndpoint, secret: NewSecret, max: number): Promise<WebhookEndpoint | null>;
-  /** Null for an endpoint that is gone. */
+  /** Null for an endpoint that was deleted. */
   update(id: string, change: EndpointChange): Promise<WebhookEndpoint | null>;
-  /** Null for an endpoint that is gone. The secrets before sign for `overlapHours` more. */
+  /** Null for an endpoint that was deleted. The secrets before sign for `overlapHours` more. */
   rotate(id: string, secret: NewSecret, bounds: RotationBounds): Promise<WebhookEndpoint | 'too_many_secrets' | null>;
-  /** False for an endpoint that is gone. Its history is removed later, in steps. */
+  /** False for an endpoint that was deleted. Its history is removed later, in steps. */
   remove(id: string): Promise<boolean>;
 }
 

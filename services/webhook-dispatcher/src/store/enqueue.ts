@@ -230,7 +230,7 @@ const TEST_TRIES = 3;
 
 /**
  * Queues a test behind what its endpoint waits for already. Under the lock of the lane, so that no more than `pendingMax`
- * tests wait, however many are asked for at once. Keeps events.endpoint.test, webhooks.test.same-road and
+ * tests wait, however many are requested at once. Keeps events.endpoint.test, webhooks.test.same-road and
  * webhooks.test.never-filtered. Rests on deliveries_pending_tests_idx.
  */
 export async function enqueueTest(

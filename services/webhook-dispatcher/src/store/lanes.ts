@@ -13,7 +13,7 @@ export interface LeasedLane {
   readonly isTakenOver: boolean;
 }
 
-/** What a holder knows of a lane when it gives it back. */
+/** The state of a lane when its holder gives it back. */
 export interface LaneState {
   readonly endpointId: string;
   readonly token: string;
@@ -131,7 +131,7 @@ export async function claimLanes(
   return rows;
 }
 
-/** The lanes of the holder, with how often they were woken: what no wake and no announcement said. Rests on lanes_holder_idx. */
+/** The lanes of the holder, with how often they were woken: this finds wakes that this replica missed. Rests on lanes_holder_idx. */
 export async function readWakes(pool: Pool, holder: string): Promise<Omit<LaneState, 'dueInMs'>[]> {
   const { rows } = await pool.query<Omit<LaneState, 'dueInMs'>>({
     name: 'read_wakes',

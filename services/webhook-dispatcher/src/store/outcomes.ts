@@ -190,7 +190,7 @@ async function recordFailures(client: PoolClient, outcomes: readonly Outcome[]):
   return new Set(rows[0]?.ids);
 }
 
-/** Those with no success of the same endpoint and address behind them; an endpoint that is gone is gone whatever else it answers. */
+/** Those with no success of the same endpoint and address behind them; a 410 counts whatever else the endpoint answers. */
 function failuresThatCount(outcomes: readonly Outcome[]): Outcome[] {
   const lastSuccess = new Map(
     outcomes.flatMap((outcome, at) => (outcome.error === null ? [[addressOf(outcome), at] as const] : [])),
@@ -224,8 +224,8 @@ async function countFailures(
     text: LOCK_ENDPOINTS,
     values: [[...byEndpoint.keys()]],
   });
-  const standings = rows.map((row) => {
-    const { failing, reason } = judge(row, byEndpoint.get(row.id) ?? [], rule);
+  const failureCounts = rows.map((row) => {
+    const { failing, reason } = evaluateFailures(row, byEndpoint.get(row.id) ?? [], rule);
     if (reason !== null) disabled.set(row.id, reason);
     return { id: row.id, failing, reason };
   });
@@ -233,11 +233,11 @@ async function countFailures(
     name: 'count_failures',
     text: COUNT_FAILURES,
     values: [
-      standings.map(({ id }) => id),
-      standings.map(({ failing }) => failing.consecutiveFailures),
-      standings.map(({ failing }) => dateOf(failing.failingSinceMs)),
-      standings.map(({ failing }) => dateOf(failing.lastFailureMs)),
-      standings.map(({ reason }) => reason),
+      failureCounts.map(({ id }) => id),
+      failureCounts.map(({ failing }) => failing.consecutiveFailures),
+      failureCounts.map(({ failing }) => dateOf(failing.failingSinceMs)),
+      failureCounts.map(({ failing }) => dateOf(failing.lastFailureMs)),
+      failureCounts.map(({ reason }) => reason),
     ],
   });
   return disabled;
@@ -254,7 +254,7 @@ const COUNT_FAILURES = `update webhooks.endpoints e set consecutive_failures = c
   where e.id = counted.id`;
 
 /** Answers of an address that the endpoint no longer has do not count against the one that it has. */
-function judge(
+function evaluateFailures(
   row: EndpointRow,
   failures: readonly Outcome[],
   rule: DisableRule,

@@ -71,9 +71,9 @@ export function isOfNewPartition(err: unknown): boolean {
 }
 
 /**
- * Under the lock of the default partition, which attaching takes all the same: nothing arrives in it between the look at
- * what belongs into the new one and the end. A row that waits there for the lock is refused (23514) and goes into the new one
- * when its statement is repeated; that happens only where partitions were not made ahead.
+ * ATTACH takes the lock of the default partition anyway. Held from the check to the commit, it keeps other rows out of the default
+ * partition. A row that waits for it is refused (23514) and is stored in the new partition when its statement is repeated; that happens
+ * only where partitions were not made ahead.
  *
  * A day that has rows in the default partition stays there. A statement whose planning waits for the lock reads the partitions
  * from before, so it would miss a row that moved, and its lane would then wait for the next event.
