@@ -113,9 +113,8 @@ const IMPORTS: Readonly<Record<string, Readonly<Record<string, readonly string[]
   agent: {
     graph: [],
     views: ['graph'],
-    words: ['graph', 'views'],
-    tools: ['graph', 'views', 'words'],
-    mcp: ['graph', 'tools', 'views', 'words'],
+    tools: ['graph', 'views'],
+    mcp: ['graph', 'tools', 'views'],
     http: ['graph', 'mcp', 'tools'],
     'limits.ts': [],
     'metrics.ts': [],

@@ -111,7 +111,7 @@ export const agent: readonly Rule[] = [
     id: 'agent.words.no-foreign-names',
     source: 'Design 14.4',
     text: 'No answer shows a name of a workspace or a private project that the caller is not in.',
-    home: 'services/agent/src/words/names.ts',
+    home: 'packages/client/src/names/names.ts',
     status: 'kept',
   },
 ];

@@ -1,10 +1,12 @@
 import type * as contracts from '@wts/contracts';
+import { LIMITS } from '@wts/contracts';
 import { MODEL_NAMES } from '@wts/models';
 import type * as models from '@wts/models';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AcceptedChange, ErrorCode, ModelName, RecordOf, SyncAction, WebhookEvent } from '../src/index.ts';
+import { NAME_LIMITS } from '../src/names/limits.ts';
 import type * as wire from '../src/wire.ts';
 import { generatedFiles } from '../write-models.ts';
 
@@ -62,7 +64,7 @@ const SAME_AS_SERVER: {
   subscribeIsPart: true,
 };
 
-describe('the types of the client', () => {
+describe('the types and limits of the client', () => {
   for (const [name, text] of Object.entries(generatedFiles())) {
     it(`follow the models and contracts of the server in ${name}`, () => {
       const kept = readFileSync(join(import.meta.dirname, '..', 'src', name), 'utf8');
@@ -72,5 +74,9 @@ describe('the types of the client', () => {
 
   it('have a record for every model, with the fields and types of the server', () => {
     assert.deepEqual(Object.keys(SAME_AS_SERVER.records).toSorted(), MODEL_NAMES.toSorted());
+  });
+
+  it('read as many names as a page of the server has', () => {
+    assert.equal(NAME_LIMITS.readMax, LIMITS.graphPageMax);
   });
 });

@@ -17,7 +17,7 @@ import {
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
@@ -113,7 +113,10 @@ describe('the packed client, installed into an empty folder without a network', 
   const folder = mkdtempSync(join(tmpdir(), 'wts-client-'));
   const installed = join(folder, 'node_modules', '@wts', 'client');
   before(async () => {
-    await run('npm', ['pack', '--pack-destination', folder], { cwd: PACKAGE });
+    const built = join(folder, 'built');
+    await run(process.execPath, ['build.ts', built], { cwd: PACKAGE });
+    await run('npm', ['pack', built, '--pack-destination', folder]);
+    rmSync(built, { recursive: true });
     const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
     assert.ok(tarball !== undefined);
     writeFileSync(join(folder, 'package.json'), '{ "private": true }');
@@ -123,27 +126,27 @@ describe('the packed client, installed into an empty folder without a network', 
   after(() => rmSync(folder, { recursive: true }));
 
   it('is compiled code with types, source maps, a README and a licence, and no other package', () => {
-    assert.deepEqual(readdirSync(installed).toSorted(), [
-      'LICENSE',
-      'README.md',
-      'dist',
-      'package.json',
-      'webhooks.md',
-    ]);
-    // npm packs a licence only when it is in the folder of the package.
     const licence = readFileSync(join(PACKAGE, '..', '..', 'LICENSE'), 'utf8');
     assert.equal(readFileSync(join(installed, 'LICENSE'), 'utf8'), licence);
     assert.deepEqual(readdirSync(join(folder, 'node_modules')).toSorted(), ['.package-lock.json', '@wts']);
-    const files = readdirSync(join(installed, 'dist'));
+    const all = readdirSync(installed, { encoding: 'utf8', recursive: true });
+    const files = all.filter((name) => /\.(js|d\.ts|map)$/.test(name));
+    assert.deepEqual(all.filter((name) => !files.includes(name)).toSorted(), [
+      'LICENSE',
+      'README.md',
+      'names',
+      'package.json',
+      'webhooks.md',
+    ]);
     for (const file of files) {
-      const text = readFileSync(join(installed, 'dist', file), 'utf8');
+      const text = readFileSync(join(installed, file), 'utf8');
       if (file.endsWith('.js'))
         assert.ok(files.includes(`${file}.map`) && files.includes(file.replace('.js', '.d.ts')));
       if (file.endsWith('.map'))
         assert.equal((JSON.parse(text) as { sourcesContent: string[] }).sourcesContent.length, 1);
       else
         for (const [, name = ''] of text.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g))
-          assert.ok(files.includes(name.replace('./', '')), `${file} imports ${name}`);
+          assert.ok(files.includes(join(dirname(file), name)), `${file} imports ${name}`);
     }
   });
 
@@ -203,6 +206,9 @@ describe('the packed client, installed into an empty folder without a network', 
     const receiver = await bundle("import { verifyWebhook } from '@wts/client'; verifyWebhook();");
     assert.match(receiver, /whsec_/);
     assert.doesNotMatch(receiver, /\/sync\//);
+    const names = await bundle("import { Names } from '@wts/client/names'; new Names({});");
+    assert.match(names, /myWorkspaces/);
+    assert.doesNotMatch(names, /\/sync\/|whsec_/);
     assert.equal(await bundle("import '@wts/client';"), '');
   });
 });

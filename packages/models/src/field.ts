@@ -1,6 +1,7 @@
 import type { JsonSchema } from '@wts/contracts';
 import { isHttpUrl, isUuid, UUID_PATTERN } from '@wts/contracts';
 import { readRepeatRule, REPEAT_RULE_LENGTH_MAX } from './repeat-rule.ts';
+import { isDay } from './words/days.ts';
 
 /**
  * The kinds of fields: how a client's value is read and normalized, its column, its JSON Schema. `read` returns the value as it is
@@ -239,10 +240,9 @@ export function pastTimestamp<Nullable extends boolean = false>(
   };
 }
 
-/** Date.parse reads 30 February as 2 March; such a day is refused. */
 function dayMs(day: string): number | null {
   const ms = Date.parse(`${day}T00:00:00.000Z`);
-  return ms >= EARLIEST_MS && new Date(ms).toISOString().slice(0, 10) === day ? ms : null;
+  return ms >= EARLIEST_MS && isDay(day) ? ms : null;
 }
 
 function instantMs(value: unknown): number | null {

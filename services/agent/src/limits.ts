@@ -9,14 +9,6 @@ export const AGENT_LIMITS = {
   /** Records in a page, when the caller names no number, and at most. */
   pageDefault: 25,
   pageMax: LIMITS.graphPageMax,
-  /** Names that are looked up in one request: the filter of the graph service has 50 comparisons, and a person has three names. */
-  namesOfRequestMax: 15,
-  /** Different names of projects, teams, people and labels in one call: ten requests at once. A task has 50 labels and three more names. */
-  namesOfCallMax: 150,
-  /** Names that are read to find the nearest: a page of the graph service. */
-  namesReadMax: LIMITS.graphPageMax,
-  /** Candidates and nearest names in a text: a model needs a few to choose from. */
-  namesShownMax: 5,
   /** Labels of one task in a call; the service keeps at most 50. */
   labelsMax: 50,
   /** Of a description in a list: a page of whole ones would be megabytes. get_task shows all of it. */

@@ -12,8 +12,7 @@ import { toolMetrics } from './metrics.ts';
 
 /**
  * The MCP endpoint: tools for agents, with only the rights of the caller. `http/` reads and answers messages, `mcp/` is the server
- * of one message, `tools/` has one file for each tool, `words/` finds what the caller's words name. Every tool is a GraphQL
- * operation of the caller.
+ * of one message, `tools/` has one file for each tool. Every tool is a GraphQL operation of the caller.
  */
 export const agentService: ServiceDefinition<ConfigOf<typeof settings>> = {
   name: 'agent',

@@ -1,4 +1,6 @@
+import { NameError } from '@wts/client/names';
 import { Fault } from '@wts/contracts';
+import { WordError } from '@wts/models/words';
 
 interface ToolErrorOptions extends ErrorOptions {
   readonly retryAfterSeconds?: number;
@@ -54,7 +56,7 @@ export interface Refusal {
 }
 
 /**
- * The text for the model. Whatever is neither a ToolError nor a Fault is a bug, of which nothing is shown. A call that `adds`
+ * The text for the model. Whatever is no refusal of words and no Fault is a bug, of which nothing is shown. A call that `adds`
  * something may be half done when it fails.
  * Keeps agent.errors.outage.
  */
@@ -75,8 +77,16 @@ export function refusalOf(
   return { code, text: parts.filter((part) => part !== undefined).join(' '), isFailure };
 }
 
-function toToolError(error: unknown): ToolError {
+/** The refusal of what the caller wrote; null for an error of another kind. */
+export function refusedWords(error: unknown): ToolError | null {
   if (error instanceof ToolError) return error;
+  if (error instanceof NameError) return new ToolError(error.code, error.message, { cause: error });
+  return error instanceof WordError ? new ToolError('bad_user_input', error.message, { cause: error }) : null;
+}
+
+function toToolError(error: unknown): ToolError {
+  const refused = refusedWords(error);
+  if (refused !== null) return refused;
   if (error instanceof Fault) {
     const { code, retryAfterSeconds } = error;
     const names: Readonly<Record<string, string>> = { validation_failed: 'bad_user_input' };

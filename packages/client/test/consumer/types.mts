@@ -1,5 +1,6 @@
 // Compiled against the installed package: every comment "@ts-expect-error" is over a line that must not compile.
 import { SyncClient, verifyWebhook } from '@wts/client';
+import { NameError, Names, taskOf, tasksOf } from '@wts/client/names';
 import type { Change, Project, RecordOf, SyncEvent, Task } from '@wts/client';
 
 const client = new SyncClient({ baseUrl: 'https://api.example.com', token: async () => 'token' });
@@ -47,3 +48,14 @@ if (event.type === 'task.created') event.data.object.title satisfies string;
 if (event.type === 'comment.created') event.data.object.body satisfies string;
 // @ts-expect-error: the body was parsed
 await verifyWebhook('whsec_x', new Headers(), { id: 'x' });
+
+const listedBy = { workspace: 'w', project: 'p', team: 't', label: 'l', person: 'm', task: 'f' };
+const run = async <Data,>(query: string): Promise<Data> => JSON.parse(query) as Data;
+const names = new Names({ run, userId: 'u', listedBy });
+(await names.project('WEB', await names.workspaceOrAll('acme'))) satisfies string;
+(await taskOf('ACME-12', undefined, names)).workspaceId satisfies string;
+for (const found of await tasksOf(['ACME-12'], undefined, names))
+  if (found instanceof NameError) found.candidates.map(({ id }) => id) satisfies string[];
+  else found.key satisfies string;
+// @ts-expect-error: the texts of errors need what lists each kind
+new Names({ run, userId: 'u', listedBy: { workspace: 'w' } });

@@ -1,5 +1,6 @@
 import { choice, date, integer, pastTimestamp, rank, reference, references, repeatRule, text } from '../field.ts';
 import { model } from '../model.ts';
+import { PRIORITIES } from '../words/priorities.ts';
 
 /** A new field is one line here and one migration: validation, API, bootstrap, log and documentation are derived from it. */
 export const Task = model({
@@ -37,7 +38,10 @@ export const Task = model({
     startDate: date({ doc: 'Planned start day.', nullable: true }),
     todayIndexReferenceDate: date({ doc: 'Day for which its position in Today was set.', nullable: true }),
     deadlineAt: date({ doc: 'Due day.', nullable: true }),
-    priority: integer({ min: 0, max: 4 }, { doc: '0 none, 1 urgent, 2 high, 3 medium, 4 low.', initial: 0 }),
+    priority: integer(
+      { min: 0, max: PRIORITIES.length - 1 },
+      { doc: `${PRIORITIES.map((word, number) => `${number} ${word}`).join(', ')}.`, initial: 0 },
+    ),
     labelIds: references('Label', 'clear', 50, { doc: 'Ids of its labels.', initial: [] }),
     sortOrder: rank({ doc: 'Sort position in lists.', initial: '' }),
     repeatRule: repeatRule({

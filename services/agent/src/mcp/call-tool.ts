@@ -7,11 +7,11 @@ import { compile } from '@wts/service-kit/routes';
 import type { Validate } from '@wts/service-kit/routes';
 import type { Caller } from '../graph/graph.ts';
 import { Graph } from '../graph/graph.ts';
+import { namesOf } from '../graph/names.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { ToolMetrics, ToolOutcome } from '../metrics.ts';
 import { refusalOf, ToolError } from '../tool-error.ts';
 import type { Tool } from '../tools/tool.ts';
-import { Names } from '../words/names.ts';
 
 /** What all calls share. */
 export interface ToolParts {
@@ -68,7 +68,7 @@ export async function callTool(parts: ToolParts, tool: Tool, args: unknown, call
     if (!mayUse(tool, principal)) throw missingScope(tool);
     checkInput(tool, args);
     const result = await withGraph(parts, caller, (graph) =>
-      tool.run(args as never, { principal, graph, names: new Names(graph), now: () => new Date() }),
+      tool.run(args as never, { principal, graph, names: namesOf(graph), now: () => new Date() }),
     );
     if (parts.checkReplies) checkOutput(tool, JSON.parse(JSON.stringify(result)));
     ended('ok');

@@ -3,7 +3,7 @@ import type { Payload } from '../graph/changes.ts';
 import { document } from '../graph/graph.ts';
 import type { CommentNode } from '../views/comment.ts';
 import { COMMENT, COMMENT_FRAGMENT } from '../views/comment.ts';
-import { taskOf } from '../words/tasks.ts';
+import { taskOf } from '@wts/client/names';
 import { IDEMPOTENCY_KEY, object, TASK_WORD, text, WORKSPACE } from '../views/parts.ts';
 import { tool } from './tool.ts';
 
@@ -38,7 +38,7 @@ export const addComment = tool({
   ),
   output: object({ taskKey: text, comment: COMMENT }, ['taskKey', 'comment']),
   run: async ({ task, workspace, body, replyTo, idempotencyKey }, context) => {
-    const { id: taskId, workspaceId, key } = await taskOf(task, workspace, context);
+    const { id: taskId, workspaceId, key } = await taskOf(task, workspace, context.names);
     const input = { taskId, workspaceId, body, ...(replyTo === undefined ? {} : { parentId: replyTo }) };
     const clientTxId = namesOfChanges('add_comment', idempotencyKey, [[workspace, task, body, replyTo]])(0);
     const { payload } = await context.graph.run(ADD, { input, clientTxId, clientId: CLIENT_ID });

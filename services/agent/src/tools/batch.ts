@@ -1,5 +1,5 @@
 import type { TaskChange } from './change-tasks.ts';
-import { isFailureCode, ToolError } from '../tool-error.ts';
+import { isFailureCode, refusedWords, type ToolError } from '../tool-error.ts';
 import type { TaskNode } from '../views/task.ts';
 
 /** The items of a call: changes, and why others are none. */
@@ -8,7 +8,7 @@ export interface Changes {
   readonly refused: ReadonlyMap<number, ToolError>;
 }
 
-/** Makes a change of each item. A ToolError refuses only its own item. */
+/** Makes a change of each item. Refused words refuse only their own item. */
 export async function changesOf<T>(
   items: readonly T[],
   make: (item: T, index: number) => Promise<TaskChange>,
@@ -17,9 +17,13 @@ export async function changesOf<T>(
   const refused = new Map<number, ToolError>();
   const made = await Promise.allSettled(items.map(make));
   for (const [index, one] of made.entries()) {
-    if (one.status === 'fulfilled') valid.push({ index, change: one.value });
-    else if (one.reason instanceof ToolError && !isOfCall(one.reason)) refused.set(index, one.reason);
-    else throw one.reason;
+    if (one.status === 'fulfilled') {
+      valid.push({ index, change: one.value });
+      continue;
+    }
+    const refusal = refusedWords(one.reason);
+    if (refusal === null || isOfCall(refusal)) throw one.reason;
+    refused.set(index, refusal);
   }
   return { valid, refused };
 }

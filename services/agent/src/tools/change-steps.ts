@@ -1,10 +1,9 @@
+import { NameError, tasksOf } from '@wts/client/names';
 import type { TaskChangeKind } from './change-tasks.ts';
 import { changeTasks } from './change-tasks.ts';
 import { namesOfChanges } from '../graph/changes.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import { ToolError } from '../tool-error.ts';
 import { RESULTS, resultsView } from '../views/results.ts';
-import { tasksOf } from '../words/tasks.ts';
 import { changesOf, outcomesOf } from './batch.ts';
 import { object, TASK_WORD, WORKSPACE } from '../views/parts.ts';
 import type { Effect, Tool } from './tool.ts';
@@ -37,9 +36,9 @@ export function stepTool({ kind, ...definition }: Step): Tool {
     ),
     output: object(RESULTS, ['results', 'succeeded', 'failed']),
     run: async ({ tasks, workspace }, context) => {
-      const refs = await tasksOf(tasks, workspace, context);
+      const refs = await tasksOf(tasks, workspace, context.names);
       const changes = await changesOf(refs, async (ref) => {
-        if (ref instanceof ToolError) throw ref;
+        if (ref instanceof NameError) throw ref;
         return { id: ref.id };
       });
       const made = await changeTasks(context.graph, kind, changes.valid, {

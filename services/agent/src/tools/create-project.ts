@@ -3,7 +3,7 @@ import type { Payload } from '../graph/changes.ts';
 import { document } from '../graph/graph.ts';
 import type { ProjectNode } from '../views/project.ts';
 import { PROJECT, PROJECT_FRAGMENT } from '../views/project.ts';
-import { todayIn } from '../words/dates.ts';
+import { todayIn } from '@wts/models/words';
 import { IDEMPOTENCY_KEY, object, TIMEZONE, WORKSPACE } from '../views/parts.ts';
 import { PROJECT_INPUT, projectInputOf } from './project-input.ts';
 import { tool } from './tool.ts';

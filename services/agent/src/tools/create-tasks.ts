@@ -2,7 +2,7 @@ import { changeTasks } from './change-tasks.ts';
 import { namesOfChanges } from '../graph/changes.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import { RESULTS, resultsView } from '../views/results.ts';
-import { todayIn } from '../words/dates.ts';
+import { todayIn } from '@wts/models/words';
 import { changesOf, outcomesOf } from './batch.ts';
 import { IDEMPOTENCY_KEY, object, text, TIMEZONE, WORKSPACE } from '../views/parts.ts';
 import { TASK_INPUT, taskInputOf } from './task-input.ts';
@@ -44,7 +44,7 @@ export const createTasks = tool({
     const made = await changeTasks(graph, 'taskCreate', changes.valid, { nameOf, idempotencyKey });
     return {
       ...resultsView(outcomesOf(tasks.length, changes, made)),
-      today: today.day.toString(),
+      today: today.day,
       timezone: today.timezone,
     };
   },

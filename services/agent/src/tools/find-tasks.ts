@@ -1,9 +1,9 @@
+import { between, dayOf, PRIORITIES, TASK_LISTS, TASK_STATES, tasksOfList, todayIn } from '@wts/models/words';
+import type { Priority, TaskList, TaskState, Today } from '@wts/models/words';
 import { document } from '../graph/graph.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { TaskNode } from '../views/task.ts';
-import { FIELDS, PRIORITIES, TASK, TASK_FRAGMENT, taskView } from '../views/task.ts';
-import type { Today } from '../words/dates.ts';
-import { dayOf, todayIn } from '../words/dates.ts';
+import { FIELDS, TASK, TASK_FRAGMENT, taskView } from '../views/task.ts';
 import type { PageInfo } from '../views/parts.ts';
 import {
   list,
@@ -43,8 +43,6 @@ const FIND_TASKS = document<
   TASK_FRAGMENT,
 );
 
-const STATES = ['open', 'done', 'archived', 'any'] as const;
-const VIEWS = ['inbox', 'today', 'upcoming', 'anytime', 'someday', 'logbook'] as const;
 const ORDERS = {
   newest: [{ createdAt: 'DESC' }],
   oldest: [{ createdAt: 'ASC' }],
@@ -68,12 +66,13 @@ const INPUT = object(
       items: word('Name or id.'),
       description: 'Names or ids of labels, all of which the tasks have.',
     },
-    state: { type: 'string', enum: STATES, description: 'Default: open.' },
+    state: { type: 'string', enum: TASK_STATES, description: 'Default: open.' },
     view: {
       type: 'string',
-      enum: VIEWS,
-      description:
-        'A list of the app: inbox (no plan yet), today (starts or is due today or before), upcoming (starts later), anytime (started, no day), someday, logbook (done).',
+      enum: Object.keys(TASK_LISTS) as TaskList[],
+      description: `A list of the app: ${Object.entries(TASK_LISTS)
+        .map(([name, content]) => `${name} (${content})`)
+        .join(', ')}.`,
     },
     priorities: {
       type: 'array',
@@ -101,9 +100,9 @@ interface Filters {
   readonly team?: string;
   readonly assignee?: string;
   readonly labels?: readonly string[];
-  readonly state?: (typeof STATES)[number];
-  readonly view?: (typeof VIEWS)[number];
-  readonly priorities?: readonly (typeof PRIORITIES)[number][];
+  readonly state?: TaskState;
+  readonly view?: TaskList;
+  readonly priorities?: readonly Priority[];
   readonly dueFrom?: string;
   readonly dueTo?: string;
   readonly startFrom?: string;
@@ -138,7 +137,7 @@ export const findTasks = tool({
     const { tasks } = await context.graph.run(FIND_TASKS, variables);
     return {
       tasks: tasks.nodes.map((node) => taskView(shortened(node), fields)),
-      today: today.day.toString(),
+      today: today.day,
       timezone: today.timezone,
       ...nextOf(tasks.pageInfo),
     };
@@ -158,8 +157,8 @@ async function filterOf(
   today: Today,
   { names }: ToolContext,
 ): Promise<{ filter: object; includeArchived: boolean }> {
-  const { project, team, assignee, labels = [], view, priorities } = filters;
-  const state = filters.state ?? (view === 'logbook' ? 'done' : 'open');
+  const { project, team, assignee, labels = [], view, state, priorities } = filters;
+  const { conditions, includeArchived } = tasksOfList({ list: view, state }, today);
   const workspace = await names.workspaceOrAll(filters.workspace);
   const idOr = async (given: string | undefined, find: (given: string) => Promise<string>): Promise<object | null> => {
     if (given === undefined) return null;
@@ -171,56 +170,19 @@ async function filterOf(
     idOr(assignee, (given) => names.person(given, workspace)),
     names.labels(labels, workspace),
   ]);
-  const conditions: (object | null)[] = [
+  const and = [
     workspace && { workspaceId: { eq: workspace.id } },
     projectId && { projectId },
     teamId && { teamId },
     assigneeId && { assigneeId },
     labelIds.length === 0 ? null : { labelIds: { hasAll: labelIds } },
     priorities === undefined ? null : { priority: { in: priorities.map((one) => PRIORITIES.indexOf(one)) } },
-    daysOf('deadlineAt', filters.dueFrom, filters.dueTo, today),
-    daysOf('startDate', filters.startFrom, filters.startTo, today),
+    ...between('deadlineAt', { from: filters.dueFrom, to: filters.dueTo }, today),
+    ...between('startDate', { from: filters.startFrom, to: filters.startTo }, today),
     filters.updatedSince === undefined
       ? null
       : { updatedAt: { gte: `${dayOf(filters.updatedSince, today)}T00:00:00.000Z` } },
-    STATE_FILTERS[state],
-    view === undefined ? null : viewFilter(view, today.day.toString()),
-  ];
-  const and = conditions.filter((condition) => condition !== null);
-  return { filter: { and }, includeArchived: state === 'archived' || state === 'any' };
-}
-
-const STATE_FILTERS = {
-  open: { completedAt: { null: true } },
-  done: { completedAt: { null: false } },
-  archived: { archivedAt: { null: false } },
-  any: null,
-} as const;
-
-function daysOf(field: string, from: string | undefined, to: string | undefined, today: Today): object | null {
-  if (from === undefined && to === undefined) return null;
-  return {
-    [field]: {
-      ...(from === undefined ? {} : { gte: dayOf(from, today) }),
-      ...(to === undefined ? {} : { lte: dayOf(to, today) }),
-    },
-  };
-}
-
-function viewFilter(view: (typeof VIEWS)[number], today: string): object {
-  const undated = { startDate: { null: true }, deadlineAt: { null: true } };
-  switch (view) {
-    case 'inbox':
-      return { start: { eq: 'not_started' }, ...undated };
-    case 'anytime':
-      return { start: { eq: 'started' }, ...undated };
-    case 'today':
-      return { or: [{ startDate: { lte: today } }, { deadlineAt: { lte: today } }] };
-    case 'upcoming':
-      return { startDate: { gt: today } };
-    case 'someday':
-      return { start: { eq: 'someday' } };
-    case 'logbook':
-      return { completedAt: { null: false } };
-  }
+    ...conditions,
+  ].filter((condition) => condition !== null);
+  return { filter: { and }, includeArchived };
 }

@@ -1,6 +1,6 @@
 import { object, TASK_WORD, WORKSPACE } from '../views/parts.ts';
 import { DETAILS, detailsOf } from '../views/task-details.ts';
-import { taskOf } from '../words/tasks.ts';
+import { taskOf } from '@wts/client/names';
 import { tool } from './tool.ts';
 
 export const getTask = tool({
@@ -12,7 +12,7 @@ export const getTask = tool({
   input: object({ task: TASK_WORD, workspace: WORKSPACE }, ['task']),
   output: DETAILS,
   run: async ({ task, workspace }, context) => {
-    const { id } = await taskOf(task, workspace, context);
+    const { id } = await taskOf(task, workspace, context.names);
     return detailsOf(id, context.graph);
   },
 });

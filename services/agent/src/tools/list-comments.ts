@@ -1,7 +1,7 @@
 import { document } from '../graph/graph.ts';
 import type { CommentNode } from '../views/comment.ts';
 import { COMMENT, COMMENT_FRAGMENT } from '../views/comment.ts';
-import { taskOf } from '../words/tasks.ts';
+import { taskOf } from '@wts/client/names';
 import type { Page, PageVariables } from '../views/parts.ts';
 import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, TASK_WORD, text, WORKSPACE } from '../views/parts.ts';
 import { tool } from './tool.ts';
@@ -24,7 +24,7 @@ export const listComments = tool({
   input: object({ task: TASK_WORD, workspace: WORKSPACE, ...PAGE }, ['task']),
   output: object({ taskKey: text, comments: list(COMMENT), ...NEXT }, ['taskKey', 'comments', 'nextCursor', 'hasMore']),
   run: async (args, context) => {
-    const { id, key } = await taskOf(args.task, args.workspace, context);
+    const { id, key } = await taskOf(args.task, args.workspace, context.names);
     const { found } = await context.graph.run(COMMENTS, { filter: { taskId: { eq: id } }, ...pageOf(args) });
     return { taskKey: key, comments: found.nodes, ...nextOf(found.pageInfo) };
   },

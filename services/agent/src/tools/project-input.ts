@@ -1,6 +1,6 @@
 import type { TypeOf } from '@wts/contracts';
+import { dayOf } from '@wts/models/words';
 import { PROJECT_STATUSES } from '../views/project.ts';
-import { dayOf } from '../words/dates.ts';
 import { object, wordOrNull } from '../views/parts.ts';
 import type { Resolving } from './task-input.ts';
 import { resolved } from './task-input.ts';
@@ -25,7 +25,7 @@ export const PROJECT_INPUT = {
 
 const ALL = object(PROJECT_INPUT, []);
 
-/** The input of GraphQL for words. Throws a ToolError for a word that fits nothing. */
+/** The input of GraphQL for words. Throws for a word that fits nothing. */
 export async function projectInputOf(
   { name, key, description, status, lead, team, startDate, targetDate }: TypeOf<typeof ALL>,
   { names, workspace, today }: Resolving,

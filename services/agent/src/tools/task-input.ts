@@ -1,9 +1,8 @@
+import type { Names, WorkspaceRef } from '@wts/client/names';
 import type { TypeOf } from '@wts/contracts';
+import { dayOf, PRIORITIES, type Today } from '@wts/models/words';
 import { AGENT_LIMITS } from '../limits.ts';
-import { PRIORITIES, STARTS } from '../views/task.ts';
-import type { Today } from '../words/dates.ts';
-import { dayOf } from '../words/dates.ts';
-import type { Names, WorkspaceRef } from '../words/names.ts';
+import { STARTS } from '../views/task.ts';
 import { object, word, wordOrNull } from '../views/parts.ts';
 
 const LABELS = {
@@ -47,7 +46,7 @@ export interface Resolving {
   readonly today: Today;
 }
 
-/** The input of GraphQL for words: names become ids, days become dates. Throws a ToolError for a word that fits nothing. */
+/** The input of GraphQL for words: names become ids, days become dates. Throws for a word that fits nothing. */
 export async function taskInputOf(words: TaskWords, { names, workspace, today }: Resolving): Promise<object> {
   const { title, description, project, team, assignee, priority, start, startDate, deadlineAt, repeatRule } = words;
   const [projectId, teamId, assigneeId, labelIds, addedLabelIds, removedLabelIds] = await Promise.all([

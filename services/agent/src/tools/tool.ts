@@ -1,6 +1,6 @@
 import type { JsonSchema, Principal, TypeOf } from '@wts/contracts';
 import type { Graph } from '../graph/graph.ts';
-import type { Names } from '../words/names.ts';
+import type { Names } from '@wts/client/names';
 
 /** What a tool works with: the graph service and the names of one caller. */
 export interface ToolContext {

@@ -4,7 +4,7 @@ import { document } from '../graph/graph.ts';
 import { ToolError } from '../tool-error.ts';
 import type { ProjectNode } from '../views/project.ts';
 import { PROJECT, PROJECT_FRAGMENT } from '../views/project.ts';
-import { todayIn } from '../words/dates.ts';
+import { todayIn } from '@wts/models/words';
 import { object, TIMEZONE, word, WORKSPACE } from '../views/parts.ts';
 import { PROJECT_INPUT, projectInputOf } from './project-input.ts';
 import { tool } from './tool.ts';

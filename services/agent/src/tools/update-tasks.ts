@@ -1,11 +1,10 @@
+import { NameError, tasksOf, type WorkspaceRef } from '@wts/client/names';
+import { todayIn } from '@wts/models/words';
 import { changeTasks } from './change-tasks.ts';
 import { namesOfChanges } from '../graph/changes.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import { ToolError } from '../tool-error.ts';
 import { RESULTS, resultsView } from '../views/results.ts';
-import { todayIn } from '../words/dates.ts';
-import type { WorkspaceRef } from '../words/names.ts';
-import { tasksOf } from '../words/tasks.ts';
 import { changesOf, outcomesOf } from './batch.ts';
 import { object, TASK_WORD, text, TIMEZONE, WORKSPACE } from '../views/parts.ts';
 import { LABEL_CHANGES, TASK_INPUT, taskInputOf } from './task-input.ts';
@@ -39,12 +38,12 @@ export const updateTasks = tool({
     const refs = await tasksOf(
       tasks.map(({ task }) => task),
       workspace,
-      { graph, names },
+      names,
     );
     const workspaces = new Map((await names.workspaces()).map((one): [string, WorkspaceRef] => [one.id, one]));
     const changes = await changesOf(tasks, async (words, index) => {
       const ref = refs[index] as (typeof refs)[number];
-      if (ref instanceof ToolError) throw ref;
+      if (ref instanceof NameError) throw ref;
       const ofTask = workspaces.get(ref.workspaceId);
       if (ofTask === undefined)
         throw new ToolError('not_found', 'The person has just left the workspace of this task.');
@@ -55,7 +54,7 @@ export const updateTasks = tool({
     });
     return {
       ...resultsView(outcomesOf(tasks.length, changes, made)),
-      today: today.day.toString(),
+      today: today.day,
       timezone: today.timezone,
     };
   },

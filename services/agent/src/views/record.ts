@@ -1,4 +1,4 @@
-import { taskKey } from './task.ts';
+import { taskKey } from '@wts/client/names';
 
 /** A record that a search finds, or that has an address. */
 export type FoundNode =

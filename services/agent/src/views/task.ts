@@ -1,8 +1,8 @@
+import { taskKey } from '@wts/client/names';
 import type { TypeOf } from '@wts/contracts';
+import { PRIORITIES, stateOf } from '@wts/models/words';
 import { list, object, text, textOrNull } from './parts.ts';
 
-/** Words of the priorities, by their numbers. */
-export const PRIORITIES = ['none', 'urgent', 'high', 'medium', 'low'] as const;
 export const STARTS = ['not_started', 'started', 'someday'] as const;
 
 /** A record that a task names. */
@@ -97,7 +97,7 @@ export function taskView(node: TaskNode, fields?: readonly TaskField[]): TaskVie
     id: node.id,
     key: taskKey(workspace?.urlKey ?? '', number),
     title: node.title,
-    status: archivedAt !== null ? 'archived' : completedAt !== null ? 'done' : 'open',
+    status: stateOf(node),
     priority: PRIORITIES[priority] ?? 'none',
     project: node.project,
     team: node.team,
@@ -118,8 +118,4 @@ export function taskView(node: TaskNode, fields?: readonly TaskField[]): TaskVie
   if (fields === undefined) return task;
   const kept = new Set<string>(['id', 'key', ...fields]);
   return Object.fromEntries(Object.entries(task).filter(([name]) => kept.has(name))) as TaskView;
-}
-
-export function taskKey(urlKey: string, number: number): string {
-  return `${urlKey.toUpperCase()}-${number}`;
 }

@@ -1,4 +1,4 @@
-import { AGENT_LIMITS } from '../limits.ts';
+import { NAME_LIMITS } from './limits.ts';
 
 /** The candidates whose names are most like a word, the best first. */
 export function nearest<T>(word: string, candidates: readonly T[], namesOf: (candidate: T) => readonly string[]): T[] {
@@ -8,7 +8,7 @@ export function nearest<T>(word: string, candidates: readonly T[], namesOf: (can
       likeness: Math.max(0, ...namesOf(candidate).map((name) => likeness(word, name))),
     }))
     .toSorted((a, b) => b.likeness - a.likeness)
-    .slice(0, AGENT_LIMITS.namesShownMax)
+    .slice(0, NAME_LIMITS.shownMax)
     .map(({ candidate }) => candidate);
 }
 

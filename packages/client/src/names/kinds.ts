@@ -1,6 +1,7 @@
-import type { Document, Graph } from '../graph/graph.ts';
-import { document } from '../graph/graph.ts';
-import { AGENT_LIMITS } from '../limits.ts';
+import { NAME_LIMITS } from './limits.ts';
+
+/** Runs a document of GraphQL for one caller, and returns its data. */
+export type RunGraphql = <Data>(query: string, variables: Readonly<Record<string, unknown>>) => Promise<Data>;
 
 /** What a word may mean. */
 export interface Candidate {
@@ -13,12 +14,10 @@ export interface Candidate {
 
 export interface Kind {
   readonly noun: string;
-  /** The tool that lists all of them. */
-  readonly listTool: string;
   readonly byIds: (ids: readonly string[]) => object;
   /** Conditions, of which one must hold. */
   readonly byName: (word: string) => readonly object[];
-  readonly find: (graph: Graph, filter: object) => Promise<Candidates>;
+  readonly find: (run: RunGraphql, filter: object) => Promise<Candidates>;
 }
 
 export interface Candidates {
@@ -27,18 +26,21 @@ export interface Candidates {
   readonly isPart: boolean;
 }
 
-interface NamesPage<Node> {
-  readonly found: { readonly nodes: readonly Node[]; readonly pageInfo: { readonly hasNextPage: boolean } };
+interface NamesPage {
+  readonly found: { readonly nodes: readonly unknown[]; readonly pageInfo: { readonly hasNextPage: boolean } };
 }
 
-/** Reads a page. */
-function found<Node>(
-  list: Document<NamesPage<Node>, { filter: object }>,
-  read: (node: Node) => Candidate,
+/** Reads a page: `list` is the field, `type` that of its filter, `fields` those of a record. */
+function found(
+  [list, type, fields]: readonly [list: string, type: string, fields: string],
+  read: (node: never) => Candidate,
 ): Kind['find'] {
-  return async (graph, filter) => {
-    const { nodes, pageInfo } = (await graph.run(list, { filter })).found;
-    return { all: nodes.map(read), isPart: pageInfo.hasNextPage };
+  const query = `query ${type}Names($filter: ${type}Filter!) {
+  found: ${list}(first: ${NAME_LIMITS.readMax}, filter: $filter) { nodes { ${fields} } pageInfo { hasNextPage } }
+}`;
+  return async (run, filter) => {
+    const { nodes, pageInfo } = (await run<NamesPage>(query, { filter })).found;
+    return { all: nodes.map(read as (node: unknown) => Candidate), isPart: pageInfo.hasNextPage };
   };
 }
 
@@ -72,54 +74,33 @@ function keyed({ id, key, name }: Keyed): Candidate {
 export const KINDS = {
   project: {
     noun: 'project',
-    listTool: 'list_projects',
     byIds,
     byName: byNameAndKey,
-    find: found(
-      document<NamesPage<Keyed>, { filter: object }>(`query AgentProjectNames($filter: ProjectFilter!) {
-  found: projects(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { id key name } pageInfo { hasNextPage } }
-}`),
-      keyed,
-    ),
+    find: found(['projects', 'Project', 'id key name'], keyed),
   },
   team: {
     noun: 'team',
-    listTool: 'list_teams',
     byIds,
     byName: byNameAndKey,
-    find: found(
-      document<NamesPage<Keyed>, { filter: object }>(`query AgentTeamNames($filter: TeamFilter!) {
-  found: teams(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { id key name } pageInfo { hasNextPage } }
-}`),
-      keyed,
-    ),
+    find: found(['teams', 'Team', 'id key name'], keyed),
   },
   label: {
     noun: 'label',
-    listTool: 'list_labels',
     byIds,
     byName: (word) => [{ name: same(word) }],
-    find: found(
-      document<NamesPage<LabelNode>, { filter: object }>(`query AgentLabelNames($filter: LabelFilter!) {
-  found: labels(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { id name team { key } } pageInfo { hasNextPage } }
-}`),
-      ({ id, name, team }) => ({
-        id,
-        names: [name],
-        shown: `${JSON.stringify(name)}${team === null ? '' : ` (team ${team.key})`}`,
-      }),
-    ),
+    find: found(['labels', 'Label', 'id name team { key }'], ({ id, name, team }: LabelNode) => ({
+      id,
+      names: [name],
+      shown: `${JSON.stringify(name)}${team === null ? '' : ` (team ${team.key})`}`,
+    })),
   },
   person: {
     noun: 'member',
-    listTool: 'list_members',
     byIds: (ids) => ({ userId: { in: ids } }),
     byName: (word) => [{ user: { or: [{ name: same(word) }, { email: same(word) }, { username: same(word) }] } }],
     find: found(
-      document<NamesPage<MemberNode>, { filter: object }>(`query AgentMemberNames($filter: WorkspaceMemberFilter!) {
-  found: members(first: ${AGENT_LIMITS.namesReadMax}, filter: $filter) { nodes { userId user { name email username } } pageInfo { hasNextPage } }
-}`),
-      ({ userId, user }) => ({
+      ['members', 'WorkspaceMember', 'userId user { name email username }'],
+      ({ userId, user }: MemberNode) => ({
         id: userId,
         names: [user?.name, user?.email, user?.username].filter((name) => typeof name === 'string'),
         shown: `${JSON.stringify(user?.name ?? '')}${user?.email ? ` <${user.email}>` : ''}`,

@@ -1,9 +1,6 @@
-import { isUuid } from '@wts/contracts';
-import type { Graph } from '../graph/graph.ts';
-import { document } from '../graph/graph.ts';
-import { ToolError } from '../tool-error.ts';
-import { taskKey } from '../views/task.ts';
+import { NameError } from './name-error.ts';
 import type { Names, WorkspaceRef } from './names.ts';
+import { isUuid } from './uuid.ts';
 
 /** A task that exists and that the caller may see. */
 export interface TaskRef {
@@ -19,11 +16,14 @@ interface TaskNode {
   readonly workspace: { readonly urlKey: string } | null;
 }
 
-const TASKS = document<{ tasks: { nodes: readonly TaskNode[] } }, { filter: object }>(
-  `query AgentTaskNames($filter: TaskFilter!) {
+const TASKS = `query TaskNames($filter: TaskFilter!) {
   tasks(first: 100, filter: $filter, includeArchived: true) { nodes { id number workspaceId workspace { urlKey } } }
-}`,
-);
+}`;
+
+/** For people, such as ACME-12. */
+export function taskKey(urlKey: string, number: number): string {
+  return `${urlKey.toUpperCase()}-${number}`;
+}
 
 /** The key of a task is that of its workspace, which may have hyphens, and its number. */
 const KEY = /^(?:([A-Za-z0-9-]+)-|#?)(\d{1,9})$/;
@@ -35,17 +35,19 @@ const KEY = /^(?:([A-Za-z0-9-]+)-|#?)(\d{1,9})$/;
 export async function tasksOf(
   words: readonly string[],
   workspaceWord: string | undefined,
-  { graph, names }: { readonly graph: Graph; readonly names: Names },
-): Promise<(TaskRef | ToolError)[]> {
+  names: Names,
+): Promise<(TaskRef | NameError)[]> {
   const read = await Promise.all(words.map((word) => readWord(word.trim(), workspaceWord, names)));
-  const filters = read.flatMap((one) => (one instanceof ToolError ? [] : [one.filter]));
-  const { nodes } = filters.length === 0 ? { nodes: [] } : (await graph.run(TASKS, { filter: { or: filters } })).tasks;
+  const filters = read.flatMap((one) => (one instanceof NameError ? [] : [one.filter]));
+  const variables = { filter: { or: filters } };
+  const nodes =
+    filters.length === 0 ? [] : (await names.run<{ tasks: { nodes: TaskNode[] } }>(TASKS, variables)).tasks.nodes;
   return read.map((one, index) => {
-    if (one instanceof ToolError) return one;
+    if (one instanceof NameError) return one;
     const node = nodes.find(one.matches);
     if (node === undefined) {
       const message = `No task ${JSON.stringify(words[index])} exists that the person may see.`;
-      return new ToolError('not_found', message);
+      return new NameError('not_found', message);
     }
     const { id, workspaceId, number, workspace } = node;
     const key = taskKey(workspace?.urlKey ?? '', number);
@@ -55,14 +57,10 @@ export async function tasksOf(
   });
 }
 
-/** The one task that a word names. Throws a ToolError. */
-export async function taskOf(
-  word: string,
-  workspaceWord: string | undefined,
-  context: { readonly graph: Graph; readonly names: Names },
-): Promise<TaskRef> {
-  const [task] = await tasksOf([word], workspaceWord, context);
-  if (task === undefined || task instanceof ToolError) throw task ?? new Error('one word names one task');
+/** The one task that a word names. Throws a NameError. */
+export async function taskOf(word: string, workspaceWord: string | undefined, names: Names): Promise<TaskRef> {
+  const [task] = await tasksOf([word], workspaceWord, names);
+  if (task === undefined || task instanceof NameError) throw task ?? new Error('one word names one task');
   return task;
 }
 
@@ -73,7 +71,7 @@ interface ReadWord {
   readonly workspace?: WorkspaceRef;
 }
 
-async function readWord(word: string, workspaceWord: string | undefined, names: Names): Promise<ReadWord | ToolError> {
+async function readWord(word: string, workspaceWord: string | undefined, names: Names): Promise<ReadWord | NameError> {
   try {
     if (isUuid(word)) {
       const id = word.toLowerCase();
@@ -82,8 +80,8 @@ async function readWord(word: string, workspaceWord: string | undefined, names: 
     }
     const [, urlKey, digits] = KEY.exec(word) ?? [];
     if (digits === undefined) {
-      const message = `${JSON.stringify(word)} is no task. Use its key such as ACME-12, its id, or its number with \`workspace\`. find_tasks and search find tasks by words.`;
-      return new ToolError('bad_user_input', message);
+      const message = `${JSON.stringify(word)} is no task. Use its key such as ACME-12, its id, or its number with \`workspace\`. ${names.listedBy.task} find tasks by words.`;
+      return new NameError('bad_user_input', message);
     }
     const number = Number(digits);
     const { id: workspaceId } = await workspaceOf(urlKey, workspaceWord, names);
@@ -92,7 +90,7 @@ async function readWord(word: string, workspaceWord: string | undefined, names: 
       matches: (node) => node.workspaceId === workspaceId && node.number === number,
     };
   } catch (error) {
-    if (error instanceof ToolError) return error;
+    if (error instanceof NameError) return error;
     throw error;
   }
 }
@@ -111,7 +109,7 @@ async function workspaceOf(
   throw inAnother(`A task with the key ${urlKey.toUpperCase()}`, workspaceWord);
 }
 
-function inAnother(task: string, workspaceWord: string | undefined): ToolError {
+function inAnother(task: string, workspaceWord: string | undefined): NameError {
   const message = `${task} is not in the workspace ${JSON.stringify(workspaceWord)}. Leave \`workspace\` out, or correct one of them.`;
-  return new ToolError('bad_user_input', message);
+  return new NameError('bad_user_input', message);
 }

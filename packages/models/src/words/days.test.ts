@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { ToolError } from '../tool-error.ts';
-import { dayOf, todayIn } from './dates.ts';
+import { dayOf, todayIn } from './days.ts';
+import { WordError } from './word-error.ts';
 
 /** A Monday. */
 const MONDAY = new Date('2026-11-23T02:30:00Z');
@@ -36,6 +36,8 @@ describe('words for days', () => {
     ['+1y', '2027-11-23'],
     ['2026-12-01', '2026-12-01'],
     ['2028-02-29', '2028-02-29'],
+    ['-1950y', '0076-11-23'],
+    ['+25m', '2028-12-23'],
   ];
   for (const [word, day] of cases) {
     it(`reads "${word}" on Monday, 2026-11-23 as ${day}`, () => {
@@ -68,10 +70,7 @@ describe('words for days', () => {
     for (const word of [...others, '__proto__', 'constructor', 'today; drop table', `in ${'9'.repeat(400)} days`]) {
       assert.throws(
         () => dayOf(word, monday),
-        (error) =>
-          error instanceof ToolError &&
-          error.code === 'bad_user_input' &&
-          /Today is 2026-11-23 in UTC/.test(error.message),
+        (error) => error instanceof WordError && /Today is 2026-11-23 in UTC/.test(error.message),
         word,
       );
     }
@@ -86,11 +85,11 @@ describe('words for days', () => {
   it('reads every day as itself, and every weekday as one of the next seven or the last seven days', () => {
     fc.assert(
       fc.property(anyDay, fc.constantFrom(...WEEKDAYS), (today, weekday) => {
-        const date = today.day.toString();
+        const date = today.day;
         assert.equal(dayOf(date, today), date);
         const next = Temporal.PlainDate.from(dayOf(`next ${weekday}`, today));
         const last = Temporal.PlainDate.from(dayOf(`last ${weekday}`, today));
-        const ahead = today.day.until(next).days;
+        const ahead = Temporal.PlainDate.from(date).until(next).days;
         assert.ok(ahead >= 1 && ahead <= 7);
         assert.equal(WEEKDAYS[next.dayOfWeek - 1], weekday);
         assert.equal(WEEKDAYS[last.dayOfWeek - 1], weekday);
@@ -100,13 +99,24 @@ describe('words for days', () => {
     );
   });
 
-  it('either gives a day or a ToolError, whatever the word', () => {
+  it('counts days, weeks, months and years as Temporal does', () => {
+    const units = fc.constantFrom('day', 'week', 'month', 'year');
+    fc.assert(
+      fc.property(anyDay, fc.integer({ min: -1900, max: 1900 }), units, (today, count, unit) => {
+        const word = count < 0 ? `${-count} ${unit}s ago` : `in ${count} ${unit}s`;
+        const expected = Temporal.PlainDate.from(today.day).add({ [`${unit}s`]: count });
+        assert.equal(dayOf(word, today), expected.toString());
+      }),
+    );
+  });
+
+  it('either gives a day or a WordError, whatever the word', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), anyDay, (word, today) => {
         try {
           assert.match(dayOf(word, today), /^\d{4}-\d{2}-\d{2}$/);
         } catch (error) {
-          assert.ok(error instanceof ToolError, String(error));
+          assert.ok(error instanceof WordError, String(error));
         }
       }),
     );

@@ -1,12 +1,18 @@
-import { isUuid } from '@wts/contracts';
-import DataLoader from 'dataloader';
-import { document } from '../graph/graph.ts';
-import type { Graph } from '../graph/graph.ts';
-import { AGENT_LIMITS } from '../limits.ts';
-import { ToolError } from '../tool-error.ts';
-import type { Candidate, Candidates, Kind, KindName } from './kinds.ts';
+import { WordBatches } from './batches.ts';
+import type { Candidate, Candidates, Kind, KindName, RunGraphql } from './kinds.ts';
 import { KINDS } from './kinds.ts';
+import { NAME_LIMITS } from './limits.ts';
+import { NameError } from './name-error.ts';
 import { fold, nearest } from './nearest.ts';
+import { isUuid } from './uuid.ts';
+
+export interface NamesOptions {
+  readonly run: RunGraphql;
+  /** The caller, whom the word `me` means. */
+  readonly userId: string;
+  /** For the texts of errors: what lists all records of a kind, as `list_projects`, and what finds tasks. */
+  readonly listedBy: Readonly<Record<KindName | 'workspace' | 'task', string>>;
+}
 
 export interface WorkspaceRef {
   readonly id: string;
@@ -15,29 +21,34 @@ export interface WorkspaceRef {
   readonly role: string | null;
 }
 
-const WORKSPACES = document<{ myWorkspaces: readonly WorkspaceRef[] }>(
-  'query AgentWorkspaces { myWorkspaces { id name urlKey role: viewerRole } }',
-);
+const WORKSPACES = 'query WorkspaceNames { myWorkspaces { id name urlKey role: viewerRole } }';
 
 /**
  * Finds what the caller's words name: an id, a key or a name, in any capitals. Everything comes from lists that the caller may
- * read, so no answer shows a name of another workspace. Words of one moment are one request. One instance serves one call.
+ * read, so no answer shows a name of another workspace. Words of one moment are one request. One instance serves one command or call,
+ * because it reads each list once.
  * Keeps agent.words.no-foreign-names.
  */
 export class Names {
-  readonly #graph: Graph;
+  readonly run: RunGraphql;
+  readonly #userId: string;
+  readonly listedBy: NamesOptions['listedBy'];
   #workspaces: Promise<readonly WorkspaceRef[]> | undefined;
-  readonly #loaders = new Map<string, DataLoader<string, Candidates>>();
+  readonly #loaders = new Map<string, WordBatches<Candidates>>();
   readonly #all = new Map<string, Promise<Candidates>>();
   /** What this call has named. */
   readonly #named = new Set<string>();
 
-  constructor(graph: Graph) {
-    this.#graph = graph;
+  constructor({ run, userId, listedBy }: NamesOptions) {
+    this.run = run;
+    this.#userId = userId;
+    this.listedBy = listedBy;
   }
 
   workspaces(): Promise<readonly WorkspaceRef[]> {
-    this.#workspaces ??= this.#graph.run(WORKSPACES, {}).then(({ myWorkspaces }) => myWorkspaces);
+    this.#workspaces ??= this.run<{ myWorkspaces: readonly WorkspaceRef[] }>(WORKSPACES, {}).then(
+      ({ myWorkspaces }) => myWorkspaces,
+    );
     return this.#workspaces;
   }
 
@@ -46,8 +57,8 @@ export class Names {
     const workspace = await this.workspaceOrAll(word);
     if (workspace !== null) return workspace;
     const all = await this.workspaces();
-    if (all.length === 0) throw new ToolError('not_found', 'The person is in no workspace yet.');
-    throw new ToolError(
+    if (all.length === 0) throw new NameError('not_found', 'The person is in no workspace yet.');
+    throw new NameError(
       'bad_user_input',
       `Name the workspace. The person is in ${shown(all.map(workspaceCandidate))}.`,
     );
@@ -64,7 +75,7 @@ export class Names {
     const candidates = (found.length > 0 ? found : all).map(workspaceCandidate);
     throw mistake({
       noun: 'workspace',
-      listTool: 'list_workspaces',
+      listedBy: this.listedBy.workspace,
       word,
       where: '',
       candidates,
@@ -77,8 +88,8 @@ export class Names {
   async workspaceOfKey(urlKey: string): Promise<WorkspaceRef> {
     const found = (await this.workspaces()).find((one) => one.urlKey.toLowerCase() === urlKey.toLowerCase());
     if (found !== undefined) return found;
-    const message = `The person is in no workspace with the key ${JSON.stringify(urlKey)}. list_workspaces shows their keys.`;
-    throw new ToolError('not_found', message);
+    const message = `The person is in no workspace with the key ${JSON.stringify(urlKey)}. ${this.listedBy.workspace} shows their keys.`;
+    throw new NameError('not_found', message);
   }
 
   project(word: string, workspace: WorkspaceRef | null): Promise<string> {
@@ -99,7 +110,7 @@ export class Names {
 
   /** Also `me`, a first name and an e-mail address. */
   async person(word: string, workspace: WorkspaceRef | null): Promise<string> {
-    if (word.toLowerCase() === 'me') return this.#graph.caller.principal.userId;
+    if (word.toLowerCase() === 'me') return this.#userId;
     return this.#idOf('person', word.replace(/^@/, ''), workspace);
   }
 
@@ -108,39 +119,38 @@ export class Names {
     const exact = await this.#loader(kind, workspace).load(word);
     const found = exact.all.length > 0 ? exact : await this.#similar(kind, word, workspace);
     if (found.all.length === 1 && !found.isPart) return (found.all[0] as Candidate).id;
-    const { noun, listTool } = KINDS[kind];
+    const { noun } = KINDS[kind];
+    const listedBy = this.listedBy[kind];
     const where =
       workspace === null ? ' in the workspaces of the person' : ` in the workspace ${JSON.stringify(workspace.name)}`;
     if (found.all.length > 0) {
-      throw mistake({ noun, listTool, word, where, candidates: found.all, isAmbiguous: true, isPart: found.isPart });
+      throw mistake({ noun, listedBy, word, where, candidates: found.all, isAmbiguous: true, isPart: found.isPart });
     }
     const { all, isPart } = await this.#allOf(kind, workspace);
     const candidates = nearest(word, unique(all), ({ names }) => names);
-    throw mistake({ noun, listTool, word, where, candidates, isAmbiguous: false, isPart });
+    throw mistake({ noun, listedBy, word, where, candidates, isAmbiguous: false, isPart });
   }
 
   #count(kind: KindName, word: string, workspace: WorkspaceRef | null): void {
     const name = JSON.stringify([kind, word, workspace?.id]);
     if (this.#named.has(name)) return;
-    if (this.#named.size < AGENT_LIMITS.namesOfCallMax) {
+    if (this.#named.size < NAME_LIMITS.foundMax) {
       this.#named.add(name);
       return;
     }
-    const message = `One call may name at most ${AGENT_LIMITS.namesOfCallMax} different projects, teams, people and labels. Put this into another call.`;
-    throw new ToolError('bad_user_input', message);
+    const message = `One call may name at most ${NAME_LIMITS.foundMax} different projects, teams, people and labels. Put this into another call.`;
+    throw new NameError('bad_user_input', message);
   }
 
-  #loader(kind: KindName, workspace: WorkspaceRef | null): DataLoader<string, Candidates> {
+  #loader(kind: KindName, workspace: WorkspaceRef | null): WordBatches<Candidates> {
     const key = `${kind} ${workspace?.id ?? ''}`;
     const made = this.#loaders.get(key) ?? this.#newLoader(kind, workspace);
     this.#loaders.set(key, made);
     return made;
   }
 
-  #newLoader(kind: KindName, workspace: WorkspaceRef | null): DataLoader<string, Candidates> {
-    return new DataLoader((words) => this.#exact(kind, words, workspace), {
-      maxBatchSize: AGENT_LIMITS.namesOfRequestMax,
-    });
+  #newLoader(kind: KindName, workspace: WorkspaceRef | null): WordBatches<Candidates> {
+    return new WordBatches((words) => this.#exact(kind, words, workspace), NAME_LIMITS.ofRequestMax);
   }
 
   /** What each word names exactly, besides capitals. */
@@ -187,7 +197,7 @@ export class Names {
 
   async #read(kind: KindName, workspace: WorkspaceRef | null, filter: object): Promise<Candidates> {
     const within = workspace === null ? {} : { workspaceId: { eq: workspace.id } };
-    return KINDS[kind].find(this.#graph, { ...filter, ...within });
+    return KINDS[kind].find(this.run, { ...filter, ...within });
   }
 }
 
@@ -214,7 +224,7 @@ function best(candidates: readonly Candidate[], word: string): readonly Candidat
 
 interface Mistake {
   readonly noun: string;
-  readonly listTool: string;
+  readonly listedBy: string;
   readonly word: string;
   readonly where: string;
   readonly candidates: readonly Candidate[];
@@ -223,21 +233,21 @@ interface Mistake {
   readonly isPart: boolean;
 }
 
-function mistake({ noun, listTool, word, where, candidates, isAmbiguous, isPart }: Mistake): ToolError {
+function mistake({ noun, listedBy, word, where, candidates, isAmbiguous, isPart }: Mistake): NameError {
   const given = JSON.stringify(word);
   if (isAmbiguous) {
     const message = `${given} may be any of these${where}: ${shown(candidates, { withIds: true, isPart })}. Use the id.`;
-    return new ToolError('bad_user_input', message);
+    return new NameError('bad_user_input', message, candidates);
   }
   const near =
     candidates.length === 0
       ? 'There is none.'
       : isPart
-        ? `Among so many only whole names are found; the nearest of the first ${AGENT_LIMITS.namesReadMax} are ${shown(candidates)}.`
+        ? `Among so many only whole names are found; the nearest of the first ${NAME_LIMITS.readMax} are ${shown(candidates)}.`
         : `The nearest are ${shown(candidates)}.`;
-  return new ToolError(
+  return new NameError(
     'bad_user_input',
-    `No ${noun} is named ${given}${where}. ${near} ${listTool} shows all of them.`,
+    `No ${noun} is named ${given}${where}. ${near} ${listedBy} shows all of them.`,
   );
 }
 
@@ -245,7 +255,7 @@ function shown(
   candidates: readonly Candidate[],
   { withIds = false, isPart = false }: { readonly withIds?: boolean; readonly isPart?: boolean } = {},
 ): string {
-  const some = candidates.slice(0, AGENT_LIMITS.namesShownMax);
+  const some = candidates.slice(0, NAME_LIMITS.shownMax);
   const texts = some.map(({ id, shown: text }) => (withIds ? `${text} with id ${id}` : text));
   const rest = candidates.length - some.length;
   const more = isPart ? ' and more than could be read' : rest > 0 ? ` and ${rest} more` : '';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Graph } from '../graph/graph.ts';
-import { AGENT_LIMITS } from '../limits.ts';
-import { ToolError } from '../tool-error.ts';
+import { NAME_LIMITS } from './limits.ts';
+import { NameError } from './name-error.ts';
 import { Names } from './names.ts';
+import type { NamesOptions } from './names.ts';
 import { taskOf } from './tasks.ts';
 
 const ACME = { id: randomUUID(), name: 'Acme', urlKey: 'acme', role: 'owner' };
@@ -15,6 +15,15 @@ const ADA = { userId: randomUUID(), user: { name: 'Ada Lovelace', email: 'ada@ex
 const ALAN = { userId: randomUUID(), user: { name: 'Alan Turing', email: 'alan@example.com', username: null } };
 const ALAN_2 = { userId: randomUUID(), user: { name: 'Alan Kay', email: null, username: null } };
 const ME = randomUUID();
+
+const LISTED_BY = {
+  workspace: 'list_workspaces',
+  project: 'list_projects',
+  team: 'list_teams',
+  label: 'list_labels',
+  person: 'list_members',
+  task: 'find_tasks',
+};
 
 interface Asked {
   readonly operation: string;
@@ -30,29 +39,31 @@ function names(
   let atOnce = 0;
   let mostAtOnce = 0;
   const lists: Readonly<Record<string, readonly object[]>> = {
-    AgentProjectNames: [WEB, web, APP],
-    AgentMemberNames: [ADA, ALAN, ALAN_2, ...more],
-    AgentLabelNames: [],
+    ProjectNames: [WEB, web, APP],
+    WorkspaceMemberNames: [ADA, ALAN, ALAN_2, ...more],
+    LabelNames: [],
   };
-  const graph = {
-    caller: { principal: { userId: ME } },
-    run: async ({ text }: { text: string }, { filter }: { filter: Asked['filter'] }) => {
-      const [, operation = ''] = /query (\w+)/.exec(text) ?? [];
-      if (operation === 'AgentWorkspaces') return { myWorkspaces: workspaces };
-      asked.push({ operation, filter });
-      atOnce += 1;
-      mostAtOnce = Math.max(mostAtOnce, atOnce);
-      await Promise.resolve();
-      atOnce -= 1;
-      const wanted = filter.or && JSON.stringify(filter.or).toLowerCase();
-      const isWanted = (node: object): boolean =>
-        textsOf(node).some((text) => wanted?.includes(JSON.stringify(text).toLowerCase()) ?? true);
-      const nodes = (lists[operation] ?? []).filter(isWanted);
-      const { namesReadMax: max } = AGENT_LIMITS;
-      return { found: { nodes: nodes.slice(0, max), pageInfo: { hasNextPage: nodes.length > max } } };
-    },
+  const run = async (query: string, { filter }: { filter: Asked['filter'] & { or: readonly TaskFilter[] } }) => {
+    const [, operation = ''] = /query (\w+)/.exec(query) ?? [];
+    if (operation === 'WorkspaceNames') return { myWorkspaces: workspaces };
+    if (operation === 'TaskNames') return { tasks: { nodes: workspaces.map(firstTask).filter(isOneOf(filter.or)) } };
+    asked.push({ operation, filter });
+    atOnce += 1;
+    mostAtOnce = Math.max(mostAtOnce, atOnce);
+    await Promise.resolve();
+    atOnce -= 1;
+    const wanted = filter.or && JSON.stringify(filter.or).toLowerCase();
+    const isWanted = (node: object): boolean =>
+      textsOf(node).some((text) => wanted?.includes(JSON.stringify(text).toLowerCase()) ?? true);
+    const nodes = (lists[operation] ?? []).filter(isWanted);
+    const { readMax: max } = NAME_LIMITS;
+    return { found: { nodes: nodes.slice(0, max), pageInfo: { hasNextPage: nodes.length > max } } };
   };
-  return { names: new Names(graph as unknown as Graph), asked, mostAtOnce: () => mostAtOnce };
+  return {
+    names: new Names({ run: run as NamesOptions['run'], userId: ME, listedBy: LISTED_BY }),
+    asked,
+    mostAtOnce: () => mostAtOnce,
+  };
 }
 
 /** All texts in a record, at any depth. */
@@ -61,18 +72,25 @@ function textsOf(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
 
-/** A graph service with the first task of each workspace, which has the id of the workspace. */
-function graphOf(workspaceIds: readonly string[]): Graph {
-  const nodes = workspaceIds.map((workspaceId) => ({ id: workspaceId, number: 1, workspaceId, workspace: null }));
-  return {
-    run: async (
-      _: object,
-      { filter }: { filter: { or: [{ id?: { eq: string }; workspaceId?: { eq: string } }] } },
-    ) => ({
-      tasks: { nodes: nodes.filter(({ id }) => id === (filter.or[0].id ?? filter.or[0].workspaceId)?.eq) },
-    }),
-  } as unknown as Graph;
+interface TaskFilter {
+  readonly id?: { readonly eq: string };
+  readonly workspaceId?: { readonly eq: string };
 }
+
+interface TaskNode {
+  readonly id: string;
+  readonly workspaceId: string;
+}
+
+/** The first task of a workspace, which has the id of the workspace. */
+function firstTask({ id }: { readonly id: string }): TaskNode {
+  return { id, workspaceId: id, number: 1, workspace: null } as TaskNode;
+}
+
+const isOneOf =
+  (filters: readonly TaskFilter[]) =>
+  ({ id }: TaskNode): boolean =>
+    filters.some((filter) => (filter.id ?? filter.workspaceId)?.eq === id);
 
 function people(count: number, name: (index: number) => string): (typeof ALAN)[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -81,7 +99,7 @@ function people(count: number, name: (index: number) => string): (typeof ALAN)[]
   }));
 }
 
-const refusal = (pattern: RegExp) => (error: unknown) => error instanceof ToolError && pattern.test(error.message);
+const refusal = (pattern: RegExp) => (error: unknown) => error instanceof NameError && pattern.test(error.message);
 
 describe('names', () => {
   it('are ids, keys and names in any capitals, the exact one first', async () => {
@@ -127,14 +145,14 @@ describe('names', () => {
     assert.deepEqual(other, { status: 'fulfilled', value: ALAN_2.userId });
     assert.deepEqual(byId, { status: 'fulfilled', value: others.at(-1)?.userId });
     const { names: many, asked, mostAtOnce } = names([ACME], others);
-    const { namesOfCallMax, namesOfRequestMax } = AGENT_LIMITS;
+    const { foundMax, ofRequestMax } = NAME_LIMITS;
     const johns = ['john', 'johN', 'joHn', 'joHN', 'jOhn', 'jOhN', 'jOHn', 'jOHN', 'John', 'JohN'];
-    const words = Array.from({ length: namesOfCallMax }, (_, index) =>
-      index % namesOfRequestMax === 0 ? (johns[index / namesOfRequestMax] as string) : `unknown ${index}`,
+    const words = Array.from({ length: foundMax }, (_, index) =>
+      index % ofRequestMax === 0 ? (johns[index / ofRequestMax] as string) : `unknown ${index}`,
     );
     await Promise.allSettled(words.map((word) => many.person(word, ACME)));
-    assert.ok(asked.length > namesOfCallMax);
-    assert.equal(mostAtOnce(), namesOfCallMax / namesOfRequestMax);
+    assert.ok(asked.length > foundMax);
+    assert.equal(mostAtOnce(), foundMax / ofRequestMax);
     const { names: everywhere } = names(
       [ACME, GLOBEX],
       Array.from({ length: 120 }, () => john),
@@ -149,7 +167,7 @@ describe('names', () => {
     await assert.rejects(found.person('alan', ACME), refusal(new RegExp(`Alan Turing.*${ALAN.userId}.*Alan Kay`)));
   });
 
-  it('that are unknown are refused with the nearest and the tool that lists all', async () => {
+  it('that are unknown are refused with the nearest and what lists all', async () => {
     const { names: found } = names();
     await assert.rejects(
       found.project('mobil ap', ACME),
@@ -158,7 +176,7 @@ describe('names', () => {
       ),
     );
     await assert.rejects(found.label('urgent', ACME), refusal(/There is none\. list_labels/));
-    await assert.rejects(found.project(randomUUID(), ACME), ToolError);
+    await assert.rejects(found.project(randomUUID(), ACME), NameError);
     for (const word of ['__proto__', 'constructor', 'toString', '%', '*']) {
       await assert.rejects(found.project(word, ACME), refusal(/^No project/), word);
     }
@@ -178,7 +196,7 @@ describe('names', () => {
 
   it('in one call are a bounded number of different ones', async () => {
     const { names: found, asked } = names();
-    const { namesOfCallMax: max } = AGENT_LIMITS;
+    const { foundMax: max } = NAME_LIMITS;
     for (let n = 0; n < max + 1; n += 1) await found.project('WEB', ACME);
     const words = Array.from({ length: max + 9 }, (_, index) => `unknown ${index}`);
     const outcomes = await Promise.allSettled(words.map((word) => found.label(word, ACME)));
@@ -186,7 +204,7 @@ describe('names', () => {
       (one) => one.status === 'rejected' && /at most 150 different/.test(String(one.reason)),
     );
     assert.equal(refused.length, 10);
-    assert.ok(asked.length <= 2 + max / AGENT_LIMITS.namesOfRequestMax, `${asked.length} requests`);
+    assert.ok(asked.length <= 2 + max / NAME_LIMITS.ofRequestMax, `${asked.length} requests`);
     assert.equal(await found.project('WEB', ACME), WEB.id);
   });
 
@@ -201,14 +219,13 @@ describe('names', () => {
     const other = { ...GLOBEX, name: 'acme' };
     const { names: found } = names([other, ACME]);
     assert.equal((await found.workspace('ACME')).id, ACME.id);
-    const context = { graph: graphOf([ACME.id, other.id]), names: found };
-    assert.equal((await taskOf('ACME-1', undefined, context)).workspaceId, ACME.id);
-    assert.equal((await taskOf('globex-1', other.id, context)).workspaceId, other.id);
-    await assert.rejects(taskOf('ACME-1', 'globex', context), refusal(/key ACME is not in the workspace "globex"/));
-    assert.equal((await taskOf(ACME.id, 'acme', context)).id, ACME.id);
-    await assert.rejects(taskOf(ACME.id, other.id, context), refusal(/^The task .* is not in the workspace ".*Leave/));
-    await assert.rejects(taskOf(ACME.id, 'initech', context), refusal(/No workspace is named "initech"/));
-    const named = { ...context, names: names([{ ...GLOBEX, name: 'Initech' }]).names };
+    assert.equal((await taskOf('ACME-1', undefined, found)).workspaceId, ACME.id);
+    assert.equal((await taskOf('globex-1', other.id, found)).workspaceId, other.id);
+    await assert.rejects(taskOf('ACME-1', 'globex', found), refusal(/key ACME is not in the workspace "globex"/));
+    assert.equal((await taskOf(ACME.id, 'acme', found)).id, ACME.id);
+    await assert.rejects(taskOf(ACME.id, other.id, found), refusal(/^The task .* is not in the workspace ".*Leave/));
+    await assert.rejects(taskOf(ACME.id, 'initech', found), refusal(/No workspace is named "initech"/));
+    const { names: named } = names([{ ...GLOBEX, name: 'Initech' }]);
     await assert.rejects(taskOf('INITECH-1', undefined, named), refusal(/in no workspace with the key "INITECH"/));
   });
 
