@@ -4,8 +4,9 @@ import { MODELS, insertSchema, recordSchema, setChangesOf, updateSchema } from '
 import type { Model } from '@wts/models';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-type Schema = Readonly<Record<string, unknown>>;
+import { operationsText } from './write-operations.ts';
+import { members, typeOf, union } from './write-types.ts';
+import type { Schema } from './write-types.ts';
 
 const HEAD = '// Written by `npm run models` in packages/client. Do not edit.\n';
 
@@ -28,6 +29,7 @@ ${members(ERROR_CODES)};
 export type EventType =
 ${members([...webhookApi.EVENT_TYPES, webhookApi.TEST_EVENT_TYPE])};
 `,
+    'api/operations.ts': `${HEAD}${operationsText()}`,
   };
 }
 
@@ -62,18 +64,7 @@ function row(declared: Model): string {
   return `    readonly record: ${declared.name};\n${lines.join('')}`;
 }
 
-function typeOf(schema: Schema): string {
-  if (Array.isArray(schema['anyOf'])) return (schema['anyOf'] as Schema[]).map(typeOf).join(' | ');
-  if (Array.isArray(schema['enum'])) return union(schema['enum'] as string[]);
-  if (schema['type'] === 'array') return `readonly ${typeOf(schema['items'] as Schema)}[]`;
-  if (schema['type'] === 'integer') return 'number';
-  if (['string', 'boolean', 'null'].includes(schema['type'] as string)) return schema['type'] as string;
-  throw new Error(`No type is known for the schema ${JSON.stringify(schema)}`);
-}
-
 const doc = (text: string, indent: string): string => `${indent}/** ${text} */\n`;
-const union = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(' | ') || 'never';
-const members = (values: readonly string[]): string => values.map((value) => `  | '${value}'`).join('\n');
 
 if (import.meta.main) {
   for (const [name, text] of Object.entries(generatedFiles()))

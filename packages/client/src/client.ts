@@ -73,7 +73,7 @@ export class SyncClient {
     const transactions = transactionsOf(changes, this.clientId);
     const attempt = async (signal: AbortSignal): Promise<MutateOutcome> => {
       const body = { batchId: crypto.randomUUID(), transactions };
-      return outcomeOf(await this.#http.json<MutateReply>('/sync/mutate', signal, body), transactions);
+      return outcomeOf(await this.#http.json<MutateReply>('/sync/mutate', signal, { body }), transactions);
     };
     return retrying(attempt, options, this.#retry);
   }

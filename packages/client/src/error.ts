@@ -37,7 +37,7 @@ export class SyncError extends Error {
   }
 }
 
-/** The error of a reply that is not 200. A proxy may reply with another body. */
+/** The error of a reply that is no success. A proxy may reply with another body. */
 export async function errorOf(answer: Response): Promise<SyncError> {
   const text = await answer.text();
   const body = parseBody(text);

@@ -15,6 +15,13 @@ export interface ServerOptions {
 
 const ATTEMPT_MS = 15_000;
 
+export interface HttpRequest {
+  /** Default: POST with a body, GET without one. */
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
 /** Makes one attempt of a call; the caller decides about retries. */
 export class Http {
   readonly baseUrl: string;
@@ -37,28 +44,38 @@ export class Http {
     return typeof this.#token === 'string' ? this.#token : this.#token();
   }
 
-  /** The whole reply as JSON. */
-  async json<T>(path: string, signal: AbortSignal, body?: object): Promise<T> {
+  /** The whole reply as JSON, and the id of the request. */
+  async exchange(
+    path: string,
+    signal: AbortSignal,
+    request?: HttpRequest,
+  ): Promise<{ readonly body: unknown; readonly requestId: string | undefined }> {
     const either = AbortSignal.any([signal, AbortSignal.timeout(this.attemptMs)]);
-    const answer = await this.open(path, either, body);
-    return this.#attempt(either, async () => (await answer.json()) as T);
+    const answer = await this.open(path, either, request);
+    const body = await this.#attempt(either, () => answer.json());
+    return { body, requestId: answer.headers.get('x-request-id') ?? undefined };
+  }
+
+  async json<T>(path: string, signal: AbortSignal, request?: HttpRequest): Promise<T> {
+    return (await this.exchange(path, signal, request)).body as T;
   }
 
   /** A reply with an unread body; the signal also ends reading it. */
-  async open(path: string, signal: AbortSignal, body?: object): Promise<Response> {
-    const headers = { authorization: `Bearer ${await this.token()}`, 'api-version': '1' };
-    const request: RequestInit =
-      body === undefined
-        ? { headers, signal }
-        : {
-            method: 'POST',
-            headers: { ...headers, 'content-type': 'application/json' },
-            body: JSON.stringify(body),
-            signal,
-          };
+  async open(path: string, signal: AbortSignal, { method, headers, body }: HttpRequest = {}): Promise<Response> {
+    const request: RequestInit = {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        ...headers,
+        authorization: `Bearer ${await this.token()}`,
+        'api-version': '1',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      signal,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    };
     return this.#attempt(signal, async () => {
       const answer = await this.#fetch(`${this.baseUrl}${path}`, request);
-      if (answer.status !== 200) throw await errorOf(answer);
+      if (!answer.ok) throw await errorOf(answer);
       return answer;
     });
   }

@@ -42,10 +42,13 @@ export class Backoff {
   }
 }
 
-/** Retries until an attempt succeeds or fails permanently, or the deadline is over. */
+/**
+ * Retries until an attempt succeeds or fails permanently, or the deadline is over. What is not repeatable is only sent again after
+ * 429, because the server refuses that before it does anything.
+ */
 export async function retrying<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
-  { signal, deadlineMs = DEADLINE_MS }: CallOptions,
+  { signal, deadlineMs = DEADLINE_MS, isRepeatable = true }: CallOptions & { readonly isRepeatable?: boolean },
   retry: RetryOptions,
 ): Promise<T> {
   const deadline = AbortSignal.timeout(deadlineMs);
@@ -58,7 +61,7 @@ export async function retrying<T>(
     } catch (error) {
       signal?.throwIfAborted();
       if (!deadline.aborted) last = error;
-      if (!isTemporary(error)) throw error;
+      if (!isTemporary(error) || !(isRepeatable || isRateLimited(error))) throw error;
     }
     await pause(backoff.nextPauseMs(last), either).catch(() => {});
     signal?.throwIfAborted();
@@ -67,6 +70,10 @@ export async function retrying<T>(
       throw new SyncError('deadline_exceeded', `No answer in ${deadlineMs} ms${reason}`, { cause: last });
     }
   }
+}
+
+function isRateLimited(error: unknown): boolean {
+  return error instanceof SyncError && error.status === 429;
 }
 
 export function isTemporary(error: unknown): boolean {

@@ -134,6 +134,7 @@ describe('the packed client, installed into an empty folder without a network', 
     assert.deepEqual(all.filter((name) => !files.includes(name)).toSorted(), [
       'LICENSE',
       'README.md',
+      'api',
       'names',
       'package.json',
       'webhooks.md',
@@ -209,6 +210,9 @@ describe('the packed client, installed into an empty folder without a network', 
     const names = await bundle("import { Names } from '@wts/client/names'; new Names({});");
     assert.match(names, /myWorkspaces/);
     assert.doesNotMatch(names, /\/sync\/|whsec_/);
+    const api = await bundle("import { createApiClient } from '@wts/client/api'; createApiClient({});");
+    assert.match(api, /\/api\/webhooks/);
+    assert.doesNotMatch(api, /\/sync\/|whsec_|Not blank|clamped/);
     assert.equal(await bundle("import '@wts/client';"), '');
   });
 });

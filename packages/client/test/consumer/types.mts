@@ -1,5 +1,7 @@
 // Compiled against the installed package: every comment "@ts-expect-error" is over a line that must not compile.
 import { SyncClient, verifyWebhook } from '@wts/client';
+import { createApiClient } from '@wts/client/api';
+import type { WebhookEndpoint } from '@wts/client/api';
 import { NameError, Names, taskOf, tasksOf } from '@wts/client/names';
 import type { Change, Project, RecordOf, SyncEvent, Task } from '@wts/client';
 
@@ -59,3 +61,18 @@ for (const found of await tasksOf(['ACME-12'], undefined, names))
   else found.key satisfies string;
 // @ts-expect-error: the texts of errors need what lists each kind
 new Names({ run, userId: 'u', listedBy: { workspace: 'w' } });
+
+const api = createApiClient({ baseUrl: 'https://api.example.com', token: 'token' });
+const hook = await api.createWebhookEndpoint({ url: 'https://example.com/', workspaceId: 'w' }, { deadlineMs: 1_000 });
+hook.secret satisfies string;
+hook.endpoint satisfies WebhookEndpoint;
+hook.endpoint.disabledReason satisfies 'consecutive_failures' | 'gone' | null;
+(await api.listWorkspaces()).workspaces.map(({ urlKey }) => urlKey) satisfies string[];
+(await api.graphql<{ viewer: { id: string } }>('{ viewer { id } }')).viewer.id satisfies string;
+new Names({ run: api.graphql, userId: 'u', listedBy });
+// @ts-expect-error: an endpoint needs a workspace
+await api.createWebhookEndpoint({ url: 'https://example.com/' });
+// @ts-expect-error: no such event type
+await api.updateWebhookEndpoint({ id: 'x', eventTypes: ['task.painted'] });
+// @ts-expect-error: no operation is named so
+await api.createEverything();
