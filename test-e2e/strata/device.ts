@@ -111,17 +111,14 @@ export class Device implements AsyncDisposable {
   }
 
   untilShows(model: string, id: string, wanted: StrataRow = {}): Promise<StrataRow> {
-    return eventually(
-      () => {
-        const row = this.shows(model, id);
-        if (row === null) throw new Error(`${model} ${id} is missing`);
-        for (const [field, value] of Object.entries(wanted)) {
-          if (row[field] !== value) throw new Error(`${field} is ${String(row[field])}, not ${String(value)}`);
-        }
-        return row;
-      },
-      { deadlineMs: 60_000 },
-    );
+    return eventually(() => {
+      const row = this.shows(model, id);
+      if (row === null) throw new Error(`${model} ${id} is missing`);
+      for (const [field, value] of Object.entries(wanted)) {
+        if (row[field] !== value) throw new Error(`${field} is ${String(row[field])}, not ${String(value)}`);
+      }
+      return row;
+    });
   }
 
   async untilGone(model: string, id: string): Promise<void> {
@@ -130,7 +127,7 @@ export class Device implements AsyncDisposable {
 
   /** Waits until the server has confirmed all changes. */
   async untilSettled(): Promise<void> {
-    await eventually(async () => (await this.client.getPendingCount()) === 0, { deadlineMs: 60_000 });
+    await eventually(async () => (await this.client.getPendingCount()) === 0);
   }
 
   /** Offline: waits until all attempts have failed and the changes wait for the next connection. */

@@ -3,8 +3,7 @@ import { eventually, sendRequest, startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { GENERATIONS, ok, refused } from './agent-clients.ts';
 
-describe('the agent endpoint as a part of the system', function () {
-  this.timeout(60_000);
+describe('the agent endpoint as a part of the system', () => {
   let system: TestSystem;
   before(async () => {
     // Hostile input is a thousand calls.

@@ -61,7 +61,6 @@ const taskOf = (answer: ToolAnswer, index = 0): Task => {
 const namesOf = (labels: Task['labels']): string[] => labels.map(({ name }) => name);
 
 describe('the agent endpoint', function () {
-  this.timeout(60_000);
   let system: TestSystem;
   let labelId: string;
   before(async () => {

@@ -24,8 +24,7 @@ const SCHEMA_TYPE = 'text/plain; charset=utf-8';
 describe('bodies', () => {
   let testSystem: TestSystem;
   let operations: readonly ApiOperation[];
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     testSystem = await sharedSystem();
     // `sockets.test.ts` of the gateway tests the socket.
     operations = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json()).operations.filter(

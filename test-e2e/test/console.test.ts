@@ -10,7 +10,6 @@ const HOSTILE =
   '\u202Egpj.exe\u2066 <img src=x onerror="document.title=\'owned\'"><b>bold</b>\u0007\u200B\u{E0041}</pre>';
 
 describe('the webhooks console (skipped where there is no Chromium)', function page() {
-  this.timeout(300_000);
   let system: ConsoleBrowser;
 
   before(async function start() {

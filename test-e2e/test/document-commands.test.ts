@@ -14,8 +14,7 @@ const documents = globSync('**/*.md', { cwd: ROOT, exclude: (path) => /(^|\/)(no
   .filter((path) => blocksOf(path, readFileSync(join(ROOT, path), 'utf8')).some(isRun))
   .toSorted((a, b) => Number(b === FIRST) - Number(a === FIRST));
 
-describe('every command block of the documents', function () {
-  this.timeout(300_000);
+describe('every command block of the documents', () => {
   const folder = join(scratch('documents'), 'clone');
   const running = new Map<string, Program>();
   let env: NodeJS.ProcessEnv;

@@ -14,8 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Writers continue for so long after a fault, so that the recovery is under load too. */
 const AFTER_MS = 1_500;
 
-describe('the system under load', function () {
-  this.timeout(120_000);
+describe('the system under load', () => {
   let testSystem: TestSystem;
   before(async () => {
     testSystem = await startTestSystem({ label: 'faults', services: [], syncReplicas: 2, ownPostgres: true });

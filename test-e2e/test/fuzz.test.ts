@@ -26,13 +26,11 @@ describe('every operation of the description', () => {
   let testSystem: TestSystem;
   let fuzzer: Person;
   before(async function start() {
-    this.timeout(90_000);
     testSystem = await sharedSystem();
     fuzzer = await testSystem.person('Fuzzer');
   });
 
   it('answers any input as described, and never with 5xx [never.500-by-input, meta.openapi.complete]', async function all() {
-    this.timeout(120_000);
     const known = await existingIds(testSystem, fuzzer);
     const report = await fuzz({
       baseUrl: testSystem.baseUrl,
@@ -47,7 +45,6 @@ describe('every operation of the description', () => {
   });
 
   it('of the GraphQL schema answers with data or with errors of the closed list, and shows nothing of a stranger [graphql.fuzzed, never.500-by-input, never.shown-outside]', async function all() {
-    this.timeout(120_000);
     const person = await testSystem.person('Fuzzer of GraphQL');
     const known = await existingIds(testSystem, person);
     const report = await fuzzGraphql({

@@ -70,7 +70,6 @@ graphql\`query ProjectPage($id: ID!, $ids: [ID!]!) {
 `;
 
 describe('a client that is generated from the GraphQL schema', function () {
-  this.timeout(120_000);
   let testSystem: TestSystem;
   before(async () => {
     testSystem = await sharedSystem();

@@ -21,8 +21,7 @@ interface List {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-describe('documents of existing clients', function () {
-  this.timeout(60_000);
+describe('documents of existing clients', () => {
   let testSystem: TestSystem;
   let ann: Person;
   let workspaceId: string;

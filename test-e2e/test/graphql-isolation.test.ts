@@ -55,8 +55,7 @@ const CONCURRENT = 4;
  * What a person may not see must not exist for them: every answer to an id or a text of it is the answer to one that never was, for
  * every argument of every field, generated from the schema.
  */
-describe('what a person may not see, by GraphQL', function () {
-  this.timeout(180_000);
+describe('what a person may not see, by GraphQL', () => {
   let testSystem: TestSystem;
   let walk: SchemaWalk;
   let A: Home;

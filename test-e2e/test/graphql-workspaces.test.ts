@@ -5,8 +5,7 @@ import { ask, send } from '../graphql/call.ts';
 import { Writer } from '../graphql/writer.ts';
 import { sharedSystem } from './shared-system.ts';
 
-describe('keys, workspaces and people by GraphQL', function () {
-  this.timeout(60_000);
+describe('keys, workspaces and people by GraphQL', () => {
   let testSystem: TestSystem;
   let ann: Person;
   let workspaceId: string;

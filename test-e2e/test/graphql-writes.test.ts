@@ -5,8 +5,7 @@ import { ask, send } from '../graphql/call.ts';
 import { Writer, type Changed } from '../graphql/writer.ts';
 import { sharedSystem } from './shared-system.ts';
 
-describe('changes by GraphQL', function () {
-  this.timeout(60_000);
+describe('changes by GraphQL', () => {
   let testSystem: TestSystem;
   let ann: Person;
   let workspaceId: string;

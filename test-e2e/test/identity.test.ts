@@ -7,8 +7,7 @@ describe('people of a real identity provider', () => {
   const [first, second] = [newKey('first'), newKey('second')];
   let provider: IdentityProvider;
   let testSystem: TestSystem;
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     provider = await IdentityProvider.plan([first, second]);
     const JWT_ISSUERS = JSON.stringify([provider.configuration]);
     testSystem = await startTestSystem({

@@ -38,8 +38,7 @@ describe('input of the public API', () => {
   let testSystem: TestSystem;
   let ann: Person;
   let operations: readonly ApiOperation[];
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     testSystem = await sharedSystem();
     ann = await testSystem.member('Ann', 'owner');
     operations = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json()).operations;

@@ -32,8 +32,7 @@ describe('a key for one workspace', () => {
   /** Texts that no response may contain. */
   let hidden: string[];
 
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     testSystem = await sharedSystem();
     ann = await testSystem.person('Ann');
     [inside, outside] = [await home(), await home()];

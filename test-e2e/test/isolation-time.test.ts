@@ -31,8 +31,7 @@ const UNLIMITED = JSON.stringify({ rest: 0, codes: 0, 'codes-address': 0, keys: 
  * The time of a response must not show what exists. Single times vary too much, so the test sends both requests of a pair many
  * times in random order and counts which one is slower: when both take equally long, each is slower about half of the time.
  */
-describe('the time of a response', function () {
-  this.timeout(240_000);
+describe('the time of a response', () => {
   let testSystem: TestSystem;
   let pool: Pool;
   let eve: Person;

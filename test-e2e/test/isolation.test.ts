@@ -51,8 +51,7 @@ describe('access to a workspace', () => {
   /** By role and kind of credential. */
   const callers = new Map<string, TestCaller & { readonly token: string }>();
 
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     testSystem = await sharedSystem();
     operations = describedIn(JSON.parse((await request(null, 'GET', '/openapi.json')).text));
     homes = { A: await home(), B: await home() };
@@ -147,8 +146,7 @@ describe('access to a workspace', () => {
     }
   });
 
-  it('follows the rules for two workspaces, five roles, six kinds of credentials and every operation [authentication.scopes.admin-api-keys-only, never.shown-outside, workspaces.roles.manage]', async function () {
-    this.timeout(120_000);
+  it('follows the rules for two workspaces, five roles, six kinds of credentials and every operation [authentication.scopes.admin-api-keys-only, never.shown-outside, workspaces.roles.manage]', async () => {
     let cells = 0;
     const faults: string[] = [];
     for (const [name, caller] of callers) {

@@ -7,8 +7,7 @@ type Change = Omit<SyncTransaction, 'clientTxId' | 'clientId'>;
 
 describe('two people on two sync replicas', () => {
   let testSystem: TestSystem;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     testSystem = await startTestSystem({ label: 'live', services: [], syncReplicas: 2 });
   });
   after(() => testSystem.close());

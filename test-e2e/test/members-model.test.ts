@@ -42,8 +42,7 @@ function command(name: string, check: (model: Model) => boolean, run: Command['r
 describe('members, invitations and keys', () => {
   let testSystem: TestSystem;
   const everyone: Person[] = [];
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     testSystem = await sharedSystem();
   });
 
@@ -230,8 +229,7 @@ describe('members, invitations and keys', () => {
       },
     );
 
-  it('follow a model of a few lines after any sequence of commands [workspaces.members.remove, workspaces.members.last-owner, workspaces.join.code, workspaces.join.after-loss, workspaces.invitations.list, workspaces.roles.manage, api-keys.revoke.dead, api-keys.list.no-token]', async function () {
-    this.timeout(120_000);
+  it('follow a model of a few lines after any sequence of commands [workspaces.members.remove, workspaces.members.last-owner, workspaces.join.code, workspaces.join.after-loss, workspaces.invitations.list, workspaces.roles.manage, api-keys.revoke.dead, api-keys.list.no-token]', async () => {
     const who = fc.nat(BEGINNING.length - 1);
     const which = fc.nat(2);
     const commands = fc.commands(
@@ -274,8 +272,7 @@ describe('members, invitations and keys', () => {
     );
   });
 
-  it('leave a log whose every page is as the description says [meta.openapi.typed-records, sync.action.update-changed-only]', async function () {
-    this.timeout(60_000);
+  it('leave a log whose every page is as the description says [meta.openapi.typed-records, sync.action.update-changed-only]', async () => {
     const description = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json());
     const deltas = description.operations.find(({ id }) => id === 'syncDeltas');
     const schema = deltas?.responses['200']?.content?.['application/json']?.schema;

@@ -23,8 +23,7 @@ const GENERATIONS = {
   'SDK 2': { Client: ModernClient, Transport: ModernTransport, Unauthorized: ModernUnauthorized },
 } as const;
 
-describe('clients of other authors get and use tokens', function () {
-  this.timeout(60_000);
+describe('clients of other authors get and use tokens', () => {
   let system: TestSystem;
   before(async () => {
     system = await sharedSystem();

@@ -6,7 +6,6 @@ import { WEB_SUBJECT } from './identity-provider.ts';
 import { PeopleBrowser, signIn } from './people-browser.ts';
 
 describe('the pages for people (skipped where there is no Chromium)', function pages() {
-  this.timeout(300_000);
   let system: PeopleBrowser;
 
   before(async function start() {

@@ -129,7 +129,6 @@ class TwoGateways {
 describe('a revocation at one of two gateways', () => {
   let gateways: TwoGateways;
   before(async function () {
-    this.timeout(90_000);
     gateways = await TwoGateways.open('revocation');
   });
   after(() => gateways.testSystem.close());
@@ -178,7 +177,6 @@ describe('a revocation at one of two gateways', () => {
 describe('a revocation whose message over NATS is lost', () => {
   let gateways: TwoGateways;
   before(async function () {
-    this.timeout(90_000);
     // Only the services that send the messages cannot reach NATS.
     const unreachable = { NATS_URL: 'nats://127.0.0.1:9' };
     gateways = await TwoGateways.open('lost-message', { overrides: { auth: unreachable, workspace: unreachable } });

@@ -8,8 +8,7 @@ import { DeviceSystem } from './device-system.ts';
 const DAY = Date.UTC(2026, 10, 22);
 const MOMENT = Date.UTC(2026, 10, 22, 9, 30, 15, 250);
 
-describe('the published sync client on two devices of one person', function () {
-  this.timeout(60_000);
+describe('the published sync client on two devices of one person', () => {
   let system: DeviceSystem;
   let ann: Person;
   let phone: Device;

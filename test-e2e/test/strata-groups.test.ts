@@ -5,8 +5,7 @@ import { eventually } from '@wts/testkit';
 import { Device } from '../strata/device.ts';
 import { DeviceSystem } from './device-system.ts';
 
-describe('the published sync client', function () {
-  this.timeout(60_000);
+describe('the published sync client', () => {
   let system: DeviceSystem;
   before(async () => {
     system = await DeviceSystem.open('strata_groups');

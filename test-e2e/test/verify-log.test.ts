@@ -35,8 +35,7 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv): Run {
   };
 }
 
-describe('npm run verify:log', function () {
-  this.timeout(120_000);
+describe('npm run verify:log', () => {
   let system: DeviceSystem;
   let testSystem: TestSystem;
   let client: Client;
@@ -85,7 +84,7 @@ describe('npm run verify:log', function () {
   it('deletes every task it wrote, also when it is stopped early', async () => {
     assert.equal(await ownTasks(), 0, 'tasks of the audit before');
     await using program = run(['--seconds', '60', '--writes', '50'], environment());
-    await eventually(async () => (await ownTasks()) > 5, { deadlineMs: 45_000 });
+    await eventually(async () => (await ownTasks()) > 5);
     program.stop();
     assert.equal(await program.ended, 0, program.text());
     assert.equal(await ownTasks(), 0);
@@ -104,13 +103,13 @@ describe('npm run verify:log', function () {
   it('--follow continues while the system restarts, until it is stopped', async () => {
     await using program = run(['--follow', ...quick], environment());
     const rounds = (): number => program.text().match(/^Passed:/gm)?.length ?? 0;
-    await eventually(() => rounds() > 0, { deadlineMs: 45_000 });
+    await eventually(() => rounds() > 0);
     await testSystem.service('gateway').kill('SIGKILL');
-    await eventually(() => program.text().includes('down '), { deadlineMs: 45_000 });
+    await eventually(() => program.text().includes('down '));
     await testSystem.service('gateway').start();
     await testSystem.untilReady();
     const before = rounds();
-    await eventually(() => rounds() > before, { deadlineMs: 45_000 });
+    await eventually(() => rounds() > before);
     program.stop();
     assert.equal(await program.ended, 0, program.text());
   });
@@ -119,9 +118,9 @@ describe('npm run verify:log', function () {
     const { rows } = await client.query<{ title: string }>('select title from sync.tasks order by id limit 1');
     await setTitle('Changed past the service');
     await using program = run(['--follow', ...quick], environment());
-    await eventually(() => program.text().includes('BROKEN'), { deadlineMs: 45_000 });
+    await eventually(() => program.text().includes('BROKEN'));
     await setTitle(rows[0]?.title ?? '');
-    await eventually(() => program.text().includes('Passed'), { deadlineMs: 45_000 });
+    await eventually(() => program.text().includes('Passed'));
     program.stop();
     assert.equal(await program.ended, 1, program.text());
   });

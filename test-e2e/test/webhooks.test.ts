@@ -11,8 +11,7 @@ interface Created {
   readonly secret: string;
 }
 
-describe('webhooks of a running system', function () {
-  this.timeout(60_000);
+describe('webhooks of a running system', () => {
   let testSystem: TestSystem;
   let identity: { cert: string; key: string };
 

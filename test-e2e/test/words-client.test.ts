@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { DeviceSystem } from './device-system.ts';
 
-describe('a client written from the specification', function () {
-  this.timeout(60_000);
+describe('a client written from the specification', () => {
   let system: DeviceSystem;
   let ann: Person;
   let phone: WordsDevice;

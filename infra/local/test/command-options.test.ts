@@ -23,9 +23,7 @@ function run(script: string, args: readonly string[], taken: NodeJS.ProcessEnv =
   return { code: ran.status, text: ran.stdout + ran.stderr };
 }
 
-describe('the options of npm scripts', function () {
-  this.timeout(60_000);
-
+describe('the options of npm scripts', () => {
   for (const script of Object.keys(scripts)) {
     const command = ['start', 'test'].includes(script) ? `npm ${script}` : `npm run ${script}`;
     it(`${command} refuses an option that it does not have, and prints those that it has`, () => {

@@ -13,8 +13,7 @@ const SMALL_DISK = `mount --bind '${LOCAL}/compile-cache' /mnt && mount -t tmpfs
 /** The second start waits for a line, so that the test can look at the disk and free it. */
 const TWO_STARTS = `${SMALL_DISK} && { "$@"; echo "exit code $?"; read line; exec "$@"; }`;
 
-describe('npm start', function () {
-  this.timeout(180_000);
+describe('npm start', () => {
   let run: ReturnType<typeof start> | undefined;
   before(async function () {
     mkdirSync(join(LOCAL, 'compile-cache'), { recursive: true });
@@ -22,7 +21,7 @@ describe('npm start', function () {
     // Only here: not where containers may not mount, and not on macOS.
     if (status !== 0) return this.skip();
     run = start();
-    await until('it is ready', () => run?.times(/Ready in|exit code/g) === 1, 90_000);
+    await until('it is ready', () => run?.times(/Ready in|exit code/g) === 1);
   });
   after(() => {
     if (run?.child.pid !== undefined) spawnSync('kill', ['-KILL', '--', `-${run.child.pid}`]);
@@ -64,13 +63,13 @@ describe('npm start', function () {
     const confirmed = await createTask(stack());
 
     fill(path('filler'));
-    await until('it has ended', () => times(/exit code/g) === 1, 60_000);
+    await until('it has ended', () => times(/exit code/g) === 1);
     match(text(), /The disk of \S+ is full: \d+ MB are free\. Everything stops now[^]*exit code 1\n/);
     deepEqual([times(/is full/g), times(/starts again|ENOSPC|at .*\.ts:\d/g)], [1, 0], text());
 
     rmSync(path('filler'));
     child.stdin.write('go\n');
-    await until('it is ready again', () => times(/Ready in/g) === 2 || child.exitCode !== null, 90_000);
+    await until('it is ready again', () => times(/Ready in/g) === 2 || child.exitCode !== null);
     ok((await tasksOf(stack())).includes(confirmed), 'a confirmed change is lost');
     equal(await verify(stack()), 0);
     child.kill('SIGINT');

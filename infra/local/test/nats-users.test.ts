@@ -24,8 +24,7 @@ const FORBIDDEN = [
 const inboxOf = (user: NatsUser): string => `${natsInbox(natsUsername(user))}.>`;
 const SERVICES = NATS_USERS.filter((user) => user !== 'admin');
 
-describe('the users of NATS', function () {
-  this.timeout(60_000);
+describe('the users of NATS', () => {
   let server: NatsServer;
   const connections = new Map<NatsUser, { connection: NatsConnection; refused: string[] }>();
 

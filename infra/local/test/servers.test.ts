@@ -37,8 +37,7 @@ const optionsIn = (directory: string) => ({
   throwaway: true,
 });
 
-describe('the PostgreSQL server', function () {
-  this.timeout(60_000);
+describe('the PostgreSQL server', () => {
   let server: PostgresServer;
   const home = scratch();
   before(async () => {
@@ -114,8 +113,7 @@ describe('the PostgreSQL server', function () {
   });
 });
 
-describe('provisioning', function () {
-  this.timeout(60_000);
+describe('provisioning', () => {
   let server: PostgresServer;
   before(async () => {
     server = await openPostgres(optionsIn(scratch()));

@@ -18,7 +18,7 @@ import { testNats } from './nats.ts';
 import type { Wire } from './wire.ts';
 import { openWire } from './wire.ts';
 
-const START_MS = 20_000;
+const START_MS = 60_000;
 const NOWHERE = 'http://127.0.0.1:1';
 
 type Sql = (text: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;

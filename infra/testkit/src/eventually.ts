@@ -5,7 +5,8 @@ interface WaitOptions {
   readonly everyMs?: number;
 }
 
-const DEADLINE_MS = 30_000;
+/** Far more than a busy machine needs: it only ends a test that would wait forever. */
+const DEADLINE_MS = 120_000;
 
 /**
  * Calls `check` until it does not throw and does not return false, null or undefined, and resolves to its result. When the

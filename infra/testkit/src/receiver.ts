@@ -44,10 +44,7 @@ export interface Receiver extends AsyncDisposable {
   readonly received: readonly Received[];
   /** Sets the reply to later requests; 'hang' sends none, 'reset' resets the connection. A promise delays the reply until an event of the test. */
   readonly answer: (next: Behavior | ((request: Received) => Behavior | Promise<Behavior>)) => void;
-  readonly until: (
-    predicate: (all: readonly Received[]) => boolean,
-    deadlineMs?: number,
-  ) => Promise<readonly Received[]>;
+  readonly until: (predicate: (all: readonly Received[]) => boolean) => Promise<readonly Received[]>;
 }
 
 type Behavior = ReceiverReply | 'hang' | 'reset';
@@ -107,8 +104,7 @@ export async function receiver(options: ReceiverOptions = {}): Promise<Receiver>
     answer: (next) => {
       behave = typeof next === 'function' ? next : () => next;
     },
-    until: (predicate, deadlineMs = 30_000) =>
-      eventually(() => (predicate(received) ? received : null), { deadlineMs }),
+    until: (predicate) => eventually(() => (predicate(received) ? received : null)),
     [Symbol.asyncDispose]: async () => {
       for (const timer of timers) clearTimeout(timer);
       server.closeAllConnections();

@@ -74,7 +74,7 @@ interface Parts {
   readonly secrets: Secrets;
 }
 
-const CALL_MS = 15_000;
+const CALL_MS = 60_000;
 
 export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
   // Closes the parts that are open when a later one fails.

@@ -2,7 +2,6 @@ import { equal, rejects } from 'node:assert/strict';
 import { openProxy, receiver } from '../src/index.ts';
 
 describe('a proxy (skipped where there is none)', function proxies() {
-  this.timeout(240_000);
   for (const name of ['nginx', 'haproxy'] as const) {
     it(`that is ${name} forwards requests and ends with its test`, async function forwards() {
       await using backend = await receiver();

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { TestSystem } from '../src/index.ts';
 import { eventually, signToken, startTestSystem } from '../src/index.ts';
 
-describe('a test system', function () {
-  this.timeout(120_000);
+describe('a test system', () => {
   let testSystem: TestSystem;
   before(async () => {
     testSystem = await startTestSystem({ label: 'kit', syncReplicas: 2, wires: true, ownPostgres: true });

@@ -20,9 +20,7 @@ function packagesLoadedBy(path: string): string[] {
   return JSON.parse(stdout) as string[];
 }
 
-describe('the modules a process loads', function () {
-  this.timeout(60_000);
-
+describe('the modules a process loads', () => {
   for (const service of globSync('services/*/src/service.ts', { cwd: ROOT })) {
     it(`leave out knex in ${service}, which does not migrate`, () => {
       const packages = packagesLoadedBy(service);

@@ -44,7 +44,6 @@ class FakeSync {
 }
 
 describe('the audit of a client copy', function () {
-  this.timeout(60_000);
   let audited: AuditedDatabase;
   let fake: FakeSync;
   let account: Account;

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { auditLog } from '../src/audit-log.ts';
 import { AuditedDatabase } from './audited-database.ts';
 
-describe('the audit of log and tables', function () {
-  this.timeout(60_000);
+describe('the audit of log and tables', () => {
   let audited: AuditedDatabase;
 
   beforeEach(async () => {

@@ -10,8 +10,7 @@ import { AuditedDatabase } from './audited-database.ts';
 
 const BEHIND_MS_MAX = 300;
 
-describe('the audit of the stream', function () {
-  this.timeout(60_000);
+describe('the audit of the stream', () => {
   let stack: AsyncDisposableStack;
   let audited: AuditedDatabase;
   let nc: NatsConnection;

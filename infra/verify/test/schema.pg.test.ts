@@ -53,9 +53,7 @@ async function dump({ url }: TestDatabase): Promise<string> {
   return `${['-- Made by a test, see README.md.\nset check_function_bodies = off;', ...texts].join('\n\n')}\n`;
 }
 
-describe('the schema of the database', function () {
-  this.timeout(60_000);
-
+describe('the schema of the database', () => {
   it('equals infra/postgres/schema.sql after all migrations', async () => {
     await using database = await testDatabase('schema');
     await migrateUp(database);

@@ -109,7 +109,6 @@ function writeBlocks(folder: string, documents: readonly string[]): string[] {
 }
 
 describe('the packed client, installed into an empty folder without a network', function packed() {
-  this.timeout(120_000);
   const folder = mkdtempSync(join(tmpdir(), 'wts-client-'));
   const installed = join(folder, 'node_modules', '@wts', 'client');
   before(async () => {

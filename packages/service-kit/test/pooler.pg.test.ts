@@ -4,8 +4,6 @@ import { Client } from 'pg';
 import { refuseMixedSessions } from '../src/postgres/check-postgres.ts';
 
 describe('the check for mixed sessions', function () {
-  this.timeout(60_000);
-
   it('refuses a pooler that takes its sessions in turn, also when the second one becomes free during the check', async function () {
     await using stack = new AsyncDisposableStack();
     const database = await testDatabase('pooler');

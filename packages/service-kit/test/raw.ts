@@ -19,7 +19,7 @@ interface Raw {
   readonly drip?: string;
 }
 
-const DEADLINE_MS = 5_000;
+const DEADLINE_MS = 60_000;
 const DRIP_MS = 5;
 
 /** Speaks to a server in bytes, the way no well-behaved client does. */

@@ -124,8 +124,7 @@ describe('the sign-in at an identity provider', () => {
     assert.match(answer.text, /did not sign you in/);
   });
 
-  it('shows a page within seconds when the provider is down, slow or answers nonsense [authentication.provider.faults]', async function () {
-    this.timeout(60_000);
+  it('shows a page within seconds when the provider is down, slow or answers nonsense [authentication.provider.faults]', async () => {
     const faults: Record<string, (res: ServerResponse) => void> = {
       slow: (res) => void setTimeout(() => res.end(), 2 * SLOW_MS).unref(),
       dripping: (res) => {

@@ -5,8 +5,6 @@ import { PREFIX, startPrefixProxy } from './prefix-proxy.ts';
 import { freePort, startTestGateway } from './test-gateway.ts';
 
 describe('the webhooks console in a browser (skipped where there is no Chromium)', function page() {
-  this.timeout(120_000);
-
   it('works under a path prefix, also when it is opened with a slash behind it [console.page]', async function prefixed() {
     await using stack = new AsyncDisposableStack();
     const browser = await openBrowser(this);

@@ -17,7 +17,6 @@ interface Watched {
 const WAIT_MS = 60_000;
 
 describe('the reference page in a browser (skipped where there is no Chromium)', function page() {
-  this.timeout(300_000);
   let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
   let testGateway: TestGateway;
   let proxy: Server;

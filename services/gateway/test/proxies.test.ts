@@ -34,7 +34,6 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
     let hider: ReturnType<TestGateway['newKey']>;
     let victim: ReturnType<TestGateway['newKey']>;
     before(async function start() {
-      this.timeout(240_000);
       testGateway = await startTestGateway({ TRUSTED_PROXIES: '127.0.0.1' });
       port = testGateway.api;
       [sender, hider, victim] = [

@@ -39,7 +39,7 @@ export function errorOf(reply: RawReply, status: number, code?: string): ErrorRe
   return body;
 }
 
-const DEADLINE_MS = 8_000;
+const DEADLINE_MS = 60_000;
 
 /** A client that sends exactly the given bytes and reads answers one by one. */
 export class RawClient {

@@ -35,8 +35,7 @@ const NAMES = [
   'key_0',
 ];
 
-describe('a direct answer', function () {
-  this.timeout(120_000);
+describe('a direct answer', () => {
   let records: Records;
   let me: string;
   let home: string;

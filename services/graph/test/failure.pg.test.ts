@@ -26,8 +26,7 @@ async function whileLocked(
 const WAITING = `select count(*)::int as count from pg_stat_activity
   where datname = current_database() and application_name = 'wts-graph' and state = 'active' and wait_event_type = 'Lock'`;
 
-describe('an operation that cannot go on', function () {
-  this.timeout(60_000);
+describe('an operation that cannot go on', () => {
   let graph: TestGraph;
   let admin: Client;
   /** Between the service and its database. */

@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 const WAIT_MS = 60_000;
 
 describe('GraphiQL in a browser (skipped where there is no Chromium)', function page() {
-  this.timeout(300_000);
   let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
   let testSystem: TestSystem | undefined;
 

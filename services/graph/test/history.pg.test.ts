@@ -12,8 +12,7 @@ interface History {
 const QUERY = `query ($id: ID!, $first: Int, $after: String, $min: String) { history(modelId: $id, first: $first, after: $after, minSyncId: $min) {
   nodes { syncId modelName modelId action data groupId clientId clientTxId createdAt actor { name } } edges { cursor node { syncId } } pageInfo { hasNextPage endCursor } } }`;
 
-describe('the history of a record', function () {
-  this.timeout(60_000);
+describe('the history of a record', () => {
   let records: Records;
   let ada: string;
   let bob: string;

@@ -7,8 +7,7 @@ import { codesOf, personWith, TestGraph } from './test-graph.ts';
 
 const TYPENAME = '{ __typename }';
 
-describe('POST /graphql', function () {
-  this.timeout(60_000);
+describe('POST /graphql', () => {
   let graph: TestGraph;
 
   before(async () => {

@@ -5,8 +5,7 @@ import { codesOf, personWith, TestGraph } from './test-graph.ts';
 const TASKS = 100;
 const COMMENTS = 20;
 
-describe('the event loop', function () {
-  this.timeout(120_000);
+describe('the event loop', () => {
   let graph: TestGraph;
   let records: Records;
   let me: string;

@@ -21,8 +21,7 @@ const GIVEN = `first: $first, after: $after, last: $last, before: $before, order
 const TITLES = ['a', 'B', 'b', 'ä', 'Z', '\u{1F6A7}', 'a b', 'A'];
 const DAYS = [null, '2026-11-20', '2026-11-21', null];
 
-describe('pages', function () {
-  this.timeout(60_000);
+describe('pages', () => {
   let records: Records;
   let me: string;
   let home: string;

@@ -13,8 +13,7 @@ interface Found {
   };
 }
 
-describe('a search', function () {
-  this.timeout(120_000);
+describe('a search', () => {
   let records: Records;
   let me: string;
   let home: string;

@@ -6,8 +6,7 @@ const THREE_LEVELS = `{ projects(first: 100) { totalCount nodes { name lead { na
   tasks(first: 10, filter: {priority: {lte: 4}}, orderBy: {title: ASC}) { totalCount nodes { title creator { name } assignee { name } team { name }
     labels(first: 5) { totalCount nodes { name } } comments(first: 2) { nodes { body author { name } replies { totalCount } } } checklist { nodes { title } } } } } } }`;
 
-describe('the statements of a request', function () {
-  this.timeout(120_000);
+describe('the statements of a request', () => {
   let records: Records;
   before(async () => {
     records = await Records.open('graph-statements');

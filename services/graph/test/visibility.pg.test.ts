@@ -8,8 +8,7 @@ interface Ids {
   readonly totalCount: number;
 }
 
-describe('what a reader sees', function () {
-  this.timeout(60_000);
+describe('what a reader sees', () => {
   let records: Records;
   let ada: string;
   let bob: string;

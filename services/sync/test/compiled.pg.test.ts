@@ -14,7 +14,6 @@ const silent = createLogger({ name: 'test', level: 'silent' });
  * is built with it, the npm package's is not. These tests count compiled functions, not milliseconds.
  */
 describe('a commit on PostgreSQL 15 with JIT', function () {
-  this.timeout(120_000);
   let stack: AsyncDisposableStack;
   let engines: TestEngines;
 

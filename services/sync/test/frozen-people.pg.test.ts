@@ -3,8 +3,7 @@ import type { DeltasReply } from '@wts/contracts';
 import { TestSyncService, type Line } from './test-sync-service.ts';
 
 /** What members see of a person who left, by snapshots and by the log. */
-describe('a person who left a workspace [sync.people.frozen]', function () {
-  this.timeout(60_000);
+describe('a person who left a workspace [sync.people.frozen]', () => {
   let sync: TestSyncService;
   let owner: string;
   let home: string;

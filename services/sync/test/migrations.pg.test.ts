@@ -16,9 +16,7 @@ import { applied, change, membership, TestPerson, TestEngines } from './test-eng
 const directory = join(import.meta.dirname, '../src/migrations');
 const log = createLogger({ name: 'test', level: 'silent' });
 
-describe('the migrations', function () {
-  this.timeout(60_000);
-
+describe('the migrations', () => {
   it('run up on an empty database, down on data, and up again to the same schema', async () => {
     await using database = await testDatabase('migrations');
     const url = database.urlOf('wts_sync');
@@ -86,9 +84,7 @@ const FORMER_NAMES = [
   '0012-remember-losses',
 ];
 
-describe('a person who left a workspace before leaving froze people', function () {
-  this.timeout(60_000);
-
+describe('a person who left a workspace before leaving froze people', () => {
   it('is frozen by the migration, also in the log, and no other person is [sync.people.frozen]', async () => {
     await using engines = await TestEngines.open('migration_frozen', 1);
     const owner = await engines.person('Owner');
@@ -133,8 +129,7 @@ describe('a person who left a workspace before leaving froze people', function (
   });
 });
 
-describe('a table of records', function () {
-  this.timeout(60_000);
+describe('a table of records', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

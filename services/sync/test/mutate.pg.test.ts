@@ -11,8 +11,7 @@ import { syncService } from '../src/service.ts';
 import { TestEngines } from './test-engines.ts';
 import type { TestPerson } from './test-engines.ts';
 
-describe('POST /sync/mutate', function () {
-  this.timeout(60_000);
+describe('POST /sync/mutate', () => {
   let engines: TestEngines;
   let service: RunningService;
   let owner: TestPerson;

@@ -22,8 +22,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   'a prepared statement': `prepare p as select $1::uuid; execute p('${MARK}')`,
 };
 
-describe('the log of PostgreSQL', function () {
-  this.timeout(60_000);
+describe('the log of PostgreSQL', () => {
   let stack: AsyncDisposableStack;
   let sync: TestSyncService;
   let written: () => string;

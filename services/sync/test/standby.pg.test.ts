@@ -9,8 +9,7 @@ import { caller, TestSyncService } from './test-sync-service.ts';
 type Server = Awaited<ReturnType<typeof openTestPostgres>>;
 
 /** A real streaming standby; the tests pause its replay to choose its position. */
-describe('a streaming standby', function () {
-  this.timeout(120_000);
+describe('a streaming standby', () => {
   let stack: AsyncDisposableStack;
   let primary: Server;
   let sync: TestSyncService;
@@ -57,7 +56,7 @@ describe('a streaming standby', function () {
   const headOf = async (pool: Pool): Promise<string> =>
     (await pool.query<{ at: string }>('select max(sync_id)::text as at from sync.sync_actions')).rows[0]?.at ?? '';
   const hasAll = (): Promise<unknown> =>
-    eventually(async () => (await headOf(standbyPool)) === (await headOf(sync.sql)), { deadlineMs: 20_000 });
+    eventually(async () => (await headOf(standbyPool)) === (await headOf(sync.sql)));
 
   const titles = ({ actions }: DeltasReply): unknown[] =>
     actions.flatMap(({ modelName, data }) => (modelName === 'Task' ? [data['title']] : []));
@@ -169,7 +168,7 @@ describe('a streaming standby', function () {
     await task('Meanwhile');
     assert.deepEqual(await polled(), ['Before', 'Meanwhile']);
     wire.mend();
-    await eventually(() => isRead(() => polled()), { deadlineMs: 30_000 });
+    await eventually(() => isRead(() => polled()));
   });
 
   it('that is killed is not needed, and is read again when it runs', async () => {
@@ -179,7 +178,7 @@ describe('a streaming standby', function () {
     assert.deepEqual(await polled(), ['Before', 'Meanwhile']);
     assert.equal((await sync.bootstrap(ada, { onlyModels: 'Task' })).rows.length, 2);
     await standby.start();
-    await eventually(() => isRead(() => polled()), { deadlineMs: 30_000 });
+    await eventually(() => isRead(() => polled()));
     assert.deepEqual(await polled(), ['Before', 'Meanwhile']);
   });
 

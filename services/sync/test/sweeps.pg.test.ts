@@ -4,9 +4,7 @@ import { LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import { TestSyncService } from './test-sync-service.ts';
 
-describe('a running service', function () {
-  this.timeout(60_000);
-
+describe('a running service', () => {
   it('completes the sweeps of its own deletions, and of a replica that died [sync.mutate.always]', async () => {
     await using sync = await TestSyncService.open('sweeping');
     const owner = await sync.person();

@@ -76,7 +76,7 @@ describe('an attempt', () => {
       socket.write('HTTP/1.1 200 OK\r\n');
       every300Ms(socket, () => 'x: y\r\n');
     });
-    await using inTime = await consumerThat(answerAfter(8_000));
+    await using inTime = await consumerThat(answerAfter(5_000));
     await using late = await consumerThat(answerAfter(10_500));
     const consumers = [hanging, noTls, bytewise, linewise, inTime, late];
     const results = await Promise.all(consumers.map(({ url }) => sender.send(url)));
@@ -94,7 +94,7 @@ describe('an attempt', () => {
     ]);
     for (const index of [0, 1, 3, 5]) {
       const durationMs = results[index]?.durationMs ?? 0;
-      assert.ok(durationMs >= 9_900 && durationMs < 13_000, `${index}: ${durationMs} ms`);
+      assert.ok(durationMs >= 9_900 && durationMs < 25_000, `${index}: ${durationMs} ms`);
     }
     await Promise.all([hanging, noTls, linewise, late].map((consumer) => consumer.untilNoConnections()));
   });
@@ -287,17 +287,17 @@ describe('an attempt', () => {
     assert.deepEqual([error, statusCode], [null, 200]);
   });
 
-  it('has its result, and no longer than it may take, when the process stands still for two seconds', async () => {
+  it('has its result, and no longer than it may take, when the process stands still for four seconds', async () => {
     await using consumer = await consumerThat((socket) => void socket.write(OK));
     await using hanging = await consumerThat(() => undefined);
-    await using sender = await openSender(4_000);
+    await using sender = await openSender(6_000);
     const results = Promise.all([sender.send(consumer.url), sender.send(hanging.url)]);
     await eventually(() => hanging.requests.length === 1);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_000);
     const [answered, late] = await results;
     assert.deepEqual([answered.error, answered.statusCode], [null, 200]);
     assert.equal(late.error, 'timeout');
-    assert.ok(late.durationMs >= 3_990 && late.durationMs < 5_500, `${late.durationMs} ms`);
+    assert.ok(late.durationMs >= 5_990 && late.durationMs < 9_500, `${late.durationMs} ms`);
   });
 
   it('ends with a result whatever the endpoint and the event are', async () => {

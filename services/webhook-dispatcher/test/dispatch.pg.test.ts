@@ -10,8 +10,7 @@ import { TestDispatcher } from './test-dispatcher.ts';
 const verified = (secret: string, { body, headers }: Receiver['received'][number]): Record<string, unknown> =>
   new Webhook(secret).verify(body, headers as Record<string, string>) as Record<string, unknown>;
 
-describe('a change of the log', function () {
-  this.timeout(60_000);
+describe('a change of the log', () => {
   let dispatcher: TestDispatcher;
   let who: Principal;
   let workspaceId: string;

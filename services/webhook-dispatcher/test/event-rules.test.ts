@@ -22,8 +22,7 @@ interface LoggedEntry {
 }
 
 /** What the services do, from a request to the events that an endpoint is given, with every process as it runs. */
-describe('the events of a workspace', function () {
-  this.timeout(120_000);
+describe('the events of a workspace', () => {
   let testSystem: TestSystem;
   let pool: Pool;
   let admin: Pool;
@@ -321,17 +320,14 @@ describe('the events of a workspace', function () {
       `select sync_id as at from sync.sync_actions where sync_id > $1 and model = 'Task' order by sync_actions.sync_id`,
       [from],
     );
-    await eventually(
-      async () => {
-        const { rows } = await pool.query<{ at: string }>(
-          `select position as at from webhooks.deliveries join webhooks.events on events.id = event_id and events.created_at = event_at
+    await eventually(async () => {
+      const { rows } = await pool.query<{ at: string }>(
+        `select position as at from webhooks.deliveries join webhooks.events on events.id = event_id and events.created_at = event_at
            where endpoint_id = $1 and position > $2 order by sequence`,
-          [endpointId, from],
-        );
-        assert.deepEqual(rows, entries);
-        return true;
-      },
-      { deadlineMs: 30_000 },
-    );
+        [endpointId, from],
+      );
+      assert.deepEqual(rows, entries);
+      return true;
+    });
   });
 });

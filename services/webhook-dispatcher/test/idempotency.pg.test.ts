@@ -6,8 +6,7 @@ import { TestDispatcher } from './test-dispatcher.ts';
 const { createEndpoint, deleteEndpoint, listEndpoints, rotateSecret } = webhookApi;
 const url = 'https://hooks.example.com/x';
 
-describe('a webhook endpoint that is created with an Idempotency-Key', function () {
-  this.timeout(60_000);
+describe('a webhook endpoint that is created with an Idempotency-Key', () => {
   let dispatcher: TestDispatcher;
   before(async () => {
     dispatcher = await TestDispatcher.open('idempotency');

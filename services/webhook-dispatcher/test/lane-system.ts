@@ -173,14 +173,11 @@ export class LaneSystem implements AsyncDisposable {
   }
 
   /** Resolves when every delivery of the endpoint is what is asked for. */
-  async untilAll(endpointId: string, status: string, deadlineMs = 30_000): Promise<DeliveryState[]> {
-    return eventually(
-      async () => {
-        const all = await this.deliveries(endpointId);
-        return all.every((delivery) => delivery.status === status) ? all : null;
-      },
-      { deadlineMs },
-    );
+  async untilAll(endpointId: string, status: string): Promise<DeliveryState[]> {
+    return eventually(async () => {
+      const all = await this.deliveries(endpointId);
+      return all.every((delivery) => delivery.status === status) ? all : null;
+    });
   }
 
   async attempts(endpointId: string): Promise<{ deliveryId: string; number: number; error: string | null }[]> {

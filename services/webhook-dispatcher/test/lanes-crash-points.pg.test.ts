@@ -9,8 +9,7 @@ import { startReplica } from './replica.ts';
 const HOUR_MS = 3_600_000;
 const idsOf = ({ received }: Receiver): string[] => received.map(({ headers }) => String(headers['webhook-id']));
 
-describe('a replica that serves lanes', function () {
-  this.timeout(60_000);
+describe('a replica that serves lanes', () => {
   let system: LaneSystem;
   let id: string;
   let consumer: Receiver;
@@ -146,7 +145,7 @@ describe('a replica that serves lanes', function () {
       await consumer.until((all) => all.length === 1);
       // Longer than a lease: the other one, which has the right clock, does not take the lane over.
       await using __ = await start();
-      await system.untilAll(id, 'succeeded', 20_000);
+      await system.untilAll(id, 'succeeded');
       const { received } = consumer;
       const retry = received.filter(({ headers }) => headers['webhook-id'] === events[3])[1];
       assert.deepEqual(
@@ -154,9 +153,9 @@ describe('a replica that serves lanes', function () {
         events,
       );
       const afterMs = (retry?.at ?? 0) - failsAtMs;
-      assert.ok(afterMs >= 700 && afterMs < 5_000, `the retry came after ${afterMs} ms`);
+      assert.ok(afterMs >= 700 && afterMs < 20_000, `the retry came after ${afterMs} ms`);
       for (const { headers, at } of received) {
-        assert.ok(Math.abs(Number(headers['x-begins-at']) - at) < 5_000, 'the time is that of PostgreSQL');
+        assert.ok(Math.abs(Number(headers['x-begins-at']) - at) < 15_000, 'the time is that of PostgreSQL');
         assert.equal(String(headers['x-secrets']).split(' ').length, 2);
       }
     });

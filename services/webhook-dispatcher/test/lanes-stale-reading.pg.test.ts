@@ -30,9 +30,7 @@ function lateResults(pool: Pool, statement: string, ms: number): Pool {
   });
 }
 
-describe('retries of a lane', function () {
-  this.timeout(60_000);
-
+describe('retries of a lane', () => {
   it('are made once when they succeed while the lane is being read [webhooks.attempt.success]', async () => {
     await using system = await LaneSystem.open('stale-reading');
     const consumer = await system.receiver();

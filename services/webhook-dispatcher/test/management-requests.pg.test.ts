@@ -6,8 +6,7 @@ import { TestDispatcher } from './test-dispatcher.ts';
 
 const { getEndpoint, listDeliveries, rotateSecret, testEndpoint } = webhookApi;
 
-describe('management of webhook endpoints under many requests', function () {
-  this.timeout(60_000);
+describe('management of webhook endpoints under many requests', () => {
   let dispatcher: TestDispatcher;
   let home: { id: string; owner: Principal; admin: Principal };
 

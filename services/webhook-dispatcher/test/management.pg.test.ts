@@ -20,8 +20,7 @@ const {
   updateEndpoint,
 } = webhookApi;
 
-describe('management of webhook endpoints', function () {
-  this.timeout(60_000);
+describe('management of webhook endpoints', () => {
   let dispatcher: TestDispatcher;
   let home: { id: string; owner: Principal; admin: Principal; member: Principal; guest: Principal };
   const outsider = principalOf(randomUUID());
@@ -347,9 +346,7 @@ describe('management of webhook endpoints', function () {
   });
 });
 
-describe('a deployment without WEBHOOK_SECRET_KEY', function () {
-  this.timeout(60_000);
-
+describe('a deployment without WEBHOOK_SECRET_KEY', () => {
   it('answers a creation with 503 and says what is missing [webhooks.create.not-configured]', async () => {
     await using dispatcher = await TestDispatcher.open('webhooks-off', { WEBHOOK_SECRET_KEY: '' });
     const { id: workspaceId, owner } = await dispatcher.workspace('owner');

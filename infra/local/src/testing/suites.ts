@@ -39,9 +39,9 @@ export interface SuiteOptions {
 }
 
 /** Each test has its own timeout; a worker without a message for this long hangs between tests. */
-const SILENT_MS_MAX = 240_000;
+const SILENT_MS_MAX = 900_000;
 /** The time in which a worker must exit after its last test. It first stops its servers, which takes long on a busy disk. */
-const EXIT_MS_MAX = 120_000;
+const EXIT_MS_MAX = 300_000;
 
 /** The time in which such a worker writes what is open. */
 const DESCRIBE_MS = 5_000;

@@ -5,10 +5,8 @@ import { slowPatterns } from './patterns.ts';
 const inFile = (code: string): string[] =>
   slowPatterns(plantedTree({ 'packages/one/src/one.ts': code }), []).map(({ message }) => message);
 
-describe('the check of patterns', function () {
+describe('the check of patterns', () => {
   // It runs patterns until they are shown to be slow, which takes long next to other work.
-  this.timeout(120_000);
-
   it('finds what takes the square of the length, wherever in it', () => {
     for (const slow of [
       String.raw`/^https?:\/\/[^\s/]+[^\s]*$/u`,

@@ -45,8 +45,7 @@ function connectAs(url: string): Promise<NatsConnection> {
   });
 }
 
-describe('the stream', function () {
-  this.timeout(60_000);
+describe('the stream', () => {
   let server: Awaited<ReturnType<typeof testNats>>;
   let nc: NatsConnection;
   let admin: NatsConnection;

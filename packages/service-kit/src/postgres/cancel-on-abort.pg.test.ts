@@ -4,9 +4,7 @@ import { once } from 'node:events';
 import { Pool } from 'pg';
 import { backendOf, cancelOnAbort } from './cancel-on-abort.ts';
 
-describe('a statement whose signal aborts', function () {
-  this.timeout(60_000);
-
+describe('a statement whose signal aborts', () => {
   it('ends in PostgreSQL, also when the first cancel request arrives before it', async () => {
     await using stack = new AsyncDisposableStack();
     const database = stack.use(await testDatabase('cancel-on-abort'));

@@ -99,8 +99,7 @@ export function numbersOf({ mutations }: Made): number[] {
 `;
 
 describe('a client whose types are generated from the description', () => {
-  it('creates and completes a task and reads the log without a cast, with the strictest compiler options [meta.openapi.typed-records]', async function () {
-    this.timeout(60_000);
+  it('creates and completes a task and reads the log without a cast, with the strictest compiler options [meta.openapi.typed-records]', async () => {
     const document = describeRoutes(API_ROUTES, { serverUrl: 'https://tasks.acme.test' });
     const types = astToString(await openapiTS(structuredClone(document) as never));
     using made = mkdtempDisposableSync(join(tmpdir(), 'wts-client-'));

@@ -71,7 +71,6 @@ describe('the description, checked by linters', () => {
   const document = describeRoutes(API_ROUTES, { serverUrl: 'https://tasks.acme.test' });
 
   it('follows all rules of Redocly except the listed ones [meta.openapi.lint]', async function redocly() {
-    this.timeout(60_000);
     const config = await createConfig({ extends: ['all'] });
     const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: '/openapi.json', config });
     assertExempt(
@@ -81,7 +80,6 @@ describe('the description, checked by linters', () => {
   });
 
   it('follows all rules of Spectral except the listed ones, and all rules of this project [meta.openapi.lint]', async function spectral() {
-    this.timeout(60_000);
     const linter = new Spectral();
     linter.setRuleset({ extends: [[oas as RulesetDefinition, 'all']], ...RULES });
     const results = await linter.run(structuredClone(document));
@@ -92,7 +90,6 @@ describe('the description, checked by linters', () => {
   });
 
   it('is refused with an example that does not fit its schema', async function examples() {
-    this.timeout(60_000);
     const text = JSON.stringify(document);
     const source = text.replace('"example":{"name":"Platform"', '"example":{"name":5');
     assert.notEqual(source, text);

@@ -10,8 +10,7 @@ import { Statements } from './statements.ts';
 
 const MIB = 1024 * 1024;
 
-describe('the statements of a request', function () {
-  this.timeout(60_000);
+describe('the statements of a request', () => {
   let database: TestDatabase;
   let pool: Pool;
   let cancelPool: Pool;

@@ -4,8 +4,7 @@ import { LIMITS } from '@wts/contracts';
 import { TestEngines, applied, brief, change, only, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
-describe('a deletion', function () {
-  this.timeout(60_000);
+describe('a deletion', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

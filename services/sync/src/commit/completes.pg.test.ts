@@ -3,8 +3,7 @@ import type { EntryChunk } from '@wts/contracts';
 import { TestEngines } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
-describe('an entry of the log', function () {
-  this.timeout(60_000);
+describe('an entry of the log', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

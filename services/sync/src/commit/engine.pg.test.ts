@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { TestEngines, applied, change, membership, only, openEngine, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
-describe('the commit engine', function () {
-  this.timeout(60_000);
+describe('the commit engine', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

@@ -14,8 +14,7 @@ import type { Unit } from './unit.ts';
 /** The units of all batches that an engine may run, and of the next one. */
 const SOON = 6 * 128;
 
-describe('the changes of one person next to those of another [never.one-takes-all]', function () {
-  this.timeout(60_000);
+describe('the changes of one person next to those of another [never.one-takes-all]', () => {
   let engines: TestEngines;
   let busy: TestPerson;
   let home: string;

@@ -8,8 +8,7 @@ import type { TestPerson } from '../../test/test-engines.ts';
 import { CommitEngine } from './engine.ts';
 import type { Unit } from './unit.ts';
 
-describe('the fast path of a commit', function () {
-  this.timeout(60_000);
+describe('the fast path of a commit', () => {
   let engines: TestEngines;
   let ours: CommitEngine;
   let theirs: CommitEngine;

@@ -12,8 +12,7 @@ import type { UnitOutcome } from './unit.ts';
  * A record that the caller may not see is refused like one that does not exist: every mutation is sent twice, with the id of an
  * existing record and with a random id, and both refusals must be the same.
  */
-describe('a record that the caller may not see', function () {
-  this.timeout(60_000);
+describe('a record that the caller may not see', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let insider: TestPerson;

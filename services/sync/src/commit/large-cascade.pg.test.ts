@@ -10,8 +10,7 @@ import { claimSweep } from '../store/sweeps.ts';
 /** More children than one commit may change in these tests. */
 const MANY = 30;
 
-describe('a cascade that is too large for one commit [sync.mutate.always]', function () {
-  this.timeout(60_000);
+describe('a cascade that is too large for one commit [sync.mutate.always]', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let member: TestPerson;

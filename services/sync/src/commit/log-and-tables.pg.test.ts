@@ -141,8 +141,6 @@ function anyChange(cast: Cast, roll: Dice) {
 }
 
 describe('the log and the tables', function () {
-  this.timeout(60_000);
-
   for (const [seed, bounds] of [
     [1, {}],
     [2, { recordsMax: 3, levelsMax: 1 }],

@@ -10,8 +10,7 @@ import type { TestPerson } from '../../test/test-engines.ts';
 import { ownTransaction } from '../store/pipeline.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
-describe('a commit whose connection is lost', function () {
-  this.timeout(60_000);
+describe('a commit whose connection is lost', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

@@ -5,8 +5,7 @@ import { GroupReader } from '@wts/read-model';
 import { TestEngines, applied, brief, change, membership, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
-describe('membership of a workspace', function () {
-  this.timeout(60_000);
+describe('membership of a workspace', () => {
   let engines: TestEngines;
 
   before(async () => {

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { TestEngines, applied, change } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
-describe('a change that changes nothing [sync.mutate.no-change]', function () {
-  this.timeout(60_000);
+describe('a change that changes nothing [sync.mutate.no-change]', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

@@ -5,8 +5,7 @@ import { Client } from 'pg';
 import { TestEngines, change } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
-describe('the order of the log', function () {
-  this.timeout(60_000);
+describe('the order of the log', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

@@ -94,8 +94,7 @@ const PATCHES: Readonly<Record<string, object>> = {
   Comment: { body: 'Changed' },
 };
 
-describe('who may do what [sync.mutate.roles]', function () {
-  this.timeout(60_000);
+describe('who may do what [sync.mutate.roles]', () => {
   let engines: TestEngines;
   let workspace: string;
   let hidden: string;

@@ -4,8 +4,7 @@ import { GroupReader } from '@wts/read-model';
 import { TestEngines, applied, brief, change, only, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
-describe('a private project [sync.private-project.walls]', function () {
-  this.timeout(60_000);
+describe('a private project [sync.private-project.walls]', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let mover: TestPerson;

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { GroupReader } from '@wts/read-model';
 import { TestEngines, TestPerson, applied, brief, change, refused } from '../../test/test-engines.ts';
 
-describe('control over a project', function () {
-  this.timeout(60_000);
+describe('control over a project', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let member: TestPerson;
@@ -179,8 +178,7 @@ describe('control over a project', function () {
   });
 });
 
-describe('a project has completedAt exactly when its status is done [sync.mutate.completed]', function () {
-  this.timeout(60_000);
+describe('a project has completedAt exactly when its status is done [sync.mutate.completed]', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

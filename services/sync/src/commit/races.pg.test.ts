@@ -12,8 +12,7 @@ import type { Unit, UnitOutcome } from './unit.ts';
  * Two changes that must not both be decided on the old state, sent concurrently through different replicas, many times. In any
  * order, afterwards every record has the location of its parent, and the log is equal to the tables.
  */
-describe('concurrent changes of the same records', function () {
-  this.timeout(60_000);
+describe('concurrent changes of the same records', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

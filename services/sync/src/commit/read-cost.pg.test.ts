@@ -7,8 +7,7 @@ import type { Unit } from './unit.ts';
 
 const UNITS = 20;
 
-describe('the weight of a change that reads much and writes little [never.one-takes-all]', function () {
-  this.timeout(60_000);
+describe('the weight of a change that reads much and writes little [never.one-takes-all]', () => {
   let engines: TestEngines;
   let busy: TestPerson;
   let other: TestPerson;

@@ -12,8 +12,7 @@ const SQL =
   /select|insert into|update sync|sync\.|constraint|relation|column|violates|_key\b|_pkey|pg_|syntax|stack|at Object/i;
 const MARK = 'zebra7f3a';
 
-describe('a refusal [sync.mutate.results]', function () {
-  this.timeout(60_000);
+describe('a refusal [sync.mutate.results]', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

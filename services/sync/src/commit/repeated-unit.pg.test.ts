@@ -7,8 +7,7 @@ import type { TestPerson } from '../../test/test-engines.ts';
 import { maintainLogOnce } from '../log-maintenance.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
-describe('a unit that is sent again because its answer was lost', function () {
-  this.timeout(60_000);
+describe('a unit that is sent again because its answer was lost', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

@@ -10,8 +10,7 @@ import type { UnitOutcome } from './unit.ts';
  * A person loses access while a change of theirs is running: the change was found to be allowed, and waits before its entries are
  * in the log. After the removal has its position in the log, no change of the person may follow.
  */
-describe('a change that is running when its caller loses access', function () {
-  this.timeout(60_000);
+describe('a change that is running when its caller loses access', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

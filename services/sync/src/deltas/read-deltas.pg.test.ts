@@ -11,8 +11,7 @@ import { LogWriter } from '../../test/log-writer.ts';
 import { clampLimit, deltasSources, readDeltas } from './read-deltas.ts';
 import type { DeltasRequest, DeltasSources } from './read-deltas.ts';
 
-describe('deltas', function () {
-  this.timeout(60_000);
+describe('deltas', () => {
   let database: TestDatabase;
   let pool: Pool;
   let writer: LogWriter;

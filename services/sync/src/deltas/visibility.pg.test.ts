@@ -9,8 +9,7 @@ import type { TestPerson } from '../../test/test-engines.ts';
 import { raiseFloor } from '../store/retention.ts';
 import { deltasSources, readDeltas } from './read-deltas.ts';
 
-describe('the entries that a reader gets', function () {
-  this.timeout(60_000);
+describe('the entries that a reader gets', () => {
   let engines: TestEngines;
   let groups: GroupCache;
   let owner: TestPerson;

@@ -24,8 +24,7 @@ interface WholeReplica {
   readonly replica: TestReplica;
 }
 
-describe('replicas', function () {
-  this.timeout(90_000);
+describe('replicas', () => {
   let stack: AsyncDisposableStack;
   let database: TestDatabase;
   let pool: Pool;

@@ -18,8 +18,7 @@ import { relayMetrics } from './metrics.ts';
 import { startRelay } from './relay.ts';
 import type { RelayOptions } from './relay.ts';
 
-describe('the relay [sync.log.relay]', function () {
-  this.timeout(60_000);
+describe('the relay [sync.log.relay]', () => {
   const group = randomUUID();
   let stack: AsyncDisposableStack;
   let database: TestDatabase;

@@ -12,8 +12,7 @@ import type { TestReplica, ReplicaOptions } from '../../test/replica.ts';
 /** The positions that one socket must receive after a cursor, in order. */
 type Expected = (after: bigint) => string[];
 
-describe('sockets while others write', function () {
-  this.timeout(120_000);
+describe('sockets while others write', () => {
   let stack: AsyncDisposableStack;
   let database: TestDatabase;
   let pool: Pool;
@@ -45,7 +44,7 @@ describe('sockets while others write', function () {
 
   async function untilExactly(socket: LiveSocket, after: bigint, expected: Expected): Promise<void> {
     const wanted = expected(after);
-    await socket.until(({ actions }) => actions.length >= wanted.length, 60_000);
+    await socket.until(({ actions }) => actions.length >= wanted.length);
     assert.deepEqual(
       socket.actions.map(({ syncId }) => syncId),
       wanted,
@@ -270,7 +269,7 @@ describe('sockets while others write', function () {
     const each = (Math.max(peakBytes, (await at.report()).aliveBytes) - before.aliveBytes) / stalled.length;
     const boundBytes = LIMITS.socketUnsentBytesMax + LIMITS.socketPacketBytesMax;
     assert.ok(each < boundBytes, `${each} bytes for each of them`);
-    await eventually(async () => (await at.report()).sockets === 1, { deadlineMs: 60_000 });
+    await eventually(async () => (await at.report()).sockets === 1);
     const one = stalled[0]!;
     one.resume();
     await one.until(({ ended }) => ended() !== null).catch(() => {});
@@ -306,7 +305,7 @@ describe('sockets while others write', function () {
         peakBytes = Math.max(peakBytes, aliveBytes);
         return sockets === 1;
       },
-      { deadlineMs: 60_000, everyMs: 100 },
+      { everyMs: 100 },
     );
     await untilExactly(good, BigInt(after), visible(user!, [home]));
     const taken = peakBytes - before.aliveBytes;

@@ -12,8 +12,7 @@ import { LogWriter } from '../../test/log-writer.ts';
 import { openTestReplica } from '../../test/replica.ts';
 import type { TestReplica, ReplicaOptions } from '../../test/replica.ts';
 
-describe('the WebSocket server', function () {
-  this.timeout(60_000);
+describe('the WebSocket server', () => {
   let database: TestDatabase;
   let pool: Pool;
   let writer: LogWriter;

@@ -30,8 +30,7 @@ interface Touched {
   readonly blocks: number;
 }
 
-describe('a page of the log', function () {
-  this.timeout(120_000);
+describe('a page of the log', () => {
   let stack: AsyncDisposableStack;
   let database: TestDatabase;
   /** One connection: counters are its own. */

@@ -9,8 +9,7 @@ import { GroupCache, GroupReader } from '@wts/read-model';
 
 const PROJECTS = 5_000;
 
-describe('the groups of a person in thousands of private projects', function () {
-  this.timeout(60_000);
+describe('the groups of a person in thousands of private projects', () => {
   let database: TestDatabase;
   let pool: Pool;
   let writer: LogWriter;

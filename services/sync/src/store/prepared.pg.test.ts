@@ -4,8 +4,7 @@ import type { PoolClient } from 'pg';
 import { applied, change, only, TestEngines } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
-describe('the statements of a commit', function () {
-  this.timeout(60_000);
+describe('the statements of a commit', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;

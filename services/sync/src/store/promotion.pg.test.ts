@@ -13,8 +13,7 @@ import { maintainLogOnce } from '../log-maintenance.ts';
 
 const run = promisify(execFile);
 
-describe('the epoch of the log', function () {
-  this.timeout(120_000);
+describe('the epoch of the log', () => {
   let stack: AsyncDisposableStack;
   let server: Awaited<ReturnType<typeof openTestPostgres>>;
   let database: TestDatabase;

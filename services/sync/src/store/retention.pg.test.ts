@@ -12,8 +12,7 @@ import { listPartitions, makePartitions } from './partitions.ts';
 
 const DAY_MS = 86_400_000;
 
-describe('the retention of the log', function () {
-  this.timeout(60_000);
+describe('the retention of the log', () => {
   let stack: AsyncDisposableStack;
   let database: TestDatabase;
   let pool: Pool;
@@ -166,7 +165,7 @@ describe('the retention of the log', function () {
     await keep();
     await keep();
     socket.resume();
-    await socket.until(({ frames }) => frames.some((frame) => frame['code'] === 'BOOTSTRAP_REQUIRED'), 20_000);
+    await socket.until(({ frames }) => frames.some((frame) => frame['code'] === 'BOOTSTRAP_REQUIRED'));
     const ids = socket.actions.map(({ syncId }) => Number(syncId));
     assert.deepEqual(
       ids,

@@ -5,8 +5,7 @@ import { storedEvent, testEvent, type EventDraft, type StoredEvent } from '../do
 import { enqueue, enqueueTest, readPages, type Step, type WorkspacePage } from './enqueue.ts';
 import { adoptWorkspaces, moveIdleCursors, readBehind, readFollowed, updateOwners } from './workspaces.ts';
 
-describe('enqueuing a step', function () {
-  this.timeout(60_000);
+describe('enqueuing a step', () => {
   let store: LogAndEndpoints;
   before(async () => (store = await LogAndEndpoints.open('enqueue')));
   after(() => store[Symbol.asyncDispose]());

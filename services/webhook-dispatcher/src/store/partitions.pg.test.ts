@@ -11,8 +11,7 @@ import { dropOld, makePartitions } from './partitions.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-describe('the tables of webhooks', function () {
-  this.timeout(60_000);
+describe('the tables of webhooks', () => {
   let store: LogAndEndpoints;
   beforeEach(async () => {
     store = await LogAndEndpoints.open('tables');
