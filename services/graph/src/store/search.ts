@@ -8,7 +8,7 @@ import type { Statement, StatementWriter } from './statement.ts';
 /*
  * Search: a record is found by whole words and beginnings of words in its search fields, and by parts of its title, also with a
  * slip. The index has the workspace beside the words (`searchIndexSql` of packages/models), so the records of others are not read where
- * PostgreSQL uses it; decision 0017 says where it does not. Keeps graphql.search.visible.
+ * PostgreSQL uses it; decision 0024 says where it does not. Keeps graphql.search.visible.
  */
 
 /** The words as the statements need them. */
