@@ -1,14 +1,5 @@
 import { apiKeyApi, isUuid, memberApi, privateProjectApi, workspaceApi } from '@wts/contracts';
-import type {
-  ApiKey,
-  Contract,
-  Invitation,
-  InvitableRole,
-  KeyPermissions,
-  OpenInvitation,
-  Role,
-  Workspace,
-} from '@wts/contracts';
+import type { ApiKey, Contract, Invitation, InvitableRole, KeyPermissions, Role, Workspace } from '@wts/contracts';
 import type { ServiceCallOptions, ServiceClient } from '@wts/service-kit/call';
 import { createHash } from 'node:crypto';
 import type { Caller } from '../domain/caller.ts';
@@ -16,11 +7,6 @@ import type { Reads } from '../queries/reads.ts';
 import { wrongClientText } from './mutate.ts';
 import { orRefused, refused, type Refused } from './outcome.ts';
 import type { WrongCodes } from './wrong-codes.ts';
-
-/** The ids that a command was given, by their names, and the name of the change. */
-type Names = Readonly<Record<string, string | null | undefined>>;
-
-type ClientTxId = string | null | undefined;
 
 /** The services that decide about workspaces and keys. */
 export interface WorkspaceServices {
@@ -31,11 +17,45 @@ export interface WorkspaceServices {
 
 type CommandOptions<C> = Omit<ServiceCallOptions<C>, 'principal' | 'requestId' | 'signal'>;
 
-export interface NewKey {
+/** The caller's name for a change, under which it may be sent again. */
+interface Named {
+  readonly clientTxId?: string | null | undefined;
+}
+
+interface NewKey extends Named {
   readonly label: string;
   readonly permissions: KeyPermissions;
   readonly expiresAt?: string | null;
   readonly workspaceId?: string | null;
+}
+
+interface NewWorkspace {
+  readonly name: string;
+  readonly urlKey: string;
+  readonly logoUrl?: string | null;
+}
+
+interface NewInvitation {
+  readonly email?: string | null;
+  readonly role?: InvitableRole | null;
+  readonly expiresInDays?: number | null;
+}
+
+interface OfWorkspace {
+  readonly workspaceId: string;
+}
+
+interface OfProject extends OfWorkspace {
+  readonly projectId: string;
+}
+
+interface ProjectPerson extends OfProject {
+  readonly userId: string;
+}
+
+interface PageArguments {
+  readonly after?: string | null;
+  readonly limit?: number | null;
 }
 
 /** What every refused command answers. */
@@ -44,7 +64,8 @@ type Answer<T> = ({ readonly success: true; readonly error: null } & T) | Failed
 
 /**
  * What the workspace service decides, and for API keys the auth service, asked with the caller's own principal: they check the scope
- * and the role as they do for REST. A refusal is part of the answer. Keeps graphql.writes.workspaces.
+ * and the role as they do for REST. A refusal is part of the answer. Each command takes the arguments of its field. Keeps
+ * graphql.writes.workspaces.
  */
 export class WorkspaceCommands {
   readonly #services: WorkspaceServices;
@@ -59,150 +80,109 @@ export class WorkspaceCommands {
 
   // What can be read.
 
-  async apiKeys(workspaceId: string | null | undefined): Promise<readonly ApiKey[]> {
-    const query = typeof workspaceId === 'string' ? { workspaceId } : {};
-    return (await this.#callAuth(apiKeyApi.listApiKeys, { query })).keys;
+  async listApiKeys({ workspaceId }: Partial<OfWorkspace>): Promise<readonly ApiKey[]> {
+    return (await this.#callAuth(apiKeyApi.listApiKeys, { query: given({ workspaceId }) })).keys;
   }
 
-  async invitations(workspaceId: string): Promise<readonly Invitation[]> {
+  async listInvitations({ workspaceId }: OfWorkspace): Promise<readonly Invitation[]> {
     return (await this.#call(memberApi.listInvitations, { params: { workspaceId } })).invitations;
   }
 
-  async privateProjects({ workspaceId, ...page }: { workspaceId: string } & PageArguments) {
-    const query = pageOf(page);
-    const { projects, hasMore } = await this.#call(privateProjectApi.listPrivateProjects, {
-      params: { workspaceId },
-      query,
-    });
-    return { nodes: projects, hasMore };
+  async listPrivateProjects({ workspaceId, ...page }: OfWorkspace & PageArguments) {
+    const options = { params: { workspaceId }, query: pageOf(page) };
+    const { projects: nodes, hasMore } = await this.#call(privateProjectApi.listPrivateProjects, options);
+    return { nodes, hasMore };
   }
 
-  async privateProjectMembers({
-    workspaceId,
-    projectId,
-    ...page
-  }: { workspaceId: string; projectId: string } & PageArguments) {
-    const query = pageOf(page);
-    const { members, hasMore } = await this.#call(privateProjectApi.listPrivateProjectMembers, {
-      params: { workspaceId, projectId },
-      query,
-    });
-    return { nodes: members, hasMore };
+  async listPrivateProjectMembers({ workspaceId, projectId, ...page }: OfProject & PageArguments) {
+    const options = { params: { workspaceId, projectId }, query: pageOf(page) };
+    const { members: nodes, hasMore } = await this.#call(privateProjectApi.listPrivateProjectMembers, options);
+    return { nodes, hasMore };
   }
 
   // What can be changed.
 
-  async createApiKey(
-    { label, permissions, workspaceId, expiresAt }: NewKey,
-    clientTxId: ClientTxId,
-  ): Promise<Answer<{ readonly apiKey: ApiKey; readonly token: string }>> {
-    const made = await this.#try({ workspaceId, clientTxId }, () =>
-      this.#callAuth(apiKeyApi.internalCreateApiKey, {
-        body: {
-          label,
-          permissions,
-          ...(typeof workspaceId === 'string' ? { workspaceId } : {}),
-          ...(typeof expiresAt === 'string' ? { expiresAt } : {}),
-        },
-        ...again(clientTxId),
-      }),
+  createApiKey({ clientTxId, ...key }: NewKey): Promise<Answer<{ readonly apiKey: ApiKey; readonly token: string }>> {
+    const { workspaceId } = key;
+    return this.#answer(
+      { workspaceId, clientTxId },
+      () => this.#callAuth(apiKeyApi.internalCreateApiKey, { body: given(key), ...repeatable(clientTxId) }),
+      ({ key: { token, ...apiKey } }) => ({ apiKey, token }),
     );
-    if (!made.ok) return failed(made);
-    const { token, ...apiKey } = made.value.key;
-    return { success: true, error: null, apiKey, token };
   }
 
-  async revokeApiKey(id: string, includeMade: boolean): Promise<Answer<object>> {
+  revokeApiKey({ id, includeMade }: { readonly id: string; readonly includeMade?: boolean | null }) {
     const query = { includeMade: includeMade ? ('true' as const) : ('false' as const) };
-    return done(
-      await this.#try({ id }, () => this.#callAuth(apiKeyApi.revokeApiKey, { params: { keyId: id }, query })),
+    return this.#answer({ id }, () => this.#callAuth(apiKeyApi.revokeApiKey, { params: { keyId: id }, query }), done);
+  }
+
+  createWorkspace({ input, clientTxId }: { readonly input: NewWorkspace } & Named) {
+    return this.#answer(
+      { clientTxId },
+      () => this.#call(workspaceApi.createWorkspace, { body: given(input), ...repeatable(clientTxId) }),
+      accessOf,
     );
   }
 
-  async createWorkspace(
-    { name, urlKey, logoUrl }: { readonly name: string; readonly urlKey: string; readonly logoUrl?: string | null },
-    clientTxId: ClientTxId,
-  ): Promise<Answer<{ readonly workspace: object; readonly role: Role }>> {
-    const body = { name, urlKey, ...(typeof logoUrl === 'string' ? { logoUrl } : {}) };
-    return accessOf(
-      await this.#try({ clientTxId }, () => this.#call(workspaceApi.createWorkspace, { body, ...again(clientTxId) })),
+  joinWorkspace({ code, clientTxId }: { readonly code: string } & Named) {
+    const join = () => this.#call(memberApi.joinWorkspace, { body: { code }, ...repeatable(clientTxId) });
+    const { userId } = this.#caller.principal;
+    return this.#answer({ clientTxId }, () => this.#services.wrongCodes.attempt(userId, join), accessOf);
+  }
+
+  async removeMember(params: OfWorkspace & { readonly userId: string }) {
+    const call = () => this.#call(memberApi.removeMember, { params });
+    const removed = await this.#answer({ ...params }, call, ({ openInvitations }) => ({ openInvitations }));
+    return { openInvitations: [], ...removed };
+  }
+
+  createInvitation({
+    workspaceId,
+    input,
+    clientTxId,
+  }: OfWorkspace & { readonly input?: NewInvitation | null } & Named) {
+    const options = { params: { workspaceId }, body: given(input ?? {}), ...repeatable(clientTxId) };
+    return this.#answer(
+      { workspaceId, clientTxId },
+      () => this.#call(memberApi.createInvitation, options),
+      ({ invitation: { code, ...invitation } }) => ({ invitation, code }),
     );
   }
 
-  async joinWorkspace(
-    code: string,
-    clientTxId: ClientTxId,
-  ): Promise<Answer<{ readonly workspace: object; readonly role: Role }>> {
-    return accessOf(
-      await this.#try({ clientTxId }, () =>
-        this.#services.wrongCodes.attempt(this.#caller.principal.userId, () =>
-          this.#call(memberApi.joinWorkspace, { body: { code }, ...again(clientTxId) }),
-        ),
-      ),
-    );
+  deleteInvitation({ workspaceId, id }: OfWorkspace & { readonly id: string }) {
+    const params = { workspaceId, invitationId: id };
+    return this.#answer({ ...params }, () => this.#call(memberApi.deleteInvitation, { params }), done);
   }
 
-  async removeMember(params: {
-    readonly workspaceId: string;
-    readonly userId: string;
-  }): Promise<Answer<object> & { readonly openInvitations: readonly OpenInvitation[] }> {
-    const removed = await this.#try(params, () => this.#call(memberApi.removeMember, { params }));
-    if (!removed.ok) return { ...failed(removed), openInvitations: [] };
-    return { success: true, error: null, openInvitations: removed.value.openInvitations };
+  addPrivateProjectMember({ userId, ...params }: ProjectPerson) {
+    // The person is in the project once, however often this is sent.
+    const options = { params, body: { userId }, idempotent: true };
+    const call = () => this.#call(privateProjectApi.addPrivateProjectMember, options);
+    return this.#answer({ ...params, userId }, call, ({ member }) => ({ member }));
   }
 
-  async createInvitation(
-    workspaceId: string,
-    input: {
-      readonly email?: string | null;
-      readonly role?: Role | null;
-      readonly expiresInDays?: number | null;
-    },
-    clientTxId: ClientTxId,
-  ): Promise<Answer<{ readonly invitation: Invitation; readonly code: string }>> {
-    const given = Object.entries(input).filter(([, value]) => (value ?? null) !== null);
-    const body = Object.fromEntries(given) as { email?: string; role?: InvitableRole; expiresInDays?: number };
-    const made = await this.#try({ workspaceId, clientTxId }, () =>
-      this.#call(memberApi.createInvitation, { params: { workspaceId }, body, ...again(clientTxId) }),
-    );
-    if (!made.ok) return failed(made);
-    const { code, ...invitation } = made.value.invitation;
-    return { success: true, error: null, invitation, code };
+  removePrivateProjectMember(params: ProjectPerson) {
+    const call = () => this.#call(privateProjectApi.removePrivateProjectMember, { params });
+    return this.#answer({ ...params }, call, done);
   }
 
-  async deleteInvitation(params: {
-    readonly workspaceId: string;
-    readonly invitationId: string;
-  }): Promise<Answer<object>> {
-    return done(await this.#try(params, () => this.#call(memberApi.deleteInvitation, { params })));
-  }
-
-  async addPrivateProjectMember({ userId, ...params }: ProjectPerson): Promise<Answer<{ readonly member: object }>> {
-    const added = await this.#try({ ...params, userId }, () =>
-      // The person is in the project once, however often this is sent.
-      this.#call(privateProjectApi.addPrivateProjectMember, { params, body: { userId }, idempotent: true }),
-    );
-    return added.ok ? { success: true, error: null, member: added.value.member } : failed(added);
-  }
-
-  async removePrivateProjectMember(params: ProjectPerson): Promise<Answer<object>> {
-    return done(
-      await this.#try({ ...params }, () => this.#call(privateProjectApi.removePrivateProjectMember, { params })),
-    );
-  }
-
-  /** The value of a command, or its refusal. A successful one may change what the rest of the request reads. */
-  async #try<T>(
-    { clientTxId, ...ids }: Names,
-    call: () => Promise<T>,
-  ): Promise<{ readonly ok: true; readonly value: T } | Refused> {
+  /**
+   * What a command answers: parts of the reply, or its refusal. A successful one may change what the rest of the request reads. The
+   * first argument has the ids that the command was given.
+   */
+  async #answer<Reply, Parts extends object>(
+    { clientTxId, ...ids }: Named & Readonly<Record<string, string | null | undefined>>,
+    call: () => Promise<Reply>,
+    partsOf: (reply: Reply) => Parts,
+  ): Promise<Answer<Parts>> {
     const wrong = Object.entries(ids).find(([, id]) => (id ?? null) !== null && !isUuid(id));
-    if (wrong) return refused('BAD_USER_INPUT', `${wrong[0]} must be a UUID`);
+    if (wrong) return failed(refused('BAD_USER_INPUT', `${wrong[0]} must be a UUID`));
     const refusal = typeof clientTxId === 'string' ? wrongClientText('clientTxId', clientTxId) : null;
-    if (refusal !== null) return refusal;
+    if (refusal !== null) return failed(refusal);
     const outcome = await orRefused(call());
-    if (outcome.ok) this.#reads.refresh();
-    return outcome;
+    if (!outcome.ok) return failed(outcome);
+    this.#reads.refresh();
+    return { success: true, error: null, ...partsOf(outcome.value) };
   }
 
   #call<C extends Contract>(contract: C, options: CommandOptions<C>) {
@@ -219,42 +199,36 @@ export class WorkspaceCommands {
   }
 }
 
-export interface ProjectPerson {
-  readonly workspaceId: string;
-  readonly projectId: string;
-  readonly userId: string;
+type Given<T> = { [Name in keyof T as T[Name] extends NonNullable<T[Name]> ? Name : never]: T[Name] } & {
+  [Name in keyof T as T[Name] extends NonNullable<T[Name]> ? never : Name]?: NonNullable<T[Name]>;
+};
+
+/** Only the values that are given, because null is a value in REST. */
+function given<T extends object>(values: T): Given<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => (value ?? null) !== null)) as Given<T>;
 }
 
-export interface PageArguments {
-  readonly after?: string | null;
-  readonly limit?: number | null;
-}
-
-function pageOf({ after, limit }: PageArguments): { after?: string; limit?: number } {
-  return {
-    ...(typeof after === 'string' ? { after } : {}),
-    ...(typeof limit === 'number' ? { limit: Math.max(1, limit) } : {}),
-  };
+function pageOf({ after, limit }: PageArguments) {
+  return given({ after, limit: typeof limit === 'number' ? Math.max(1, limit) : null });
 }
 
 function failed({ error }: Refused): Failed {
   return { success: false, error };
 }
 
-function done(outcome: { readonly ok: true } | Refused): Answer<object> {
-  return outcome.ok ? { success: true, error: null } : failed(outcome);
+function done(): object {
+  return {};
 }
 
-function accessOf(
-  outcome: { readonly ok: true; readonly value: { readonly workspace: Workspace } } | Refused,
-): Answer<{ readonly workspace: object; readonly role: Role }> {
-  if (!outcome.ok) return failed(outcome);
-  const { role } = outcome.value.workspace;
-  return { success: true, error: null, workspace: { ...outcome.value.workspace, __typename: 'Workspace' }, role };
+function accessOf({ workspace }: { readonly workspace: Workspace }): {
+  readonly workspace: object;
+  readonly role: Role;
+} {
+  return { workspace: { ...workspace, __typename: 'Workspace' }, role: workspace.role };
 }
 
 /** The key under which a repeated request gets the first reply; with a hash, any name of a change is a valid key. */
-function again(clientTxId: ClientTxId): { idempotencyKey?: string; idempotent?: boolean } {
+function repeatable(clientTxId: Named['clientTxId']): { idempotencyKey?: string; idempotent?: boolean } {
   if (typeof clientTxId !== 'string') return {};
   return { idempotencyKey: `graphql-${createHash('sha256').update(clientTxId).digest('hex')}`, idempotent: true };
 }

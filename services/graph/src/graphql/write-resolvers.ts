@@ -2,7 +2,7 @@ import type { Model, Values } from '@wts/models';
 import { User, Workspace } from '@wts/models';
 import type { GraphQLFieldResolver } from 'graphql';
 import { STEPS, type SentAgain, type Step } from '../commands/changes.ts';
-import type { NewKey, PageArguments, ProjectPerson } from '../commands/workspaces.ts';
+import type { WorkspaceCommands } from '../commands/workspaces.ts';
 import type { BatchResult, Result, Writes } from '../commands/writes.ts';
 import type { RequestContext } from './request-context.ts';
 import { OPERATIONS, verbsOf, type Operations } from './inputs/operations.ts';
@@ -65,56 +65,34 @@ function batchPayloadOf(model: Model, noun: string, { results, ...batch }: Batch
   };
 }
 
-const WORKSPACE_QUERIES: Fields = {
-  apiKeys: by(({ workspaces }, { workspaceId }: { readonly workspaceId?: string | null }) =>
-    workspaces.apiKeys(workspaceId),
-  ),
-  invitations: by(({ workspaces }, { workspaceId }: { readonly workspaceId: string }) =>
-    workspaces.invitations(workspaceId),
-  ),
-  privateProjects: by(({ workspaces }, given: { readonly workspaceId: string } & PageArguments) =>
-    workspaces.privateProjects(given),
-  ),
-  privateProjectMembers: by(({ workspaces }, given: Omit<ProjectPerson, 'userId'> & PageArguments) =>
-    workspaces.privateProjectMembers(given),
-  ),
-};
+/** Fields whose arguments a command takes. */
+function commands(names: Readonly<Record<string, keyof WorkspaceCommands>>): Fields {
+  return Object.fromEntries(
+    Object.entries(names).map(([field, command]) => [
+      field,
+      by(({ workspaces }, given: never) => workspaces[command](given)),
+    ]),
+  );
+}
 
-type NewInvitation = Parameters<Writes['workspaces']['createInvitation']>[1];
-type NewWorkspace = Parameters<Writes['workspaces']['createWorkspace']>[0];
-type Named = Pick<SentAgain, 'clientTxId'>;
+const WORKSPACE_QUERIES = commands({
+  apiKeys: 'listApiKeys',
+  invitations: 'listInvitations',
+  privateProjects: 'listPrivateProjects',
+  privateProjectMembers: 'listPrivateProjectMembers',
+});
 
-const WORKSPACE_MUTATIONS: Fields = {
-  apiKeyCreate: by(({ workspaces }, given: NewKey & Named) => workspaces.createApiKey(given, given.clientTxId)),
-  apiKeyRevoke: by(
-    ({ workspaces }, { id, includeMade }: { readonly id: string; readonly includeMade?: boolean | null }) =>
-      workspaces.revokeApiKey(id, includeMade ?? false),
-  ),
-  workspaceCreate: by(({ workspaces }, { input, clientTxId }: { readonly input: NewWorkspace } & Named) =>
-    workspaces.createWorkspace(input, clientTxId),
-  ),
-  workspaceJoin: by(({ workspaces }, { code, clientTxId }: { readonly code: string } & Named) =>
-    workspaces.joinWorkspace(code, clientTxId),
-  ),
-  memberRemove: by(({ workspaces }, given: Omit<ProjectPerson, 'projectId'>) => workspaces.removeMember(given)),
-  invitationCreate: by(
-    (
-      { workspaces },
-      {
-        workspaceId,
-        input,
-        clientTxId,
-      }: { readonly workspaceId: string; readonly input?: NewInvitation | null } & Named,
-    ) => workspaces.createInvitation(workspaceId, input ?? {}, clientTxId),
-  ),
-  invitationDelete: by(({ workspaces }, { workspaceId, id }: { readonly workspaceId: string; readonly id: string }) =>
-    workspaces.deleteInvitation({ workspaceId, invitationId: id }),
-  ),
-  privateProjectMemberAdd: by(({ workspaces }, given: ProjectPerson) => workspaces.addPrivateProjectMember(given)),
-  privateProjectMemberRemove: by(({ workspaces }, given: ProjectPerson) =>
-    workspaces.removePrivateProjectMember(given),
-  ),
-};
+const WORKSPACE_MUTATIONS = commands({
+  apiKeyCreate: 'createApiKey',
+  apiKeyRevoke: 'revokeApiKey',
+  workspaceCreate: 'createWorkspace',
+  workspaceJoin: 'joinWorkspace',
+  memberRemove: 'removeMember',
+  invitationCreate: 'createInvitation',
+  invitationDelete: 'deleteInvitation',
+  privateProjectMemberAdd: 'addPrivateProjectMember',
+  privateProjectMemberRemove: 'removePrivateProjectMember',
+});
 
 /** The record that a field of another service names by its id, as the caller sees it. */
 function referenceTo(model: Model, field: string): GraphQLFieldResolver<Record<string, unknown>, RequestContext> {

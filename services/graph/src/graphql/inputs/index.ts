@@ -1,11 +1,12 @@
 import { inputTypeDefs, mutationEntries, PLACE_TYPE_DEF } from './model-inputs.ts';
 import { OPERATIONS } from './operations.ts';
 import { block } from './sdl.ts';
-import { WORKSPACE_MUTATIONS, WORKSPACE_TYPE_DEFS } from './workspace-inputs.ts';
+import { WORKSPACE_MUTATIONS, WORKSPACE_QUERIES, WORKSPACE_TYPE_DEFS } from './workspace-inputs.ts';
 
 /** The changes, their inputs and their results. */
 export const WRITE_TYPE_DEFS = [
   WORKSPACE_TYPE_DEFS,
+  `extend type Query {\n${WORKSPACE_QUERIES.join('\n')}\n}`,
   PLACE_TYPE_DEF,
   ...OPERATIONS.flatMap(inputTypeDefs),
   block(

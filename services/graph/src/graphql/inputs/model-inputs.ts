@@ -2,7 +2,7 @@ import { setChangesOf, type Field, type Model } from '@wts/models';
 import { LIMITS } from '@wts/contracts';
 import { typeNameOf } from '../types/names.ts';
 import { changeableOf, givenOf, verbsOf, type Operations } from './operations.ts';
-import { block, entry } from './sdl.ts';
+import { block, entry, ERROR, field } from './sdl.ts';
 
 /*
  * The inputs, results and mutations of the models, from the registry: a field that is added there is in them without another line.
@@ -96,8 +96,6 @@ const SYNC_IDS = [
   entry('The highest position that the request has reached; `0` when nothing was changed.', 'lastSyncId: String!'),
 ];
 
-const ERROR = entry('Why it was refused; null when it was accepted.', 'error: MutationError');
-
 function payload(model: Model, noun: string): string {
   return block(`The result of a change of one ${model.name}.`, `type ${model.name}Payload`, [
     entry('Whether the change was accepted.', 'success: Boolean!'),
@@ -133,15 +131,11 @@ export function mutationEntries(operations: Operations): string[] {
   const { model, noun } = operations;
   const [one, several] = [`${model.name}Payload!`, `${model.name}BatchPayload!`];
   return [
-    ...single(operations).map(({ doc, name, args }) => field({ doc, name, args: [...args, ...SENT_AGAIN] }, one)),
+    ...single(operations).map(({ doc, name, args }) => field(`${name}: ${one}`, doc, [...args, ...SENT_AGAIN])),
     ...batches(operations).map(({ doc, name, args }) =>
-      field({ doc, name: `${noun}Batch${name}`, args: [...args, ...SENT_AGAIN_BATCH] }, several),
+      field(`${noun}Batch${name}: ${several}`, doc, [...args, ...SENT_AGAIN_BATCH]),
     ),
   ];
-}
-
-function field({ doc, name, args }: Declared, type: string): string {
-  return entry(doc, `${name}(\n${args.map((text) => text.replaceAll(/^/gm, '  ')).join('\n')}\n  ): ${type}`);
 }
 
 function single(operations: Operations): Declared[] {
