@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { execute, parse, validate, validateExecutionArgs, type ExecutionResult } from 'graphql';
 import type { RequestContext } from '../src/graphql/request-context.ts';
 import { Answers, type AnswerBytes } from '../src/domain/answer-bytes.ts';
-import { answerDirectly, directPlanOf } from '../src/graphql/direct.ts';
+import { answerDirectly, NOT_DIRECT, type DirectAnswer, type NotDirect } from '../src/graphql/direct.ts';
 import { graphError } from '../src/domain/errors.ts';
 import { runOperation, type PreparedOperation } from '../src/graphql/execute.ts';
 import { SCHEMA } from '../src/graphql/schema.ts';
@@ -18,22 +18,10 @@ const FREE = { cost: { nodes: 0, objects: 0 }, read: () => undefined, refusalOfT
 const bytesOf = (): AnswerBytes => new Answers().open('test');
 
 /** Names like those that a statement has for its own rows and columns: an answer may have them too. */
-const NAMES = [
-  'one',
-  'node',
-  'info',
-  'shown',
-  'made',
-  't',
-  'page',
-  'd1',
-  'd2',
-  'found',
-  'place',
-  'near',
-  'frozen',
-  'key_0',
-];
+const NAMES =
+  'listed node page_info connection projects_3 t page tasks_1 project_2 found nth near frozen key_created_at'.split(
+    ' ',
+  );
 
 describe('a direct answer', () => {
   let records: Records;
@@ -102,33 +90,39 @@ describe('a direct answer', () => {
   });
   after(() => records[Symbol.asyncDispose]());
 
-  /** The answer of both ways; `direct` is null for an operation or a request without a direct answer. */
+  function contextOf(userId = me): RequestContext {
+    const principal = { userId, scopes: ['read' as const], credential: { kind: 'jwt' as const, id: 'test' } };
+    const caller = { principal, requestId: 'test', signal: new AbortController().signal, bytes: bytesOf() };
+    return { ...caller, reads: new Reads(records.sources, caller), charge: FREE } as unknown as RequestContext;
+  }
+
+  /** The answer of both ways. */
   async function both(
     query: string,
     variables: Record<string, unknown> = {},
-  ): Promise<[string | null, ExecutionResult]> {
+    userId: string = me,
+  ): Promise<[DirectAnswer, ExecutionResult]> {
     const document = parse(query);
     assert.deepEqual(validate(SCHEMA, document), [], query);
-    const contextOf = (): RequestContext => {
-      const principal = { userId: me, scopes: ['read' as const], credential: { kind: 'jwt' as const, id: 'test' } };
-      const caller = { principal, requestId: 'test', signal: new AbortController().signal, bytes: bytesOf() };
-      return { ...caller, reads: new Reads(records.sources, caller), charge: FREE } as unknown as RequestContext;
-    };
-    const contextValue = contextOf();
+    const contextValue = contextOf(userId);
     const validated = validateExecutionArgs({ schema: SCHEMA, document, contextValue, variableValues: variables });
     assert.ok('operation' in validated, JSON.stringify(validated));
-    const plan = directPlanOf(validated);
-    const direct = plan === null ? null : await answerDirectly(plan, validated, contextValue);
-    const general = await execute({ schema: SCHEMA, document, contextValue: contextOf(), variableValues: variables });
+    const direct = await answerDirectly(validated, contextValue);
+    const general = await execute({
+      schema: SCHEMA,
+      document,
+      contextValue: contextOf(userId),
+      variableValues: variables,
+    });
     return [direct, general];
   }
 
   async function assertEqual(query: string, variables: Record<string, unknown> = {}): Promise<boolean> {
     const [direct, { data, errors }] = await both(query, variables);
-    if (direct === null) return false;
+    if (!direct.ok) return false;
     assert.deepEqual(errors, undefined, query);
     // The same values under the same names, in the same order.
-    assert.equal(JSON.stringify(JSON.parse(direct)), JSON.stringify(data), query);
+    assert.equal(JSON.stringify(JSON.parse(direct.text)), JSON.stringify(data), query);
     return true;
   }
 
@@ -171,17 +165,10 @@ describe('a direct answer', () => {
     };
     try {
       const document = parse(query);
-      const principal = { userId: me, scopes: ['read' as const], credential: { kind: 'jwt' as const, id: 'test' } };
-      const caller = { principal, requestId: 'test', signal: new AbortController().signal, bytes: bytesOf() };
-      const contextValue = {
-        ...caller,
-        reads: new Reads(records.sources, caller),
-        charge: FREE,
-      } as unknown as RequestContext;
+      const contextValue = contextOf();
       const validated = validateExecutionArgs({ schema: SCHEMA, document, contextValue });
       assert.ok('operation' in validated);
-      const plan = directPlanOf(validated);
-      assert.notEqual(await answerDirectly(plan ?? assert.fail('direct'), validated, contextValue), null);
+      assert.ok((await answerDirectly(validated, contextValue)).ok);
     } finally {
       statements.rows = rows;
     }
@@ -198,7 +185,7 @@ describe('a direct answer', () => {
     for (let after: string | null = null; ;) {
       assert.ok(await assertEqual(query, { after }));
       const [direct] = await both(query, { after });
-      const { nodes, pageInfo } = (JSON.parse(direct ?? '') as Tasks).tasks;
+      const { nodes, pageInfo } = (JSON.parse(direct.ok ? direct.text : '') as Tasks).tasks;
       seen.push(...nodes.map(({ id }) => id));
       if (!pageInfo.hasNextPage) break;
       after = pageInfo.endCursor;
@@ -207,25 +194,35 @@ describe('a direct answer', () => {
     assert.ok(seen.length > 12 && seen.length < taskIds.length);
   });
 
-  it('is left to graphql-js for a wrong argument, a directive and a field that only graphql-js has', async () => {
+  it('is left to graphql-js for everything that has a reason, which is counted', async () => {
     for (const [query, message] of [
       ['{ tasks(first: 0) { nodes { id } } }', /first must be 1/],
       ['{ tasks(first: 1, after: "x") { nodes { id } } }', /cursor/],
       ['{ task(id: "x") { id } }', /UUID/],
     ] as const) {
       const [direct, { errors }] = await both(query);
-      assert.equal(direct, null);
+      assert.deepEqual(direct, { ok: false, reason: 'argument' });
       assert.match(errors?.[0]?.message ?? '', message);
     }
-    for (const query of [
-      '{ tasks { nodes { id @include(if: true) } } }',
-      '{ tasks(last: 2) { nodes { id } } }',
-      '{ viewer { id } }',
-      '{ tasks { nodes { workspace { tasks { totalCount } } } } }',
-      // Of more selections than one statement should have.
-      `{ tasks { nodes { ${Array.from({ length: 25 }, (_, at) => `a${at}: project { lead { id } }`).join(' ')} } } }`,
-    ])
-      assert.equal((await both(query))[0], null);
+    const many = Array.from({ length: 25 }, (_, at) => `a${at}: project { lead { id } }`).join(' ');
+    const cases: Partial<Record<NotDirect, string>> = {
+      directive: '{ tasks { nodes { id @include(if: true) } } }',
+      backward: '{ tasks(last: 2) { nodes { id } } }',
+      root: '{ viewer { id } }',
+      interface: '{ tasks { nodes { ... on Node { id } } } }',
+      computed: '{ tasks { nodes { key } } }',
+      repeated: '{ tasks { nodes { workspace { tasks { totalCount } } } } }',
+      pages: '{ tasks { nodes { id } more: nodes { id } } }',
+      size: `{ tasks { nodes { ${many} } } }`,
+    };
+    for (const [reason, query] of Object.entries(cases))
+      assert.deepEqual((await both(query))[0], { ok: false, reason }, query);
+    const busy = await records.person('Busy');
+    await records.workspace('Many', busy);
+    for (let count = 0; count < 64; count += 1) await records.workspace(`w${count}`, busy);
+    assert.deepEqual((await both('{ tasks { nodes { id } } }', {}, busy))[0], { ok: false, reason: 'groups' });
+    const rest = Object.keys(NOT_DIRECT).filter((reason) => !(reason in cases));
+    assert.deepEqual(rest, ['mutation', 'argument', 'groups', 'statement']);
   });
 
   it('is left to graphql-js when its statement fails, and ends with the request', async () => {
@@ -235,7 +232,7 @@ describe('a direct answer', () => {
     statements.rows = () => Promise.reject(new Error('down'));
     try {
       const [direct, { errors }] = await both(query);
-      assert.equal(direct, null);
+      assert.deepEqual(direct, { ok: false, reason: 'statement' });
       assert.deepEqual(errors?.[0]?.path, ['tasks']);
     } finally {
       statements.rows = rows;
@@ -245,7 +242,6 @@ describe('a direct answer', () => {
   it('ends without graphql-js when the request may not read more', async () => {
     const { statements } = records.sources;
     const rows = statements.rows.bind(statements);
-    const principal = { userId: me, scopes: ['read' as const], credential: { kind: 'jwt' as const, id: 'test' } };
     try {
       for (const [error, code] of [
         [new Fault('unavailable', { message: 'Too much', retryAfterSeconds: 3 }), 'UNAVAILABLE'],
@@ -256,12 +252,7 @@ describe('a direct answer', () => {
           count += 1;
           return Promise.reject(error);
         };
-        const caller = { principal, requestId: 'test', signal: new AbortController().signal, bytes: bytesOf() };
-        const context = {
-          ...caller,
-          reads: new Reads(records.sources, caller),
-          charge: FREE,
-        } as unknown as RequestContext;
+        const context = contextOf();
         const document = parse('{ tasks { nodes { id } } }');
         const validated = validateExecutionArgs({ schema: SCHEMA, document, contextValue: context });
         const { data, result } = await runOperation({ validated, context } as unknown as PreparedOperation);

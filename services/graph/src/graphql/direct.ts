@@ -1,10 +1,18 @@
 import { Fault, isUuid } from '@wts/contracts';
 import { inversesOf, MODELS, relationsOf, singularOf, type Model } from '@wts/models';
-import { getArgumentValues, GraphQLError, GraphQLObjectType, Kind } from 'graphql';
-import type { FieldNode, GraphQLSchema, SelectionSetNode, ValidatedExecutionArgs, ValueNode } from 'graphql';
-import type { RequestContext } from './request-context.ts';
+import { getArgumentValues, GraphQLError, Kind } from 'graphql';
+import type {
+  FieldNode,
+  GraphQLField,
+  GraphQLObjectType,
+  GraphQLSchema,
+  SelectionSetNode,
+  ValidatedExecutionArgs,
+  ValueNode,
+} from 'graphql';
+import { fieldsByName } from '../domain/fields.ts';
 import type { Reads } from '../queries/reads.ts';
-import { connectionOf, type Connection, type ConnectionArguments } from '../store/connection.ts';
+import { connectionOf, type Connection } from '../store/connection.ts';
 import { directConnectionStatement, directRecordStatement } from '../store/direct.ts';
 import type {
   ConnectionPart,
@@ -15,7 +23,8 @@ import type {
   RecordTree,
 } from '../store/direct.ts';
 import type { Statement, StatementWriter } from '../store/statement.ts';
-import { fieldsByName } from '../domain/fields.ts';
+import type { RequestContext } from './request-context.ts';
+import { countsOf, fieldsOf } from './selections.ts';
 
 /**
  * Direct answers: PostgreSQL makes the JSON text of a whole root field, and this process sends it without parsing it.
@@ -26,65 +35,77 @@ import { fieldsByName } from '../domain/fields.ts';
  * of each record.
  *
  * The execution of graphql-js stays the rule of what an operation means. An operation is planned only when all of it is of the kinds
- * below; directives, `last`, interfaces, other root fields and fields with resolvers of their own are not. Whatever is unusual in a
- * request (a wrong argument, a reader of very many groups, a statement that fails) makes `answerDirectly` return null, before or
- * after it has read: graphql-js then executes the operation, so each error has one place where it is made. Only a refusal for load or
- * size ends the request at once, because reading again would add to it. A direct answer has no errors: columns of fields that are not
- * nullable are `not null`, and every connection exists.
- * Keeps graphql.answers.direct.
+ * below. Whatever is unusual in it or in a request is a reason of `NOT_DIRECT`, before or after it has read: graphql-js then executes
+ * the operation, so each error has one place where it is made. Only a refusal for load or size ends the request at once, because
+ * reading again would add to it. A direct answer has no errors: columns of fields that are not nullable are `not null`, and every
+ * connection exists. Keeps graphql.answers.direct.
  */
-export interface DirectPlan {
+export type DirectAnswer =
+  | { readonly ok: true; /** The data as JSON. */ readonly text: string }
+  | { readonly ok: false; readonly reason: NotDirect };
+
+/** Why graphql-js executes an operation: the values of a label of `wts_graphql_operations_total`. */
+export const NOT_DIRECT = {
+  mutation: 'It changes records.',
+  directive: 'It has a directive, such as `@include`.',
+  root: 'A field of the operation is neither a list of records nor a record by its id.',
+  interface: 'A fragment is for another type than the one that it is in.',
+  computed: 'A field is computed by this service, such as `viewerRole`.',
+  repeated: 'Several records may refer to the record whose list is selected.',
+  pages: 'The records of one page are selected under two names.',
+  size: 'It has more selections or longer names than one statement should have.',
+  backward: 'A page is read from its end, by `last`.',
+  argument: 'An argument is wrong.',
+  groups: 'The caller is in many groups, which would be looked up for each record again.',
+  statement: 'A statement failed.',
+} as const;
+
+export type NotDirect = keyof typeof NOT_DIRECT;
+
+interface DirectPlan {
   readonly roots: readonly Root[];
+  readonly connections: readonly ConnectionTree['connection'][];
 }
 
 interface Root {
   /** As the answer begins with it: `"tasks":`. */
   readonly key: string;
-  readonly arguments: (variables: Variables) => RootArguments;
-  readonly write: (given: RootArguments, variables: Variables, sql: StatementWriter) => Statement;
+  readonly arguments: (variables: Variables) => Arguments;
+  readonly write: (id: string, variables: Variables, sql: StatementWriter) => Statement;
+  /** Whether the field takes an id. */
+  readonly isRecord: boolean;
 }
 
 type Variables = ValidatedExecutionArgs['variableValues'];
-type RootArguments = Readonly<Record<string, unknown>> & { readonly id?: unknown; readonly minSyncId?: unknown };
+type Arguments = Readonly<Record<string, unknown>>;
 
-/** Why an operation or a request has no direct answer. */
-class NotDirect extends Error {}
+const plans = new WeakMap<object, DirectPlan | NotDirect>();
 
-const plans = new WeakMap<object, DirectPlan | null>();
-
-/** The plan of an operation, made once; null when it has no direct answer. */
-export function directPlanOf(validated: ValidatedExecutionArgs): DirectPlan | null {
+/** The plan of an operation, made once; or why it has none. */
+function planOf(validated: ValidatedExecutionArgs): DirectPlan | NotDirect {
   const { operation } = validated;
   let plan = plans.get(operation);
-  if (plan === undefined) {
-    plan = operation.operation === 'query' ? planned(() => new Planner(validated).roots()) : null;
-    plans.set(operation, plan);
-  }
+  if (plan === undefined) plans.set(operation, (plan = new DirectPlanner(validated).plan()));
   return plan;
 }
 
-function planned(roots: () => readonly Root[]): DirectPlan | null {
-  try {
-    return { roots: roots() };
-  } catch (error) {
-    if (error instanceof NotDirect) return null;
-    throw error;
-  }
-}
-
-/** The data of an operation as JSON text; null when graphql-js must execute it. Rejects when the request has ended, or may not read more. */
+/** Rejects when the request has ended, or may not read more. */
 export async function answerDirectly(
-  { roots }: DirectPlan,
-  { variableValues }: ValidatedExecutionArgs,
+  validated: ValidatedExecutionArgs,
   { reads, signal }: Pick<RequestContext, 'reads' | 'signal'>,
-): Promise<string | null> {
+): Promise<DirectAnswer> {
+  const plan = planOf(validated);
+  if (typeof plan === 'string') return { ok: false, reason: plan };
+  const { variableValues } = validated;
   try {
-    const read = roots.map((root) => readRoot(root, variableValues, reads));
+    if (plan.connections.some((at) => at(variableValues).isBackward)) return { ok: false, reason: 'backward' };
+    const read = plan.roots.map((root) => readRoot(root, variableValues, reads));
     const texts = read.length === 1 ? [await read[0]] : await Promise.all(read);
-    return `{${texts.join(',')}}`;
+    const reason = texts.find((text) => text === 'groups' || text === 'argument');
+    return reason === undefined ? { ok: true, text: `{${texts.join(',')}}` } : { ok: false, reason };
   } catch (error) {
     if (signal.aborted || isFinal(error)) throw error;
-    return null;
+    return { ok: false, reason: error instanceof Fault || error instanceof GraphQLError ? 'argument' : 'statement' };
   }
 }
 
@@ -94,15 +115,17 @@ function isFinal(error: unknown): boolean {
   return error instanceof GraphQLError && error.extensions['code'] === 'COMPLEXITY_LIMIT_EXCEEDED';
 }
 
-async function readRoot({ key, arguments: given, write }: Root, variables: Variables, reads: Reads): Promise<string> {
-  const values = given(variables);
-  if (typeof values.minSyncId === 'string') reads.reach(values.minSyncId);
-  const text = await reads.read((sql) => {
-    // With very many groups, the conditions of each level would look them up again for each of its records.
-    if (!sql.hasFewGroups) throw new NotDirect();
-    return write(values, variables, sql);
-  });
-  return key + (text as string);
+/** The member of the answer, which begins with a quotation mark; or why there is none. */
+async function readRoot(
+  { key, arguments: given, write, isRecord }: Root,
+  variables: Variables,
+  reads: Reads,
+): Promise<string> {
+  const { id, minSyncId } = given(variables);
+  if (isRecord && !isUuid(id)) return 'argument' satisfies NotDirect;
+  if (typeof minSyncId === 'string') reads.reach(minSyncId);
+  const text = await reads.read((sql) => (sql.hasFewGroups ? write(String(id).toLowerCase(), variables, sql) : null));
+  return text === undefined ? ('groups' satisfies NotDirect) : key + (text as string);
 }
 
 /** PostgreSQL truncates longer names. */
@@ -113,10 +136,10 @@ const FIELDS_MAX = 500;
 const SELECTIONS_MAX = 40;
 
 /**
- * Where a selection is. Under several records which may refer to the same record, a connection of that one would be read once for
- * each of them.
+ * What is around a selection. Under several records which may refer to the same record, a connection of that one would be read once
+ * for each of them.
  */
-interface Place {
+interface Surroundings {
   /** Under several records. */
   readonly isRepeated: boolean;
   /** Under a record to which another one refers. */
@@ -126,11 +149,14 @@ interface Place {
 /** The fields of one name in an answer: their selections are merged. */
 type Merged = readonly [FieldNode, ...FieldNode[]];
 
-class Planner {
+/** Plans an operation. It goes on after the first reason against it, so that no caller has to check for one. */
+class DirectPlanner {
   readonly #schema: GraphQLSchema;
   readonly #fragments: ValidatedExecutionArgs['fragmentDefinitions'];
   readonly #operation: ValidatedExecutionArgs['operation'];
+  readonly #connections: ConnectionTree['connection'][] = [];
   #selections = 0;
+  #reason: NotDirect | null = null;
 
   constructor({ schema, fragmentDefinitions, operation }: ValidatedExecutionArgs) {
     this.#schema = schema;
@@ -138,171 +164,147 @@ class Planner {
     this.#operation = operation;
   }
 
-  roots(): Root[] {
-    const type = this.#schema.getQueryType();
-    if (!type || this.#operation.directives?.length) throw new NotDirect();
-    return this.#collect([this.#operation.selectionSet], type).map(([as, fields]) => this.#root(as, type, fields));
+  plan(): DirectPlan | NotDirect {
+    const { operation, selectionSet } = this.#operation;
+    if (operation !== 'query') return 'mutation';
+    if (countsOf(this.#operation, this.#fragments).directives > 0) return 'directive';
+    const roots = this.#collect([selectionSet], 'Query').flatMap(([as, fields]) => this.#root(as, fields));
+    return this.#reason ?? { roots, connections: this.#connections };
   }
 
-  #root(as: string, type: GraphQLObjectType, fields: Merged): Root {
-    const name = fields[0].name.value;
-    const given = argumentsOf(type, fields[0]);
-    const place = { isRepeated: false, isReferred: false };
-    for (const model of MODELS) {
-      if (name === model.plural) {
-        const tree = this.#connection(model, { given, fields, place });
-        const write: Root['write'] = (_given, variables, sql) => directConnectionStatement(tree, variables, sql);
-        return { key: `"${as}":`, arguments: given, write };
-      }
-      if (name === singularOf(model)) {
-        const tree = this.#record(model, fields, place);
-        const write: Root['write'] = ({ id }, variables, sql) => {
-          if (!isUuid(id)) throw new NotDirect();
-          return directRecordStatement({ tree, id: id.toLowerCase() }, variables, sql);
-        };
-        return { key: `"${as}":`, arguments: given, write };
-      }
+  #refuse(reason: NotDirect): [] {
+    this.#reason ??= reason;
+    return [];
+  }
+
+  #root(as: string, fields: Merged): Root | [] {
+    const { value: name } = fields[0].name;
+    const model = MODELS.find((one) => name === one.plural || name === singularOf(one));
+    if (model === undefined) return this.#refuse('root');
+    const given = this.#argumentsOf('Query', fields[0]);
+    const around = { isRepeated: false, isReferred: false };
+    const root = { key: `"${as}":`, arguments: given };
+    if (name === model.plural) {
+      const tree = this.#connection(model, { given, fields, around });
+      return {
+        ...root,
+        isRecord: false,
+        write: (_id, variables, sql) => directConnectionStatement(tree, variables, sql),
+      };
     }
-    throw new NotDirect();
+    const tree = this.#record(model, fields, around);
+    return {
+      ...root,
+      isRecord: true,
+      write: (id, variables, sql) => directRecordStatement({ tree, id }, variables, sql),
+    };
   }
 
-  #record(model: Model, at: Merged, place: Place): RecordTree {
-    const type = this.#objectType(model.name);
+  #record(model: Model, at: Merged, around: Surroundings): RecordTree {
     const values = fieldsByName(model);
     const relations = new Map(relationsOf(model).map((relation) => [relation.name, relation]));
     const inverses = new Map(inversesOf(model).map((inverse) => [inverse.name, inverse]));
-    // A person who left is only a record that was kept.
-    const hasOnlyValues = model.audience.kind === 'person';
-    const fields = this.#collect(selectionsOf(at), type).map(([as, merged]): RecordPart => {
+    const fields = this.#collect(selectionsOf(at), model.name).flatMap(([as, merged]): RecordPart | [] => {
       const name = merged[0].name.value;
       if (name === '__typename') return { as, kind: 'constant', value: model.name };
       if (values.has(name)) return { as, kind: 'value', field: name };
       const relation = relations.get(name);
-      const inverse = inverses.get(name);
-      if (hasOnlyValues) throw new NotDirect();
+      const scope = relation ?? inverses.get(name);
+      // A person who left is only a record that was kept, which has values.
+      if (scope === undefined || model.audience.kind === 'person') return this.#refuse('computed');
       if (relation?.many === false) {
-        const below = this.#record(relation.target, merged, { ...place, isReferred: true });
+        const below = this.#record(relation.target, merged, { ...around, isReferred: true });
         return { as, kind: 'record', relation, below };
       }
-      const scope = relation ?? inverse;
-      if (scope === undefined || (place.isReferred && place.isRepeated)) throw new NotDirect();
-      const target = 'target' in scope ? scope.target : scope.source;
-      const given = argumentsOf(type, merged[0]);
-      // The records of a list that several records have are read for each of them.
-      const inside = { isRepeated: place.isRepeated, isReferred: scope.many };
-      return {
-        as,
-        kind: 'connection',
-        scope,
-        below: this.#connection(target, { given, fields: merged, place: inside }),
-      };
+      if (around.isReferred && around.isRepeated) return this.#refuse('repeated');
+      const given = this.#argumentsOf(model.name, merged[0]);
+      const below = this.#connection('target' in scope ? scope.target : scope.source, {
+        given,
+        fields: merged,
+        // The records of a list that several records have are read for each of them.
+        around: { isRepeated: around.isRepeated, isReferred: scope.many },
+      });
+      return { as, kind: 'connection', scope, below };
     });
     return { model, fields };
   }
 
-  #connection(model: Model, { given, fields, place }: ConnectionAt): ConnectionTree {
-    const type = this.#objectType(`${model.name}Connection`);
-    const inside = { isRepeated: true, isReferred: place.isReferred && place.isRepeated };
+  #connection(model: Model, { given, fields, around }: ConnectionAt): ConnectionTree {
+    const type = `${model.name}Connection`;
+    const inside = { isRepeated: true, isReferred: around.isReferred && around.isRepeated };
     const parts = this.#collect(selectionsOf(fields), type).map(([as, merged]): ConnectionPart => {
-      switch (merged[0].name.value) {
+      const name = merged[0].name.value as Exclude<ConnectionPart['kind'], 'constant'> | '__typename';
+      switch (name) {
         case '__typename':
-          return { as, kind: 'constant', value: type.name };
+          return { as, kind: 'constant', value: type };
         case 'nodes':
-          return { as, kind: 'nodes', below: this.#record(model, merged, inside) };
+          return { as, kind: name, below: this.#record(model, merged, inside) };
         case 'edges':
-          return { as, kind: 'edges', below: this.#edge(model, merged, inside) };
+          return { as, kind: name, below: this.#edge(model, merged, inside) };
         case 'pageInfo':
-          return { as, kind: 'pageInfo', below: this.#pageInfo(merged) };
+          return { as, kind: name, below: this.#pageInfo(merged) };
         case 'totalCount':
-          return { as, kind: 'totalCount' };
-        default:
-          throw new NotDirect();
+          return { as, kind: name };
       }
     });
     for (const kind of ['nodes', 'edges'] as const)
-      if (parts.filter((part) => part.kind === kind).length > 1) throw new NotDirect();
-    return { connection: connectionAt(model, given, fields[0].arguments?.some(hasVariable) === true), parts };
+      if (parts.filter((part) => part.kind === kind).length > 1) this.#refuse('pages');
+    const connection = connectionAt(model, given, fields[0].arguments?.some(hasVariable) === true);
+    this.#connections.push(connection);
+    return { connection, parts };
   }
 
-  #edge(model: Model, at: Merged, place: Place): EdgePart[] {
-    const type = this.#objectType(`${model.name}Edge`);
+  #edge(model: Model, at: Merged, around: Surroundings): EdgePart[] {
+    const type = `${model.name}Edge`;
     return this.#collect(selectionsOf(at), type).map(([as, merged]): EdgePart => {
       const name = merged[0].name.value;
-      if (name === '__typename') return { as, kind: 'constant', value: type.name };
+      if (name === '__typename') return { as, kind: 'constant', value: type };
       if (name === 'cursor') return { as, kind: 'cursor' };
-      return { as, kind: 'node', below: this.#record(model, merged, place) };
+      return { as, kind: 'node', below: this.#record(model, merged, around) };
     });
   }
 
   #pageInfo(at: Merged): PageInfoPart[] {
-    const type = this.#objectType('PageInfo');
-    return this.#collect(selectionsOf(at), type).map(([as, [{ name }]]): PageInfoPart => {
-      if (name.value === '__typename') return { as, kind: 'constant', value: type.name };
+    return this.#collect(selectionsOf(at), 'PageInfo').map(([as, [{ name }]]): PageInfoPart => {
+      if (name.value === '__typename') return { as, kind: 'constant', value: 'PageInfo' };
       return { as, kind: name.value as Exclude<PageInfoPart['kind'], 'constant'> };
     });
   }
 
-  #objectType(name: string): GraphQLObjectType {
-    const type = this.#schema.getType(name);
-    if (!(type instanceof GraphQLObjectType)) throw new NotDirect();
-    return type;
+  /** The selected fields by their names in the answer, in its order (CollectFields of the specification, section 6.3.2). */
+  #collect(sets: readonly SelectionSetNode[], type: string): [string, Merged][] {
+    this.#selections += 1;
+    if (this.#selections > SELECTIONS_MAX) return this.#refuse('size');
+    const fields = new Map<string, [FieldNode, ...FieldNode[]]>();
+    for (const { node, on } of fieldsOf(sets, this.#fragments)) {
+      if (on !== null && on !== type) return this.#refuse('interface');
+      const as = (node.alias ?? node.name).value;
+      const known = fields.get(as);
+      if (known === undefined) fields.set(as, [node]);
+      else known.push(node);
+    }
+    if (fields.size > FIELDS_MAX || [...fields.keys()].some((name) => name.length > NAME_CHARS_MAX))
+      return this.#refuse('size');
+    return [...fields];
   }
 
-  /** The selected fields by their names in the answer, in its order (CollectFields of the specification, section 6.3.2). */
-  #collect(sets: readonly SelectionSetNode[], type: GraphQLObjectType): [string, Merged][] {
-    this.#selections += 1;
-    if (this.#selections > SELECTIONS_MAX) throw new NotDirect();
-    const fields = new Map<string, [FieldNode, ...FieldNode[]]>();
-    const visited = new Set<string>();
-    const add = ({ selections }: SelectionSetNode): void => {
-      for (const selection of selections) {
-        if (selection.directives?.length) throw new NotDirect();
-        if (selection.kind === Kind.FIELD) {
-          const as = (selection.alias ?? selection.name).value;
-          const known = fields.get(as);
-          if (known === undefined) fields.set(as, [selection]);
-          else known.push(selection);
-          continue;
-        }
-        const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : this.#fragments[selection.name.value];
-        if (fragment === undefined) throw new NotDirect();
-        if (selection.kind === Kind.FRAGMENT_SPREAD) {
-          if (visited.has(selection.name.value)) continue;
-          visited.add(selection.name.value);
-        }
-        if (fragment.directives?.length) throw new NotDirect();
-        const condition = fragment.typeCondition?.name.value;
-        if (condition !== undefined && condition !== type.name) throw new NotDirect();
-        add(fragment.selectionSet);
-      }
-    };
-    for (const set of sets) add(set);
-    const names = [...fields.keys()];
-    if (names.length > FIELDS_MAX || names.some((name) => name.length > NAME_CHARS_MAX)) throw new NotDirect();
-    return [...fields];
+  #argumentsOf(type: string, node: FieldNode): (variables: Variables) => Arguments {
+    const { [node.name.value]: field } = (this.#schema.getType(type) as GraphQLObjectType).getFields();
+    // A root field and its connection need the same ones.
+    return oncePerRequest((variables) =>
+      getArgumentValues(field as GraphQLField<unknown, unknown>, node, variables as Variables),
+    );
   }
 }
 
 interface ConnectionAt {
-  readonly given: (variables: Variables) => RootArguments;
+  readonly given: (variables: Variables) => Arguments;
   readonly fields: Merged;
-  readonly place: Place;
+  readonly around: Surroundings;
 }
 
 function selectionsOf(fields: Merged): SelectionSetNode[] {
   return fields.flatMap(({ selectionSet }) => selectionSet ?? []);
-}
-
-function argumentsOf(type: GraphQLObjectType, node: FieldNode): (variables: Variables) => RootArguments {
-  const definition = type.getFields()[node.name.value];
-  if (definition === undefined) throw new NotDirect();
-  // A root field and its connection need the same ones.
-  const known = new WeakMap<Variables, RootArguments>();
-  return (variables) => {
-    let values = known.get(variables);
-    if (values === undefined) known.set(variables, (values = getArgumentValues(definition, node, variables)));
-    return values;
-  };
 }
 
 function hasVariable({ value }: { readonly value: ValueNode }): boolean {
@@ -311,20 +313,25 @@ function hasVariable({ value }: { readonly value: ValueNode }): boolean {
   return value.kind === Kind.OBJECT && value.fields.some(hasVariable);
 }
 
+function oncePerRequest<T>(make: (variables: object) => T): (variables: object) => T {
+  const known = new WeakMap<object, { readonly value: T }>();
+  return (variables) => {
+    let made = known.get(variables);
+    if (made === undefined) known.set(variables, (made = { value: make(variables) }));
+    return made.value;
+  };
+}
+
 /** The connection of a request; the same for all requests where its arguments have no variable. */
 function connectionAt(
   model: Model,
-  given: (variables: Variables) => RootArguments,
+  given: (variables: Variables) => Arguments,
   isVariable: boolean,
 ): ConnectionTree['connection'] {
+  const make = (variables: object): Connection => connectionOf(model, given(variables as Variables), ALL);
+  if (isVariable) return oncePerRequest(make);
   let constant: Connection | undefined;
-  return (variables) => {
-    if (constant !== undefined) return constant;
-    const connection = connectionOf(model, given(variables as Variables) as ConnectionArguments, ALL);
-    if (connection.isBackward) throw new NotDirect();
-    if (!isVariable) constant = connection;
-    return connection;
-  };
+  return (variables) => (constant ??= make(variables));
 }
 
 const ALL = { selects: () => true };

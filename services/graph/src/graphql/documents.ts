@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
 import { SetupError } from '@wts/service-kit/life';
 import { GraphQLError, Kind, parse, validate } from 'graphql';
-import type { DocumentNode, FragmentDefinitionNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { GRAPH_LIMITS } from '../limits.ts';
 import { graphError, short } from '../domain/errors.ts';
 import { planCost } from './rules/cost.ts';
@@ -10,6 +10,7 @@ import type { CostPlan } from './rules/cost.ts';
 import { introspectionOf } from './rules/introspection.ts';
 import { refusalOf } from './rules/structure.ts';
 import { VALIDATION_RULES } from './rules/values.ts';
+import { fragmentsOf } from './selections.ts';
 
 /** One operation of a document that may run. */
 export interface Operation {
@@ -167,13 +168,9 @@ function asInvalid({ message, nodes }: GraphQLError): GraphQLError {
   return new GraphQLError(short(message), { nodes, extensions: { code: 'VALIDATION_FAILED' } });
 }
 
-function operationsOf(schema: GraphQLSchema, { definitions }: DocumentNode): Operation[] {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  const operations: OperationDefinitionNode[] = [];
-  for (const definition of definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-    if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition);
-  }
+function operationsOf(schema: GraphQLSchema, document: DocumentNode): Operation[] {
+  const fragments = fragmentsOf(document);
+  const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
   return operations.map((operation) => ({
     kind: operation.operation === 'mutation' ? 'mutation' : 'query',
     name: operation.name?.value ?? null,

@@ -12,7 +12,7 @@ import type {
 } from 'graphql';
 import type { RequestContext } from './request-context.ts';
 import { GRAPH_LIMITS } from '../limits.ts';
-import { answerDirectly, directPlanOf } from './direct.ts';
+import { answerDirectly, type NotDirect } from './direct.ts';
 import { operationOf } from './documents.ts';
 import type { Document, Operation } from './documents.ts';
 import { GRAPH_ERRORS, graphError, short, toGraphError } from '../domain/errors.ts';
@@ -96,20 +96,21 @@ export interface Outcome {
   readonly result: ExecutionResult;
   readonly fault: Fault | null;
   readonly codes: readonly GraphErrorCode[];
+  /** How it was answered, or why not by PostgreSQL; null when it ended before. */
+  readonly way: 'direct' | NotDirect | null;
 }
 
 /** Runs an operation. Never rejects: whatever fails is in the errors of the result, masked. */
 export async function runOperation({ validated, context }: PreparedOperation): Promise<Outcome> {
   const { requestId, signal } = context;
   let result: ExecutionResult;
+  let way: Outcome['way'] = null;
   try {
     signal.throwIfAborted();
-    const plan = directPlanOf(validated);
-    const data =
-      plan === null
-        ? (INTROSPECTIONS.get(validated.operation) ?? null)
-        : await answerDirectly(plan, validated, context);
-    if (data !== null) return { data, result: {}, fault: null, codes: [] };
+    const answer = await answerDirectly(validated, context);
+    way = answer.ok ? 'direct' : answer.reason;
+    const data = answer.ok ? answer.text : INTROSPECTIONS.get(validated.operation);
+    if (data !== undefined) return { data, result: {}, fault: null, codes: [], way };
     result = await executeRootSelectionSet(validated);
     const tooLong = context.charge.refusalOfText();
     if (tooLong !== null) result = { data: null, errors: [tooLong] };
@@ -123,12 +124,12 @@ export async function runOperation({ validated, context }: PreparedOperation): P
       const text = JSON.stringify(result.data);
       if (text.length <= GRAPH_LIMITS.introspectionCharsMax) INTROSPECTIONS.set(validated.operation, text);
     }
-    return { data: null, result, fault: null, codes: [] };
+    return { data: null, result, fault: null, codes: [], way };
   }
   const faults: Fault[] = [];
   const errors = result.errors.map((error) => masked(error, requestId, faults));
   const fault = faults.find(({ code }) => code === 'internal') ?? faults[0] ?? null;
-  return { data: null, result: { ...result, errors }, fault, codes: codesOf(errors) };
+  return { data: null, result: { ...result, errors }, fault, codes: codesOf(errors), way };
 }
 
 /** The data of operations that read the schema alone, whose answers never change. */

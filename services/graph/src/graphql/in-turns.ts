@@ -1,6 +1,6 @@
-import type { FragmentDefinitionNode, GraphQLResolveInfo, SelectionSetNode } from 'graphql';
-import { Kind } from 'graphql';
+import type { GraphQLResolveInfo, SelectionSetNode } from 'graphql';
 import type { RequestContext } from './request-context.ts';
+import { selectedOf, type Fragments } from './selections.ts';
 import { GRAPH_LIMITS } from '../limits.ts';
 
 /**
@@ -76,19 +76,14 @@ const FIELDS_OF_ITEM = 10;
 const counted = new WeakMap<SelectionSetNode, number>();
 
 /** The fields of a selection and of all below it. Each selection set is counted once, however often its fragment is used. */
-function fieldsIn(set: SelectionSetNode, fragments: GraphQLResolveInfo['fragments']): number {
+function fieldsIn(set: SelectionSetNode, fragments: Fragments): number {
   const known = counted.get(set);
   if (known !== undefined) return known;
   let fields = 0;
-  for (const selection of set.selections) {
-    if (selection.kind === Kind.FRAGMENT_SPREAD) {
-      const fragment: FragmentDefinitionNode | undefined = fragments[selection.name.value];
-      if (fragment !== undefined) fields += fieldsIn(fragment.selectionSet, fragments);
-      continue;
-    }
-    if (selection.kind === Kind.FIELD) fields += 1;
-    if (selection.selectionSet !== undefined)
-      fields += fieldsIn(selection.selectionSet, fragments) + (selection.kind === Kind.FIELD ? FIELDS_OF_OBJECT : 0);
+  for (const part of selectedOf(set).parts) {
+    const below = typeof part === 'string' ? fragments[part]?.selectionSet : part.node.selectionSet;
+    if (typeof part !== 'string') fields += below === undefined ? 1 : 1 + FIELDS_OF_OBJECT;
+    if (below !== undefined) fields += fieldsIn(below, fragments);
   }
   counted.set(set, fields);
   return fields;

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { DocumentOutcome } from './documents.ts';
+import { NOT_DIRECT, type NotDirect } from './direct.ts';
 import type { GraphErrorCode } from '../domain/errors.ts';
 
 /** An operation that has ended, or was refused. */
@@ -8,6 +9,8 @@ export interface OperationRecord {
   /** Null when the document was refused. */
   readonly kind: 'query' | 'mutation' | null;
   readonly codes: readonly GraphErrorCode[];
+  /** How it was answered; null when it ended before. */
+  readonly way: 'direct' | NotDirect | null;
   readonly cost: { readonly nodes: number } | null;
   readonly seconds: number;
 }
@@ -40,6 +43,16 @@ export function operationMetrics(registry: Registry): OperationMetrics {
     labelNames: ['code'] as const,
     registers,
   });
+  const operations = new Counter({
+    name: 'wts_graphql_operations_total',
+    help: `Operations by how they were answered. direct: PostgreSQL made the whole answer. Others were executed by graphql-js, because: ${Object.entries(
+      NOT_DIRECT,
+    )
+      .map(([reason, why]) => `${reason}: ${why}`)
+      .join(' ')}`,
+    labelNames: ['way'] as const,
+    registers,
+  });
   const documents = new Counter({
     name: 'wts_graphql_documents_total',
     help: 'Documents that were in memory (known), were parsed and validated (read), or were refused.',
@@ -63,15 +76,21 @@ export function operationMetrics(registry: Registry): OperationMetrics {
     mutation: durations.labels({ kind: 'mutation' }),
     refused: durations.labels({ kind: 'refused' }),
   };
+  const ways = ['direct', ...(Object.keys(NOT_DIRECT) as NotDirect[])] as const;
+  const byWay = Object.fromEntries(ways.map((way) => [way, operations.labels({ way })])) as Record<
+    (typeof ways)[number],
+    ReturnType<typeof operations.labels>
+  >;
   const byOutcome = {
     known: documents.labels({ outcome: 'known' }),
     read: documents.labels({ outcome: 'read' }),
     refused: documents.labels({ outcome: 'refused' }),
   };
   return {
-    observe({ kind, codes, cost, seconds }) {
+    observe({ kind, codes, way, cost, seconds }) {
       byKind[kind ?? 'refused'].observe(seconds);
       if (cost !== null) nodes.observe(cost.nodes);
+      if (way !== null) byWay[way].inc();
       for (const code of codes) errors.inc({ code });
     },
     documentFound: (outcome) => byOutcome[outcome].inc(),

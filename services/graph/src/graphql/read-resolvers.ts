@@ -8,7 +8,7 @@ import type { Reads, Scope } from '../queries/reads.ts';
 import { wordsOf } from '../store/search.ts';
 import { ConnectionResult, EMPTY_PAGE } from './connection-result.ts';
 import type { Resolvers } from './resolvers.ts';
-import { followedOf, selectsRecords, wantsOf } from './selection.ts';
+import { selectsRecords, wantsOf } from './selection.ts';
 import { SCALAR_RESOLVERS } from './types/scalars.ts';
 import { SEARCHED } from './types/query.ts';
 
@@ -30,7 +30,7 @@ function rootResolvers(model: Model): Fields {
     readsAt(context, given).byId(model, given.id, wantsOf(info));
   const page: Resolver<unknown, Reached & ConnectionArguments> = async (_source, given, context, info) => {
     const reads = readsAt(context, given);
-    const connection = connectionOf(model, given, wantsOf(info), followedOf(model, info));
+    const connection = connectionOf(model, given, wantsOf(info));
     const found = selectsRecords(info) ? await reads.page(connection) : EMPTY_PAGE;
     return new ConnectionResult(connection, found, () => reads.total(connection));
   };
@@ -62,7 +62,7 @@ function relationResolvers(model: Model): Fields {
 function connectionResolver(model: Model, scope: Scope): Resolver<Found, ConnectionArguments> {
   return async (parent, given, { reads }, info) => {
     const [field = info] = info.fieldNodes;
-    const level = reads.level(field, scope, () => connectionOf(model, given, wantsOf(info), followedOf(model, info)));
+    const level = reads.level(field, scope, () => connectionOf(model, given, wantsOf(info)));
     const page = selectsRecords(info) ? await level.page(parent) : EMPTY_PAGE;
     return new ConnectionResult(level.connection, page, () => level.total(parent));
   };

@@ -40,6 +40,7 @@ interface Exchange {
   text: string | null;
   operation: PreparedOperation | null;
   codes: readonly GraphErrorCode[];
+  way: Outcome['way'];
   fault: Fault | null;
 }
 
@@ -90,16 +91,17 @@ async function answerOf(
   handle: Handler<Exchange>,
   { call, bytes }: Pick<Exchange, 'call' | 'bytes'>,
 ): Promise<Answer> {
-  const exchange: Exchange = { call, bytes, text: null, operation: null, codes: [], fault: null };
+  const exchange: Exchange = { call, bytes, text: null, operation: null, codes: [], way: null, fault: null };
   const { method, headers, url } = call.req;
   const startedAt = performance.now();
   const request = { method, url, headers, body: null, raw: exchange, context: undefined };
   const [whole, { status, headers: own }] = await handle(request);
-  const { operation, codes, fault } = exchange;
+  const { operation, codes, way, fault } = exchange;
   const { kind = null, name = null } = operation?.operation ?? {};
   metrics.observe({
     kind,
     codes,
+    way,
     cost: operation?.charge.cost ?? null,
     seconds: (performance.now() - startedAt) / 1000,
   });
@@ -108,6 +110,7 @@ async function answerOf(
     details: {
       operation: name ?? undefined,
       kind,
+      way,
       nodes: operation?.charge.cost.nodes,
       codes: codes.length > 0 ? codes : undefined,
     },
@@ -171,13 +174,14 @@ async function execute(longTurns: LongTurns, { exchange, prepared, introspects }
   const { principal, signal } = prepared.context;
   const run = (): Promise<Outcome> => runOperation(prepared);
   const running = introspects ? longTurns.run(principal.userId, signal, run) : run();
-  const { data, result, fault, codes } = await running.catch((error: unknown) => {
+  const { data, result, fault, codes, way } = await running.catch((error: unknown) => {
     if (!signal.aborted) throw error;
     // It is over before it began, and its outcome says so.
     return run();
   });
   exchange.fault = fault;
   exchange.codes = codes;
+  exchange.way = way;
   const showsCost = exchange.call.req.headers[COST_HEADER] !== undefined;
   const extensions = showsCost ? { ...result.extensions, cost: costShown(prepared.charge.cost) } : result.extensions;
   if (data !== null) {

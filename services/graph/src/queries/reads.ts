@@ -9,12 +9,10 @@ import {
   pageOf,
   pagesStatement,
   pageStatement,
-  targetsOf,
   totalsStatement,
   totalStatement,
   type Connection,
   type Found,
-  type FoundPages,
   type Page,
   type Parents,
 } from '../store/connection.ts';
@@ -27,7 +25,7 @@ import { hasFewGroups, StatementWriter, type Reader, type Statement } from '../s
 import type { Statements } from '../store/statements.ts';
 
 /** The model of a record, for types that may be of any model. */
-function typed(model: string, record: Found): Found {
+function withTypename(model: string, record: Found): Found {
   (record as { __typename?: string }).__typename = model;
   return record;
 }
@@ -84,7 +82,6 @@ export class Reads {
   readonly #handOuts = new HandOuts();
   /** By model, or by field of the query. */
   readonly #loaders = new Map<unknown, unknown>();
-  readonly #found = new Map<Model, Map<string, Found | null>>();
 
   constructor(sources: ReadSources, caller: Caller) {
     this.caller = caller;
@@ -104,53 +101,21 @@ export class Reads {
   refresh(): void {
     this.#ready = null;
     this.#loaders.clear();
-    this.#found.clear();
   }
 
   /** Null for a record that does not exist, or that the caller may not see. */
   async byId(model: Model, id: string, wants: Wants = ALL): Promise<Found | null> {
     if (!isUuid(id)) throw new Fault('validation_failed', { message: 'An id is a UUID' });
-    return this.#records(model, wants).load(id.toLowerCase());
+    return this.related(model, id.toLowerCase(), wants);
   }
 
-  /** A record that another one refers to. Without a promise where it was read before, because a query may have thousands. */
-  related(model: Model, id: string, wants: Wants): Found | null | Promise<Found | null> {
-    const found = this.#found.get(model)?.get(id);
-    return found === undefined ? this.#records(model, wants).load(id) : found;
-  }
-
-  #records(model: Model, wants: Wants): DataLoader<string, Found | null> {
+  /** A record that another one refers to. */
+  related(model: Model, id: string, wants: Wants): Promise<Found | null> {
     return this.#loader(model, async (ids: readonly string[]) => {
       const records = (await this.read((sql) => recordsStatement(model, ids, sql, wants))) as readonly Found[];
-      const found = new Map(records.map((record) => [record.id, typed(model.name, record)]));
-      const known = this.#knownOf(model);
-      for (const id of ids) known.set(id, found.get(id) ?? null);
+      const found = new Map(records.map((record) => [record.id, withTypename(model.name, record)]));
       return ids.map((one) => found.get(one) ?? null);
-    });
-  }
-
-  /** The pages of a statement. The records to which theirs refer are then found without a statement. */
-  #pages(connection: Connection, found: unknown): readonly Page[] {
-    const { pages, records } = found as FoundPages;
-    const { followed } = connection;
-    for (const [index, target] of targetsOf(followed).entries()) {
-      const known = this.#knownOf(target);
-      for (const record of records[index] ?? []) known.set(record.id, typed(target.name, record));
-    }
-    for (const { field, target } of followed) {
-      const known = this.#knownOf(target);
-      for (const row of pages.flat()) {
-        const id = row[field];
-        if (typeof id === 'string' && !known.has(id)) known.set(id, null);
-      }
-    }
-    return pages.map((rows) => pageWithTypes(connection, rows));
-  }
-
-  #knownOf(model: Model): Map<string, Found | null> {
-    let known = this.#found.get(model);
-    if (known === undefined) this.#found.set(model, (known = new Map<string, Found | null>()));
-    return known;
+    }).load(id);
   }
 
   /**
@@ -166,14 +131,14 @@ export class Reads {
     if (!isUuid(id)) throw new Fault('validation_failed', { message: 'An id is a UUID' });
     return this.#loader('node', async (ids: readonly string[]) => {
       const nodes = (await this.read((sql) => nodesStatement(ids, sql, wants))) as readonly Hit[];
-      const found = new Map(nodes.toReversed().map(({ model, record }) => [record.id, typed(model, record)]));
+      const found = new Map(nodes.toReversed().map(({ model, record }) => [record.id, withTypename(model, record)]));
       return ids.map((one) => found.get(one) ?? null);
     }).load(id.toLowerCase());
   }
 
   async page(connection: Connection): Promise<Page> {
-    const [page = EMPTY] = this.#pages(connection, await this.read((sql) => pageStatement(connection, sql)));
-    return page;
+    const records = (await this.read((sql) => pageStatement(connection, sql))) as readonly Found[];
+    return pageWithTypenames(connection, records);
   }
 
   async total(connection: Connection): Promise<number> {
@@ -191,18 +156,18 @@ export class Reads {
 
   async search(request: SearchRequest): Promise<readonly Hit[]> {
     const hits = (await this.read((sql) => searchStatement(request, sql))) as readonly Hit[];
-    for (const { model, record } of hits) typed(model, record);
+    for (const { model, record } of hits) withTypename(model, record);
     return hits;
   }
 
   async history(request: HistoryRequest): Promise<History> {
-    const { reader, pool } = await this.#prepared();
+    const { reader, pool } = await this.#readerWithGroups();
     return readHistory(request, reader, (statement) => this.#run(pool, statement));
   }
 
   async ownWorkspaces(urlKey: string | null = null): Promise<readonly Found[]> {
     const found = (await this.read((sql) => ownWorkspacesStatement(urlKey, sql))) as readonly Found[];
-    return found.map((record) => typed('Workspace', record));
+    return found.map((record) => withTypename('Workspace', record));
   }
 
   /** The role of the caller in a workspace. */
@@ -224,7 +189,7 @@ export class Reads {
     const pages = new DataLoader(
       async (records: readonly Found[]) => {
         const found = await this.read((sql) => pagesStatement(connection, parentsOf(records), sql));
-        return this.#pages(connection, found);
+        return (found as readonly (readonly Found[])[]).map((page) => pageWithTypenames(connection, page));
       },
       { cacheKeyFn, ...this.#handOuts.options },
     );
@@ -244,17 +209,18 @@ export class Reads {
     return loader;
   }
 
-  /** The value of one statement for the caller. */
-  async read(write: (sql: StatementWriter) => Statement): Promise<unknown> {
-    const { reader, pool } = this.#live() ?? (await this.#prepared());
-    return this.#run(pool, write(new StatementWriter(reader)));
+  /** The value of one statement for the caller; undefined when none is written. */
+  async read(write: (sql: StatementWriter) => Statement | null): Promise<unknown> {
+    const { reader, pool } = this.#readerOfThisSnapshot() ?? (await this.#readerWithGroups());
+    const statement = write(new StatementWriter(reader));
+    return statement === null ? undefined : this.#run(pool, statement);
   }
 
   /**
    * A reader with few groups needs no statement for them: each statement selects by their memberships as they are in its snapshot. The
    * cached groups only show that they are few. Null also with a replica, which must have what the primary has.
    */
-  #live(): Ready | null {
+  #readerOfThisSnapshot(): Ready | null {
     const { pool, standby, groupCache } = this.#sources;
     const { userId, workspaceId } = this.caller.principal;
     if (standby !== null || this.#ready !== null) return null;
@@ -282,7 +248,7 @@ export class Reads {
     }
   }
 
-  #prepared(): Promise<Ready> {
+  #readerWithGroups(): Promise<Ready> {
     return (this.#ready ??= this.#prepare(this.#reached));
   }
 
@@ -290,7 +256,7 @@ export class Reads {
   async #prepare(reached: bigint): Promise<Ready> {
     const { pool: primary, standby, groupCache } = this.#sources;
     const { userId, workspaceId } = this.caller.principal;
-    const groups = new GroupReader(this.#counted(), groupCache);
+    const groups = new GroupReader(this.#meteredDatabase(), groupCache);
     let person = await groups.of(userId, workspaceId);
     if (person.at < reached) {
       await this.#untilReached(reached);
@@ -299,12 +265,12 @@ export class Reads {
     const reader = { userId, workspaceId: workspaceId ?? null, person, isLive: false };
     if (standby === null) return { reader, pool: primary };
     const changedSince = (position: bigint): Promise<boolean> =>
-      hasEntries(this.#counted(), [...person.groups], position);
+      hasEntries(this.#meteredDatabase(), [...person.groups], position);
     return { reader, pool: (await standby.poolFor({ person, reached, changedSince })) ?? primary };
   }
 
   async #untilReached(position: bigint): Promise<void> {
-    const log = new LogReader(this.#counted());
+    const log = new LogReader(this.#meteredDatabase());
     const { signal } = this.caller;
     const isReached = await poll(
       async () => {
@@ -320,7 +286,7 @@ export class Reads {
     });
   }
 
-  #counted(): Queryable {
+  #meteredDatabase(): Queryable {
     const { pool, statements } = this.#sources;
     const query = async (given: string | Statement, more: readonly unknown[] = []): Promise<unknown> => {
       this.statements += 1;
@@ -367,13 +333,11 @@ export function readsOf(sources: ReadSources, caller: Caller): Reads {
 /** So long a reader with few groups is taken to have few. */
 const GROUPS_COUNTED_MS = 60_000;
 
-const EMPTY: Page = { records: [], hasMore: false };
-
 const ALL: Wants = { selects: () => true };
 
-function pageWithTypes(connection: Connection, rows: readonly Found[]): Page {
+function pageWithTypenames(connection: Connection, rows: readonly Found[]): Page {
   const page = pageOf(connection, rows);
-  for (const record of page.records) typed(connection.model.name, record);
+  for (const record of page.records) withTypename(connection.model.name, record);
   return page;
 }
 

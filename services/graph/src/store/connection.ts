@@ -5,7 +5,6 @@ import { placeOf } from './cursor.ts';
 import { filterSql, type Filter } from './filter.ts';
 import { beyondSql, isByCreation, orderOf, orderSql, type OrderKey, type Place } from './order.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
-import { selectedSql } from './records.ts';
 import {
   firstMatchesSql,
   foundSql,
@@ -43,16 +42,9 @@ export interface Connection {
   readonly words: Words | null;
   readonly includeArchived: boolean;
   readonly wants: Wants;
-  /** The single records that are read with those of a page. */
-  readonly followed: readonly Relation[];
 }
 
-export function connectionOf(
-  model: Model,
-  given: ConnectionArguments,
-  wants: Wants,
-  followed: readonly Relation[] = [],
-): Connection {
+export function connectionOf(model: Model, given: ConnectionArguments, wants: Wants): Connection {
   const { first, last, after, before, filter, orderBy, search, includeArchived } = given;
   if (typeof first === 'number' && typeof last === 'number') throw refused('Give either first or last, not both');
   const limit = first ?? last ?? LIMITS.graphPageDefault;
@@ -70,7 +62,6 @@ export function connectionOf(
     words: typeof search === 'string' ? wordsOf(search) : null,
     includeArchived: includeArchived ?? false,
     wants,
-    followed,
   };
 }
 
@@ -89,62 +80,28 @@ export function pageOf({ limit, isBackward }: Connection, rows: readonly Found[]
   return { records: isBackward ? records.toReversed() : records, hasMore: rows.length > limit };
 }
 
-/** What the statements of pages return. */
-export interface FoundPages {
-  readonly pages: readonly (readonly Found[])[];
-  /** Of each model in `targetsOf`: the records that those of the pages refer to. */
-  readonly records: readonly (readonly Found[])[];
-}
-
-/** The page of a connection at the root. */
+/** The records of the page of a connection at the root: `[record]`. */
 export function pageStatement(connection: Connection, sql: StatementWriter): Statement {
-  const rows = rowsSql(connection, sql, { columns: recordColumns(connection), scope: null });
-  return pagesOf(connection, sql, `select 1 as place, one.* from (${pageSql(connection, rows)}) one`);
+  return sql.finish(pageSql(connection, sql, null));
 }
 
-/** The page of each parent, in the order of the parents. */
+/** Those of each parent, in the order of the parents: `[[record]]`. */
 export function pagesStatement(connection: Connection, parents: Parents, sql: StatementWriter): Statement {
   const from = parentsSql(parents, sql);
-  const rows = rowsSql(connection, sql, { columns: recordColumns(connection), scope: scopeSql(parents) });
-  return pagesOf(
-    connection,
-    sql,
-    `select parent.place, one.* from ${from}, lateral (${pageSql(connection, rows)}) one`,
+  const page = pageSql(connection, sql, scopeSql(parents));
+  return sql.finish(
+    `select coalesce(json_agg(page.found order by parent.place), '[]') as found from ${from}, lateral (${page}) page`,
   );
 }
 
-/** One page as JSON, and the ids to which its records refer. */
-function pageSql({ followed }: Connection, rows: string): string {
-  const ids = followed.map((_, index) => `, array_agg(page.ref_${index}) as ref_${index}`).join('');
-  return `select coalesce(json_agg(page.record), '[]') as page${ids} from (${rows}) page`;
-}
-
-function pagesOf({ followed, wants }: Connection, sql: StatementWriter, level: string): Statement {
-  const records = targetsOf(followed).map((target) => {
-    const refs = followed.flatMap((one, index) => (one.target === target ? [`level.ref_${index}`] : [])).join(' || ');
-    const list = `array(select distinct ref from level, unnest(${refs}) ref where ref is not null)`;
-    return `(select coalesce(json_agg(one.record), '[]') from (${selectedSql(target, list, sql, wants)}) one)`;
-  });
-  return sql.finish(`with level as materialized (${level})
-    select json_build_object(
-      'pages', (select coalesce(json_agg(level.page order by level.place), '[]') from level),
-      'records', json_build_array(${records.join(', ')})
-    ) as found`);
-}
-
-/** The models of the records that are read with a page. */
-export function targetsOf(followed: readonly Relation[]): readonly Model[] {
-  return [...new Set(followed.map(({ target }) => target))];
+function pageSql(connection: Connection, sql: StatementWriter, scope: string | null): string {
+  const columns: RowColumn[] = [['record', recordSql(connection.model, 't', connection.wants)]];
+  const rows = rowsSql(connection, sql, { columns, scope });
+  return `select coalesce(json_agg(one.record), '[]') as found from (${rows}) one`;
 }
 
 /** A column of the rows of a page besides `id` and `created_at`: its name, and its SQL over the table `t`. */
 export type RowColumn = readonly [name: string, sql: string];
-
-/** The record, and the ids to which it refers. */
-function recordColumns({ model, wants, followed }: Connection): RowColumn[] {
-  const ids = followed.map(({ field }, index): RowColumn => [`ref_${index}`, `t.${snakeCase(field)}`]);
-  return [['record', recordSql(model, 't', wants)], ...ids];
-}
 
 function columnsSql(columns: readonly RowColumn[]): string {
   return ['t.id', 't.created_at', ...columns.map(([name, sql]) => `${sql} as ${name}`)].join(', ');

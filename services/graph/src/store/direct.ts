@@ -1,4 +1,4 @@
-import { layoutOf, snakeCase, type Inverse, type Model, type Relation } from '@wts/models';
+import { layoutOf, singularOf, snakeCase, type Inverse, type Model, type Relation } from '@wts/models';
 import { visibleSelections } from '@wts/read-model';
 import { fieldsByName } from '../domain/fields.ts';
 import { refersSql, rowsSql, totalSql, type Connection, type RowColumn } from './connection.ts';
@@ -10,8 +10,19 @@ import type { Statement, StatementWriter } from './statement.ts';
  * The statement of a direct answer: one statement that returns a root field as the JSON text of the answer, with all levels below it.
  * Each record is read by the same conditions as by the statements of `connection.ts` and `records.ts`.
  *
- * The alias of a row that becomes JSON as a whole ends with `$`, which no GraphQL name has: PostgreSQL reads a bare name as a column
- * first, and clients name the columns.
+ * Rows are named after what they are of in the schema, so that a slow statement shows which field it is for. The alias of a row that
+ * becomes JSON as a whole ends with `$`, which no GraphQL name has: PostgreSQL reads a bare name as a column first, and clients name
+ * the columns. Of `{ tasks(first: 2) { nodes { title project { name } } } }`, without the conditions of visibility:
+ *
+ *   select (select '{' || '"nodes":' || to_json(page.nodes)::text || '}' from (
+ *     select coalesce(json_agg(tasks$), '[]') as nodes from (
+ *       select tasks_1.title as "title", project_2.found as "project"
+ *       from (select t.id, t.created_at, t.title as title, t.project_id as project_id from sync.tasks t
+ *         where ... order by t.created_at desc, t.id desc limit 3) tasks_1
+ *       left join lateral (select (select to_json(project$) from (
+ *         select projects_3.name as "name" from sync.projects projects_3 where id = tasks_1.project_id and ... limit 1
+ *       ) project$) as found limit 1) project_2 on true limit 2
+ *     ) tasks$) page) as found
  */
 
 /** What an operation selects of a record. Names are those of the answer. */
@@ -29,7 +40,7 @@ export type RecordPart = { readonly as: string } & (
 
 /** What an operation selects of a connection; `connection` gives it the arguments of the request. */
 export interface ConnectionTree {
-  readonly connection: (variables: unknown) => Connection;
+  readonly connection: (variables: object) => Connection;
   readonly parts: readonly ConnectionPart[];
 }
 
@@ -53,7 +64,7 @@ export type PageInfoPart = { readonly as: string } & (
 );
 
 /** A connection as text: `{"nodes": [...]}`. */
-export function directConnectionStatement(tree: ConnectionTree, variables: unknown, sql: StatementWriter): Statement {
+export function directConnectionStatement(tree: ConnectionTree, variables: object, sql: StatementWriter): Statement {
   sql.isText = true;
   return sql.finish(`select ${new Writer(sql, variables).connectionText(tree)} as found`);
 }
@@ -61,7 +72,7 @@ export function directConnectionStatement(tree: ConnectionTree, variables: unkno
 /** A record as text; `null` when there is none. */
 export function directRecordStatement(
   { tree, id }: { readonly tree: RecordTree; readonly id: string },
-  variables: unknown,
+  variables: object,
   sql: StatementWriter,
 ): Statement {
   const found = new Writer(sql, variables).byId(tree, sql.add(id, 'uuid'));
@@ -71,10 +82,10 @@ export function directRecordStatement(
 
 class Writer {
   readonly #sql: StatementWriter;
-  readonly #variables: unknown;
+  readonly #variables: object;
   #aliases = 0;
 
-  constructor(sql: StatementWriter, variables: unknown) {
+  constructor(sql: StatementWriter, variables: object) {
     this.#sql = sql;
     this.#variables = variables;
   }
@@ -82,10 +93,11 @@ class Writer {
   /** One record as JSON, or null. `id` is SQL. A person who left is found as they were when they left. */
   byId({ model, fields }: RecordTree, id: string): string {
     const ways = visibleSelections(model, this.#sql.viewer).map(({ from, where }) => {
-      const alias = this.#alias();
+      const alias = this.#alias(model.plural);
       const source = from ?? `${layoutOf(model).table} ${alias}`;
       const of = from === undefined ? this.#ofRow(model, fields, alias) : this.#ofFrozen(fields);
-      return `(select to_json(one$) from (select ${of.columns} from ${source}${of.joins} where id = ${id} and ${where} limit 1) one$)`;
+      const row = `${snakeCase(singularOf(model))}$`;
+      return `(select to_json(${row}) from (select ${of.columns} from ${source}${of.joins} where id = ${id} and ${where} limit 1) ${row})`;
     });
     return ways.length === 1 ? (ways[0] ?? 'null') : `coalesce(${ways.join(', ')})`;
   }
@@ -101,7 +113,7 @@ class Writer {
   connection(tree: ConnectionTree, scope: ConnectionScope): string {
     const { values, from } = this.#connection(tree, scope);
     const columns = values.map(({ part, sql }) => named(part, sql));
-    return `(select to_json(shown$) from (select ${columns.join(', ')}${from}) shown$)`;
+    return `(select to_json(connection$) from (select ${columns.join(', ')}${from}) connection$)`;
   }
 
   #connection(
@@ -121,7 +133,7 @@ class Writer {
         case 'edges':
           return `page.${part.kind}`;
         case 'pageInfo':
-          return `(select to_json(info$) from (select ${this.#pageInfo(connection, part.below)}) info$)`;
+          return `(select to_json(page_info$) from (select ${this.#pageInfo(connection, part.below)}) page_info$)`;
       }
     };
     const values = parts.map((part) => ({ part, sql: valueOf(part) }));
@@ -132,7 +144,8 @@ class Writer {
   /** `nodes` and `edges` of one page, and what `pageInfo` needs. */
   #page(connection: Connection, shown: readonly ConnectionPart[], condition: string | null): string {
     const { model, keys, limit } = connection;
-    const row = this.#alias();
+    const row = this.#alias(model.plural);
+    const whole = `${snakeCase(model.plural)}$`;
     const carried = new Map<string, string>();
     const joins: string[] = [];
     const carry = (field: string): void => void carried.set(snakeCase(field), `t.${snakeCase(field)}`);
@@ -163,30 +176,33 @@ class Writer {
     };
     const [only, ...others] = lists;
     if (!hasInfo && only !== undefined && others.length === 0)
-      return `select coalesce(json_agg(one$), '[]') as ${only[0]} from (select ${only[1]} from ${rows()} limit ${limit}) one$`;
-    const inPage = `one.place <= ${limit}`;
-    const columns = lists.map(([name, list]) => `, (select to_json(made$) from (select ${list}) made$) as ${name}`);
+      return `select coalesce(json_agg(${whole}), '[]') as ${only[0]} from (select ${only[1]} from ${rows()} limit ${limit}) ${whole}`;
+    const inPage = `listed.nth <= ${limit}`;
+    const columns = lists.map(
+      ([name, list]) => `, (select to_json(${name}$) from (select ${list}) ${name}$) as ${name}`,
+    );
     const aggregated = lists.map(
-      ([name]) => `coalesce(json_agg(one.${name}) filter (where ${inPage}), '[]') as ${name}`,
+      ([name]) => `coalesce(json_agg(listed.${name}) filter (where ${inPage}), '[]') as ${name}`,
     );
     // A cursor costs more than the rest of a row, so only the keys of the first and the last row become one.
-    const keyColumns = hasInfo ? keys.map(({ field }, at) => `, ${row}.${snakeCase(field)} as key_${at}`).join('') : '';
+    const names = keys.map(({ field }) => snakeCase(field));
+    const keyColumns = hasInfo ? names.map((name) => `, ${row}.${name} as key_${name}`).join('') : '';
     if (hasInfo) {
-      const place = `least(count(*), ${limit})`;
+      const last = `least(count(*), ${limit})`;
       aggregated.push(`count(*) as found`);
-      for (const at of keys.keys())
+      for (const name of names)
         aggregated.push(
-          `(array_agg(one.key_${at}))[1] as first_${at}`,
-          `(array_agg(one.key_${at}))[${place}] as last_${at}`,
+          `(array_agg(listed.key_${name}))[1] as first_${name}`,
+          `(array_agg(listed.key_${name}))[${last}] as last_${name}`,
         );
     }
     return `select ${aggregated.join(', ')} from (
-      select row_number() over () as place${keyColumns}${columns.join('')} from ${rows()}) one`;
+      select row_number() over () as nth${keyColumns}${columns.join('')} from ${rows()}) listed`;
   }
 
   #pageInfo({ model, keys, limit, after }: Connection, parts: readonly PageInfoPart[]): string {
     const cursor = (end: string): string => {
-      const of = cursorSql(model, keys, (key) => valueSql(`page.${end}_${keys.indexOf(key)}`, key.sqlType));
+      const of = cursorSql(model, keys, (key) => valueSql(`page.${end}_${snakeCase(key.field)}`, key.sqlType));
       return `case when page.found > 0 then ${of} end`;
     };
     return parts
@@ -223,7 +239,7 @@ class Writer {
           return named(part, valueSql(`${alias}.${snakeCase(part.field)}`, served.get(part.field)?.sqlType));
         case 'record': {
           // The limit keeps the order of the rows, and lets PostgreSQL read a record to which several rows refer once.
-          const other = this.#alias();
+          const other = this.#alias(part.relation.name);
           const one = this.byId(part.below, `${alias}.${snakeCase(part.relation.field)}`);
           joins.push(` left join lateral (select ${one} as found limit 1) ${other} on true`);
           return named(part, `${other}.found`);
@@ -246,9 +262,9 @@ class Writer {
     return { columns: columns.join(', '), joins: '' };
   }
 
-  #alias(): string {
+  #alias(name: string): string {
     this.#aliases += 1;
-    return `d${this.#aliases}`;
+    return `${snakeCase(name)}_${this.#aliases}`;
   }
 }
 

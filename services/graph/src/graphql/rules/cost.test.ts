@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { buildSchema, GraphQLError, Kind, parse, validate } from 'graphql';
-import type { DocumentNode, FieldNode, FragmentDefinitionNode, OperationDefinitionNode } from 'graphql';
+import type { DocumentNode, FieldNode, OperationDefinitionNode } from 'graphql';
+import { fragmentsOf } from '../selections.ts';
 import { Charge, costOf, planCost } from './cost.ts';
 import type { Cost, CostPlan } from './cost.ts';
 
@@ -24,14 +25,11 @@ const planOf = (text: string): CostPlan => planOfAst(parse(text));
 
 function planOfAst(ast: DocumentNode): CostPlan {
   assert.deepEqual(validate(schema, ast), []);
-  const fragments = ast.definitions.filter(
-    (one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION,
-  );
   const operation = ast.definitions.find(
     (one): one is OperationDefinitionNode => one.kind === Kind.OPERATION_DEFINITION,
   );
   assert.ok(operation);
-  return planCost(schema, operation, new Map(fragments.map((one) => [one.name.value, one])));
+  return planCost(schema, operation, fragmentsOf(ast));
 }
 
 const costFor = (text: string, variables: Readonly<Record<string, unknown>> = {}): Cost =>

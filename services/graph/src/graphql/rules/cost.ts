@@ -2,7 +2,6 @@ import { LIMITS } from '@wts/contracts';
 import { getNamedType, isCompositeType, isListType, isNonNullType, Kind } from 'graphql';
 import type {
   FieldNode,
-  FragmentDefinitionNode,
   GraphQLCompositeType,
   GraphQLError,
   GraphQLField,
@@ -12,6 +11,7 @@ import type {
   ValueNode,
 } from 'graphql';
 import { GRAPH_LIMITS } from '../../limits.ts';
+import { selectedOf, type Fragments } from '../selections.ts';
 import { graphError } from '../../domain/errors.ts';
 
 export interface Cost {
@@ -52,50 +52,38 @@ export interface CostPlan extends SetPlan {
 const NOTHING: Cost = { nodes: 0, objects: 0 };
 
 /** Plans the cost of an operation of a validated document. Keeps graphql.limit.cost. */
-export function planCost(
-  schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-): CostPlan {
+export function planCost(schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Fragments): CostPlan {
   const defaults = new Map<string, ValueNode>();
   for (const { variable, defaultValue } of operation.variableDefinitions ?? []) {
     if (defaultValue !== undefined) defaults.set(variable.name.value, defaultValue);
   }
   const root = schema.getRootType(operation.operation);
   if (!root) throw new Error(`the schema has no ${operation.operation}`);
-  const planner = new Planner(schema, fragments, defaults);
+  const planner = new CostPlanner(schema, fragments, defaults);
   return { ...planner.set(root, operation.selectionSet), unsized: planner.unsized };
 }
 
-class Planner {
+class CostPlanner {
   readonly unsized = new Map<FieldNode, SetPlan>();
   readonly #schema: GraphQLSchema;
-  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #fragments: Fragments;
   readonly #defaults: ReadonlyMap<string, ValueNode>;
   readonly #planned = new Map<string, SetPlan>();
 
-  constructor(
-    schema: GraphQLSchema,
-    fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-    defaults: ReadonlyMap<string, ValueNode>,
-  ) {
+  constructor(schema: GraphQLSchema, fragments: Fragments, defaults: ReadonlyMap<string, ValueNode>) {
     this.#schema = schema;
     this.#fragments = fragments;
     this.#defaults = defaults;
   }
 
-  set(parent: GraphQLCompositeType, { selections }: SelectionSetNode): SetPlan {
+  set(parent: GraphQLCompositeType, set: SelectionSetNode): SetPlan {
     const fields: FieldPlan[] = [];
     const fragments: SetPlan[] = [];
-    for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) {
-        const plan = this.#field(parent, selection);
+    for (const part of selectedOf(set).parts) {
+      if (typeof part === 'string') fragments.push(this.#fragment(part));
+      else {
+        const plan = this.#field(part.on === null ? parent : this.#composite(part.on), part.node);
         if (plan !== null) fields.push(plan);
-      } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
-        fragments.push(this.#fragment(selection.name.value));
-      } else {
-        const type = selection.typeCondition?.name.value;
-        fragments.push(this.set(type === undefined ? parent : this.#composite(type), selection.selectionSet));
       }
     }
     const plan: SetPlan = { fields, fragments, constant: null };
@@ -106,7 +94,7 @@ class Planner {
   #fragment(name: string): SetPlan {
     const known = this.#planned.get(name);
     if (known !== undefined) return known;
-    const fragment = this.#fragments.get(name);
+    const fragment = this.#fragments[name];
     if (fragment === undefined) throw new Error(`no fragment ${name}`);
     const plan = this.set(this.#composite(fragment.typeCondition.name.value), fragment.selectionSet);
     this.#planned.set(name, plan);

@@ -2,7 +2,6 @@ import { getNamedType, isObjectType, Kind, SchemaMetaFieldDef, TypeMetaFieldDef 
 import type {
   DocumentNode,
   FieldNode,
-  FragmentDefinitionNode,
   GraphQLError,
   GraphQLField,
   GraphQLSchema,
@@ -10,9 +9,9 @@ import type {
   ValidatedExecutionArgs,
 } from 'graphql';
 import { GRAPH_LIMITS } from '../../limits.ts';
+import { fieldsOf, fragmentsOf, type Fragments, type SelectedField } from '../selections.ts';
 import { graphError } from '../../domain/errors.ts';
 
-type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 type Field = GraphQLField<unknown, unknown>;
 
 const ROOTS: ReadonlyMap<string, Field> = new Map([
@@ -31,17 +30,16 @@ interface Introspection {
  * loop, which no signal ends, and a kilobyte of fragments can ask for millions of fields. So the fields of the answer are counted
  * before, with the schema itself, and a selection of the same part of the schema once. Keeps graphql.limit.introspection.
  */
-export function introspectionOf(schema: GraphQLSchema, { definitions }: DocumentNode): Introspection {
+export function introspectionOf(schema: GraphQLSchema, document: DocumentNode): Introspection {
   let introspects = false;
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const one of definitions) if (one.kind === Kind.FRAGMENT_DEFINITION) fragments.set(one.name.value, one);
+  const fragments = fragmentsOf(document);
   // One for all operations, because otherwise a document of hundreds that share fragments takes as many times as long.
   const counter = new Counter(schema, fragments);
-  for (const definition of definitions) {
+  for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
-    const roots = fieldsOf(definition.selectionSet, fragments).filter(({ name }) => ROOTS.has(name.value));
+    const roots = fieldsOf([definition.selectionSet], fragments).filter(({ node }) => ROOTS.has(node.name.value));
     introspects ||= roots.length > 0;
-    const fields = roots.reduce((sum, root) => sum + counter.root(root), 0);
+    const fields = roots.reduce((sum, { node }) => sum + counter.root(node), 0);
     const { introspectionFieldsMax: max } = GRAPH_LIMITS;
     if (fields > max) {
       const message = `The introspection has more than ${max} fields. Ask for parts of the schema in several requests, or read /graphql/schema.graphql.`;
@@ -61,7 +59,7 @@ export function isIntrospection({ operation }: Pick<ValidatedExecutionArgs, 'ope
 class Counter {
   readonly #schema: GraphQLSchema;
   readonly #fragments: Fragments;
-  readonly #fieldsOf = new Map<SelectionSetNode, readonly FieldNode[]>();
+  readonly #fieldsOf = new Map<SelectionSetNode, readonly SelectedField[]>();
   readonly #counts = new Map<SelectionSetNode, Map<unknown, number>>();
   #steps = 0;
 
@@ -103,9 +101,9 @@ class Counter {
     const counts = this.#counts.getOrInsertComputed(set, () => new Map());
     const known = counts.get(of);
     if (known !== undefined) return known;
-    const nodes = this.#fieldsOf.getOrInsertComputed(set, () => fieldsOf(set, this.#fragments));
+    const nodes = this.#fieldsOf.getOrInsertComputed(set, () => fieldsOf([set], this.#fragments));
     let count = 0;
-    for (const node of nodes) {
+    for (const { node } of nodes) {
       this.#steps += 1;
       // Each step is a field of an answer, so there are more than allowed, or the document has several operations with many.
       if (this.#steps > STEPS_MAX) return Infinity;
@@ -119,22 +117,3 @@ class Counter {
 
 /** Of a document. Of `__type` with a variable, the answers for all types are counted, of which it has one. */
 const STEPS_MAX = 2 * GRAPH_LIMITS.introspectionFieldsMax;
-
-/** The fields of a selection set, those of its fragments included, each fragment once as in an execution. */
-function fieldsOf(set: SelectionSetNode, fragments: Fragments): FieldNode[] {
-  const fields: FieldNode[] = [];
-  const seen = new Set<string>();
-  const sets = [set];
-  for (let next = sets.pop(); next !== undefined; next = sets.pop()) {
-    for (const selection of next.selections) {
-      if (selection.kind === Kind.FIELD) fields.push(selection);
-      else if (selection.kind === Kind.INLINE_FRAGMENT) sets.push(selection.selectionSet);
-      else if (!seen.has(selection.name.value)) {
-        seen.add(selection.name.value);
-        const fragment = fragments.get(selection.name.value);
-        if (fragment !== undefined) sets.push(fragment.selectionSet);
-      }
-    }
-  }
-  return fields;
-}
