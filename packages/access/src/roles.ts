@@ -4,7 +4,7 @@ import type { Role } from '@wts/contracts';
  * The permissions of each role in a workspace. `own`: only for records that the person created or is assigned to.
  *
  * Commands check names with a dot; the other ones are the permissions of models (`ModelPermission` of `@wts/models`), which the
- * commit checks. No other code compares roles.
+ * commit checks. What depends on being an owner, such as that a workspace keeps one, is a rule where it is decided.
  */
 export const PERMISSIONS = {
   /** Invite people, see invitations and end them. */

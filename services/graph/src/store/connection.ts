@@ -1,9 +1,9 @@
 import { Fault, isUuid, LIMITS } from '@wts/contracts';
 import { isNumerous, layoutOf, snakeCase, type Inverse, type Model, type Relation } from '@wts/models';
 import { visibleSelections, visibleToGroupSql } from '@wts/read-model';
-import { placeOf } from './cursor.ts';
+import { cursorValuesOf } from './cursor.ts';
 import { filterSql, type Filter } from './filter.ts';
-import { beyondSql, isByCreation, orderOf, orderSql, type OrderKey, type Place } from './order.ts';
+import { beyondSql, isByCreation, orderOf, orderSql, type CursorValues, type OrderKey } from './order.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
 import {
   firstMatchesSql,
@@ -36,8 +36,8 @@ export interface Connection {
   readonly limit: number;
   /** True: `limit` records from the end. */
   readonly isBackward: boolean;
-  readonly after: Place | null;
-  readonly before: Place | null;
+  readonly after: CursorValues | null;
+  readonly before: CursorValues | null;
   readonly filter: Filter;
   readonly words: Words | null;
   readonly includeArchived: boolean;
@@ -56,8 +56,8 @@ export function connectionOf(model: Model, given: ConnectionArguments, wants: Wa
     keys,
     limit,
     isBackward: typeof last === 'number',
-    after: typeof after === 'string' ? placeOf(model, keys, after) : null,
-    before: typeof before === 'string' ? placeOf(model, keys, before) : null,
+    after: typeof after === 'string' ? cursorValuesOf(model, keys, after) : null,
+    before: typeof before === 'string' ? cursorValuesOf(model, keys, before) : null,
     filter: filter ?? {},
     words: typeof search === 'string' ? wordsOf(search) : null,
     includeArchived: includeArchived ?? false,

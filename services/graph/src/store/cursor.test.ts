@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { orderFieldsOf } from '../graphql/types/orders.ts';
-import { cursorOf, placeOf } from './cursor.ts';
+import { cursorOf, cursorValuesOf } from './cursor.ts';
 import { orderOf } from './order.ts';
 
 const record = {
@@ -24,9 +24,9 @@ const orderBy = fc
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 describe('a cursor', () => {
-  it('is read as the place of its record', () => {
+  it('is read as the values of its record', () => {
     const keys = orderOf(Task, [{ title: 'ASC' }, { deadlineAt: 'DESC' }, { priority: 'ASC' }]);
-    assert.deepEqual(placeOf(Task, keys, cursorOf(Task, keys, record)), [record.title, null, 2, record.id]);
+    assert.deepEqual(cursorValuesOf(Task, keys, cursorOf(Task, keys, record)), [record.title, null, 2, record.id]);
   });
 
   it('of another order is refused', () => {
@@ -34,24 +34,24 @@ describe('a cursor', () => {
       fc.property(orderBy, orderBy, (one, other) => {
         const cursor = cursorOf(Task, orderOf(Task, one), { ...record, updatedAt: record.createdAt, sortOrder: '' });
         if (JSON.stringify(orderOf(Task, one)) === JSON.stringify(orderOf(Task, other))) return;
-        assert.throws(() => placeOf(Task, orderOf(Task, other), cursor), Fault);
+        assert.throws(() => cursorValuesOf(Task, orderOf(Task, other), cursor), Fault);
       }),
     );
   });
 
-  it('that a client made is refused or a place, and never an error of the program [graphql.cursor.forged]', () => {
+  it('that a client made is refused or has values, and never an error of the program [graphql.cursor.forged]', () => {
     const keys = orderOf(Task, [{ createdAt: 'DESC' }]);
     const [version, sign] = JSON.parse(Buffer.from(cursorOf(Task, keys, record), 'base64url').toString()) as unknown[];
     const made = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.base64String(),
       fc.jsonValue().map(encode),
-      fc.array(fc.jsonValue(), { maxLength: 3 }).map((place) => encode([version, sign, ...place])),
+      fc.array(fc.jsonValue(), { maxLength: 3 }).map((values) => encode([version, sign, ...values])),
     );
     fc.assert(
       fc.property(made, (cursor) => {
         try {
-          const [createdAt, id] = placeOf(Task, keys, cursor);
+          const [createdAt, id] = cursorValuesOf(Task, keys, cursor);
           assert.ok(typeof createdAt === 'string' && typeof id === 'string');
         } catch (error) {
           assert.ok(error instanceof Fault && error.code === 'validation_failed');
@@ -68,8 +68,9 @@ describe('a cursor', () => {
       [{}, record.id],
       ['2026-11-21T09:00:00.123Z', null],
     ];
-    for (const place of bad) assert.throws(() => placeOf(Task, keys, encode([version, sign, ...place])), Fault);
-    assert.deepEqual(placeOf(Task, keys, encode([version, sign, '2026-11-21T09:00:00.123456Z', record.id])), [
+    for (const values of bad)
+      assert.throws(() => cursorValuesOf(Task, keys, encode([version, sign, ...values])), Fault);
+    assert.deepEqual(cursorValuesOf(Task, keys, encode([version, sign, '2026-11-21T09:00:00.123456Z', record.id])), [
       '2026-11-21T09:00:00.123456Z',
       record.id,
     ]);
@@ -79,7 +80,7 @@ describe('a cursor', () => {
     const keys = orderOf(Task, [{ title: 'ASC' }]);
     const sign = (JSON.parse(Buffer.from(cursorOf(Task, keys, record), 'base64url').toString()) as unknown[])[1];
     for (const title of ['a\0', '\ud800']) {
-      assert.throws(() => placeOf(Task, keys, encode([1, sign, title, record.id])), Fault);
+      assert.throws(() => cursorValuesOf(Task, keys, encode([1, sign, title, record.id])), Fault);
     }
   });
 });

@@ -1,10 +1,10 @@
 import { Fault, isUuid } from '@wts/contracts';
 import { date, timestamp, type Model } from '@wts/models';
-import type { OrderKey, Place } from './order.ts';
+import type { CursorValues, OrderKey } from './order.ts';
 
 /*
- * A cursor is the place of a record in an order: the values of its keys, and its id. It names no page and grants nothing, so it needs
- * no signature; a cursor of another order, and a forged one, is refused: keeps graphql.cursor.forged.
+ * A cursor has the values of a record that decide where it is in an order: those of the keys, and its id. It names no page and grants
+ * nothing, so it needs no signature; a cursor of another order, and a forged one, is refused: keeps graphql.cursor.forged.
  */
 
 const VERSION = 1;
@@ -14,25 +14,25 @@ const MOMENT = timestamp({ doc: 'A time.' });
 const MOMENT_TEXT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?Z$/;
 
 export function cursorOf(model: Model, keys: readonly OrderKey[], record: Readonly<Record<string, unknown>>): string {
-  const place = keys.map(({ field }) => record[field] ?? null);
-  return Buffer.from(JSON.stringify([VERSION, signOf(model, keys), ...place])).toString('base64url');
+  const values = keys.map(({ field }) => record[field] ?? null);
+  return Buffer.from(JSON.stringify([VERSION, signOf(model, keys), ...values])).toString('base64url');
 }
 
 /** The same by PostgreSQL. `valueSql` is the value of a key as it is in the record. */
 export function cursorSql(model: Model, keys: readonly OrderKey[], valueSql: (key: OrderKey) => string): string {
-  const place = keys.map((key) => ` || ',' || coalesce(to_json(${valueSql(key)})::text, 'null')`).join('');
-  const json = `'[${VERSION},"${signOf(model, keys)}"'${place} || ']'`;
+  const values = keys.map((key) => ` || ',' || coalesce(to_json(${valueSql(key)})::text, 'null')`).join('');
+  const json = `'[${VERSION},"${signOf(model, keys)}"'${values} || ']'`;
   return `translate(encode(convert_to(${json}, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
 }
 
-/** The place of a cursor that a client sent. */
-export function placeOf(model: Model, keys: readonly OrderKey[], cursor: string): Place {
+/** The values of a cursor that a client sent. */
+export function cursorValuesOf(model: Model, keys: readonly OrderKey[], cursor: string): CursorValues {
   const read = cursor.length <= CHARS_MAX ? parse(cursor) : null;
   if (!Array.isArray(read) || read.length !== keys.length + 2) throw refused();
-  const [version, sign, ...place] = read as unknown[];
+  const [version, sign, ...values] = read as unknown[];
   if (version !== VERSION || sign !== signOf(model, keys)) throw refused();
-  if (!keys.every((key, index) => isValue(key, place[index]))) throw refused();
-  return place;
+  if (!keys.every((key, index) => isValue(key, values[index]))) throw refused();
+  return values;
 }
 
 function parse(cursor: string): unknown {

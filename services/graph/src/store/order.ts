@@ -13,11 +13,11 @@ export interface OrderKey {
 }
 
 /** The values of a record's keys: where it is in an order. */
-export type Place = readonly unknown[];
+export type CursorValues = readonly unknown[];
 
 /**
- * The keys of an order. The id makes it total, so that each record has exactly one place (keeps graphql.pages.each-once), and follows the direction of the last
- * key, so that one index serves both.
+ * The keys of an order. The id makes it total, so that each record comes exactly once (keeps graphql.pages.each-once), and follows
+ * the direction of the last key, so that one index serves both.
  */
 export function orderOf(
   model: Model,
@@ -63,15 +63,15 @@ export function orderSql(alias: string, keys: readonly OrderKey[], isBackward: b
 interface Side {
   readonly alias: string;
   readonly keys: readonly OrderKey[];
-  /** True: the records before the place, instead of those after it. */
+  /** True: the records before the cursor, instead of those after it. */
   readonly isBefore: boolean;
 }
 
-/** The records after a place, or before it. `add` makes a parameter. */
-export function beyondSql(side: Side, place: Place, add: (value: unknown, type: string) => string): string {
+/** The records after a cursor, or before it. `add` makes a parameter. */
+export function beyondSql(side: Side, cursor: CursorValues, add: (value: unknown, type: string) => string): string {
   const { alias, keys, isBefore } = side;
   const directions = new Set(keys.map(({ direction }) => direction));
-  const values = keys.map(({ sqlType }, index) => (place[index] === null ? null : add(place[index], sqlType)));
+  const values = keys.map(({ sqlType }, index) => (cursor[index] === null ? null : add(cursor[index], sqlType)));
   if (directions.size === 1 && keys.every(({ nullable }) => !nullable)) {
     // One comparison of rows, which an index of these columns answers.
     const columns = keys.map((key) => columnOf(alias, key)).join(', ');
