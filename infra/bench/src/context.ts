@@ -1,7 +1,7 @@
 import type { TestAuthority, TestSystem } from '@wts/testkit';
 import type { Target } from './target.ts';
 import type { Peer } from './peer.ts';
-import type { PlotLine } from './plot.ts';
+import type { GrowthLine } from './growth-line.ts';
 import type { ReportRow } from './report.ts';
 import type { Sizes } from './sizes.ts';
 
@@ -20,7 +20,7 @@ export interface BenchmarkContext {
 export interface BenchmarkResult {
   readonly rows: readonly ReportRow[];
 
-  readonly lines?: readonly PlotLine[];
+  readonly lines?: readonly GrowthLine[];
   /** All measurements, round by round. */
   readonly raw: unknown;
 }

@@ -12,13 +12,11 @@ import { COMMIT_TIMES } from './rows/live.ts';
 import { SMALLEST } from './sizes.ts';
 import { openSystem, type MeasuredSystem } from './system.ts';
 
-const TIMEOUT_MS = 180_000;
 const ROUND = { rounds: 1, seconds: 0.25, sizes: SMALLEST, print: () => {} } as const;
 /** A figure that nothing was measured for. */
 const EMPTY = /NaN|Infinity|undefined/;
 
-describe('every benchmark runs, for a quarter of a second', function () {
-  this.timeout(TIMEOUT_MS);
+describe('every benchmark runs, for a quarter of a second', () => {
   const opened = new AsyncDisposableStack();
   let system: MeasuredSystem;
 

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { plot, type PlotLine } from './plot.ts';
+import type { GrowthLine } from './growth-line.ts';
 import { grid, number, percent, table, type ReportRow } from './report.ts';
 
 /** How and on which machine a benchmark ran. Each benchmark of a file may have other conditions. */
@@ -20,7 +20,7 @@ export interface Conditions {
 
 export interface KeptResult extends Conditions {
   readonly rows: readonly ReportRow[];
-  readonly lines?: readonly PlotLine[];
+  readonly lines?: readonly GrowthLine[];
   readonly raw: unknown;
 }
 
@@ -45,7 +45,7 @@ export function merge(kept: Results, measured: Results['benchmarks'], order: rea
   } as Results;
 }
 
-/** Writes the results as three files, so that a review shows changed figures. Resolves to the path of the Markdown file. */
+/** Writes the results as two files, so that a review shows changed figures. Resolves to the path of the Markdown file. */
 export async function keep(
   measured: Results['benchmarks'],
   order: readonly string[],
@@ -53,9 +53,7 @@ export async function keep(
 ): Promise<string> {
   await mkdir(folder, { recursive: true });
   const results = merge(await read(folder), measured, order);
-  const lines = linesOf(results);
   await replace(join(folder, `${NAME}.json`), `${JSON.stringify(results, null, 2)}\n`);
-  if (lines.length > 0) await replace(join(folder, 'growth.svg'), picture(results, lines));
   const page = join(folder, `${NAME}.md`);
   await replace(page, markdown(results));
   return page;
@@ -72,17 +70,8 @@ async function replace(path: string, text: string): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-function linesOf({ benchmarks }: Results): PlotLine[] {
+function linesOf({ benchmarks }: Results): GrowthLine[] {
   return Object.values(benchmarks).flatMap(({ lines }) => lines ?? []);
-}
-
-function picture({ benchmarks }: Results, lines: readonly PlotLine[]): string {
-  const from = Object.values(benchmarks).find((one) => one.lines !== undefined);
-  return plot(
-    lines,
-    'How cost grows',
-    from === undefined ? '' : `${from.machine} · ${from.at.slice(0, 10)} · logarithmic scales`,
-  );
 }
 
 export function markdown(results: Results): string {
@@ -98,9 +87,7 @@ export function markdown(results: Results): string {
     `**${met} of ${withGoal.length} goals met.**\n`,
     table(rows),
     '',
-    ...(lines.length === 0
-      ? []
-      : ['## How cost grows\n', '![Cost over tasks, sockets and groups](growth.svg)\n', growth(lines), '']),
+    ...(lines.length === 0 ? [] : ['## How cost grows\n', growth(lines), '']),
     '## Conditions\n',
     conditions(benchmarks),
     '',
@@ -108,7 +95,7 @@ export function markdown(results: Results): string {
 }
 
 /** One table for each axis. */
-function growth(lines: readonly PlotLine[]): string {
+function growth(lines: readonly GrowthLine[]): string {
   return [...Map.groupBy(lines, ({ axis }) => axis)]
     .map(([axis, same]) => {
       const sizes = [...new Set(same.flatMap(({ points }) => points.map(({ size }) => size)))].toSorted(

@@ -1,7 +1,7 @@
 import type { Target } from '../target.ts';
 import { GOALS } from '../goals.ts';
 import { closedLoop, type Measured } from '../load.ts';
-import type { PlotLine } from '../plot.ts';
+import type { GrowthLine } from '../growth-line.ts';
 import { count, number, type ReportRow } from '../report.ts';
 import { alternate, median } from '../rounds.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
@@ -34,7 +34,7 @@ type Contender = 'ours' | 'peer';
 
 /** Measures ours and the peer alternately, and collects the points of each line. */
 class LineCollector {
-  readonly all: PlotLine[] = [];
+  readonly all: GrowthLine[] = [];
   readonly context: BenchmarkContext;
 
   constructor(context: BenchmarkContext) {
@@ -55,7 +55,7 @@ class LineCollector {
   }
 
   add<T>(
-    line: Omit<PlotLine, 'who' | 'points'>,
+    line: Omit<GrowthLine, 'who' | 'points'>,
     size: number,
     measured: Record<Contender, readonly T[]>,
     cost: (one: T) => number,
@@ -160,10 +160,10 @@ async function changes(target: Target, seconds: number): Promise<Measured> {
 }
 
 /** Memory is flat when it does not grow with the number of tasks. */
-function memoryRows({ peer }: BenchmarkContext, lines: readonly PlotLine[]): ReportRow[] {
-  const of = (who: Contender): PlotLine['points'] =>
+function memoryRows({ peer }: BenchmarkContext, lines: readonly GrowthLine[]): ReportRow[] {
+  const of = (who: Contender): GrowthLine['points'] =>
     lines.find((line) => line.who === who && line.name === MEMORY)?.points ?? [];
-  const textOf = (all: PlotLine['points']): string => `${all.map(({ cost }) => number(cost)).join(', ')} MB`;
+  const textOf = (all: GrowthLine['points']): string => `${all.map(({ cost }) => number(cost)).join(', ')} MB`;
   const points = of('ours');
   const growth = (points.at(-1)?.cost ?? Infinity) / (points[0]?.cost ?? 0);
   const hasGoal = (points.at(-1)?.size ?? 0) >= GOALS.growth.sizeRatioMin * (points[0]?.size ?? Infinity);
