@@ -237,7 +237,11 @@ export const createInvitation = contract({
         required: [...invitationSchema.required, 'code'],
         properties: {
           ...invitationProperties,
-          code: { type: 'string', description: 'Give it to the people you invite. Only this answer shows it.' },
+          code: {
+            type: 'string',
+            description:
+              'Give it to the people you invite, or the page where they join: `/join?code=...` of the authorization server. Only this answer shows it.',
+          },
         },
       },
     }),
