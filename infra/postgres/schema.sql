@@ -736,6 +736,14 @@ create table workspace.migrations_lock (
   constraint migrations_lock_pkey PRIMARY KEY (index)
 );
 
+create table workspace.wrong_codes (
+  user_id uuid not null,
+  attempts integer not null,
+  ends_at timestamp with time zone not null,
+  constraint wrong_codes_pkey PRIMARY KEY (user_id)
+);
+CREATE INDEX wrong_codes_ends_at_idx ON workspace.wrong_codes USING btree (ends_at);
+
 insert into workspace.migrations (batch, name) values
   (1, '0001-create-identities'),
   (1, '0002-create-api-keys'),
@@ -744,7 +752,8 @@ insert into workspace.migrations (batch, name) values
   (1, '0005-find-keys'),
   (1, '0006-verify-addresses'),
   (1, '0007-remember-key-makers'),
-  (1, '0008-move-identities-to-auth');
+  (1, '0008-move-identities-to-auth'),
+  (1, '0009-count-wrong-codes');
 
 reset role;
 

@@ -26,9 +26,12 @@ const {
   { requests: values.requests, operations: values.operations, seed: values.seed ?? String(Date.now() % 2 ** 31) },
   { requests: 0, operations: 0, seed: 0 },
 );
-const RATE_LIMITS = JSON.stringify({ graphql: 0, rest: 0, codes: 0, 'codes-address': 0, keys: 0 });
+const RATE_LIMITS = JSON.stringify({ graphql: 0, rest: 0, 'codes-address': 0 });
 
-await using testSystem = await startTestSystem({ label: 'fuzz', overrides: { gateway: { RATE_LIMITS } } });
+await using testSystem = await startTestSystem({
+  label: 'fuzz',
+  overrides: { gateway: { RATE_LIMITS }, workspace: { WRONG_CODES_PER_MINUTE: '0' } },
+});
 let requests = 0;
 const statuses: Record<string, number> = {};
 for (let round = 0; requests < wanted; round += 1) {

@@ -117,8 +117,8 @@ export const limits: readonly Rule[] = [
   {
     id: 'limits.rate.codes',
     source: 'Design 5',
-    text: 'Wrong invitation codes are bounded per caller and per address.',
-    home: 'services/gateway/src/rates/policies.ts',
+    text: 'Wrong invitation codes are bounded per person, over REST, GraphQL and the pages together, and per address.',
+    home: 'services/workspace/src/commands/count-wrong-codes.ts',
     status: 'kept',
   },
   {

@@ -97,7 +97,7 @@ export const people: readonly Rule[] = [
     id: 'workspaces.invitations.page',
     source: 'Design 10',
     text: 'A person with an invitation joins on a page, with a new account or as the person who is signed in.',
-    home: 'services/workspace/src/queries/read-invitation.ts',
+    home: 'services/workspace/src/commands/read-invitation.ts',
     status: 'kept',
   },
 ];

@@ -1,6 +1,6 @@
 import { startTestSystem, type TestSystem } from '@wts/testkit';
 
-const RATE_LIMITS = '{"graphql": 0, "codes": 0, "codes-address": 0, "keys": 0, "rest": 0, "mcp": 0}';
+const RATE_LIMITS = '{"graphql": 0, "codes-address": 0, "rest": 0, "mcp": 0}';
 
 let opening: Promise<TestSystem> | undefined;
 
@@ -9,7 +9,10 @@ let opening: Promise<TestSystem> | undefined;
  * starting one takes seconds. A file that stops a part, changes settings or counts what is there starts its own.
  */
 export function sharedSystem(): Promise<TestSystem> {
-  opening ??= startTestSystem({ label: 'shared', overrides: { gateway: { RATE_LIMITS } } });
+  opening ??= startTestSystem({
+    label: 'shared',
+    overrides: { gateway: { RATE_LIMITS }, workspace: { WRONG_CODES_PER_MINUTE: '0' } },
+  });
   return opening;
 }
 

@@ -1,6 +1,7 @@
 import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { NOT_BLANK_PATTERN } from './ids.ts';
+import { LIMITS } from './limits.ts';
 import { okBody, timestamp, uuid } from './parts.ts';
 import type { TypeOf } from './type-of.ts';
 
@@ -139,7 +140,8 @@ export const createApiKey = contract({
   path: '/api/auth/keys',
   summary: 'Create an API key with full access',
   description:
-    'Only this answer shows the token. When you use an expiring key for this request, the new key expires with it. When that key is revoked, the new key stays valid, unless both are revoked together (`includeMade`).',
+    'Only this answer shows the token. When you use an expiring key for this request, the new key expires with it. When that key is revoked, the new key stays valid, unless both are revoked together (`includeMade`). A person creates at most ' +
+    `${LIMITS.apiKeysPerMinuteMax} keys in a minute, by whichever way.`,
   tag: 'API keys',
   scope: 'admin',
   body: { type: 'object', additionalProperties: false, required: ['label'], properties: { label } },

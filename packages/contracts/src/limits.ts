@@ -320,7 +320,7 @@ export const LIMITS = {
   clientsUnusedMax: 10_000,
   clientIdleMs: 180 * 24 * 60 * 60_000,
 
-  /** Wrong invitation codes of one caller. */
+  /** Wrong invitation codes of one person, over REST, GraphQL and the pages together. Codes cannot be guessed; this bounds the work. */
   wrongCodesPerMinuteMax: 30,
 
   /** A longer credential is invalid; all headers together may have twice as much. */

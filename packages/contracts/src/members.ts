@@ -275,8 +275,7 @@ export const joinWorkspace = contract({
   idempotencyKey: true,
   path: '/api/workspaces/join',
   summary: 'Join a workspace with an invitation code',
-  description:
-    'When you are a member already, you get the same answer, and nothing changes, not even your role. 410 when you were removed from the workspace, or your role was lowered, after the invitation was made.',
+  description: `When you are a member already, you get the same answer, and nothing changes, not even your role. 410 when you were removed from the workspace, or your role was lowered, after the invitation was made. 429 after ${LIMITS.wrongCodesPerMinuteMax} wrong codes of a person in a minute, by whichever way, unless the operator set another number.`,
   tag: 'Workspaces',
   scope: 'admin',
   callers: ['graph'],
@@ -323,7 +322,7 @@ export const internalJoinWorkspace = contract({
   errors: ['not_found', 'forbidden', 'wrong_address', 'invitation_expired', 'conflict'],
 });
 
-/** What the page of an invitation shows to a person with its code. */
+/** What the page of an invitation shows to a person with its code: on behalf of who is signed in, otherwise of the service. */
 export const internalReadInvitation = contract({
   id: 'internalReadInvitation',
   method: 'POST',
@@ -331,7 +330,7 @@ export const internalReadInvitation = contract({
   summary: 'An invitation that can be redeemed, by its code',
   tag: 'Internal',
   scope: 'none',
-  internal: { callers: ['auth'], forItself: true },
+  internal: { callers: ['auth'] },
   body: {
     type: 'object',
     additionalProperties: false,

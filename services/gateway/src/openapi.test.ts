@@ -162,13 +162,13 @@ describe('the description of the interface', () => {
     const of = (limit?: number): string | undefined => {
       const { paths } = describeRoutes(API_ROUTES, {
         serverUrl: 'https://x.test',
-        rateLimits: limit === undefined ? {} : { keys: { limit } },
+        rateLimits: limit === undefined ? {} : { rest: { limit } },
       }) as unknown as Description;
       return paths['/api/auth/keys']?.post?.description;
     };
-    assert.match(of() ?? '', /At most 120 requests in 60 seconds for each person\./);
-    assert.match(of(7) ?? '', /At most 7 requests in 60 seconds for each person\./);
-    assert.doesNotMatch(of(0) ?? '', /for each person/);
+    assert.match(of() ?? '', /At most 30000 requests in 60 seconds for each API key or signed-in person\./);
+    assert.match(of(7) ?? '', /At most 7 requests in 60 seconds for each API key or signed-in person\./);
+    assert.doesNotMatch(of(0) ?? '', /signed-in person/);
   });
 
   it('lists every error, also those that belong to no operation [errors.shape.fields]', () => {

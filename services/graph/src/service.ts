@@ -10,7 +10,6 @@ import { checkPostgres, openPostgres } from '@wts/service-kit/postgres';
 import type { PostgresOptions } from '@wts/service-kit/postgres';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
 import { settings } from './config.ts';
-import { WrongCodes } from './commands/wrong-codes.ts';
 import { Answers } from './domain/answer-bytes.ts';
 import { Documents } from './graphql/documents.ts';
 import { readAllowedDocuments } from './graphql/allowed-documents.ts';
@@ -48,7 +47,6 @@ export const graphService: ServiceDefinition<Config> = {
       sync: openServiceClient(kit, 'sync', config.syncUrls),
       workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),
       auth: openServiceClient(kit, 'auth', config.authUrls),
-      wrongCodes: new WrongCodes(),
       secret: parseReplaySecrets(config.replaySecret)[0],
     };
     const operations = operationMetrics(metrics);

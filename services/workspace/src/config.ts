@@ -1,3 +1,4 @@
+import { LIMITS } from '@wts/contracts';
 import {
   callerSettings,
   databaseSettings,
@@ -28,6 +29,12 @@ export const settings = defineSettings({
   authUrls: setting.urls('AUTH_SERVICE_URL', {
     protocols: ['http', 'https'],
     doc: 'Addresses of the auth service, which knows the verified addresses of people.',
+  }),
+  wrongCodesPerMinuteMax: setting.int('WRONG_CODES_PER_MINUTE', {
+    default: LIMITS.wrongCodesPerMinuteMax,
+    min: 0,
+    max: 1_000_000,
+    doc: 'Wrong invitation codes of one person in a minute, over REST, GraphQL and the pages together; 0 for no limit. Codes cannot be guessed; this bounds the work of the database for who tries.',
   }),
   natsUrls: natsSetting('NATS server, which announces ended memberships to all caches.'),
   poolMax: poolMaxSetting(),

@@ -6,6 +6,7 @@ import type { AddressReader } from './queries/read-addresses.ts';
 import type { InvitationStore } from './store/invitations.ts';
 import type { PrivateProjectReads } from './store/private-projects.ts';
 import type { WorkspaceReads } from './store/workspaces.ts';
+import type { WrongCodeStore } from './store/wrong-codes.ts';
 
 /** What the operations of this service use, opened once. Each operation names the part it needs. */
 export interface Context {
@@ -13,6 +14,9 @@ export interface Context {
   readonly workspaces: WorkspaceReads;
   readonly privateProjects: PrivateProjectReads;
   readonly invitations: InvitationStore;
+  readonly wrongCodes: WrongCodeStore;
+  /** 0: no bound. */
+  readonly wrongCodesPerMinuteMax: number;
   readonly addressesOf: AddressReader;
   readonly idempotency: Idempotency;
   readonly commitUnit: CommitUnitSender;

@@ -14,6 +14,7 @@ import { addressReader } from './queries/read-addresses.ts';
 import { invitationStore } from './store/invitations.ts';
 import { privateProjectReads } from './store/private-projects.ts';
 import { workspaceReads } from './store/workspaces.ts';
+import { wrongCodeStore } from './store/wrong-codes.ts';
 
 /**
  * Workspaces, members and invitations. The service reads the synced models by SQL and changes them only by commits of the sync
@@ -32,6 +33,8 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
       workspaces: workspaceReads(knex),
       privateProjects: privateProjectReads(knex),
       invitations: invitationStore(knex),
+      wrongCodes: wrongCodeStore(knex),
+      wrongCodesPerMinuteMax: config.wrongCodesPerMinuteMax,
       idempotency: idempotency(
         idempotencyKeys(knex, 'workspace.idempotency_keys'),
         parseReplaySecrets(config.replaySecret),

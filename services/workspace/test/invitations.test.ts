@@ -265,4 +265,43 @@ describe('invitations', () => {
       'insufficient_scope',
     );
   });
+
+  it('count the wrong codes of a person once, for every operation and exactly over replicas [limits.rate.codes]', async () => {
+    const other = await testService.replica({});
+    try {
+      const { id, owner } = await testService.workspace();
+      const { code } = await testService.invite(owner, id, {});
+      const eve = await testService.person();
+      const wrong = (n: number): Promise<{ readonly status: number; readonly text: string }> => {
+        const at = n % 2 === 0 ? testService : other;
+        const body = { code: `wrong ${n}` };
+        if (n % 3 === 0) return at.call(eve, memberApi.joinWorkspace, { body });
+        if (n % 3 === 1) return at.call(eve, memberApi.internalReadInvitation, { body });
+        return at.call(eve, memberApi.internalJoinWorkspace, { body: { ...body, address: null } });
+      };
+      // Right codes do not count.
+      for (const at of [testService, other]) {
+        assert.equal((await at.call(eve, memberApi.internalReadInvitation, { body: { code } })).status, 200);
+      }
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => wrong(n)));
+      assert.equal(answers.filter(({ status }) => status === 404).length, 30);
+      for (const { status, text } of answers.filter((one) => one.status !== 404)) {
+        assert.equal(status, 429, text);
+        const { retryAfterSeconds } = JSON.parse(text) as { retryAfterSeconds: number };
+        assert.ok(retryAfterSeconds > 0 && retryAfterSeconds <= 60, text);
+      }
+      assert.equal(
+        (await testService.join(eve, code)).status,
+        429,
+        'a right code, too, so that no answer tells which one is',
+      );
+      assert.equal((await testService.join(await testService.person(), code)).status, 200, 'another person');
+      await testService.backends.sql(`update workspace.wrong_codes set ends_at = now() where user_id = $1`, [
+        eve.userId,
+      ]);
+      assert.equal((await testService.join(eve, code)).status, 200, 'after the minute');
+    } finally {
+      await other.service.close();
+    }
+  });
 });

@@ -32,6 +32,7 @@ describe('the migrations', () => {
       values (gen_random_uuid(), gen_random_uuid(), 'guest', sha256('a'), gen_random_uuid(), now())`);
     await client.query(`insert into workspace.idempotency_keys (key_hash, owner, fingerprint, expires_at)
       values (sha256('a'), 'a', sha256('b'), now())`);
+    await client.query(`insert into workspace.wrong_codes values (gen_random_uuid(), 1, now())`);
     assert.deepEqual(await run(database, 'workspace', 'down'), made.toReversed());
     const { rows } = await client.query(`select tablename from pg_tables where schemaname = 'workspace'
       and tablename not like 'migrations%'`);

@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { joinWorkspace } from '../src/commands/join-workspace.ts';
 import { invitationStore } from '../src/store/invitations.ts';
 import { workspaceReads } from '../src/store/workspaces.ts';
+import { wrongCodeStore } from '../src/store/wrong-codes.ts';
 import type { TestPerson, TestService } from './test-service.ts';
 import { openTestService } from './test-service.ts';
 
@@ -152,6 +153,8 @@ describe('an invitation code from before a removal or a demotion', () => {
         roles: new Roles(pool),
         workspaces: workspaceReads(knex),
         invitations: invitationStore(knex),
+        wrongCodes: wrongCodeStore(knex),
+        wrongCodesPerMinuteMax: 30,
         addressesOf: async () => [],
         commitUnit: async (unit, trace) => {
           isChecked.resolve();

@@ -42,13 +42,15 @@ interface NewPerson extends Visitor {
   readonly password: string;
 }
 
-/** The invitation of a code, as the workspace service shows it to anyone who has the code. */
+/** The invitation of a code, as the workspace service shows it to anyone who has the code. It counts the wrong codes of a person. */
 export async function readInvitation(
   { workspace, self }: Pick<JoinContext, 'workspace'> & { readonly self: Principal },
+  session: Session | null,
   code: string,
   trace: CallTrace,
 ): Promise<Invitation> {
-  const call = { principal: self, body: { code: code.slice(0, 200) }, ...trace, idempotent: true };
+  const principal = session === null ? self : sessionPrincipal(session);
+  const call = { principal, body: { code: code.slice(0, 200) }, ...trace, idempotent: true };
   return (await workspace.call(memberApi.internalReadInvitation, call)).invitation;
 }
 

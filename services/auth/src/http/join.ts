@@ -17,7 +17,7 @@ export function mountJoin(pages: Pages, context: PeopleContext): void {
     try {
       return await showJoin(site, context, call, {
         code,
-        invitation: await readInvitation(context, code, traceOf(call)),
+        invitation: await readInvitation(context, call.browser.session, code, traceOf(call)),
       });
     } catch (failure) {
       if (!(failure instanceof Fault) || !CODE_FAULTS.has(failure.code)) throw failure;
@@ -29,7 +29,7 @@ export function mountJoin(pages: Pages, context: PeopleContext): void {
     pageApi.join,
     async (call) => {
       const code = call.form.text('code');
-      const presented = { code, invitation: await readInvitation(context, code, traceOf(call)) };
+      const presented = { code, invitation: await readInvitation(context, call.browser.session, code, traceOf(call)) };
       const { session } = call.browser;
       if (session === null) return register(pages, context, call, presented);
       return { page: joinedPage(site, await joinAs(context, session, presented, traceOf(call))) };

@@ -8,10 +8,10 @@ describe('the rate policies', () => {
   });
 
   it('take rates from the operator, and refuse unknown names and wrong values', () => {
-    assert.deepEqual(parseRateLimits('{"rest": 5, "graphql": 0, "keys": "7/5s"}'), {
+    assert.deepEqual(parseRateLimits('{"rest": 5, "graphql": 0, "mcp": "7/5s"}'), {
       rest: { limit: 5 },
       graphql: { limit: 0 },
-      keys: { limit: 7, windowSeconds: 5 },
+      mcp: { limit: 7, windowSeconds: 5 },
     });
     for (const wrong of [
       [],

@@ -1,4 +1,4 @@
-import { apiKeyApi, authorizeApi, LIMITS, mcpApi, memberApi, oauthApi, pageApi, syncApi } from '@wts/contracts';
+import { authorizeApi, mcpApi, memberApi, oauthApi, pageApi, syncApi } from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
 import { WINDOW_MS_MAX } from './tally.ts';
 
@@ -77,32 +77,14 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     appliesTo: ({ tag }) => PLAIN_REST.includes(tag),
   },
   {
-    // Codes have 192 bits and cannot be guessed; this limits the database load of trying.
-    // graph/commands/wrong-codes.ts counts those of GraphQL.
-    name: 'codes',
-    limit: LIMITS.wrongCodesPerMinuteMax,
-    windowSeconds: 60,
-    per: 'caller',
-    appliesTo: ({ id }) => id === memberApi.joinWorkspace.id,
-    onStatus: [403, 404, 410],
-  },
-  {
-    // Accounts are free, so many callers may be one attacker. People who join from one office make few mistakes.
+    // Accounts are free, so many callers may be one attacker, and who is not signed in has only an address. People who join from one
+    // office make few mistakes. The workspace service bounds the wrong codes of each person.
     name: 'codes-address',
     limit: 300,
     windowSeconds: 60,
     per: 'address',
     appliesTo: ({ id }) => CODES.includes(id),
     onStatus: [403, 404, 410],
-  },
-  {
-    // A client that creates and revokes keys in a loop fills the table. Auth counts keys that are created in any way (api-keys.create.rate);
-    // this refuses requests of REST without a call of auth.
-    name: 'keys',
-    limit: LIMITS.apiKeysPerMinuteMax,
-    windowSeconds: 60,
-    per: 'person',
-    appliesTo: ({ id }) => id === apiKeyApi.createApiKey.id,
   },
   {
     // Each of these takes half a second of a core and 128 MB. Sign-in has limits for wrong passwords of its own.

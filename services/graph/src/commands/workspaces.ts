@@ -6,13 +6,11 @@ import type { Caller } from '../domain/caller.ts';
 import type { Reads } from '../queries/reads.ts';
 import { wrongClientText } from './mutate.ts';
 import { orRefused, refused, type Refused } from './outcome.ts';
-import type { WrongCodes } from './wrong-codes.ts';
 
 /** The services that decide about workspaces and keys. */
 export interface WorkspaceServices {
   readonly workspace: ServiceClient;
   readonly auth: ServiceClient;
-  readonly wrongCodes: WrongCodes;
 }
 
 type CommandOptions<C> = Omit<ServiceCallOptions<C>, 'principal' | 'requestId' | 'signal'>;
@@ -126,8 +124,7 @@ export class WorkspaceCommands {
 
   joinWorkspace({ code, clientTxId }: { readonly code: string } & Named) {
     const join = () => this.#call(memberApi.joinWorkspace, { body: { code }, ...repeatable(clientTxId) });
-    const { userId } = this.#caller.principal;
-    return this.#answer({ clientTxId }, () => this.#services.wrongCodes.attempt(userId, join), accessOf);
+    return this.#answer({ clientTxId }, join, accessOf);
   }
 
   async removeMember(params: OfWorkspace & { readonly userId: string }) {

@@ -8,8 +8,10 @@ import type { RedemptionVerdict } from '../domain/redemption.ts';
 import { INVITING_ROLES, decideRedemption, LOST_SINCE, UNKNOWN_CODE } from '../domain/redemption.ts';
 import type { PresentedInvitation } from '../store/invitations.ts';
 import type { Trace } from './commit-unit.ts';
+import { countWrongCodes } from './count-wrong-codes.ts';
 
 type JoinContext = Pick<Context, 'roles' | 'workspaces' | 'invitations' | 'addressesOf' | 'commitUnit'>;
+type CountedJoinContext = JoinContext & Pick<Context, 'wrongCodes' | 'wrongCodesPerMinuteMax'>;
 
 interface Presented {
   readonly code: string;
@@ -23,12 +25,21 @@ interface Presented {
  * person can finish an attempt that broke off in between. Keeps workspaces.join.code and workspaces.join.twice.
  */
 export async function joinWorkspace(
+  context: CountedJoinContext,
+  principal: Principal,
+  presented: Presented,
+  trace: Trace,
+): Promise<Workspace> {
+  requireUnrestricted(principal);
+  return countWrongCodes(context, principal, () => redeem(context, principal, presented, trace));
+}
+
+async function redeem(
   context: JoinContext,
   principal: Principal,
   { code, address = null }: Presented,
   trace: Trace,
 ): Promise<Workspace> {
-  requireUnrestricted(principal);
   const { userId } = principal;
   const invitation = await context.invitations.findByCode(hashInvitationCode(code), INVITING_ROLES, userId);
   const isAddressed = (invitation?.email ?? null) !== null;

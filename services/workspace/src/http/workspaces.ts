@@ -6,7 +6,7 @@ import { confirmJoined, joinWorkspace } from '../commands/join-workspace.ts';
 import { createInvitation, deleteInvitation } from '../commands/manage-invitations.ts';
 import { removeMember } from '../commands/remove-member.ts';
 import { listInvitations } from '../queries/list-invitations.ts';
-import { readInvitation } from '../queries/read-invitation.ts';
+import { readInvitation } from '../commands/read-invitation.ts';
 import { findWorkspace, listMembers, listWorkspaces } from '../queries/read-workspaces.ts';
 import type { Context } from '../context.ts';
 
@@ -71,9 +71,9 @@ export function mountWorkspaces(router: IRouter, context: Context): void {
     ok: true,
     role: (await joinWorkspace(context, call.principal, call.body, call)).role,
   }));
-  mount(router, memberApi.internalReadInvitation, async ({ body }) => ({
+  mount(router, memberApi.internalReadInvitation, async ({ principal, body }) => ({
     ok: true,
-    invitation: await readInvitation(context, body.code),
+    invitation: await readInvitation(context, principal, body.code),
   }));
   mount(router, memberApi.deleteInvitation, async ({ principal, params }) => {
     await deleteInvitation(context, principal, params);
