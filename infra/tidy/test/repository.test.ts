@@ -25,7 +25,8 @@ import type { Finding } from '../src/tree.ts';
 const tree = repositoryTree();
 const subjects = Object.entries(STREAM).flatMap(([key, value]) => (String(value).startsWith('wts.') ? [key] : []));
 
-const BOUNDS = ['packages/contracts/src/limits.ts', 'services/gateway/src/limits.ts'];
+/** Of callers, of every service, and of single services. */
+const BOUNDS = tree.files.filter((path) => /^(?:packages|services)\/.*\/limits\.ts$/.test(path));
 
 const HOUSE_RULES: readonly (readonly [title: string, check: () => readonly Finding[]])[] = [
   ['holds only the top-level entries of the design', () => topLevel(tree)],

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { API_VERSION, LIMITS } from '@wts/contracts';
+import { API_VERSION } from '@wts/contracts';
 import request from 'supertest';
 import type { Test } from 'supertest';
 import type { Running } from './demo.ts';
 import { ann, as, NAME, reader, startDemo, URL_BYTES, worker } from './demo.ts';
 import { isRefusal, messageOf } from './refusal.ts';
+import { SERVICE_LIMITS } from '../src/limits.ts';
 
 describe('a service over HTTP', () => {
   let demo: Running;
@@ -210,7 +211,7 @@ describe('a service over HTTP', () => {
       const refusals = Array.from({ length: 20 }, () => get('/things/too-much').set(as(ann)));
       for (const answer of await Promise.all(refusals)) isRefusal(answer, 503, 'unavailable');
       // Each of them for itself; timers may be a millisecond early.
-      assert.ok(performance.now() - since >= LIMITS.refusalPauseMs - 5);
+      assert.ok(performance.now() - since >= SERVICE_LIMITS.refusalPauseMs - 5);
     });
     it('shows nothing of a bug, and logs all of it as an error [errors.5xx.no-cause]', async () => {
       const answer = isRefusal(await get('/fail').set('x-request-id', 'bug-1'), 500, 'internal');

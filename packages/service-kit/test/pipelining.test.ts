@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import { LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import { closeNow, createHttpServer, listen, onUpgrade, readBytes } from '../src/http/index.ts';
+import { SERVICE_LIMITS } from '../src/limits.ts';
 
 const STARTED = 'http.server.request.start';
 const FRAMES = 'frames\r\n\r\n'.repeat(9);
@@ -182,8 +182,8 @@ describe('pipelined requests', () => {
     await eventually(() => stage.seen.length === 1 || undefined);
     client.socket.write(`body${'GET /held HTTP/1.1\r\n\r\n'.repeat(2000)}`);
     await once(client.socket, 'close');
-    const atOnce = LIMITS.pipelinedBytesMin / 20;
-    assert.ok(stage.begun > LIMITS.pipelinedRequestsMax && stage.begun < atOnce + 4, `${stage.begun} requests`);
+    const atOnce = SERVICE_LIMITS.pipelinedBytesMin / 20;
+    assert.ok(stage.begun > SERVICE_LIMITS.pipelinedRequestsMax && stage.begun < atOnce + 4, `${stage.begun} requests`);
   });
 
   it('do not hide that their sender has disconnected: its requests under way are aborted [limits.pipelining]', async () => {

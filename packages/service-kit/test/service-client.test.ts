@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { generateServiceKey, parsePrivateKey, tokenMinter } from '@wts/access';
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
 import type { ErrorCode } from '@wts/contracts';
 import { eventually, minterFor } from '@wts/testkit';
 import { createServiceClient } from '../src/call/index.ts';
@@ -13,6 +13,7 @@ import type { ServiceClient } from '../src/call/index.ts';
 import { createLogger } from '../src/observe/index.ts';
 import type { Running } from './demo.ts';
 import { ann, demo as api, NAME, reader, startDemo } from './demo.ts';
+import { SERVICE_LIMITS } from '../src/limits.ts';
 
 const written: string[] = [];
 const log = createLogger({
@@ -145,7 +146,7 @@ describe('a call to another service', () => {
   it('to a service that is down is unavailable, and soon', async () => {
     const started = performance.now();
     await refuses(caller(await absent()).call(api.open, { principal: ann }), 'unavailable');
-    assert.ok(performance.now() - started < LIMITS.internalCallTimeoutMs / 2);
+    assert.ok(performance.now() - started < SERVICE_LIMITS.internalCallTimeoutMs / 2);
   });
 
   it('is unavailable when the reply is not JSON, or an error of another shape', async () => {

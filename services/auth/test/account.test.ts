@@ -1,10 +1,11 @@
 import { readApiKey } from '@wts/access';
-import { credentialApi, LIMITS, type Revocation } from '@wts/contracts';
+import { credentialApi, type Revocation } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { openTestPages, type TestPages } from './people.ts';
 import { SERVICE } from './test-service.ts';
 import { hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
+import { AUTH_LIMITS } from '../src/limits.ts';
 
 const NEW_PASSWORD = 'another horse battery';
 
@@ -157,7 +158,7 @@ describe('the account page', () => {
     for (const bad of ['short', account.email, 'password123']) {
       assert.equal((await changePassword(browser, account.password, bad)).status, 422, bad);
     }
-    for (let n = 0; n < LIMITS.signInFailuresMax; n += 1) {
+    for (let n = 0; n < AUTH_LIMITS.signInFailuresMax; n += 1) {
       const { text } = await changePassword(browser, 'wrong password', NEW_PASSWORD);
       assert.match(text, /current password is wrong/);
       assert.match(text, /<input\s+id="current"[^>]* autofocus/);

@@ -1,12 +1,13 @@
 import { readApiKey } from '@wts/access';
 import type { ApiKey, BodyOf, Principal, ReplyOf, Revocation } from '@wts/contracts';
-import { apiKeyApi, credentialApi, LIMITS } from '@wts/contracts';
+import { apiKeyApi, credentialApi } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { OperationReply } from '@wts/testkit';
 import type { TestPerson, TestService } from './test-service.ts';
 import { openTestService, SERVICE } from './test-service.ts';
+import { AUTH_LIMITS } from '../src/limits.ts';
 
 describe('API keys', () => {
   let testService: TestService;
@@ -291,7 +292,7 @@ describe('API keys', () => {
       `insert into auth.api_keys (id, user_id, label, key_prefix, token_hash, permissions)
        select gen_random_uuid(), $1, 'many', 'wts_', sha256(gen_random_uuid()::text::bytea), 'read-only'
        from generate_series(1, $2::int)`,
-      [ada.userId, LIMITS.apiKeysPerPersonMax],
+      [ada.userId, AUTH_LIMITS.apiKeysPerPersonMax],
     );
     const refused = await testService.call(ada, apiKeyApi.createApiKey, { body: { label: 'one too many' } });
     assert.equal(refused.code, 'conflict');

@@ -1,4 +1,3 @@
-import { LIMITS } from '@wts/contracts';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
 import assert from 'node:assert/strict';
@@ -9,6 +8,7 @@ import { accountStore } from '../src/store/accounts.ts';
 import { signInAttemptStore } from '../src/store/sign-in-attempts.ts';
 import { openTestPages, type TestAccount, type TestPages } from './people.ts';
 import { hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
+import { AUTH_LIMITS } from '../src/limits.ts';
 
 describe('the sign-in by password', () => {
   let pages: TestPages;
@@ -46,7 +46,7 @@ describe('the sign-in by password', () => {
     const account = await pages.account();
     for (const who of [{ email: `${randomUUID()}@example.com` }, account]) {
       const network = `attacker ${randomUUID()}`;
-      await failOften(pages.browser(network), who, LIMITS.signInFailuresMax);
+      await failOften(pages.browser(network), who, AUTH_LIMITS.signInFailuresMax);
       const refused = await attempt(pages.browser(network), who, account.password);
       assert.equal(refused.status, 429);
       assert.match(refused.text, /Too many attempts failed/);
@@ -70,9 +70,9 @@ describe('the sign-in by password', () => {
     const own = { browserId: randomUUID() };
     assert.equal((await from(account.email, account.password, own)).outcome, 'right');
     for (const email of [account.email, `${randomUUID()}@example.com`]) {
-      for (let failed = 0; failed < LIMITS.signInFailuresOfAccountMax; failed += LIMITS.signInFailuresMax) {
+      for (let failed = 0; failed < AUTH_LIMITS.signInFailuresOfAccountMax; failed += AUTH_LIMITS.signInFailuresMax) {
         const at = { network: randomUUID() };
-        for (let n = 0; n < LIMITS.signInFailuresMax; n += 1) {
+        for (let n = 0; n < AUTH_LIMITS.signInFailuresMax; n += 1) {
           assert.equal((await from(email, 'wrong password', at)).outcome, 'wrong');
         }
       }
@@ -84,7 +84,7 @@ describe('the sign-in by password', () => {
   it('is throttled for a network over all accounts, and a right password does not count [authentication.accounts.throttled]', async () => {
     const network = `192.0.2.${Math.ceil(Math.random() * 200)}/32 ${randomUUID()}`;
     const { account } = await pages.signedIn();
-    for (let n = 0; n < LIMITS.signInFailuresOfNetworkMax; n += 1) {
+    for (let n = 0; n < AUTH_LIMITS.signInFailuresOfNetworkMax; n += 1) {
       const answer = await attempt(pages.browser(network), { email: `${randomUUID()}@example.com` }, 'x'.repeat(12));
       assert.equal(answer.status, 422);
       if (n === 3)
@@ -100,11 +100,11 @@ describe('the sign-in by password', () => {
     const own = pages.browser(network);
     assert.equal((await attempt(own, account, account.password)).status, 303);
     const attacker = pages.browser();
-    await failOften(attacker, account, LIMITS.signInFailuresMax);
+    await failOften(attacker, account, AUTH_LIMITS.signInFailuresMax);
     assert.equal((await attempt(attacker, account, account.password)).status, 429, 'an unknown place');
     assert.equal((await attempt(own, account, account.password)).status, 303, 'the browser');
     assert.equal((await attempt(pages.browser(network), account, account.password)).status, 303, 'the network');
-    await failOften(pages.browser(network), account, LIMITS.signInFailuresMax);
+    await failOften(pages.browser(network), account, AUTH_LIMITS.signInFailuresMax);
     assert.equal(
       (await attempt(pages.browser(network), account, account.password)).status,
       429,
@@ -130,7 +130,7 @@ describe('the sign-in by password', () => {
         { ...account, browserId: 'known', network, signal: AbortSignal.timeout(30_000) },
       );
     assert.equal((await from(randomUUID())).outcome, 'right');
-    const many = LIMITS.passwordHashesAtOnceMax + LIMITS.passwordHashesWaitingMax;
+    const many = AUTH_LIMITS.passwordHashesAtOnceMax + AUTH_LIMITS.passwordHashesWaitingMax;
     const flood = Array.from({ length: many }, (_, n) =>
       passwords
         .verify('flood', null, { network: `flood ${n}`, signal: AbortSignal.timeout(30_000) })
@@ -145,7 +145,7 @@ describe('the sign-in by password', () => {
     const account = await pages.account();
     const network = `parallel ${randomUUID()}`;
     const answers = await Promise.all(
-      Array.from({ length: LIMITS.signInFailuresMax + 5 }, () =>
+      Array.from({ length: AUTH_LIMITS.signInFailuresMax + 5 }, () =>
         attempt(pages.browser(network), account, 'wrong password'),
       ),
     );

@@ -16,7 +16,7 @@ export const EDGE_LIMITS = {
   connectionIdleMs: 5_000,
   /**
    * Connections to one upstream process. A bootstrap holds one while its client reads; the bootstraps that a process serves
-   * in parallel (LIMITS.snapshotAnswersMax) leave connections for other requests.
+   * in parallel (SYNC_LIMITS.snapshotAnswersMax) leave connections for other requests.
    */
   connectionsMax: 2560,
   /** Requests running or waiting per upstream; more get 503, because the queue would only grow. */

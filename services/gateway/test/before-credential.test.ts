@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { generateApiKey } from '@wts/access';
-import { LIMITS } from '@wts/contracts';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
 import { startTestGateway, until } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
+import { SERVICE_LIMITS } from '@wts/service-kit/limits';
 
 /** A request with a well-formed unknown key, which only a look-up can refuse. */
 const withUnknownKey = (): string =>
@@ -54,9 +54,9 @@ describe('requests without a valid credential', () => {
     neighbor.send(mine);
     await until(
       'the credential of the other network is looked up in parallel',
-      () => testGateway.authService.lookUps > LIMITS.lookUpsOfSenderMax,
+      () => testGateway.authService.lookUps > SERVICE_LIMITS.lookUpsOfSenderMax,
     );
-    assert.equal(testGateway.authService.lookUps, LIMITS.lookUpsOfSenderMax + 1);
+    assert.equal(testGateway.authService.lookUps, SERVICE_LIMITS.lookUpsOfSenderMax + 1);
     resolve();
     assert.equal((await neighbor.reply()).status, 200);
     for (const client of clients) errorOf(await client.reply(), 401, 'api_key_invalid');

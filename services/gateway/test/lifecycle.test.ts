@@ -1,4 +1,3 @@
-import { LIMITS } from '@wts/contracts';
 import { tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -9,6 +8,7 @@ import type { ServerResponse } from 'node:http';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
 import { startTestGateway, until } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
+import { SERVICE_LIMITS } from '@wts/service-kit/limits';
 
 describe('readiness', () => {
   let testGateway: TestGateway;
@@ -51,7 +51,7 @@ describe('readiness', () => {
     const hanging = await startTestGateway({ SYNC_SERVICE_URL: `http://127.0.0.1:${port}` });
     const before = performance.now();
     const replies = await Promise.all([1, 2, 3].map(() => exchange(hanging.api, request('GET /ready'))));
-    assert.ok(performance.now() - before < LIMITS.internalCallTimeoutMs / 2);
+    assert.ok(performance.now() - before < SERVICE_LIMITS.internalCallTimeoutMs / 2);
     for (const reply of replies) errorOf(reply, 503, 'unavailable');
     assert.equal(sockets.size, 1, 'many probes cause one check');
     await hanging.close();

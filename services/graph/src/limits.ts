@@ -39,4 +39,10 @@ export const GRAPH_LIMITS = {
   statementLongMs: 100,
   /** Connections that cancel statements, which takes PostgreSQL less than a millisecond. */
   cancelConnections: 2,
+  /** What one operation reads from PostgreSQL as text: ten thousand usual records have a fifth of it. It is in memory until it is sent. */
+  readBytesMax: 32 * 1024 * 1024,
+  /** A read waits so long for a position that is not committed yet, or not in the replica. */
+  positionWaitMs: 2_000,
+  /** Statements that a connection of the graph service has prepared. With more, connections are replaced, because they keep them all. */
+  preparedMax: 150,
 } as const;

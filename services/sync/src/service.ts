@@ -1,4 +1,3 @@
-import { LIMITS } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
@@ -27,6 +26,7 @@ import { COMMITTING } from './store/pipeline.ts';
 import { PLANS } from './store/prepared.ts';
 import { startSweeper } from './sweeps/sweeper.ts';
 import { maintainLog, retentionOf } from './log-maintenance.ts';
+import { SYNC_LIMITS } from './limits.ts';
 
 /**
  * The one writer of every synced model and of the log. `http/` receives a change, `commit/` decides and commits it, `relay/`
@@ -63,7 +63,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const turns = new LoopTurns(contention);
     const shares = shareConnections(config.poolMax);
     const metricsOf = waitMetrics(kit.metrics);
-    const pageWaits = { waitMs: LIMITS.pageWaitMs, slotsOfOneMax: PAGES_OF_ONE_MAX, watch: metricsOf('page') };
+    const pageWaits = { waitMs: SYNC_LIMITS.pageWaitMs, slotsOfOneMax: PAGES_OF_ONE_MAX, watch: metricsOf('page') };
     const reads = new Reads(pool, fairReads(shares.pages, { ...pageWaits, contention }));
     const groupCache = new GroupCache();
     const reading = { reads, groupCache, standby };
@@ -75,7 +75,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       turns,
       pool,
       gate: fairReads(shares.sockets, {
-        waitMs: LIMITS.socketReadWaitMs,
+        waitMs: SYNC_LIMITS.socketReadWaitMs,
         contention,
         watch: metricsOf('socket'),
       }),
@@ -109,7 +109,7 @@ function fairReads(
 ): FairGate {
   return new FairGate({
     slots,
-    waitingMax: LIMITS.readsWaitingMax,
+    waitingMax: SYNC_LIMITS.readsWaitingMax,
     refusal: 'Too many reads are in progress',
     ...options,
   });

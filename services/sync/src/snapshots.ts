@@ -1,5 +1,4 @@
 import type { ServiceContext } from '@wts/service-kit/life';
-import { LIMITS } from '@wts/contracts';
 import type { GroupCache, Standby } from '@wts/read-model';
 import type { Pool } from 'pg';
 import { KeyedReads } from './keyed-reads/keyed-reads.ts';
@@ -11,6 +10,7 @@ import type { Reads } from './fairness/reads.ts';
 import { snapshotMetrics, type SnapshotKind } from './snapshots/metrics.ts';
 import { Sources } from './snapshots/sources.ts';
 import { SpoolBudget } from './snapshots/spool.ts';
+import { SYNC_LIMITS } from './limits.ts';
 
 interface SnapshotsOptions {
   readonly kit: Pick<ServiceContext, 'log' | 'stack' | 'metrics'>;
@@ -38,8 +38,8 @@ export function openSnapshots({ kit, shares, pool, reads, groupCache, standby, t
     const gate = new FairGate({
       slots,
       networkOf,
-      waitMs: LIMITS.snapshotWaitMs,
-      waitingMax: LIMITS.snapshotQueueMax,
+      waitMs: SYNC_LIMITS.snapshotWaitMs,
+      waitingMax: SYNC_LIMITS.snapshotQueueMax,
       refusal: 'Too many snapshots are being read',
       watch,
     });

@@ -6,6 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { LIMITS } from '@wts/contracts';
 import { MODEL_NAMES } from '@wts/models';
 import { caller, idsOf, TestSyncService } from './test-sync-service.ts';
+import { SYNC_LIMITS } from '../src/limits.ts';
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -177,7 +178,8 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
         },
       ],
     });
-    const { mutateBodyBytes, bodiesBytesMax } = LIMITS;
+    const { mutateBodyBytes } = LIMITS;
+    const { bodiesBytesMax } = SYNC_LIMITS;
     const sending = Array.from({ length: bodiesBytesMax / 4 / mutateBodyBytes }, () =>
       sync.begin('/sync/mutate', caller(ada), mutateBodyBytes),
     );

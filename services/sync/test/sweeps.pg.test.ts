@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { InternalMutation } from '@wts/contracts';
-import { LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import { TestSyncService } from './test-sync-service.ts';
+import { SYNC_LIMITS } from '../src/limits.ts';
 
 describe('a running service', () => {
   it('completes the sweeps of its own deletions, and of a replica that died [sync.mutate.always]', async () => {
@@ -15,7 +15,7 @@ describe('a running service', () => {
         { workspaceId, key: `K${randomUUID().slice(0, 8)}`, name: 'P' },
         owner,
       );
-      for (let made = 0; made <= LIMITS.cascadeRecordsMax; made += 100) {
+      for (let made = 0; made <= SYNC_LIMITS.cascadeRecordsMax; made += 100) {
         const tasks = Array.from({ length: 100 }, (): InternalMutation => {
           return {
             modelName: 'Task',

@@ -74,4 +74,8 @@ export const MANAGEMENT = {
   ofPersonWaitingMax: 256,
   /** What a call between services may take. */
   waitMs: 10_000,
+  /** Test events of one endpoint that wait to be sent. */
+  testsMax: 20,
+  /** Failed deliveries that one replay queues again. */
+  replayMax: 100_000,
 } as const;

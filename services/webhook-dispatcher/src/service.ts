@@ -1,6 +1,5 @@
 import { addressGuard, openResolver } from '@wts/service-kit/egress';
 import type { ConnectOptions } from '@wts/service-kit/egress';
-import { LIMITS } from '@wts/contracts';
 import { Roles } from '@wts/read-model';
 import type { ConfigOf } from '@wts/service-kit/config';
 import { parseReplaySecrets } from '@wts/service-kit/config';
@@ -75,7 +74,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
       announce: change,
       // Reaches this replica too.
       follow: (workspaceId) => announce(nats, { workspaceIds: [workspaceId] }),
-      enqueueTest: (endpointId, event) => enqueueTest(managementPool, endpointId, event, LIMITS.webhookTestsMax),
+      enqueueTest: (endpointId, event) => enqueueTest(managementPool, endpointId, event, MANAGEMENT.testsMax),
     };
     const app = createApp(kit);
     const people = shareByPerson();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { LIMITS, STREAM } from '@wts/contracts';
+import { STREAM } from '@wts/contracts';
 import type { StoredEntry } from '@wts/contracts';
 import { openNats, type Nats } from '@wts/service-kit/nats';
 import { openPostgres } from '@wts/service-kit/postgres';
@@ -11,6 +11,7 @@ import { Registry } from 'prom-client';
 import { enqueueMetrics, type EnqueueMetrics } from '../src/enqueue/metrics.ts';
 import { openEnqueue, type Enqueue } from '../src/enqueue/enqueue.ts';
 import { LogAndEndpoints, quiet, testContext } from './log-and-endpoints.ts';
+import { STREAM_LIMITS } from '@wts/log/stream';
 
 const range = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
@@ -331,7 +332,7 @@ describe('following the log', () => {
     it('delivers large records, NUL and deep nesting as they are', async () => {
       await started();
       const endpoint = await store.endpoint();
-      const large = { id: randomUUID(), description: 'x'.repeat(LIMITS.chunkBytesMax * 5) };
+      const large = { id: randomUUID(), description: 'x'.repeat(STREAM_LIMITS.chunkBytesMax * 5) };
       const text = `{"id":"1","title":"\\u0000 \\ud800 é","deep":${'['.repeat(2_000)}${']'.repeat(2_000)}}`;
       await store.append([{ record: large }, { recordText: text }, {}]);
       await delivered(endpoint, [1, 2, 3]);

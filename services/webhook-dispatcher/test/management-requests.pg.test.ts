@@ -1,8 +1,9 @@
 import type { Principal } from '@wts/contracts';
-import { LIMITS, webhookApi } from '@wts/contracts';
+import { webhookApi } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { TestDispatcher } from './test-dispatcher.ts';
+import { MANAGEMENT } from '../src/limits.ts';
 
 const { getEndpoint, listDeliveries, rotateSecret, testEndpoint } = webhookApi;
 
@@ -51,11 +52,11 @@ describe('management of webhook endpoints under many requests', () => {
 
   it('queues a few test events, however many are asked for at once', async () => {
     const { endpoint } = await dispatcher.endpoint(home.owner, home.id);
-    const asked = Array.from({ length: LIMITS.webhookTestsMax + 10 }, () =>
+    const asked = Array.from({ length: MANAGEMENT.testsMax + 10 }, () =>
       dispatcher.ask(home.owner, testEndpoint, { params: { id: endpoint.id } }),
     );
     const answers = (await Promise.all(asked)).map(({ status }) => status);
-    assert.equal(answers.filter((status) => status === 202).length, LIMITS.webhookTestsMax);
+    assert.equal(answers.filter((status) => status === 202).length, MANAGEMENT.testsMax);
     assert.equal(answers.filter((status) => status === 429).length, 10);
   });
 

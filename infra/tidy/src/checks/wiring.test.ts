@@ -67,8 +67,9 @@ describe('wiring', () => {
     const table = 'packages/contracts/src/limits.ts';
     const tree = plantedTree({
       [table]:
-        'export const LIMITS = {\n  /** a: 1 */\n  usedMs: 1,\n  unusedMax: 1_000,\n  usedMsMax: 2,\n} as const;',
-      'services/a/src/b.ts': 'wait(LIMITS.usedMs); const { max = LIMITS.usedMsMax } = limits;',
+        'export const LIMITS = {\n  /** a: 1 */\n  usedMs: 1,\n  unusedMax: 1_000,\n  usedMsMax: 2,\n  takenMs: 3,\n} as const;',
+      'services/a/src/b.ts':
+        'wait(LIMITS.usedMs); const { max = LIMITS.usedMsMax } = limits;\nconst {\n  jobs,\n  takenMs,\n} = LIMITS;',
       'services/a/test/b.test.ts': 'fill(LIMITS.unusedMax);',
     });
     assert.deepEqual(

@@ -118,7 +118,7 @@ export function producers(tree: Tree, subjects: readonly string[]): Finding[] {
 /** A table of bounds: one name to a line. */
 const BOUNDS = /^ {2}(\w+): /gm;
 
-/** A bound that no code reads has no effect. */
+/** A bound that no code reads has no effect. Code reads it as a property, or takes it out of its table by name. */
 export function bounds(tree: Tree, tables: readonly string[]): Finding[] {
   return tables.flatMap((table): Finding[] => {
     const readers = textOf(
@@ -126,7 +126,7 @@ export function bounds(tree: Tree, tables: readonly string[]): Finding[] {
       tree.files.filter((path) => isProduct(path) && path !== table),
     );
     return [...tree.read(table).matchAll(BOUNDS)].flatMap(([, name = '']): Finding[] =>
-      new RegExp(`\\.${name}\\b`).test(readers)
+      new RegExp(`(?:\\.|[{,]\\s*)${name}\\b`).test(readers)
         ? []
         : [{ path: table, message: `nothing reads ${name}: hold what it bounds to it, or take it out` }],
     );

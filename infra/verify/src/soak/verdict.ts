@@ -1,9 +1,9 @@
-import { LIMITS } from '@wts/contracts';
 import type { AuditFinding } from '../finding.ts';
 import { REQUEST_KINDS } from '../hostile/samples.ts';
 import { fairnessText, undisturbed, type Fairness } from './hostile-load.ts';
 import type { WebhookReport } from './webhook-check.ts';
 import { measureGrowth, type Growth, type MemoryRules, type ProcessRun } from './memory.ts';
+import { STREAM_LIMITS } from '@wts/log/stream';
 
 /** The results of a soak. */
 export interface Evidence {
@@ -33,7 +33,7 @@ export interface Verdict {
 }
 
 /** After this the ring of recent entries and the caches are full. */
-const WARM_UP_MS = LIMITS.ringAgeMs + 20_000;
+const WARM_UP_MS = STREAM_LIMITS.ringAgeMs + 20_000;
 const WATCHED_MS_MIN = 90_000;
 /** The length of the calm part that a verdict on memory needs. */
 export const CALM_MS_MIN = WARM_UP_MS + WATCHED_MS_MIN + 15_000;

@@ -1,6 +1,7 @@
-import { LIMITS, WIRE_VERSION } from '@wts/contracts';
+import { WIRE_VERSION } from '@wts/contracts';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { jsonTextOf } from '../json-text.ts';
+import { STREAM_LIMITS } from './limits.ts';
 
 /**
  * A chunk on the wire is JSON in UTF-8: `{"v":3,"epoch","prev","first","last","actions":[...]}`. An entry whose data is
@@ -79,7 +80,7 @@ export function chunksAfter(
   epoch: string,
   prev: string,
   entries: readonly StoredEntry[],
-  bytesMax: number = LIMITS.chunkBytesMax,
+  bytesMax: number = STREAM_LIMITS.chunkBytesMax,
 ): EntryChunk[] {
   const chunks: EntryChunk[] = [];
   let run: StoredEntry[] = [];

@@ -1,4 +1,3 @@
-import { LIMITS } from '@wts/contracts';
 import type { EntryChunk } from '@wts/contracts';
 import type { Msg, NatsConnection } from 'nats';
 import { WaitingChunks } from './waiting-chunks.ts';
@@ -7,6 +6,7 @@ import { chunksAfter, decodeChunk, parseMessageId } from './chunk.ts';
 import { follow } from './follow.ts';
 import type { LogHead, LogPage } from '../log-reader.ts';
 import type { Logger } from '../logger.ts';
+import { STREAM_LIMITS } from './limits.ts';
 
 /** How long a chunk beyond a hole waits for the chunk before it, which often follows, before the log is read. */
 const HOLE_WAIT_MS = 5;
@@ -75,7 +75,7 @@ export async function consume(options: ConsumeOptions): Promise<void> {
 
 class Consumption {
   readonly wakeSignal = new WakeSignal();
-  readonly #waiting = new WaitingChunks(LIMITS.ringBytesMax);
+  readonly #waiting = new WaitingChunks(STREAM_LIMITS.ringBytesMax);
   readonly #options: ConsumeOptions;
   #cursor: bigint;
   #epoch: string | undefined;

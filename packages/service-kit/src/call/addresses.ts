@@ -1,9 +1,10 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { Fault, LIMITS, meta } from '@wts/contracts';
+import { Fault, meta } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 import { Address, probeHealth } from './address.ts';
+import { SERVICE_LIMITS } from '../limits.ts';
 
 /** All IP addresses of a name. */
 type LookUp = (name: string) => Promise<readonly LookupAddress[]>;
@@ -74,15 +75,15 @@ export class Addresses {
   #isClosed = false;
 
   constructor(options: AddressesOptions) {
-    const { name, urls, refreshMs = LIMITS.addressRefreshMs, watch } = options;
+    const { name, urls, refreshMs = SERVICE_LIMITS.addressRefreshMs, watch } = options;
     if (urls.length === 0) throw new Error(`${name} has no address`);
     this.name = name;
     this.#options = options;
     this.#watch = {
-      quietMs: LIMITS.addressQuietMs,
-      probeMs: LIMITS.addressProbeMs,
-      goneMs: LIMITS.addressGoneMs,
-      everyMs: LIMITS.addressWatchMs,
+      quietMs: SERVICE_LIMITS.addressQuietMs,
+      probeMs: SERVICE_LIMITS.addressProbeMs,
+      goneMs: SERVICE_LIMITS.addressGoneMs,
+      everyMs: SERVICE_LIMITS.addressWatchMs,
       ...watch,
     };
     this.#sources = urls.map((text) => {
@@ -196,7 +197,7 @@ export class Addresses {
     source.isLookedUp = true;
     try {
       const found = await lookUp(hostOf(source.url));
-      if (found.length > 0 && !this.#isClosed) this.#update(source, found.slice(0, LIMITS.addressesOfNameMax));
+      if (found.length > 0 && !this.#isClosed) this.#update(source, found.slice(0, SERVICE_LIMITS.addressesOfNameMax));
     } catch (err) {
       log.debug({ peer: this.name, origin: source.url.origin, err }, 'a name could not be resolved');
     } finally {

@@ -1,10 +1,11 @@
 import type { Authenticator } from '@wts/access';
 import { accessTokenIssuer, createAuthenticator, servicePrincipal } from '@wts/access';
-import { credentialApi, LIMITS, oauthApi } from '@wts/contracts';
+import { credentialApi, oauthApi } from '@wts/contracts';
 import type { credentialSettings } from '../config/credential-settings.ts';
 import type { ConfigOf } from '../config/settings.ts';
 import type { ServiceClient } from './service-client.ts';
 import { SenderSemaphores } from './semaphore.ts';
+import { SERVICE_LIMITS } from '../limits.ts';
 
 /** Requests wait for the first key set, and for one with a new key. */
 const KEYS_TIMEOUT_MS = 5_000;
@@ -26,9 +27,9 @@ export function openAuthenticator(
 ): Authenticator {
   const principal = servicePrincipal(name);
   const lookUps = new SenderSemaphores({
-    atOnce: LIMITS.lookUpsOfSenderMax,
-    waitingMax: LIMITS.lookUpsWaitingOfSenderMax,
-    waitMs: LIMITS.lookUpWaitMs,
+    atOnce: SERVICE_LIMITS.lookUpsOfSenderMax,
+    waitingMax: SERVICE_LIMITS.lookUpsWaitingOfSenderMax,
+    waitMs: SERVICE_LIMITS.lookUpWaitMs,
     refusal: 'Too many credentials from your network are being checked; try again shortly',
   });
   const limited = <T>(sender: string, lookUp: () => Promise<T>): Promise<T> =>

@@ -1,6 +1,6 @@
 import type { MintToken } from '@wts/access';
 import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf, ServiceName } from '@wts/contracts';
-import { ERRORS, Fault, HEADERS, LIMITS } from '@wts/contracts';
+import { ERRORS, Fault, HEADERS } from '@wts/contracts';
 import type { CallerNetworks } from '../fairness/index.ts';
 import type { Logger } from '../observe/logger.ts';
 import { endCallSpan, isTracing, startCallSpan } from '../observe/tracing.ts';
@@ -9,6 +9,7 @@ import { Addresses } from './addresses.ts';
 import { RetryBudget } from './budget.ts';
 import type { ServiceReply, Outgoing } from './dispatch.ts';
 import { dispatch } from './dispatch.ts';
+import { SERVICE_LIMITS } from '../limits.ts';
 
 interface ServiceClientOptions {
   /** The service that is called: its tokens are valid there only. */
@@ -135,7 +136,7 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
 
   return {
     call: async (contract, options) => {
-      const { timeoutMs = LIMITS.internalCallTimeoutMs, idempotent = contract.method === 'GET' } = options;
+      const { timeoutMs = SERVICE_LIMITS.internalCallTimeoutMs, idempotent = contract.method === 'GET' } = options;
       const headers = headersOf(options, { mintToken, self, network: networks?.find(options.principal.userId) });
       const span = isTracing() ? startCallSpan(`${name} ${contract.id}`, headers) : undefined;
       try {

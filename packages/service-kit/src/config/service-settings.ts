@@ -3,6 +3,7 @@ import { parsePrivateKey, parsePublicKeys, weaknessOf } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
 import type { ConfigOf } from './settings.ts';
 import { defineSettings, refusalOf, setting } from './settings.ts';
+import { SERVICE_LIMITS } from '../limits.ts';
 
 const BUILD = { optional: true, pattern: /^[\w.+-]{1,64}$/ } as const;
 
@@ -44,13 +45,13 @@ export const serviceSettings = defineSettings({
     doc: 'Largest number of client connections, including sockets, over all ports; a further one gets 503. The service uses a smaller number when its limit of open files (ulimit -n) is low.',
   }),
   addressRefreshMs: setting.durationMs('ADDRESS_REFRESH_MS', {
-    default: LIMITS.addressRefreshMs,
+    default: SERVICE_LIMITS.addressRefreshMs,
     min: 100,
     max: 600_000,
     doc: 'How often the names of other services are resolved again. The service uses every address of a name. Lower it when addresses change often.',
   }),
   shutdownGraceMs: setting.durationMs('SHUTDOWN_GRACE_MS', {
-    default: LIMITS.drainMs,
+    default: SERVICE_LIMITS.drainMs,
     max: 600_000,
     doc: 'How long requests in progress may take after SIGTERM before they are broken off. Together with SHUTDOWN_DELAY_MS, keep it below the time after which the platform kills the process.',
   }),

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { randomRetryAfterSeconds, Fault, LIMITS, meta } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
+import { SERVICE_LIMITS } from '../limits.ts';
 
 /** Refused connections are logged at most this often, so that many of them do not fill the log. */
 const LOGGED_EVERY_MS = 10_000;
@@ -40,7 +41,7 @@ export class Connections {
   }
 
   get socketsMax(): number {
-    return Math.floor(this.max * LIMITS.socketsShare);
+    return Math.floor(this.max * SERVICE_LIMITS.socketsShare);
   }
 
   /** Sets the rule for new connections. Only the gateway has one; the other servers are called by services. */
@@ -60,7 +61,7 @@ export class Connections {
       this.#warn(isFull ? undefined : socket.remoteAddress);
       surplus.set(socket, isFull ? ALL_TAKEN : SHARE_TAKEN);
       // It gets less time to send its request than other connections.
-      const timer = setTimeout(() => socket.destroy(), LIMITS.connectionRefusalMs);
+      const timer = setTimeout(() => socket.destroy(), SERVICE_LIMITS.connectionRefusalMs);
       socket.once('close', () => clearTimeout(timer));
     });
   }

@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { LIMITS } from '@wts/contracts';
+import { SERVICE_LIMITS } from '../limits.ts';
 
 /**
  * Node's parser makes requests of all bytes that a connection has sent, about 5 KB of memory for each, also while earlier ones
@@ -11,8 +11,8 @@ import { LIMITS } from '@wts/contracts';
  * when the client disconnects.
  *
  * Bytes are split after each end of a header section (a blank line). A body may contain blank lines, so there the parts have at
- * least LIMITS.pipelinedBytesMin, and a few requests after the end of a body may be parsed together; above
- * LIMITS.pipelinedRequestsMax of them the connection is closed. Keeps limits.pipelining.
+ * least SERVICE_LIMITS.pipelinedBytesMin, and a few requests after the end of a body may be parsed together; above
+ * SERVICE_LIMITS.pipelinedRequestsMax of them the connection is closed. Keeps limits.pipelining.
  */
 export function serializePipelining(server: Server): void {
   server.on('connection', (socket) => new RequestQueue(socket));
@@ -24,7 +24,7 @@ export function boundPipelining(server: Server): void {
   server.on('request', ({ socket }, res) => {
     const count = (unanswered.get(socket) ?? 0) + 1;
     unanswered.set(socket, count);
-    if (count > LIMITS.pipelinedRequestsMax) socket.destroy();
+    if (count > SERVICE_LIMITS.pipelinedRequestsMax) socket.destroy();
     res.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
   });
 }
@@ -76,7 +76,7 @@ class RequestQueue {
   begin(req: IncomingMessage, res: ServerResponse): void {
     this.#last = req;
     this.#unanswered += 1;
-    if (this.#unanswered > LIMITS.pipelinedRequestsMax) this.#socket.destroy();
+    if (this.#unanswered > SERVICE_LIMITS.pipelinedRequestsMax) this.#socket.destroy();
     res.once('close', () => {
       this.#unanswered -= 1;
       if (this.#socket.readableLength > 0) turns.add(this);
@@ -126,13 +126,13 @@ class RequestQueue {
 
   #splitAt(bytes: Buffer): number {
     const isBody = this.#last?.complete === false;
-    const found = bytes.indexOf(BLANK_LINE, isBody ? LIMITS.pipelinedBytesMin : 0, 'latin1');
+    const found = bytes.indexOf(BLANK_LINE, isBody ? SERVICE_LIMITS.pipelinedBytesMin : 0, 'latin1');
     return found === -1 ? bytes.length : found + BLANK_LINE.length;
   }
 }
 
 /**
- * The connections of the process with bytes to parse. LIMITS.pipelinedTurns of them proceed in each turn of the event loop, in
+ * The connections of the process with bytes to parse. SERVICE_LIMITS.pipelinedTurns of them proceed in each turn of the event loop, in
  * order, so that other work runs in between.
  */
 class Turns {
@@ -146,7 +146,7 @@ class Turns {
   readonly #take = (): void => {
     let taken = 0;
     for (const queue of this.#waiting) {
-      if (taken === LIMITS.pipelinedTurns) break;
+      if (taken === SERVICE_LIMITS.pipelinedTurns) break;
       taken += 1;
       this.#waiting.delete(queue);
       queue.proceed();

@@ -3,6 +3,7 @@ import { Fault, LIMITS, parseJson } from '@wts/contracts';
 import { collectBody } from './body.ts';
 import { timesGiven, type BodyAdmission } from './request-context.ts';
 import { hasBody } from './unread-body.ts';
+import { SERVICE_LIMITS } from '../limits.ts';
 
 /** The number of blanks is bounded, because two unbounded repetitions take quadratic time. */
 const MEDIA_TYPE = /^application\/json[ \t]{0,8}/i;
@@ -37,7 +38,7 @@ export async function readJson(
     throw new Fault('unsupported_media_type', { message: 'The body must be application/json in UTF-8.' });
   }
   const bytes = Math.min(Number(req.headers['content-length'] ?? bytesMax), bytesMax);
-  if (admission === undefined || bytes <= LIMITS.bodyBytesLarge) return parse(await readBytes(req, bytesMax));
+  if (admission === undefined || bytes <= SERVICE_LIMITS.bodyBytesLarge) return parse(await readBytes(req, bytesMax));
   const { bodies, person, signal } = admission;
   using _held = bodies.hold(person, bytes);
   const body = await readBytes(req, bytesMax);

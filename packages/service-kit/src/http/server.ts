@@ -11,6 +11,7 @@ import { responseHead, renderFault } from './render-fault.ts';
 import type { RenderedFault } from './render-fault.ts';
 import { boundPipelining, QueuedResponse, serializePipelining } from './pipelining.ts';
 import { originForm } from './target.ts';
+import { SERVICE_LIMITS } from '../limits.ts';
 
 /** How often Node checks for connections over their time. */
 const CONNECTION_CHECK_MS = 5_000;
@@ -50,7 +51,7 @@ export function createHttpServer(listener: RequestListener, options: ServerOptio
       maxHeaderSize: LIMITS.headerBytes,
       headersTimeout: timeouts.headersTimeoutMs ?? LIMITS.headersTimeoutMs,
       requestTimeout: timeouts.requestTimeoutMs ?? LIMITS.requestTimeoutMs,
-      keepAliveTimeout: LIMITS.keepAliveTimeoutMs,
+      keepAliveTimeout: SERVICE_LIMITS.keepAliveTimeoutMs,
       connectionsCheckingInterval: timeouts.checkMs ?? CONNECTION_CHECK_MS,
       noDelay: true,
       // Node would reply in its own shape; `checkMessage` checks the same.
@@ -191,7 +192,7 @@ function render(fault: Fault, requestId: string): RenderedFault {
 export async function listen(server: Server, host: string, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  server.listen({ port, host, backlog: LIMITS.connectionsBacklog }, resolve);
+  server.listen({ port, host, backlog: SERVICE_LIMITS.connectionsBacklog }, resolve);
   try {
     await promise;
   } catch (cause) {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
 import { createLogger } from '../observe/logger.ts';
 import { Readiness } from './readiness.ts';
+import { SERVICE_LIMITS } from '../limits.ts';
 
 interface Watched {
   readonly readiness: Readiness;
@@ -52,7 +53,7 @@ describe('readiness', () => {
       });
       return new Promise(() => {});
     });
-    await assert.rejects(Promise.race([readiness.check(), sleep(LIMITS.readyTimeoutMs + 400)]), isNotReady);
+    await assert.rejects(Promise.race([readiness.check(), sleep(SERVICE_LIMITS.readyTimeoutMs + 400)]), isNotReady);
     assert.ok(aborted);
   });
 

@@ -1,5 +1,6 @@
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
+import { SERVICE_LIMITS } from '../limits.ts';
 
 /** Resolves when what it checks works, rejects otherwise. Must stop when the signal aborts. */
 export type ReadinessCheck = (signal: AbortSignal) => Promise<unknown>;
@@ -20,7 +21,7 @@ export interface BackgroundStatus {
 const SHARED_MS = 250;
 
 /**
- * Whether a service can serve requests. `/ready` runs all checks concurrently within LIMITS.readyTimeoutMs. A background loop that
+ * Whether a service can serve requests. `/ready` runs all checks concurrently within SERVICE_LIMITS.readyTimeoutMs. A background loop that
  * cannot continue calls `fail`; from then on the service is not ready until it is restarted.
  */
 export class Readiness {
@@ -81,7 +82,7 @@ export class Readiness {
   }
 
   async #runAll(): Promise<readonly string[]> {
-    const deadline = AbortSignal.timeout(LIMITS.readyTimeoutMs);
+    const deadline = AbortSignal.timeout(SERVICE_LIMITS.readyTimeoutMs);
     const outcomes = await Promise.all(
       [...this.#checks].map(async ([name, check]) => {
         const overdue = Promise.withResolvers<never>();

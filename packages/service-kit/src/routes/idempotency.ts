@@ -5,6 +5,7 @@ import type { Request } from 'express';
 import { deriveKey, seal, unseal } from '../sealing/sealing.ts';
 import type { Call } from './call.ts';
 import { toFault } from '../http/answer.ts';
+import { SERVICE_LIMITS } from '../limits.ts';
 
 /** The stored reply of a key. */
 export interface StoredReply {
@@ -69,7 +70,7 @@ export function idempotency(store: IdempotencyStore, [secret, ...others]: readon
     }
     const logFailure = failureLogger(call);
     const owner = randomBytes(16).toString('hex');
-    const claim = await store.claim(key, { owner, fingerprint, leaseMs: LIMITS.idempotencyLeaseMs });
+    const claim = await store.claim(key, { owner, fingerprint, leaseMs: SERVICE_LIMITS.idempotencyLeaseMs });
     if (claim.state !== 'won') return replyOf(claim, fingerprint, key, sealing);
     // The client will repeat the request for its reply, so a lost connection must not stop the work.
     call.outliveClient();

@@ -1,7 +1,7 @@
 import { parse as parseQueryString } from 'node:querystring';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BodyOf, Contract, ErrorCode, JsonSchema, ParamsOf, Principal, QueryOf, ReplyOf } from '@wts/contracts';
-import { COUNT_PATTERN, Fault, isStorableText, LIMITS } from '@wts/contracts';
+import { COUNT_PATTERN, Fault, isStorableText } from '@wts/contracts';
 import type { IRouter, Request, Response } from 'express';
 import { sendJson } from '../http/answer.ts';
 import { Call, signalOf } from './call.ts';
@@ -13,6 +13,7 @@ import { readJson } from '../http/read-json.ts';
 import type { Validate } from './validate.ts';
 import { compile } from './validate.ts';
 import { whoCalls } from './who-calls.ts';
+import { SERVICE_LIMITS } from '../limits.ts';
 
 export interface MountOptions<C = Contract> {
   /** Needed by contracts that accept an `Idempotency-Key`. */
@@ -101,7 +102,7 @@ async function pause(res: Response): Promise<void> {
   const pausing = new AbortController();
   const stop = (): void => pausing.abort();
   res.once('close', stop);
-  await sleep(LIMITS.refusalPauseMs, undefined, { signal: pausing.signal, ref: false }).catch(() => undefined);
+  await sleep(SERVICE_LIMITS.refusalPauseMs, undefined, { signal: pausing.signal, ref: false }).catch(() => undefined);
   res.off('close', stop);
 }
 

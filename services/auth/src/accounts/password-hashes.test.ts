@@ -1,7 +1,8 @@
-import { type Fault, LIMITS } from '@wts/contracts';
+import type { Fault } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { eventually } from '@wts/testkit';
 import { PasswordHashes } from './password-hashes.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 const CHEAP = 14;
 
@@ -26,7 +27,7 @@ describe('hashes of passwords', () => {
 
   it('are made a few at once, and no more than a bounded number waits, also without an account [authentication.accounts.equal-work, never.unbounded]', async () => {
     const hashes = new PasswordHashes(CHEAP);
-    const many = LIMITS.passwordHashesAtOnceMax + LIMITS.passwordHashesWaitingMax + 5;
+    const many = AUTH_LIMITS.passwordHashesAtOnceMax + AUTH_LIMITS.passwordHashesWaitingMax + 5;
     // Without a stored hash, as for an unknown address: each takes its turn too.
     const results = await Promise.allSettled(
       Array.from({ length: many }, (_, n) => hashes.verify('x', null, at(`${n}`))),

@@ -1,8 +1,8 @@
-import { LIMITS } from '@wts/contracts';
 import { FairGate } from '@wts/service-kit/fairness';
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
 import { promisify } from 'node:util';
 import { normalizePassword } from '../domain/password-rules.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 /** Exported for tests. */
 export const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
@@ -42,8 +42,8 @@ export class PasswordHashes {
   constructor(costLog2: number, deriveNow: typeof derive = derive) {
     this.#deriveNow = deriveNow;
     this.#cost = { ln: costLog2, r: 8, p: 1 };
-    this.#gate = gateOf(LIMITS.passwordHashesAtOnceMax);
-    this.#gateOfKnown = gateOf(LIMITS.passwordHashesOfKnownAtOnceMax);
+    this.#gate = gateOf(AUTH_LIMITS.passwordHashesAtOnceMax);
+    this.#gateOfKnown = gateOf(AUTH_LIMITS.passwordHashesOfKnownAtOnceMax);
     this.#dummy = format(this.#cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
   }
 
@@ -78,8 +78,8 @@ function gateOf(slots: number): FairGate {
   return new FairGate({
     slots,
     slotsOfOneMax: 1,
-    waitMs: LIMITS.passwordHashWaitMs,
-    waitingMax: LIMITS.passwordHashesWaitingMax,
+    waitMs: AUTH_LIMITS.passwordHashWaitMs,
+    waitingMax: AUTH_LIMITS.passwordHashesWaitingMax,
     refusal: 'Too many people sign in at this moment',
   });
 }

@@ -1,4 +1,3 @@
-import { LIMITS } from '@wts/contracts';
 import { faultOfPassword } from '../domain/password-rules.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { Grants } from '../oauth/grants.ts';
@@ -6,6 +5,7 @@ import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 interface ChangeContext {
   readonly accounts: AccountStore;
@@ -37,7 +37,7 @@ export async function changePassword(context: ChangeContext, session: Session, c
   if (account === null) return { wrong: 'You sign in without a password here.' };
   const fault = faultOfPassword(change.password, account.email);
   if (fault !== null) return { wrong: fault };
-  const counted = [{ hash: sha256('change', account.id), failuresMax: LIMITS.signInFailuresMax }];
+  const counted = [{ hash: sha256('change', account.id), failuresMax: AUTH_LIMITS.signInFailuresMax }];
   if ((await attempts.begin(counted)) !== null)
     return { wrong: 'Too many attempts failed. Try again in a few minutes.' };
   const sender = { ...change, knownAs: account.id };

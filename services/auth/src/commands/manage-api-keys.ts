@@ -1,11 +1,12 @@
 import { can, generateApiKey, requireScope, requireUnrestricted } from '@wts/access';
 import type { ApiKey, NewApiKey, Principal } from '@wts/contracts';
-import { Fault, LIMITS, ROLES } from '@wts/contracts';
+import { Fault, ROLES } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import { publishRevoked } from '../credentials/publish-revoked.ts';
 import type { KeyInsertRefusal, NewStoredKey } from '../store/api-keys.ts';
 import { newIds } from '@wts/service-kit/routes';
 import type { EffectSource } from '@wts/service-kit/routes';
+import { AUTH_LIMITS } from '../limits.ts';
 
 type KeyContext = Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
 
@@ -34,14 +35,14 @@ export async function createApiKey(
   };
   let made: ApiKey | KeyInsertRefusal = 'too_many';
   for (const id of newIds(source)) {
-    if (made === 'too_many') made = await keys.insert({ id, ...key }, LIMITS.apiKeysPerPersonMax);
+    if (made === 'too_many') made = await keys.insert({ id, ...key }, AUTH_LIMITS.apiKeysPerPersonMax);
   }
   // A cache still had the revoked key. Not a 401: the gateway would take that for a refusal of the internal token.
   if (made === 'maker_revoked')
     throw new Fault('forbidden', { message: 'The API key that made this request is revoked.' });
   if (made === 'too_fast') throw new Fault('rate_limited', { retryAfterSeconds: 60 });
   if (made === 'too_many') {
-    const message = `A person can have at most ${LIMITS.apiKeysPerPersonMax} API keys; revoke some first.`;
+    const message = `A person can have at most ${AUTH_LIMITS.apiKeysPerPersonMax} API keys; revoke some first.`;
     throw new Fault('conflict', { message });
   }
   return { ...made, token };

@@ -1,6 +1,6 @@
 import { generateApiKey, readApiKey } from '@wts/access';
 import type { KeyPermissions } from '@wts/contracts';
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { ApiKeyStore } from '../store/api-keys.ts';
@@ -8,6 +8,7 @@ import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { ACCOUNT_ISSUER, type AccountStore } from '../store/accounts.ts';
 import type { IdentityStore } from '../store/identities.ts';
 import { resolvePerson } from './resolve-person.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 type SeedContext = Pick<Context, 'identities' | 'keys' | 'commitUnit'> & {
   readonly accounts: AccountStore;
@@ -98,7 +99,7 @@ async function demoKey(
     }
     if (stored?.userId === userId && stored.permissions === permissions) return token;
   }
-  throw new Error(`The demo owner has ${LIMITS.apiKeysPerPersonMax} API keys already; revoke some`);
+  throw new Error(`The demo owner has ${AUTH_LIMITS.apiKeysPerPersonMax} API keys already; revoke some`);
 }
 
 /** Does nothing for a token that was revoked, belongs to another person, or was inserted by a parallel run. */
@@ -112,7 +113,7 @@ async function insertUnlessStored(
   const key = { id: randomUUID(), userId, label, keyPrefix, tokenHash: hash, permissions };
   try {
     const free = { workspaceId: null, expiresAt: null, madeBy: null, madeByKey: null };
-    await keys.insert({ ...key, ...free }, LIMITS.apiKeysPerPersonMax);
+    await keys.insert({ ...key, ...free }, AUTH_LIMITS.apiKeysPerPersonMax);
   } catch (failure) {
     if (!(failure instanceof Fault && failure.code === 'conflict')) throw failure;
   }

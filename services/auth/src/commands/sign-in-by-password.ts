@@ -1,5 +1,4 @@
 import { comparableAddress } from '@wts/access';
-import { LIMITS } from '@wts/contracts';
 import type { CallTrace } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
 import { sha256 } from '../domain/sha256.ts';
@@ -8,6 +7,7 @@ import type { Account, AccountStore } from '../store/accounts.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
 import type { Counted, SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import { beginSession } from './begin-session.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 interface CheckContext {
   readonly accounts: AccountStore;
@@ -90,14 +90,14 @@ export function placesOf({ browserId, network }: Pick<Visitor, 'browserId' | 'ne
 }
 
 function countedFor(email: string, network: string, knownPlace: Buffer | undefined): Counted[] {
-  const ofOne = LIMITS.signInFailuresMax;
+  const ofOne = AUTH_LIMITS.signInFailuresMax;
   if (knownPlace !== undefined) {
     return [{ hash: sha256('place', email, knownPlace.toString('hex')), failuresMax: ofOne }];
   }
   return [
     { hash: sha256('account from', email, network), failuresMax: ofOne },
-    { hash: sha256('account', email), failuresMax: LIMITS.signInFailuresOfAccountMax },
-    { hash: sha256('from', network), failuresMax: LIMITS.signInFailuresOfNetworkMax },
+    { hash: sha256('account', email), failuresMax: AUTH_LIMITS.signInFailuresOfAccountMax },
+    { hash: sha256('from', network), failuresMax: AUTH_LIMITS.signInFailuresOfNetworkMax },
   ];
 }
 

@@ -1,6 +1,6 @@
-import { LIMITS } from '@wts/contracts';
 import type { Logger } from '@wts/service-kit/observe';
 import type { ApiKeyStore } from '../store/api-keys.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 const FLUSH_MS = 2_000;
 /** Keys in memory between two writes; further uses are not recorded, which only delays `lastUsedAt`. */
@@ -18,13 +18,13 @@ export function openKeyUse(keys: Pick<ApiKeyStore, 'recordUse'>, log: Logger): K
 
   const flush = async (): Promise<void> => {
     const now = Date.now();
-    for (const [id, at] of writtenAt) if (now - at >= LIMITS.apiKeyUseIntervalMs) writtenAt.delete(id);
+    for (const [id, at] of writtenAt) if (now - at >= AUTH_LIMITS.apiKeyUseIntervalMs) writtenAt.delete(id);
     if (unwritten.size === 0) return;
     const ids = [...unwritten];
     unwritten = new Set();
     for (const id of ids) writtenAt.set(id, now);
     try {
-      await keys.recordUse(ids, LIMITS.apiKeyUseIntervalMs);
+      await keys.recordUse(ids, AUTH_LIMITS.apiKeyUseIntervalMs);
     } catch (failure) {
       for (const id of ids) writtenAt.delete(id);
       log.warn({ err: failure }, 'could not write when API keys were last used; lastUsedAt of them is late');

@@ -1,4 +1,4 @@
-import { LIMITS } from '@wts/contracts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 /** When a key signs: from then on, until the next one does. */
 export interface KeyTime {
@@ -12,7 +12,7 @@ export interface KeyTime {
  */
 export const KEY_LEAD_MS = 60 * 60_000;
 /** A key stays published until the last token of it has expired, and a lead longer. */
-const KEY_KEPT_MS = LIMITS.accessTokenMs + KEY_LEAD_MS;
+const KEY_KEPT_MS = AUTH_LIMITS.accessTokenMs + KEY_LEAD_MS;
 
 interface KeyPlan {
   /** When a new key has to begin to sign; null when none is needed. */

@@ -1,4 +1,4 @@
-import { LIMITS } from '@wts/contracts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 /**
  * Control characters, and characters without a width or that change the direction of a text, which could hide or reorder words.
@@ -11,7 +11,7 @@ const CHARACTERS_MAX = 320;
 
 /** The name that a client gave itself. Any program can register with any name. Keeps authentication.consent.client-name. */
 export function shownAppName(name: string | null): string {
-  return shownName(name, LIMITS.clientNameMax) || 'An app without a name';
+  return shownName(name, AUTH_LIMITS.clientNameMax) || 'An app without a name';
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { LIMITS } from '@wts/contracts';
 import { sha256 } from '../domain/sha256.ts';
 import type { Site } from '../pages/layout.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 /** Of 256 bits, or an API key. */
 const SECRET = /^[\w-]{43,128}$/;
@@ -69,7 +69,7 @@ function cookie(site: Site, name: CookieName, value: string, maxAgeSeconds: numb
 
 /** `Lax`: a link or a redirect from another site brings it, a form of another site does not. */
 export function sessionCookie(site: Site, secret: string): string {
-  return cookie(site, 'session', secret, LIMITS.sessionMs / 1000);
+  return cookie(site, 'session', secret, AUTH_LIMITS.sessionMs / 1000);
 }
 
 export function endedSessionCookie(site: Site): string {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { LIMITS } from '@wts/contracts';
 import type { GrantScope } from '@wts/contracts';
 import jwt from 'jsonwebtoken';
 import type { SigningKey } from './signing-keys.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 interface AccessTokenClaims {
   readonly issuer: string;
@@ -24,7 +24,7 @@ export function signAccessToken(
   { issuer, audience, grant, scopes, grantEndsAt }: AccessTokenClaims,
 ): AccessToken {
   const now = Math.floor(Date.now() / 1000);
-  const exp = Math.min(now + LIMITS.accessTokenMs / 1000, Math.floor(grantEndsAt.getTime() / 1000));
+  const exp = Math.min(now + AUTH_LIMITS.accessTokenMs / 1000, Math.floor(grantEndsAt.getTime() / 1000));
   const claims = {
     iss: issuer,
     aud: audience,

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
 import { newOpaqueToken } from '../domain/opaque-token.ts';
 import { AUTH_METHODS, GRANT_TYPES } from '../domain/client.ts';
 import type { Client } from '../domain/client.ts';
 import { shownName } from '../domain/shown-name.ts';
 import type { ClientStore } from '../store/clients.ts';
 import { refusalOfRedirectUri } from './redirect-uri.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 type Metadata = Readonly<Record<string, unknown>>;
 
@@ -54,8 +55,8 @@ const APPLICATION_TYPES = ['web', 'native'] as const;
 /** Reads the metadata of a client (RFC 7591 section 2). Throws `invalid_redirect_uri` or `invalid_client_metadata`. Keeps authentication.oauth.register-fields. */
 export function readClientMetadata(metadata: Metadata): ClientMetadata {
   const redirectUris = metadata.redirect_uris;
-  if (!Array.isArray(redirectUris) || redirectUris.length < 1 || redirectUris.length > LIMITS.redirectUrisMax) {
-    const message = `redirect_uris must be a list of 1 to ${LIMITS.redirectUrisMax} URIs.`;
+  if (!Array.isArray(redirectUris) || redirectUris.length < 1 || redirectUris.length > AUTH_LIMITS.redirectUrisMax) {
+    const message = `redirect_uris must be a list of 1 to ${AUTH_LIMITS.redirectUrisMax} URIs.`;
     throw new Fault('invalid_redirect_uri', { message });
   }
   const refusal = redirectUris.map(refusalOfRedirectUri).find((sentence) => sentence !== null);
@@ -91,7 +92,7 @@ function listOf<V extends string>(metadata: Metadata, name: string, values: read
 function readName(name: unknown): string | null {
   if (name === undefined) return null;
   if (typeof name !== 'string') throw invalid('client_name must be a string.');
-  return shownName(name, LIMITS.clientNameMax) || null;
+  return shownName(name, AUTH_LIMITS.clientNameMax) || null;
 }
 
 function invalid(message: string): Fault {

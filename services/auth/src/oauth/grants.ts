@@ -9,7 +9,7 @@ import type { GrantStore, ListedGrant, NewGrant, RevokedGrant } from '../store/g
 /** What people allow clients, from their consent to its end. */
 export interface Grants {
   /**
-   * Returns the code that the client gets by the redirect. A person with more grants than LIMITS.grantsPerPersonMax loses those that
+   * Returns the code that the client gets by the redirect. A person with more grants than AUTH_LIMITS.grantsPerPersonMax loses those that
    * were used longest ago.
    */
   createWithCode(grant: Omit<NewGrant, 'id'>): Promise<string | null>;

@@ -1,4 +1,5 @@
-import { isHttpUrl, LIMITS } from '@wts/contracts';
+import { isHttpUrl } from '@wts/contracts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 /** Printable ASCII without a backslash, which parsers read in different ways, and without a fragment. */
 const PLAIN = /^[\x21\x22\x24-\x5b\x5d-\x7e]+$/;
@@ -10,8 +11,8 @@ const LOOPBACK = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::[0-9]{1,5})?(?=[
 
 /** What is wrong with a redirect URI of a registration, as a sentence; null for nothing. */
 export function refusalOfRedirectUri(uri: unknown): string | null {
-  if (typeof uri !== 'string' || uri.length > LIMITS.redirectUriMax || !PLAIN.test(uri)) {
-    return `A redirect URI is an absolute URI in ASCII of at most ${LIMITS.redirectUriMax} characters, without a fragment.`;
+  if (typeof uri !== 'string' || uri.length > AUTH_LIMITS.redirectUriMax || !PLAIN.test(uri)) {
+    return `A redirect URI is an absolute URI in ASCII of at most ${AUTH_LIMITS.redirectUriMax} characters, without a fragment.`;
   }
   if (/^https:/i.test(uri)) return isHttpUrl(uri) ? null : 'A redirect URI must be a valid URL without a user name.';
   if (/^http:/i.test(uri)) {

@@ -2,6 +2,7 @@ import type { ApiKey, KeyMaker, KeyPermissions, Role } from '@wts/contracts';
 import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import { AUTH_LIMITS } from '../limits.ts';
 
 export interface NewStoredKey {
   readonly id: string;
@@ -127,7 +128,7 @@ export function apiKeyStore(knex: Knex): ApiKeyStore {
           select k.id from auth.api_keys k where k.revoked_at < now() - make_interval(secs => :kept)
             and not exists (select from auth.api_keys made where made.made_by_key = k.id) limit :most)
         returning id`;
-      return (await rows(knex, sql, { kept: LIMITS.apiKeyRevokedKeptMs / 1000, most: DELETED_MAX })).length;
+      return (await rows(knex, sql, { kept: AUTH_LIMITS.apiKeyRevokedKeptMs / 1000, most: DELETED_MAX })).length;
     },
   };
 }

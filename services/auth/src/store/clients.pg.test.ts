@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import { openTestStore } from '../../test/store.ts';
 import type { TestStore } from '../../test/store.ts';
 import type { ClientStore } from './clients.ts';
 import { clientStore } from './clients.ts';
 import { pendingRequestStore } from './pending-requests.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 describe('the store of clients', () => {
   let store: TestStore;
@@ -60,12 +60,15 @@ describe('the store of clients', () => {
     const isUnused = `from auth.clients where used_at is null`;
     const fill = `insert into auth.clients (id, redirect_uris, auth_method, grant_types)
       select gen_random_uuid(), '{}', 'none', '{}'
-      from generate_series(1, ${LIMITS.clientsUnusedMax} - (select count(*) ${isUnused}))`;
+      from generate_series(1, ${AUTH_LIMITS.clientsUnusedMax} - (select count(*) ${isUnused}))`;
     await rows(store.knex, fill);
     assert.ok(await clients.find(oldest));
     const newest = await Promise.all(Array.from({ length: 5 }, insert));
     const [left] = await rows<{ n: number }>(store.knex, `select count(*)::integer as n ${isUnused}`);
-    assert.ok(left && left.n <= LIMITS.clientsUnusedMax && left.n > LIMITS.clientsUnusedMax - 30, JSON.stringify(left));
+    assert.ok(
+      left && left.n <= AUTH_LIMITS.clientsUnusedMax && left.n > AUTH_LIMITS.clientsUnusedMax - 30,
+      JSON.stringify(left),
+    );
     assert.equal(await clients.find(oldest), null);
     for (const id of [...kept, ...newest]) assert.ok(await clients.find(id));
   });

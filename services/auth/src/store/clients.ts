@@ -1,7 +1,7 @@
-import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { Client } from '../domain/client.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 /** In one round; the next one deletes more. */
 const DELETED_MAX = 10_000;
@@ -10,7 +10,7 @@ const DELETED_AT_ONCE = 20;
 
 export interface ClientStore {
   /**
-   * Returns when it was registered. When more than LIMITS.clientsUnusedMax clients never got a token, the oldest of them are deleted,
+   * Returns when it was registered. When more than AUTH_LIMITS.clientsUnusedMax clients never got a token, the oldest of them are deleted,
    * so registrations from any number of networks take bounded space.
    */
   insert(client: Client): Promise<Date>;
@@ -49,7 +49,10 @@ export function clientStore(knex: Knex): ClientStore {
             and created_at < now() - make_interval(secs => :unused) and ${isFree})
           union all (select id from auth.clients c where used_at < now() - make_interval(secs => :idle) and ${isFree})
         ) returning id`;
-      const [unused, idle] = [LIMITS.clientUnusedMs, LIMITS.clientIdleMs].map((ms) => ms / 1000) as [number, number];
+      const [unused, idle] = [AUTH_LIMITS.clientUnusedMs, AUTH_LIMITS.clientIdleMs].map((ms) => ms / 1000) as [
+        number,
+        number,
+      ];
       return (await rows(knex, sql, { most: DELETED_MAX, unused, idle })).length;
     },
   };
@@ -57,7 +60,7 @@ export function clientStore(knex: Knex): ClientStore {
 
 /** Index clients (created_at) of those without use, which the count only scans. */
 async function deleteExcess(knex: Knex): Promise<void> {
-  const excess = `(select count(*) from auth.clients where used_at is null) - ${LIMITS.clientsUnusedMax}`;
+  const excess = `(select count(*) from auth.clients where used_at is null) - ${AUTH_LIMITS.clientsUnusedMax}`;
   const sql = `delete from auth.clients where id in (
     select id from auth.clients c where used_at is null and ${IS_FREE} order by created_at
       limit greatest(0, least(${DELETED_AT_ONCE}, ${excess})) for update skip locked)`;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import { eventually } from '@wts/testkit';
 import type { Knex } from 'knex';
@@ -10,6 +9,7 @@ import { firstRefreshToken, refreshHashesOf, successorOf } from '../domain/refre
 import { grantStore } from './grants.ts';
 import type { GrantStore } from './grants.ts';
 import { sessionStore } from './sessions.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 describe('the store of grants', () => {
   const stack = new AsyncDisposableStack();
@@ -157,11 +157,11 @@ describe('the store of grants', () => {
       knex,
       `insert into auth.grants (id, user_id, client_id, scopes, resources, signed_in_at, created_at, used_at, expires_at)
       select gen_random_uuid(), :userId, 'c' || n, '{}', '{}', now(), now() - interval '2 days',
-        now() - n * interval '1 minute', now() + interval '1 day' from generate_series(1, ${LIMITS.grantsPerPersonMax}) n`,
+        now() - n * interval '1 minute', now() + interval '1 day' from generate_series(1, ${AUTH_LIMITS.grantsPerPersonMax}) n`,
       { userId },
     );
     assert.equal((await grants.revokeExcess(userId)).length, 1);
-    assert.ok(!(await grants.listOf(userId)).some(({ clientId }) => clientId === `c${LIMITS.grantsPerPersonMax}`));
+    assert.ok(!(await grants.listOf(userId)).some(({ clientId }) => clientId === `c${AUTH_LIMITS.grantsPerPersonMax}`));
     await age('grants', 'used_at', `id = '${id}'`, '1 day');
     assert.deepEqual(await grants.revokeExcess(userId), []);
     await rows(knex, `update auth.grants set revoked_at = null where user_id = :userId`, { userId });

@@ -1,8 +1,8 @@
 import type { GrantScope, ResolvedGrant } from '@wts/contracts';
-import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { RefreshHashes } from '../domain/refresh-token.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 export interface NewGrant {
   readonly id: string;
@@ -83,7 +83,7 @@ export interface GrantStore {
   revokeOfUsedCode(hash: Buffer): Promise<RevokedGrant[]>;
   /** Revokes the grant of a refresh token that is not the current one. */
   revokeOfUsedToken(token: RefreshHashes): Promise<RevokedGrant[]>;
-  /** Revokes the grants of a person that were used longest ago, beyond LIMITS.grantsPerPersonMax. */
+  /** Revokes the grants of a person that were used longest ago, beyond AUTH_LIMITS.grantsPerPersonMax. */
   revokeExcess(userId: string): Promise<RevokedGrant[]>;
   revoke(userId: string, id: string): Promise<RevokedGrant[]>;
   revokeAllOf(userId: string): Promise<RevokedGrant[]>;
@@ -102,7 +102,7 @@ const IN_FORCE = `g.revoked_at is null and g.expires_at > now()`;
 /** A grant ends when it is idle, and at its age; one without a refresh token with its access token. */
 const NEXT_END = `least(now() + make_interval(secs => :idle), g.created_at + make_interval(secs => :age))`;
 const seconds = (ms: number): number => ms / 1000;
-const ENDS = { idle: seconds(LIMITS.grantIdleMs), age: seconds(LIMITS.grantMs) };
+const ENDS = { idle: seconds(AUTH_LIMITS.grantIdleMs), age: seconds(AUTH_LIMITS.grantMs) };
 
 export function grantStore(knex: Knex): GrantStore {
   return {
@@ -121,7 +121,8 @@ export function grantStore(knex: Knex): GrantStore {
         select :hash, id, :redirectUri, :challenge, expires_at from granted returning grant_id`;
       const grant = { id, userId, sessionId, clientId, clientName, scopes, resources, signedInAt };
       return (
-        (await rows(knex, sql, { ...grant, redirectUri, challenge, hash, life: seconds(LIMITS.codeMs) })).length > 0
+        (await rows(knex, sql, { ...grant, redirectUri, challenge, hash, life: seconds(AUTH_LIMITS.codeMs) })).length >
+        0
       );
     },
     findByCode: async (hash) => {
@@ -147,7 +148,7 @@ export function grantStore(knex: Knex): GrantStore {
     // Index grants (user_id).
     revokeExcess: (userId) => {
       const excess = `select g.id from auth.grants g where g.user_id = :userId and ${IN_FORCE}
-        order by coalesce(g.used_at, g.created_at) desc, g.id offset ${LIMITS.grantsPerPersonMax}`;
+        order by coalesce(g.used_at, g.created_at) desc, g.id offset ${AUTH_LIMITS.grantsPerPersonMax}`;
       return revokeWhere(knex, `id in (${excess})`, { userId });
     },
     revoke: (userId, id) => revokeWhere(knex, 'id = :id and user_id = :userId', { userId, id }),
@@ -157,7 +158,7 @@ export function grantStore(knex: Knex): GrantStore {
       const sql = `select g.id, g.client_id as "clientId", g.client_name as "clientName", g.scopes,
           g.created_at as "createdAt", g.used_at as "usedAt", g.expires_at as "expiresAt"
         from auth.grants g where g.user_id = :userId and g.used_at is not null and ${IN_FORCE}
-        order by g.created_at desc, g.id limit ${LIMITS.grantsPerPersonMax}`;
+        order by g.created_at desc, g.id limit ${AUTH_LIMITS.grantsPerPersonMax}`;
       return rows<ListedGrant>(knex, sql, { userId });
     },
     resolve: async (id) => {
@@ -175,7 +176,7 @@ async function deleteEnded(knex: Knex): Promise<number> {
   const sql = `delete from auth.grants where id in (select id from auth.grants
     where expires_at < now() - make_interval(secs => :life) or revoked_at < now() - make_interval(secs => :life)
     limit :most for update skip locked) returning id`;
-  return (await rows(knex, sql, { life: seconds(LIMITS.accessTokenMs), most: DELETED_MAX })).length;
+  return (await rows(knex, sql, { life: seconds(AUTH_LIMITS.accessTokenMs), most: DELETED_MAX })).length;
 }
 
 /** The update of the code decides: a second one waits for the first and then finds `used_at` set. */
@@ -192,7 +193,7 @@ async function redeemCode(knex: Knex, hash: Buffer, refresh: RefreshHashes | nul
       update auth.clients c set used_at = now() from redeemed where c.id = redeemed.client_id
     )
     select expires_at as "expiresAt" from redeemed`;
-  const life = seconds(LIMITS.accessTokenMs);
+  const life = seconds(AUTH_LIMITS.accessTokenMs);
   const values =
     refresh === null ? { hash, life } : { hash, family: refresh.family, refreshHash: refresh.hash, ...ENDS };
   const [redeemed] = await rows<{ expiresAt: Date }>(knex, sql, values);

@@ -1,6 +1,6 @@
-import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import { AUTH_LIMITS } from '../limits.ts';
 
 export type PendingKind = 'authorization' | 'provider';
 
@@ -30,7 +30,13 @@ export function pendingRequestStore(knex: Knex): PendingRequestStore {
       const sql = `insert into auth.pending_requests (id_hash, kind, browser_hash, content, client_id, expires_at)
         values (:idHash, :kind, :browserHash, :content, :clientId, now() + make_interval(secs => :seconds))`;
       const values = { content: JSON.stringify(content), clientId: clientId ?? null };
-      await rows(knex, sql, { idHash, kind, browserHash, ...values, seconds: LIMITS.authorizationRequestMs / 1000 });
+      await rows(knex, sql, {
+        idHash,
+        kind,
+        browserHash,
+        ...values,
+        seconds: AUTH_LIMITS.authorizationRequestMs / 1000,
+      });
       // Index pending_requests (expires_at).
       const deleteExpired = `delete from auth.pending_requests where id_hash in (select id_hash from auth.pending_requests
         where expires_at <= now() order by expires_at limit ${DELETED_AT_ONCE} for update skip locked)`;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import { openTestStore } from '../../test/store.ts';
 import { accountStore } from './accounts.ts';
 import { sessionStore } from './sessions.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 describe('the store of sessions', () => {
   it('keeps a bounded number for each person: a new session ends the one that was used longest ago', async () => {
@@ -21,9 +21,9 @@ describe('the store of sessions', () => {
     const second = await begin();
     const setUse = `update auth.sessions set last_used_at = now() - interval '1 hour' where id = :id`;
     await rows(store.knex, setUse, { id: second });
-    for (let n = 2; n <= LIMITS.sessionsPerPersonMax; n += 1) await begin();
+    for (let n = 2; n <= AUTH_LIMITS.sessionsPerPersonMax; n += 1) await begin();
     const left = (await rows<{ id: string }>(store.knex, `select id from auth.sessions`)).map(({ id }) => id);
-    assert.equal(left.length, LIMITS.sessionsPerPersonMax + 1);
+    assert.equal(left.length, AUTH_LIMITS.sessionsPerPersonMax + 1);
     assert.deepEqual([left.includes(other), left.includes(first), left.includes(second)], [true, true, false]);
   });
 

@@ -1,6 +1,6 @@
-import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import { AUTH_LIMITS } from '../limits.ts';
 
 /** A browser in which a person is signed in. Keeps authentication.sessions.end. */
 export interface Session {
@@ -39,8 +39,8 @@ const USE_SECONDS = 600;
 /** Each new session deletes up to so many that ended. */
 const DELETED_AT_ONCE = 20;
 
-const IS_LIVE = `s.last_used_at > now() - make_interval(secs => ${LIMITS.sessionIdleMs / 1000})
-  and s.created_at > now() - make_interval(secs => ${LIMITS.sessionMs / 1000})`;
+const IS_LIVE = `s.last_used_at > now() - make_interval(secs => ${AUTH_LIMITS.sessionIdleMs / 1000})
+  and s.created_at > now() - make_interval(secs => ${AUTH_LIMITS.sessionMs / 1000})`;
 
 export function sessionStore(knex: Knex): SessionStore {
   return {
@@ -68,11 +68,11 @@ export function sessionStore(knex: Knex): SessionStore {
       if ((await rows(knex, sql, { id, secretHash, userId, ...values })).length === 0) return false;
       // Index sessions (user_id).
       const excess = `delete from auth.sessions where id in (select id from auth.sessions where user_id = :userId
-        order by last_used_at desc, created_at desc offset ${LIMITS.sessionsPerPersonMax})`;
+        order by last_used_at desc, created_at desc offset ${AUTH_LIMITS.sessionsPerPersonMax})`;
       await rows(knex, excess, { userId });
       // Index sessions (last_used_at). A session that is too old and in use ends by `find`, and is deleted when it is idle.
       const ended = `delete from auth.sessions where id in (select s.id from auth.sessions s
-        where s.last_used_at < now() - make_interval(secs => ${LIMITS.sessionIdleMs / 1000})
+        where s.last_used_at < now() - make_interval(secs => ${AUTH_LIMITS.sessionIdleMs / 1000})
         order by s.last_used_at limit ${DELETED_AT_ONCE} for update skip locked)`;
       await rows(knex, ended);
       return true;

@@ -1,6 +1,6 @@
-import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import { AUTH_LIMITS } from '../limits.ts';
 
 export interface Counted {
   readonly hash: Buffer;
@@ -62,7 +62,7 @@ export function signInAttemptStore(knex: Knex): SignInAttemptStore {
       for (const place of places) await rows(knex, add, { accountId, place });
       const drop = `delete from auth.sign_in_places where account_id = :accountId and place_hash not in (
         select place_hash from auth.sign_in_places where account_id = :accountId
-          order by last_used_at desc limit ${LIMITS.signInPlacesMax})`;
+          order by last_used_at desc limit ${AUTH_LIMITS.signInPlacesMax})`;
       await rows(knex, drop, { accountId });
     },
   };
@@ -81,7 +81,7 @@ async function count(knex: Knex, { hash, failuresMax }: Counted): Promise<number
       failures = case when f.ends_at <= now() then 1 else least(f.failures + 1, :failuresMax + 1) end,
       ends_at = case when f.ends_at <= now() then excluded.ends_at else f.ends_at end
     returning failures, ceil(extract(epoch from ends_at - now()))::integer as "retryAfterSeconds"`;
-  const values = { hash, failuresMax, seconds: LIMITS.signInWindowMs / 1000 };
+  const values = { hash, failuresMax, seconds: AUTH_LIMITS.signInWindowMs / 1000 };
   const [row] = await rows<{ failures: number; retryAfterSeconds: number }>(knex, sql, values);
   if (row === undefined) throw new Error('an upsert without a condition returns its row');
   return row.failures > failuresMax ? [row.retryAfterSeconds] : [];

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { readBounded } from '@wts/access';
-import { randomRetryAfterSeconds, Fault, HEADERS, LIMITS } from '@wts/contracts';
+import { randomRetryAfterSeconds, Fault, HEADERS } from '@wts/contracts';
 import { socketsOf, targetOf } from '@wts/service-kit/call';
 import type { Address } from '@wts/service-kit/call';
 import { FairGate, type NetworkOf } from '@wts/service-kit/fairness';
@@ -12,6 +12,7 @@ import { EDGE_LIMITS } from '../limits.ts';
 import type { Upstream } from '../upstream.ts';
 import type { RequestContext } from './request-context.ts';
 import { connectionOptions } from './read-headers.ts';
+import { SERVICE_LIMITS } from '@wts/service-kit/limits';
 
 /** The reply of a service to an upgrade: it agreed, or it refused with an HTTP answer. */
 export type HandshakeReply =
@@ -181,7 +182,7 @@ function requestUpgrade(
       socket.once('connect', () => {
         wasConnected = true;
         clearTimeout(deadline);
-        deadline = setTimeout(giveUp, LIMITS.internalCallTimeoutMs);
+        deadline = setTimeout(giveUp, SERVICE_LIMITS.internalCallTimeoutMs);
       }),
     );
     request.on('error', fail);

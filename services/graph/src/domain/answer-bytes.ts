@@ -1,6 +1,7 @@
-import { Fault, LIMITS, randomRetryAfterSeconds } from '@wts/contracts';
+import { Fault, randomRetryAfterSeconds } from '@wts/contracts';
 import { FairQuota, type NetworkOf, type QuotaHold } from '@wts/service-kit/fairness';
 import { GRAPH_LIMITS } from '../limits.ts';
+import { SERVICE_LIMITS } from '@wts/service-kit/limits';
 
 interface AnswersOptions {
   readonly bytesMax?: number;
@@ -38,7 +39,7 @@ export class Answers {
 
   /** How long a client may receive nothing before its connection is closed. */
   stalledMs(person: string): number {
-    return this.#held.isTight(person) ? LIMITS.answerStalledTightMs : LIMITS.answerStalledMs;
+    return this.#held.isTight(person) ? SERVICE_LIMITS.answerStalledTightMs : SERVICE_LIMITS.answerStalledMs;
   }
 
   readonly #refuse = (): Fault => {

@@ -1,4 +1,4 @@
-import { Fault, isUuid, LIMITS, parseSyncId } from '@wts/contracts';
+import { Fault, isUuid, parseSyncId } from '@wts/contracts';
 import { hasEntries, LogReader, type Queryable } from '@wts/log';
 import type { Model } from '@wts/models';
 import { GroupReader, poll, type GroupCache, type Standby } from '@wts/read-model';
@@ -23,6 +23,7 @@ import { nodesStatement, ownWorkspacesStatement, recordsStatement, rolesStatemen
 import { searchStatement, type SearchRequest } from '../store/search.ts';
 import { hasFewGroups, StatementWriter, type Reader, type Statement } from '../store/statement.ts';
 import type { Statements } from '../store/statements.ts';
+import { GRAPH_LIMITS } from '../limits.ts';
 
 /** The model of a record, for types that may be of any model. */
 function withTypename(model: string, record: Found): Found {
@@ -277,7 +278,7 @@ export class Reads {
         signal.throwIfAborted();
         return (await log.head()).head >= position ? true : null;
       },
-      { everyMs: 25, timeoutMs: LIMITS.graphPositionWaitMs },
+      { everyMs: 25, timeoutMs: GRAPH_LIMITS.positionWaitMs },
     );
     if (isReached === true) return;
     throw new Fault('unavailable', {

@@ -1,6 +1,6 @@
-import { LIMITS } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { StatementNames } from './statement-names.ts';
+import { GRAPH_LIMITS } from '../limits.ts';
 
 describe('the names of prepared statements', () => {
   const nameOf = (names: StatementNames, text: string): (string | undefined)[] =>
@@ -23,7 +23,7 @@ describe('the names of prepared statements', () => {
     const names = new StatementNames();
     const connection = {};
     assert.ok(names.isCurrent(connection));
-    for (let at = 0; at < LIMITS.graphPreparedMax; at += 1) nameOf(names, `select ${at}`);
+    for (let at = 0; at < GRAPH_LIMITS.preparedMax; at += 1) nameOf(names, `select ${at}`);
     assert.ok(names.isCurrent(connection));
     assert.equal(nameOf(names, 'one more').at(-1), 'graph_1_0');
     assert.ok(!names.isCurrent(connection));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LIMITS } from '@wts/contracts';
+import { GRAPH_LIMITS } from '../limits.ts';
 
 /**
  * The names under which statements are prepared: a text gets one when it was seen several times, unless it is very long. A connection
@@ -18,7 +18,7 @@ export class StatementNames {
     const name = this.#names.get(text);
     if (name !== undefined) return name;
     if (!this.#isFrequent(text)) return undefined;
-    if (this.#names.size >= LIMITS.graphPreparedMax) {
+    if (this.#names.size >= GRAPH_LIMITS.preparedMax) {
       this.#names.clear();
       this.#generation += 1;
     }

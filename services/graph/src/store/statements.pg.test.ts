@@ -1,4 +1,3 @@
-import { LIMITS } from '@wts/contracts';
 import { FairGate } from '@wts/service-kit/fairness';
 import { eventually, testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
@@ -7,6 +6,7 @@ import { Pool } from 'pg';
 import { Answers, type AnswerBytes } from '../domain/answer-bytes.ts';
 import { personWith } from '../../test/test-graph.ts';
 import { Statements } from './statements.ts';
+import { GRAPH_LIMITS } from '../limits.ts';
 
 const MIB = 1024 * 1024;
 
@@ -42,7 +42,7 @@ describe('the statements of a request', () => {
   };
 
   it('read a bounded number of bytes together, and others go on [graphql.limit.bytes]', async () => {
-    assert.equal(LIMITS.graphReadBytesMax, 32 * MIB);
+    assert.equal(GRAPH_LIMITS.readBytesMax, 32 * MIB);
     const answers = new Answers({ bytesMax: 1024 * MIB });
     const open = (): AnswerBytes => answers.open(principal.userId);
     const first = open();

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { LIMITS } from '@wts/contracts';
 import type { FairGate } from '@wts/service-kit/fairness';
 import { backendOf, cancelOnAbort, isBackendKnown } from '@wts/service-kit/postgres';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
@@ -50,7 +49,7 @@ export class Statements {
     { signal, bytes }: Pick<Caller, 'signal' | 'bytes'>,
     { text, values, isPlannedByValues, isText = false }: Statement,
   ): Promise<Row[]> {
-    const bytesMax = isText ? LIMITS.graphReadBytesMax : GRAPH_LIMITS.parsedBytesMax;
+    const bytesMax = isText ? GRAPH_LIMITS.readBytesMax : GRAPH_LIMITS.parsedBytesMax;
     if (!bytes.add(0, bytesMax)) throw tooManyBytes(bytes, bytesMax);
     const name = this.#names.nameOf(text);
     // The driver does not change them.

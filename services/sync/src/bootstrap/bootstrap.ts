@@ -1,4 +1,4 @@
-import { Fault, formatSyncId, LIMITS, syncApi } from '@wts/contracts';
+import { Fault, formatSyncId, syncApi } from '@wts/contracts';
 import { type PersonGroups, visibleSelections } from '@wts/read-model';
 import type { FairGate } from '@wts/service-kit/fairness';
 import {
@@ -12,6 +12,7 @@ import type { Sources } from '../snapshots/sources.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { narrow, type Narrowed } from './narrow.ts';
 import type { ParsedBootstrap } from './parsed-bootstrap.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /*
  * A bootstrap sends everything a caller may see, at one position of the log.
@@ -148,7 +149,7 @@ export class Bootstraps implements Disposable {
     if (opened.at > person.at) return opened.at;
     if (!(await this.#sources.changedSince(userId, opened.at, narrowed.all, signal))) return person.at;
     const ageMs = performance.now() - (snapshot.openedAt ?? 0);
-    return this.#gate.isBusy && ageMs < LIMITS.snapshotSharedMs ? opened.at : null;
+    return this.#gate.isBusy && ageMs < SYNC_LIMITS.snapshotSharedMs ? opened.at : null;
   }
 
   #open(key: string, { request, person, narrowed, encoding }: JoinRequest): JoinedSnapshot {
@@ -180,7 +181,7 @@ export class Bootstraps implements Disposable {
       if (this.#kept.get(key) === snapshot) this.#evict(key);
     };
     void snapshot.done.then(() => {
-      if (snapshot.isShareable) setTimeout(drop, LIMITS.snapshotKeptMs).unref();
+      if (snapshot.isShareable) setTimeout(drop, SYNC_LIMITS.snapshotKeptMs).unref();
       else drop();
     });
     this.#evictOldest(

@@ -1,9 +1,9 @@
 import { BoundedMap } from '@wts/access';
-import { LIMITS } from '@wts/contracts';
 import type { Row } from '../store/rows.ts';
 import type { DecisionState } from './decision-state.ts';
 import { relationKey, type Lookup } from './lookup.ts';
 import { ReadSet, type LastNumbers } from './read-set.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /** After a conflict the cache is not used for this time, which doubles with each further conflict. */
 const BACKOFF_MS = 100;
@@ -21,8 +21,8 @@ const BACKOFF_HALVES_AFTER = 8;
  * and decided again without the cache. Keeps never.shown-outside and sync.mutate.task-number.
  */
 export class CommitCache {
-  readonly #related = new BoundedMap<string, readonly Row[]>(LIMITS.commitMemoryEntriesMax);
-  readonly #numbers = new BoundedMap<string, number>(LIMITS.commitMemoryEntriesMax);
+  readonly #related = new BoundedMap<string, readonly Row[]>(SYNC_LIMITS.commitMemoryEntriesMax);
+  readonly #numbers = new BoundedMap<string, number>(SYNC_LIMITS.commitMemoryEntriesMax);
   #backoffUntil = 0;
   #backoffMs = BACKOFF_MS;
 
@@ -60,7 +60,7 @@ export class CommitCache {
     for (const lookup of lookups) {
       if (lookup.kind !== 'related' || lookup.lock !== 'look' || lookup.and || state.isExcess(lookup)) continue;
       const rows = state.related(lookup, 'look');
-      if (rows.length <= LIMITS.commitMemoryRowsMax) this.#related.set(relationKey(lookup), rows);
+      if (rows.length <= SYNC_LIMITS.commitMemoryRowsMax) this.#related.set(relationKey(lookup), rows);
     }
   }
 

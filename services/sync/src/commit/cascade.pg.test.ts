@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { LIMITS } from '@wts/contracts';
 import { TestEngines, applied, brief, change, only, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 describe('a deletion', () => {
   let engines: TestEngines;
@@ -74,7 +74,7 @@ describe('a deletion', () => {
       });
     for (let depth = 0; depth < 10; depth += 1) applied(await engines.send(owner.unit(answer(depth))));
     // Comments of the same batch count too.
-    const more = Array.from({ length: LIMITS.commentDepthMax - 9 }, (_, index) => owner.unit(answer(10 + index)));
+    const more = Array.from({ length: SYNC_LIMITS.commentDepthMax - 9 }, (_, index) => owner.unit(answer(10 + index)));
     const outcomes = await engines.any.commit(more);
     assert.deepEqual(
       outcomes.map(({ ok }) => ok),
@@ -85,7 +85,10 @@ describe('a deletion', () => {
       [refusal.code, refusal.error],
       ['validation_failed', 'parentId: replies nest at most 32 levels deep; reply to a comment higher up'],
     );
-    assert.equal(refused(await engines.send(owner.unit(answer(LIMITS.commentDepthMax)))).code, 'validation_failed');
+    assert.equal(
+      refused(await engines.send(owner.unit(answer(SYNC_LIMITS.commentDepthMax)))).code,
+      'validation_failed',
+    );
     await owner.delete('Comment', thread[12]!);
     await engines.sweep();
     // All comments of the task are read in one round, at any depth.

@@ -1,4 +1,3 @@
-import { LIMITS } from '@wts/contracts';
 import type { Model } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import type { NewSweep } from '../store/sweeps.ts';
@@ -6,6 +5,7 @@ import { key, sweepKey, type Extent } from './lookup.ts';
 import type { Audiences, Creation } from './read-set.ts';
 import type { UndoLog } from './undo-log.ts';
 import type { Effect } from './unit.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /** The changes of the units that are decided so far. None of them is written yet. */
 export class ChangeSet {
@@ -103,7 +103,8 @@ export class ChangeSet {
   reserveCascade({ records, bytes }: Extent): boolean {
     const before = this.#cascades;
     const after = { records: before.records + records, bytes: before.bytes + bytes };
-    if (after.records > LIMITS.cascadeBatchRecordsMax || after.bytes > LIMITS.cascadeBatchBytesMax) return false;
+    if (after.records > SYNC_LIMITS.cascadeBatchRecordsMax || after.bytes > SYNC_LIMITS.cascadeBatchBytesMax)
+      return false;
     this.#cascades = after;
     this.#undoLog.add(() => (this.#cascades = before));
     return true;

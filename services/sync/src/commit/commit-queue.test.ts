@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { LIMITS, type Principal } from '@wts/contracts';
+import type { Principal } from '@wts/contracts';
 import { Comment, Task } from '@wts/models';
 import { Contention } from '@wts/service-kit/fairness';
 import { eventually } from '@wts/testkit';
@@ -7,6 +7,7 @@ import { refuse } from './refusal.ts';
 import { CommitRequest } from './request.ts';
 import type { Unit } from './unit.ts';
 import { CommitQueue } from './commit-queue.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 const rootId = '00000000-0000-4000-8000-000000000001';
 
@@ -41,9 +42,9 @@ describe('the commit queue', () => {
     const honest = request(Array.from({ length: 100 }, () => unit('honest', 'x'.repeat(50_000))));
     queue.admit(honest);
     const small = Array.from({ length: 100 }, () => unit('busy'));
-    for (let n = 0; n < LIMITS.commitQueueMutationsMax / 100; n += 1) queue.admit(request(small));
+    for (let n = 0; n < SYNC_LIMITS.commitQueueMutationsMax / 100; n += 1) queue.admit(request(small));
     assert.equal(honest.isSettled, false);
-    assert.ok(queue.units <= LIMITS.commitQueueMutationsMax);
+    assert.ok(queue.units <= SYNC_LIMITS.commitQueueMutationsMax);
   });
 
   it('pauses a person with many batches while a person with few waits, and only then [never.one-takes-all]', async () => {

@@ -1,5 +1,5 @@
 import { BoundedMap } from '@wts/access';
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
 import {
   CalmTimes,
   FairQueue,
@@ -13,6 +13,7 @@ import { Batch, type BatchKind, type BatchPart } from './batch.ts';
 import { WEIGHT_BYTES, type BatchLimits } from './decide-batch.ts';
 import type { CommitRequest } from './request.ts';
 import type { UnitResult } from './write.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /*
  * The requests that wait to be committed, and which of them are in the next batch. Networks take turns, and in each its people, weighed by what their changes
@@ -33,16 +34,16 @@ const MEASURED_FROM_WEIGHT = 32;
 const EXPECTED_MS = 0.2;
 
 /** `roundsMax`: a cascade needs one round of reads for each level of records. */
-const SHARED: BatchLimits = { weightMax: LIMITS.commitBatchWeight, roundsMax: 16, hasOneRequest: false };
-const OWN: BatchLimits = { weightMax: LIMITS.commitBatchWeight, roundsMax: 24, hasOneRequest: true };
+const SHARED: BatchLimits = { weightMax: SYNC_LIMITS.commitBatchWeight, roundsMax: 16, hasOneRequest: false };
+const OWN: BatchLimits = { weightMax: SYNC_LIMITS.commitBatchWeight, roundsMax: 24, hasOneRequest: true };
 
 /** Whether a batch of this kind whose first request is of this person may start now. */
 export type MayStart = (kind: BatchKind, person: string) => boolean;
 
 export class CommitQueue {
   readonly #queue: FairQueue<CommitRequest>;
-  readonly #weights = new BoundedMap<string, number>(LIMITS.commitMemoryEntriesMax);
-  readonly #isolatedUntil = new BoundedMap<string, number>(LIMITS.commitMemoryEntriesMax);
+  readonly #weights = new BoundedMap<string, number>(SYNC_LIMITS.commitMemoryEntriesMax);
+  readonly #isolatedUntil = new BoundedMap<string, number>(SYNC_LIMITS.commitMemoryEntriesMax);
   #units = 0;
   /** The expected duration of a small entry. */
   #expectedMs = EXPECTED_MS;
@@ -208,12 +209,12 @@ export class CommitQueue {
   /** How many units of a request fit into the batch. */
   #roomFor(batch: Batch, request: CommitRequest): number {
     const { person } = request;
-    const most = LIMITS.commitBatchMutations;
+    const most = SYNC_LIMITS.commitBatchMutations;
     const mustYield = this.#contention.mustYield(person);
     const share = mustYield ? SHARE : 1;
     const own = mustYield ? batch.unitsOfNetwork(this.#contention.networkOf(person)) : batch.unitsOf(person);
     const units = Math.min(Math.ceil(most * share) - own, most - batch.units.length);
-    const weight = (LIMITS.commitBatchWeight * share) / this.#weightOf(person, request);
+    const weight = (SYNC_LIMITS.commitBatchWeight * share) / this.#weightOf(person, request);
     return Math.min(units, Math.max(Math.floor(weight) - own, batch.units.length === 0 ? 1 : 0));
   }
 
@@ -246,8 +247,8 @@ export class CommitQueue {
 
   #makeRoom(): number {
     for (let refused = 0; ; refused += 1) {
-      const isCrowded = this.#units > LIMITS.commitQueueMutationsMax;
-      if (!isCrowded && this.bytes <= LIMITS.commitQueueBytesMax) return refused;
+      const isCrowded = this.#units > SYNC_LIMITS.commitQueueMutationsMax;
+      if (!isCrowded && this.bytes <= SYNC_LIMITS.commitQueueBytesMax) return refused;
       const last = this.#queue.lastOfHeaviest(({ cost, bytes }) => (isCrowded ? cost : bytes));
       if (!last) return refused;
       this.remove(last.item);

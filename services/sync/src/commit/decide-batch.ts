@@ -1,4 +1,3 @@
-import { LIMITS } from '@wts/contracts';
 import { keyText, type Replays } from '../store/idempotency-keys.ts';
 import { decide, type Decision } from './decide.ts';
 import type { DecisionState } from './decision-state.ts';
@@ -9,6 +8,7 @@ import type { RefusalCache } from './refusal-cache.ts';
 import { decideSweepStep } from './sweep-step.ts';
 import { idempotencyKeyOf, type Effect, type Mutation, type Unit } from './unit.ts';
 import type { UnitDecision } from './write.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /** Units that are committed together. */
 export interface BatchUnits {
@@ -169,10 +169,10 @@ class Round implements BatchDecision {
 
   /** The weight of the entries of a unit, if it fits into the batch. */
   #measure(effects: readonly Effect[]): number | Refusal | Postponed {
-    if (effects.length > LIMITS.unitEntriesMax) return refuse('conflict', TOO_MANY_RECORDS);
+    if (effects.length > SYNC_LIMITS.unitEntriesMax) return refuse('conflict', TOO_MANY_RECORDS);
     let length = 0;
     for (const { text } of effects) length += text.length;
-    if (length > LIMITS.unitTextBytesMax) return refuse('conflict', TOO_MUCH_TEXT);
+    if (length > SYNC_LIMITS.unitTextBytesMax) return refuse('conflict', TOO_MUCH_TEXT);
     const weight = effects.length + length / WEIGHT_BYTES;
     const isFull = this.#weight > 0 && this.#weight + weight > this.#input.limits.weightMax;
     return isFull ? { ok: false, isHeavy: false } : weight;

@@ -1,8 +1,8 @@
-import { LIMITS } from '@wts/contracts';
 import { dependentsOf } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import type { DecisionState } from './decision-state.ts';
 import { ChangeTooLarge, key, TOO_MANY_RECORDS, type Relation } from './lookup.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /**
  * Locks a record and its descendants: all records that are deleted with it and are in its workspace. Returns children before
@@ -38,7 +38,7 @@ export function lockDescendants(
       }
       children.set(row, own);
     }
-    if (found.size > LIMITS.unitEntriesMax) throw new ChangeTooLarge(TOO_MANY_RECORDS);
+    if (found.size > SYNC_LIMITS.unitEntriesMax) throw new ChangeTooLarge(TOO_MANY_RECORDS);
     level = next;
   }
   return childrenFirst(root, children);

@@ -1,4 +1,4 @@
-import { LIMITS, type EntryChunk } from '@wts/contracts';
+import type { EntryChunk } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { Semaphore } from '@wts/service-kit/call';
 import { Contention } from '@wts/service-kit/fairness';
@@ -20,6 +20,7 @@ import { RefusalCache } from './refusal-cache.ts';
 import { CommitRequest, type CommitOptions } from './request.ts';
 import { personOf, type Unit, type UnitOutcome } from './unit.ts';
 import type { BatchResult, UnitResult } from './write.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /*
  * Mutations are committed in batches, so that many share one lock of the log and one flush to disk. While no batch is running, a
@@ -114,7 +115,7 @@ export class CommitEngine {
   async commit(units: readonly Unit[], options: CommitOptions = {}): Promise<UnitOutcome[]> {
     options.signal?.throwIfAborted();
     if (units.length === 0) return [];
-    const deadlineMs = options.deadlineMs ?? performance.now() + LIMITS.commitDeadlineMs;
+    const deadlineMs = options.deadlineMs ?? performance.now() + SYNC_LIMITS.commitDeadlineMs;
     const request = new CommitRequest(units, { signal: options.signal, deadlineMs });
     try {
       const displaced = this.#queue.admit(request);
@@ -233,7 +234,7 @@ export class CommitEngine {
     const isOverdue = batch.abandoned.aborted;
     for (const { request, from } of batch.parts) {
       if (!(error instanceof BatchMustSplit)) {
-        request.reject(isOverdue ? queueTooLong(LIMITS.commitDeadlineMs) : error);
+        request.reject(isOverdue ? queueTooLong(SYNC_LIMITS.commitDeadlineMs) : error);
         continue;
       }
       request.unitsTaken = from;
@@ -364,7 +365,7 @@ export class CommitEngine {
     }
     for (const batch of this.#slots.running) {
       for (const { request } of batch.parts) if (request.isAborted) request.rejectAborted();
-      const isLate = now >= batch.startedAt + LIMITS.commitBatchMs;
+      const isLate = now >= batch.startedAt + SYNC_LIMITS.commitBatchMs;
       const isOver = (one: CommitRequest): boolean => one.isSettled || (isLate && now >= one.deadlineMs);
       if (batch.abandonIf(isOver)) this.#watch.onCancelled?.();
     }
@@ -373,7 +374,7 @@ export class CommitEngine {
   #drop(request: CommitRequest): void {
     this.#watch.onDropped?.(request.isAborted ? 'gone' : 'overdue');
     if (request.isAborted) request.rejectAborted();
-    else request.reject(queueTooLong(LIMITS.commitDeadlineMs));
+    else request.reject(queueTooLong(SYNC_LIMITS.commitDeadlineMs));
   }
 }
 

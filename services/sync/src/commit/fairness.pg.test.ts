@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
 import { eventually } from '@wts/testkit';
@@ -10,6 +10,7 @@ import type { TestPerson } from '../../test/test-engines.ts';
 import { COMMITTING } from '../store/pipeline.ts';
 import { COMMIT_CONNECTIONS, type CommitEngine, type CommitWatch } from './engine.ts';
 import type { Unit } from './unit.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /** The units of all batches that an engine may run, and of the next one. */
 const SOON = 6 * 128;
@@ -89,7 +90,7 @@ describe('the changes of one person next to those of another [never.one-takes-al
       return query(...args);
     }) as typeof pool.query;
     const missing = busy.unit(change('UPDATE', 'Task', randomUUID(), { title: 'T' }));
-    const made = tasks(LIMITS.commitBatchMutations);
+    const made = tasks(SYNC_LIMITS.commitBatchMutations);
     const outcomes = await engine.commit([missing, ...made]);
     assert.equal(refused(outcomes[0]!).code, 'not_found');
     for (const [index, unit] of made.entries()) {
@@ -115,7 +116,7 @@ describe('the changes of one person next to those of another [never.one-takes-al
     });
     try {
       applied((await engine.commit([task(busy, home)]))[0]!);
-      assert.ok(rows > 0 && rows < 2 * LIMITS.commitMembershipsReadMax, `${rows} rows`);
+      assert.ok(rows > 0 && rows < 2 * SYNC_LIMITS.commitMembershipsReadMax, `${rows} rows`);
     } finally {
       await engines.pool.query('delete from sync.workspace_members where user_id = $1 and id <> $2', [
         busy.id,
@@ -243,7 +244,7 @@ describe('the changes of one person next to those of another [never.one-takes-al
     const { engine } = replica({ onRefused: (requests) => (refusals += requests) });
     const lock = await blocker('lock table sync.tasks in access exclusive mode');
     const end = attackOn(engine, 230, () => tasks(100));
-    assert.ok(refusals > 0 && engine.waiting <= LIMITS.commitQueueMutationsMax);
+    assert.ok(refusals > 0 && engine.waiting <= SYNC_LIMITS.commitQueueMutationsMax);
     const answer = engine.commit([honest()]);
     await assert.rejects(
       engine.commit(tasks(100), { deadlineMs: performance.now() + 100 }),

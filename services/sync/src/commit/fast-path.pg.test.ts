@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import { Client } from 'pg';
 import { TestEngines, applied, change, only, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 import { CommitEngine } from './engine.ts';
 import type { Unit } from './unit.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 describe('the fast path of a commit', () => {
   let engines: TestEngines;
@@ -154,7 +154,7 @@ describe('the fast path of a commit', () => {
     // PostgreSQL runs the first batch, and while that waits the second one is sent.
     await other.query('begin; lock table sync.tasks in share mode');
     const crowd = (unit?: Unit): Unit[] => [
-      ...Array.from({ length: LIMITS.commitBatchMutations - 1 }, () => task()),
+      ...Array.from({ length: SYNC_LIMITS.commitBatchMutations - 1 }, () => task()),
       unit ?? task(),
     ];
     const sent = await messagesOf(async () => {
@@ -167,7 +167,7 @@ describe('the fast path of a commit', () => {
     });
     assert.ok(sent.length > 2, 'neither was committed from the cache');
     const numbers = (await engines.entries(head)).map(({ record }) => Number(record['number']));
-    assert.equal(new Set(numbers).size, 2 * LIMITS.commitBatchMutations - 1);
+    assert.equal(new Set(numbers).size, 2 * SYNC_LIMITS.commitBatchMutations - 1);
     assert.equal(Math.max(...numbers) - Math.min(...numbers), numbers.length - 1);
   });
 

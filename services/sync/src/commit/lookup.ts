@@ -1,6 +1,6 @@
-import { LIMITS } from '@wts/contracts';
 import type { Model } from '@wts/models';
 import type { HoldStrength, LockStrength } from '../store/rows.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /*
  * What rules must read from the database, as values. A rule queries the `DecisionState`, which throws the lookups that were not
@@ -57,9 +57,9 @@ export interface CascadeBounds {
 }
 
 export const CASCADE_BOUNDS: CascadeBounds = {
-  recordsMax: LIMITS.cascadeRecordsMax,
-  bytesMax: LIMITS.cascadeRecordsBytesMax,
-  levelsMax: LIMITS.cascadeLevelsMax,
+  recordsMax: SYNC_LIMITS.cascadeRecordsMax,
+  bytesMax: SYNC_LIMITS.cascadeRecordsBytesMax,
+  levelsMax: SYNC_LIMITS.cascadeLevelsMax,
 };
 
 /** What rules read about a record besides its row. */
@@ -120,7 +120,7 @@ export function flatMapCollecting<T, R>(items: readonly T[], run: (item: T) => r
 /** A unit changes more than one transaction should; it is refused with the message, which is public. */
 export class ChangeTooLarge extends Error {}
 
-export const TOO_MANY_RECORDS = `This change affects more than ${LIMITS.unitEntriesMax} records; make it in smaller steps`;
+export const TOO_MANY_RECORDS = `This change affects more than ${SYNC_LIMITS.unitEntriesMax} records; make it in smaller steps`;
 export const TOO_MUCH_TEXT = 'The records that this change affects are too large together; make it in smaller steps';
 
 const LOCK_ORDER: readonly LockStrength[] = ['look', 'refer', 'write'];

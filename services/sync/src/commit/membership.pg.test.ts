@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { LIMITS } from '@wts/contracts';
 import { GroupReader } from '@wts/read-model';
 import { TestEngines, applied, brief, change, membership, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 describe('membership of a workspace', () => {
   let engines: TestEngines;
@@ -63,7 +63,7 @@ describe('membership of a workspace', () => {
     await engines.pool.query(
       `insert into sync.project_members (id, project_id, user_id, workspace_id, group_id, record, created_at, updated_at)
        select gen_random_uuid(), gen_random_uuid(), user_id, workspace_id, group_id, record, created_at, updated_at
-       from sync.project_members, generate_series(0, ${LIMITS.unitEntriesMax}) where project_id = $1`,
+       from sync.project_members, generate_series(0, ${SYNC_LIMITS.unitEntriesMax}) where project_id = $1`,
       [other],
     );
     const taskId = await person.make('Task', { workspaceId: home, title: 'T', projectId: project });

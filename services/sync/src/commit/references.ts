@@ -1,4 +1,3 @@
-import { LIMITS } from '@wts/contracts';
 import { Comment, idsIn, targetOf, User, Workspace, type Model, type RecordOf } from '@wts/models';
 import type { Row, RowOf } from '../store/rows.ts';
 import type { DecisionState } from './decision-state.ts';
@@ -6,6 +5,7 @@ import { notFound } from './location.ts';
 import { mayName, roleIn } from './permissions.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /**
  * Every record that a record refers to must exist, in the same workspace, and be visible to the caller; people must be members.
@@ -72,11 +72,11 @@ function checkThread(state: DecisionState, { model, record }: Row): Refusal | nu
   if (model !== Comment || typeof parentId !== 'string') return null;
   const parent = state.row(Comment, parentId, 'refer');
   if (!parent || parent.record.taskId !== record['taskId']) return notFound('parentId', 'Comment');
-  return depthOf(state, parent) < LIMITS.commentDepthMax
+  return depthOf(state, parent) < SYNC_LIMITS.commentDepthMax
     ? null
     : refuse(
         'validation_failed',
-        `parentId: replies nest at most ${LIMITS.commentDepthMax} levels deep; reply to a comment higher up`,
+        `parentId: replies nest at most ${SYNC_LIMITS.commentDepthMax} levels deep; reply to a comment higher up`,
       );
 }
 

@@ -1,7 +1,7 @@
 import { BoundedMap } from '@wts/access';
-import { LIMITS } from '@wts/contracts';
 import type { Refusal } from './refusal.ts';
 import { personOf, type Mutation, type Unit } from './unit.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /** A change that is too large now is so for a while: the records that it affects change in small steps. */
 const KEPT_MS = 3_000;
@@ -11,7 +11,7 @@ const KEY_LENGTH_MAX = 1_000;
 
 /** Changes that were too large, by person: sent again, they are refused without reading the database. */
 export class RefusalCache {
-  readonly #kept = new BoundedMap<string, { refusal: Refusal; untilMs: number }>(LIMITS.commitMemoryEntriesMax);
+  readonly #kept = new BoundedMap<string, { refusal: Refusal; untilMs: number }>(SYNC_LIMITS.commitMemoryEntriesMax);
 
   #untilMs = -Infinity;
 

@@ -1,11 +1,11 @@
 import { dependentsOf, type Model } from '@wts/models';
-import { LIMITS } from '@wts/contracts';
 import type { FactLookup, Facts, Lookup } from './lookup.ts';
 import type { ReadSet } from './read-set.ts';
 import { DEPTHS, EXTENTS } from '../store/extents.ts';
 import { LAST_ENTRIES } from '../store/log.ts';
 import type { Statement } from '../store/prepared.ts';
 import { LEAVING } from '../store/sweeps.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 type Of<K extends FactLookup['kind']> = Extract<FactLookup, { kind: K }>;
 
@@ -51,7 +51,7 @@ function lastEntries(lookups: readonly Of<'last'>[]): FactStatement[] {
 
 function depths(lookups: readonly Of<'depth'>[]): FactStatement[] {
   return [...Map.groupBy(lookups, ({ model }) => model)].map(([model, same]) => ({
-    statement: DEPTHS(model, chainField(model)).with(idsOf(same), String(LIMITS.commentDepthMax)),
+    statement: DEPTHS(model, chainField(model)).with(idsOf(same), String(SYNC_LIMITS.commentDepthMax)),
     store: storeById(same, { column: 'depth', parse: Number, none: 0 }),
   }));
 }

@@ -1,9 +1,11 @@
-import { randomRetryAfterSeconds, Fault, LIMITS } from '@wts/contracts';
+import { randomRetryAfterSeconds, Fault } from '@wts/contracts';
 import type { GroupCache, Standby } from '@wts/read-model';
 import { FairQuota, type NetworkOf, type QuotaHold } from '@wts/service-kit/fairness';
 import type { Reads } from '../fairness/reads.ts';
 import type { WaitMetrics } from '../metrics.ts';
 import { deltasSources, readDeltas, type DeltasRequest } from './read-deltas.ts';
+import { SERVICE_LIMITS } from '@wts/service-kit/limits';
+import { SYNC_LIMITS } from '../limits.ts';
 
 export interface DeltasPage extends Disposable {
   /** The JSON text of a `DeltasReply`. */
@@ -30,7 +32,7 @@ export class Pages {
 
   constructor(options: PagesOptions) {
     this.#options = options;
-    this.#held = new FairQuota(LIMITS.pagesBytesMax, options);
+    this.#held = new FairQuota(SYNC_LIMITS.pagesBytesMax, options);
   }
 
   get bytes(): number {
@@ -42,14 +44,14 @@ export class Pages {
     const { reads, groupCache, standby } = this.#options;
     const { userId } = request;
     // Refused before it waits, because without quota the page could not be held afterwards.
-    if (!this.#held.admits(userId, LIMITS.deltasBytesMax)) throw this.#refusal();
+    if (!this.#held.admits(userId, SYNC_LIMITS.deltasBytesMax)) throw this.#refusal();
     let held: QuotaHold | undefined;
     try {
       const bytes = await reads.run(
         userId,
         signal,
         async (database) => {
-          held = this.#held.hold(userId, LIMITS.deltasBytesMax);
+          held = this.#held.hold(userId, SYNC_LIMITS.deltasBytesMax);
           if (held === undefined) throw this.#refusal();
           return Buffer.from(await readDeltas(deltasSources(database, standby, groupCache), request));
         },
@@ -65,7 +67,7 @@ export class Pages {
 
   /** How long a client may receive nothing before its connection is closed. */
   stalledMs(userId: string): number {
-    return this.#held.isTight(userId) ? LIMITS.answerStalledTightMs : LIMITS.answerStalledMs;
+    return this.#held.isTight(userId) ? SERVICE_LIMITS.answerStalledTightMs : SERVICE_LIMITS.answerStalledMs;
   }
 
   #refusal(): Fault {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
 import type { DeltasReply, StoredEntry } from '@wts/contracts';
 import { testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
@@ -10,6 +10,7 @@ import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { clampLimit, deltasSources, readDeltas } from './read-deltas.ts';
 import type { DeltasRequest, DeltasSources } from './read-deltas.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 describe('deltas', () => {
   let database: TestDatabase;
@@ -243,7 +244,7 @@ describe('deltas', () => {
     for (let hasMore = true; hasMore;) {
       const request = { userId: user, after, limit: 5000, requested: new Set<string>(), spelling: 'words' } as const;
       const text = await readDeltas(counted, request);
-      assert.ok(text.length < LIMITS.deltasBytesMax + 100_000, `a page of ${text.length} bytes`);
+      assert.ok(text.length < SYNC_LIMITS.deltasBytesMax + 100_000, `a page of ${text.length} bytes`);
       assert.ok(read < 300, `${read} entries were read in one step`);
       const page = JSON.parse(text) as DeltasReply;
       received.push(...page.actions.map(({ syncId }) => syncId));

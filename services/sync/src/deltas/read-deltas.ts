@@ -4,6 +4,7 @@ import { GroupReader, Visibility, pageReader } from '@wts/read-model';
 import type { FirstPage, GroupCache, GroupSource, ReadPage, Reader, Standby } from '@wts/read-model';
 import { ENTRY_FORMATTERS, type ActionSpelling } from './action-spelling.ts';
 import { walk } from './walk.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 export interface DeltasSources {
   readonly groups: GroupSource;
@@ -57,7 +58,7 @@ export async function readDeltas(sources: DeltasSources, request: DeltasRequest)
   let bytes = 0;
   let cursor = after;
   let hasMore = after < horizon;
-  const isFull = (): boolean => texts.length === limit || bytes >= LIMITS.deltasBytesMax;
+  const isFull = (): boolean => texts.length === limit || bytes >= SYNC_LIMITS.deltasBytesMax;
   const take = (_id: bigint, text: string): boolean => {
     texts.push(text);
     bytes += Buffer.byteLength(text);

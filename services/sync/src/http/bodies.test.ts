@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { Contention, LoopTurns } from '@wts/service-kit/fairness';
 import { waitMetrics } from '../metrics.ts';
 import { Bodies } from './bodies.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 const MEGABYTE = 1024 * 1024;
 const never = new AbortController().signal;
@@ -13,7 +14,7 @@ describe('large bodies [never.one-takes-all]', () => {
 
   it('of one person take at most a quarter of the memory for bodies [never.unbounded]', () => {
     const bodies = open();
-    const held = Array.from({ length: LIMITS.bodiesBytesMax / 4 / LIMITS.mutateBodyBytes }, () =>
+    const held = Array.from({ length: SYNC_LIMITS.bodiesBytesMax / 4 / LIMITS.mutateBodyBytes }, () =>
       bodies.hold('ada', LIMITS.mutateBodyBytes),
     );
     assert.throws(

@@ -1,7 +1,8 @@
-import { randomRetryAfterSeconds, Fault, LIMITS } from '@wts/contracts';
+import { randomRetryAfterSeconds, Fault } from '@wts/contracts';
 import type { BodyAdmission } from '@wts/service-kit/http';
 import { FairGate, FairQuota, type LoopTurns } from '@wts/service-kit/fairness';
 import type { WaitMetrics } from '../metrics.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /** How fast the event loop receives, garbage collection included. */
 const RECEIVED_BYTES_PER_MS = 256 * 1024;
@@ -21,11 +22,11 @@ export class Bodies implements BodyAdmission {
     this.#metrics = metrics;
     this.#turns = turns;
     const { networkOf } = turns;
-    this.#held = new FairQuota(LIMITS.bodiesBytesMax, { networkOf });
+    this.#held = new FairQuota(SYNC_LIMITS.bodiesBytesMax, { networkOf });
     this.#gate = new FairGate({
       slots: 1,
       networkOf,
-      waitMs: LIMITS.bodyWaitMs,
+      waitMs: SYNC_LIMITS.bodyWaitMs,
       // What waits is in memory already, so `hold` bounds it by its bytes.
       waitingMax: Infinity,
       refusal: 'Too many large requests are waiting',

@@ -1,10 +1,11 @@
 import type { AcceptedMutation, MutateReply, MutationResult } from '@wts/contracts';
-import { randomRetryAfterSeconds, Fault, formatSyncId, LIMITS, syncApi } from '@wts/contracts';
+import { randomRetryAfterSeconds, Fault, formatSyncId, syncApi } from '@wts/contracts';
 import type { NetworkOf } from '@wts/service-kit/fairness';
 import { mount } from '@wts/service-kit/routes';
 import type { Response, Router } from 'express';
 import type { CommitEngine } from '../commit/engine.ts';
 import { FairQuota } from '@wts/service-kit/fairness';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /** Length of the text in records. A smaller answer fits into the send buffer of its connection, so it is not counted. */
 const SMALL_ANSWER_LENGTH_MAX = 8 * 1024;
@@ -15,7 +16,7 @@ const SMALL_ANSWER_LENGTH_MAX = 8 * 1024;
  * Keeps sync.mutate.body and sync.mutate.answer.
  */
 export function mountMutate(router: Router, engine: CommitEngine, networkOf: NetworkOf): void {
-  const held = new FairQuota(LIMITS.mutateAnswersBytesMax, { networkOf });
+  const held = new FairQuota(SYNC_LIMITS.mutateAnswersBytesMax, { networkOf });
   mount(router, syncApi.mutate, async (call): Promise<MutateReply> => {
     const { principal, body } = call;
     if (!held.admits(principal.userId, 0)) throw tooManyAnswers();

@@ -1,6 +1,5 @@
-import { consume } from '@wts/log/stream';
+import { consume, STREAM_LIMITS } from '@wts/log/stream';
 import type { LogHead, LogPage, Logger } from '@wts/log';
-import { LIMITS } from '@wts/contracts';
 import type { EntryChunk } from '@wts/contracts';
 import type { NatsConnection } from 'nats';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -56,7 +55,7 @@ export class Hub {
 
   constructor(options: HubOptions) {
     this.#options = options;
-    this.#ring = new Ring(options.ring ?? { bytesMax: LIMITS.ringBytesMax, ageMs: LIMITS.ringAgeMs });
+    this.#ring = new Ring(options.ring ?? { bytesMax: STREAM_LIMITS.ringBytesMax, ageMs: STREAM_LIMITS.ringAgeMs });
   }
 
   /** False until the hub has read the head of the log; sockets are refused before. */

@@ -1,4 +1,5 @@
 import { LIMITS } from '@wts/contracts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /** A delta frame ready to be written to any number of sockets. Keeps sync.socket.delta. */
 export interface Packet {
@@ -99,7 +100,7 @@ export class PacketWriter {
   add(id: bigint, text: string): void {
     const bytes = Buffer.byteLength(text);
     const full =
-      this.#texts.length >= LIMITS.socketPacketActionsMax || this.#bytes + bytes > LIMITS.socketPacketBytesMax;
+      this.#texts.length >= LIMITS.socketPacketActionsMax || this.#bytes + bytes > SYNC_LIMITS.socketPacketBytesMax;
     if (full && this.#texts.length > 0) this.#close(this.#last);
     this.#texts.push(text);
     this.#bytes += bytes;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { chunkAfter } from '@wts/log/stream';
-import { LIMITS } from '@wts/contracts';
+import { chunkAfter, STREAM_LIMITS } from '@wts/log/stream';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import * as fc from 'fast-check';
 import { Backlog } from './backlog.ts';
@@ -34,7 +33,7 @@ describe('the backlog of the relay', () => {
         for (let taken = backlog.take('e', cursor); taken !== null; taken = backlog.take('e', cursor)) {
           assert.equal(taken.prev, cursor.toString());
           const bytes = taken.actions.reduce((sum, action) => sum + JSON.stringify(action).length, 0);
-          assert.ok(bytes <= LIMITS.chunkBytesMax);
+          assert.ok(bytes <= STREAM_LIMITS.chunkBytesMax);
           ids.push(...taken.actions.map(({ syncId }) => syncId));
           cursor = BigInt(taken.last);
         }

@@ -1,6 +1,6 @@
-import { chunkAfter, chunkBytes } from '@wts/log/stream';
-import { LIMITS } from '@wts/contracts';
+import { chunkAfter, chunkBytes, STREAM_LIMITS } from '@wts/log/stream';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /**
  * Committed chunks that wait to be published, by the position they follow. Consecutive chunks are published as one message,
@@ -16,7 +16,7 @@ export class Backlog {
 
   add(chunk: EntryChunk): void {
     const bytes = chunkBytes(chunk);
-    if (this.#bytes + bytes > LIMITS.relayBacklogBytesMax) this.clear();
+    if (this.#bytes + bytes > SYNC_LIMITS.relayBacklogBytesMax) this.clear();
     const known = this.#byPrev.get(chunk.prev);
     if (known !== undefined) this.#bytes -= chunkBytes(known);
     this.#byPrev.set(chunk.prev, chunk);
@@ -32,7 +32,7 @@ export class Backlog {
       const next = this.#byPrev.get(prev);
       if (next === undefined || next.epoch !== epoch) break;
       const size = chunkBytes(next);
-      if (actions.length > 0 && bytes + size > LIMITS.chunkBytesMax) break;
+      if (actions.length > 0 && bytes + size > STREAM_LIMITS.chunkBytesMax) break;
       this.#byPrev.delete(prev);
       this.#bytes -= size;
       actions.push(...next.actions);

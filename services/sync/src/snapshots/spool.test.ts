@@ -1,9 +1,10 @@
-import { LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Spool, SpoolBudget, type SpoolReader } from './spool.ts';
+import { SERVICE_LIMITS } from '@wts/service-kit/limits';
+import { SYNC_LIMITS } from '../limits.ts';
 
 const MEGABYTE = 1024 * 1024;
 const piece = (index: number, bytes: number): Buffer => Buffer.alloc(bytes, `${index} `);
@@ -62,7 +63,7 @@ describe('a spool', () => {
       const one = piece(index, MEGABYTE);
       expected.update(one);
       await spool.write(one);
-      assert.ok(budget.memory.total <= 3 * LIMITS.spoolMemoryBytes, `${budget.memory.total} bytes in memory`);
+      assert.ok(budget.memory.total <= 3 * SYNC_LIMITS.spoolMemoryBytes, `${budget.memory.total} bytes in memory`);
     }
     spool.finish();
     assert.ok(budget.disk.total > 32 * MEGABYTE);
@@ -98,7 +99,7 @@ describe('a spool', () => {
 
   it('writes to disk immediately when the process is short of memory', async () => {
     const budget = new SpoolBudget();
-    budget.memory.add('others', LIMITS.spoolsMemoryBytesMax + 1);
+    budget.memory.add('others', SYNC_LIMITS.spoolsMemoryBytesMax + 1);
     const spool = new Spool(budget, 'ada');
     const readers = [spool.join(), spool.join()];
     for (let index = 0; index < 16; index += 1) {
@@ -114,7 +115,7 @@ describe('a spool', () => {
 
   it('fails once at its bound of disk, and keeps the error line that follows [never.unbounded]', async () => {
     const budget = new SpoolBudget();
-    budget.disk.add('others', LIMITS.spoolsDiskBytesMax + 1);
+    budget.disk.add('others', SYNC_LIMITS.spoolsDiskBytesMax + 1);
     const spool = new Spool(budget, 'ada');
     const reader = spool.join();
     spool.join();
@@ -163,9 +164,9 @@ describe('the budget of spools', () => {
       },
       { name: 'SpoolFull' },
     );
-    assert.ok(budget.disk.of('ada') <= 17 * MEGABYTE + LIMITS.spoolMemoryBytes);
+    assert.ok(budget.disk.of('ada') <= 17 * MEGABYTE + SYNC_LIMITS.spoolMemoryBytes);
     // When it is tight, the person over their share gets less time.
-    assert.ok(budget.stalledMs('ada') < LIMITS.answerStalledMs);
+    assert.ok(budget.stalledMs('ada') < SERVICE_LIMITS.answerStalledMs);
     for (const spool of [...spools, huge]) await spool.dispose();
     assert.deepEqual([budget.memory.total, budget.disk.total, budget.disk.of('ada')], [0, 0, 0]);
     assert.equal(budget.stalledMs('ada'), budget.stalledMs('bob'));
@@ -186,7 +187,7 @@ describe('the budget of spools', () => {
 
   it('admits at most a quarter of all answers for one person', () => {
     const budget = new SpoolBudget();
-    const own = Array.from({ length: LIMITS.snapshotAnswersMax / 4 }, () => budget.admit('ada'));
+    const own = Array.from({ length: SYNC_LIMITS.snapshotAnswersMax / 4 }, () => budget.admit('ada'));
     assert.ok(own.every((one) => one !== undefined));
     assert.equal(budget.admit('ada'), undefined);
     assert.ok(budget.admit('bob'));

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LIMITS } from '@wts/contracts';
 import { FairQuota, type NetworkOf } from '@wts/service-kit/fairness';
+import { SERVICE_LIMITS } from '@wts/service-kit/limits';
+import { SYNC_LIMITS } from '../limits.ts';
 
 interface SpoolBudgetOptions {
   readonly answers?: number;
@@ -20,8 +21,8 @@ export class SpoolBudget {
   readonly disk: FairQuota;
 
   constructor(options: SpoolBudgetOptions = {}) {
-    const { answers = LIMITS.snapshotAnswersMax, memoryBytes = LIMITS.spoolsMemoryBytesMax } = options;
-    const { diskBytes = LIMITS.spoolsDiskBytesMax } = options;
+    const { answers = SYNC_LIMITS.snapshotAnswersMax, memoryBytes = SYNC_LIMITS.spoolsMemoryBytesMax } = options;
+    const { diskBytes = SYNC_LIMITS.spoolsDiskBytesMax } = options;
     this.answers = new FairQuota(answers, options);
     this.memory = new FairQuota(memoryBytes, options);
     this.disk = new FairQuota(diskBytes, { ...options, reserved: diskBytes / 4 });
@@ -34,7 +35,7 @@ export class SpoolBudget {
 
   /** How long a client may receive nothing before its connection is closed. */
   stalledMs(person: string): number {
-    return this.disk.isTight(person) ? LIMITS.answerStalledTightMs : LIMITS.answerStalledMs;
+    return this.disk.isTight(person) ? SERVICE_LIMITS.answerStalledTightMs : SERVICE_LIMITS.answerStalledMs;
   }
 }
 
@@ -183,7 +184,7 @@ export class Spool {
   }
 
   get #isWithinBounds(): boolean {
-    const bound = this.#file === undefined ? LIMITS.spoolMemoryBytes : WINDOW_BYTES;
+    const bound = this.#file === undefined ? SYNC_LIMITS.spoolMemoryBytes : WINDOW_BYTES;
     return this.#memoryBytes <= (this.#isShortOfMemory ? WINDOW_BYTES_MIN : bound);
   }
 
@@ -205,7 +206,7 @@ export class Spool {
   #spill(): Promise<void> | undefined {
     if (this.#diskFailure !== undefined) return this.#reportFailure();
     if (this.#bytes - this.#writtenTo >= WRITE_BYTES) this.#writing ??= this.#writeOut();
-    if (this.#writing === undefined || this.#bytes - this.#writtenTo < LIMITS.spoolMemoryBytes) return undefined;
+    if (this.#writing === undefined || this.#bytes - this.#writtenTo < SYNC_LIMITS.spoolMemoryBytes) return undefined;
     return this.#writing.then(() => (this.#diskFailure === undefined ? undefined : this.#reportFailure()));
   }
 
@@ -250,7 +251,7 @@ export class Spool {
 
 export class SpoolFull extends Error {
   constructor() {
-    super(`Snapshots may take ${LIMITS.spoolsDiskBytesMax} bytes of disk`);
+    super(`Snapshots may take ${SYNC_LIMITS.spoolsDiskBytesMax} bytes of disk`);
     this.name = 'SpoolFull';
   }
 }

@@ -12,6 +12,7 @@ import { GroupListeners } from './group-listeners.ts';
 import { Feed, type FeedSources } from './feed.ts';
 import { GroupReads } from './group-reads.ts';
 import { Rounds, type SharedPackets } from './rounds.ts';
+import { STREAM_LIMITS } from '@wts/log/stream';
 
 const CHUNKS = 200;
 
@@ -29,7 +30,7 @@ describe('a feed', () => {
   let sources: FeedSources;
 
   before(() => {
-    const ring = new Ring({ bytesMax: LIMITS.ringBytesMax, ageMs: 60_000 });
+    const ring = new Ring({ bytesMax: STREAM_LIMITS.ringBytesMax, ageMs: 60_000 });
     for (let position = 1; position <= CHUNKS; position += 1) {
       const actions = [actionAt(String(position), position % 3 === 0 ? other : home)];
       ring.push({ epoch: 'one', prev: String(position - 1), first: String(position), last: String(position), actions });

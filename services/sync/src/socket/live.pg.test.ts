@@ -8,6 +8,7 @@ import { LogWriter } from '../../test/log-writer.ts';
 import { replicaProcess } from '../../test/replica-process.ts';
 import { openTestReplica } from '../../test/replica.ts';
 import type { TestReplica, ReplicaOptions } from '../../test/replica.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /** The positions that one socket must receive after a cursor, in order. */
 type Expected = (after: bigint) => string[];
@@ -267,7 +268,7 @@ describe('sockets while others write', () => {
     await untilExactly(good, BigInt(after), visible(user!, [home]));
     // There are 6 MB for each, 1.2 GB in all; each may cost what it may leave unreceived plus one packet.
     const each = (Math.max(peakBytes, (await at.report()).aliveBytes) - before.aliveBytes) / stalled.length;
-    const boundBytes = LIMITS.socketUnsentBytesMax + LIMITS.socketPacketBytesMax;
+    const boundBytes = LIMITS.socketUnsentBytesMax + SYNC_LIMITS.socketPacketBytesMax;
     assert.ok(each < boundBytes, `${each} bytes for each of them`);
     await eventually(async () => (await at.report()).sockets === 1);
     const one = stalled[0]!;

@@ -20,6 +20,7 @@ import { Rounds } from './rounds.ts';
 import { CLOSE, SOCKET_LIMITS, Session } from './session.ts';
 import type { SessionSources, SocketLimits } from './session.ts';
 import { Unsent } from './unsent.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /*
  * The WebSocket server.
@@ -101,7 +102,10 @@ class Server implements SocketServer {
     const unsent = new Unsent(
       allowed.unsentOfAllBytesMax,
       { bytes: allowed.unsentBytesMax, stalledMs: allowed.stalledMs },
-      { bytes: LIMITS.socketUnsentBytesTight, stalledMs: Math.min(allowed.stalledMs, LIMITS.socketStalledTightMs) },
+      {
+        bytes: SYNC_LIMITS.socketUnsentBytesTight,
+        stalledMs: Math.min(allowed.stalledMs, SYNC_LIMITS.socketStalledTightMs),
+      },
     );
     const metrics = socketMetrics(options.metrics, {
       sockets: () => this.size,
@@ -212,8 +216,8 @@ class Server implements SocketServer {
     const server = new WebSocketServer({
       noServer: true,
       maxPayload: LIMITS.socketFrameBytesMax,
-      maxFragments: LIMITS.socketFragmentsMax,
-      maxBufferedChunks: LIMITS.socketChunksMax,
+      maxFragments: SYNC_LIMITS.socketFragmentsMax,
+      maxBufferedChunks: SYNC_LIMITS.socketChunksMax,
       // With compression each socket would take hundreds of kilobytes, and sockets could not share frames.
       perMessageDeflate: false,
       clientTracking: false,

@@ -15,6 +15,7 @@ import { errorFrame, parseClientFrame, subscribedFrame } from './frames.ts';
 import type { Subscribe } from './frames.ts';
 import type { SocketMetrics } from './metrics.ts';
 import type { Unsent } from './unsent.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /** Shared by the sessions of one replica. */
 export interface SessionSources extends FeedSources {
@@ -43,7 +44,7 @@ export const SOCKET_LIMITS: SocketLimits = {
   watermarkMs: LIMITS.socketWatermarkMs,
   unsentBytesMax: LIMITS.socketUnsentBytesMax,
   stalledMs: LIMITS.socketStalledMs,
-  unsentOfAllBytesMax: LIMITS.socketsUnsentBytesMax,
+  unsentOfAllBytesMax: SYNC_LIMITS.socketsUnsentBytesMax,
 };
 
 /** What a session is opened with. */
@@ -185,7 +186,7 @@ export class Session implements FeedSocket {
     const position = this.#feed?.position;
     this.#unsubscribe();
     this.#write(errorFrame(code, message, position));
-    this.#closesAt = this.#now + LIMITS.socketClosingMs;
+    this.#closesAt = this.#now + SYNC_LIMITS.socketClosingMs;
     this.#sources.metrics.closes.inc({ code });
   }
 
@@ -200,7 +201,7 @@ export class Session implements FeedSocket {
       if (now >= this.#closesAt) this.terminate();
       return;
     }
-    if (now - this.#windowAt >= LIMITS.socketFramesWindowMs) {
+    if (now - this.#windowAt >= SYNC_LIMITS.socketFramesWindowMs) {
       this.#windowAt = now;
       this.#frames = 0;
     }
@@ -248,7 +249,7 @@ export class Session implements FeedSocket {
       return;
     }
     const frame = parseClientFrame(data as Buffer, this.#urlSpelling);
-    if (!this.#countFrame(frame.kind === 'subscribe' ? LIMITS.socketSubscribeCostsFrames : 0)) return;
+    if (!this.#countFrame(frame.kind === 'subscribe' ? SYNC_LIMITS.socketSubscribeCostsFrames : 0)) return;
     if (frame.kind === 'invalid') this.close(CLOSE.policy, 'INVALID_FRAME', frame.message);
     else if (frame.kind === 'subscribe') void this.#subscribe(frame.subscribe);
     // Its client would wait for changes until the time to subscribe is over.
@@ -259,7 +260,7 @@ export class Session implements FeedSocket {
   #countFrame(extra = 0): boolean {
     this.#isAlive = true;
     this.#frames += 1 + extra;
-    if (this.#frames <= LIMITS.socketFramesPerWindow) return true;
+    if (this.#frames <= SYNC_LIMITS.socketFramesPerWindow) return true;
     this.close(CLOSE.policy, 'TOO_MANY_FRAMES', 'Too many frames in a short time');
     return false;
   }

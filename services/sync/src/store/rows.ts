@@ -1,5 +1,5 @@
 import { can } from '@wts/access';
-import { LIMITS, ROLES } from '@wts/contracts';
+import { ROLES } from '@wts/contracts';
 import { layoutOf, snakeCase, type Model, type RecordOf } from '@wts/models';
 import {
   preparedByKey,
@@ -10,6 +10,7 @@ import {
   type Argument,
   type Statement,
 } from './prepared.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /** A record with what the server stores about it. */
 export interface Row<Contents extends RecordOf<Model> = RecordOf<Model>> {
@@ -35,12 +36,12 @@ export type HoldStrength = 'refer' | 'write';
 const LOCKS: Record<LockStrength, string> = { look: '', refer: ' for share', write: ' for update' };
 
 /** Most rows of a relation that one unit may read with a lock; one more is read, to detect that there are more. */
-export const RELATED_MAX = LIMITS.unitEntriesMax;
+export const RELATED_MAX = SYNC_LIMITS.unitEntriesMax;
 
 /**
  * The same for rows that are not locked: otherwise each batch with a change of a person in 10 000 workspaces would read them all.
  */
-export const UNLOCKED_RELATED_MAX = LIMITS.commitMembershipsReadMax;
+export const UNLOCKED_RELATED_MAX = SYNC_LIMITS.commitMembershipsReadMax;
 
 /**
  * Managers of a workspace add people to its private projects, which they do not see, and may add themselves by the mutation
@@ -115,7 +116,7 @@ export const selectRelated = preparedByKey((model: Model, field: string, and: st
   return new PreparedStatement(
     types,
     lock === 'write'
-      ? `select id, group_id, workspace_id, case when sum(octet_length(record)) over (order by id rows unbounded preceding) <= ${LIMITS.unitTextBytesMax} then record end as record
+      ? `select id, group_id, workspace_id, case when sum(octet_length(record)) over (order by id rows unbounded preceding) <= ${SYNC_LIMITS.unitTextBytesMax} then record end as record
           from (${found(selected)}) found order by id`
       : found(selected),
   );

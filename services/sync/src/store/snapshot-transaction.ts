@@ -1,4 +1,4 @@
-import { isUuid, LIMITS } from '@wts/contracts';
+import { isUuid } from '@wts/contracts';
 import {
   type PersonGroups,
   type PersonGroupsRow,
@@ -8,6 +8,7 @@ import {
 } from '@wts/read-model';
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import { CopyRows, type LineSink } from './copy-rows.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /** How much longer pg waits on a connection whose server no longer answers. */
 const GRACE_MS = 5_000;
@@ -39,7 +40,7 @@ export class SnapshotTransaction implements AsyncDisposable {
     pool: Pool,
     userId: string,
     workspaceId: string | null,
-    ageMsMax: number = LIMITS.snapshotAgeMs,
+    ageMsMax: number = SYNC_LIMITS.snapshotAgeMs,
   ): Promise<SnapshotTransaction> {
     // The ids become part of the statement's text.
     if (!isUuid(userId) || !(workspaceId === null || isUuid(workspaceId))) throw new Error('A principal has no id');

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
-import { LIMITS } from '@wts/contracts';
 import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
@@ -17,6 +16,7 @@ import {
   type Sweep,
   type SweepRelation,
 } from '../store/sweeps.ts';
+import { SYNC_LIMITS } from '../limits.ts';
 
 /*
  * The sweeper completes cascades that are too large for one commit: it deletes, moves or detaches the records below a root in
@@ -54,7 +54,7 @@ export function startSweeper(
   const { pool, engine, observe } = options;
   const sweeping = every(context, {
     name: 'sweeps',
-    everyMs: LIMITS.sweepEveryMs,
+    everyMs: SYNC_LIMITS.sweepEveryMs,
     run: async ({ signal }) => {
       if (await new Sweeper(options, signal).turn()) return 'more';
       observe(await countSweeps(pool));
@@ -78,14 +78,14 @@ export class Sweeper {
 
   /** Runs up to `steps` steps of one sweep; false when no sweep waits. */
   async turn(steps = STEPS_IN_TURN): Promise<boolean> {
-    const { pool, leaseMs = LIMITS.sweepLeaseMs } = this.#options;
+    const { pool, leaseMs = SYNC_LIMITS.sweepLeaseMs } = this.#options;
     const sweep = await claimSweep(pool, leaseMs);
     if (!sweep) return false;
     try {
       await this.#run(sweep, steps);
     } catch (error) {
       // So that another try does not have to wait until this lease expires.
-      await leaseSweep(pool, sweep, LIMITS.sweepEveryMs).catch(() => undefined);
+      await leaseSweep(pool, sweep, SYNC_LIMITS.sweepEveryMs).catch(() => undefined);
       throw error;
     }
     return true;
@@ -98,24 +98,24 @@ export class Sweeper {
     for (const relation of relationsOf(sweep, group)) {
       left = await this.#sweepRelation(sweep, relation, left);
       if (left > 0) continue;
-      return leaseSweep(pool, sweep, left === STUCK ? LIMITS.sweepEveryMs : 0);
+      return leaseSweep(pool, sweep, left === STUCK ? SYNC_LIMITS.sweepEveryMs : 0);
     }
     return endSweep(pool, sweep);
   }
 
   /** Sweeps the records of one relation. Returns the steps left of this turn; 0 when records remain. */
   async #sweepRelation(sweep: Sweep, relation: SweepRelation, steps: number): Promise<number> {
-    const { pool, leaseMs = LIMITS.sweepLeaseMs } = this.#options;
+    const { pool, leaseMs = SYNC_LIMITS.sweepLeaseMs } = this.#options;
     const { workspaceId } = sweep;
     let left = steps;
     for (;;) {
       const group = relation.becomes === 'move' ? await groupOfRoot(pool, sweep) : null;
       if (relation.becomes === 'move' && group === null) return left;
       const search = { relation, workspaceId, group };
-      const ids = await findRemaining(pool, { ...search, limit: LIMITS.sweepIdsMax });
+      const ids = await findRemaining(pool, { ...search, limit: SYNC_LIMITS.sweepIdsMax });
       if (ids.length === 0) return left;
-      for (let from = 0; from < ids.length; from += LIMITS.sweepStepIdsMax) {
-        let some = ids.slice(from, from + LIMITS.sweepStepIdsMax);
+      for (let from = 0; from < ids.length; from += SYNC_LIMITS.sweepStepIdsMax) {
+        let some = ids.slice(from, from + SYNC_LIMITS.sweepStepIdsMax);
         while (some.length > 0) {
           if (left === 0 || this.#signal?.aborted) return 0;
           left -= 1;

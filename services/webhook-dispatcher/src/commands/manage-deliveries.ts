@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Principal, WebhookDelivery } from '@wts/contracts';
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import { testEvent } from '../domain/event.ts';
 import { timeOf } from '../domain/time.ts';
 import type { TestResult } from '../store/enqueue.ts';
 import { requireDelivery } from '../queries/read-deliveries.ts';
 import { endpointDisabled, requireEnabledEndpoint } from '../queries/require-endpoint.ts';
+import { MANAGEMENT } from '../limits.ts';
 
 const TESTS_RETRY_SECONDS = 5;
 
@@ -31,7 +32,7 @@ export async function replayDeliveries(
   since: string,
 ): Promise<number> {
   const endpoint = await requireEnabledEndpoint(context, principal, id);
-  const count = await context.deliveries.replay(endpoint.id, timeOf('since', since), LIMITS.webhookReplayMax);
+  const count = await context.deliveries.replay(endpoint.id, timeOf('since', since), MANAGEMENT.replayMax);
   context.announce([endpoint.id]);
   return count;
 }
@@ -50,6 +51,6 @@ export async function sendTest(context: Context, principal: Principal, id: strin
 function faultOf(kind: Exclude<TestResult['kind'], 'queued'>): Fault {
   if (kind === 'not_found') return new Fault('not_found');
   if (kind === 'disabled') return endpointDisabled();
-  const message = `${LIMITS.webhookTestsMax} test events of this endpoint are waiting to be sent already.`;
+  const message = `${MANAGEMENT.testsMax} test events of this endpoint are waiting to be sent already.`;
   return new Fault('rate_limited', { message, retryAfterSeconds: TESTS_RETRY_SECONDS });
 }

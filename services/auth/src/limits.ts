@@ -1,0 +1,47 @@
+/** Limits that only this service has, each with its reason. Those that callers of the API see are in @wts/contracts. */
+export const AUTH_LIMITS = {
+  /** One hash of a password takes 128 MB and half a second of a core: so many at once, of one network one. */
+  passwordHashesAtOnceMax: 2,
+  /** Besides these, for people in a browser or a network in which they signed in before, of one person one. */
+  passwordHashesOfKnownAtOnceMax: 1,
+  passwordHashesWaitingMax: 32,
+  passwordHashWaitMs: 5_000,
+  /** Failed sign-ins within the window: of one network for one address and for any address, and for one address from all networks. */
+  signInFailuresMax: 10,
+  signInFailuresOfNetworkMax: 30,
+  signInFailuresOfAccountMax: 100,
+  signInWindowMs: 15 * 60_000,
+  /** Browsers and networks in which the owner of an account signed in before, and that are counted separately. */
+  signInPlacesMax: 20,
+  /** A session ends when it is not used for so long, and after the longer time in any case. */
+  sessionIdleMs: 14 * 24 * 60 * 60_000,
+  sessionMs: 30 * 24 * 60 * 60_000,
+  sessionsPerPersonMax: 20,
+  /** The time to sign in and to consent. */
+  authorizationRequestMs: 10 * 60_000,
+
+  apiKeysPerPersonMax: 100,
+  /** How long a revoked key is stored: longer than its creation may be repeated, and than caches need its revocation. */
+  apiKeyRevokedKeptMs: 2 * 24 * 60 * 60_000,
+  /** How often the time of a key's last use is stored. */
+  apiKeyUseIntervalMs: 60_000,
+
+  /** A client redeems its code immediately. */
+  codeMs: 60_000,
+  /** Verifiers look up the grant of a token, so a revocation does not wait for this. */
+  accessTokenMs: 30 * 60_000,
+  /** A grant ends when it is not used for this long, and at this age in any case. */
+  grantIdleMs: 30 * 24 * 60 * 60_000,
+  grantMs: 90 * 24 * 60 * 60_000,
+  /** Apps of one person. A further consent ends those that were used longest ago. */
+  grantsPerPersonMax: 200,
+  redirectUrisMax: 10,
+  redirectUriMax: 2048,
+  /** Clients write their names themselves, and pages show them. */
+  clientNameMax: 100,
+  /** Clients register without a credential: one that never gets a token is deleted after this, one without a grant after the longer time. */
+  clientUnusedMs: 24 * 60 * 60_000,
+  /** Of those that never got a token, from all networks; beyond it, a registration deletes the oldest without a running authorization. */
+  clientsUnusedMax: 10_000,
+  clientIdleMs: 180 * 24 * 60 * 60_000,
+} as const;
