@@ -43,16 +43,7 @@ export function operationMetrics(registry: Registry): OperationMetrics {
     labelNames: ['code'] as const,
     registers,
   });
-  const operations = new Counter({
-    name: 'wts_graphql_operations_total',
-    help: `Operations by how they were answered. direct: PostgreSQL made the whole answer. Others were executed by graphql-js, because: ${Object.entries(
-      NOT_DIRECT,
-    )
-      .map(([reason, why]) => `${reason}: ${why}`)
-      .join(' ')}`,
-    labelNames: ['way'] as const,
-    registers,
-  });
+  const byWay = operationsByWay(registry);
   const documents = new Counter({
     name: 'wts_graphql_documents_total',
     help: 'Documents that were in memory (known), were parsed and validated (read), or were refused.',
@@ -76,11 +67,6 @@ export function operationMetrics(registry: Registry): OperationMetrics {
     mutation: durations.labels({ kind: 'mutation' }),
     refused: durations.labels({ kind: 'refused' }),
   };
-  const ways = ['direct', ...(Object.keys(NOT_DIRECT) as NotDirect[])] as const;
-  const byWay = Object.fromEntries(ways.map((way) => [way, operations.labels({ way })])) as Record<
-    (typeof ways)[number],
-    ReturnType<typeof operations.labels>
-  >;
   const byOutcome = {
     known: documents.labels({ outcome: 'known' }),
     read: documents.labels({ outcome: 'read' }),
@@ -104,4 +90,19 @@ export function operationMetrics(registry: Registry): OperationMetrics {
       watch('wts_graphql_answers_refused', refused, () => answers.refused);
     },
   };
+}
+
+function operationsByWay(registry: Registry): Readonly<Record<'direct' | NotDirect, { inc(): void }>> {
+  const reasons = Object.entries(NOT_DIRECT).map(([reason, why]) => `${reason}: ${why}`);
+  const operations = new Counter({
+    name: 'wts_graphql_operations_total',
+    help: `Operations by how they were answered. direct: PostgreSQL made the whole answer. Others were executed by graphql-js, because: ${reasons.join(' ')}`,
+    labelNames: ['way'] as const,
+    registers: [registry],
+  });
+  const ways = ['direct', ...(Object.keys(NOT_DIRECT) as NotDirect[])] as const;
+  return Object.fromEntries(ways.map((way) => [way, operations.labels({ way })])) as Record<
+    (typeof ways)[number],
+    ReturnType<typeof operations.labels>
+  >;
 }

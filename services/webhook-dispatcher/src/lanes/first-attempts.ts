@@ -7,7 +7,7 @@ import type { Reading } from './reader.ts';
 /**
  * The first attempts of a lane: one after the other, in the order of their sequence.
  *
- * - `free`: none is under way. `begin` leads to `waiting`, when one is due.
+ * - `free`: none is under way. `begin()` leads to `waiting`, when one is due.
  * - `waiting`: the next one waits for a slot. `take` leads to `running`, or gives none when nothing may begin.
  * - `running`: one is under way.
  *
@@ -71,7 +71,7 @@ export class FirstAttempts {
     return true;
   }
 
-  /** The next one, for the slot that `begin` waited for; undefined when there is none any more. */
+  /** The next one, for the slot that `begin()` waited for; undefined when there is none any more. */
   take(): Due | undefined {
     assert.equal(this.#mode, 'waiting', 'a first attempt begins beside another one');
     const first = this.#due.shift();

@@ -16,7 +16,7 @@ interface RetriesOptions {
 }
 
 /**
- * The retries of a lane: each at its time, a few at once, apart from each other. One goes from due (`begin`) to waiting for a slot
+ * The retries of a lane: each at its time, a few at once, apart from each other. One goes from due (`begin()`) to waiting for a slot
  * (`take`) to running (`end`); then its delivery stays unrecorded until its outcome is in PostgreSQL (`recorded`).
  *
  * A reading may show a delivery as due whose attempt is under way or was recorded meanwhile, so both are left out of it.
@@ -90,7 +90,7 @@ export class Retries {
     return true;
   }
 
-  /** The next one, for the slot that `begin` waited for; undefined when there is none any more. */
+  /** The next one, for the slot that `begin()` waited for; undefined when there is none any more. */
   take(): Due | undefined {
     return this.#due.shift();
   }
