@@ -146,7 +146,7 @@ export const graphql: readonly Rule[] = [
     id: 'graphql.writes.place',
     source: 'Design 8',
     text: '`place` puts a record before, after or between others, whatever ranks their clients made.',
-    home: 'services/graph/src/commands/place.ts',
+    home: 'services/graph/src/commands/changes.ts',
     status: 'kept',
   },
   {

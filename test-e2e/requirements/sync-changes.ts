@@ -157,6 +157,13 @@ export const syncChanges: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'sync.mutate.placement',
+    source: 'Design 6',
+    text: '`sortOrder: {after: id}`, `{before: id}` or both puts a record there in its list; records that are placed at one spot at the same time get different ranks.',
+    home: 'services/sync/src/commit/placement.ts',
+    status: 'kept',
+  },
+  {
     id: 'sync.mutate.roles',
     source: 'Design 4',
     text: 'Roles are enforced: a guest changes only tasks they created or are assigned.',

@@ -299,7 +299,7 @@ describe('changes by GraphQL', () => {
         [{ before: a }, 'BAD_USER_INPUT'],
         [{ after: b, before: b }, 'BAD_USER_INPUT'],
         [{ after: randomUUID() }, 'NOT_FOUND'],
-        [{ after: 'x' }, 'NOT_FOUND'],
+        [{ after: 'x' }, 'BAD_USER_INPUT'],
       ] as const) {
         const { success, error } = await move(a, place);
         assert.deepEqual([success, error?.code], [false, code], JSON.stringify(place));

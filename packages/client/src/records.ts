@@ -8,7 +8,17 @@ export type ModelName = keyof Models;
 export type RecordOf<Name extends ModelName> = Models[Name]['record'];
 
 type ServerField = 'id' | 'createdAt' | 'updatedAt' | 'archivedAt';
-type SettableOf<Name extends ModelName> = Omit<RecordOf<Name>, ServerField | Models[Name]['assigned']>;
+type SettableOf<Name extends ModelName> = WithPlacement<Omit<RecordOf<Name>, ServerField | Models[Name]['assigned']>>;
+
+/** The records of its list between which a record goes: the service computes its rank when it commits the change. */
+export interface Placement {
+  readonly after?: string | null;
+  readonly before?: string | null;
+}
+
+type WithPlacement<Fields> = {
+  readonly [Name in keyof Fields]: Name extends 'sortOrder' ? Fields[Name] | Placement : Fields[Name];
+};
 
 /** The payload that creates a record. Fields that are left out get their default. */
 export type InsertOf<Name extends ModelName> = Partial<SettableOf<Name>> &

@@ -52,6 +52,8 @@ export const SYNC_LIMITS = {
   /** Chunks that wait for a slow broker; over it the relay reads the log. */
   relayBacklogBytesMax: 8 * 1024 * 1024,
 
+  /** Records whose rank one placement changes; with those, it is one small commit. */
+  placementMovedMax: 50,
   /** Mutations of a batch while others wait: 50-200 already give 80 % of the gain, and two requests of 50 fit. */
   commitBatchMutations: 128,
   /** Size of a batch, in entries of a kilobyte: larger ones gain nothing, and others wait longer. */

@@ -29,7 +29,7 @@ export const syncTransactionSchema = {
     payload: {
       type: 'object',
       description:
-        'Fields and their values. `INSERT`: every field without a default. `UPDATE`: the fields to change. Other actions: `{}`. Fields that the server assigns are ignored.',
+        'Fields and their values. `INSERT`: every field without a default. `UPDATE`: the fields to change. Other actions: `{}`. Fields that the server assigns are ignored. `sortOrder` may be a rank, or the place for which the server computes one: `{"after": id}`, `{"before": id}`, or both for the place between two records of the same list.',
     },
   },
 } as const;

@@ -1,6 +1,5 @@
-import type { Model, Values } from '@wts/models';
+import { RANK_FIELD, type Model, type Values } from '@wts/models';
 import { createHmac, randomUUID } from 'node:crypto';
-import { RANK_FIELD } from '../store/ranks.ts';
 import type { Change } from './mutate.ts';
 
 /** The names under which a caller may send a change again. */
@@ -9,18 +8,10 @@ export interface SentAgain {
   readonly clientTxId?: string | null;
 }
 
-/** Where records go in an ordered list: after one record, before one, or between two. */
-export interface Place {
+/** `PlaceInput`: after one record, before one, or between two. */
+interface PlaceInput {
   readonly before?: string | null;
   readonly after?: string | null;
-}
-
-/** A change, and the place that its rank is computed from. */
-export interface PlacedChange {
-  readonly change: Change;
-  readonly place: Place | null;
-  /** False: its name and the id of a new record were made here, so it cannot have been committed before. */
-  readonly isRepeatable: boolean;
 }
 
 /** What can be done with a record besides creating and updating it. */
@@ -47,6 +38,8 @@ export class Changes {
   readonly #clientId: string;
   readonly #clientTxId: string | null;
   readonly #isBatch: boolean;
+  /** The record of the change before, and the place that it was given. */
+  #placed: { readonly id: string; readonly place: PlaceInput } | null = null;
 
   constructor(
     model: Model,
@@ -61,36 +54,37 @@ export class Changes {
     this.#clientTxId = clientTxId ?? null;
   }
 
-  create(input: Values, index = 0): PlacedChange {
+  create(input: Values, index = 0): Change {
     const { id, ...payload } = input;
-    const hasOwnId = typeof id === 'string';
-    return this.#placed(hasOwnId ? id : this.#newId(index), { action: 'INSERT', payload, hasOwnId }, index);
+    return this.#change(typeof id === 'string' ? id : this.#newId(index), { action: 'INSERT', payload }, index);
   }
 
-  update(id: string, payload: Values, index = 0): PlacedChange {
-    return this.#placed(id, { action: 'UPDATE', payload }, index);
+  update(id: string, payload: Values, index = 0): Change {
+    return this.#change(id, { action: 'UPDATE', payload }, index);
   }
 
-  step(id: string, step: Step, index = 0): PlacedChange {
-    return this.#placed(id, STEPS[step](), index);
+  step(id: string, step: Step, index = 0): Change {
+    return this.#change(id, STEPS[step](), index);
   }
 
-  #placed(
-    id: string,
-    { action, payload, hasOwnId = false }: Pick<Change, 'action' | 'payload'> & { readonly hasOwnId?: boolean },
-    index: number,
-  ): PlacedChange {
+  #change(id: string, { action, payload }: Pick<Change, 'action' | 'payload'>, index: number): Change {
     const { place, ...values } = payload;
-    const change = {
+    return {
       model: this.#model,
       id,
       action,
-      payload: values,
+      payload: isPlace(place) ? { ...values, [RANK_FIELD]: this.#placementOf(id, place) } : values,
       clientId: this.#clientId,
       clientTxId: this.#nameOf(index) ?? randomUUID(),
     };
-    const isRepeatable = this.#clientTxId !== null || hasOwnId;
-    return { change, place: isPlace(place) ? place : null, isRepeatable };
+  }
+
+  /** Records of a batch with the same place go there in their order: each after the one before it. Keeps graphql.writes.place. */
+  #placementOf(id: string, place: PlaceInput): PlaceInput {
+    const last = this.#placed;
+    this.#placed = { id, place };
+    const isSame = last !== null && last.place.after === place.after && last.place.before === place.before;
+    return isSame && (place.after ?? null) !== null ? { ...place, after: last.id } : place;
   }
 
   #nameOf(index: number): string | null {
@@ -112,11 +106,6 @@ export class Changes {
   }
 }
 
-/** The change with a rank. */
-export function withRank(change: Change, rank: string): Change {
-  return { ...change, payload: { ...change.payload, [RANK_FIELD]: rank } };
-}
-
-function isPlace(value: unknown): value is Place {
+function isPlace(value: unknown): value is PlaceInput {
   return typeof value === 'object' && value !== null;
 }

@@ -4,10 +4,9 @@ import type { Model, Values } from '@wts/models';
 import type { Caller } from '../domain/caller.ts';
 import type { ServiceClient } from '@wts/service-kit/call';
 import type { Reads } from '../queries/reads.ts';
-import { Changes, type PlacedChange, type SentAgain, type Step } from './changes.ts';
+import { Changes, type SentAgain, type Step } from './changes.ts';
 import { mutate, type Change, type Outcome } from './mutate.ts';
 import { refused, type Refused } from './outcome.ts';
-import { placeChanges } from './place.ts';
 import { WorkspaceCommands, type WorkspaceServices } from './workspaces.ts';
 
 /** What a resolver gets of a record: the record, with the name of its type. */
@@ -97,21 +96,21 @@ export class Writes {
     return new Changes(model, again, { userId, secret: this.#services.secret, isBatch });
   }
 
-  async #one(placed: PlacedChange): Promise<Result> {
-    const [result] = await this.#send([placed]);
+  async #one(change: Change): Promise<Result> {
+    const [result] = await this.#send([change]);
     if (!result) throw new Error('a change has no result');
     return result;
   }
 
-  async #all(placed: readonly PlacedChange[]): Promise<BatchResult> {
-    if (placed.length === 0 || placed.length > LIMITS.graphBatchMax) {
+  async #all(changes: readonly Change[]): Promise<BatchResult> {
+    if (changes.length === 0 || changes.length > LIMITS.graphBatchMax) {
       const { error } = refused(
         'BAD_USER_INPUT',
-        `A batch has 1 to ${LIMITS.graphBatchMax} items, not ${placed.length}`,
+        `A batch has 1 to ${LIMITS.graphBatchMax} items, not ${changes.length}`,
       );
       return { success: false, lastSyncId: '0', results: [], error };
     }
-    const results = await this.#send(placed);
+    const results = await this.#send(changes);
     return {
       success: results.every(({ success }) => success),
       lastSyncId: highest(results),
@@ -121,20 +120,11 @@ export class Writes {
   }
 
   /** All changes are one request to sync: a batch of fifty has one commit, and its order. */
-  async #send(placed: readonly PlacedChange[]): Promise<Result[]> {
-    const { changes, moved } = await placeChanges(placed, this.#reads);
-    const toSend = changes.filter((change): change is Change => !('ok' in change));
-    // The neighbors first: when a call fails in between, their order is still the same, and a repeated call does the rest.
-    const outcomes = await mutate(this.#services.sync, this.#caller, [...moved, ...toSend]);
+  async #send(changes: readonly Change[]): Promise<Result[]> {
+    const outcomes = await mutate(this.#services.sync, this.#caller, changes);
     if (outcomes.some(({ ok }) => ok)) this.#reads.refresh();
-    const sent = outcomes.slice(moved.length)[Symbol.iterator]();
-    const settled: Outcome[] = changes.map((change) =>
-      'ok' in change ? change : (sent.next().value ?? refused('INTERNAL', 'Sync gave no result')),
-    );
     const lastSyncId = highest(outcomes.map((outcome) => ({ lastSyncId: outcome.ok ? outcome.lastSyncId : '0' })));
-    return Promise.all(
-      settled.map((outcome, index) => this.#resultOf(placed[index]?.change.model, outcome, lastSyncId)),
-    );
+    return Promise.all(outcomes.map((outcome, index) => this.#resultOf(changes[index]?.model, outcome, lastSyncId)));
   }
 
   async #resultOf(model: Model | undefined, outcome: Outcome, lastSyncId: string): Promise<Result> {

@@ -3,8 +3,7 @@ import {
   differences,
   findModel,
   idIn,
-  readInsert,
-  readUpdate,
+  RANK_FIELD,
   unknownModel,
   type Model,
   type RecordOf,
@@ -14,6 +13,7 @@ import { deleteWithDescendants } from './cascade.ts';
 import type { DecisionState } from './decision-state.ts';
 import { effectOf, ensureMembers, insertRow, moveRow, updateRow } from './effects.ts';
 import { checkKeys } from './keys.ts';
+import { lockList, placeRow, readPayload } from './placement.ts';
 import { locationOf, notFound } from './location.ts';
 import { belongsTo, forbidden, permit, permitFields, permitInsert, permitMove, permitScope } from './permissions.ts';
 import { checkReferences } from './references.ts';
@@ -54,9 +54,9 @@ export function decide(state: DecisionState, unit: Unit, mutation: Mutation): De
 function insert(state: DecisionState, unit: Unit, model: Model, mutation: Mutation): Decision {
   const id = mutation.modelId.toLowerCase();
   const { now } = state;
-  const reading = readInsert(model, mutation.payload);
-  if (!reading.ok) return refuse('validation_failed', reading.reason);
-  const values = { ...reading.value };
+  const given = readPayload(model, mutation.payload, null);
+  if (!given.ok) return given;
+  const { values, placement } = given;
   for (const [name, { assigned }] of Object.entries(model.fields))
     if (assigned === 'actor') values[name] = unit.principal.userId;
 
@@ -66,6 +66,7 @@ function insert(state: DecisionState, unit: Unit, model: Model, mutation: Mutati
   derive(model, values, { before: null, given: mutation.payload, now });
   const times = { createdAt: now, updatedAt: now, archivedAt: null };
   const record = buildRecord(model, id, values, times);
+  lockList(state, model, record, placement);
   const location = locationOf(state, unit, model, record);
   if (!location.ok) return location;
   const { workspaceId, groupId } = location;
@@ -81,11 +82,13 @@ function insert(state: DecisionState, unit: Unit, model: Model, mutation: Mutati
   if (state.isTaken(model, id)) return replayOrConflict(state, unit, model, id);
   const conflict = checkKeys(state, null, draft) ?? checkGroupId(state, model, id);
   if (conflict) return conflict;
+  const placed = placeRow(state, unit, draft, { placement, before: null, values });
+  if (!placed.ok) return placed;
   for (const [name, { assigned }] of Object.entries(model.fields)) {
     if (assigned === 'counter') values[name] = state.nextNumber(idIn(values, 'workspaceId'));
   }
   const row = rowOf(model, location, buildRecord(model, id, values, times));
-  const effects = insertRow(state, unit, row);
+  const effects = [...insertRow(state, unit, row), ...placed.moved];
   const main = mainOf(effects, row);
   state.recordCreation(row, { clientId: unit.clientId, actorId: unit.principal.userId, entry: main });
   return { ok: true, effects, main };
@@ -108,9 +111,9 @@ function replayOrConflict(state: DecisionState, unit: Unit, model: Model, id: st
 function update(state: DecisionState, unit: Unit, row: Row, mutation: Mutation): Decision {
   const { model } = row;
   const { now } = state;
-  const reading = readUpdate(model, mutation.payload, row.record);
-  if (!reading.ok) return refuse('validation_failed', reading.reason);
-  const values = { ...reading.value };
+  const given = readPayload(model, mutation.payload, row.record);
+  if (!given.ok) return given;
+  const { values, placement } = given;
   derive(model, values, { before: row.record, given: mutation.payload, now });
   const changed = differences(model, row.record, values);
   const fixed = changed.filter((name) => model.fields[name]?.immutable);
@@ -119,8 +122,12 @@ function update(state: DecisionState, unit: Unit, row: Row, mutation: Mutation):
   if (unpermitted) return unpermitted;
 
   const merged = { ...row.record, ...values };
+  lockList(state, model, merged, placement);
   const location = locationOf(state, unit, model, merged);
   if (!location.ok) return location;
+  const placed = placeRow(state, unit, rowOf(model, location, merged), { placement, before: row, values: merged });
+  if (!placed.ok) return placed;
+  changed.push(...differences(model, row.record, placement ? { [RANK_FIELD]: merged[RANK_FIELD] } : {}));
   if (changed.length === 0 && location.groupId === row.groupId) return unchanged(state, row);
   const next = rowOf(model, location, buildRecord(model, row.id, merged, { ...row.record, updatedAt: now }));
   const refusal =
@@ -129,14 +136,14 @@ function update(state: DecisionState, unit: Unit, row: Row, mutation: Mutation):
     checkMembership(state, unit, row, next) ??
     checkKeys(state, row, next);
   if (refusal) return refusal;
-  const effects =
+  const own =
     next.groupId === row.groupId
       ? [
           ...updateRow(state, row, next, changed),
           ...(changed.includes('leadId') ? ensureMembers(state, unit, next) : []),
         ]
       : moveRow(state, unit, { before: row, after: next, changed });
-  return { ok: true, effects, main: mainOf(effects, next) };
+  return { ok: true, effects: [...own, ...placed.moved], main: mainOf(own, next) };
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { Model } from '@wts/models';
+import type { Ranked } from '../store/list-windows.ts';
 import type { HoldStrength, LockStrength } from '../store/rows.ts';
 import { SYNC_LIMITS } from '../limits.ts';
+import type { ListName } from './list-window.ts';
 
 /*
  * What rules must read from the database, as values. A rule queries the `DecisionState`, which throws the lookups that were not
@@ -36,6 +38,7 @@ export type Lookup =
   | { readonly kind: 'audience'; readonly userId: string }
   | { readonly kind: 'creation'; readonly model: Model; readonly id: string }
   | ({ readonly kind: 'key' } & UniqueKey)
+  | { readonly kind: 'list-window'; readonly list: ListName; readonly at: Ranked }
   | FactLookup;
 
 /** How much a cascade includes: the record and what is below it. The count stops at one record more than the lookup allows. */

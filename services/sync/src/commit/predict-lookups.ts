@@ -1,4 +1,14 @@
-import { findModel, setChangesOf, targetOf, User, Workspace, WorkspaceMember, type Model } from '@wts/models';
+import {
+  findModel,
+  listFieldOf,
+  readPlacement,
+  setChangesOf,
+  targetOf,
+  User,
+  Workspace,
+  WorkspaceMember,
+  type Model,
+} from '@wts/models';
 import { keysOf } from './keys.ts';
 import type { Lookup } from './lookup.ts';
 import { GROUP_MODELS } from './rules.ts';
@@ -29,6 +39,7 @@ function predict(lookups: Lookup[], people: Set<string>, { modelName, modelId, a
   if (action === 'INSERT') lookups.push(...counterOf(model, payload), ...keysIn(model, payload));
   if (action === 'INSERT' && GROUP_MODELS.includes(model)) lookups.push({ kind: 'used-group', model, id });
   if (action !== 'INSERT' && action !== 'UPDATE') return;
+  predictPlacement(lookups, model, payload);
   for (const [name, field] of Object.entries(model.fields)) {
     if (!field.reference || field.assigned || (field.immutable && action === 'UPDATE')) continue;
     predictReferences(lookups, people, { model, name, given: payload[name] });
@@ -36,6 +47,24 @@ function predict(lookups: Lookup[], people: Set<string>, { modelName, modelId, a
   if (action !== 'UPDATE') return;
   for (const { field, added } of setChangesOf(model))
     predictReferences(lookups, people, { model, name: field, given: payload[added] });
+}
+
+/** The list of a record that is placed, where the payload names it, and its neighbors. */
+function predictPlacement(lookups: Lookup[], model: Model, payload: Mutation['payload']): void {
+  const placement = readPlacement(model, payload);
+  if (!placement.ok || placement.value === null) return;
+  const field = listFieldOf(model);
+  for (const [target, name] of [
+    ...(field === null ? [] : ([[targetOf(model, field), field]] as const)),
+    [Workspace, 'workspaceId'],
+  ] as const) {
+    const reading = model.fields[name]?.read(payload[name]);
+    if (!reading?.ok || typeof reading.value !== 'string') continue;
+    lookups.push({ kind: 'row', model: target, id: reading.value, lock: 'write' });
+    break;
+  }
+  for (const id of [placement.value.after, placement.value.before])
+    if (id !== null) lookups.push({ kind: 'row', model, id, lock: 'write' });
 }
 
 function predictReferences(

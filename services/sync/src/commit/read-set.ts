@@ -1,5 +1,7 @@
 import { User, type Model } from '@wts/models';
+import type { Ranked } from '../store/list-windows.ts';
 import type { HoldStrength, LockStrength, Row, RowOf } from '../store/rows.ts';
+import { isInWindow, listKey, type ListName, type ListWindow } from './list-window.ts';
 import {
   ChangeTooLarge,
   factKey,
@@ -31,6 +33,7 @@ export class ReadSet {
   readonly #audiences = new Map<string, Audiences>();
   readonly #facts = new Map<string, Facts[keyof Facts]>();
   readonly #creations = new Map<string, Creation | null>();
+  readonly #listWindows = new Map<string, ListWindow[]>();
   readonly #pendingNumbers: LastNumbers | undefined;
   readonly #countedRows = new Set<Row>();
   #textLength = 0;
@@ -91,6 +94,12 @@ export class ReadSet {
 
   addCreation(model: Model, id: string, creation: Creation | null): void {
     this.#creations.set(key(model, id), creation);
+  }
+
+  addListWindow(list: ListName, window: ListWindow): void {
+    const windows = this.#listWindows.get(listKey(list));
+    if (windows) windows.push(window);
+    else this.#listWindows.set(listKey(list), [window]);
   }
 
   // Read by the decision state.
@@ -185,6 +194,13 @@ export class ReadSet {
     const creation = this.#creations.get(key(model, id));
     if (creation === undefined) throw new LookupMissing([{ kind: 'creation', model, id }]);
     return creation;
+  }
+
+  /** What was read of the list around a place. */
+  listWindow(list: ListName, at: Ranked): ListWindow {
+    const found = this.#listWindows.get(listKey(list))?.find((window) => isInWindow(window, at));
+    if (!found) throw new LookupMissing([{ kind: 'list-window', list, at }]);
+    return found;
   }
 
   // Read by the writer, after all decisions.

@@ -3,7 +3,9 @@ import { key, TOO_MANY_RECORDS, TOO_MUCH_TEXT, type Lookup, type Relation, type 
 import type { ReadSet } from './read-set.ts';
 import { AUDIENCES } from '../store/audiences.ts';
 import { SELECT_COUNTERS, type CounterLock } from '../store/counters.ts';
+import { windowOf } from './list-window.ts';
 import { factStatements } from './run-fact-lookups.ts';
+import { LIST_WINDOW } from '../store/list-windows.ts';
 import { CREATIONS } from '../store/log.ts';
 import type { Statement } from '../store/prepared.ts';
 import {
@@ -57,6 +59,7 @@ export function lookupStatements(
     ...keys(lookups),
     ...creations(lookups),
     ...factStatements(lookups),
+    ...listWindows(lookups),
   ];
 }
 
@@ -120,6 +123,24 @@ function rowStatement(model: Model, ids: ReadonlySet<string>, lock: HoldStrength
       for (const id of ids) reads.addRow(model, id, found.get(id) ?? null, lock);
     },
   };
+}
+
+function listWindows(lookups: readonly Lookup[]): LookupStatement[] {
+  return lookups.flatMap((lookup): LookupStatement[] => {
+    if (lookup.kind !== 'list-window') return [];
+    const { list, at } = lookup;
+    const { model, workspaceId, parentId, userId } = list;
+    const values = [workspaceId, at.rank, at.id, userId];
+    return [
+      {
+        statement:
+          parentId === null
+            ? LIST_WINDOW(model, '').with(...values)
+            : LIST_WINDOW(model, 'parent').with(...values, parentId),
+        store: (rows, reads) => reads.addListWindow(list, windowOf(rows as Parameters<typeof windowOf>[0], at)),
+      },
+    ];
+  });
 }
 
 function idHolders(lookups: readonly Lookup[]): LookupStatement[] {

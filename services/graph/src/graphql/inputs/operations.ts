@@ -1,5 +1,4 @@
-import { MODELS, setChangesOf, singularOf, type Model } from '@wts/models';
-import { RANK_FIELD } from '../../store/ranks.ts';
+import { MODELS, RANK_FIELD, setChangesOf, singularOf, type Model } from '@wts/models';
 
 /** What clients may do with the records of a model, from its declaration. */
 export interface Operations {

@@ -1,0 +1,219 @@
+import {
+  buildRecord,
+  listFieldOf,
+  listParentOf,
+  RANK_FIELD,
+  ranksBetween,
+  readInsert,
+  readPlacement,
+  readUpdate,
+  targetOf,
+  Workspace,
+  type Model,
+  type Placement,
+  type RecordOf,
+  type Values,
+} from '@wts/models';
+import { SYNC_LIMITS } from '../limits.ts';
+import type { Ranked } from '../store/list-windows.ts';
+import type { Row } from '../store/rows.ts';
+import type { DecisionState } from './decision-state.ts';
+import { updateRow } from './effects.ts';
+import { compareRanked, isInWindow, type ListName } from './list-window.ts';
+import { notFound } from './location.ts';
+import { mayName } from './permissions.ts';
+import { refuse, type Refusal } from './refusal.ts';
+import type { Effect, Unit } from './unit.ts';
+
+/*
+ * A record is placed after or before another one of its list. Its rank is computed here, while the list is locked: the row of its
+ * parent, or of the workspace. So two records that are placed at the same spot at the same time get different ranks, in the order of
+ * their commits. Keeps sync.mutate.placement.
+ *
+ * Records that clients made without a rank have the same one, and a rank between two others may be longer than a rank may be. Then
+ * the records behind the place get new ranks too, as few as possible, and their order stays.
+ */
+
+/** The values of a payload, and its placement. `stored`: the record that an update changes; null for a new one. */
+export function readPayload(
+  model: Model,
+  payload: Values,
+  stored: RecordOf<Model> | null,
+): { readonly ok: true; readonly values: Values; readonly placement: Placement | null } | Refusal {
+  const placing = readPlacement(model, payload);
+  if (!placing.ok) return refuse('validation_failed', placing.reason);
+  const placement = placing.value;
+  const rest = placement === null ? payload : { ...payload, [RANK_FIELD]: undefined };
+  const reading = stored === null ? readInsert(model, rest) : readUpdate(model, rest, stored);
+  return reading.ok
+    ? { ok: true, values: { ...reading.value }, placement }
+    : refuse('validation_failed', reading.reason);
+}
+
+/** Locks the list of a record that is placed, before anything else locks the parent more weakly. */
+export function lockList(
+  state: DecisionState,
+  model: Model,
+  record: RecordOf<Model>,
+  placement: Placement | null,
+): void {
+  if (placement === null) return;
+  const parentId = listParentOf(model, record);
+  const field = listFieldOf(model);
+  if (field !== null && parentId !== null) state.row(targetOf(model, field), parentId, 'write');
+  else if (typeof record['workspaceId'] === 'string') state.row(Workspace, record['workspaceId'], 'write');
+}
+
+/** The rank of a record at its place, and the entries of the records behind it that get new ranks. */
+interface Placed {
+  readonly ok: true;
+  readonly rank: string;
+  readonly moved: readonly Effect[];
+}
+
+interface PlacedRow {
+  /** Null: nothing is placed. */
+  readonly placement: Placement | null;
+  /** The record as it is, which keeps its rank where that is right already; null for a new one. */
+  readonly before: Row | null;
+}
+
+/** Sets the rank of a record that is placed, in these values. */
+export function placeRow(
+  state: DecisionState,
+  unit: Unit,
+  row: Row,
+  { values, ...given }: PlacedRow & { readonly values: Values },
+): { readonly ok: true; readonly moved: readonly Effect[] } | Refusal {
+  const { placement, before } = given;
+  if (placement === null) return { ok: true, moved: [] };
+  const placed = placeAt(state, unit, row, { placement, before });
+  if (placed.ok) values[RANK_FIELD] = placed.rank;
+  return placed;
+}
+
+function placeAt(
+  state: DecisionState,
+  unit: Unit,
+  row: Row,
+  { placement, before }: { readonly placement: Placement; readonly before: Row | null },
+): Placed | Refusal {
+  const previous = anchorOf(state, unit, row, { side: 'after', id: placement.after });
+  if (previous && 'ok' in previous) return previous;
+  const next = anchorOf(state, unit, row, { side: 'before', id: placement.before });
+  if (next && 'ok' in next) return next;
+  if (previous && next && compareRanked(previous, next) >= 0)
+    return refuse('validation_failed', `${RANK_FIELD}.after does not come before ${RANK_FIELD}.before`);
+  const anchor = previous ?? next;
+  if (!anchor) throw new Error('A placement names no record');
+  const around = aroundOf(state, unit, row, anchor);
+  const low = previous ?? around.items.findLast((item) => compareRanked(item, anchor) < 0) ?? null;
+  const behind = around.items.filter((item) => (low === null ? true : compareRanked(item, low) > 0));
+  if (before && isSameList(before, row) && isBetween(rankOf(before), low, behind[0]))
+    return { ok: true, rank: rankOf(before), moved: [] };
+  const gap = findGap(low, behind, around.isLast) ?? (previous && behindTies(previous, around.greater));
+  if (gap) return { ok: true, rank: gap.rank, moved: moveBehind(state, row.model, gap.moved) };
+  return refuse('conflict', `There is no rank at this place: give the records around it other values of ${RANK_FIELD}`);
+}
+
+/** The record that a placement names, which is locked and in the list of the row. */
+function anchorOf(
+  state: DecisionState,
+  unit: Unit,
+  row: Row,
+  { side, id }: { readonly side: 'after' | 'before'; readonly id: string | null },
+): Ranked | Refusal | null {
+  if (id === null) return null;
+  const name = `${RANK_FIELD}.${side}`;
+  if (id === row.id) return refuse('validation_failed', `${name} is the record itself`);
+  const anchor = state.row(row.model, id, 'write');
+  if (!anchor || !mayName(state, unit, row.model, anchor)) return notFound(name, row.model.name);
+  if (!isSameList(anchor, row))
+    return refuse('validation_failed', `${name}: this ${row.model.name} is in another list`);
+  return { id, rank: rankOf(anchor) };
+}
+
+function isSameList(one: Row, other: Row): boolean {
+  return (
+    one.workspaceId === other.workspaceId &&
+    listParentOf(one.model, one.record) === listParentOf(other.model, other.record)
+  );
+}
+
+function rankOf({ record }: Row): string {
+  const rank = record[RANK_FIELD];
+  return typeof rank === 'string' ? rank : '';
+}
+
+function isBetween(rank: string, low: Ranked | null, high: Ranked | undefined): boolean {
+  return (low === null || low.rank < rank) && (high === undefined || rank < high.rank);
+}
+
+/** The records around another one as the caller sees them, without the record that is placed. */
+interface Around {
+  readonly items: readonly Ranked[];
+  readonly isLast: boolean;
+  /** The lowest rank that is greater than that of the record; null: none is. */
+  readonly greater: string | null;
+}
+
+function aroundOf(state: DecisionState, unit: Unit, row: Row, at: Ranked): Around {
+  const { model, workspaceId } = row;
+  const list: ListName = {
+    model,
+    workspaceId: workspaceId ?? '',
+    parentId: listParentOf(model, row.record),
+    userId: unit.principal.userId,
+  };
+  const window = state.reads.listWindow(list, at);
+  const changed = state.changes.rowsOf(model);
+  const items = window.items.filter(({ id }) => id !== row.id && !changed?.has(id));
+  let { greater } = window;
+  for (const other of changed?.values() ?? []) {
+    if (other === null || other.id === row.id || !isSameList(other, row)) continue;
+    const ranked = { id: other.id, rank: rankOf(other) };
+    if (other.groupId !== row.groupId && !mayName(state, unit, model, other)) continue;
+    if (isInWindow(window, ranked)) items.push(ranked);
+    if (ranked.rank > at.rank && (greater === null || ranked.rank < greater)) ({ rank: greater } = ranked);
+  }
+  return { items: items.toSorted(compareRanked), isLast: window.isLast, greater };
+}
+
+interface Gap {
+  readonly rank: string;
+  /** The records behind the place that get new ranks. */
+  readonly moved: readonly Ranked[];
+}
+
+/** Records that one placement may move. */
+const MOVED_MAX = SYNC_LIMITS.placementMovedMax;
+
+function findGap(low: Ranked | null, behind: readonly Ranked[], isLast: boolean): Gap | null {
+  for (let count = 0; count <= Math.min(MOVED_MAX, behind.length); count += 1) {
+    const high = behind[count]?.rank;
+    if (high === undefined && !isLast) return null;
+    const ranks = ranksBetween(low?.rank ?? '', high ?? null, count + 1);
+    const [rank] = ranks ?? [];
+    if (!ranks || rank === undefined) continue;
+    return { rank, moved: behind.slice(0, count).map(({ id }, index) => ({ id, rank: ranks[index + 1] ?? '' })) };
+  }
+  return null;
+}
+
+/** After a record with too many records of the same rank behind it there is still a place: behind all of them. */
+function behindTies(previous: Ranked, greater: string | null): Gap | null {
+  const [rank] = ranksBetween(previous.rank, greater, 1) ?? [];
+  return rank === undefined ? null : { rank, moved: [] };
+}
+
+function moveBehind(state: DecisionState, model: Model, moved: readonly Ranked[]): Effect[] {
+  const unread = moved.filter(({ id }) => state.changes.row(model, id) === undefined).map(({ id }) => id);
+  state.requireRows(model, unread, 'write');
+  return moved.flatMap(({ id, rank }) => {
+    const row = state.row(model, id, 'write');
+    if (!row) return [];
+    const { record } = row;
+    const next = buildRecord(model, id, { ...record, [RANK_FIELD]: rank }, { ...record, updatedAt: state.now });
+    return updateRow(state, row, { ...row, record: next, text: JSON.stringify(next) }, [RANK_FIELD]);
+  });
+}
