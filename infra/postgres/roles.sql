@@ -2,15 +2,15 @@
 -- An administrator runs this file in the database, repeatedly if needed, as a superuser or with CREATEROLE and CREATE on the
 -- database. PostgreSQL 15 and newer. It contains no passwords, which are set separately.
 
--- The schema of each role, and whether the role may read schema sync. A temporary table of this session.
+-- The schema of each role, and whether the role may read schema sync. A temporary table of this session. `npm run settings` writes
+-- the rows from infra/services.ts.
 DROP TABLE IF EXISTS pg_temp.service_role;
 CREATE TEMP TABLE service_role (role, schema, reads_sync) AS VALUES
-  ('wts_sync',      'sync',      false),
+  ('wts_sync', 'sync', false),
+  ('wts_auth', 'auth', true),
   ('wts_workspace', 'workspace', true),
-  ('wts_auth',      'auth',      true),
-  ('wts_webhooks',  'webhooks',  true),
-  -- Reads the models and writes nothing, because sync commits every change. Takes no advisory locks.
-  ('wts_graph',     NULL,        true);
+  ('wts_webhooks', 'webhooks', true),
+  ('wts_graph', NULL, true);
 
 DO $$
 DECLARE

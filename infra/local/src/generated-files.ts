@@ -2,10 +2,13 @@ import { natsUsersConfiguration, natsUsersTable } from '@wts/contracts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from './layout.ts';
+import { SERVICES } from './services.ts';
 import { settingsReference } from './settings-reference.ts';
 
 const NATS_GUIDE = 'infra/nats/README.md';
 const TABLE = /^\| user \|.*?(?=\n\n)/ms;
+const ROLES = 'infra/postgres/roles.sql';
+const ROLE_ROWS = /(?<=^CREATE TEMP TABLE service_role .* AS VALUES\n).*?;$/ms;
 
 /** The files that `npm run settings` writes, by their path in the repository. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
@@ -15,5 +18,14 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['infra/settings.md', await settingsReference()],
     ['infra/nats/users.conf', natsUsersConfiguration()],
     [NATS_GUIDE, guide.replace(TABLE, natsUsersTable)],
+    [ROLES, (await readFile(join(ROOT, ROLES), 'utf8')).replace(ROLE_ROWS, roleRows)],
   ]);
+}
+
+/** The roles as rows of SQL: role, schema, whether it reads schema sync. */
+function roleRows(): string {
+  const rows = SERVICES.flatMap(({ database }) => (database === undefined ? [] : [database])).map(
+    ({ role, schema, readsSync }) => `  ('${role}', ${schema === null ? 'NULL' : `'${schema}'`}, ${readsSync})`,
+  );
+  return `${rows.join(',\n')};`;
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** The repository. This package writes nothing outside it. */
@@ -28,8 +27,4 @@ export function repositoryHash(): string {
 
 export function serviceFile(service: string, file: 'main' | 'migrate' | 'seed'): string {
   return join(ROOT, 'services', service, 'src', `${file}.ts`);
-}
-
-export function hasServiceFile(service: string, file: 'main' | 'migrate' | 'seed'): boolean {
-  return existsSync(serviceFile(service, file));
 }

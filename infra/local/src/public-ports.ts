@@ -1,8 +1,9 @@
+// @boundaries-ignore: see services.ts.
+import { PUBLIC_PORTS } from '../../services.ts';
 import { isFree, nextFreePort, describeListener } from './processes/ports.ts';
 import { UserError } from './user-error.ts';
 
-const API_PORT = 4000;
-const AUTH_PORT = 4001;
+const { PORT: API_PORT, AUTH_PORT } = PUBLIC_PORTS;
 
 export interface PublicPorts {
   readonly api: number;

@@ -15,7 +15,7 @@ import { UserError } from './user-error.ts';
 import type { DemoWorkspace, Secrets } from './secrets.ts';
 import { tokenSettings } from './secrets.ts';
 import type { CrashHandlers } from './servers/server-control.ts';
-import type { ServiceSpec, SharedSetting } from './services.ts';
+import type { GivenSetting, ServiceSpec } from './services.ts';
 import { LOOPBACK_CIDRS } from './webhooks.ts';
 import { GATEWAY, PASSED_THROUGH, SERVICES, urlVariable } from './services.ts';
 
@@ -218,7 +218,7 @@ export class Stack implements AsyncDisposable {
       route = (_service, _replica, _store, url) => url,
     } = this.#options;
     const natsUser = NATS_USERS.find((user) => user === spec.name);
-    const settings: Record<SharedSetting, string> = {
+    const settings: Record<GivenSetting, string> = {
       NATS_URL: natsUser === undefined ? '' : route(spec.name, replica, 'nats', natsUrlOf(natsUser)),
       API_KEY_PREFIX,
       JWT_ISSUERS: JSON.stringify([
@@ -242,11 +242,11 @@ export class Stack implements AsyncDisposable {
       METRICS_PORT: String(metricsPort),
       ...tokenSettings(spec.name, secrets),
       WTS_SUPERVISED: '1',
-      ...picked(settings, spec.reads ?? []),
+      ...picked(settings, spec.given),
       ...Object.fromEntries(CALLS[spec.name].map((name) => [urlVariable(name), this.#urlsOf(name)])),
-      ...(spec.role === undefined
+      ...(spec.database === undefined
         ? {}
-        : { DATABASE_URL: route(spec.name, replica, 'postgres', database.urlOf(spec.role)) }),
+        : { DATABASE_URL: route(spec.name, replica, 'postgres', database.urlOf(spec.database.role)) }),
       ...overrides?.[spec.name],
     };
   }

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { ROOT, hasServiceFile, serviceFile } from '../layout.ts';
+import { ROOT, serviceFile } from '../layout.ts';
 import { UserError } from '../user-error.ts';
 import { PASSED_THROUGH, SERVICES } from '../services.ts';
 import type { ServiceSpec } from '../services.ts';
@@ -18,22 +18,23 @@ const run = promisify(execFile);
 export async function migrateServices(database: Database, env: NodeJS.ProcessEnv): Promise<string[]> {
   const migrated = new Map<string, Promise<string[]>>();
   for (const service of SERVICES) {
-    const first = (service.migratesAfter ?? []).flatMap((name) => migrated.get(name) ?? []);
+    const first = (service.database?.migratesAfter ?? []).flatMap((name) => migrated.get(name) ?? []);
     migrated.set(service.name, migrateService(service, database, env, first));
   }
   return (await Promise.all(migrated.values())).flat();
 }
 
 async function migrateService(
-  { name, role }: ServiceSpec,
+  { name, database: use }: ServiceSpec,
   database: Database,
   env: NodeJS.ProcessEnv,
   first: readonly Promise<unknown>[],
 ): Promise<string[]> {
-  if (role === undefined || !hasServiceFile(name, 'migrate')) return [];
-  if (await isUpToDate(name, database.urlOf(role))) return [];
+  if (!use?.schema) return [];
+  const url = database.urlOf(use.role);
+  if (await isUpToDate(name, url)) return [];
   await Promise.all(first);
-  await runScript(name, 'migrate', { ...picked(env, PASSED_THROUGH), DATABASE_URL: database.urlOf(role) });
+  await runScript(name, 'migrate', { ...picked(env, PASSED_THROUGH), DATABASE_URL: url });
   return [name];
 }
 

@@ -4,11 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { PATHS, ROOT } from '../layout.ts';
+import type { DatabaseRole } from '../services.ts';
 import { UserError, textOf } from '../user-error.ts';
 import { POSTGRES_MAJOR_MIN } from '../servers/postgres-programs.ts';
-
-/** See infra/postgres/roles.sql. */
-export type DatabaseRole = 'wts_sync' | 'wts_workspace' | 'wts_auth' | 'wts_webhooks' | 'wts_graph';
 
 /** One database of the service. URLs carry passwords: never log them. */
 export interface Database {

@@ -76,12 +76,14 @@ const SUPERUSER = 'postgres';
 const READY_MS = 60_000;
 const EMPTIED_BYTES_MIN = 64 * 1024;
 
+export const CONNECTIONS_MAX = 300;
+
 // Small enough for a laptop. The durability settings (fsync, synchronous_commit, full_page_writes) keep their defaults,
 // because tests that kill the server, and benchmarks, need them.
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: '300',
+  max_connections: String(CONNECTIONS_MAX),
   shared_buffers: '128MB',
   max_wal_size: '1GB',
   checkpoint_timeout: '15min',
