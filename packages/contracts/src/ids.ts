@@ -38,6 +38,11 @@ export function isUuid(text: unknown): text is Uuid {
   return typeof text === 'string' && uuid.test(text);
 }
 
+/** An id that follows from a digest of a name, in hexadecimal digits: a UUID of version 8 (RFC 9562). */
+export function uuidOfDigest(hex: string): Uuid {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
 /** Null when the text is no sync id: signs, exponents, blanks, numbers and values above a signed 64-bit integer. */
 export function parseSyncId(text: unknown): bigint | null {
   if (typeof text !== 'string' || !syncId.test(text)) return null;

@@ -3,7 +3,7 @@ export * from './contract.ts';
 export * from './errors.ts';
 export { isHttpUrl } from './http-url.ts';
 export * from './ids.ts';
-export { isStorableText, parseJson } from './json.ts';
+export { isStorableText, orderedJson, parseJson } from './json.ts';
 export * from './limits.ts';
 export * from './nats-users.ts';
 export * from './scopes.ts';

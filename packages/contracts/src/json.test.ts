@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { ErrorCode } from './errors.ts';
 import { Fault } from './errors.ts';
 import { describeJsonFault } from './json-fault.ts';
-import { isStorableText, parseJson } from './json.ts';
+import { isStorableText, orderedJson, parseJson } from './json.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 
@@ -174,5 +174,14 @@ describe('storable text', () => {
   it('has no NUL and no unpaired surrogate', () => {
     assert.ok(isStorableText('a😀\n\u200f'));
     for (const text of ['\u0000', 'a\u0000b', '\ud800', '\udc00a']) assert.equal(isStorableText(text), false);
+  });
+});
+
+describe('ordered JSON', () => {
+  it('is the same text for the same content, in whatever order its fields were written', () => {
+    const one = orderedJson({ b: [{ y: 1, x: 2 }, null], a: { d: 'e', c: undefined } });
+    assert.equal(one, orderedJson({ a: { c: undefined, d: 'e' }, b: [{ x: 2, y: 1 }, null] }));
+    assert.equal(one, '{"a":{"d":"e"},"b":[{"x":2,"y":1},null]}');
+    assert.notEqual(orderedJson([1, 2]), orderedJson([2, 1]));
   });
 });

@@ -173,3 +173,11 @@ function malformed(message: string, cause?: unknown): Fault {
 function invalid(message: string): Fault {
   return new Fault('validation_failed', { message });
 }
+
+/** JSON with the fields of objects in one order, because callers may write those of the same request in any. */
+export function orderedJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)));
+  });
+}

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import type { Contract, Principal } from '@wts/contracts';
-import { ERRORS, errorBody, Fault, IDEMPOTENCY_KEY_PATTERN, LIMITS } from '@wts/contracts';
+import { ERRORS, errorBody, Fault, IDEMPOTENCY_KEY_PATTERN, LIMITS, orderedJson, uuidOfDigest } from '@wts/contracts';
 import type { Request } from 'express';
 import { deriveKey, seal, unseal } from '../sealing/sealing.ts';
 import type { Call } from './call.ts';
@@ -74,7 +74,9 @@ export function idempotency(store: IdempotencyStore, [secret, ...others]: readon
     if (claim.state !== 'won') return replyOf(claim, fingerprint, key, sealing);
     // The client will repeat the request for its reply, so a lost connection must not stop the work.
     call.outliveClient();
-    call.effectId = uuidOf(digest(naming, ['effect', key.toString('hex'), fingerprint.toString('hex')]));
+    call.effectId = uuidOfDigest(
+      digest(naming, ['effect', key.toString('hex'), fingerprint.toString('hex')]).toString('hex'),
+    );
     const keep = (status: number, body: unknown): Promise<void> =>
       logFailure(
         store.keep(key, owner, { status, body: seal(sealing, key, JSON.stringify(body)) }, LIMITS.idempotencyKeptMs),
@@ -161,24 +163,5 @@ function derivedFrom(secret: string): { readonly sealing: Buffer; readonly namin
 }
 
 function digest(naming: Buffer, value: readonly unknown[]): Buffer {
-  return createHmac('sha256', naming).update(JSON.stringify(value, inOrder)).digest();
-}
-
-/** Sorts fields, because a client may write the fields of the same request in another order. */
-function inOrder(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
-}
-
-/** A UUID of version 8 (RFC 9562). */
-function uuidOf(bytes: Buffer): string {
-  const hex = bytes.toString('hex');
-  const parts = [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    `8${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ];
-  return parts.join('-');
+  return createHmac('sha256', naming).update(orderedJson(value)).digest();
 }

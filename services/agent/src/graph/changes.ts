@@ -1,3 +1,4 @@
+import { orderedJson } from '@wts/contracts';
 import { createHash, randomUUID } from 'node:crypto';
 import { ToolError } from '../tool-error.ts';
 
@@ -16,7 +17,7 @@ export function namesOfChanges(
   const key = idempotencyKey ?? randomUUID();
   const counts = new Map<string, number>();
   const names = asked.map((one) => {
-    const digest = createHash('sha256').update(JSON.stringify(one, inOneOrder)).digest('base64url');
+    const digest = createHash('sha256').update(orderedJson(one)).digest('base64url');
     const hash = digest.slice(0, HASH_CHARS);
     const count = counts.get(hash) ?? 0;
     counts.set(hash, count + 1);
@@ -27,12 +28,6 @@ export function namesOfChanges(
 
 /** Enough to distinguish the items of one key: a name has at most 128 characters. */
 const HASH_CHARS = 8;
-
-/** The same arguments are the same in any order of their names. */
-function inOneOrder(_name: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-}
 
 /** What every payload of a mutation has. */
 export interface Payload {

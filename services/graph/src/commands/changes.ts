@@ -1,3 +1,4 @@
+import { uuidOfDigest } from '@wts/contracts';
 import { RANK_FIELD, type Model, type Values } from '@wts/models';
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Change } from './mutate.ts';
@@ -100,9 +101,7 @@ export class Changes {
     const name = this.#nameOf(index);
     if (name === null) return randomUUID();
     const parts = JSON.stringify(['id of a new record', this.#model.name, this.#userId, this.#clientId, name]);
-    const hex = createHmac('sha256', this.#secret).update(parts).digest('hex');
-    // A UUID of version 8 (RFC 9562).
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+    return uuidOfDigest(createHmac('sha256', this.#secret).update(parts).digest('hex'));
   }
 }
 
