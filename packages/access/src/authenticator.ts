@@ -4,7 +4,7 @@ import { Fault, LIMITS, SCOPES } from '@wts/contracts';
 import { principalOfAccessToken } from './access-token.ts';
 import type { AccessTokens } from './access-token.ts';
 import { readApiKey } from './api-key.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import { API_RESOURCE, credentialFault } from './challenge.ts';
 import type { ProtectedResource } from './challenge.ts';
 import { concerns } from './concerns.ts';
@@ -67,9 +67,9 @@ const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const clock = options.clock ?? Date.now;
   const issuers = issuersOf(options);
-  const accepted = new BoundedMap<string, Cached<Accepted>>(CACHED_MAX);
+  const accepted = new LRUCache<string, Cached<Accepted>>({ max: CACHED_MAX });
   // A cache of its own, so that invalid credentials cannot evict valid ones.
-  const refused = new BoundedMap<string, Cached<Fault>>(CACHED_MAX);
+  const refused = new LRUCache<string, Cached<Fault>>({ max: CACHED_MAX });
   let current = new LookUpGeneration();
 
   async function lookUp(token: string, generation: LookUpGeneration, sender: string): Promise<Accepted> {
@@ -94,9 +94,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   async function accept(token: string, sender: string): Promise<Accepted> {
     if (token.length > LIMITS.credentialChars) throw refusal(codeFor(token, options.apiKeyPrefix));
-    const known = accepted.get(token);
+    const known = accepted.peek(token);
     if (known !== undefined && clock() < known.untilMs) return known.outcome;
-    const fault = refused.get(token);
+    const fault = refused.peek(token);
     if (fault !== undefined && clock() < fault.untilMs) throw refusal(fault.outcome.code);
     let pending = current.lookUps.get(token);
     if (pending === undefined) {
@@ -113,7 +113,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       checkFor(resource, async () => accept(readHeader(headers), sender)),
     revoke(revocation) {
       current = current.end(revocation);
-      accepted.deleteWhere(({ outcome }) => concerns(revocation, outcome.principal));
+      // A copy, because deleting moves entries of the cache.
+      for (const [token, { outcome }] of [...accepted.entries()]) {
+        if (concerns(revocation, outcome.principal)) accepted.delete(token);
+      }
       refused.clear();
     },
     close() {

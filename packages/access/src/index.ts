@@ -1,7 +1,6 @@
 export { accessTokenIssuer } from './access-token.ts';
 export type { AccessTokens } from './access-token.ts';
 export { generateApiKey, readApiKey } from './api-key.ts';
-export { BoundedMap } from './bounded-map.ts';
 export type { GeneratedApiKey } from './api-key.ts';
 export { createAuthenticator } from './authenticator.ts';
 export type { Authenticator, AuthenticatorOptions } from './authenticator.ts';

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { sign as signBytes, verify as verifyBytes } from 'node:crypto';
 import type { Principal, ServiceName } from '@wts/contracts';
 import { CALLS, Fault, LIMITS, SCOPES } from '@wts/contracts';
-import { BoundedMap } from './bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { PublicKeys, ServiceKey } from './service-keys.ts';
 
 /**
@@ -50,12 +50,12 @@ interface Minted {
 export function tokenMinter(route: TokenRoute): MintToken {
   const header = headerOf(route.key);
   const byPrincipal = new WeakMap<Principal, Minted>();
-  const byContent = new BoundedMap<string, Minted>(CACHED_MAX);
+  const byContent = new LRUCache<string, Minted>({ max: CACHED_MAX });
   return (principal, nowSeconds = clock()) => {
     const cached = byPrincipal.get(principal);
     if (cached !== undefined && isFresh(cached, nowSeconds)) return cached.token;
     const content = contentOf(principal);
-    let minted = byContent.get(content);
+    let minted = byContent.peek(content);
     if (minted === undefined || !isFresh(minted, nowSeconds)) {
       minted = { token: sign(header, principal, route, nowSeconds), at: nowSeconds };
       byContent.set(content, minted);
@@ -101,10 +101,10 @@ function base64url(text: string): string {
 
 /** Reads the tokens of calls to `service`, which any of the keys may have signed. */
 export function tokenReader(service: string, keys: PublicKeys): ReadToken {
-  const cache = new BoundedMap<string, InternalCall & { readonly expiresAt: number }>(CACHED_MAX);
+  const cache = new LRUCache<string, InternalCall & { readonly expiresAt: number }>({ max: CACHED_MAX });
   const signers = signersOf(keys);
   return (token, nowSeconds = clock()) => {
-    const cached = cache.get(token);
+    const cached = cache.peek(token);
     if (cached !== undefined && nowSeconds < cached.expiresAt) return cached;
     const { signer, claims } = verify(token, signers);
     const call = callOf(claims, signer, service, nowSeconds);

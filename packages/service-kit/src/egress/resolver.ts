@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { EgressFailure, codeOf } from './failure.ts';
 import type { EgressMetrics } from './metrics.ts';
 
@@ -53,17 +54,13 @@ const ABSENT_CODES = new Set(['ENOTFOUND', 'ENODATA']);
 export function openResolver({ servers, metrics, now = () => performance.now() }: ResolverOptions): AddressResolver {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, maxTimeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   if (servers.length > 0) resolver.setServers(servers);
-  const cache = new Map<string, Known>();
+  const cache = new LRUCache<string, Known>({ max: CACHE_ENTRIES_MAX });
   const takeTurn = turns();
   const asked = new Map<string, Promise<readonly string[]>>();
 
   const remember = (name: string, addresses: readonly string[] | null, keptMs: number): void => {
-    cache.delete(name);
-    if (keptMs <= 0) return;
-    // A Map keeps the order of insertion, so its first key is the oldest one.
-    const oldest = cache.size < CACHE_ENTRIES_MAX ? undefined : cache.keys().next().value;
-    if (oldest !== undefined) cache.delete(oldest);
-    cache.set(name, { untilMs: now() + keptMs, addresses });
+    if (keptMs > 0) cache.set(name, { untilMs: now() + keptMs, addresses });
+    else cache.delete(name);
   };
 
   const ask = async (name: string): Promise<readonly string[]> => {
@@ -87,7 +84,7 @@ export function openResolver({ servers, metrics, now = () => performance.now() }
 
   return {
     async resolve(name) {
-      const known = cache.get(name);
+      const known = cache.peek(name);
       if (known !== undefined && known.untilMs > now()) {
         metrics?.nameResolved('cached', 0);
         if (known.addresses !== null) return known.addresses;

@@ -1,4 +1,4 @@
-import { BoundedMap } from '@wts/access';
+import { LRUCache } from 'lru-cache';
 
 /** Returns the network of a person. Networks take turns, and the people of a network take turns within it. */
 export type NetworkOf = (person: string) => string;
@@ -17,21 +17,21 @@ const SEVERAL_MS = 60_000;
  * at a time, so who calls from many networks has one share and not many.
  */
 export class CallerNetworks {
-  readonly #networks = new BoundedMap<string, string>(PEOPLE_MAX);
+  readonly #networks = new LRUCache<string, string>({ max: PEOPLE_MAX });
   #latest: string | undefined;
   #changedAt = -Infinity;
 
   /** Called with the header of each call; a call without it changes nothing. */
   record(person: string, network: string | string[] | undefined): void {
     if (typeof network !== 'string') return;
-    if (this.#networks.get(person) !== network) this.#networks.set(person, network);
+    if (this.#networks.peek(person) !== network) this.#networks.set(person, network);
     if (this.#latest === network) return;
     if (this.#latest !== undefined) this.#changedAt = performance.now();
     this.#latest = network;
   }
 
   find(person: string): string | undefined {
-    return this.#networks.get(person);
+    return this.#networks.peek(person);
   }
 
   /**
@@ -39,7 +39,7 @@ export class CallerNetworks {
    * person counts alone.
    */
   readonly of: NetworkOf = (person) => {
-    const network = this.#networks.get(person);
+    const network = this.#networks.peek(person);
     return network !== undefined && performance.now() - this.#changedAt < SEVERAL_MS ? `network ${network}` : person;
   };
 }

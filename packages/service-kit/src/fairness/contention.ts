@@ -1,4 +1,4 @@
-import { BoundedMap } from '@wts/access';
+import { LRUCache } from 'lru-cache';
 import { eachAlone, type NetworkOf } from './caller-networks.ts';
 
 /** The part of a resource that one person may have while others wait for it. */
@@ -44,15 +44,15 @@ const NO_USE: Use = { ms: 0, at: 0, paidAt: 0 };
 
 /** What people, or networks, used of a process. */
 class Uses {
-  readonly #uses = new BoundedMap<string, Use>(USES_MAX);
+  readonly #uses = new LRUCache<string, Use>({ max: USES_MAX });
 
   at(name: string, now: number): number {
-    const { ms, at } = this.#uses.get(name) ?? NO_USE;
+    const { ms, at } = this.#uses.peek(name) ?? NO_USE;
     return ms * 2 ** ((at - now) / HALF_LIFE_MS);
   }
 
   add(name: string, ms: number, { now, isYielding }: { readonly now: number; readonly isYielding: boolean }): void {
-    const { paidAt } = this.#uses.get(name) ?? NO_USE;
+    const { paidAt } = this.#uses.peek(name) ?? NO_USE;
     this.#uses.set(name, {
       ms: this.at(name, now) + ms,
       at: now,
@@ -61,7 +61,7 @@ class Uses {
   }
 
   pauseMs(name: string, now: number): number {
-    return (this.#uses.get(name) ?? NO_USE).paidAt - BURST_MS / SHARE - now;
+    return (this.#uses.peek(name) ?? NO_USE).paidAt - BURST_MS / SHARE - now;
   }
 }
 

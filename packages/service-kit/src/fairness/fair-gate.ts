@@ -1,4 +1,4 @@
-import { BoundedMap } from '@wts/access';
+import { LRUCache } from 'lru-cache';
 import { Fault } from '@wts/contracts';
 import type { NetworkOf } from './caller-networks.ts';
 import { CalmTimes } from './calm-times.ts';
@@ -101,7 +101,7 @@ export class FairGate {
   /** Set while a slot is free and all people who wait are paused. */
   #wakeUp: NodeJS.Timeout | undefined;
   /** The expected duration of one unit of cost, of each person, because the tasks of one may take much longer than those of others. */
-  readonly #expectedMsOf = new BoundedMap<string, number>(REMEMBERED_MAX);
+  readonly #expectedMsOf = new LRUCache<string, number>({ max: REMEMBERED_MAX });
   readonly #calmTimes = new CalmTimes();
   /** The same of all people, for a person without a task before. */
   #expectedMs = 0;
@@ -322,12 +322,12 @@ export class FairGate {
 
   /** The expected duration of one unit of cost of this person. */
   #taskMs(person: string): number {
-    return this.#expectedMsOf.get(person) ?? this.#expectedMs;
+    return this.#expectedMsOf.peek(person) ?? this.#expectedMs;
   }
 
   #updateExpected(person: string, ms: number): void {
     this.#expectedMs = averageOf(this.#expectedMs, ms);
-    this.#expectedMsOf.set(person, averageOf(this.#expectedMsOf.get(person) ?? 0, ms));
+    this.#expectedMsOf.set(person, averageOf(this.#expectedMsOf.peek(person) ?? 0, ms));
   }
 }
 

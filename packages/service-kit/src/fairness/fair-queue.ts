@@ -1,4 +1,4 @@
-import { BoundedMap } from '@wts/access';
+import { LRUCache } from 'lru-cache';
 import { eachAlone, type NetworkOf } from './caller-networks.ts';
 import { isBefore, Turns, type Turn } from './turns.ts';
 
@@ -69,8 +69,8 @@ export class FairQueue<T> {
   readonly #people = new Map<string, PersonQueue<T>>();
   readonly #networks = new Map<string, Network<T>>();
   /** Those without, whose last entry ended ahead of the round. */
-  readonly #idlePeople = new BoundedMap<string, PersonQueue<T>>(IDLE_MAX);
-  readonly #idleNetworks = new BoundedMap<string, Network<T>>(IDLE_MAX);
+  readonly #idlePeople = new LRUCache<string, PersonQueue<T>>({ max: IDLE_MAX });
+  readonly #idleNetworks = new LRUCache<string, Network<T>>({ max: IDLE_MAX });
   readonly #turns = new Turns<Network<T>>();
   readonly #load = noLoad();
   #round = 0;
@@ -106,7 +106,7 @@ export class FairQueue<T> {
    * from several networks alternately would start anew with each call.
    */
   networkOf(person: string): string {
-    const queue = this.#people.get(person) ?? this.#idlePeople.get(person);
+    const queue = this.#people.get(person) ?? this.#idlePeople.peek(person);
     if (!queue) return this.#networkOf(person);
     const { first, start, network } = queue;
     const isAhead = start > network.round && (network.load.size > 0 || network.start > this.#round);
@@ -217,9 +217,9 @@ export class FairQueue<T> {
     const own = this.#people.get(person);
     if (own) return own;
     const name = this.networkOf(person);
-    const network = this.#networks.get(name) ?? this.#idleNetworks.get(name) ?? newNetwork(name);
+    const network = this.#networks.get(name) ?? this.#idleNetworks.peek(name) ?? newNetwork(name);
     if (network.load.size === 0) network.start = Math.max(network.start, this.#round);
-    const idle = this.#idlePeople.get(person);
+    const idle = this.#idlePeople.peek(person);
     // Of a network that was removed from memory in between, or of another one, the rounds are not comparable.
     const queue = idle?.network === network ? idle : newQueue(person, network);
     queue.start = Math.max(queue.start, network.round);

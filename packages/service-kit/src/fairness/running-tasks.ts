@@ -1,4 +1,4 @@
-import { BoundedMap } from '@wts/access';
+import { LRUCache } from 'lru-cache';
 
 /**
  * How long one counts as having long tasks after such a task, as a multiple of its duration. So who pauses between long tasks has more
@@ -19,7 +19,7 @@ export class RunningTasks {
   /** The one that started first is first. */
   readonly #running = new Map<string, Set<RunningTask>>();
   /** Until when one counts as having long tasks. */
-  readonly #longUntil = new BoundedMap<string, number>(REMEMBERED_MAX);
+  readonly #longUntil = new LRUCache<string, number>({ max: REMEMBERED_MAX });
 
   constructor(longMs: number) {
     this.#longMs = longMs;
@@ -41,7 +41,7 @@ export class RunningTasks {
     if (own?.size === 0) this.#running.delete(name);
     const tookMs = now - task.startedAt;
     if (tookMs <= this.#longMs) return;
-    this.#longUntil.set(name, Math.max(now + tookMs * LONG_REMEMBERED_TIMES, this.#longUntil.get(name) ?? 0));
+    this.#longUntil.set(name, Math.max(now + tookMs * LONG_REMEMBERED_TIMES, this.#longUntil.peek(name) ?? 0));
   }
 
   /** Whether one of them is long, or was a moment ago. */
@@ -49,6 +49,6 @@ export class RunningTasks {
     if (this.#longMs === Infinity) return false;
     const [first] = this.#running.get(name) ?? [];
     const isLong = first !== undefined && now - first.startedAt > this.#longMs;
-    return isLong || now < (this.#longUntil.get(name) ?? -Infinity);
+    return isLong || now < (this.#longUntil.peek(name) ?? -Infinity);
   }
 }

@@ -1,5 +1,6 @@
 import type { TLSSocket } from 'node:tls';
-import { BoundedMap, readBounded } from '@wts/access';
+import { readBounded } from '@wts/access';
+import { LRUCache } from 'lru-cache';
 import { Fault, LIMITS, parseJson } from '@wts/contracts';
 import { openConnector, parseTarget } from '@wts/service-kit/egress';
 import type { Connect, ConnectOptions, Target } from '@wts/service-kit/egress';
@@ -63,14 +64,17 @@ export function openClientDocuments({
   const connect = openConnector(options);
   const gate = new FairGate({ ...FETCHES, waitMs: fetchMs, refusal: 'Too many documents of apps are being fetched' });
   // Apart, so that made-up addresses remove no client.
-  const [found, failed] = [new BoundedMap<string, Known>(CACHED_MAX), new BoundedMap<string, Known>(CACHED_MAX)];
+  const [found, failed] = [
+    new LRUCache<string, Known>({ max: CACHED_MAX }),
+    new LRUCache<string, Known>({ max: CACHED_MAX }),
+  ];
   /** Each has a slot of the gate, so they are few. */
   const running = new Map<string, Promise<Known>>();
 
   const known = (clientId: string): Known | undefined =>
-    [found.get(clientId), failed.get(clientId)].find((one) => one !== undefined && one.untilMs > Date.now());
+    [found.peek(clientId), failed.peek(clientId)].find((one) => one !== undefined && one.untilMs > Date.now());
   const stale = (clientId: string): Known | undefined => {
-    const last = found.get(clientId);
+    const last = found.peek(clientId);
     return last !== undefined && last.untilMs + STALE_MS > Date.now() ? last : undefined;
   };
   const fetchNow = async (clientId: string, target: Target): Promise<Known> => {

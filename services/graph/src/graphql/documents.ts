@@ -3,6 +3,7 @@ import { LIMITS } from '@wts/contracts';
 import { SetupError } from '@wts/service-kit/life';
 import { GraphQLError, Kind, parse, validate } from 'graphql';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { GRAPH_LIMITS } from '../limits.ts';
 import { graphError, short } from '../domain/errors.ts';
 import { planCost } from './rules/cost.ts';
@@ -194,27 +195,33 @@ function sizeOf({ text, ast }: Document): number {
   return 2 * text.length + TOKEN_BYTES * (ast.tokenCount ?? 0);
 }
 
+interface KeptDocument {
+  readonly document: Document;
+  readonly bytes: number;
+  hash: string | null;
+}
+
 /** Documents with a bounded size together; the one that was used longest ago is displaced first. */
 class BoundedDocuments {
-  readonly #bytesMax: number;
-  readonly #byText = new Map<string, { readonly document: Document; readonly bytes: number; hash: string | null }>();
+  readonly #byText: LRUCache<string, KeptDocument>;
   readonly #byHash = new Map<string, Document>();
-  #bytes = 0;
 
   constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+    this.#byText = new LRUCache({
+      maxSize: bytesMax,
+      sizeCalculation: ({ bytes }) => bytes,
+      dispose: ({ hash }) => {
+        if (hash !== null) this.#byHash.delete(hash);
+      },
+    });
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#byText.calculatedSize;
   }
 
   get(text: string): Document | undefined {
-    const entry = this.#byText.get(text);
-    if (entry === undefined) return undefined;
-    this.#byText.delete(text);
-    this.#byText.set(text, entry);
-    return entry.document;
+    return this.#byText.get(text)?.document;
   }
 
   has(text: string): boolean {
@@ -225,37 +232,25 @@ class BoundedDocuments {
     return this.#byHash.get(hash);
   }
 
+  /** A document that is larger than all together may be is not stored. */
   add(document: Document, bytes: number, hash: string | null = null): void {
     this.#byText.set(document.text, { document, bytes, hash });
-    if (hash !== null) this.#byHash.set(hash, document);
-    this.#bytes += bytes;
-    for (const text of this.#byText.keys()) {
-      if (this.#bytes <= this.#bytesMax) break;
-      this.#remove(text);
-    }
+    if (hash !== null && this.#byText.has(document.text)) this.#byHash.set(hash, document);
   }
 
   /** Takes a document over. */
   move(text: string, from: BoundedDocuments): void {
-    const entry = from.#byText.get(text);
+    const entry = from.#byText.peek(text);
     if (entry === undefined) return;
-    from.#remove(text);
+    from.#byText.delete(text);
     this.add(entry.document, entry.bytes, entry.hash);
   }
 
   /** Makes a document known by its hash. */
   name(text: string, hash: string): void {
-    const entry = this.#byText.get(text);
+    const entry = this.#byText.peek(text);
     if (entry === undefined) return;
     entry.hash = hash;
     this.#byHash.set(hash, entry.document);
-  }
-
-  #remove(text: string): void {
-    const entry = this.#byText.get(text);
-    if (entry === undefined) return;
-    this.#byText.delete(text);
-    this.#bytes -= entry.bytes;
-    if (entry.hash !== null) this.#byHash.delete(entry.hash);
   }
 }

@@ -1,4 +1,5 @@
-import { BoundedMap, requireScope } from '@wts/access';
+import { requireScope } from '@wts/access';
+import { LRUCache } from 'lru-cache';
 import { LIMITS } from '@wts/contracts';
 import type { Fault } from '@wts/contracts';
 import { toFault } from '@wts/service-kit/http';
@@ -109,7 +110,7 @@ export async function runOperation({ validated, context }: PreparedOperation): P
     signal.throwIfAborted();
     const answer = await answerDirectly(validated, context);
     way = answer.ok ? 'direct' : answer.reason;
-    const data = answer.ok ? answer.text : INTROSPECTIONS.get(validated.operation);
+    const data = answer.ok ? answer.text : INTROSPECTIONS.peek(validated.operation);
     if (data !== undefined) return { data, result: {}, fault: null, codes: [], way };
     result = await executeRootSelectionSet(validated);
     const tooLong = context.charge.refusalOfText();
@@ -133,7 +134,7 @@ export async function runOperation({ validated, context }: PreparedOperation): P
 }
 
 /** The data of operations that read the schema alone, whose answers never change. */
-const INTROSPECTIONS = new BoundedMap<OperationDefinitionNode, string>(GRAPH_LIMITS.introspectionsMax);
+const INTROSPECTIONS = new LRUCache<OperationDefinitionNode, string>({ max: GRAPH_LIMITS.introspectionsMax });
 
 /** Adds what each error of a request has. */
 export function withRequestId(errors: readonly GraphQLError[], requestId: string): GraphQLError[] {

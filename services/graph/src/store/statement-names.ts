@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { GRAPH_LIMITS } from '../limits.ts';
 
 /**
@@ -8,8 +9,8 @@ import { GRAPH_LIMITS } from '../limits.ts';
  */
 export class StatementNames {
   readonly #names = new Map<string, string>();
-  /** How often a text without a name was seen, by its hash, the oldest first. */
-  readonly #seen = new Map<string, number>();
+  /** How often a text without a name was seen, by its hash. */
+  readonly #seen = new LRUCache<string, number>({ max: SEEN_MAX });
   #generation = 0;
   readonly #generations = new WeakMap<object, number>();
 
@@ -36,12 +37,10 @@ export class StatementNames {
 
   #isFrequent(text: string): boolean {
     const hash = createHash('sha256').update(text).digest('base64url');
-    const count = (this.#seen.get(hash) ?? 0) + 1;
+    const count = (this.#seen.peek(hash) ?? 0) + 1;
     this.#seen.delete(hash);
     if (count >= FREQUENT) return true;
     this.#seen.set(hash, count);
-    const [oldest] = this.#seen.keys();
-    if (this.#seen.size > SEEN_MAX && oldest !== undefined) this.#seen.delete(oldest);
     return false;
   }
 }

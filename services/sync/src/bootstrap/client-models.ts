@@ -1,4 +1,4 @@
-import { BoundedMap } from '@wts/access';
+import { LRUCache } from 'lru-cache';
 import type { BootstrapParameters } from '@wts/contracts';
 import type { Logger } from '@wts/service-kit/observe';
 import type { Reads } from '../fairness/reads.ts';
@@ -17,7 +17,7 @@ export class ClientModels {
   readonly #reads: Reads;
   readonly #logger: Pick<Logger, 'warn'>;
   /** Rows of the table that this process has written or read. */
-  readonly #cached = new BoundedMap<string, string>(CACHED_MAX);
+  readonly #cached = new LRUCache<string, string>({ max: CACHED_MAX });
 
   constructor(reads: Reads, logger: Pick<Logger, 'warn'>) {
     this.#reads = reads;
@@ -39,7 +39,7 @@ export class ClientModels {
     signal: AbortSignal,
   ): Promise<void> {
     if (type !== 'full' || !schemaHash || !models) return;
-    if (this.#cached.get(keyOf(userId, schemaHash)) === models) return;
+    if (this.#cached.peek(keyOf(userId, schemaHash)) === models) return;
     try {
       await this.#reads.run(userId, signal, (database) =>
         storeClientModels(database, { userId, schemaHash, models }, SCHEMAS_PER_PERSON_MAX),
@@ -52,7 +52,7 @@ export class ClientModels {
   }
 
   async #find(userId: string, schemaHash: string, signal: AbortSignal): Promise<string | undefined> {
-    const cached = this.#cached.get(keyOf(userId, schemaHash));
+    const cached = this.#cached.peek(keyOf(userId, schemaHash));
     if (cached !== undefined) return cached;
     const models = await this.#reads.run(userId, signal, (database) => findClientModels(database, userId, schemaHash));
     if (models !== undefined) this.#cached.set(keyOf(userId, schemaHash), models);

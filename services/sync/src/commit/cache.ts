@@ -1,4 +1,4 @@
-import { BoundedMap } from '@wts/access';
+import { LRUCache } from 'lru-cache';
 import type { Row } from '../store/rows.ts';
 import type { DecisionState } from './decision-state.ts';
 import { relationKey, type Lookup } from './lookup.ts';
@@ -21,8 +21,8 @@ const BACKOFF_HALVES_AFTER = 8;
  * and decided again without the cache. Keeps never.shown-outside and sync.mutate.task-number.
  */
 export class CommitCache {
-  readonly #related = new BoundedMap<string, readonly Row[]>(SYNC_LIMITS.commitMemoryEntriesMax);
-  readonly #numbers = new BoundedMap<string, number>(SYNC_LIMITS.commitMemoryEntriesMax);
+  readonly #related = new LRUCache<string, readonly Row[]>({ max: SYNC_LIMITS.commitMemoryEntriesMax });
+  readonly #numbers = new LRUCache<string, number>({ max: SYNC_LIMITS.commitMemoryEntriesMax });
   #backoffUntil = 0;
   #backoffMs = BACKOFF_MS;
 
@@ -38,11 +38,11 @@ export class CommitCache {
       if (lookup.kind === 'id-holder') reads.addIdHolder(lookup.model, lookup.id, 'nothing');
       else if (lookup.kind === 'used-group') reads.addUsedGroup(lookup.id, false);
       else if (lookup.kind === 'related' && lookup.lock === 'look') {
-        const rows = this.#related.get(relationKey(lookup));
+        const rows = this.#related.peek(relationKey(lookup));
         if (!rows) return null;
         reads.addRelated(lookup, rows, 'look');
       } else if (lookup.kind === 'counter') {
-        const last = this.#numbers.get(lookup.workspaceId);
+        const last = this.#numbers.peek(lookup.workspaceId);
         if (last === undefined) return null;
         reads.addCounter(lookup.workspaceId, last);
       } else return null;

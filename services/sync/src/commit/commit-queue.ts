@@ -1,4 +1,4 @@
-import { BoundedMap } from '@wts/access';
+import { LRUCache } from 'lru-cache';
 import { Fault } from '@wts/contracts';
 import {
   CalmTimes,
@@ -42,8 +42,8 @@ export type MayStart = (kind: BatchKind, person: string) => boolean;
 
 export class CommitQueue {
   readonly #queue: FairQueue<CommitRequest>;
-  readonly #weights = new BoundedMap<string, number>(SYNC_LIMITS.commitMemoryEntriesMax);
-  readonly #isolatedUntil = new BoundedMap<string, number>(SYNC_LIMITS.commitMemoryEntriesMax);
+  readonly #weights = new LRUCache<string, number>({ max: SYNC_LIMITS.commitMemoryEntriesMax });
+  readonly #isolatedUntil = new LRUCache<string, number>({ max: SYNC_LIMITS.commitMemoryEntriesMax });
   #units = 0;
   /** The expected duration of a small entry. */
   #expectedMs = EXPECTED_MS;
@@ -153,7 +153,7 @@ export class CommitQueue {
       this.#queue.charge(person, weight - part.count * part.weightEach);
       // The steps of a sweep do not predict the cost of other changes of the person.
       if (done === 0 || part.request.isSweep) continue;
-      const average = this.#weights.get(person) ?? 1;
+      const average = this.#weights.peek(person) ?? 1;
       this.#weights.set(person, average + (weight / done - average) * SMOOTHING);
     }
     if (total < MEASURED_FROM_WEIGHT) {
@@ -170,7 +170,7 @@ export class CommitQueue {
     const weight = textRead.reduce((sum, text) => sum + text, 0) / WEIGHT_BYTES;
     if (weight === 0) return;
     this.#queue.charge(person, weight);
-    this.#weights.set(person, (this.#weights.get(person) ?? 1) + (weight / count) * SMOOTHING);
+    this.#weights.set(person, (this.#weights.peek(person) ?? 1) + (weight / count) * SMOOTHING);
   }
 
   /** The person's changes made a batch fail: for some seconds they share no batch with changes of other people. */
@@ -193,7 +193,7 @@ export class CommitQueue {
     if (request.needsOwnBatch) return 'one-request';
     const { person } = request;
     const isIsolated =
-      (this.#isolatedUntil.get(person) ?? 0) > performance.now() || this.#weightOf(person, request) > HEAVY_WEIGHT;
+      (this.#isolatedUntil.peek(person) ?? 0) > performance.now() || this.#weightOf(person, request) > HEAVY_WEIGHT;
     return isIsolated && this.hasOthers(person) ? 'one-person' : 'shared';
   }
 
@@ -258,7 +258,7 @@ export class CommitQueue {
 
   /** The expected weight of a unit: the average of this person's units, and at least the weight of its text. */
   #weightOf(person: string, { bytes, units }: CommitRequest): number {
-    return Math.max(this.#weights.get(person) ?? 1, bytes / units.length / WEIGHT_BYTES);
+    return Math.max(this.#weights.peek(person) ?? 1, bytes / units.length / WEIGHT_BYTES);
   }
 }
 

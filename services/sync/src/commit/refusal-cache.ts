@@ -1,4 +1,4 @@
-import { BoundedMap } from '@wts/access';
+import { LRUCache } from 'lru-cache';
 import type { Refusal } from './refusal.ts';
 import { personOf, type Mutation, type Unit } from './unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';
@@ -11,13 +11,15 @@ const KEY_LENGTH_MAX = 1_000;
 
 /** Changes that were too large, by person: sent again, they are refused without reading the database. */
 export class RefusalCache {
-  readonly #kept = new BoundedMap<string, { refusal: Refusal; untilMs: number }>(SYNC_LIMITS.commitMemoryEntriesMax);
+  readonly #kept = new LRUCache<string, { refusal: Refusal; untilMs: number }>({
+    max: SYNC_LIMITS.commitMemoryEntriesMax,
+  });
 
   #untilMs = -Infinity;
 
   find(unit: Unit, mutation: Mutation): Refusal | undefined {
     if (performance.now() >= this.#untilMs) return undefined;
-    const kept = this.#kept.get(keyOf(unit, mutation));
+    const kept = this.#kept.peek(keyOf(unit, mutation));
     return kept && kept.untilMs > performance.now() ? kept.refusal : undefined;
   }
 
