@@ -1,5 +1,6 @@
 import type { Field } from './field.ts';
 import type { Model } from './model.ts';
+import { listFieldOf, RANK_FIELD } from './placement.ts';
 
 /** The tables of models in PostgreSQL. Names are derived from the declaration. */
 export interface Column {
@@ -84,8 +85,7 @@ function indexesSql(model: Model): string[] {
     // Records that refer to one are read in pages too, so their index has the order of pages.
     else statements.push(index(isNumerous(model) ? [column, ...BY_CREATION] : [column], where));
   }
-  const search = searchIndexSql(model);
-  return search === null ? statements : [...statements, search];
+  return [...statements, orderIndexSql(model), searchIndexSql(model)].filter((sql) => sql !== null);
 }
 
 /** The order of pages where none is given. Neither column changes, so the indexes cost an insert, and no update. */
@@ -95,6 +95,15 @@ const BY_CREATION = ['created_at', 'id'];
 export function isNumerous({ audience }: Model): boolean {
   const { kind } = audience;
   return (kind === 'project' || kind === 'parent') && (audience.field === 'projectId' || audience.field === 'taskId');
+}
+
+/** The order of a list that may have any number of records, where they have a rank: most have none, and cost nothing here. */
+function orderIndexSql(model: Model): string | null {
+  const field = listFieldOf(model);
+  if (model.fields[RANK_FIELD] === undefined || model.audience.kind !== 'project' || field === null) return null;
+  const rank = snakeCase(RANK_FIELD);
+  const columns = `workspace_id, ${snakeCase(field)}, ${rank} collate "C", id`;
+  return `create index ${model.table}_order_idx on sync.${model.table} (${columns}) where ${rank} <> ''`;
 }
 
 /** The words of a record for full text search: those of its search fields. `alias` ends with a point, or is empty. */
