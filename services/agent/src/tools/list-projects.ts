@@ -1,6 +1,6 @@
 import { document } from '../graph/graph.ts';
 import type { ProjectNode } from '../views/project.ts';
-import { PROJECT, PROJECT_FRAGMENT, PROJECT_STATUSES } from '../views/project.ts';
+import { PROJECT, PROJECT_FRAGMENT, PROJECT_STATUS } from '../views/project.ts';
 import type { Page, PageVariables } from '../views/parts.ts';
 import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, within, word, WORKSPACE } from '../views/parts.ts';
 import { tool } from './tool.ts';
@@ -25,7 +25,7 @@ export const listProjects = tool({
     {
       workspace: WORKSPACE,
       team: word('Name, key or id of a team.'),
-      status: { type: 'string', enum: PROJECT_STATUSES, description: 'Default: any.' },
+      status: { type: 'string', enum: PROJECT_STATUS.enum, description: 'Default: any.' },
       includeArchived: { type: 'boolean', description: 'Default: false.' },
       ...PAGE,
     },

@@ -1,6 +1,6 @@
 import type { TypeOf } from '@wts/contracts';
 import { dayOf } from '@wts/models/words';
-import { PROJECT_STATUSES } from '../views/project.ts';
+import { PROJECT_STATUS } from '../views/project.ts';
 import { object, wordOrNull } from '../views/parts.ts';
 import type { Resolving } from './task-input.ts';
 import { resolved } from './task-input.ts';
@@ -16,7 +16,7 @@ export const PROJECT_INPUT = {
     description: 'Short code, such as WEB.',
   },
   description: { type: ['string', 'null'], maxLength: 50_000, description: 'Markdown.' },
-  status: { type: 'string', enum: PROJECT_STATUSES },
+  status: { type: 'string', enum: PROJECT_STATUS.enum },
   lead: wordOrNull('"me", name, e-mail address or id of a member; null for no lead.'),
   team: wordOrNull('Name, key or id of a team; null for none.'),
   startDate: wordOrNull('YYYY-MM-DD, "today", "next monday", "in 3 days", +2w; null for none.'),

@@ -2,7 +2,7 @@ import type { Names, WorkspaceRef } from '@wts/client/names';
 import type { TypeOf } from '@wts/contracts';
 import { dayOf, PRIORITIES, type Today } from '@wts/models/words';
 import { AGENT_LIMITS } from '../limits.ts';
-import { STARTS } from '../views/task.ts';
+import { START } from '../views/task.ts';
 import { object, word, wordOrNull } from '../views/parts.ts';
 
 const LABELS = {
@@ -19,7 +19,7 @@ export const TASK_INPUT = {
   team: wordOrNull('Name, key or id of a team; null for none.'),
   assignee: wordOrNull('"me", name, e-mail address or id of a member; null for no assignee.'),
   priority: { type: 'string', enum: PRIORITIES },
-  start: { type: 'string', enum: STARTS, description: 'Whether work is planned.' },
+  start: { type: 'string', enum: START.enum, description: 'Whether work is planned.' },
   startDate: wordOrNull('Planned start: YYYY-MM-DD, "today", "next monday", "in 3 days", +2w; null for none.'),
   deadlineAt: wordOrNull('Due day, in the same words; null for none.'),
   repeatRule: {

@@ -1,29 +1,26 @@
-import { object, text, textOrNull } from './parts.ts';
-import { NAMED } from './task.ts';
+import { typed } from '@wts/contracts';
+import { Comment } from '@wts/models';
+import type { RecordOf } from '@wts/models';
+import type { Named } from './fields.ts';
+import { viewOf } from './fields.ts';
 
-export const COMMENT = object(
-  {
-    id: text,
-    taskId: text,
-    author: { anyOf: [NAMED, { type: 'null' }] },
-    body: { ...text, description: 'Markdown.' },
-    parentId: { ...textOrNull, description: 'The comment it replies to.' },
-    createdAt: text,
-    editedAt: textOrNull,
-  },
-  ['id', 'taskId', 'author', 'body', 'parentId', 'createdAt', 'editedAt'],
-);
+const HIDDEN = ['workspaceId', 'updatedAt', 'archivedAt'] as const;
+
+const { properties, selection } = viewOf(Comment, {
+  hidden: HIDDEN,
+  texts: { body: 'Markdown.', parentId: 'The comment it replies to.' },
+});
 
 /** The fields of `COMMENT_FRAGMENT`, as they are shown. */
-export interface CommentNode {
-  readonly id: string;
-  readonly taskId: string;
-  readonly author: { readonly id: string; readonly name: string } | null;
-  readonly body: string;
-  readonly parentId: string | null;
-  readonly createdAt: string;
-  readonly editedAt: string | null;
+export interface CommentNode extends Omit<RecordOf<typeof Comment>, (typeof HIDDEN)[number] | 'authorId'> {
+  readonly author: Named | null;
 }
 
-export const COMMENT_FRAGMENT =
-  'fragment CommentFields on Comment { id taskId author { id name } body parentId createdAt editedAt }';
+export const COMMENT = typed<CommentNode>({
+  type: 'object',
+  additionalProperties: false,
+  required: Object.keys(properties),
+  properties,
+});
+
+export const COMMENT_FRAGMENT = `fragment CommentFields on Comment { ${selection.join(' ')} }`;

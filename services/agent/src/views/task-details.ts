@@ -41,6 +41,6 @@ export type TaskDetails = TypeOf<typeof DETAILS>;
 export async function detailsOf(id: string, graph: Graph): Promise<TaskDetails> {
   const { task } = await graph.run(TASK_QUERY, { id });
   if (task === null) throw new ToolError('not_found', 'This task does not exist, or the person may not see it.');
-  const { checklist, comments } = task;
-  return { task: taskView(task), checklist: checklist.nodes, commentCount: comments.totalCount };
+  const { checklist, comments, ...node } = task;
+  return { task: taskView(node), checklist: checklist.nodes, commentCount: comments.totalCount };
 }

@@ -1,44 +1,72 @@
 import { taskKey } from '@wts/client/names';
-import type { TypeOf } from '@wts/contracts';
-import { PRIORITIES, stateOf } from '@wts/models/words';
-import { list, object, text, textOrNull } from './parts.ts';
+import { typed } from '@wts/contracts';
+import { Task } from '@wts/models';
+import type { Model, RecordOf } from '@wts/models';
+import { PRIORITIES, stateOf, TASK_STATES, type Priority } from '@wts/models/words';
+import type { Keyed, Named, View } from './fields.ts';
+import { viewOf } from './fields.ts';
+import { text } from './parts.ts';
 
-export const STARTS = ['not_started', 'started', 'someday'] as const;
+/** What a model of language does not need: places in lists of the app, and what is shown in another form. */
+const HIDDEN = ['number', 'startBucket', 'todayIndexReferenceDate', 'sortOrder', 'repeatTemplateId'] as const;
 
-/** A record that a task names. */
-export const NAMED = object({ id: text, name: text }, ['id', 'name']);
-const KEYED = object({ id: text, key: text, name: text }, ['id', 'key', 'name']);
+/** The view of a task. `declared` is Task, or in a test a Task with one more field. */
+export function viewOfTask(declared: Model): View {
+  return viewOf(declared, {
+    hidden: HIDDEN,
+    shown: { priority: { type: 'string', enum: PRIORITIES } },
+    texts: {
+      startDate: 'Planned start day, YYYY-MM-DD.',
+      deadlineAt: 'Due day, YYYY-MM-DD.',
+      repeatRule: 'How it repeats; the server does not act on it yet.',
+      description: 'Markdown.',
+    },
+  });
+}
 
+const { properties, selection } = viewOfTask(Task);
 const TASK_FIELDS = {
   id: text,
   key: { ...text, description: 'For people, such as ACME-12: urlKey of the workspace and number.' },
-  title: text,
-  status: { type: 'string', enum: ['open', 'done', 'archived'] },
-  priority: { type: 'string', enum: PRIORITIES },
-  project: { anyOf: [KEYED, { type: 'null' }] },
-  team: { anyOf: [KEYED, { type: 'null' }] },
-  assignee: { anyOf: [NAMED, { type: 'null' }] },
-  creator: { anyOf: [NAMED, { type: 'null' }] },
-  labels: list(NAMED),
-  start: { type: 'string', enum: STARTS },
-  startDate: { ...textOrNull, description: 'Planned start day, YYYY-MM-DD.' },
-  deadlineAt: { ...textOrNull, description: 'Due day, YYYY-MM-DD.' },
-  repeatRule: { ...textOrNull, description: 'How it repeats; the server does not act on it yet.' },
-  completedAt: textOrNull,
-  archivedAt: textOrNull,
-  createdAt: text,
-  updatedAt: text,
-  workspaceId: text,
-  description: { ...textOrNull, description: 'Markdown.' },
-} as const;
+  status: { type: 'string', enum: TASK_STATES.filter((state) => state !== 'any') },
+  ...properties,
+};
 
-export type TaskField = keyof typeof TASK_FIELDS;
-const TASK_FIELD_NAMES = Object.keys(TASK_FIELDS) as readonly TaskField[];
+export const START = Task.fields.start.schema as { readonly enum: readonly TaskNode['start'][] };
+
+type Ids = 'projectId' | 'teamId' | 'assigneeId' | 'creatorId' | 'labelIds';
+
+/** The fields of `TASK_FRAGMENT`, and a description where it was asked for. */
+export interface TaskNode extends Omit<
+  RecordOf<typeof Task>,
+  Ids | Exclude<(typeof HIDDEN)[number], 'number'> | 'description'
+> {
+  readonly description?: string | null;
+  readonly workspace: { readonly urlKey: string } | null;
+  readonly project: Keyed | null;
+  readonly team: Keyed | null;
+  readonly assignee: Named | null;
+  readonly creator: Named | null;
+  readonly labels: { readonly nodes: readonly Named[] };
+}
+
+interface WholeView extends Omit<TaskNode, 'number' | 'workspace' | 'labels' | 'priority'> {
+  readonly key: string;
+  readonly status: ReturnType<typeof stateOf>;
+  readonly priority: Priority;
+  readonly labels: readonly Named[];
+}
 
 /** A task, perhaps with fewer fields. */
-export const TASK = object(TASK_FIELDS, ['id', 'key']);
-export type TaskView = TypeOf<typeof TASK>;
+export type TaskView = Pick<WholeView, 'id' | 'key'> & Partial<WholeView>;
+export const TASK = typed<TaskView>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'key'],
+  properties: TASK_FIELDS,
+});
 
+const TASK_FIELD_NAMES = Object.keys(TASK_FIELDS);
 export const FIELDS = {
   type: 'array',
   minItems: 1,
@@ -48,72 +76,20 @@ export const FIELDS = {
     'Fields of each task in the answer, to keep it small; id and key are always there. Default: all but description, of which lists show the beginning.',
 } as const;
 
-interface Named {
-  readonly id: string;
-  readonly name: string;
-}
-
-interface Keyed extends Named {
-  readonly key: string;
-}
-
-/** The fields of `TASK_FRAGMENT`. */
-export interface TaskNode {
-  readonly id: string;
-  readonly number: number;
-  readonly title: string;
-  readonly description?: string | null;
-  readonly priority: number;
-  readonly start: (typeof STARTS)[number];
-  readonly startDate: string | null;
-  readonly deadlineAt: string | null;
-  readonly repeatRule: string | null;
-  readonly completedAt: string | null;
-  readonly archivedAt: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly workspaceId: string;
-  readonly workspace: { readonly urlKey: string } | null;
-  readonly project: Keyed | null;
-  readonly team: Keyed | null;
-  readonly assignee: Named | null;
-  readonly creator: Named | null;
-  readonly labels: { readonly nodes: readonly Named[] };
-}
-
+/** A description may be long, so only those documents select it that show it. */
 export const TASK_FRAGMENT = `fragment TaskFields on Task {
-  id number title priority start startDate deadlineAt repeatRule completedAt archivedAt createdAt updatedAt workspaceId
-  workspace { urlKey }
-  project { id key name }
-  team { id key name }
-  assignee { id name }
-  creator { id name }
-  labels(first: 50, includeArchived: true) { nodes { id name } }
+  number workspace { urlKey } ${selection.filter((field) => field !== 'description').join(' ')}
 }`;
 
-export function taskView(node: TaskNode, fields?: readonly TaskField[]): TaskView {
-  const { number, workspace, labels, description, priority, completedAt, archivedAt } = node;
-  const task: TaskView = {
-    id: node.id,
+export function taskView(node: TaskNode, fields?: readonly string[]): TaskView {
+  const { id, number, workspace, labels, priority, ...rest } = node;
+  const task: WholeView = {
+    id,
     key: taskKey(workspace?.urlKey ?? '', number),
-    title: node.title,
     status: stateOf(node),
     priority: PRIORITIES[priority] ?? 'none',
-    project: node.project,
-    team: node.team,
-    assignee: node.assignee,
-    creator: node.creator,
     labels: labels.nodes,
-    start: node.start,
-    startDate: node.startDate,
-    deadlineAt: node.deadlineAt,
-    repeatRule: node.repeatRule,
-    completedAt,
-    archivedAt,
-    createdAt: node.createdAt,
-    updatedAt: node.updatedAt,
-    workspaceId: node.workspaceId,
-    ...(description === undefined ? {} : { description }),
+    ...rest,
   };
   if (fields === undefined) return task;
   const kept = new Set<string>(['id', 'key', ...fields]);
