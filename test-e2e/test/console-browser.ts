@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
 /** Long, because a browser is slow on a busy machine. */
-const WAIT_MS = 30_000;
+const WAIT_MS = 120_000;
 export const WIDE = { width: 1280, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 

@@ -9,7 +9,7 @@ import { Tab } from './console-browser.ts';
 import { IdentityProvider, newKey, WEB_CLIENT } from './identity-provider.ts';
 
 /** Long, because a browser is slow on a busy machine. */
-const WAIT_MS = 30_000;
+const WAIT_MS = 120_000;
 const WIDE = { width: 1100, height: 820 };
 
 interface TabOptions {

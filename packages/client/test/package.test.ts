@@ -80,7 +80,7 @@ function signedDelivery(): object {
 async function runProgram(node: string, folder: string): Promise<Record<string, unknown>> {
   using server = await serve();
   const input = { ...server, ws: import.meta.resolve('ws'), delivery: signedDelivery() };
-  const { stdout } = await run(node, ['program.mjs', JSON.stringify(input)], { cwd: folder, timeout: 30_000 });
+  const { stdout } = await run(node, ['program.mjs', JSON.stringify(input)], { cwd: folder, timeout: 120_000 });
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 

@@ -1,4 +1,4 @@
-import { openBrowser } from '@wts/testkit';
+import { eventually, openBrowser } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { PREFIX, startPrefixProxy } from './prefix-proxy.ts';
@@ -27,10 +27,10 @@ describe('the webhooks console in a browser (skipped where there is no Chromium)
     await prefixed.goto(`${base}console/`);
     assert.equal(prefixed.url(), `${base}console`);
     await prefixed.getByLabel('API key').fill(gateway.fullKey);
-    const answer = prefixed.waitForResponse((response) => response.url().includes('/api/webhooks?'));
     await prefixed.getByRole('button', { name: 'Open' }).click();
-    await answer;
-    assert.equal(await prefixed.getByLabel('Workspace').inputValue(), workspaces[0]?.id);
+    // The page shows the list before it has chosen from it.
+    await eventually(async () => (await prefixed.getByLabel('Workspace').inputValue()) === workspaces[0]?.id);
+    await eventually(() => requested.some((url) => url.includes('/api/webhooks?')));
     for (const url of requested) assert.ok(url.startsWith(base) || url === 'data:,', url);
     assert.equal(gateway.workspace.last.url, '/api/workspaces');
   });

@@ -1,4 +1,4 @@
-import { openBrowser } from '@wts/testkit';
+import { eventually, openBrowser } from '@wts/testkit';
 import type { Page } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import type { Server } from 'node:http';
@@ -14,7 +14,7 @@ interface Watched {
 }
 
 /** Long, because a browser is slow on a busy machine. */
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 
 describe('the reference page in a browser (skipped where there is no Chromium)', function page() {
   let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
@@ -86,7 +86,7 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
     await page.locator('.operation-filter-input').fill('create a TASK');
     await page.locator('#operations-Workspaces-listWorkspaces').waitFor({ state: 'detached' });
-    assert.equal(await page.locator('.opblock').count(), 1);
+    await eventually(async () => (await page.locator('.opblock').count()) === 1);
     assert.equal(await operation.count(), 1);
     await page.close();
   });

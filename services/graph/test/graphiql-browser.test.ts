@@ -3,7 +3,7 @@ import type { TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 
 /** Long, because a browser is slow on a busy machine. */
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 
 describe('GraphiQL in a browser (skipped where there is no Chromium)', function page() {
   let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
