@@ -114,9 +114,14 @@ describe('a repeat rule', () => {
         const reading = readRepeatRule(text);
         if (!reading.ok) return assert.match(reading.reason, /^must [\x20-\x7e]+$/);
         assert.deepEqual(readRepeatRule(reading.rule), reading);
-        days(reading.rule);
+        try {
+          days(reading.rule);
+        } catch (error) {
+          // The library read the rule, whose days are so rare that it stopped looking for them.
+          assert.match(String(error), /Maximum iterations/);
+        }
       }),
-      { numRuns: 300 },
+      { numRuns: 300, examples: [['FREQ=DAILY;BYDAY=TU;BYMONTH=2,7;BYMONTHDAY=1,-1']] },
     );
   });
 });
