@@ -113,10 +113,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       checkFor(resource, async () => accept(readHeader(headers), sender)),
     revoke(revocation) {
       current = current.end(revocation);
-      // A copy, because deleting moves entries of the cache.
-      for (const [token, { outcome }] of [...accepted.entries()]) {
-        if (concerns(revocation, outcome.principal)) accepted.delete(token);
-      }
+      const ended = [...accepted.entries()].filter(([, { outcome }]) => concerns(revocation, outcome.principal));
+      for (const [token] of ended) accepted.delete(token);
       refused.clear();
     },
     close() {
