@@ -73,7 +73,7 @@ export const settings = defineSettings({
     optional: true,
     secret: true,
     read: parseProvider,
-    doc: 'OpenID provider at which people sign in: {issuer, clientId, clientSecret?, name, scopes?, trustsEmails?}. `name` is the text of its button. Register {AUTH_URL}/sign-in/callback there as the redirect URI. For a provider that is in JWT_ISSUERS too, a person is the same.',
+    doc: 'OpenID provider at which people sign in: {issuer, clientId, clientSecret?, name, scopes?, trustsEmails?, allowedCidrs?}. `name` is the text of its button. The issuer may have a private address; an endpoint that its metadata names at another host, port or scheme must be public, or in `allowedCidrs`, for example ["10.1.0.0/16"]. Register {AUTH_URL}/sign-in/callback there as the redirect URI. For a provider that is in JWT_ISSUERS too, a person is the same.',
   }),
   natsUrls: natsSetting('NATS server, which announces revoked credentials to all caches.'),
   poolMax: poolMaxSetting(),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { openServer } from './open-server.ts';
 import { openTestPages, type TestPages } from './people.ts';
 import { openProviderStandIn, signForeign, type ProviderStandIn } from './provider-stand-in.ts';
 import type { Answer, TestBrowser } from '@wts/testkit';
@@ -112,6 +113,27 @@ describe('the sign-in at an identity provider', () => {
       assert.match(answer.text, /sign-in at Example &amp; Co does not work/);
       assert.equal((await browser.get('/account')).status, 303, name);
     }
+  });
+
+  it('leads to no server of the private network by its metadata [never.non-public-address]', async () => {
+    let requests = 0;
+    await using inside = await openServer((_, res) => {
+      requests += 1;
+      res.end('{}');
+    });
+    const metadata = (await (await fetch(`${provider.issuer}/.well-known/openid-configuration`)).json()) as object;
+    const places = [{ token_endpoint: `${inside.url}/token` }, { jwks_uri: inside.url.replace('http:', 'https:') }];
+    for (const place of places) {
+      const fresh = await openTestPages(settings());
+      provider.replaced.set('/.well-known/openid-configuration', (res) => {
+        res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...metadata, ...place }));
+      });
+      const browser = fresh.browser();
+      const to = (await browser.get('/sign-in/provider')).to!;
+      assert.equal((await browser.get(provider.leadBack(to, randomUUID()))).status, 503, JSON.stringify(place));
+      await fresh.testService.service.close();
+    }
+    assert.equal(requests, 0);
   });
 
   it('shows a page when the provider refuses the person [authentication.provider.faults]', async () => {

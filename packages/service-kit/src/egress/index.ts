@@ -4,6 +4,8 @@ export { openConnector } from './connect.ts';
 export type { Connect, ConnectOptions, ConnectProgress, Phase } from './connect.ts';
 export { EgressFailure, isReset, reasonOf } from './failure.ts';
 export type { EgressError } from './failure.ts';
+export { openGuardedRequests, undiciConnector } from './guarded-request.ts';
+export type { SendGuarded } from './guarded-request.ts';
 export type { EgressMetrics } from './metrics.ts';
 export { openResolver, refuseDnsServer } from './resolver.ts';
 export type { AddressResolver } from './resolver.ts';

@@ -5,10 +5,9 @@ import * as client from 'openid-client';
 import { mergedClaims } from '../domain/merged-claims.ts';
 import type { IdentityClaims } from '../domain/profile.ts';
 import type { ProviderSetting } from '../domain/provider-setting.ts';
+import { openProviderFetch } from './provider-fetch.ts';
 
 const TIMEOUT_SECONDS = 5;
-/** Answers of a provider are small; a larger one is not read to its end. */
-const ANSWER_BYTES_MAX = 256 * 1024;
 /** Metadata is read again after so long, because addresses may change. */
 const METADATA_MS = 10 * 60_000;
 interface SignInSecrets {
@@ -25,12 +24,14 @@ export class IdentityProvider {
   readonly name: string;
   readonly #setting: ProviderSetting;
   readonly #redirectUri: string;
+  readonly #fetch: ReturnType<typeof openProviderFetch>;
   #found: { readonly metadata: Promise<client.Configuration>; readonly at: number } | null = null;
 
   constructor(setting: ProviderSetting, redirectUri: string) {
     this.name = setting.name;
     this.#setting = setting;
     this.#redirectUri = redirectUri;
+    this.#fetch = openProviderFetch(setting);
   }
 
   /** The address at the provider to which the browser goes. */
@@ -97,7 +98,7 @@ export class IdentityProvider {
         clientSecret === undefined ? client.None() : client.ClientSecretBasic(clientSecret),
         {
           timeout: TIMEOUT_SECONDS,
-          [client.customFetch]: boundedFetch,
+          [client.customFetch]: (url, options) => this.#fetch(url, options as RequestInit),
           // The signature of the ID token is verified too, besides the connection over which it came.
           // oxlint-disable-next-line typescript/no-deprecated -- marked so by its authors as a warning: for a provider on this machine
           execute: [client.enableNonRepudiationChecks, ...(isHttp ? [client.allowInsecureRequests] : [])],
@@ -123,18 +124,4 @@ export class IdentityProvider {
 
 function derive({ browserId, state }: SignInSecrets, use: 'verifier' | 'nonce'): string {
   return createHmac('sha256', browserId).update(`${use} ${state}`).digest('base64url');
-}
-
-/** The time of the whole answer is bounded by the signal that openid-client sets, its size here. */
-async function boundedFetch(url: string, options: client.CustomFetchOptions): Promise<Response> {
-  const response = await fetch(url, options as RequestInit);
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += part.length;
-    if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`);
-    parts.push(part);
-  }
-  const isEmpty = [204, 205, 304].includes(response.status);
-  return new Response(isEmpty ? null : Buffer.concat(parts), { status: response.status, headers: response.headers });
 }

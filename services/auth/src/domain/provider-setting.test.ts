@@ -13,6 +13,9 @@ describe('the setting OIDC_PROVIDER', () => {
       scopes: ['openid'],
       trustsEmails: true,
     });
+    assert.deepEqual((parse({ allowedCidrs: ['10.1.0.0/16'] }) as { allowedCidrs: unknown }).allowedCidrs, [
+      '10.1.0.0/16',
+    ]);
   });
 
   it('allows http for providers on this machine only', () => {
@@ -33,6 +36,8 @@ describe('the setting OIDC_PROVIDER', () => {
       { secret: 'x' },
       { clientSecret: 1 },
       { trustsEmails: 'yes' },
+      { allowedCidrs: '10.0.0.0/8' },
+      { allowedCidrs: ['10.0.0.0/33'] },
     ]) {
       assert.throws(() => parse(bad), JSON.stringify(bad));
     }

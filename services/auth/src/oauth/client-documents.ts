@@ -1,12 +1,8 @@
-import type { TLSSocket } from 'node:tls';
-import { readBounded } from '@wts/access';
 import { LRUCache } from 'lru-cache';
 import { Fault, LIMITS, parseJson } from '@wts/contracts';
-import { openConnector, parseTarget } from '@wts/service-kit/egress';
-import type { Connect, ConnectOptions, Target } from '@wts/service-kit/egress';
+import { openGuardedRequests, parseTarget } from '@wts/service-kit/egress';
+import type { ConnectOptions, SendGuarded, Target } from '@wts/service-kit/egress';
 import { FairGate } from '@wts/service-kit/fairness';
-import { Client as HttpClient } from 'undici';
-import type { buildConnector } from 'undici';
 import type { Client } from '../domain/client.ts';
 import { readClientMetadata } from './client-metadata.ts';
 
@@ -61,7 +57,7 @@ export function openClientDocuments({
   foundMs = FOUND_MS,
   ...options
 }: ClientDocumentsOptions): ClientDocuments {
-  const connect = openConnector(options);
+  const send = openGuardedRequests(options);
   const gate = new FairGate({ ...FETCHES, waitMs: fetchMs, refusal: 'Too many documents of apps are being fetched' });
   // Apart, so that made-up addresses remove no client.
   const [found, failed] = [
@@ -78,7 +74,7 @@ export function openClientDocuments({
     return last !== undefined && last.untilMs + STALE_MS > Date.now() ? last : undefined;
   };
   const fetchNow = async (clientId: string, target: Target): Promise<Known> => {
-    const reading = await read(clientId, () => fetchDocument(connect, target, fetchMs));
+    const reading = await read(clientId, () => fetchDocument(send, target, fetchMs));
     const isFound = reading !== null && !(reading instanceof Error);
     const keptMs = isFound ? foundMs : reading === null ? REFUSED_MS : FAILED_MS;
     const fresh = { reading, untilMs: Date.now() + keptMs };
@@ -123,9 +119,9 @@ async function read(clientId: string, fetchIt: () => Promise<Buffer | null>): Pr
   try {
     content = await fetchIt();
   } catch (failure) {
-    // A document that is too large is wrong. A name of a private network has the same answer as a name that does not exist, because
-    // otherwise callers could find out the names of private networks.
-    return failure instanceof RangeError ? null : (failure as Error);
+    // A name of a private network has the same answer as a name that does not exist, because otherwise callers could find out the
+    // names of private networks.
+    return failure as Error;
   }
   try {
     return content === null ? null : clientOf(clientId, parseJson(content));
@@ -146,34 +142,14 @@ function clientOf(clientId: string, document: unknown): Client | null {
 /** Statuses of a host that may answer otherwise later. */
 const isTemporary = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
 
-/** Null when the host answers that there is no such document. */
-async function fetchDocument(connect: Connect, target: Target, fetchMs: number): Promise<Buffer | null> {
-  const signal = AbortSignal.timeout(fetchMs);
-  const client = new HttpClient(target.origin, {
-    connect: (_, callback) => {
-      void connectInto(connect(target, { signal, onPhase: () => undefined }), callback);
-    },
-    allowH2: false,
-    maxHeaderSize: LIMITS.headerBytes,
+/** Null when the host answers that there is no such document, or with one that is too large. */
+async function fetchDocument(send: SendGuarded, target: Target, fetchMs: number): Promise<Buffer | null> {
+  const { statusCode, body } = await send(target, {
+    method: 'GET',
+    headers: { accept: 'application/json' },
+    signal: AbortSignal.timeout(fetchMs),
+    bytesMax: LIMITS.formBytes,
   });
-  try {
-    const headers = { accept: 'application/json' };
-    const { statusCode, body } = await client.request({ method: 'GET', path: target.path, headers, signal });
-    if (isTemporary(statusCode)) throw new Error(`The host of the document answered ${statusCode}.`);
-    if (statusCode !== 200) return null;
-    return await readBounded(body, LIMITS.formBytes);
-  } finally {
-    await client.destroy();
-  }
-}
-
-async function connectInto(connecting: Promise<TLSSocket>, callback: buildConnector.Callback): Promise<void> {
-  let socket: TLSSocket;
-  try {
-    socket = await connecting;
-  } catch (error) {
-    callback(error as Error, null);
-    return;
-  }
-  callback(null, socket);
+  if (isTemporary(statusCode)) throw new Error(`The host of the document answered ${statusCode}.`);
+  return statusCode === 200 ? body : null;
 }

@@ -1,8 +1,7 @@
-import { EgressFailure } from '@wts/service-kit/egress';
+import { EgressFailure, undiciConnector } from '@wts/service-kit/egress';
 import type { Connect, ConnectProgress, Target } from '@wts/service-kit/egress';
 import type { TLSSocket } from 'node:tls';
 import { Client } from 'undici';
-import type { buildConnector } from 'undici';
 import { leaveOutInterimAnswers } from './interim-answers.ts';
 import type { AttemptMetrics } from './metrics.ts';
 
@@ -87,12 +86,12 @@ function starter(connect: Connect, target: Target, progress: ConnectProgress): S
 
 function makeConnection(origin: string, start: Start): Connection {
   const client = new Client(origin, {
-    connect: (_, callback) => {
+    connect: undiciConnector(async () => {
       const { start: begin } = connection;
       connection.start = null;
-      if (begin === null) callback(new EgressFailure('connection_reset', 'the connection ended'), null);
-      else void connectInto(connection, begin(), callback);
-    },
+      if (begin === null) throw new EgressFailure('connection_reset', 'the connection ended');
+      return (connection.socket = leaveOutInterimAnswers(await begin()));
+    }),
     allowH2: false,
     pipelining: 1,
     maxHeaderSize: HEADER_BYTES_MAX,
@@ -104,16 +103,6 @@ function makeConnection(origin: string, start: Start): Connection {
   });
   const connection: Connection = { client, origin, openedMs: performance.now(), start, socket: null };
   return connection;
-}
-
-async function connectInto(connection: Connection, connecting: Promise<TLSSocket>, callback: buildConnector.Callback) {
-  try {
-    connection.socket = leaveOutInterimAnswers(await connecting);
-  } catch (error) {
-    callback(error as Error, null);
-    return;
-  }
-  callback(null, connection.socket);
 }
 
 /** Bounded for each origin and in all; the newest of an origin is used first, the oldest of all is closed first. */
