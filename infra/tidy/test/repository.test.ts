@@ -13,6 +13,7 @@ import {
   vagueTypes,
 } from '../src/checks/names.ts';
 import { slowPatterns } from '../src/checks/patterns.ts';
+import { privateEndsVerified } from '../src/checks/private-ends.ts';
 import { links, machines, openEnds, secrets } from '../src/checks/prose.ts';
 import { coverage } from '../src/checks/requirements.ts';
 import { longFiles, longFunctions, readmes } from '../src/checks/sizes.ts';
@@ -38,6 +39,7 @@ const HOUSE_RULES: readonly (readonly [title: string, check: () => readonly Find
   ['uses no retired term', () => retiredTerms(tree)],
   ['gives no number twice to migrations and decisions', () => numberedTwice(tree)],
   ['has one version, and an entry of it for users', () => oneVersion(tree)],
+  ['takes no new version of a library on whose inside it relies unverified', () => privateEndsVerified(tree)],
   ['tracks nothing a tool makes', () => generated(tree, trackedButIgnored())],
   ['keeps files short enough to hold in the head', () => longFiles(tree)],
   ['keeps functions on one screen', () => longFunctions(tree, ROOT)],
