@@ -64,7 +64,8 @@ describe('bodies', () => {
       if (type !== JSON_TYPE) stated[operation.id] = type;
       if (type === SCHEMA_TYPE) continue;
       // Each line of NDJSON is JSON.
-      for (const line of type === JSON_TYPE ? [text] : text.trimEnd().split('\n')) JSON.parse(line);
+      for (const line of type === JSON_TYPE ? [text] : text.trimEnd().split('\n'))
+        assert.doesNotThrow(() => JSON.parse(line), `${operation.id} answered ${status}: ${text.slice(-200)}`);
 
       const refused = await request(operation, { token: null });
       if (refused.status < 400) continue;
