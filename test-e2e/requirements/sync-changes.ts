@@ -131,7 +131,7 @@ export const syncChanges: readonly Rule[] = [
   {
     id: 'sync.mutate.repeat-rule',
     source: 'Design 6',
-    text: 'A `repeatRule` is an RFC 5545 RRULE of days or slower, with COUNT or UNTIL and never both; anything else is refused.',
+    text: 'A `repeatRule` is an RFC 5545 RRULE of days or slower, with COUNT or UNTIL and never both, and has a day in the next 30 years; anything else is refused.',
     home: 'packages/models/src/repeat-rule.ts',
     status: 'kept',
   },

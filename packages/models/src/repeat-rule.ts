@@ -95,6 +95,9 @@ function conflictOf(parts: ReadonlyMap<string, string>): string | null {
   if (isNumbered && (!SLOW.some((one) => one === frequency) || parts.has('BYWEEKNO'))) {
     return 'must give numbered weekdays with MONTHLY, or with YEARLY without BYWEEKNO';
   }
+  if (isNumbered && (parts.has('BYMONTHDAY') || parts.has('BYYEARDAY'))) {
+    return 'must give numbered weekdays without BYMONTHDAY and BYYEARDAY';
+  }
   const chosenFrom = [...parts.keys()].some((name) => name.startsWith('BY') && name !== 'BYSETPOS');
   return parts.has('BYSETPOS') && !chosenFrom ? 'must give BYSETPOS beside another BY part' : null;
 }

@@ -29,7 +29,7 @@ export function nodesStatement(ids: readonly string[], sql: StatementWriter, wan
  * SQL with `record` of the records with these ids; `list` is SQL of an array. A person who left is found as they were when they left;
  * their other columns are not those of the record.
  */
-export function selectedSql(model: Model, list: string, sql: StatementWriter, wants: Wants): string {
+function selectedSql(model: Model, list: string, sql: StatementWriter, wants: Wants): string {
   return visibleSelections(model, sql.viewer)
     .map(({ from, where }) => {
       const record = from === undefined ? recordSql(model, 't', wants) : 'frozen.record';

@@ -18,7 +18,7 @@ import { locationOf, notFound } from './location.ts';
 import { belongsTo, forbidden, permit, permitFields, permitInsert, permitMove, permitScope } from './permissions.ts';
 import { checkReferences } from './references.ts';
 import { refuse, type Refusal } from './refusal.ts';
-import { checkGroupId, checkMembership, derive } from './rules.ts';
+import { checkGroupId, checkMembership, checkRepeatRule, derive } from './rules.ts';
 import type { Effect, Mutation, Unit } from './unit.ts';
 
 export type Decision =
@@ -74,7 +74,8 @@ function insert(state: DecisionState, unit: Unit, model: Model, mutation: Mutati
   const refusal =
     checkReferences(state, unit, draft, { fields: Object.keys(values) }) ??
     permitInsert(state, unit, draft) ??
-    checkMembership(state, unit, null, draft);
+    checkMembership(state, unit, null, draft) ??
+    checkRepeatRule(draft, ['repeatRule'], now);
   if (refusal) return refusal;
 
   if (state.isBeingDeleted(model, id))
@@ -134,6 +135,7 @@ function update(state: DecisionState, unit: Unit, row: Row, mutation: Mutation):
     permitMove(state, unit, row, next) ??
     checkReferences(state, unit, next, { fields: changed, before: row.record }) ??
     checkMembership(state, unit, row, next) ??
+    checkRepeatRule(next, changed, now) ??
     checkKeys(state, row, next);
   if (refusal) return refusal;
   const own =

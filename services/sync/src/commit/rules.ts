@@ -1,5 +1,17 @@
 import { can } from '@wts/access';
-import { Comment, idIn, isOf, Project, User, Workspace, WorkspaceMember, type Model, type RecordOf } from '@wts/models';
+import {
+  Comment,
+  idIn,
+  isOf,
+  Project,
+  Task,
+  User,
+  Workspace,
+  WorkspaceMember,
+  type Model,
+  type RecordOf,
+} from '@wts/models';
+import { hasNoDay } from '@wts/models/repeat';
 import type { Row } from '../store/rows.ts';
 import { roleIn } from './permissions.ts';
 import { refuse, type Refusal } from './refusal.ts';
@@ -63,6 +75,14 @@ export function checkGroupId(state: DecisionState, model: Model, id: string): Re
   if (state.wasUsedAsGroup(model, id)) return refuse('conflict', `A ${model.name} with this id already exists`);
   state.useAsGroup(id);
   return null;
+}
+
+/** A rule that never comes would be a task that silently never repeats. Keeps sync.mutate.repeat-rule. */
+export function checkRepeatRule(row: Row, changed: readonly string[], now: string): Refusal | null {
+  if (!isOf(row, Task) || !changed.includes('repeatRule')) return null;
+  const { repeatRule, startDate, deadlineAt } = row.record;
+  const isRefused = repeatRule !== null && hasNoDay({ rule: repeatRule, startDate, deadlineAt }, now.slice(0, 10));
+  return isRefused ? refuse('validation_failed', 'repeatRule has no day in the next 30 years') : null;
 }
 
 /** A person joins again only after a sweep has deleted their earlier memberships inside the workspace, so that they do not regain them. */

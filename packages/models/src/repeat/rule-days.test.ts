@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { readRepeatRule } from '../repeat-rule.ts';
+import { walkDays } from './calendar-walk.ts';
+import { ruleDays, ruleText, untilDay } from './rule-days.ts';
+
+const daysOf = (rule: string, anchor: string, count: number, after = anchor): string[] =>
+  ruleDays({ rule, anchor }, after, count);
+
+describe('the days of a repeat rule', () => {
+  it('are clamped to the last day of a shorter month without drift, unless the rule names the day [repeat.month-end]', () => {
+    const inMonths = ['2026-02-28', '2026-03-31', '2026-04-30', '2026-05-31'];
+    assert.deepEqual(daysOf('FREQ=MONTHLY', '2026-01-31', 4), inMonths);
+    assert.deepEqual(daysOf('FREQ=MONTHLY', '2026-01-30', 3), ['2026-02-28', '2026-03-30', '2026-04-30']);
+    assert.deepEqual(daysOf('FREQ=MONTHLY;BYMONTHDAY=31', '2026-01-31', 2), ['2026-03-31', '2026-05-31']);
+    const leap = ['2029-02-28', '2030-02-28', '2031-02-28', '2032-02-29'];
+    assert.deepEqual(daysOf('FREQ=YEARLY', '2028-02-29', 4), leap);
+    const twice = ['2026-04-30', '2026-08-31', '2027-04-30'];
+    assert.deepEqual(daysOf('FREQ=YEARLY;BYMONTH=4,8', '2026-01-31', 3), twice);
+  });
+
+  it('are the last day, the last Friday and the last working day of 48 months as the calendar has them', () => {
+    for (const by of ['BYMONTHDAY=-1', 'BYDAY=-1FR', 'BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1']) {
+      const rule = `FREQ=MONTHLY;${by}`;
+      assert.deepEqual(daysOf(rule, '2026-01-01', 48), walkDays(rule, '2026-01-01', '2026-01-01', '2029-12-31'));
+    }
+  });
+
+  it('are none, in bounded time, where a rule has no day or a far one', () => {
+    const none = ['FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30', 'FREQ=MONTHLY;BYMONTHDAY=31;BYMONTH=4'];
+    for (const rule of [...none, 'FREQ=YEARLY;INTERVAL=9999', 'FREQ=MONTHLY;INTERVAL=9999']) {
+      assert.deepEqual(daysOf(rule, '2026-01-01', 3), [], rule);
+    }
+  });
+
+  it('are those that a plain walk over the calendar finds, for any rule', () => {
+    fc.assert(
+      fc.property(anyRule, anyDay, fc.integer({ min: 0, max: 800 }), (rule, anchor, later) => {
+        fc.pre(readRepeatRule(rule).ok);
+        const after = Temporal.PlainDate.from(anchor).add({ days: later }).toString();
+        const until = Temporal.PlainDate.from(after).add({ years: 3 }).toString();
+        const walked = walkDays(rule, anchor, after, until).slice(0, 10);
+        const found = daysOf(rule, anchor, 10, after).filter((day) => day <= until);
+        // A search that ends early finds none; it never finds another day.
+        if (found.length < walked.length) assert.match(rule, /DAILY.*BYMONTH/, `${rule} from ${anchor}`);
+        assert.deepEqual(found, walked.slice(0, found.length), `${rule} from ${anchor} after ${after}`);
+      }),
+      { numRuns: Number(process.env['REPEAT_RUNS'] ?? 150) },
+    );
+  });
+
+  it('end at UNTIL as a day of the time zone', () => {
+    assert.equal(untilDay('FREQ=DAILY;UNTIL=20261231', 'Pacific/Auckland'), '2026-12-31');
+    assert.equal(untilDay('FREQ=DAILY;UNTIL=20261231T180000Z', 'Pacific/Auckland'), '2027-01-01');
+    assert.equal(untilDay('UNTIL=20261231T180000;FREQ=DAILY', 'Pacific/Auckland'), '2026-12-31');
+    assert.equal(untilDay('FREQ=DAILY', 'UTC'), null);
+  });
+
+  it('are said in words', () => {
+    assert.equal(ruleText('FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH'), 'every 2 weeks on Monday and Thursday');
+  });
+});
+
+const anyDay = fc
+  .integer({ min: 0, max: 3000 })
+  .map((days) => Temporal.PlainDate.from('2024-01-01').add({ days }).toString());
+const some = <T>(values: readonly T[], maxLength = 3): fc.Arbitrary<string> =>
+  fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength }).map((list) => list.join(','));
+const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
+const maybe = (name: string, value: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.option(value, { freq: 2 }).map((given) => (given === null ? '' : `;${name}=${given}`));
+const anyRule = fc
+  .tuple(
+    fc.constantFrom('DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'),
+    maybe('INTERVAL', fc.integer({ min: 1, max: 5 }).map(String)),
+    maybe('BYMONTH', some([1, 2, 4, 7, 12])),
+    maybe('BYMONTHDAY', some([1, 13, 28, 29, 30, 31, -1, -3])),
+    maybe('BYDAY', fc.oneof(some(WEEKDAYS), some(['1MO', '-1FR', '2WE']))),
+    maybe('BYSETPOS', some([1, -1, 2])),
+  )
+  .map(([frequency, ...parts]) => `FREQ=${frequency}${parts.join('')}`);

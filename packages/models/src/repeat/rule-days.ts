@@ -1,0 +1,112 @@
+import { RRuleTemporal } from 'rrule-temporal';
+import { toText } from 'rrule-temporal/totext';
+
+/** `YYYY-MM-DD`. */
+export type Day = string;
+
+export interface DayRule {
+  /** An accepted RFC 5545 rule (`readRepeatRule`). COUNT and UNTIL are not applied here: a series has them (`Series`). */
+  readonly rule: string;
+  /** The first day of the rule: INTERVAL counts from it, and what the rule leaves open is taken from it, such as the weekday. */
+  readonly anchor: Day;
+}
+
+/** A rule whose next day is later than this counts as one without any. */
+const YEARS_MAX = 30;
+/**
+ * The steps of one search, enough for 30 years of months. A rule that has no day takes all of them, 1 ms; a rule that has its first day after more of them, such as
+ * 29 February every seventh day, counts as one without any.
+ */
+const STEPS_MAX = 400;
+
+/**
+ * The days of a rule after a day, ascending, at most `count`, and none more than 30 years after it. The only function that
+ * computes days of rules.
+ *
+ * The rule is computed as if its days were UTC midnights, so no time zone is involved; times in the rule are ignored. A rule by
+ * months or years without a day of the month takes that of its anchor, and the last day of a month that is shorter: from 31
+ * January, 28 February and 31 March (RFC 5545 leaves out such months). An explicit BYMONTHDAY=31 follows the RFC.
+ */
+export function ruleDays({ rule, anchor }: DayRule, after: Day, count: number): Day[] {
+  const last = Temporal.PlainDate.from(after).add({ years: YEARS_MAX }).toString();
+  const rules = dayPartsOf(rule, anchor).map((text) => startedAt(text, anchor, last));
+  const heads = rules.map((one) => nextDay(one, after));
+  const days: Day[] = [];
+  while (days.length < count) {
+    const next = heads.reduce(earlier, null);
+    if (next === null) break;
+    days.push(next);
+    heads.forEach((head, index) => {
+      const one = rules[index];
+      if (head === next && one !== undefined) heads[index] = nextDay(one, next);
+    });
+  }
+  return days;
+}
+
+/** The rule in words: `every 2 weeks on Monday`. */
+export function ruleText(rule: string): string {
+  const days = rule.split(';').filter((part) => !/^BY(?:HOUR|MINUTE|SECOND)=/.test(part));
+  return toText(new RRuleTemporal({ rruleString: days.join(';'), dtstart: midnight('2026-01-01') }), 'en');
+}
+
+/** UNTIL of a rule as a day in a time zone; null without one. */
+export function untilDay(rule: string, timeZone: string): Day | null {
+  const found = /(?:^|;)UNTIL=(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z?))?/.exec(rule);
+  if (found === null) return null;
+  const [, year, month, day, hour, minute, second, zulu] = found;
+  const local = `${year}-${month}-${day}`;
+  if (zulu !== 'Z') return local;
+  return Temporal.Instant.from(`${local}T${hour}:${minute}:${second}Z`)
+    .toZonedDateTimeISO(timeZone)
+    .toPlainDate()
+    .toString();
+}
+
+/** COUNT of a rule; Infinity without one. */
+export function countOf(rule: string): number {
+  const found = /(?:^|;)COUNT=(\d+)/.exec(rule);
+  return found === null ? Infinity : Number(found[1]);
+}
+
+const NOT_OF_DAYS = /^(?:COUNT|UNTIL|BYHOUR|BYMINUTE|BYSECOND)=/;
+
+/** The parts of a rule that decide its days; several rules where one cannot say which day each month ends at. */
+function dayPartsOf(rule: string, anchor: Day): string[] {
+  const parts = rule.split(';').filter((part) => !NOT_OF_DAYS.test(part));
+  const text = parts.join(';');
+  const { day, month } = Temporal.PlainDate.from(anchor);
+  const chosen = parts.filter((part) => part.startsWith('BY') && !part.startsWith('BYMONTH='));
+  const isYearly = parts.includes('FREQ=YEARLY');
+  if (day <= 28 || chosen.length > 0 || !(isYearly || parts.includes('FREQ=MONTHLY'))) return [text];
+  const days = Array.from({ length: day - 27 }, (_, index) => 28 + index).join(',');
+  const lastOfMonth = `BYMONTHDAY=${days};BYSETPOS=-1`;
+  if (!isYearly) return [`${text};${lastOfMonth}`];
+  // BYSETPOS would choose the last day of all months of the year.
+  const months = /(?:^|;)BYMONTH=([\d,]+)/.exec(text)?.[1]?.split(',') ?? [String(month)];
+  const others = parts.filter((part) => !part.startsWith('BYMONTH='));
+  return months.map((one) => `${others.join(';')};BYMONTH=${one};${lastOfMonth}`);
+}
+
+/** `last` ends the search of a rule by months or years long before it has taken all steps. */
+function startedAt(rruleString: string, anchor: Day, last: Day): RRuleTemporal {
+  const [dtstart, until] = [midnight(anchor), midnight(last)];
+  return new RRuleTemporal({ rruleString, dtstart, until, maxIterations: STEPS_MAX, cache: false });
+}
+
+function nextDay(rule: RRuleTemporal, after: Day): Day | null {
+  try {
+    return rule.next(midnight(after))?.toPlainDate().toString() ?? null;
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('exceeded')) return null;
+    throw error;
+  }
+}
+
+function midnight(day: Day): Temporal.ZonedDateTime {
+  return Temporal.PlainDate.from(day).toZonedDateTime('UTC');
+}
+
+function earlier(one: Day | null, other: Day | null): Day | null {
+  return one === null || (other !== null && other < one) ? other : one;
+}
