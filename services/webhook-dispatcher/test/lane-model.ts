@@ -62,9 +62,12 @@ export class LaneModel {
   readonly #gone: string[] = [];
   /** What was wrong: an attempt that throws would count as failed. */
   readonly #faults: string[] = [];
+  /** It would end a process, but mocha ignores it. */
+  readonly #onRejection = (reason: unknown): void => void this.#faults.push(`unhandled: ${String(reason)}`);
   #nowMs = 1_000;
 
   constructor() {
+    process.on('unhandledRejection', this.#onRejection);
     mock.timers.enable({ apis: ['setTimeout'] });
     mock.method(performance, 'now', () => this.#nowMs);
     this.#claim(false);
@@ -154,6 +157,7 @@ export class LaneModel {
 
   [Symbol.dispose](): void {
     this.#lane?.close();
+    process.off('unhandledRejection', this.#onRejection);
     mock.reset();
     mock.timers.reset();
   }

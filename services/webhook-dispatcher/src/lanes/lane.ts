@@ -264,7 +264,8 @@ export class Lane {
   async #readSettings(): Promise<EndpointSettings | null> {
     // A reading in progress may have begun before the change that makes a reading necessary.
     await this.#reading;
-    if (!this.#settings.isFresh) await this.#read();
+    // A closed lane takes no reading any more, so its settings stay as they are.
+    if (this.#mode !== 'closed' && !this.#settings.isFresh) await this.#read();
     return this.#mode !== 'closed' && this.#settings.isYoung() ? this.#settings.served : null;
   }
 
