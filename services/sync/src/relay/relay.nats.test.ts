@@ -37,9 +37,9 @@ describe('the relay [sync.log.relay]', () => {
   });
   afterEach(() => stack.disposeAsync());
 
-  function relay(options: Partial<RelayOptions> = {}): BackgroundWork {
+  function relay(options: Partial<RelayOptions> = {}, context = testContext()): BackgroundWork {
     return stack.use(
-      startRelay(testContext(), {
+      startRelay(context, {
         nc: () => nats.connection(),
         log: new LogReader(pool),
         handover: stack.use(openHandover({ nats, onCommitted: writer.onCommitted, logger: quiet })),
@@ -164,6 +164,18 @@ describe('the relay [sync.log.relay]', () => {
     await commits(3);
     await untilWhole();
     assert.ok(other.isActive);
+  });
+
+  it('counts failures and no success while it cannot reach the broker, also when it releases its lease', async () => {
+    const context = testContext();
+    const countOf = async (name: string): Promise<number> => {
+      const { values } = await context.metrics.getSingleMetric(`wts_background_${name}_total`)!.get();
+      return values.reduce((sum, { value }) => sum + value, 0);
+    };
+    relay({ nc: () => null }, context);
+    // It releases the lease at the eighth.
+    await eventually(async () => (await countOf('failures')) > 8, { everyMs: 50 });
+    assert.equal(await countOf('runs'), 0);
   });
 
   it('continues after a lost acknowledgement, and while another relay publishes', async () => {

@@ -84,14 +84,15 @@ class RelayLoop {
     const stopListening = this.#options.handover.listen((chunk) => this.#accept(chunk));
     this.#options.logger.info({}, 'this replica holds the relay lease');
     try {
-      // After so many failures it releases the lease, because another replica may reach the broker.
-      for (let failures = 0; failures < FAILURES_MAX && !ended.aborted;) {
+      for (let failures = 0; !ended.aborted;) {
         try {
           await this.#relay(run);
           failures = 0;
           await pause(RESTART_PAUSE_MS, ended);
         } catch (error) {
           failures += 1;
+          // After so many failures the run fails and its lease is released, because another replica may reach the broker.
+          if (failures === FAILURES_MAX) throw error;
           run.failed(error);
           await pause(FAILURE_PAUSE_MS, ended);
         }
