@@ -52,8 +52,10 @@ export async function maintainLogOnce(options: LogMaintenanceOptions, signal?: A
   await beginEpochAfterPromotion(pool);
   const { head } = await log.head();
   await makePartitions(pool, head, BigInt(options.partitionEntries ?? PARTITION_ENTRIES));
+  // Before the trim, because that waits for readers of the log, and a table of keys without deletions grows by every change.
+  const hasMoreKeys = await deleteOldIdempotencyKeys(pool);
   await trim(options, head, signal);
-  return (await deleteOldIdempotencyKeys(pool)) ? 'more' : 'done';
+  return hasMoreKeys ? 'more' : 'done';
 }
 
 /** Drops the partitions below the floor, then raises the floor: so each floor is in force for a while before the drop. */
