@@ -28,9 +28,14 @@ ${CONTRACTS.map(row).join('\n')}
 `;
 }
 
-function row({ id, method, path, body, idempotencyKey }: Contract): string {
-  const flags = `${body === undefined ? '' : ', hasBody: true'}${idempotencyKey ? ', hasKey: true' : ''}`;
-  return `  ${id}: { method: '${method}', path: '${path}'${flags} },`;
+function row({ id, method, path, body, idempotencyKey, reply }: Contract): string {
+  const hasResult = Object.keys(reply.schema['properties'] as object).some((name) => name !== 'ok');
+  const flags = [
+    ...(body === undefined ? [] : ['hasBody']),
+    ...(idempotencyKey ? ['hasKey'] : []),
+    ...(method === 'DELETE' && !hasResult ? ['isDeletion'] : []),
+  ];
+  return `  ${id}: { method: '${method}', path: '${path}'${flags.map((flag) => `, ${flag}: true`).join('')} },`;
 }
 
 function signature(operation: Contract, named: ReadonlyMap<string, string>): string {

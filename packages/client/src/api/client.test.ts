@@ -98,6 +98,11 @@ describe('an operation of the API', () => {
     await assert.rejects(at.api.deleteWebhookEndpoint({ id: 'x' }), { code: 'not_found', status: 404 });
   });
 
+  it('that deletes and answers more than that is never answered by the client', async () => {
+    await using at = await serve(lost, refusal(404, 'not_found'));
+    await assert.rejects(at.api.removeMember({ workspaceId: 'w', userId: 'u' }), { code: 'not_found', status: 404 });
+  });
+
   it('throws the code, the message and the request id of a refusal', async () => {
     await using at = await serve(refusal(402, 'endpoint_limit_reached'));
     await assert.rejects(at.api.createWebhookEndpoint(ENDPOINT), (error) => {

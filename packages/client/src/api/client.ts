@@ -8,7 +8,7 @@ import type { GraphqlErrorEntry } from './graphql-error.ts';
 import { OPERATIONS } from './operations.ts';
 import type { Operations } from './operations.ts';
 import { requestOf } from './request.ts';
-import type { OperationOptions } from './request.ts';
+import type { OperationOptions, OperationRow } from './request.ts';
 
 export interface ApiClientOptions extends ServerOptions {
   readonly retry?: RetryOptions;
@@ -35,6 +35,7 @@ export function createApiClient({ retry = {}, ...server }: ApiClientOptions): Ap
   const operations = Object.entries(OPERATIONS).map(([id, row]) => [
     id,
     async (input: Readonly<Record<string, unknown>> = {}, options: OperationOptions = {}): Promise<unknown> => {
+      const { isDeletion = false }: OperationRow = row;
       const { path, request, isRepeatable } = requestOf(row, input, options);
       let isRepeated = false;
       const attempt = async (signal: AbortSignal): Promise<unknown> => {
@@ -42,7 +43,7 @@ export function createApiClient({ retry = {}, ...server }: ApiClientOptions): Ap
           return (await http.exchange(path, signal, request)).body;
         } catch (error) {
           // It was deleted by an attempt whose reply was lost.
-          if (isRepeated && request.method === 'DELETE' && isStatus(error, 404)) return { ok: true };
+          if (isRepeated && isDeletion && isStatus(error, 404)) return { ok: true };
           isRepeated = true;
           throw error;
         }

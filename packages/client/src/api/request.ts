@@ -12,6 +12,8 @@ export interface OperationRow {
   readonly hasBody?: boolean;
   /** The server knows a repeated request by its `Idempotency-Key`. */
   readonly hasKey?: boolean;
+  /** It deletes, and its reply has nothing but `ok`: a repeated request that finds nothing has the same result. */
+  readonly isDeletion?: boolean;
 }
 
 /** Names of the input that are in the path go there; the others into the body, or into the query where there is no body. */
