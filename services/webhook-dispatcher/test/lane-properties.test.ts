@@ -63,4 +63,24 @@ describe('a lane, whatever happens in whatever order', () => {
       { numRuns: 500 },
     );
   });
+
+  it('finds deliveries of a wake that was lost while it read its retries [webhooks.order.commit]', async () => {
+    using model = new LaneModel();
+    const proceed = async (until: () => boolean): Promise<void> => {
+      while (!until()) {
+        if (model.pending.length > 0) model.proceed(0, 'success');
+        else model.pass(1);
+        await turn();
+      }
+    };
+    model.enqueue(1, true);
+    await proceed(() => model.isSettled);
+    model.retry(0);
+    // The outcome of the retry makes the lane read its retries, with its settings, once more.
+    await proceed(() => model.isSettled && model.rows[0]?.underWay.size === 0 && model.pending.length === 1);
+    model.enqueue(1, false);
+    // Before the next poll.
+    await proceed(() => model.pending.length === 0);
+    await model.settle();
+  });
 });

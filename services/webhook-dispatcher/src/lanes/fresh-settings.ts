@@ -71,11 +71,15 @@ export class FreshSettings {
     this.#read.begin();
   }
 
-  endReading({ readAtMs, settings }: Reading): void {
+  /** Returns whether the lane was woken since the reading before. */
+  endReading({ readAtMs, settings }: Reading): boolean {
     this.#read.end();
     this.#settings = settings?.isServed === true ? settings : null;
     this.#freshUntilMs = readAtMs + this.#ageMs;
-    this.#wakes = settings?.wakes ?? this.#wakes;
+    const wakes = settings?.wakes ?? this.#wakes;
+    const isWoken = this.isWokenSince(wakes);
+    this.#wakes = wakes;
+    return isWoken;
   }
 
   failReading(): void {

@@ -206,7 +206,10 @@ export class Lane {
     reading: Reading,
     asked: { readonly wantsSettings: boolean; readonly firstsAfter: number | null; readonly wantsRetries: boolean },
   ): void {
-    if (asked.wantsSettings) this.#settings.endReading(reading);
+    const isWoken = asked.wantsSettings && this.#settings.endReading(reading);
+    // The wake is known now and found by no poll, and may be for what this reading left out.
+    if (isWoken && asked.firstsAfter === null) this.#firsts.changed();
+    if (isWoken && !asked.wantsRetries) this.#retries.changed();
     if (asked.firstsAfter !== null) this.#firsts.endReading(reading, asked.firstsAfter);
     if (asked.wantsRetries) this.#retries.endReading(reading);
     if (this.#settings.served !== null) return;
