@@ -1,4 +1,4 @@
-import { eventually, type TestSystem } from '@wts/testkit';
+import { eventually, nodeEnvironment, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,11 @@ interface Run extends AsyncDisposable {
 
 function run(args: readonly string[], env: NodeJS.ProcessEnv): Run {
   // In another directory, because the program would find the system of `npm start` in the repository.
-  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    cwd: tmpdir(),
+    env: { ...nodeEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (part: string) => (text += part));

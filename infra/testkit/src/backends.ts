@@ -11,7 +11,7 @@ import type { Msg } from 'nats';
 import { connect } from 'nats';
 import { Pool } from 'pg';
 import { testDatabase } from './database.ts';
-import { tokenEnvironment } from './environment.ts';
+import { nodeEnvironment, tokenEnvironment } from './environment.ts';
 import type { LossyWire } from './lossy-wire.ts';
 import { openLossyWire } from './lossy-wire.ts';
 import { testNats } from './nats.ts';
@@ -132,8 +132,7 @@ async function startBeside(
 ): Promise<string> {
   const child = fork(serviceFile(service, 'main'), {
     env: {
-      PATH: process.env['PATH'],
-      LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'],
+      ...nodeEnvironment(),
       HOST: '127.0.0.1',
       PORT: '0',
       LOG_LEVEL: 'error',

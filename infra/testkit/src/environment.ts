@@ -13,6 +13,12 @@ export const ABSENT_SERVICE = 'http://127.0.0.1:9';
 /** The lowest cost of a password hash. */
 export const CHEAP_PASSWORDS = { PASSWORD_COST_LOG2: '14' } as const;
 
+/** What a process of Node needs to start here. Without the compiled modules of other processes it compiles all of its own again. */
+export function nodeEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, LD_LIBRARY_PATH, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, LD_LIBRARY_PATH, NODE_COMPILE_CACHE };
+}
+
 /** What a service under test needs to call others, to be called by them, and to recognize repeated requests. */
 export function tokenEnvironment(service: ServiceName): Record<string, string> {
   return { ...tokenSettings(service, SECRETS), REPLAY_SECRET: SECRETS.replaySecret };

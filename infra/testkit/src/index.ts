@@ -13,7 +13,14 @@ export { stoppedClock, testClock } from './clock.ts';
 export type { TestClock } from './clock.ts';
 export { fetchPostgres, openTestPostgres, openTestStandby, testDatabase } from './database.ts';
 export type { TestDatabase, TestDatabaseOptions } from './database.ts';
-export { ABSENT_SERVICE, minterFor, readerFor, serviceEnvironment, tokenEnvironment } from './environment.ts';
+export {
+  ABSENT_SERVICE,
+  minterFor,
+  nodeEnvironment,
+  readerFor,
+  serviceEnvironment,
+  tokenEnvironment,
+} from './environment.ts';
 export { eventually } from './eventually.ts';
 export { testNats } from './nats.ts';
 export { npmPackage } from './npm-package.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { eventually, tokenEnvironment } from '@wts/testkit';
+import { eventually, nodeEnvironment, tokenEnvironment } from '@wts/testkit';
 import { NAME } from './demo.ts';
 
 interface Child {
@@ -25,7 +25,7 @@ function start(env: Record<string, string> = {}, files?: number): Child {
   const limited = files === undefined ? command : ['/bin/sh', '-c', `ulimit -n ${files} && exec "$0" "$@"`, ...command];
   const [program = '', ...args] = limited;
   const child = spawn(program, args, {
-    env: { LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'], ...tokenEnvironment(NAME), ...env },
+    env: { ...nodeEnvironment(), ...tokenEnvironment(NAME), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   }) as ChildProcessByStdio<null, Readable, Readable>;
   children.push(child);
@@ -85,7 +85,7 @@ describe('the process of a service', () => {
     const args = [join(import.meta.dirname, 'main.ts'), '--version'];
     const print = (env: NodeJS.ProcessEnv): string =>
       spawnSync(process.execPath, args, {
-        env: { ...env, LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'] },
+        env: { ...nodeEnvironment(), ...env },
         encoding: 'utf8',
       }).stdout;
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')) as {

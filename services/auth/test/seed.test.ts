@@ -1,6 +1,6 @@
 import { generateApiKey, readApiKey } from '@wts/access';
 import { credentialApi } from '@wts/contracts';
-import { tokenEnvironment } from '@wts/testkit';
+import { nodeEnvironment, tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ describe('the seed', () => {
   const seed = async (settings: Record<string, string> = {}): Promise<SeededOwner> => {
     const { stdout } = await run(process.execPath, [join(import.meta.dirname, '../src/seed.ts')], {
       env: {
-        LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'],
+        ...nodeEnvironment(),
         DATABASE_URL: testService.backends.databaseUrl,
         SYNC_SERVICE_URL: testService.backends.syncUrl,
         ...tokenEnvironment('auth'),

@@ -1,5 +1,5 @@
 import { workspaceApi } from '@wts/contracts';
-import { tokenEnvironment } from '@wts/testkit';
+import { nodeEnvironment, tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ describe('the seed', () => {
   const seed = async (userId: string): Promise<SeededDemo> => {
     const { stdout } = await run(process.execPath, [join(import.meta.dirname, '../src/seed.ts')], {
       env: {
-        LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'],
+        ...nodeEnvironment(),
         DATABASE_URL: testService.backends.databaseUrl,
         SYNC_SERVICE_URL: testService.backends.syncUrl,
         ...tokenEnvironment('workspace'),
