@@ -8,7 +8,10 @@ import { caller, TestSyncService } from './test-sync-service.ts';
 
 type Server = Awaited<ReturnType<typeof openTestPostgres>>;
 
-/** A real streaming standby; the tests pause its replay to choose its position. */
+/**
+ * A real streaming standby; the tests pause its replay to choose its position. Each has a database of its own on the same
+ * pair of servers, because a new standby takes seconds.
+ */
 describe('a streaming standby', () => {
   let stack: AsyncDisposableStack;
   let primary: Server;
@@ -25,8 +28,12 @@ describe('a streaming standby', () => {
 
   before(async () => {
     primary = await openTestPostgres('primary');
+    standby = await openTestStandby(primary, 'standby');
   });
-  after(() => primary[Symbol.asyncDispose]());
+  after(async () => {
+    await standby[Symbol.asyncDispose]();
+    await primary[Symbol.asyncDispose]();
+  });
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
     sync = stack.use(await TestSyncService.open('standby', {}, primary.url()));
@@ -35,7 +42,6 @@ describe('a streaming standby', () => {
     home = await sync.workspace(ada);
     membership = await sync.join(bob, home);
     await task('Before');
-    standby = stack.use(await openTestStandby(primary, 'standby'));
     standbyPool = stack.adopt(new Pool({ connectionString: standby.url(sync.database.name), max: 1 }), (pool) =>
       pool.end(),
     );
@@ -48,7 +54,10 @@ describe('a streaming standby', () => {
     });
     await hasAll();
   });
-  afterEach(() => stack.disposeAsync());
+  afterEach(async () => {
+    await standbyPool.query('select pg_wal_replay_resume() where pg_is_in_recovery()');
+    await stack.disposeAsync();
+  });
 
   const task = (title: string): Promise<string> => sync.insert('Task', { workspaceId: home, title }, ada);
   const pauseReplay = (): Promise<unknown> => standbyPool.query('select pg_wal_replay_pause()');
@@ -182,6 +191,7 @@ describe('a streaming standby', () => {
     assert.deepEqual(await polled(), ['Before', 'Meanwhile']);
   });
 
+  // Last, because the servers are no pair any more.
   it('that was promoted is at most a stale replica, and a log of another epoch from its first entry on', async () => {
     await standbyPool.query('select pg_promote()');
     await task('Here');
