@@ -80,7 +80,7 @@ describe('sync killed at each point of a commit', () => {
     );
     followers.push(open.use(followByPolling(account, 'poller', start.after)));
     const stop = new AbortController();
-    const writing = writeUntil(testSystem, 6, stop.signal);
+    const writing = writeUntil(testSystem, 6, 0, stop.signal);
     const receivedMore = (): Promise<unknown> => {
       const before = followers.map(({ received }) => received.length);
       const more = (): boolean =>

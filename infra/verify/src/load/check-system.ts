@@ -8,16 +8,15 @@ import type { AuditFinding } from '../finding.ts';
 import type { Follower } from '../followers.ts';
 import type { Written } from './writers.ts';
 
-/** The position from which followers follow, and the copy of a client at that time. */
+/** The head of the log, from which followers follow, and the copy of a client at that time. */
 export interface StartState {
   readonly after: string;
   readonly copy: ClientCopy;
 }
 
-/** The head of the log, or an earlier position. */
-export async function readStartState({ baseUrl, apiKey }: TestSystem, after?: string): Promise<StartState> {
+export async function readStartState({ baseUrl, apiKey }: TestSystem): Promise<StartState> {
   const copy = await loadCopy({ baseUrl, token: apiKey });
-  return { after: after ?? copy.position, copy };
+  return { after: copy.position, copy };
 }
 
 /** Runs every audit on a system. An empty list means that all guarantees hold. */

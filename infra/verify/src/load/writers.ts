@@ -35,10 +35,16 @@ interface Writing {
   readonly onAcknowledged: (acknowledged: Acknowledgement) => void;
 }
 
-/** Writes until stopped, and keeps every acknowledgement: for runs of seconds. */
-export async function writeUntil(testSystem: TestSystem, count: number, stop: AbortSignal): Promise<Written> {
+/** Writes until stopped, each writer every `everyMs`, and keeps every acknowledgement: for runs of seconds. */
+export async function writeUntil(
+  testSystem: TestSystem,
+  count: number,
+  everyMs: number,
+  stop: AbortSignal,
+): Promise<Written> {
   const acknowledged = new Map<string, { modelId: string; syncId: string }>();
   const { retries } = await keepWriting(testSystem, count, stop, {
+    everyMs: () => everyMs,
     onAcknowledged: ({ clientTxId, ...answer }) => acknowledged.set(clientTxId, answer),
   });
   return { acknowledged, retries };
