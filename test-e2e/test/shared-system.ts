@@ -6,7 +6,8 @@ let opening: Promise<TestSystem> | undefined;
 
 /**
  * One whole system for all files that only use its public interfaces and make people and workspaces of their own, because
- * starting one takes seconds. A file that stops a part, changes settings or counts what is there starts its own.
+ * starting one takes seconds. Files run one after the other, so a file may stop a part, if it starts it again also when its
+ * test fails. A file that changes settings or counts what is there starts its own system.
  */
 export function sharedSystem(): Promise<TestSystem> {
   opening ??= startTestSystem({
