@@ -37,12 +37,5 @@ describe('500 clients that are dropped at the same time and reconnect', () => {
   it('receive everything once and in order after a sync replica is killed [never.actions-lost, never.unbounded]', async () => {
     const replica = testSystem.service('sync', 0);
     await pass({ baseUrl: testSystem.service('gateway', 1).url, run: () => replica.kill() }, /^closed 1006$/);
-    await replica.start();
-    await testSystem.untilReady();
-  });
-
-  it('receive everything once and in order after a gateway restarts [never.actions-lost]', async () => {
-    const gateway = testSystem.service('gateway', 1);
-    await pass({ baseUrl: testSystem.service('gateway', 0).url, run: () => gateway.restart() }, /^closed 1006$/);
   });
 });
