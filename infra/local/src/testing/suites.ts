@@ -48,16 +48,25 @@ const DESCRIBE_MS = 5_000;
 
 /** Files that take longer than larger ones: their tests start servers, processes or browsers, or are those of other files. */
 const LONG_FILES: readonly string[] = [
+  'agent-system.test.ts',
+  'crash-points.test.ts',
   'docs-browser.test.ts',
+  'document-commands.test.ts',
   'enqueue-crash.nats.test.ts',
   'entries.pg.test.ts',
   'every-benchmark.test.ts',
+  'faults.test.ts',
+  'full-disk.test.ts',
   'graphiql-browser.test.ts',
+  'isolation-time.test.ts',
   'lanes-crash-points.pg.test.ts',
   'lanes-replicas.pg.test.ts',
   'live.pg.test.ts',
+  'reconnect-storm.test.ts',
+  'revocation.test.ts',
   'snapshot-load.pg.test.ts',
   'standby.pg.test.ts',
+  'verify-log.test.ts',
   'without-fast-path.pg.test.ts',
 ];
 
