@@ -84,7 +84,8 @@ export class Changes {
   #placementOf(id: string, place: PlaceInput): PlaceInput {
     const last = this.#placed;
     this.#placed = { id, place };
-    const isSame = last !== null && last.place.after === place.after && last.place.before === place.before;
+    const isSame =
+      last !== null && isSameId(last.place.after, place.after) && isSameId(last.place.before, place.before);
     return isSame && (place.after ?? null) !== null ? { ...place, after: last.id } : place;
   }
 
@@ -103,6 +104,11 @@ export class Changes {
     const parts = JSON.stringify(['id of a new record', this.#model.name, this.#userId, this.#clientId, name]);
     return uuidOfDigest(createHmac('sha256', this.#secret).update(parts).digest('hex'));
   }
+}
+
+/** Null names no record, as nothing does, and ids may have capitals. */
+function isSameId(one: string | null | undefined, other: string | null | undefined): boolean {
+  return (one ?? '').toLowerCase() === (other ?? '').toLowerCase();
 }
 
 function isPlace(value: unknown): value is PlaceInput {
