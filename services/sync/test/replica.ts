@@ -18,7 +18,7 @@ import type { LogWriter } from './log-writer.ts';
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 export const testContext = (): BackgroundContext => ({
-  name: 'test',
+  name: 'sync',
   log: quiet,
   metrics: new Registry(),
   readiness: { addBackground() {} },

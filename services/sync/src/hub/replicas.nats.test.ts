@@ -146,9 +146,8 @@ describe('replicas', () => {
         return manager.streams.delete(STREAM.name).catch(() => false);
       });
       await write(writers, groups, 20);
-      await pool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'wts-sync-relay'`,
-      );
+      const endLease = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'wts-sync-relay'`;
+      await eventually(async () => (await pool.query(endLease)).rowCount! >= 1);
     })();
     await Promise.all([faults, write(writers, groups, 120)]);
 

@@ -132,9 +132,10 @@ describe('the relay [sync.log.relay]', () => {
     await commits(5);
     await untilWhole();
     assert.equal(relays.filter(({ isActive }) => isActive).length, 1);
-    await pool.query(
+    const ended = await pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'wts-sync-relay'`,
     );
+    assert.ok(ended.rowCount! >= 1);
     await commits(5);
     await untilWhole();
   });
