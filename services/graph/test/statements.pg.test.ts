@@ -89,8 +89,8 @@ describe('the statements of a request', () => {
       const { statements } = records.sources;
       const rows = statements.rows.bind(statements);
       statements.rows = (caller, pool, query) => {
-        const [first] = (query.values ?? []) as unknown[];
-        if (query.text.includes('parent') && Array.isArray(first)) parents += first.length;
+        const ids = query.values?.find(Array.isArray);
+        if (query.text.includes('parent') && ids !== undefined) parents += ids.length;
         return rows(caller, pool, query);
       };
       try {

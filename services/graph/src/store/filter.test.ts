@@ -61,6 +61,6 @@ describe('a filter', () => {
     };
     const text = write(filter);
     assert.equal(text.match(/exists \(/g)?.length, 4);
-    assert.equal(text.match(/group_id = any\(\$1/g)?.length, 4);
+    assert.equal(text.match(/group_id = any\(\$2/g)?.length, 4);
   });
 });

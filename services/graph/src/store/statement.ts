@@ -26,52 +26,37 @@ export function hasFewGroups({ groups }: GroupsWithGains): boolean {
 }
 
 /**
- * Collects the parameters of one statement. Everything that differs by caller is a parameter, so that PostgreSQL plans a statement
- * once for all callers. Each statement selects by `viewer`: keeps graphql.reads.visible.
+ * Collects the parameters of one statement, which begin with those of its reader. Everything that differs by caller is a parameter, so
+ * that PostgreSQL plans a statement once for all callers. Each statement selects by `viewer`: keeps graphql.reads.visible.
  */
 export class StatementWriter {
   readonly reader: Reader;
-  /** For the predicates of `@wts/read-model`; a part becomes a parameter when it is used. */
+  /** For the predicates of `@wts/read-model`. */
   readonly viewer: ViewerSql & { readonly person: NonNullable<ViewerSql['person']> };
   readonly hasFewGroups: boolean;
+  /** The groups of the reader as an array. */
+  readonly groupArray: string;
   /** Set by a condition for which the best plan depends on its values, such as a range that may have one record or all. */
   isPlannedByValues = false;
   isText = false;
   readonly #values: unknown[] = [];
-  #groups: string | undefined;
+  /** Before the statement: the groups in its snapshot, or the parameters of the reader, whose types PostgreSQL must know. */
+  readonly #with: string;
 
   constructor(reader: Reader) {
     this.reader = reader;
     this.hasFewGroups = hasFewGroups(reader.person);
-    const { userId, workspaceId } = reader;
-    const add = (id: string): string => this.add(id, 'uuid');
-    const groups = (): string => (this.hasFewGroups ? this.groupArray : `select unnest(${this.groupArray})`);
-    const once = (id: string): (() => string) => {
-      let added: string | undefined;
-      return () => (added ??= add(id));
-    };
-    const user = once(userId);
-    const workspace = workspaceId === null ? null : once(workspaceId);
-    this.viewer = {
-      get groups() {
-        return groups();
-      },
-      person: {
-        get userId() {
-          return user();
-        },
-        get workspaceId() {
-          return workspace === null ? null : workspace();
-        },
-      },
-    };
-  }
-
-  /** The groups of the reader as an array. */
-  get groupArray(): string {
-    if (!this.reader.isLive) return (this.#groups ??= this.add(listOf(this.reader.person.groups), 'uuid[]'));
-    this.#groups ??= `select array(select ${this.viewer.person.userId} union all ${this.#ownGroups([])}) as ids`;
-    return '(select ids from own_groups)::uuid[]';
+    const workspaceId = reader.workspaceId === null ? null : this.add(reader.workspaceId, 'uuid');
+    const person = { userId: this.add(reader.userId, 'uuid'), workspaceId };
+    if (reader.isLive) {
+      this.groupArray = '(select ids from own_groups)::uuid[]';
+      const own = this.#ownGroups(person, []);
+      this.#with = `own_groups as materialized (select array(select ${person.userId} union all ${own}) as ids)`;
+    } else {
+      this.groupArray = this.add(listOf(reader.person.groups), 'uuid[]');
+      this.#with = `reader as (select ${[person.userId, workspaceId ?? 'null', this.groupArray].join(', ')})`;
+    }
+    this.viewer = { groups: this.hasFewGroups ? this.groupArray : `select unnest(${this.groupArray})`, person };
   }
 
   /**
@@ -81,7 +66,8 @@ export class StatementWriter {
   groupsIn(workspaceIds: readonly string[] | null): string {
     if (workspaceIds === null) return `select unnest(${this.groupArray}) as id`;
     const list = this.add(workspaceIds, 'uuid[]');
-    if (this.reader.isLive) return `select workspace_id as id from (${this.#ownGroups([list])}) own_group`;
+    if (this.reader.isLive)
+      return `select workspace_id as id from (${this.#ownGroups(this.viewer.person, [list])}) own_group`;
     return `select own_group.id from unnest(${this.groupArray}) own_group(id) where own_group.id = any(${list})
       or (select home.workspace_id from sync.projects home where home.id = own_group.id) = any(${list})`;
   }
@@ -92,19 +78,15 @@ export class StatementWriter {
   }
 
   finish(text: string): Statement {
-    const isOwn = this.reader.isLive && this.#groups !== undefined;
     return {
-      text: isOwn
-        ? `with own_groups as materialized (${this.#groups}) select answer.found from (${text}) answer`
-        : text,
+      text: `with ${this.#with} select answer.found from (${text}) answer`,
       values: this.#values,
       isPlannedByValues: this.isPlannedByValues,
       isText: this.isText,
     };
   }
 
-  #ownGroups(within: readonly string[]): string {
-    const { userId, workspaceId } = this.viewer.person;
+  #ownGroups({ userId, workspaceId }: NonNullable<ViewerSql['person']>, within: readonly string[]): string {
     return ownGroupsSql(userId, workspaceId === null ? within : [`array[${workspaceId}]`, ...within]);
   }
 }
