@@ -8,7 +8,7 @@ export * from './limits.ts';
 export * from './nats-users.ts';
 export * from './scopes.ts';
 export * from './services.ts';
-export { typed, type JsonSchema, type TypeOf } from './type-of.ts';
+export { typed, type JsonSchema, type Typed, type TypeOf } from './type-of.ts';
 export * from './version.ts';
 export { form, type Form } from './auth/form.ts';
 export type { GrantScope, ResolvedGrant } from './auth/oauth.ts';

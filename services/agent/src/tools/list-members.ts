@@ -1,63 +1,24 @@
-import { document } from '../graph/graph.ts';
-import type { Page, PageVariables } from '../views/parts.ts';
-import {
-  list,
-  NEXT,
-  nextOf,
-  object,
-  PAGE,
-  PAGE_INFO,
-  pageOf,
-  text,
-  textOrNull,
-  within,
-  WORKSPACE,
-} from '../views/parts.ts';
-import { tool } from './tool.ts';
+import type { RecordOf, User } from '@wts/models';
+import { WorkspaceMember } from '@wts/models';
+import { object, text, textOrNull } from '../views/parts.ts';
+import { listRecords } from './list-records.ts';
 
-interface MemberNode {
-  readonly userId: string;
-  readonly role: string;
-  readonly workspaceId: string;
-  readonly user: { readonly name: string; readonly email: string | null; readonly username: string | null } | null;
+interface MemberNode extends Pick<RecordOf<typeof WorkspaceMember>, 'userId' | 'role' | 'workspaceId'> {
+  readonly user: Pick<RecordOf<typeof User>, 'name' | 'email' | 'username'> | null;
 }
 
-const MEMBERS = document<
-  Page<MemberNode>,
-  PageVariables
->(`query AgentListMembers($filter: WorkspaceMemberFilter, $first: Int!, $after: String) {
-  found: members(filter: $filter, first: $first, after: $after, orderBy: {createdAt: ASC}) {
-    nodes { userId role workspaceId user { name email username } }
-    ${PAGE_INFO}
-  }
-}`);
+const MEMBER = { id: text, name: text, email: textOrNull, username: textOrNull, role: text, workspaceId: text };
 
-const MEMBER = object(
-  { id: text, name: text, email: textOrNull, username: textOrNull, role: text, workspaceId: text },
-  ['id', 'name', 'email', 'username', 'role', 'workspaceId'],
-);
-
-export const listMembers = tool({
-  name: 'list_members',
-  title: 'List members',
+export const listMembers = listRecords(WorkspaceMember, {
   description:
     'Lists the people of a workspace, or of all workspaces of the person, with their roles. Use it to find who can be assigned. Example: {"workspace": "acme"}',
-  effect: 'reads',
-  input: object({ workspace: WORKSPACE, ...PAGE }, []),
-  output: object({ members: list(MEMBER), ...NEXT }, ['members', 'nextCursor', 'hasMore']),
-  run: async (args, { graph, names }) => {
-    const workspace = await names.workspaceOrAll(args.workspace);
-    const { found } = await graph.run(MEMBERS, { filter: within(workspace), ...pageOf(args) });
-    return {
-      members: found.nodes.map(({ userId, role, workspaceId, user }) => ({
-        id: userId,
-        name: user?.name ?? '',
-        email: user?.email ?? null,
-        username: user?.username ?? null,
-        role,
-        workspaceId,
-      })),
-      ...nextOf(found.pageInfo),
-    };
-  },
+  orderBy: 'createdAt: ASC',
+  selection: ['userId', 'role', 'workspaceId', 'user { name email username }'],
+  schema: object(MEMBER, ['id', 'name', 'email', 'username', 'role', 'workspaceId']),
+  shown: ({ userId: id, role, workspaceId, user }: MemberNode) => ({
+    id,
+    ...(user ?? { name: '', email: null, username: null }),
+    role,
+    workspaceId,
+  }),
 });

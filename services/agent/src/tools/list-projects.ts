@@ -1,6 +1,8 @@
+import { Project } from '@wts/models';
 import { document } from '../graph/graph.ts';
 import type { ProjectNode } from '../views/project.ts';
-import { PROJECT, PROJECT_FRAGMENT, PROJECT_STATUS } from '../views/project.ts';
+import { PROJECT, PROJECT_FRAGMENT } from '../views/project.ts';
+import { inputOf } from '../views/fields.ts';
 import type { Page, PageVariables } from '../views/parts.ts';
 import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, within, word, WORKSPACE } from '../views/parts.ts';
 import { tool } from './tool.ts';
@@ -25,7 +27,7 @@ export const listProjects = tool({
     {
       workspace: WORKSPACE,
       team: word('Name, key or id of a team.'),
-      status: { type: 'string', enum: PROJECT_STATUS.enum, description: 'Default: any.' },
+      status: inputOf(Project.fields.status, 'Default: any.'),
       includeArchived: { type: 'boolean', description: 'Default: false.' },
       ...PAGE,
     },

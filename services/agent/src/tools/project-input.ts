@@ -1,22 +1,19 @@
 import type { TypeOf } from '@wts/contracts';
+import { Project } from '@wts/models';
 import { dayOf } from '@wts/models/words';
-import { PROJECT_STATUS } from '../views/project.ts';
+import { inputOf } from '../views/fields.ts';
 import { object, wordOrNull } from '../views/parts.ts';
 import type { Resolving } from './task-input.ts';
 import { resolved } from './task-input.ts';
 
+const { fields: FIELDS } = Project;
+
 /** What creating and changing a project have in common. */
 export const PROJECT_INPUT = {
-  name: { type: 'string', minLength: 1, maxLength: 200 },
-  key: {
-    type: 'string',
-    minLength: 1,
-    maxLength: 32,
-    pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$',
-    description: 'Short code, such as WEB.',
-  },
-  description: { type: ['string', 'null'], maxLength: 50_000, description: 'Markdown.' },
-  status: { type: 'string', enum: PROJECT_STATUS.enum },
+  name: inputOf(FIELDS.name),
+  key: inputOf(FIELDS.key, 'Short code, such as WEB.'),
+  description: inputOf(FIELDS.description, 'Markdown.'),
+  status: inputOf(FIELDS.status, 'done completes the project.'),
   lead: wordOrNull('"me", name, e-mail address or id of a member; null for no lead.'),
   team: wordOrNull('Name, key or id of a team; null for none.'),
   startDate: wordOrNull('YYYY-MM-DD, "today", "next monday", "in 3 days", +2w; null for none.'),

@@ -1,33 +1,29 @@
 import type { Names, WorkspaceRef } from '@wts/client/names';
 import type { TypeOf } from '@wts/contracts';
+import { Task } from '@wts/models';
 import { dayOf, PRIORITIES, type Today } from '@wts/models/words';
 import { AGENT_LIMITS } from '../limits.ts';
-import { START } from '../views/task.ts';
+import { inputOf } from '../views/fields.ts';
 import { object, word, wordOrNull } from '../views/parts.ts';
 
-const LABELS = {
-  type: 'array',
-  maxItems: AGENT_LIMITS.labelsMax,
-  items: word('Name or id.'),
-} as const;
+const { fields: FIELDS } = Task;
+const LABELS = { type: 'array', maxItems: AGENT_LIMITS.labelsMax, items: word('Name or id.') } as const;
 
 /** What creating and changing a task have in common. */
 export const TASK_INPUT = {
-  title: { type: 'string', minLength: 1, maxLength: 500 },
-  description: { type: ['string', 'null'], maxLength: 50_000, description: 'Markdown.' },
+  title: inputOf(FIELDS.title),
+  description: inputOf(FIELDS.description, 'Markdown.'),
   project: wordOrNull('Name, key or id of a project; null for none.'),
   team: wordOrNull('Name, key or id of a team; null for none.'),
   assignee: wordOrNull('"me", name, e-mail address or id of a member; null for no assignee.'),
   priority: { type: 'string', enum: PRIORITIES },
-  start: { type: 'string', enum: START.enum, description: 'Whether work is planned.' },
+  start: inputOf(FIELDS.start),
   startDate: wordOrNull('Planned start: YYYY-MM-DD, "today", "next monday", "in 3 days", +2w; null for none.'),
   deadlineAt: wordOrNull('Due day, in the same words; null for none.'),
-  repeatRule: {
-    type: ['string', 'null'],
-    maxLength: 500,
-    description:
-      'RFC 5545 RRULE in capitals, daily or slower, such as FREQ=WEEKLY;BYDAY=MO,TH; null for none. It is stored and shown; the server does not act on it yet, so completing the task creates no next one.',
-  },
+  repeatRule: inputOf(
+    FIELDS.repeatRule,
+    'RFC 5545 RRULE in capitals, daily or slower, such as FREQ=WEEKLY;BYDAY=MO,TH; null for none. It is stored and shown; the server does not act on it yet, so completing the task creates no next one.',
+  ),
   labels: { ...LABELS, description: 'Names or ids of all labels that the task has.' },
 } as const;
 

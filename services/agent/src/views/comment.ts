@@ -1,4 +1,3 @@
-import { typed } from '@wts/contracts';
 import { Comment } from '@wts/models';
 import type { RecordOf } from '@wts/models';
 import type { Named } from './fields.ts';
@@ -6,7 +5,7 @@ import { viewOf } from './fields.ts';
 
 const HIDDEN = ['workspaceId', 'updatedAt', 'archivedAt'] as const;
 
-const { properties, selection } = viewOf(Comment, {
+const { schema, selection } = viewOf<CommentNode>(Comment, {
   hidden: HIDDEN,
   texts: { body: 'Markdown.', parentId: 'The comment it replies to.' },
 });
@@ -16,11 +15,5 @@ export interface CommentNode extends Omit<RecordOf<typeof Comment>, (typeof HIDD
   readonly author: Named | null;
 }
 
-export const COMMENT = typed<CommentNode>({
-  type: 'object',
-  additionalProperties: false,
-  required: Object.keys(properties),
-  properties,
-});
-
+export const COMMENT = schema;
 export const COMMENT_FRAGMENT = `fragment CommentFields on Comment { ${selection.join(' ')} }`;

@@ -1,6 +1,7 @@
-import type { JsonSchema } from '@wts/contracts';
+import { typed } from '@wts/contracts';
+import type { JsonSchema, Typed } from '@wts/contracts';
 import { recordSchema, relationsOf } from '@wts/models';
-import type { Model, Relation } from '@wts/models';
+import type { Field, Model, Relation } from '@wts/models';
 import { list, object, text } from './parts.ts';
 
 /*
@@ -29,17 +30,19 @@ export interface ViewOptions {
   readonly texts?: Readonly<Record<string, string>>;
 }
 
-export interface View {
+export interface View<Node> {
   readonly properties: Readonly<Record<string, JsonSchema>>;
+  /** An object with all of them. */
+  readonly schema: Typed<Node>;
   /** The fields of a fragment. */
   readonly selection: readonly string[];
 }
 
-/** A record with the names of the records that it refers to in place of their ids. */
-export function viewOf(declared: Model, { hidden, shown = {}, texts = {} }: ViewOptions): View {
-  const { properties } = recordSchema(declared) as { readonly properties: Readonly<Record<string, JsonSchema>> };
+/** A record with the names of the records that it refers to in place of their ids. `Node` is its type. */
+export function viewOf<Node>(declared: Model, { hidden, shown = {}, texts = {} }: ViewOptions): View<Node> {
+  const { properties: all } = recordSchema(declared) as { readonly properties: Readonly<Record<string, JsonSchema>> };
   const relations = namedRelations(declared);
-  const fields = Object.entries(properties).filter(([name]) => !hidden.includes(name));
+  const fields = Object.entries(all).filter(([name]) => !hidden.includes(name));
   const views = fields.map(([field, schema]) => {
     const relation = relations.get(field);
     const name = relation?.name ?? field;
@@ -47,10 +50,14 @@ export function viewOf(declared: Model, { hidden, shown = {}, texts = {} }: View
     const described = texts[name] === undefined ? of : { ...of, description: texts[name] };
     return { name, schema: described, selection: relation === undefined ? name : selectionOf(relation) };
   });
-  return {
-    properties: Object.fromEntries(views.map(({ name, schema }) => [name, schema])),
-    selection: views.map(({ selection }) => selection),
-  };
+  const properties = Object.fromEntries(views.map(({ name, schema }) => [name, schema]));
+  const selection = views.map(({ selection: field }) => field);
+  return { properties, schema: typed<Node>(object(properties, Object.keys(properties))), selection };
+}
+
+/** What sets a field: its type with its bounds. */
+export function inputOf<Value>({ schema, doc }: Field<Value>, description = doc): Typed<Value> {
+  return typed<Value>({ ...bounded(schema), description });
 }
 
 /** References to records with a name, by their field. A workspace is shown by its id: other tools list workspaces. */
@@ -74,16 +81,13 @@ function selectionOf(relation: Relation): string {
 
 /** Only what a reader needs: a list of tools repeats the schema of a record many times. */
 function plainSchema(schema: JsonSchema): JsonSchema {
-  const { type, values } = typeOf(schema);
+  const { type, enum: values } = bounded(schema);
   return values === undefined ? { type } : { type, enum: values };
 }
 
-/** The type of a field, of one that may be null both. */
-function typeOf({ type, anyOf, enum: values }: JsonSchema): {
-  readonly type: unknown;
-  readonly values: unknown;
-} {
-  if (!Array.isArray(anyOf)) return { type, values };
-  const [first] = anyOf as readonly JsonSchema[];
-  return { type: [first?.['type'], 'null'], values: first?.['enum'] };
+/** One schema where the model has a choice between it and null. */
+function bounded(schema: JsonSchema): JsonSchema {
+  if (!Array.isArray(schema['anyOf'])) return schema;
+  const [first] = schema['anyOf'] as readonly JsonSchema[];
+  return { ...first, type: [first?.['type'], 'null'] };
 }

@@ -11,7 +11,7 @@ import { text } from './parts.ts';
 const HIDDEN = ['number', 'startBucket', 'todayIndexReferenceDate', 'sortOrder', 'repeatTemplateId'] as const;
 
 /** The view of a task. `declared` is Task, or in a test a Task with one more field. */
-export function viewOfTask(declared: Model): View {
+export function viewOfTask(declared: Model): View<object> {
   return viewOf(declared, {
     hidden: HIDDEN,
     shown: { priority: { type: 'string', enum: PRIORITIES } },
@@ -31,8 +31,6 @@ const TASK_FIELDS = {
   status: { type: 'string', enum: TASK_STATES.filter((state) => state !== 'any') },
   ...properties,
 };
-
-export const START = Task.fields.start.schema as { readonly enum: readonly TaskNode['start'][] };
 
 type Ids = 'projectId' | 'teamId' | 'assigneeId' | 'creatorId' | 'labelIds';
 

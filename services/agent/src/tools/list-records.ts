@@ -1,0 +1,50 @@
+import type { JsonSchema } from '@wts/contracts';
+import type { Model } from '@wts/models';
+import { document } from '../graph/graph.ts';
+import type { View } from '../views/fields.ts';
+import type { Page, PageVariables } from '../views/parts.ts';
+import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, within, WORKSPACE } from '../views/parts.ts';
+import type { Tool } from './tool.ts';
+import { tool } from './tool.ts';
+
+interface ListOptions<Node> extends Pick<View<object>, 'selection'> {
+  readonly description: string;
+  readonly schema: JsonSchema;
+  /** By default the name. */
+  readonly orderBy?: string;
+  /** By default a record is shown as it is read. */
+  readonly shown?: (node: Node) => object;
+}
+
+/** The tool that lists the records of a model in a workspace, or in all workspaces of the person. */
+export function listRecords<Node extends object>(
+  { name, plural }: Model,
+  { description, schema, selection, orderBy = 'name: ASC', shown = (node) => node }: ListOptions<Node>,
+): Tool {
+  const query = document<
+    Page<Node>,
+    PageVariables
+  >(`query AgentList($filter: ${name}Filter, $first: Int!, $after: String) {
+  found: ${plural}(filter: $filter, first: $first, after: $after, orderBy: {${orderBy}}) {
+    nodes { ${selection.join(' ')} }
+    ${PAGE_INFO}
+  }
+}`);
+  return tool({
+    name: `list_${plural}`,
+    title: `List ${plural}`,
+    description,
+    effect: 'reads',
+    input: object({ workspace: WORKSPACE, ...PAGE }, []),
+    output: object<Record<string, JsonSchema>, string>({ [plural]: list(schema), ...NEXT }, [
+      plural,
+      'nextCursor',
+      'hasMore',
+    ]),
+    run: async (args, { graph, names }) => {
+      const workspace = await names.workspaceOrAll(args.workspace);
+      const { found } = await graph.run(query, { filter: within(workspace), ...pageOf(args) });
+      return { [plural]: found.nodes.map(shown), ...nextOf(found.pageInfo) };
+    },
+  });
+}
