@@ -105,6 +105,16 @@ export function ownGroupsSql(userId: string, within: readonly string[]): string 
 }
 
 /**
+ * The members of a private project with their role in its workspace, as a query of `user_id`, `record` and `role`. `projectId` is SQL.
+ * The same rule as in `ownGroupsSql`: who left the workspace counts no more, also before the sweep has deleted the membership.
+ */
+export function projectMembersSql(projectId: string): string {
+  return `select pm.user_id, pm.record, wm.role from sync.project_members pm
+      join sync.workspace_members wm on wm.workspace_id = pm.workspace_id and wm.user_id = pm.user_id
+      where pm.project_id = ${projectId}`;
+}
+
+/**
  * The groups of people, cached for all readers of a process. Bounded by the number of groups: the entry used longest ago is
  * dropped first.
  */

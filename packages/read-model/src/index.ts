@@ -1,9 +1,9 @@
-export { GroupCache, GroupReader, ownGroupsSql, personGroupsOf, personGroupsSql } from './groups.ts';
+export { GroupCache, GroupReader, ownGroupsSql, personGroupsOf, personGroupsSql, projectMembersSql } from './groups.ts';
 export type { PersonGroupsRow } from './groups.ts';
 export { pageReader } from './page-reader.ts';
 export type { FirstPage, ReadPage } from './page-reader.ts';
 export { poll } from './poll.ts';
-export { Roles } from './roles.ts';
+export { membershipsSql, Roles } from './roles.ts';
 export { STANDBY_TIMEOUT_MS, Standby } from './standby.ts';
 export { Visibility } from './visibility.ts';
 export type { GroupSource, GroupsWithGains, PersonGroups, Reader } from './visibility.ts';

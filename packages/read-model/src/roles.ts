@@ -5,6 +5,16 @@ import { Fault, ROLES } from '@wts/contracts';
 import type { Queryable } from '@wts/log';
 
 /**
+ * The memberships of a person in workspaces, as a query of `id`, `workspace_id` and `role`. `userId` is SQL. Relies on the index
+ * (user_id), and with a condition on the workspace on the unique index (workspace_id, user_id).
+ */
+export function membershipsSql(userId: string): string {
+  return `select id, workspace_id, role from sync.workspace_members where user_id = ${userId}`;
+}
+
+const OWN = membershipsSql('$1');
+
+/**
  * The committed roles of people in workspaces. A commit does not use it: it checks memberships under the log's lock
  * (`services/sync/src/commit/permissions.ts`), because a role read before may have ended since.
  */
@@ -15,13 +25,20 @@ export class Roles {
     this.#database = database;
   }
 
-  /** Null for a person who is not in the workspace. Relies on the unique index (workspace_id, user_id). */
+  /** Null for a person who is not in the workspace. */
   async of(userId: string, workspaceId: string): Promise<Role | null> {
     const { rows } = await this.#database.query<{ role: Role }>(
-      'select role from sync.workspace_members where workspace_id = $1 and user_id = $2',
-      [workspaceId, userId],
+      `select role from (${OWN}) own where workspace_id = $2`,
+      [userId, workspaceId],
     );
     return rows[0]?.role ?? null;
+  }
+
+  /** In how many workspaces the person has this role. */
+  async count(userId: string, role: Role): Promise<number> {
+    const sql = `select count(*)::int as found from (${OWN}) own where role = $2`;
+    const { rows } = await this.#database.query<{ found: number }>(sql, [userId, role]);
+    return rows[0]?.found ?? 0;
   }
 
   /**

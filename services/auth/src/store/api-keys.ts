@@ -1,5 +1,6 @@
 import type { ApiKey, KeyMaker, KeyPermissions, Role } from '@wts/contracts';
 import { LIMITS } from '@wts/contracts';
+import { membershipsSql } from '@wts/read-model';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
@@ -99,8 +100,7 @@ export function apiKeyStore(knex: Knex): ApiKeyStore {
     // subquery around :id makes PostgreSQL compute it before it searches the index.
     revoke: async (userId, id, roles) => {
       const sql = `with administered as materialized (
-          select coalesce(array_agg(workspace_id), '{}') as ids from sync.workspace_members
-            where user_id = :userId and role = any(:roles)
+          select coalesce(array_agg(workspace_id), '{}') as ids from (${membershipsSql(':userId')}) own where role = any(:roles)
         )
         update auth.api_keys k set revoked_at = clock_timestamp()
         where id = (select cast(:id as uuid) from administered) and revoked_at is null

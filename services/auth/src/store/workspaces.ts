@@ -1,3 +1,4 @@
+import { membershipsSql } from '@wts/read-model';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
@@ -16,12 +17,11 @@ export interface WorkspaceReads {
 
 export function workspaceReads(knex: Knex): WorkspaceReads {
   return {
-    // Index workspace_members (user_id).
     listOf: (userId) =>
       rows<WorkspaceChoice>(
         knex,
-        `select w.id, w.name from sync.workspace_members m join sync.workspaces w on w.id = m.workspace_id
-          where m.user_id = :userId order by w.name, w.id`,
+        `select w.id, w.name from (${membershipsSql(':userId')}) m join sync.workspaces w on w.id = m.workspace_id
+          order by w.name, w.id`,
         { userId },
       ),
     nameOfPerson: async (userId) => {

@@ -1,5 +1,5 @@
 import { layoutOf, MODELS, Workspace, type Model } from '@wts/models';
-import { visibleSelections, visibleSql } from '@wts/read-model';
+import { membershipsSql, visibleSelections, visibleSql } from '@wts/read-model';
 import { recordSql, type Wants } from './record.ts';
 import type { Statement, StatementWriter } from './statement.ts';
 
@@ -49,8 +49,6 @@ export function ownWorkspacesStatement(urlKey: string | null, sql: StatementWrit
 
 /** The role of the reader in each of these workspaces: `[{workspaceId, role}]`. */
 export function rolesStatement(workspaceIds: readonly string[], sql: StatementWriter): Statement {
-  const { person } = sql.viewer;
   return sql.finish(`select coalesce(json_agg(json_build_object('workspaceId', own.workspace_id, 'role', own.role)), '[]') as found
-    from sync.workspace_members own
-    where own.workspace_id = any(${sql.add(workspaceIds, 'uuid[]')}) and own.user_id = ${person?.userId ?? 'null'}`);
+    from (${membershipsSql(sql.viewer.person.userId)}) own where own.workspace_id = any(${sql.add(workspaceIds, 'uuid[]')})`);
 }

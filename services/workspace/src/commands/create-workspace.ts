@@ -15,13 +15,13 @@ import { recordOf } from './commit-unit.ts';
  * workspaces.create.answer and workspaces.create.taken.
  */
 export async function createWorkspace(
-  { workspaces, commitUnit }: Pick<Context, 'workspaces' | 'commitUnit'>,
+  { roles, commitUnit }: Pick<Context, 'roles' | 'commitUnit'>,
   principal: Principal,
   { name, urlKey, logoUrl }: NewWorkspace,
   trace: Trace,
 ): Promise<WorkspaceReply> {
   requireUnrestricted(principal);
-  if ((await workspaces.countOwnedBy(principal.userId)) >= LIMITS.workspacesOwnedMax) {
+  if ((await roles.count(principal.userId, 'owner')) >= LIMITS.workspacesOwnedMax) {
     throw new Fault('conflict', { message: `A person can own at most ${LIMITS.workspacesOwnedMax} workspaces.` });
   }
   const id = trace.effectId ?? randomUUID();

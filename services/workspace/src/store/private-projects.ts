@@ -1,4 +1,5 @@
 import type { Member, PrivateProject } from '@wts/contracts';
+import { projectMembersSql } from '@wts/read-model';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { MemberRow } from './workspaces.ts';
@@ -12,7 +13,7 @@ export interface Page {
 
 /**
  * What owners and admins see of private projects: only the columns named here, so that a new field of the model stays
- * private. People who left the workspace are not counted, also before the sweep has deleted their project memberships.
+ * private.
  */
 export interface PrivateProjectReads {
   list(workspaceId: string, page: Page): Promise<PrivateProject[]>;
@@ -23,11 +24,8 @@ export interface PrivateProjectReads {
   membershipIdOf(projectId: string, userId: string): Promise<string | null>;
 }
 
-const MEMBERS = `select u.record as person, wm.role, pm.record ->> 'createdAt' as "joinedAt"
-  from sync.project_members pm
-  join sync.workspace_members wm on wm.workspace_id = pm.workspace_id and wm.user_id = pm.user_id
-  join sync.users u on u.id = pm.user_id
-  where pm.project_id = :projectId`;
+const MEMBERS = `select u.record as person, pm.role, pm.record ->> 'createdAt' as "joinedAt"
+  from (${projectMembersSql(':projectId')}) pm join sync.users u on u.id = pm.user_id`;
 
 export function privateProjectReads(knex: Knex): PrivateProjectReads {
   return {
@@ -35,9 +33,7 @@ export function privateProjectReads(knex: Knex): PrivateProjectReads {
     list: (workspaceId, page) => {
       const sql = `select p.id, p.name, p.key, p.lead_id as "leadId", p.creator_id as "creatorId",
           p.record ->> 'createdAt' as "createdAt", p.record ->> 'archivedAt' as "archivedAt",
-          (select count(*)::int from sync.project_members pm
-            join sync.workspace_members wm on wm.workspace_id = pm.workspace_id and wm.user_id = pm.user_id
-            where pm.project_id = p.id) as "memberCount"
+          (select count(*)::int from (${projectMembersSql('p.id')}) pm) as "memberCount"
         from sync.projects p
         where p.workspace_id = :workspaceId and p.is_private and (cast(:after as uuid) is null or p.id > :after)
         order by p.id limit :limit`;
@@ -49,12 +45,11 @@ export function privateProjectReads(knex: Knex): PrivateProjectReads {
     },
     // Unique index project_members (project_id, user_id).
     membersOf: async (projectId, page) => {
-      const sql = `${MEMBERS} and (cast(:after as uuid) is null or pm.user_id > :after)
-        order by pm.user_id limit :limit`;
+      const sql = `${MEMBERS} where cast(:after as uuid) is null or pm.user_id > :after order by pm.user_id limit :limit`;
       return (await rows<MemberRow>(knex, sql, { projectId, ...page })).map(memberReply);
     },
     memberOf: async (projectId, userId) => {
-      const [found] = await rows<MemberRow>(knex, `${MEMBERS} and pm.user_id = :userId`, { projectId, userId });
+      const [found] = await rows<MemberRow>(knex, `${MEMBERS} where pm.user_id = :userId`, { projectId, userId });
       return found ? memberReply(found) : null;
     },
     membershipIdOf: async (projectId, userId) => {

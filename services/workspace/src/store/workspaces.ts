@@ -1,5 +1,6 @@
 import type { Member, Role, Workspace } from '@wts/contracts';
 import type { RecordOf, User } from '@wts/models';
+import { membershipsSql } from '@wts/read-model';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
@@ -9,7 +10,6 @@ import type { Knex } from 'knex';
  */
 export interface WorkspaceReads {
   listOf(userId: string, only: string | null): Promise<Workspace[]>;
-  countOwnedBy(userId: string): Promise<number>;
   bySlug(userId: string, urlKey: string): Promise<Workspace | null>;
   byId(userId: string, workspaceId: string): Promise<Workspace | null>;
   /** The id of the membership, for a commit that changes it. */
@@ -29,30 +29,24 @@ export interface MemberRow {
 }
 
 export function workspaceReads(knex: Knex): WorkspaceReads {
-  const select = `select w.record, m.role from sync.workspace_members m join sync.workspaces w on w.id = m.workspace_id`;
+  const own = `(${membershipsSql(':userId')}) m`;
+  const select = `select w.record, m.role from ${own} join sync.workspaces w on w.id = m.workspace_id`;
   const first = (found: WorkspaceRow[]): Workspace | null =>
     found[0] ? workspaceReply(found[0].record, found[0].role) : null;
   return {
-    // Index workspace_members (user_id).
     listOf: async (userId, only) => {
-      const sql = `${select} where m.user_id = :userId and (w.id = :only or cast(:only as uuid) is null)
-        order by lower(w.name), w.id`;
+      const sql = `${select} where w.id = :only or cast(:only as uuid) is null order by lower(w.name), w.id`;
       return (await rows<WorkspaceRow>(knex, sql, { userId, only })).map(({ record, role }) =>
         workspaceReply(record, role),
       );
     },
-    countOwnedBy: async (userId) => {
-      const sql = `select count(*)::int as owned from sync.workspace_members where user_id = :userId and role = 'owner'`;
-      const [found] = await rows<{ owned: number }>(knex, sql, { userId });
-      return found?.owned ?? 0;
-    },
     // Searches the person's own workspaces, not the index of all slugs, so that the time does not reveal slugs of others.
     bySlug: async (userId, urlKey) =>
-      first(await rows(knex, `${select} where w.url_key || '' = :urlKey and m.user_id = :userId`, { userId, urlKey })),
+      first(await rows(knex, `${select} where w.url_key || '' = :urlKey`, { userId, urlKey })),
     byId: async (userId, workspaceId) =>
-      first(await rows(knex, `${select} where w.id = :workspaceId and m.user_id = :userId`, { userId, workspaceId })),
+      first(await rows(knex, `${select} where w.id = :workspaceId`, { userId, workspaceId })),
     membershipIdOf: async (userId, workspaceId) => {
-      const sql = `select id from sync.workspace_members where workspace_id = :workspaceId and user_id = :userId`;
+      const sql = `select m.id from ${own} where m.workspace_id = :workspaceId`;
       const [found] = await rows<{ id: string }>(knex, sql, { userId, workspaceId });
       return found?.id ?? null;
     },
