@@ -1,8 +1,9 @@
 import { authorizeApi, Fault } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
+import { decideConsent, type PendingAuthorization } from '../commands/decide-consent.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { shownAppName } from '../domain/shown-name.ts';
-import { readAuthorizationRequest, redirectTo, type AuthorizationRequest } from '../oauth/authorization-request.ts';
+import { readAuthorizationRequest, redirectTo } from '../oauth/authorization-request.ts';
 import type { PeopleContext } from '../people-context.ts';
 import { consentPage } from '../pages/consent.ts';
 import { messagePage } from '../pages/message.ts';
@@ -10,12 +11,6 @@ import type { PendingKey } from '../store/pending-requests.ts';
 import { endedSessionCookie, formToken } from './browser.ts';
 import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
 import type { Parameters } from './parameters.ts';
-
-/** An authorization request that waits for its person. */
-export interface PendingAuthorization extends AuthorizationRequest {
-  /** As the client called itself at that time. */
-  readonly clientName: string | null;
-}
 
 /**
  * The authorization endpoint (RFC 6749 section 3.1). A valid request is stored for the browser that brought it, the person signs in if
@@ -77,13 +72,10 @@ async function readRequest(
   return { answer: { to: redirectTo(redirectUri, refusal) } };
 }
 
-/** The decision ends the request, so a form that is sent twice gives one code. */
 async function decide({ site, sessions }: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
   const { browser, form } = call;
-  const { oauth, pending } = context;
   const { session } = browser;
   const request = form.text('request');
-  const key = keyOf(request, browser.id);
   const decision = form.text('decision');
   if (session === null) throw outdated();
   if (decision === 'switch') {
@@ -93,18 +85,9 @@ async function decide({ site, sessions }: Pages, context: PeopleContext, call: P
   }
   if (decision !== 'allow' && decision !== 'deny')
     throw new Fault('validation_failed', { message: 'The decision is missing.' });
-  const taken = await pending.take<PendingAuthorization>(key);
-  if (taken === null) throw outdated();
-  const { redirectUri, state, ...granted } = taken;
-  const iss = oauth.issuer;
-  if (decision === 'deny') {
-    const description = 'The person denied the request.';
-    return { to: redirectTo(redirectUri, { error: 'access_denied', error_description: description, state, iss }) };
-  }
-  const { id: sessionId, userId, createdAt: signedInAt } = session;
-  const code = await oauth.grants.createWithCode({ ...granted, redirectUri, userId, sessionId, signedInAt });
-  if (code === null) throw outdated();
-  return { to: redirectTo(redirectUri, { code, state, iss }) };
+  const to = await decideConsent(context, session, keyOf(request, browser.id), decision);
+  if (to === null) throw outdated();
+  return { to };
 }
 
 /** The name of the client of a request; null for none of this browser. */

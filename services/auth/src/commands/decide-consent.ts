@@ -1,0 +1,37 @@
+import type { Grants } from '../oauth/grants.ts';
+import { redirectTo, type AuthorizationRequest } from '../oauth/authorization-request.ts';
+import type { PendingKey, PendingRequestStore } from '../store/pending-requests.ts';
+import type { Session } from '../store/sessions.ts';
+
+/** An authorization request that waits for its person. */
+export interface PendingAuthorization extends AuthorizationRequest {
+  /** As the client called itself at that time. */
+  readonly clientName: string | null;
+}
+
+interface ConsentContext {
+  readonly oauth: { readonly issuer: string; readonly grants: Pick<Grants, 'createWithCode'> };
+  readonly pending: Pick<PendingRequestStore, 'take'>;
+}
+
+/**
+ * The address of the client, with a code or the refusal of the person. The decision ends the request, so a form that is sent twice gives
+ * one code. Null when the request or the session has ended.
+ */
+export async function decideConsent(
+  { oauth, pending }: ConsentContext,
+  { id: sessionId, userId, createdAt: signedInAt }: Session,
+  key: PendingKey,
+  decision: 'allow' | 'deny',
+): Promise<string | null> {
+  const taken = await pending.take<PendingAuthorization>(key);
+  if (taken === null) return null;
+  const { redirectUri, state, ...granted } = taken;
+  const iss = oauth.issuer;
+  if (decision === 'deny') {
+    const description = 'The person denied the request.';
+    return redirectTo(redirectUri, { error: 'access_denied', error_description: description, state, iss });
+  }
+  const code = await oauth.grants.createWithCode({ ...granted, redirectUri, userId, sessionId, signedInAt });
+  return code === null ? null : redirectTo(redirectUri, { code, state, iss });
+}
