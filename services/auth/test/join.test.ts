@@ -1,6 +1,7 @@
 import { Fault } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { SERVICE } from './test-service.ts';
 import { openTestPages, type TestPages } from './people.ts';
 import { hiddenOf } from '@wts/testkit';
 import { openWorkspaceStandIn, type Invitation, type WorkspaceStandIn } from './workspace-stand-in.ts';
@@ -153,6 +154,22 @@ describe('joining by an invitation', () => {
     const answer = await browser.submit(`/join?code=${code}`, {}, '/join');
     assert.equal(answer.status, 403);
     assert.match(answer.text, /e-mail address the invitation was made for/);
+  });
+
+  it('looks a code up for the person who is signed in, whose wrong codes are counted, else for this service [workspaces.invitations.page]', async () => {
+    const { browser, account } = await pages.signedIn();
+    const code = randomUUID();
+    await browser.get(`/join?code=${code}`);
+    await pages.browser().get(`/join?code=${code}`);
+    const readers = workspace.readers.filter((one) => one.code === code).map(({ principal }) => principal);
+    const own = (await identityOf(account.email))?.['user_id'];
+    assert.deepEqual(
+      readers.map(({ userId, credential }) => [userId, credential.kind]),
+      [
+        [own, 'jwt'],
+        [SERVICE.userId, SERVICE.credential.kind],
+      ],
+    );
   });
 
   it('says who invites and with which role, and to a member that there is nothing to accept [workspaces.invitations.page]', async () => {

@@ -5,10 +5,12 @@ import { openServer } from './open-server.ts';
 
 export type Invitation = ReplyOf<typeof memberApi.internalReadInvitation>['invitation'];
 
-/** Stands for the workspace service: it has invitations, and records who joins. */
+/** Stands for the workspace service: it has invitations, and records who reads them and who joins. */
 export interface WorkspaceStandIn extends AsyncDisposable {
   readonly url: string;
   readonly invitations: Map<string, Invitation | Fault>;
+  /** Who read an invitation: the wrong codes of a person are counted for them. */
+  readonly readers: { readonly code: string; readonly principal: Principal }[];
   readonly joined: { readonly code: string; readonly address: string | null; readonly principal: Principal }[];
   /** The next call of `internalJoinWorkspace` fails with it. */
   failure: Fault | null;
@@ -26,6 +28,7 @@ export async function openWorkspaceStandIn(): Promise<WorkspaceStandIn> {
       const isJoin = req.url === memberApi.internalJoinWorkspace.path;
       const { failure } = standIn;
       if (isJoin) standIn.failure = null;
+      else standIn.readers.push({ code, principal });
       const fault =
         caller === 'auth' ? (found instanceof Fault ? found : isJoin ? failure : null) : new Fault('token_invalid');
       if (fault !== null) return send(fault.status, errorBody(fault));
@@ -37,6 +40,7 @@ export async function openWorkspaceStandIn(): Promise<WorkspaceStandIn> {
   const standIn: WorkspaceStandIn = {
     url: server.url,
     invitations: new Map(),
+    readers: [],
     joined: [],
     failure: null,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
