@@ -1,3 +1,4 @@
+import { LIMITS } from '@wts/contracts';
 import {
   callerSettings,
   credentialSettings,
@@ -54,6 +55,12 @@ export const settings = defineSettings({
   hasClientDocuments: setting.flag('CLIENT_ID_METADATA_DOCUMENTS', {
     default: false,
     doc: 'Accepts the https address of a document with the metadata of a client as its client_id, besides registered clients. This service then fetches such documents from public addresses.',
+  }),
+  apiKeysPerMinuteMax: setting.int('API_KEYS_PER_MINUTE', {
+    default: LIMITS.apiKeysPerMinuteMax,
+    min: 1,
+    max: 1_000_000,
+    doc: 'API keys that one person creates in a minute, over REST, GraphQL and the pages together, also of keys that are revoked already.',
   }),
   workspaceUrls: setting.urls('WORKSPACE_SERVICE_URL', {
     ...HTTP,

@@ -36,7 +36,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const { log, stack } = kit;
     const { knex, pool } = await openServicePostgres(kit, config);
     const nats = openNats({ urls: config.natsUrls, name: 'wts-auth', log, stack });
-    const keys = apiKeyStore(knex);
+    const keys = apiKeyStore(knex, config.apiKeysPerMinuteMax);
     const context: Context = {
       roles: new Roles(pool),
       identities: identityStore(knex),

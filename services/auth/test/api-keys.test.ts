@@ -298,6 +298,19 @@ describe('API keys', () => {
     assert.equal(refused.code, 'conflict');
   });
 
+  it('are created as often in a minute as the operator allows, by whichever replica [api-keys.create.rate]', async () => {
+    const ada = await testService.person();
+    const strict = await testService.replica({ API_KEYS_PER_MINUTE: '1' });
+    try {
+      await create(ada);
+      const refused = await strict.call(ada, apiKeyApi.createApiKey, { body: { label: 'one too many' } });
+      assert.equal(refused.code, 'rate_limited');
+      await create(ada);
+    } finally {
+      await strict.service.close();
+    }
+  });
+
   it('show when they were last used', async () => {
     const ada = await testService.person();
     const { token } = await create(ada);

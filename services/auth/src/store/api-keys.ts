@@ -39,7 +39,7 @@ export interface LiveKey {
 /** The store never receives the token: keeps api-keys.token.stored-hashed. */
 export interface ApiKeyStore {
   /**
-   * Refuses to create more than `activeMax` live keys of a person, more than LIMITS.apiKeysPerMinuteMax within a minute, also of keys
+   * Refuses to create more than `activeMax` live keys of a person, more than `perMinuteMax` within a minute, also of keys
    * that are revoked already, or one by a revoked key. When a key with this id exists,
    * because the answer of an earlier attempt was lost, the new token replaces its token, which was never shown.
    */
@@ -81,9 +81,9 @@ const COLUMNS = `k.id, k.user_id as "userId", k.label, k.key_prefix as "keyPrefi
   k.last_used_at as "lastUsedAt", k.made_by as "madeBy", k.made_by_key as "makerId",
   (select maker.key_prefix from auth.api_keys maker where maker.id = k.made_by_key) as "makerPrefix"`;
 
-export function apiKeyStore(knex: Knex): ApiKeyStore {
+export function apiKeyStore(knex: Knex, perMinuteMax: number = LIMITS.apiKeysPerMinuteMax): ApiKeyStore {
   return {
-    insert: (key, activeMax) => insertKey(knex, key, activeMax),
+    insert: (key, activeMax) => insertKey(knex, key, { activeMax, perMinuteMax }),
     // Index api_keys (user_id, created_at).
     listOf: async (userId) => {
       const sql = `select ${COLUMNS} from auth.api_keys k where k.user_id = :userId and k.revoked_at is null
@@ -140,7 +140,7 @@ export function apiKeyStore(knex: Knex): ApiKeyStore {
 function insertKey(
   knex: Knex,
   { tokenHash, ...key }: NewStoredKey,
-  activeMax: number,
+  { activeMax, perMinuteMax }: { readonly activeMax: number; readonly perMinuteMax: number },
 ): Promise<ApiKey | KeyInsertRefusal> {
   return knex.transaction(async (transaction) => {
     const turn = `select pg_advisory_xact_lock(:lock::int, hashtext(:userId))`;
@@ -151,7 +151,7 @@ function insertKey(
     const recent = `select count(*)::int as made from auth.api_keys
       where user_id = :userId and created_at > now() - interval '1 minute' and id <> :id`;
     const [{ made: madeRecently } = { made: 0 }] = await rows<{ made: number }>(transaction, recent, key);
-    if (madeRecently >= LIMITS.apiKeysPerMinuteMax) return 'too_fast';
+    if (madeRecently >= perMinuteMax) return 'too_fast';
     const sql = `insert into auth.api_keys as k
         (id, user_id, label, key_prefix, token_hash, permissions, workspace_id, expires_at, made_by, made_by_key)
       select :id, :userId, :label, :keyPrefix, :hash, :permissions, cast(:workspaceId as uuid),
