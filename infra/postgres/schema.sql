@@ -150,6 +150,7 @@ create table sync.projects (
 CREATE INDEX projects_group_id_id_idx ON sync.projects USING btree (group_id, id);
 CREATE UNIQUE INDEX projects_group_id_key_key ON sync.projects USING btree (group_id, key);
 CREATE INDEX projects_lead_id_idx ON sync.projects USING btree (lead_id) WHERE (lead_id IS NOT NULL);
+CREATE INDEX projects_order_idx ON sync.projects USING btree (workspace_id, sort_order COLLATE "C", id);
 CREATE INDEX projects_team_id_idx ON sync.projects USING btree (team_id) WHERE (team_id IS NOT NULL);
 CREATE INDEX projects_workspace_id_idx ON sync.projects USING btree (workspace_id);
 
@@ -205,6 +206,7 @@ create table sync.task_checklist_items (
 );
 CREATE INDEX task_checklist_items_group_id_created_at_id_idx ON sync.task_checklist_items USING btree (group_id, created_at, id);
 CREATE INDEX task_checklist_items_group_id_id_idx ON sync.task_checklist_items USING btree (group_id, id);
+CREATE INDEX task_checklist_items_order_idx ON sync.task_checklist_items USING btree (workspace_id, task_id, sort_order COLLATE "C", id);
 CREATE INDEX task_checklist_items_task_id_created_at_id_idx ON sync.task_checklist_items USING btree (task_id, created_at, id);
 CREATE INDEX task_checklist_items_workspace_id_created_at_id_idx ON sync.task_checklist_items USING btree (workspace_id, created_at, id);
 
@@ -246,7 +248,7 @@ CREATE INDEX tasks_assignee_id_created_at_id_idx ON sync.tasks USING btree (assi
 CREATE INDEX tasks_group_id_created_at_id_idx ON sync.tasks USING btree (group_id, created_at, id);
 CREATE INDEX tasks_group_id_id_idx ON sync.tasks USING btree (group_id, id);
 CREATE INDEX tasks_label_ids_idx ON sync.tasks USING gin (label_ids) WHERE (label_ids <> '{}'::uuid[]);
-CREATE INDEX tasks_order_idx ON sync.tasks USING btree (workspace_id, project_id, sort_order COLLATE "C", id) WHERE (sort_order <> ''::text);
+CREATE INDEX tasks_order_idx ON sync.tasks USING btree (workspace_id, project_id, sort_order COLLATE "C", id);
 CREATE INDEX tasks_project_id_created_at_id_idx ON sync.tasks USING btree (project_id, created_at, id) WHERE (project_id IS NOT NULL);
 CREATE INDEX tasks_repeat_template_id_created_at_id_idx ON sync.tasks USING btree (repeat_template_id, created_at, id) WHERE (repeat_template_id IS NOT NULL);
 CREATE INDEX tasks_search_idx ON sync.tasks USING gin (workspace_id, to_tsvector('simple'::regconfig, ((title || ' '::text) || COALESCE(description, ''::text))), title gin_trgm_ops);
@@ -462,7 +464,8 @@ insert into sync.migrations (batch, name) values
   (1, '0013-add-completes'),
   (1, '0014-index-pages-and-search'),
   (1, '0015-create-log-lock'),
-  (1, '0016-index-order-of-tasks');
+  (1, '0016-index-order-of-tasks'),
+  (1, '0017-index-order-of-lists');
 
 reset role;
 

@@ -159,7 +159,7 @@ export const syncChanges: readonly Rule[] = [
   {
     id: 'sync.mutate.placement',
     source: 'Design 6',
-    text: '`sortOrder: {after: id}`, `{before: id}` or both puts a record there in its list; records that are placed at one spot at the same time get different ranks.',
+    text: '`sortOrder: {after: id}`, `{before: id}` or both puts a record there in its list; records that are placed at one spot at the same time get different ranks. Records around it move only where the caller may change them.',
     home: 'services/sync/src/commit/placement.ts',
     status: 'kept',
   },

@@ -9,7 +9,7 @@ export * from './models/user.ts';
 export * from './models/workspace-member.ts';
 export * from './models/workspace.ts';
 export * from './placement.ts';
-export { ranksBetween } from './rank.ts';
+export { rankBetween, ranksBetween } from './rank.ts';
 export * from './record.ts';
 export * from './registry.ts';
 export * from './relations.ts';

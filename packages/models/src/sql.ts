@@ -97,13 +97,12 @@ export function isNumerous({ audience }: Model): boolean {
   return (kind === 'project' || kind === 'parent') && (audience.field === 'projectId' || audience.field === 'taskId');
 }
 
-/** The order of a list that may have any number of records, where they have a rank: most have none, and cost nothing here. */
+/** The order of each list, in which a placement finds the records around it. */
 function orderIndexSql(model: Model): string | null {
+  if (model.fields[RANK_FIELD] === undefined) return null;
   const field = listFieldOf(model);
-  if (model.fields[RANK_FIELD] === undefined || model.audience.kind !== 'project' || field === null) return null;
-  const rank = snakeCase(RANK_FIELD);
-  const columns = `workspace_id, ${snakeCase(field)}, ${rank} collate "C", id`;
-  return `create index ${model.table}_order_idx on sync.${model.table} (${columns}) where ${rank} <> ''`;
+  const list = field === null ? '' : `${snakeCase(field)}, `;
+  return `create index ${model.table}_order_idx on sync.${model.table} (workspace_id, ${list}${snakeCase(RANK_FIELD)} collate "C", id)`;
 }
 
 /** The words of a record for full text search: those of its search fields. `alias` ends with a point, or is empty. */

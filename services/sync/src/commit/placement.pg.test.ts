@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { TestEngines, applied, change, refused } from '../../test/test-engines.ts';
+import { Project, Task, TaskChecklistItem } from '@wts/models';
+import { LIST_WINDOW, WINDOW_MAX } from '../store/list-windows.ts';
+import { TestEngines, applied, change, only, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
 describe('a placement [sync.mutate.placement]', function () {
@@ -159,6 +161,56 @@ describe('a placement [sync.mutate.placement]', function () {
       applied(await member.try('DELETE', 'Project', id));
     }
     assert.equal(ranksSeen[0], ranksSeen[1]);
+  });
+
+  it('changes no record that the caller may not change: beside those it is behind all of their rank, or refused', async () => {
+    const guest = await engines.join(workspace, 'guest');
+    const others = [taskId, await owner.make('Task', { workspaceId: workspace, title: 'O' })].toSorted();
+    const placed = (sortOrder: object) =>
+      guest.try('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title: 'G', sortOrder });
+    const stored = async () => Promise.all(others.map((id) => engines.stored('Task', id)));
+    const before = await stored();
+    assert.equal(refused(await placed({ before: others[0] })).code, 'conflict');
+    assert.equal(refused(await placed({ after: others[0], before: others[1] })).code, 'conflict');
+    assert.ok(String(only(await placed({ after: others[0] })).record['sortOrder']) > '');
+    assert.deepEqual(await stored(), before);
+    const own = await guest.make('Task', { workspaceId: workspace, title: 'G', sortOrder: 'a' }, idOf(0));
+    await guest.make('Task', { workspaceId: workspace, title: 'G', sortOrder: 'a' }, idOf(1));
+    only(await placed({ after: own, before: null }));
+  });
+
+  it('reads the records near the place only, however many have no rank [never.one-takes-all]', async () => {
+    const made = Array.from({ length: 1000 }, (_, index) => [
+      change('INSERT', 'TaskChecklistItem', randomUUID(), { workspaceId: workspace, taskId, title: 'i' }),
+      change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title: 't' }),
+      change('INSERT', 'Project', randomUUID(), { workspaceId: workspace, key: `K${index}`, name: 'p' }),
+    ])
+      .flat()
+      .map((mutation) => owner.unit(mutation));
+    for (const outcome of await engines.any.commit(made)) applied(outcome);
+    const client = await engines.checks.connect();
+    try {
+      await client.query('begin; analyze sync.tasks, sync.projects, sync.task_checklist_items');
+      for (const [model, parent] of [[Task], [Project], [TaskChecklistItem, taskId]] as const) {
+        const { text, types } = LIST_WINDOW(model, parent === undefined ? '' : 'parent');
+        await client.query(`prepare near_${model.table}(${types}) as ${text}`);
+        for (const rank of ['', 'm']) {
+          const values = [workspace, rank, idOf(8), owner.id, ...(parent === undefined ? [] : [parent])];
+          const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+            `explain (analyze) execute near_${model.table}(${values.map((value) => `'${value}'`).join(', ')})`,
+          );
+          const plan = rows.map((row) => row['QUERY PLAN']);
+          const scanned = plan.flatMap(
+            (line) => / Scan .*actual .*rows=(\d+)|Removed by Filter: (\d+)/.exec(line)?.slice(1) ?? [],
+          );
+          assert.ok(scanned.length > 0);
+          assert.ok(Math.max(...scanned.map((count) => Number(count ?? 0))) <= WINDOW_MAX, plan.join('\n'));
+        }
+      }
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
   });
 
   it('is refused beside a record that is unknown, in another list or the record itself, and in any other form', async () => {

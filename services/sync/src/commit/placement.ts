@@ -3,6 +3,7 @@ import {
   listFieldOf,
   listParentOf,
   RANK_FIELD,
+  rankBetween,
   ranksBetween,
   readInsert,
   readPlacement,
@@ -21,7 +22,7 @@ import type { DecisionState } from './decision-state.ts';
 import { updateRow } from './effects.ts';
 import { compareRanked, isInWindow, type ListName } from './list-window.ts';
 import { notFound } from './location.ts';
-import { mayName } from './permissions.ts';
+import { mayName, permit } from './permissions.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Effect, Unit } from './unit.ts';
 
@@ -31,7 +32,8 @@ import type { Effect, Unit } from './unit.ts';
  * their commits. Keeps sync.mutate.placement.
  *
  * Records that clients made without a rank have the same one, and a rank between two others may be longer than a rank may be. Then
- * the records behind the place get new ranks too, as few as possible, and their order stays.
+ * the records behind the place get new ranks too, as few as possible, and their order stays. They are changed as by the caller: where
+ * those are too many, or the caller may not change one of them, a place after a record is behind all records of its rank.
  */
 
 /** The values of a payload, and its placement. `stored`: the record that an update changes; null for a new one. */
@@ -111,8 +113,11 @@ function placeAt(
   const behind = around.items.filter((item) => (low === null ? true : compareRanked(item, low) > 0));
   if (before && isSameList(before, row) && isBetween(rankOf(before), low, behind[0]))
     return { ok: true, rank: rankOf(before), moved: [] };
-  const gap = findGap(low, behind, around.isLast) ?? (previous && behindTies(previous, around.greater));
-  if (gap) return { ok: true, rank: gap.rank, moved: moveBehind(state, row.model, gap.moved) };
+  const gap = findGap(low, behind, around.isLast);
+  const moved = gap && moveBehind(state, unit, row.model, gap.moved);
+  if (moved) return { ok: true, rank: gap.rank, moved };
+  const rank = previous && !next && rankBetween(previous.rank, around.greater);
+  if (rank) return { ok: true, rank, moved: [] };
   return refuse('conflict', `There is no rank at this place: give the records around it other values of ${RANK_FIELD}`);
 }
 
@@ -200,20 +205,18 @@ function findGap(low: Ranked | null, behind: readonly Ranked[], isLast: boolean)
   return null;
 }
 
-/** After a record with too many records of the same rank behind it there is still a place: behind all of them. */
-function behindTies(previous: Ranked, greater: string | null): Gap | null {
-  const [rank] = ranksBetween(previous.rank, greater, 1) ?? [];
-  return rank === undefined ? null : { rank, moved: [] };
-}
-
-function moveBehind(state: DecisionState, model: Model, moved: readonly Ranked[]): Effect[] {
+/** Null where the caller may not change one of them. Keeps sync.mutate.placement. */
+function moveBehind(state: DecisionState, unit: Unit, model: Model, moved: readonly Ranked[]): Effect[] | null {
   const unread = moved.filter(({ id }) => state.changes.row(model, id) === undefined).map(({ id }) => id);
   state.requireRows(model, unread, 'write');
-  return moved.flatMap(({ id, rank }) => {
+  const rows = moved.flatMap(({ id, rank }) => {
     const row = state.row(model, id, 'write');
-    if (!row) return [];
+    return row ? [{ row, rank }] : [];
+  });
+  if (rows.some(({ row }) => permit(state, unit, row, 'update') !== null)) return null;
+  return rows.flatMap(({ row, rank }) => {
     const { record } = row;
-    const next = buildRecord(model, id, { ...record, [RANK_FIELD]: rank }, { ...record, updatedAt: state.now });
+    const next = buildRecord(model, row.id, { ...record, [RANK_FIELD]: rank }, { ...record, updatedAt: state.now });
     return updateRow(state, row, { ...row, record: next, text: JSON.stringify(next) }, [RANK_FIELD]);
   });
 }
