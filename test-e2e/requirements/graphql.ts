@@ -255,6 +255,13 @@ export const graphql: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'graphql.limit.sorted',
+    source: 'Design 14',
+    text: 'A list of tasks, comments or checklist items by anything but their creation is refused with a code when more than 20,000 match, and no more are read.',
+    home: 'services/graph/src/store/connection.ts',
+    status: 'kept',
+  },
+  {
     id: 'graphql.cursor.forged',
     source: 'Design 8',
     text: 'A cursor of another order, or one that a client made, is refused with a code.',

@@ -41,6 +41,8 @@ export const GRAPH_LIMITS = {
   cancelConnections: 2,
   /** What one operation reads from PostgreSQL as text: ten thousand usual records have a fifth of it. It is in memory until it is sent. */
   readBytesMax: 32 * 1024 * 1024,
+  /** Matching tasks, comments or checklist items of one list that are sorted where no index has the order: 0.1 s. */
+  sortedRecordsMax: 20_000,
   /** A read waits so long for a position that is not committed yet, or not in the replica. */
   positionWaitMs: 2_000,
   /** Statements that a connection of the graph service has prepared. With more, connections are replaced, because they keep them all. */

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { layoutOf, modelNamed } from '@wts/models';
+import { connectionOf, pageStatement, type ConnectionArguments } from '../src/store/connection.ts';
+import { StatementWriter } from '../src/store/statement.ts';
 import { Records } from './records.ts';
 
 interface Page {
@@ -183,6 +186,105 @@ describe('pages', () => {
       });
       assert.equal(errors.length, 1, JSON.stringify(variables));
       assert.equal((errors[0]?.cause as { code?: string } | undefined)?.code, 'validation_failed');
+    }
+  });
+});
+
+describe('an order without an index', () => {
+  let records: Records;
+  let me: string;
+  let project: string;
+
+  before(async function () {
+    this.timeout(240_000);
+    records = await Records.open('graph-orders');
+    me = await records.person();
+    const home = await records.workspace('Large', me);
+    project = await records.project(home, me);
+    const { id } = await records.one({
+      model: 'Task',
+      values: { workspaceId: home, creatorId: me, title: 'One', priority: 1 },
+    });
+    // The index of words takes longer than all others, and no list here has words.
+    await records.sync.query('drop index sync.tasks_search_idx');
+    const { columns } = layoutOf(modelNamed('Task'));
+    const given: Readonly<Record<string, string>> = {
+      id: 'made.id',
+      number: 'model.number + nth',
+      title: `'Task ' || nth`,
+      created_at: `model.created_at + nth * interval '1 second'`,
+      record: `replace(model.record::text, '"title":"One"', '"title":"Task ' || nth || '"')::json`,
+      project_id: `case when nth % 10 = 0 then $2::uuid end`,
+    };
+    const names = [...columns.map(({ name }) => name), 'workspace_id', 'group_id', 'record'];
+    const values = names.map((name) => given[name] ?? `model.${name}`);
+    await records.sync.query(
+      `insert into sync.tasks (${names.join(', ')}) select ${values.join(', ')} from sync.tasks model, generate_series(1, 100000) nth,
+        lateral (select gen_random_uuid() as id, nth as each) made where model.id = $1`,
+      [id, project],
+    );
+    await records.sync.query('vacuum analyze sync.tasks');
+  });
+  after(() => records[Symbol.asyncDispose]());
+
+  const READ = `select coalesce(sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)), 0)::int as count
+    from pg_stat_xact_user_tables where schemaname = 'sync' and relname = 'tasks'`;
+
+  /** How many rows of the table the page reads, and with which error its statement ends. */
+  const rowsRead = async (given: ConnectionArguments): Promise<{ read: number; error: unknown }> => {
+    const person = { groups: new Set([me]), gains: new Map<string, bigint>(), at: 0n, floor: 0n, epoch: '' };
+    const sql = new StatementWriter({ userId: me, workspaceId: null, person, isLive: true });
+    const { text, values } = pageStatement(connectionOf(modelNamed('Task'), given, { selects: () => false }), sql);
+    const client = await records.pool.connect();
+    try {
+      await client.query('begin; set local max_parallel_workers_per_gather = 0; savepoint before_page');
+      const count = async (): Promise<number> => (await client.query<{ count: number }>(READ)).rows[0]?.count ?? 0;
+      const before = await count();
+      const error: unknown = await client.query(text, [...values]).then(
+        () => null,
+        (cause: unknown) => cause,
+      );
+      await client.query('rollback to savepoint before_page');
+      return { read: (await count()) - before, error };
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  };
+
+  it('is refused for more matches than may be sorted, which are not read [graphql.limit.sorted]', async () => {
+    for (const key of ['title', 'priority', 'updatedAt', 'sortOrder']) {
+      const orderBy = [{ [key]: 'ASC' }];
+      const { errors } = await records.ask(
+        me,
+        `query ($orderBy: [TaskOrder!]) { tasks(orderBy: $orderBy) { nodes { id } } }`,
+        { variables: { orderBy } },
+      );
+      assert.equal(errors[0]?.extensions['code'], 'COMPLEXITY_LIMIT_EXCEEDED', key);
+      assert.match(errors[0]?.message ?? '', /createdAt alone, or filter it, for example by projectId/u);
+      const { read, error } = await rowsRead({ orderBy });
+      assert.ok(error instanceof Error, key);
+      assert.ok(read > 20_000 && read <= 20_100, `${key}: ${read} rows`);
+    }
+  });
+
+  it('sorts what a filter leaves', async () => {
+    const found = await records.data<{ tasks: { nodes: readonly { title: string }[] } }>(
+      me,
+      `query ($project: ID!) { tasks(first: 3, orderBy: {title: DESC}, filter: {projectId: {eq: $project}}) { nodes { title } } }`,
+      { variables: { project } },
+    );
+    assert.deepEqual(
+      found.tasks.nodes.map(({ title }) => title),
+      ['Task 99990', 'Task 99980', 'Task 99970'],
+    );
+  });
+
+  it('leaves pages by creation to their index, whatever their number [graphql.limit.sorted]', async () => {
+    for (const direction of ['ASC', 'DESC']) {
+      const { read, error } = await rowsRead({ first: 20, orderBy: [{ createdAt: direction }] });
+      assert.equal(error, null);
+      assert.ok(read > 0 && read <= 100, `${read} rows`);
     }
   });
 });

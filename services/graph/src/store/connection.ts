@@ -2,6 +2,7 @@ import { Fault, isUuid, LIMITS } from '@wts/contracts';
 import { isNumerous, layoutOf, snakeCase, type Inverse, type Model, type Relation } from '@wts/models';
 import { visibleSelections, visibleToGroupSql } from '@wts/read-model';
 import { cursorValuesOf } from './cursor.ts';
+import { GRAPH_LIMITS } from '../limits.ts';
 import { filterSql, type Filter } from './filter.ts';
 import { beyondSql, isByCreation, orderOf, orderSql, type CursorValues, type OrderKey } from './order.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
@@ -16,6 +17,7 @@ import {
   type Words,
 } from './search.ts';
 import type { Statement, StatementWriter } from './statement.ts';
+import { TOO_MANY_TO_SORT } from './statements.ts';
 
 /** The arguments of a connection, as the schema admits them. */
 export interface ConnectionArguments {
@@ -182,8 +184,21 @@ function tableRowsSql(connection: Connection, sql: StatementWriter, { columns: g
   const matching = inPage(connection, sql, where).join(' and ');
   if (scope !== null && isByCreation(keys))
     return `select ${columns} from ${table} t where ${matching} order by ${order('t')} limit ${limit + 1}`;
-  const near = `(select t.id from ${table} t where ${matching} order by ${order('t')} limit ${limit + 1})`;
+  const from = isNumerous(model) ? sortableSql(model, keys, matching) : `${table} t where ${matching}`;
+  const near = `(select t.id from ${from} order by ${order('t')} limit ${limit + 1})`;
   return `select ${columns} from ${near} near join ${table} t on t.id = near.id order by ${order('t')}`;
+}
+
+/**
+ * The matching rows `t` with the columns of their order, and the condition that they are few enough to sort: no more are read. The cast
+ * fails, because SQL has no other way to end a statement without a function. Keeps graphql.limit.sorted.
+ */
+function sortableSql(model: Model, keys: readonly OrderKey[], matching: string): string {
+  const max = GRAPH_LIMITS.sortedRecordsMax;
+  const columns = keys.map(({ field }) => `t.${snakeCase(field)}`).join(', ');
+  const matched = `select ${columns} from ${layoutOf(model).table} t where ${matching} limit ${max + 1}`;
+  return `(with matched as materialized (${matched}) select matched.* from matched
+    where case when (select count(*) from matched) > ${max} then ('${TOO_MANY_TO_SORT}' || (select count(*) from matched))::boolean else true end) t`;
 }
 
 /** What a page by creation with words consists of. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FairGate } from '@wts/service-kit/fairness';
 import { backendOf, cancelOnAbort, isBackendKnown } from '@wts/service-kit/postgres';
-import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { DatabaseError, type Pool, type PoolClient, type QueryResultRow } from 'pg';
 import type { Caller } from '../domain/caller.ts';
 import type { AnswerBytes } from '../domain/answer-bytes.ts';
 import { graphError } from '../domain/errors.ts';
@@ -81,7 +81,7 @@ export class Statements {
         throw tooManyBytes(bytes, bytesMax);
       }
       if (isOfConnection(error)) broken = error as Error;
-      throw signal.aborted ? signal.reason : error;
+      throw signal.aborted ? signal.reason : (sortRefusal(error) ?? error);
     } finally {
       await cancelling?.[Symbol.asyncDispose]();
       client.release(broken ?? !isCurrent);
@@ -135,6 +135,17 @@ function tooManyBytes({ refusal }: AnswerBytes, bytesMax: number): Error {
   if (refusal !== null) return refusal;
   const mebibytes = bytesMax / 1024 / 1024;
   const message = `The records of this operation are larger than ${mebibytes} MiB. Ask for fewer of them, or for fewer long texts.`;
+  return graphError('COMPLEXITY_LIMIT_EXCEEDED', message);
+}
+
+/** What a statement casts to a boolean, with a number behind it, when it would sort too many records. */
+export const TOO_MANY_TO_SORT = 'too many to sort: ';
+
+/** The error for a caller whose statement would sort too many records; undefined for another error. */
+function sortRefusal(error: unknown): Error | undefined {
+  if (!(error instanceof DatabaseError) || error.code !== '22P02' || !error.message.includes(TOO_MANY_TO_SORT))
+    return undefined;
+  const message = `More than ${GRAPH_LIMITS.sortedRecordsMax} records match a list that has to be sorted. Order it by createdAt alone, or filter it, for example by projectId, assigneeId, taskId or a range of createdAt.`;
   return graphError('COMPLEXITY_LIMIT_EXCEEDED', message);
 }
 

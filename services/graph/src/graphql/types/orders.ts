@@ -1,6 +1,7 @@
 import type { Model } from '@wts/models';
-import { MODELS } from '@wts/models';
+import { isNumerous, MODELS } from '@wts/models';
 import { fieldsOf, isLong } from '../../domain/fields.ts';
+import { GRAPH_LIMITS } from '../../limits.ts';
 import { described, typeNameOf } from './names.ts';
 
 /** The fields by which records may be ordered: every one with a single short value that is no id. */
@@ -25,7 +26,10 @@ enum OrderDirection {
       const how = type === 'String' ? 'By the characters of this text, capitals first' : 'By this value';
       return `  ${described(`${how}: ${field?.doc ?? ''}`)}\n  ${name}: OrderDirection`;
     });
-    return `${described(`One key of an order of ${model.plural}. Example: \`orderBy: {createdAt: DESC}\`.`)}
+    const bound = isNumerous(model)
+      ? ` Other orders than by createdAt alone are refused when more than ${GRAPH_LIMITS.sortedRecordsMax} match.`
+      : '';
+    return `${described(`One key of an order of ${model.plural}. Example: \`orderBy: {createdAt: DESC}\`.${bound}`)}
 input ${model.name}Order @oneOf {
 ${fields.join('\n')}
 }`;
