@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { readRepeatRule } from '../repeat-rule.ts';
-import { walkDays } from './calendar-walk.ts';
-import { ruleDays, ruleText, untilDay } from './rule-days.ts';
+import { walkDays } from '../../test/calendar-walk.ts';
+import { hasNoDay, ruleDays } from './rule-days.ts';
 
 const daysOf = (rule: string, anchor: string, count: number, after = anchor): string[] =>
   ruleDays({ rule, anchor }, after, count);
 
+const NEVER = [
+  'FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30',
+  'FREQ=MONTHLY;BYMONTHDAY=31;BYMONTH=4',
+  'FREQ=YEARLY;INTERVAL=9999',
+  'FREQ=MONTHLY;INTERVAL=9999',
+];
+
 describe('the days of a repeat rule', () => {
-  it('are clamped to the last day of a shorter month without drift, unless the rule names the day [repeat.month-end]', () => {
+  it('are clamped to the last day of a shorter month without drift, unless the rule names the day', () => {
     const inMonths = ['2026-02-28', '2026-03-31', '2026-04-30', '2026-05-31'];
     assert.deepEqual(daysOf('FREQ=MONTHLY', '2026-01-31', 4), inMonths);
     assert.deepEqual(daysOf('FREQ=MONTHLY', '2026-01-30', 3), ['2026-02-28', '2026-03-30', '2026-04-30']);
@@ -27,10 +34,7 @@ describe('the days of a repeat rule', () => {
   });
 
   it('are none, in bounded time, where a rule has no day or a far one', () => {
-    const none = ['FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30', 'FREQ=MONTHLY;BYMONTHDAY=31;BYMONTH=4'];
-    for (const rule of [...none, 'FREQ=YEARLY;INTERVAL=9999', 'FREQ=MONTHLY;INTERVAL=9999']) {
-      assert.deepEqual(daysOf(rule, '2026-01-01', 3), [], rule);
-    }
+    for (const rule of NEVER) assert.deepEqual(daysOf(rule, '2026-01-01', 3), [], rule);
   });
 
   it('are those that a plain walk over the calendar finds, for any rule', () => {
@@ -49,22 +53,20 @@ describe('the days of a repeat rule', () => {
     );
   });
 
-  it('end at UNTIL as a day of the time zone', () => {
-    assert.equal(untilDay('FREQ=DAILY;UNTIL=20261231', 'Pacific/Auckland'), '2026-12-31');
-    assert.equal(untilDay('FREQ=DAILY;UNTIL=20261231T180000Z', 'Pacific/Auckland'), '2027-01-01');
-    assert.equal(untilDay('UNTIL=20261231T180000;FREQ=DAILY', 'Pacific/Auckland'), '2026-12-31');
-    assert.equal(untilDay('FREQ=DAILY', 'UTC'), null);
-  });
-
-  it('are said in words', () => {
-    assert.equal(ruleText('FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH'), 'every 2 weeks on Monday and Thursday');
+  it('that never come again are found out, whatever the dates of the task [sync.mutate.repeat-rule]', () => {
+    const dates = { startDate: '2026-06-01', deadlineAt: null };
+    for (const rule of NEVER) assert.equal(hasNoDay({ rule, ...dates }, '2026-06-01'), true, rule);
+    for (const rule of ['FREQ=DAILY', 'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29', 'FREQ=MONTHLY;BYDAY=-1FR']) {
+      assert.equal(hasNoDay({ rule, startDate: null, deadlineAt: null }, '2026-06-01'), false, rule);
+      assert.equal(hasNoDay({ rule, startDate: null, deadlineAt: '2031-06-01' }, '2026-06-01'), false, rule);
+    }
   });
 });
 
 const anyDay = fc
   .integer({ min: 0, max: 3000 })
   .map((days) => Temporal.PlainDate.from('2024-01-01').add({ days }).toString());
-const some = <T>(values: readonly T[], maxLength = 3): fc.Arbitrary<string> =>
+const some = (values: readonly (string | number)[], maxLength = 3): fc.Arbitrary<string> =>
   fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength }).map((list) => list.join(','));
 const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
 const maybe = (name: string, value: fc.Arbitrary<string>): fc.Arbitrary<string> =>

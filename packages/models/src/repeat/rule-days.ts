@@ -1,11 +1,10 @@
 import { RRuleTemporal } from 'rrule-temporal';
-import { toText } from 'rrule-temporal/totext';
 
 /** `YYYY-MM-DD`. */
-export type Day = string;
+type Day = string;
 
-export interface DayRule {
-  /** An accepted RFC 5545 rule (`readRepeatRule`). COUNT and UNTIL are not applied here: a series has them (`Series`). */
+interface DayRule {
+  /** An accepted RFC 5545 rule (`readRepeatRule`). Its COUNT and UNTIL end a series, and are not applied to days. */
   readonly rule: string;
   /** The first day of the rule: INTERVAL counts from it, and what the rule leaves open is taken from it, such as the weekday. */
   readonly anchor: Day;
@@ -14,8 +13,8 @@ export interface DayRule {
 /** A rule whose next day is later than this counts as one without any. */
 const YEARS_MAX = 30;
 /**
- * The steps of one search, enough for 30 years of months. A rule that has no day takes all of them, 1 ms; a rule that has its first day after more of them, such as
- * 29 February every seventh day, counts as one without any.
+ * The steps of one search, enough for 30 years of months. A rule that has no day takes all of them, 1 ms; a rule that has its
+ * first day after more of them, such as 29 February every seventh day, counts as one without any.
  */
 const STEPS_MAX = 400;
 
@@ -44,29 +43,17 @@ export function ruleDays({ rule, anchor }: DayRule, after: Day, count: number): 
   return days;
 }
 
-/** The rule in words: `every 2 weeks on Monday`. */
-export function ruleText(rule: string): string {
-  const days = rule.split(';').filter((part) => !/^BY(?:HOUR|MINUTE|SECOND)=/.test(part));
-  return toText(new RRuleTemporal({ rruleString: days.join(';'), dtstart: midnight('2026-01-01') }), 'en');
+/** A rule with the dates of its task. */
+interface RepeatedTask {
+  readonly rule: string;
+  readonly startDate: Day | null;
+  readonly deadlineAt: Day | null;
 }
 
-/** UNTIL of a rule as a day in a time zone; null without one. */
-export function untilDay(rule: string, timeZone: string): Day | null {
-  const found = /(?:^|;)UNTIL=(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z?))?/.exec(rule);
-  if (found === null) return null;
-  const [, year, month, day, hour, minute, second, zulu] = found;
-  const local = `${year}-${month}-${day}`;
-  if (zulu !== 'Z') return local;
-  return Temporal.Instant.from(`${local}T${hour}:${minute}:${second}Z`)
-    .toZonedDateTimeISO(timeZone)
-    .toPlainDate()
-    .toString();
-}
-
-/** COUNT of a rule; Infinity without one. */
-export function countOf(rule: string): number {
-  const found = /(?:^|;)COUNT=(\d+)/.exec(rule);
-  return found === null ? Infinity : Number(found[1]);
+/** Whether a rule never comes again, for a task with these dates, or one without any that begins today. */
+export function hasNoDay({ rule, startDate, deadlineAt }: RepeatedTask, today: Day): boolean {
+  const anchor = startDate ?? deadlineAt ?? today;
+  return ruleDays({ rule, anchor }, anchor > today ? anchor : today, 1).length === 0;
 }
 
 const NOT_OF_DAYS = /^(?:COUNT|UNTIL|BYHOUR|BYMINUTE|BYSECOND)=/;

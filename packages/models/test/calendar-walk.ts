@@ -1,4 +1,4 @@
-import type { Day } from './rule-days.ts';
+type Day = string;
 
 /**
  * The days of a rule by looking at each day of the calendar: slow and plain, so that tests can compare the library with it. Without
