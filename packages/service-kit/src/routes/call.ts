@@ -65,17 +65,27 @@ export class Call<C = unknown> {
   }
 }
 
-/** Aborts when the client disconnects, or the request took too long. */
-export function signalOf(res: Response): AbortSignal {
+/** Of a request whose work may outlast its reply: it ends at this time, with this reason, or with the exchange. */
+interface WorkDeadline {
+  readonly ms: number;
+  readonly reason: () => unknown;
+}
+
+/** Aborts when the client disconnects, or the request took too long; with `work` also when the exchange has ended. */
+export function signalOf(res: Response, work?: WorkDeadline): AbortSignal {
   const controller = new AbortController();
   const timer = setTimeout(() => {
+    if (work !== undefined) controller.abort(work.reason());
     // A reply that has begun may take longer, such as a stream.
-    if (!res.headersSent) controller.abort(new DOMException('The request took too long.', 'TimeoutError'));
-  }, LIMITS.requestTimeoutMs);
+    else if (!res.headersSent) controller.abort(new DOMException('The request took too long.', 'TimeoutError'));
+  }, work?.ms ?? LIMITS.requestTimeoutMs);
   timer.unref();
   res.once('close', () => {
     clearTimeout(timer);
-    if (!res.writableFinished) controller.abort(new DOMException('The client is gone.', 'AbortError'));
+    if (work !== undefined || !res.writableFinished) controller.abort(ENDED);
   });
   return controller.signal;
 }
+
+/** Made once, because making one takes longer than all else at the end of an exchange. */
+const ENDED = new DOMException('The exchange has ended.', 'AbortError');

@@ -1,4 +1,5 @@
 export { createApp, notFoundAndErrors } from './app.ts';
+export { signalOf } from './call.ts';
 export type { Call } from './call.ts';
 export { idempotency, newIds } from './idempotency.ts';
 export type { Claim, EffectSource, Idempotency, IdempotencyStore, StoredReply } from './idempotency.ts';

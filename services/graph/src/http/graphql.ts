@@ -3,7 +3,7 @@ import { Fault, graphqlApi, SYNC_ID_PATTERN } from '@wts/contracts';
 import { noteRequest, sendBytes, sendText } from '@wts/service-kit/http';
 import type { Call } from '@wts/service-kit/routes';
 import type { LoopTurns } from '@wts/service-kit/fairness';
-import { mountStream } from '@wts/service-kit/routes';
+import { mountStream, signalOf } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { GraphQLError, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createHandler, type Handler } from 'graphql-http';
@@ -12,13 +12,19 @@ import type { Caller } from '../domain/caller.ts';
 import type { AnswerBytes, Answers } from '../domain/answer-bytes.ts';
 import type { Documents } from '../graphql/documents.ts';
 import type { GraphErrorCode } from '../domain/errors.ts';
-import { codesOf, costShown, prepareOperation, runOperation, withRequestId } from '../graphql/execute.ts';
+import {
+  codesOf,
+  costShown,
+  deadlineReached,
+  prepareOperation,
+  runOperation,
+  withRequestId,
+} from '../graphql/execute.ts';
 import type { Outcome, PreparedOperation } from '../graphql/execute.ts';
 import type { LongTurns } from '../graphql/long-turns.ts';
 import { GRAPH_LIMITS } from '../limits.ts';
 import type { OperationMetrics } from '../graphql/metrics.ts';
 import { readsOf, type ReadSources } from '../queries/reads.ts';
-import { signalOf } from './signal.ts';
 
 interface GraphqlOptions {
   readonly sources: ReadSources;
@@ -146,7 +152,8 @@ async function prepare(
     exchange.codes = codesOf(errors);
     return withRequestId(errors, requestId);
   };
-  const signal = signalOf(res, deadlineMs);
+  // Statements may still run after the answer, because an error ends an operation before its other fields are read.
+  const signal = signalOf(res, { ms: deadlineMs, reason: deadlineReached });
   const wanted = { text: body.query ?? null, hash: hashOf(body.extensions) };
   const document = documents.isKnown(wanted)
     ? documents.find(wanted)
