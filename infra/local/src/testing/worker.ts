@@ -68,6 +68,11 @@ process.on('message', ({ file }: Assignment) => {
 // The parent sends it before it ends a worker that should have exited.
 process.on('SIGUSR2', () => console.error(describeOpen()));
 rememberOrigins();
-// Mocha does so while it runs tests: it ignores rejections that belong to no test.
-process.on('unhandledRejection', () => {});
+/** Mocha emits each of them a second time. */
+const rejected = new WeakSet<Promise<unknown>>();
+// A service ends by one, so a test that only continues does not show that the service would.
+process.on('unhandledRejection', (reason, promise) => {
+  if (!rejected.has(promise)) fail('(a rejection that nothing handles)', reason);
+  rejected.add(promise);
+});
 send({ type: 'end' });
