@@ -81,7 +81,7 @@ describe('the statements of a request', () => {
     const reason = new Error('over');
     ending.abort(reason);
     for (const outcome of await outcomes) assert.equal(outcome.status === 'rejected' && outcome.reason, reason);
-    assert.equal(await active(), 0);
+    await eventually(async () => (await active()) === 0);
     assert.equal(await sizeOf(new Answers().open('a'), 1), MIB);
   });
 });
