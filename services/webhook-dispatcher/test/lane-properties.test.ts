@@ -60,8 +60,26 @@ describe('a lane, whatever happens in whatever order', () => {
         }
         await model.settle();
       }),
-      { numRuns: 500 },
+      { numRuns: Number(process.env['LANE_RUNS'] ?? 500) },
     );
+  });
+
+  it('attempts a delivery once at a time that a reading shows as a first attempt and the next one as a retry', async () => {
+    using model = new LaneModel();
+    model.enqueue(1, false);
+    const proceed = async (times: number): Promise<void> => {
+      for (let left = times; left > 0; left -= 1) {
+        model.proceed(0, 'success');
+        await turn();
+      }
+    };
+    // Its attempt by the replica before is under way when the next one reads it, and recorded before that reading is received.
+    await proceed(2);
+    model.takeOver(false);
+    await proceed(3);
+    model.retry(0);
+    await proceed(4);
+    await model.settle();
   });
 
   it('finds deliveries of a wake that was lost while it read its retries [webhooks.order.commit]', async () => {

@@ -233,7 +233,10 @@ export class Lane {
     const permit = await this.#permit();
     const first = permit === null ? undefined : this.#firsts.take();
     if (first === undefined) return permit?.slot.free();
-    await this.#make(first, permit as Permit);
+    if (!this.#retries.isUnrecorded(first.deliveryId)) return this.#make(first, permit as Permit);
+    // Another replica recorded its first attempt while it was read, and it is attempted as a retry now.
+    permit?.slot.free();
+    this.#firsts.recorded();
   }
 
   async #attemptRetry(): Promise<void> {

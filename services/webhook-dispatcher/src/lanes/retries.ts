@@ -32,6 +32,8 @@ export class Retries {
   /** Deliveries under attempt, or whose outcomes are not recorded yet; also first attempts, which may become retries. */
   readonly #unrecorded = new Set<string>();
   readonly #recordedMeanwhile = new Set<string>();
+  /** Those of them that were due while their attempt was under way: they are read again after it. */
+  readonly #dueMeanwhile = new Set<string>();
 
   constructor({ held, atOnce, paceMs, onDue }: RetriesOptions) {
     this.#atOnce = atOnce;
@@ -68,7 +70,7 @@ export class Retries {
 
   endReading({ readAtMs, retries, mayHaveMoreRetries }: Reading): void {
     this.#read.end();
-    const isOutdated = (id: string): boolean => this.#unrecorded.has(id) || this.#recordedMeanwhile.has(id);
+    const isOutdated = (id: string): boolean => this.isUnrecorded(id) || this.#recordedMeanwhile.has(id);
     const waiting = retries.filter(({ deliveryId }) => !isOutdated(deliveryId));
     this.#due.fill(waiting.filter(isDue).map((retry) => ({ ...retry, committedMs: readAtMs - retry.ageMs })));
     const later = waiting.find((retry) => !isDue(retry));
@@ -92,7 +94,11 @@ export class Retries {
 
   /** The next one, for the slot that `begin()` waited for; undefined when there is none any more. */
   take(): Due | undefined {
-    return this.#due.shift();
+    for (;;) {
+      const retry = this.#due.shift();
+      if (retry === undefined || !this.isUnrecorded(retry.deliveryId)) return retry;
+      this.#dueMeanwhile.add(retry.deliveryId);
+    }
   }
 
   /** The wait for a slot is over: `end` follows, with or without an attempt. */
@@ -107,15 +113,21 @@ export class Retries {
     this.#running -= 1;
   }
 
+  /** Whether an attempt of a delivery, a first one or a retry, is under way or not recorded yet. */
+  isUnrecorded(deliveryId: string): boolean {
+    return this.#unrecorded.has(deliveryId);
+  }
+
   /** An attempt begins, a first one or a retry. */
   attempted(deliveryId: string): void {
-    assert(!this.#unrecorded.has(deliveryId), 'an attempt of a delivery begins before the one before is recorded');
+    assert(!this.isUnrecorded(deliveryId), 'an attempt of a delivery begins before the one before is recorded');
     this.#unrecorded.add(deliveryId);
   }
 
   /** Whatever became of its outcome. */
   recorded(deliveryId: string): void {
     this.#unrecorded.delete(deliveryId);
+    if (this.#dueMeanwhile.delete(deliveryId)) this.changed();
     if (this.#read.isReading) this.#recordedMeanwhile.add(deliveryId);
   }
 
