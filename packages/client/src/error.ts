@@ -32,6 +32,8 @@ export class SyncError extends Error {
 
   /** True when the same request may succeed later. */
   get isTemporary(): boolean {
+    // A request whose reply was lost may still be in progress when it is sent again.
+    if (this.code === 'idempotency_in_flight') return true;
     if (this.status !== undefined && this.status !== 200) return TEMPORARY_STATUSES.has(this.status);
     return this.code !== 'refused';
   }

@@ -76,11 +76,16 @@ describe('an operation of the API', () => {
   });
 
   it('that creates something is repeated with the same key when its reply is lost', async () => {
-    await using at = await serve(lost, refusal(503, 'unavailable'), reply(201, { ok: true, secret: 'whsec_' }));
+    await using at = await serve(
+      lost,
+      refusal(409, 'idempotency_in_flight'),
+      refusal(503, 'unavailable'),
+      reply(201, { ok: true, secret: 'whsec_' }),
+    );
     const { secret } = await at.api.createWebhookEndpoint(ENDPOINT);
     assert.equal(secret, 'whsec_');
     assert.equal(new Set(at.calls.map(({ headers }) => headers['idempotency-key'])).size, 1);
-    assert.equal(at.calls.length, 3);
+    assert.equal(at.calls.length, 4);
     await assert.rejects(at.api.createWebhookEndpoint(ENDPOINT, { idempotencyKey: 'mine' }));
     assert.equal(at.calls.at(-1)?.headers['idempotency-key'], 'mine');
   });
@@ -96,6 +101,8 @@ describe('an operation of the API', () => {
     await using at = await serve(lost, refusal(404, 'not_found'), refusal(404, 'not_found'));
     assert.deepEqual(await at.api.deleteWebhookEndpoint({ id: 'x' }), { ok: true });
     await assert.rejects(at.api.deleteWebhookEndpoint({ id: 'x' }), { code: 'not_found', status: 404 });
+    await using early = await serve(refusal(429, 'rate_limited'), refusal(404, 'not_found'));
+    await assert.rejects(early.api.deleteWebhookEndpoint({ id: 'x' }), { code: 'not_found', status: 404 });
   });
 
   it('that deletes and answers more than that is never answered by the client', async () => {

@@ -44,7 +44,8 @@ export function createApiClient({ retry = {}, ...server }: ApiClientOptions): Ap
         } catch (error) {
           // It was deleted by an attempt whose reply was lost.
           if (isRepeated && isDeletion && isStatus(error, 404)) return { ok: true };
-          isRepeated = true;
+          // A request that comes too early is refused before anything is done.
+          isRepeated ||= !isStatus(error, 429);
           throw error;
         }
       };
