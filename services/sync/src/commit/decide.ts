@@ -126,7 +126,9 @@ function update(state: DecisionState, unit: Unit, row: Row, mutation: Mutation):
   lockList(state, model, merged, placement);
   const location = locationOf(state, unit, model, merged);
   if (!location.ok) return location;
-  const placed = placeRow(state, unit, rowOf(model, location, merged), { placement, before: row, values: merged });
+  const { workspaceId, groupId } = location;
+  const draft: Row = { model, id: row.id, workspaceId, groupId, record: merged, text: '' };
+  const placed = placeRow(state, unit, draft, { placement, before: row, values: merged });
   if (!placed.ok) return placed;
   changed.push(...differences(model, row.record, placement ? { [RANK_FIELD]: merged[RANK_FIELD] } : {}));
   if (changed.length === 0 && location.groupId === row.groupId) return unchanged(state, row);
