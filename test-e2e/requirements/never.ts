@@ -27,7 +27,7 @@ export const never: readonly Rule[] = [
     id: 'never.shown-outside',
     source: 'Design 14.4',
     text: 'Data of a workspace or private project is never shown to a caller without access, through any operation, id, count, error or timing.',
-    home: 'services/sync/src/commit/permissions.ts',
+    home: 'services/sync/src/commit/visibility.ts',
     status: 'kept',
   },
   {

@@ -16,7 +16,7 @@ const OWN = membershipsSql('$1');
 
 /**
  * The committed roles of people in workspaces. A commit does not use it: it checks memberships under the log's lock
- * (`services/sync/src/commit/permissions.ts`), because a role read before may have ended since.
+ * (`services/sync/src/commit/visibility.ts`), because a role read before may have ended since.
  */
 export class Roles {
   readonly #database: Queryable;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Row } from '../store/rows.ts';
-import type { DecisionState } from './decision-state.ts';
+import type { BatchState } from './batch-state.ts';
 import { relationKey, type Lookup } from './lookup.ts';
 import { ReadSet, type LastNumbers } from './read-set.ts';
 import { SYNC_LIMITS } from '../limits.ts';
@@ -56,10 +56,10 @@ export class CommitCache {
   }
 
   /** Keeps the memberships that a batch read without a lock, with its changes. */
-  addRelated(lookups: readonly Lookup[], state: DecisionState): void {
+  addRelated(lookups: readonly Lookup[], { reads, changes }: BatchState): void {
     for (const lookup of lookups) {
-      if (lookup.kind !== 'related' || lookup.lock !== 'look' || lookup.and || state.isExcess(lookup)) continue;
-      const rows = state.related(lookup, 'look');
+      if (lookup.kind !== 'related' || lookup.lock !== 'look' || lookup.and || reads.isExcess(lookup)) continue;
+      const rows = changes.applyToRelated(lookup, reads.related(lookup, 'look'));
       if (rows.length <= SYNC_LIMITS.commitMemoryRowsMax) this.#related.set(relationKey(lookup), rows);
     }
   }

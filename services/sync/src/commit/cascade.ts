@@ -1,38 +1,35 @@
 import { dependentsOf, isOf, WorkspaceMember } from '@wts/models';
 import { MEMBERSHIPS_INSIDE } from '../store/extents.ts';
 import type { Row } from '../store/rows.ts';
-import type { DecisionState } from './decision-state.ts';
+import type { Decision } from './decision.ts';
 import { lockDescendants } from './descendants.ts';
 import { deleteRow, moveRow, updateRow } from './effects.ts';
-import { flatMapCollecting, key, within, type Relation } from './lookup.ts';
-import { currentLocation } from './permissions.ts';
-import type { Effect, Unit } from './unit.ts';
+import { forEachCollecting, key, within, type Relation } from './lookup.ts';
+import { currentLocation } from './visibility.ts';
 
 /**
  * Deletes a record and its descendants, children before parents, each with an entry of its own, and clears references to them.
  * Where that is more than a commit should hold, only the record is deleted, so that nothing can be attached to it any more, and a
  * sweep does the rest (`sweeps/`). Keeps sync.mutate.cascade.
  */
-export function deleteWithDescendants(state: DecisionState, unit: Unit, row: Row): Effect[] {
-  const [extent] = state.extents('delete', row.model, [row.id]);
-  if (extent && !state.reserveCascade(extent)) {
+export function deleteWithDescendants(decision: Decision, row: Row): void {
+  const { model, id: rootId, workspaceId } = row;
+  const [extent] = decision.extents('delete', model, [rootId]);
+  if (extent && !decision.reserveCascade(extent)) {
     const userId = isOf(row, WorkspaceMember) ? row.record.userId : null;
-    const actorId = unit.principal.userId;
-    state.addSweep({ kind: 'delete', model: row.model, rootId: row.id, workspaceId: row.workspaceId, userId, actorId });
-    return deleteRow(state, row);
+    decision.changes.addSweep({ kind: 'delete', model, rootId, workspaceId, userId, actorId: decision.userId });
+    return deleteRow(decision, row);
   }
-  const rows = lockDescendants(state, row, membershipsInside);
+  const rows = lockDescendants(decision, row, membershipsInside);
   const deleted = new Set(rows.map(({ model, id }) => key(model, id)));
-  state.requireRelated(
+  decision.reads.requireRelated(
     rows.flatMap((one) => clearedFields(one).map(({ model, field }) => ({ model, field, value: one.id }))),
     'write',
   );
-  return flatMapCollecting(rows, (one) => {
-    const references = referencesTo(state, one).filter(({ row }) => !deleted.has(key(row.model, row.id)));
-    return [
-      ...references.flatMap(({ row, field }) => clearReference(state, unit, row, { field, id: one.id })),
-      ...deleteRow(state, one),
-    ];
+  forEachCollecting(rows, (one) => {
+    for (const { row, field } of referencesTo(decision, one))
+      if (!deleted.has(key(row.model, row.id))) clearReference(decision, row, { field, id: one.id });
+    deleteRow(decision, one);
   });
 }
 
@@ -45,9 +42,9 @@ function membershipsInside(row: Row): Relation[] {
 
 const clearedFields = ({ model }: Row) => dependentsOf(model).filter(({ onDelete }) => onDelete === 'clear');
 
-function referencesTo(state: DecisionState, target: Row): { readonly row: Row; readonly field: string }[] {
+function referencesTo(decision: Decision, target: Row): { readonly row: Row; readonly field: string }[] {
   return clearedFields(target).flatMap(({ model, field }) =>
-    state.related({ model, field, value: target.id }, 'write').map((row) => ({ row, field })),
+    decision.related({ model, field, value: target.id }, 'write').map((row) => ({ row, field })),
   );
 }
 
@@ -56,18 +53,16 @@ function referencesTo(state: DecisionState, target: Row): { readonly row: Row; r
  * with it; one whose parent is deleted is left to the sweep that deletes it.
  */
 export function clearReference(
-  state: DecisionState,
-  unit: Unit,
+  decision: Decision,
   before: Row,
   { field, id }: { readonly field: string; readonly id: string },
-): Effect[] {
-  const location = currentLocation(state, before);
-  if (!location) return [];
+): void {
+  const location = currentLocation(decision, before);
+  if (!location) return;
   const held = before.record[field];
   const value = Array.isArray(held) ? held.filter((other) => other !== id) : null;
-  const record = { ...before.record, [field]: value, updatedAt: state.now };
+  const record = { ...before.record, [field]: value, updatedAt: decision.now };
   const after: Row = { ...before, groupId: location.groupId, record, text: JSON.stringify(record) };
-  return location.groupId === before.groupId
-    ? updateRow(state, before, after, [field])
-    : moveRow(state, unit, { before, after, changed: [field] });
+  if (location.groupId === before.groupId) updateRow(decision, before, after, [field]);
+  else moveRow(decision, { before, after, changed: [field] });
 }

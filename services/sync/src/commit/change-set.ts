@@ -1,7 +1,7 @@
-import type { Model } from '@wts/models';
+import { idsIn, type Model } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import type { NewSweep } from '../store/sweeps.ts';
-import { key, sweepKey, type Extent } from './lookup.ts';
+import { key, sweepKey, type Extent, type Relation } from './lookup.ts';
 import type { Audiences, Creation } from './read-set.ts';
 import type { UndoLog } from './undo-log.ts';
 import type { Effect } from './unit.ts';
@@ -45,7 +45,33 @@ export class ChangeSet {
     return this.#rows.get(model);
   }
 
-  setRow(model: Model, id: string, row: Row | null): void {
+  /** Whether this batch writes a record with this id. */
+  isWritten(model: Model, id: string): boolean {
+    return (this.row(model, id) ?? null) !== null;
+  }
+
+  put(row: Row): void {
+    this.#setRow(row.model, row.id, row);
+  }
+
+  remove(row: Row): void {
+    this.#setRow(row.model, row.id, null);
+  }
+
+  /** Records whose field holds the value, with the changes of this batch. */
+  applyToRelated({ model, field, value, and }: Relation, read: readonly Row[]): readonly Row[] {
+    const changed = this.#rows.get(model);
+    if (!changed || changed.size === 0) return read;
+    const matches = ({ record, workspaceId }: Row): boolean => {
+      if (!idsIn(record, field).includes(value)) return false;
+      return !and || (and.field === 'workspaceId' ? workspaceId : record[and.field]) === and.value;
+    };
+    const rows = read.filter(({ id }) => !changed.has(id));
+    for (const row of changed.values()) if (row && matches(row)) rows.push(row);
+    return rows;
+  }
+
+  #setRow(model: Model, id: string, row: Row | null): void {
     let rows = this.#rows.get(model);
     if (!rows) this.#rows.set(model, (rows = new Map<string, Row | null>()));
     this.#undoLog.set(rows, id, row);
@@ -63,8 +89,8 @@ export class ChangeSet {
     return this.#lastEntries.get(key(model, id));
   }
 
-  addEntries(effects: readonly Effect[]): void {
-    for (const effect of effects) this.#undoLog.set(this.#lastEntries, key(effect.model, effect.id), effect);
+  setLastEntry(effect: Effect): void {
+    this.#undoLog.set(this.#lastEntries, key(effect.model, effect.id), effect);
   }
 
   isBeingDeleted(model: Model, id: string): boolean {

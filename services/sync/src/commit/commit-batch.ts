@@ -2,9 +2,9 @@ import type { PoolClient } from 'pg';
 import { replaysOf, selectReplays, type Replays } from '../store/idempotency-keys.ts';
 import { runStatements } from '../store/prepared.ts';
 import { BEGIN, waitForLocks } from '../store/transaction.ts';
+import { BatchState } from './batch-state.ts';
 import type { CommitCache } from './cache.ts';
 import { decideBatch, type BatchLimits, type BatchUnits } from './decide-batch.ts';
-import { DecisionState } from './decision-state.ts';
 import type { CascadeBounds, Lookup } from './lookup.ts';
 import { ReadSet } from './read-set.ts';
 import type { RefusalCache } from './refusal-cache.ts';
@@ -41,7 +41,7 @@ export interface BatchOptions {
   readonly lockTimeout: string;
   readonly refusalCache: RefusalCache;
   /** Called when the message that writes the batch was sent. */
-  readonly onSent: (state: DecisionState) => void;
+  readonly onSent: (state: BatchState) => void;
 }
 
 /** Reads under lock, decides, writes. */
@@ -51,7 +51,7 @@ export async function commitBatch(client: PoolClient, batch: BatchUnits, options
 
 async function readAndDecide(client: PoolClient, batch: BatchUnits, options: BatchOptions): Promise<DecidedBatch> {
   const { cache, limits, bounds, lockTimeout, refusalCache } = options;
-  const state = new DecisionState(new ReadSet(cache?.numbers), new Date().toISOString(), bounds);
+  const state = new BatchState(new ReadSet(cache?.numbers), new Date().toISOString(), bounds);
   let replays: Replays = new Map();
   let lookups: readonly Lookup[] = [...options.lookups];
   // Memberships are read without a lock. While a later round waits for locks, a caller may become a member, so the batch reads

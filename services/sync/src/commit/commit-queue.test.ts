@@ -3,7 +3,7 @@ import type { Principal } from '@wts/contracts';
 import { Comment, Task } from '@wts/models';
 import { Contention } from '@wts/service-kit/fairness';
 import { eventually } from '@wts/testkit';
-import { refuse } from './refusal.ts';
+import type { Refusal } from './refusal.ts';
 import { CommitRequest } from './request.ts';
 import type { Unit } from './unit.ts';
 import { CommitQueue } from './commit-queue.ts';
@@ -56,7 +56,8 @@ describe('the commit queue', () => {
         () => true,
         () => assert.fail(),
       );
-      if (batch) queue.recordCost(batch, [{ kind: 'refused', refusal: refuse('conflict', ''), weight: 1 }], 25);
+      const refusal: Refusal = { ok: false, code: 'conflict', error: '' };
+      if (batch) queue.recordCost(batch, [{ kind: 'refused', refusal, weight: 1 }], 25);
       return batch !== undefined;
     };
     // Alone, and next to a person who does not wait.

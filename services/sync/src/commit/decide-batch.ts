@@ -1,12 +1,13 @@
 import { keyText, type Replays } from '../store/idempotency-keys.ts';
-import { decide, type Decision } from './decide.ts';
-import type { DecisionState } from './decision-state.ts';
-import { ChangeTooLarge, LookupMissing, TOO_MANY_RECORDS, TOO_MUCH_TEXT, type Lookup } from './lookup.ts';
+import type { BatchState } from './batch-state.ts';
+import { decide } from './decide.ts';
+import { Decision } from './decision.ts';
+import { LookupMissing, type Lookup } from './lookup.ts';
 import { predictLookups } from './predict-lookups.ts';
-import { refuse, type Refusal } from './refusal.ts';
+import { ChangeTooLarge, Refused, TOO_MANY_RECORDS, TOO_MUCH_TEXT } from './refusal.ts';
 import type { RefusalCache } from './refusal-cache.ts';
 import { decideSweepStep } from './sweep-step.ts';
-import { idempotencyKeyOf, type Effect, type Mutation, type Unit } from './unit.ts';
+import { idempotencyKeyOf, type Effect, type Unit } from './unit.ts';
 import type { UnitDecision } from './write.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
@@ -40,9 +41,14 @@ export interface BatchDecision {
   readonly missing: readonly Lookup[];
 }
 
-/** The unit must wait for a later batch. */
-interface Postponed extends Pick<Refusal, 'ok'> {
+/** Thrown for a unit that must wait for a later batch. `isHeavy`: for one of its own. */
+class Postponed extends Error {
   readonly isHeavy: boolean;
+
+  constructor(isHeavy: boolean) {
+    super('The unit must wait for a later batch');
+    this.isHeavy = isHeavy;
+  }
 }
 
 /** The length of text that weighs as much as a small entry. */
@@ -55,7 +61,7 @@ export const WEIGHT_BYTES = 1024;
  * A unit that is too large for any batch is refused, without another round of reads for the other units. A unit that is too large
  * only for this batch waits for a later batch, or for a batch of its own.
  */
-export function decideBatch(state: DecisionState, input: BatchInput): BatchDecision {
+export function decideBatch(state: BatchState, input: BatchInput): BatchDecision {
   state.discardChanges();
   const round = new Round(state, input);
   const indexByKey = new Map<string, number>();
@@ -84,47 +90,32 @@ export function decideBatch(state: DecisionState, input: BatchInput): BatchDecis
 class Round implements BatchDecision {
   readonly decided: UnitDecision[] = [];
   readonly missing: Lookup[] = [];
-  readonly #state: DecisionState;
+  readonly #state: BatchState;
   readonly #input: BatchInput;
   #weight = 0;
 
-  constructor(state: DecisionState, input: BatchInput) {
+  constructor(state: BatchState, input: BatchInput) {
     this.#state = state;
     this.#input = input;
   }
 
   decide(unit: Unit): UnitDecision {
-    const effects: Effect[] = [];
-    let written = 0;
-    const mains: { effect: Effect | null; replayOf: bigint | undefined }[] = [];
-    const outcome = this.#state.undoIfRefused((): { ok: true } | Refusal | Postponed => {
-      const { step } = unit;
-      const stepped = step && this.#collectMissing(() => decideSweepStep(this.#state, unit, step));
-      if (stepped instanceof ChangeTooLarge) return refuse('conflict', stepped.message);
-      if (stepped && 'ok' in stepped) return stepped;
-      effects.push(...(stepped ?? []));
-      this.#state.recordEntries(effects);
-      for (const mutation of unit.mutations) {
-        const decision = this.#decideMutation(unit, mutation);
-        if (decision === null) continue;
-        if (!decision.ok) return decision;
-        this.#state.recordEntries(decision.effects);
-        for (const effect of decision.effects) effects.push(effect);
-        mains.push({ effect: decision.main, replayOf: decision.replayOf });
-      }
-      const measured = this.#measure(effects);
-      if (typeof measured !== 'number') return measured;
-      written = measured;
-      return { ok: true };
-    });
-    const read = this.weightOfReading(unit);
-    if (outcome.ok) {
+    const decision = new Decision(this.#state, unit);
+    try {
+      const mains = this.#decideAll(decision);
+      const written = this.#weigh(decision.effects);
       this.#weight += written;
       // Most rows that are read are written too: their text is counted once.
-      return { kind: 'applied', effects, mains, weight: Math.max(written, read) };
+      const weight = Math.max(written, this.weightOfReading(unit));
+      return { kind: 'applied', effects: decision.effects, mains, weight };
+    } catch (error) {
+      if (!(error instanceof Refused || error instanceof Postponed)) throw error;
+      this.#state.undoLog.undo();
+      const weight = this.weightOfReading(unit);
+      if (error instanceof Postponed) return { kind: 'later', isHeavy: error.isHeavy };
+      if (error instanceof ChangeTooLarge) this.#input.refusalCache.add(unit, error.message);
+      return { kind: 'refused', refusal: error.refusal, weight };
     }
-    if ('isHeavy' in outcome) return { kind: 'later', isHeavy: outcome.isHeavy };
-    return { kind: 'refused', refusal: outcome, weight: read };
   }
 
   /**
@@ -139,42 +130,42 @@ class Round implements BatchDecision {
     return 1 + reads.takeTextLength() / WEIGHT_BYTES;
   }
 
-  #decideMutation(unit: Unit, mutation: Mutation): Decision | Postponed | null {
-    const { refusalCache } = this.#input;
-    const refusal = refusalCache.find(unit, mutation);
-    if (refusal) return refusal;
-    const decision = this.#collectMissing(() => decide(this.#state, unit, mutation));
-    if (decision instanceof ChangeTooLarge)
-      return refusalCache.add(unit, mutation, refuse('conflict', decision.message));
-    return decision;
+  /** The entry of each mutation; without those for which something must be read. */
+  #decideAll(decision: Decision): (Effect | bigint)[] {
+    const { unit } = decision;
+    const { step } = unit;
+    const mains: (Effect | bigint)[] = [];
+    if (step) this.#collectMissing(() => decideSweepStep(decision, step));
+    for (const mutation of unit.mutations) {
+      const reason = this.#input.refusalCache.find(unit, mutation);
+      if (reason !== undefined) throw new Refused('conflict', reason);
+      this.#collectMissing(() => mains.push(decide(decision, mutation)));
+    }
+    return mains;
   }
 
-  /** The decision, or null when something must be read for it. */
-  #collectMissing<T>(decision: () => T): T | ChangeTooLarge | Postponed | null {
+  /** What is missing for one mutation is read in the same round as what is missing for the next ones. */
+  #collectMissing(run: () => void): void {
     try {
-      return decision();
+      run();
     } catch (error) {
-      if (error instanceof ChangeTooLarge) return error;
       if (!(error instanceof LookupMissing)) throw error;
-      if (!this.#input.isLastRound) {
-        this.missing.push(...error.lookups);
-        return null;
-      }
-      const { hasOneRequest } = this.#input.limits;
-      return hasOneRequest
-        ? new ChangeTooLarge('This change affects too many levels of records')
-        : { ok: false, isHeavy: true };
+      const { isLastRound, limits } = this.#input;
+      if (isLastRound && limits.hasOneRequest)
+        throw new ChangeTooLarge('This change affects too many levels of records');
+      if (isLastRound) throw new Postponed(true);
+      this.missing.push(...error.lookups);
     }
   }
 
   /** The weight of the entries of a unit, if it fits into the batch. */
-  #measure(effects: readonly Effect[]): number | Refusal | Postponed {
-    if (effects.length > SYNC_LIMITS.unitEntriesMax) return refuse('conflict', TOO_MANY_RECORDS);
+  #weigh(effects: readonly Effect[]): number {
+    if (effects.length > SYNC_LIMITS.unitEntriesMax) throw new Refused('conflict', TOO_MANY_RECORDS);
     let length = 0;
     for (const { text } of effects) length += text.length;
-    if (length > SYNC_LIMITS.unitTextBytesMax) return refuse('conflict', TOO_MUCH_TEXT);
+    if (length > SYNC_LIMITS.unitTextBytesMax) throw new Refused('conflict', TOO_MUCH_TEXT);
     const weight = effects.length + length / WEIGHT_BYTES;
-    const isFull = this.#weight > 0 && this.#weight + weight > this.#input.limits.weightMax;
-    return isFull ? { ok: false, isHeavy: false } : weight;
+    if (this.#weight > 0 && this.#weight + weight > this.#input.limits.weightMax) throw new Postponed(false);
+    return weight;
   }
 }

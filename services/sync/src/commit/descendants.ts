@@ -1,7 +1,8 @@
 import { dependentsOf } from '@wts/models';
 import type { Row } from '../store/rows.ts';
-import type { DecisionState } from './decision-state.ts';
-import { ChangeTooLarge, key, TOO_MANY_RECORDS, type Relation } from './lookup.ts';
+import type { Decision } from './decision.ts';
+import { key, type Relation } from './lookup.ts';
+import { ChangeTooLarge, TOO_MANY_RECORDS } from './refusal.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 /**
@@ -10,7 +11,7 @@ import { SYNC_LIMITS } from '../limits.ts';
  * read level by level, each level in one round.
  */
 export function lockDescendants(
-  state: DecisionState,
+  decision: Decision,
   root: Row,
   more: (row: Row) => readonly Relation[] = () => [],
 ): Row[] {
@@ -23,11 +24,11 @@ export function lockDescendants(
   const children = new Map<Row, readonly Row[]>();
   const found = new Map([[key(root.model, root.id), root]]);
   for (let level = [root]; level.length > 0;) {
-    state.requireRelated(level.flatMap(relations), 'write');
+    decision.reads.requireRelated(level.flatMap(relations), 'write');
     const next: Row[] = [];
     for (const row of level) {
       const own: Row[] = [];
-      for (const child of relations(row).flatMap((relation) => state.related(relation, 'write'))) {
+      for (const child of relations(row).flatMap((relation) => decision.related(relation, 'write'))) {
         if (child.workspaceId !== row.workspaceId) continue;
         const name = key(child.model, child.id);
         const seen = found.get(name);

@@ -12,10 +12,9 @@ import {
   type RecordOf,
 } from '@wts/models';
 import type { Row } from '../store/rows.ts';
-import type { DecisionState } from './decision-state.ts';
+import type { Decision } from './decision.ts';
 import { lockDescendants } from './descendants.ts';
-import { roleIn } from './permissions.ts';
-import type { Effect, Unit } from './unit.ts';
+import { roleIn } from './visibility.ts';
 
 /*
  * The entries of the log that a changed record gets. Each entry belongs to exactly one group; a change that concerns several
@@ -28,74 +27,67 @@ import type { Effect, Unit } from './unit.ts';
  * Keeps sync.action.group.
  */
 
-export function insertRow(state: DecisionState, unit: Unit, row: Row): Effect[] {
-  state.put(row);
-  const effects = [
-    ...showPerson(state, row),
-    ...groupsOf(state, row).map((groupId) => effectOf(row, 'INSERT', { groupId })),
-  ];
-  if (row.model === User) state.joinAudience(row.id, row.id);
-  return [...effects, ...ensureMembers(state, unit, row)];
+export function insertRow(decision: Decision, row: Row): void {
+  decision.changes.put(row);
+  showPerson(decision, row);
+  addEntries(decision, row, 'INSERT');
+  if (row.model === User) decision.changes.joinAudience(row.id, row.id);
+  ensureMembers(decision, row);
 }
 
 /** Changes a record within its group. */
-export function updateRow(state: DecisionState, before: Row, after: Row, changed: readonly string[]): Effect[] {
-  state.put(after);
+export function updateRow(decision: Decision, before: Row, after: Row, changed: readonly string[]): void {
+  const groups = groupsOf(decision, before);
+  decision.changes.put(after);
   const data = changedData(after.record, changed);
   const completes = isDone(after) && !isDone(before);
-  return groupsOf(state, before).map((groupId) => effectOf(after, 'UPDATE', { groupId, data, changed, completes }));
+  for (const groupId of groups) addEntry(decision, after, 'UPDATE', { groupId, data, changed, completes });
 }
 
 function isDone({ model, record }: Row): boolean {
   return model === Task ? record['completedAt'] !== null : model === Project && record['status'] === 'done';
 }
 
-export function deleteRow(state: DecisionState, row: Row): Effect[] {
-  const groups = groupsOf(state, row).toReversed();
-  state.remove(row);
-  return [...groups.map((groupId) => effectOf(row, 'DELETE', { groupId, data: '{}' })), ...freezePerson(state, row)];
+export function deleteRow(decision: Decision, row: Row): void {
+  addDeletions(decision, row);
+  decision.changes.remove(row);
+  freezePerson(decision, row);
 }
 
 /**
  * Changes the group of a record and its descendants: a task moves into or out of a private project, or a project becomes private
  * or public. First all are deleted in the old group, children before parents; then they are inserted in the new one. When there
  * are too many for one commit, only the record moves and a sweep moves its descendants. Until the sweep has moved a descendant, the
- * rules use the location of the moved record for it (`currentLocation` in `permissions.ts`).
+ * rules use the location of the moved record for it (`currentLocation` in `visibility.ts`).
  */
 export function moveRow(
-  state: DecisionState,
-  unit: Unit,
+  decision: Decision,
   { before, after, changed }: { before: Row; after: Row; changed: readonly string[] },
-): Effect[] {
+): void {
   const { model, id: rootId, workspaceId } = before;
-  const [extent] = state.extents('move', model, [rootId]);
-  const isWhole = extent === undefined || state.reserveCascade(extent);
-  if (!isWhole)
-    state.addSweep({ kind: 'move', model, rootId, workspaceId, userId: null, actorId: unit.principal.userId });
-  const rows = (isWhole ? lockDescendants(state, before) : [before]).filter(({ groupId }) => groupId !== after.groupId);
-  const deletions = rows.flatMap((row) =>
-    groupsOf(state, row)
-      .toReversed()
-      .map((groupId) => effectOf(row, 'DELETE', { groupId, data: '{}' })),
+  const { changes, userId: actorId } = decision;
+  const [extent] = decision.extents('move', model, [rootId]);
+  const isWhole = extent === undefined || decision.reserveCascade(extent);
+  if (!isWhole) changes.addSweep({ kind: 'move', model, rootId, workspaceId, userId: null, actorId });
+  const rows = (isWhole ? lockDescendants(decision, before) : [before]).filter(
+    ({ groupId }) => groupId !== after.groupId,
   );
-  state.put(after);
-  const insertions = groupsOf(state, after).map((groupId) => effectOf(after, 'INSERT', { groupId, changed }));
+  for (const row of rows) addDeletions(decision, row);
+  changes.put(after);
+  addEntries(decision, after, 'INSERT', changed);
   const moved = rows
     .toReversed()
     .filter((row) => row !== before)
     .map((child): Row => ({ ...child, groupId: after.groupId }));
-  for (const child of moved) state.put(child);
-  return [
-    ...deletions,
-    ...insertions,
-    ...ensureMembers(state, unit, after),
-    ...moved.flatMap((child) => groupsOf(state, child).map((groupId) => effectOf(child, 'INSERT', { groupId }))),
-  ];
+  for (const child of moved) changes.put(child);
+  ensureMembers(decision, after);
+  for (const child of moved) addEntries(decision, child, 'INSERT');
 }
 
 /** The groups that get an entry of this record, the person's own last. */
-function groupsOf(state: DecisionState, row: Row): string[] {
-  if (row.model === User) return [...state.audiences(row.id).live].filter((group) => group !== row.id).concat(row.id);
+function groupsOf(decision: Decision, row: Row): string[] {
+  if (row.model === User)
+    return [...decision.audiences(row.id).live].filter((group) => group !== row.id).concat(row.id);
   const person = personWithAccess(row);
   return person === null ? [row.groupId] : [row.groupId, person];
 }
@@ -111,18 +103,18 @@ function personWithAccess(row: Row): string | null {
  * record. For a person who was a member before, it is an UPDATE with all fields: readers have the record as it was when the person
  * left this or another workspace.
  */
-function showPerson(state: DecisionState, row: Row): Effect[] {
-  if (!isOf(row, WorkspaceMember)) return [];
+function showPerson(decision: Decision, row: Row): void {
+  if (!isOf(row, WorkspaceMember)) return;
+  const { groupId } = row;
   const { userId } = row.record;
-  const { live, frozen } = state.audiences(userId);
-  if (live.has(row.groupId)) return [];
-  const person = state.row(User, userId, 'refer');
-  if (!person) return [];
-  state.joinAudience(userId, row.groupId);
-  if (!frozen.has(row.groupId)) return [effectOf(person, 'INSERT', { groupId: row.groupId })];
+  const { live, frozen } = decision.audiences(userId);
+  if (live.has(groupId)) return;
+  const person = decision.row(User, userId, 'refer');
+  if (!person) return;
+  decision.changes.joinAudience(userId, groupId);
+  if (!frozen.has(groupId)) return addEntry(decision, person, 'INSERT', { groupId });
   const { id: _id, createdAt: _createdAt, ...data } = person.record;
-  const changed = Object.keys(User.fields);
-  return [effectOf(person, 'UPDATE', { groupId: row.groupId, data: JSON.stringify(data), changed })];
+  addEntry(decision, person, 'UPDATE', { groupId, data: JSON.stringify(data), changed: Object.keys(User.fields) });
 }
 
 /**
@@ -131,26 +123,27 @@ function showPerson(state: DecisionState, row: Row): Effect[] {
  * commit may change, because it must be possible to remove any member. See infra/decisions/0004-who-sees-people.md. Keeps
  * sync.people.frozen and sync.mutate.always.
  */
-function freezePerson(state: DecisionState, row: Row): Effect[] {
-  if (!isOf(row, WorkspaceMember)) return [];
+function freezePerson(decision: Decision, row: Row): void {
+  if (!isOf(row, WorkspaceMember)) return;
   const { groupId } = row;
   const { userId } = row.record;
-  if (!state.audiences(userId).live.has(groupId)) return [];
-  const person = state.row(User, userId, 'refer');
-  if (!person) return [];
+  if (!decision.audiences(userId).live.has(groupId)) return;
+  const person = decision.row(User, userId, 'refer');
+  if (!person) return;
   const frozen = { ...person.record, email: null };
   const text = JSON.stringify(frozen);
-  state.freezeAudience(userId, groupId, text);
-  if (person.record.email === null) return [];
+  decision.changes.freezeAudience(userId, groupId, text);
+  if (person.record.email === null) return;
   const changed = ['email'];
-  const data = changedData(frozen, changed);
-  const restored = changedData(person.record, changed);
-  const others = groupsOf(state, person);
-  const reached = others.length > state.bounds.recordsMax ? [person.id] : others;
-  return [
-    effectOf({ ...person, record: frozen, text }, 'UPDATE', { groupId, data, changed }),
-    ...reached.map((other) => effectOf(person, 'UPDATE', { groupId: other, data: restored, changed })),
-  ];
+  addEntry(decision, { ...person, record: frozen, text }, 'UPDATE', {
+    groupId,
+    data: changedData(frozen, changed),
+    changed,
+  });
+  const data = changedData(person.record, changed);
+  const others = groupsOf(decision, person);
+  const reached = others.length > decision.bounds.recordsMax ? [person.id] : others;
+  for (const other of reached) addEntry(decision, person, 'UPDATE', { groupId: other, data, changed });
 }
 
 /**
@@ -158,64 +151,51 @@ function freezePerson(state: DecisionState, row: Row): Effect[] {
  * workspace. So no other person can hide the project from them. A service is not a person and becomes no member. Keeps
  * sync.private-project.keepers.
  */
-export function ensureMembers(state: DecisionState, unit: Unit, project: Row): Effect[] {
-  if (!isOf(project, Project) || project.groupId !== project.id) return [];
+export function ensureMembers(decision: Decision, project: Row): void {
+  if (!isOf(project, Project) || project.groupId !== project.id) return;
   const { creatorId, leadId } = project.record;
-  const people = new Set([unit.principal.userId, creatorId, leadId].filter((id) => id !== null));
-  return [...people].flatMap((userId) => ensureMember(state, project, userId));
+  const people = new Set([decision.userId, creatorId, leadId].filter((id) => id !== null));
+  for (const userId of people) ensureMember(decision, project, userId);
 }
 
-function ensureMember(state: DecisionState, project: Row, userId: string): Effect[] {
-  if (roleIn(state, project.workspaceId ?? '', userId, 'refer') === null) return [];
-  const [member] = state.related(
-    { model: ProjectMember, field: 'projectId', value: project.id, and: { field: 'userId', value: userId } },
+function ensureMember(decision: Decision, { id: projectId, workspaceId }: Row, userId: string): void {
+  const { now, changes } = decision;
+  if (roleIn(decision, workspaceId ?? '', userId, 'refer') === null) return;
+  const [member] = decision.related(
+    { model: ProjectMember, field: 'projectId', value: projectId, and: { field: 'userId', value: userId } },
     'write',
   );
-  if (member?.groupId === project.id) return [];
-  if (member) {
-    const deletion = effectOf(member, 'DELETE', { data: '{}' });
-    const row = { ...member, groupId: project.id };
-    state.put(row);
-    return [deletion, ...groupsOf(state, row).map((groupId) => effectOf(row, 'INSERT', { groupId }))];
-  }
-  const record = buildRecord(
-    ProjectMember,
-    randomUUID(),
-    { projectId: project.id, userId },
-    { createdAt: state.now, updatedAt: state.now },
-  );
-  const row: Row = {
-    model: ProjectMember,
-    id: record.id,
-    workspaceId: project.workspaceId,
-    groupId: project.id,
-    record,
-    text: JSON.stringify(record),
-  };
-  state.put(row);
-  return groupsOf(state, row).map((groupId) => effectOf(row, 'INSERT', { groupId }));
+  if (member?.groupId === projectId) return;
+  if (member) addEntry(decision, member, 'DELETE', { data: '{}' });
+  const times = { createdAt: now, updatedAt: now };
+  const record = member?.record ?? buildRecord(ProjectMember, randomUUID(), { projectId, userId }, times);
+  const text = member?.text ?? JSON.stringify(record);
+  const row: Row = { model: ProjectMember, id: record.id, workspaceId, groupId: projectId, record, text };
+  changes.put(row);
+  addEntries(decision, row, 'INSERT');
 }
 
-export function effectOf(
+/** One entry for each group. */
+function addEntries(decision: Decision, row: Row, action: ActionName, changed: readonly string[] = []): void {
+  for (const groupId of groupsOf(decision, row)) addEntry(decision, row, action, { groupId, changed });
+}
+
+function addDeletions(decision: Decision, row: Row): void {
+  for (const groupId of groupsOf(decision, row).toReversed())
+    addEntry(decision, row, 'DELETE', { groupId, data: '{}' });
+}
+
+export function addEntry(
+  decision: Decision,
   row: Row,
   action: ActionName,
-  more: { groupId?: string; data?: string; changed?: readonly string[]; completes?: boolean } = {},
-): Effect {
+  more: { groupId?: string; data?: string; changed?: readonly string[]; completes?: boolean },
+): void {
   const { groupId = row.groupId, data = null, changed = [], completes = false } = more;
+  const { model, id, record, text } = row;
   // A person has no workspace; the entry for the group of a workspace belongs to that workspace.
-  const workspaceId = row.model === User && groupId !== row.id ? groupId : row.workspaceId;
-  return {
-    model: row.model,
-    id: row.id,
-    action,
-    groupId,
-    workspaceId,
-    record: row.record,
-    text: row.text,
-    data,
-    changed,
-    completes,
-  };
+  const workspaceId = model === User && groupId !== id ? groupId : row.workspaceId;
+  decision.add({ model, id, action, groupId, workspaceId, record, text, data, changed, completes });
 }
 
 /** The data of an UPDATE. Keeps sync.action.update-changed-only: the changed fields and `updatedAt`. */

@@ -15,7 +15,6 @@ import { FastPath } from './fast-path.ts';
 import type { CascadeBounds } from './lookup.ts';
 import { outcomesOf, readOutcomes } from './outcomes.ts';
 import { predictLookups } from './predict-lookups.ts';
-import { refuse } from './refusal.ts';
 import { RefusalCache } from './refusal-cache.ts';
 import { CommitRequest, type CommitOptions } from './request.ts';
 import { personOf, type Unit, type UnitOutcome } from './unit.ts';
@@ -262,7 +261,7 @@ export class CommitEngine {
       if (!conflict) throw error;
       for (const person of batch.people) this.#queue.isolate(person);
       const { units, requests } = selected;
-      if (units.length === 1) return [{ kind: 'refused', refusal: refuse(conflict.code, conflict.error), weight: 1 }];
+      if (units.length === 1) return [{ kind: 'refused', refusal: { ok: false, ...conflict }, weight: 1 }];
       const middle = units.length >> 1;
       const half = (from: number, to: number): BatchUnits => ({
         units: units.slice(from, to),

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import { Pipeline } from '../store/pipeline.ts';
 import type { Replays } from '../store/idempotency-keys.ts';
+import { BatchState } from './batch-state.ts';
 import { CommitCache } from './cache.ts';
 import type { BatchOptions } from './commit-batch.ts';
 import { decideBatch, type BatchUnits } from './decide-batch.ts';
-import { DecisionState } from './decision-state.ts';
 import type { Lookup } from './lookup.ts';
 import { writeBatch, type BatchResult, type DecidedBatch } from './write.ts';
 
@@ -85,13 +85,13 @@ function decideFromCache(
     return null;
   const reads = cache.read(lookups);
   if (!reads) return null;
-  const state = new DecisionState(reads, new Date().toISOString());
+  const state = new BatchState(reads, new Date().toISOString());
   const input = { ...batch, replays: NO_REPLAYS, limits, isLastRound: false, refusalCache };
   const { decided, missing } = decideBatch(state, input);
   if (missing.length > 0 || !decided.every(({ kind }) => kind === 'applied' || kind === 'same')) return null;
   // The cache assumes that ids are free, and only the index that takes an id with its record checks that.
   const mayBeTaken = (lookup: Lookup): boolean =>
-    (lookup.kind === 'id-holder' || lookup.kind === 'used-group') && !state.isWritten(lookup.model, lookup.id);
+    (lookup.kind === 'id-holder' || lookup.kind === 'used-group') && !state.changes.isWritten(lookup.model, lookup.id);
   if (lookups.some(mayBeTaken)) return null;
   return { state, decided, hasBegun: false };
 }

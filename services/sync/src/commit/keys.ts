@@ -1,8 +1,8 @@
 import type { Model } from '@wts/models';
 import { keyTaken } from '../store/conflicts.ts';
 import { keyValues, type Row } from '../store/rows.ts';
-import type { DecisionState } from './decision-state.ts';
-import { refuse, type Refusal } from './refusal.ts';
+import type { Decision } from './decision.ts';
+import { Refused } from './refusal.ts';
 
 /** The unique keys with values from callers: numbers that the server assigns cannot conflict. */
 export function keysOf(model: Model): readonly (readonly string[])[] {
@@ -13,14 +13,13 @@ export function keysOf(model: Model): readonly (readonly string[])[] {
  * No other record has the values of a unique key. Checked before anything is written, so that a taken key costs its own unit a
  * lookup, and not the whole batch its transaction; the index still decides between two transactions that take one key.
  */
-export function checkKeys(state: DecisionState, before: Row | null, after: Row): Refusal | null {
+export function checkKeys(decision: Decision, before: Row | null, after: Row): void {
   for (const fields of keysOf(after.model)) {
     const values = keyValues(after, fields);
     if (!values || (before && keyValues(before, fields)?.every((value, index) => value === values[index]))) continue;
-    const holder = state.keyHolder({ model: after.model, fields, values });
+    const holder = decision.keyHolder({ model: after.model, fields, values });
     if (holder === null || holder === after.id) continue;
     const { code, error } = keyTaken(after.model, fields);
-    return refuse(code, error);
+    throw new Refused(code, error);
   }
-  return null;
 }

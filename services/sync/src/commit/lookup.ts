@@ -5,8 +5,8 @@ import { SYNC_LIMITS } from '../limits.ts';
 import type { ListName } from './list-window.ts';
 
 /*
- * What rules must read from the database, as values. A rule queries the `DecisionState`, which throws the lookups that were not
- * read yet (`LookupMissing`); `run-lookups.ts` runs them, and the `ReadSet` holds their results.
+ * What rules must read from the database, as values. A rule queries the `Decision`, which throws the lookups that were not read
+ * yet (`LookupMissing`); `run-lookups.ts` runs them, and the `ReadSet` holds their results.
  */
 
 /** Records whose `field` holds `value`, an id; `and` narrows them by another field, or by `workspaceId`, which every row has. */
@@ -104,27 +104,19 @@ export class LookupMissing extends Error {
   }
 }
 
-/** `flatMap` that throws one `LookupMissing` with the missing lookups of all items, so that they are read in one round. */
-export function flatMapCollecting<T, R>(items: readonly T[], run: (item: T) => readonly R[]): R[] {
+/** Runs for every item, and then throws the missing lookups of all of them, so that they are read in one round. */
+export function forEachCollecting<T>(items: readonly T[], run: (item: T) => void): void {
   const lookups: Lookup[] = [];
-  const results = items.flatMap((item) => {
+  for (const item of items) {
     try {
-      return run(item);
+      run(item);
     } catch (error) {
       if (!(error instanceof LookupMissing)) throw error;
       lookups.push(...error.lookups);
-      return [];
     }
-  });
+  }
   if (lookups.length > 0) throw new LookupMissing(lookups);
-  return results;
 }
-
-/** A unit changes more than one transaction should; it is refused with the message, which is public. */
-export class ChangeTooLarge extends Error {}
-
-export const TOO_MANY_RECORDS = `This change affects more than ${SYNC_LIMITS.unitEntriesMax} records; make it in smaller steps`;
-export const TOO_MUCH_TEXT = 'The records that this change affects are too large together; make it in smaller steps';
 
 const LOCK_ORDER: readonly LockStrength[] = ['look', 'refer', 'write'];
 

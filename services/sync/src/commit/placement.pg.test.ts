@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Project, Task, TaskChecklistItem } from '@wts/models';
+import { Project, rankBetween, Task, TaskChecklistItem } from '@wts/models';
 import { LIST_WINDOW, WINDOW_MAX } from '../store/list-windows.ts';
 import { TestEngines, applied, change, only, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
@@ -119,6 +119,20 @@ describe('a placement [sync.mutate.placement]', function () {
     const before = await ranks();
     assert.equal(applied(await engines.send(sent)).lastId, first.lastId);
     assert.deepEqual(await ranks(), before);
+  });
+
+  it('has an entry for each record that it moves, also where the rank of its own record stays', async () => {
+    const a = await item('a', { sortOrder: 'a' }, idOf(0));
+    const b = await item('b', { sortOrder: 'a' }, idOf(1));
+    const c = await item('c', { sortOrder: rankBetween('a', null) });
+    const head = await engines.head();
+    const { modelId } = await owner.change('TaskChecklistItem', c, { sortOrder: { after: a } });
+    assert.equal(modelId, c);
+    assert.equal(await order(), 'a c b');
+    assert.deepEqual(
+      (await engines.entries(head)).map((entry) => [entry.modelId, entry.changed]),
+      [[b, ['sortOrder']]],
+    );
   });
 
   it('places a task in its project, or among those in none, and a project in its workspace', async () => {

@@ -18,13 +18,12 @@ import {
 import { SYNC_LIMITS } from '../limits.ts';
 import type { Ranked } from '../store/list-windows.ts';
 import type { Row } from '../store/rows.ts';
-import type { DecisionState } from './decision-state.ts';
+import type { Decision } from './decision.ts';
 import { updateRow } from './effects.ts';
 import { compareRanked, isInWindow, type ListName } from './list-window.ts';
-import { notFound } from './location.ts';
-import { mayName, permit } from './permissions.ts';
-import { refuse, type Refusal } from './refusal.ts';
-import type { Effect, Unit } from './unit.ts';
+import { mayChange } from './permissions.ts';
+import { notFound, Refused } from './refusal.ts';
+import { mayName } from './visibility.ts';
 
 /*
  * A record is placed after or before another one of its list. Its rank is computed here, while the list is locked: the row of its
@@ -41,100 +40,77 @@ export function readPayload(
   model: Model,
   payload: Values,
   stored: RecordOf<Model> | null,
-): { readonly ok: true; readonly values: Values; readonly placement: Placement | null } | Refusal {
+): { readonly values: Values; readonly placement: Placement | null } {
   const placing = readPlacement(model, payload);
-  if (!placing.ok) return refuse('validation_failed', placing.reason);
+  if (!placing.ok) throw new Refused('validation_failed', placing.reason);
   const placement = placing.value;
   const rest = placement === null ? payload : { ...payload, [RANK_FIELD]: undefined };
   const reading = stored === null ? readInsert(model, rest) : readUpdate(model, rest, stored);
-  return reading.ok
-    ? { ok: true, values: { ...reading.value }, placement }
-    : refuse('validation_failed', reading.reason);
+  if (!reading.ok) throw new Refused('validation_failed', reading.reason);
+  return { values: { ...reading.value }, placement };
 }
 
 /** Locks the list of a record that is placed, before anything else locks the parent more weakly. */
-export function lockList(
-  state: DecisionState,
-  model: Model,
-  record: RecordOf<Model>,
-  placement: Placement | null,
-): void {
-  if (placement === null) return;
+export function lockList(decision: Decision, model: Model, record: RecordOf<Model>): void {
   const parentId = listParentOf(model, record);
   const field = listFieldOf(model);
-  if (field !== null && parentId !== null) state.row(targetOf(model, field), parentId, 'write');
-  else if (typeof record['workspaceId'] === 'string') state.row(Workspace, record['workspaceId'], 'write');
+  if (field !== null && parentId !== null) decision.row(targetOf(model, field), parentId, 'write');
+  else if (typeof record['workspaceId'] === 'string') decision.row(Workspace, record['workspaceId'], 'write');
 }
 
-/** The rank of a record at its place, and the entries of the records behind it that get new ranks. */
-interface Placed {
-  readonly ok: true;
+/** A place in a list: the rank of the record that is placed, and the records behind it with their new ranks. */
+export interface Place {
   readonly rank: string;
-  readonly moved: readonly Effect[];
+  readonly behind: readonly { readonly row: Row; readonly rank: string }[];
 }
 
-interface PlacedRow {
-  /** Null: nothing is placed. */
-  readonly placement: Placement | null;
-  /** The record as it is, which keeps its rank where that is right already; null for a new one. */
-  readonly before: Row | null;
-}
-
-/** Sets the rank of a record that is placed, in these values. */
-export function placeRow(
-  state: DecisionState,
-  unit: Unit,
-  row: Row,
-  { values, ...given }: PlacedRow & { readonly values: Values },
-): { readonly ok: true; readonly moved: readonly Effect[] } | Refusal {
-  const { placement, before } = given;
-  if (placement === null) return { ok: true, moved: [] };
-  const placed = placeAt(state, unit, row, { placement, before });
-  if (placed.ok) values[RANK_FIELD] = placed.rank;
-  return placed;
-}
-
-function placeAt(
-  state: DecisionState,
-  unit: Unit,
-  row: Row,
-  { placement, before }: { readonly placement: Placement; readonly before: Row | null },
-): Placed | Refusal {
-  const previous = anchorOf(state, unit, row, { side: 'after', id: placement.after });
-  if (previous && 'ok' in previous) return previous;
-  const next = anchorOf(state, unit, row, { side: 'before', id: placement.before });
-  if (next && 'ok' in next) return next;
+/** `before`: the record as it is, which keeps its rank where that is right already; null for a new one. */
+export function placeOf(decision: Decision, row: Row, placement: Placement, before: Row | null): Place {
+  const previous = anchorOf(decision, row, { side: 'after', id: placement.after });
+  const next = anchorOf(decision, row, { side: 'before', id: placement.before });
   if (previous && next && compareRanked(previous, next) >= 0)
-    return refuse('validation_failed', `${RANK_FIELD}.after does not come before ${RANK_FIELD}.before`);
+    throw new Refused('validation_failed', `${RANK_FIELD}.after does not come before ${RANK_FIELD}.before`);
   const anchor = previous ?? next;
   if (!anchor) throw new Error('A placement names no record');
-  const around = aroundOf(state, unit, row, anchor);
+  const around = aroundOf(decision, row, anchor);
   const low = previous ?? around.items.findLast((item) => compareRanked(item, anchor) < 0) ?? null;
   const behind = around.items.filter((item) => (low === null ? true : compareRanked(item, low) > 0));
   if (before && isSameList(before, row) && isBetween(rankOf(before), low, behind[0]))
-    return { ok: true, rank: rankOf(before), moved: [] };
+    return { rank: rankOf(before), behind: [] };
   const gap = findGap(low, behind, around.isLast);
-  const moved = gap && moveBehind(state, unit, row.model, gap.moved);
-  if (moved) return { ok: true, rank: gap.rank, moved };
+  const moved = gap && rowsToMove(decision, row.model, gap.moved);
+  if (moved) return { rank: gap.rank, behind: moved };
   const rank = previous && !next && rankBetween(previous.rank, around.greater);
-  if (rank) return { ok: true, rank, moved: [] };
-  return refuse('conflict', `There is no rank at this place: give the records around it other values of ${RANK_FIELD}`);
+  if (rank) return { rank, behind: [] };
+  throw new Refused(
+    'conflict',
+    `There is no rank at this place: give the records around it other values of ${RANK_FIELD}`,
+  );
+}
+
+/** Gives the records behind a place their new ranks. */
+export function moveBehind(decision: Decision, { behind }: Place): void {
+  for (const { row, rank } of behind) {
+    const { model, record } = row;
+    const next = buildRecord(model, row.id, { ...record, [RANK_FIELD]: rank }, { ...record, updatedAt: decision.now });
+    updateRow(decision, row, { ...row, record: next, text: JSON.stringify(next) }, [RANK_FIELD]);
+  }
 }
 
 /** The record that a placement names, which is locked and in the list of the row. */
 function anchorOf(
-  state: DecisionState,
-  unit: Unit,
+  decision: Decision,
   row: Row,
   { side, id }: { readonly side: 'after' | 'before'; readonly id: string | null },
-): Ranked | Refusal | null {
+): Ranked | null {
   if (id === null) return null;
+  const { model } = row;
   const name = `${RANK_FIELD}.${side}`;
-  if (id === row.id) return refuse('validation_failed', `${name} is the record itself`);
-  const anchor = state.row(row.model, id, 'write');
-  if (!anchor || !mayName(state, unit, row.model, anchor)) return notFound(name, row.model.name);
+  if (id === row.id) throw new Refused('validation_failed', `${name} is the record itself`);
+  const anchor = decision.row(model, id, 'write');
+  if (!anchor || !mayName(decision, model, anchor)) throw notFound(name, model.name);
   if (!isSameList(anchor, row))
-    return refuse('validation_failed', `${name}: this ${row.model.name} is in another list`);
+    throw new Refused('validation_failed', `${name}: this ${model.name} is in another list`);
   return { id, rank: rankOf(anchor) };
 }
 
@@ -162,22 +138,22 @@ interface Around {
   readonly greater: string | null;
 }
 
-function aroundOf(state: DecisionState, unit: Unit, row: Row, at: Ranked): Around {
+function aroundOf(decision: Decision, row: Row, at: Ranked): Around {
   const { model, workspaceId } = row;
   const list: ListName = {
     model,
     workspaceId: workspaceId ?? '',
     parentId: listParentOf(model, row.record),
-    userId: unit.principal.userId,
+    userId: decision.userId,
   };
-  const window = state.reads.listWindow(list, at);
-  const changed = state.changes.rowsOf(model);
+  const window = decision.reads.listWindow(list, at);
+  const changed = decision.changes.rowsOf(model);
   const items = window.items.filter(({ id }) => id !== row.id && !changed?.has(id));
   let { greater } = window;
   for (const other of changed?.values() ?? []) {
     if (other === null || other.id === row.id || !isSameList(other, row)) continue;
     const ranked = { id: other.id, rank: rankOf(other) };
-    if (other.groupId !== row.groupId && !mayName(state, unit, model, other)) continue;
+    if (other.groupId !== row.groupId && !mayName(decision, model, other)) continue;
     if (isInWindow(window, ranked)) items.push(ranked);
     if (ranked.rank > at.rank && (greater === null || ranked.rank < greater)) ({ rank: greater } = ranked);
   }
@@ -206,17 +182,12 @@ function findGap(low: Ranked | null, behind: readonly Ranked[], isLast: boolean)
 }
 
 /** Null where the caller may not change one of them. Keeps sync.mutate.placement. */
-function moveBehind(state: DecisionState, unit: Unit, model: Model, moved: readonly Ranked[]): Effect[] | null {
-  const unread = moved.filter(({ id }) => state.changes.row(model, id) === undefined).map(({ id }) => id);
-  state.requireRows(model, unread, 'write');
+function rowsToMove(decision: Decision, model: Model, moved: readonly Ranked[]): Place['behind'] | null {
+  const unread = moved.filter(({ id }) => decision.changes.row(model, id) === undefined).map(({ id }) => id);
+  decision.reads.requireRows(model, unread, 'write');
   const rows = moved.flatMap(({ id, rank }) => {
-    const row = state.row(model, id, 'write');
+    const row = decision.row(model, id, 'write');
     return row ? [{ row, rank }] : [];
   });
-  if (rows.some(({ row }) => permit(state, unit, row, 'update') !== null)) return null;
-  return rows.flatMap(({ row, rank }) => {
-    const { record } = row;
-    const next = buildRecord(model, row.id, { ...record, [RANK_FIELD]: rank }, { ...record, updatedAt: state.now });
-    return updateRow(state, row, { ...row, record: next, text: JSON.stringify(next) }, [RANK_FIELD]);
-  });
+  return rows.every(({ row }) => mayChange(decision, row)) ? rows : null;
 }

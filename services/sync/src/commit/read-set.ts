@@ -3,7 +3,6 @@ import type { Ranked } from '../store/list-windows.ts';
 import type { HoldStrength, LockStrength, Row, RowOf } from '../store/rows.ts';
 import { isInWindow, listKey, type ListName, type ListWindow } from './list-window.ts';
 import {
-  ChangeTooLarge,
   factKey,
   key,
   keyName,
@@ -15,6 +14,7 @@ import {
   type Relation,
   type UniqueKey,
 } from './lookup.ts';
+import { ChangeTooLarge } from './refusal.ts';
 import type { Effect } from './unit.ts';
 
 /**
@@ -142,7 +142,8 @@ export class ReadSet {
   }
 
   #refuseExcess(relation: Relation): void {
-    if (this.isExcess(relation)) throw new ChangeTooLarge(this.#excesses.get(relationKey(relation)));
+    const reason = this.#excesses.size > 0 ? this.#excesses.get(relationKey(relation)) : undefined;
+    if (reason !== undefined) throw new ChangeTooLarge(reason);
   }
 
   idHolder(model: Model, id: string): IdHolder {
@@ -263,5 +264,5 @@ export interface Creation {
   readonly clientId: string;
   readonly actorId: string;
   /** Its entry in the log: the position, or the entry itself while it has none. */
-  readonly entry: bigint | Effect | null;
+  readonly entry: bigint | Effect;
 }

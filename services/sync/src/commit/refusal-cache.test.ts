@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { RefusalCache } from './refusal-cache.ts';
-import { refuse } from './refusal.ts';
 import type { Mutation, Unit } from './unit.ts';
 
 describe('a change that was too large', () => {
   it('is refused again from the cache, which keeps small payloads only [never.unbounded]', () => {
     const cache = new RefusalCache();
-    const refusal = refuse('conflict', 'Too much');
     const update = (title: string): Mutation => ({
       modelName: 'Task',
       modelId: 'id',
@@ -21,10 +19,10 @@ describe('a change that was too large', () => {
       mutations: [mutation],
     });
     for (const [mutation, found] of [
-      [update('T'), refusal],
+      [update('T'), 'Too much'],
       [update('x'.repeat(50_000)), undefined],
     ] as const) {
-      cache.add(unitOf(mutation), mutation, refusal);
+      cache.add(unitOf(mutation), 'Too much');
       assert.equal(cache.find(unitOf(mutation), mutation), found);
     }
   });

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { Refusal } from './refusal.ts';
 import { personOf, type Mutation, type Unit } from './unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
@@ -11,26 +10,27 @@ const KEY_LENGTH_MAX = 1_000;
 
 /** Changes that were too large, by person: sent again, they are refused without reading the database. */
 export class RefusalCache {
-  readonly #kept = new LRUCache<string, { refusal: Refusal; untilMs: number }>({
+  readonly #kept = new LRUCache<string, { reason: string; untilMs: number }>({
     max: SYNC_LIMITS.commitMemoryEntriesMax,
   });
 
   #untilMs = -Infinity;
 
-  find(unit: Unit, mutation: Mutation): Refusal | undefined {
+  /** Why the change was refused, if it was. */
+  find(unit: Unit, mutation: Mutation): string | undefined {
     if (performance.now() >= this.#untilMs) return undefined;
     const kept = this.#kept.peek(keyOf(unit, mutation));
-    return kept && kept.untilMs > performance.now() ? kept.refusal : undefined;
+    return kept && kept.untilMs > performance.now() ? kept.reason : undefined;
   }
 
   /** Keeps only a change that is a unit by itself: other mutations of its unit may be the reason that it is too large. */
-  add(unit: Unit, mutation: Mutation, refusal: Refusal): Refusal {
-    if (unit.mutations.length !== 1 || mutation.action === 'INSERT') return refusal;
+  add(unit: Unit, reason: string): void {
+    const [mutation] = unit.mutations;
+    if (mutation === undefined || unit.mutations.length > 1 || mutation.action === 'INSERT') return;
     const key = keyOf(unit, mutation);
-    if (key.length > KEY_LENGTH_MAX) return refusal;
+    if (key.length > KEY_LENGTH_MAX) return;
     this.#untilMs = performance.now() + KEPT_MS;
-    this.#kept.set(key, { refusal, untilMs: this.#untilMs });
-    return refusal;
+    this.#kept.set(key, { reason, untilMs: this.#untilMs });
   }
 }
 

@@ -13,10 +13,9 @@ import {
 } from '@wts/models';
 import { hasNoDay } from '@wts/models/repeat';
 import type { Row } from '../store/rows.ts';
-import { roleIn } from './permissions.ts';
-import { refuse, type Refusal } from './refusal.ts';
-import type { Unit } from './unit.ts';
-import type { DecisionState } from './decision-state.ts';
+import type { Decision } from './decision.ts';
+import { Refused } from './refusal.ts';
+import { roleIn } from './visibility.ts';
 
 /** Models whose records are groups under their own ids: a project is a group while it is private. */
 export const GROUP_MODELS: readonly Model[] = [Workspace, User, Project];
@@ -54,15 +53,10 @@ function deriveCompletion(values: Values, { before, given, now }: Change): void 
 }
 
 /** Rules for memberships of workspaces. `before` null: an INSERT; `after` null: a DELETE. */
-export function checkMembership(
-  state: DecisionState,
-  unit: Unit,
-  before: Row | null,
-  after: Row | null,
-): Refusal | null {
-  const model = (after ?? before)?.model;
-  if (model !== WorkspaceMember) return null;
-  return (before === null && after ? checkReturn(state, after) : null) ?? checkOwners(state, unit, before, after);
+export function checkMembership(decision: Decision, before: Row | null, after: Row | null): void {
+  if ((after ?? before)?.model !== WorkspaceMember) return;
+  if (before === null && after) checkReturn(decision, after);
+  checkOwners(decision, before, after);
 }
 
 /**
@@ -70,51 +64,49 @@ export function checkMembership(
  * would give its creator access to that group, and one with the id of a deleted project to the entries of that.
  * Keeps sync.group.used-once.
  */
-export function checkGroupId(state: DecisionState, model: Model, id: string): Refusal | null {
-  if (!GROUP_MODELS.includes(model)) return null;
-  if (state.wasUsedAsGroup(model, id)) return refuse('conflict', `A ${model.name} with this id already exists`);
-  state.useAsGroup(id);
-  return null;
+export function checkGroupId(decision: Decision, model: Model, id: string): void {
+  if (!GROUP_MODELS.includes(model)) return;
+  if (decision.wasUsedAsGroup(model, id)) throw new Refused('conflict', `A ${model.name} with this id already exists`);
+  decision.changes.useAsGroup(id);
 }
 
 /** A rule that never comes would be a task that silently never repeats. Keeps sync.mutate.repeat-rule. */
-export function checkRepeatRule(row: Row, changed: readonly string[], now: string): Refusal | null {
-  if (!isOf(row, Task) || !changed.includes('repeatRule')) return null;
+export function checkRepeatRule(row: Row, changed: readonly string[], now: string): void {
+  if (!isOf(row, Task) || !changed.includes('repeatRule')) return;
   const { repeatRule, startDate, deadlineAt } = row.record;
-  const isRefused = repeatRule !== null && hasNoDay({ rule: repeatRule, startDate, deadlineAt }, now.slice(0, 10));
-  return isRefused ? refuse('validation_failed', 'repeatRule has no day in the next 30 years') : null;
+  if (repeatRule !== null && hasNoDay({ rule: repeatRule, startDate, deadlineAt }, now.slice(0, 10)))
+    throw new Refused('validation_failed', 'repeatRule has no day in the next 30 years');
 }
 
 /** A person joins again only after a sweep has deleted their earlier memberships inside the workspace, so that they do not regain them. */
-function checkReturn(state: DecisionState, { workspaceId, record }: Row): Refusal | null {
-  const isLeaving = state.fact({ kind: 'leaving', workspaceId: workspaceId ?? '', userId: idIn(record, 'userId') });
-  return isLeaving
-    ? refuse('unavailable', 'The earlier memberships of this person are still being removed; try again shortly')
-    : null;
+function checkReturn({ reads }: Decision, { workspaceId, record }: Row): void {
+  if (reads.fact({ kind: 'leaving', workspaceId: workspaceId ?? '', userId: idIn(record, 'userId') }))
+    throw new Refused(
+      'unavailable',
+      'The earlier memberships of this person are still being removed; try again shortly',
+    );
 }
 
 /** Only owners add, change or remove owners, and a workspace always keeps one. Keeps workspaces.members.last-owner. */
-function checkOwners(state: DecisionState, unit: Unit, before: Row | null, after: Row | null): Refusal | null {
+function checkOwners(decision: Decision, before: Row | null, after: Row | null): void {
   const [was, becomes] = [before, after].map((row) =>
     row && isOf(row, WorkspaceMember) ? row.record.role : undefined,
   );
-  if ((was !== 'owner' && becomes !== 'owner') || was === becomes) return null;
+  if ((was !== 'owner' && becomes !== 'owner') || was === becomes) return;
   const workspaceId = (after ?? before)?.workspaceId ?? '';
-  const { userId } = unit.principal;
-  const leaving = before !== null && after === null && before.record['userId'] === userId;
-  if (unit.authority === 'caller' && !leaving) {
-    const role = roleIn(state, workspaceId, userId);
-    if (role === null || !can(role, 'owners.manage')) {
-      return refuse('forbidden', 'Only an owner can add, change or remove an owner');
-    }
+  const { userId } = decision;
+  const isLeaving = before !== null && after === null && before.record['userId'] === userId;
+  if (!decision.isByService && !isLeaving) {
+    const role = roleIn(decision, workspaceId, userId);
+    if (role === null || !can(role, 'owners.manage'))
+      throw new Refused('forbidden', 'Only an owner can add, change or remove an owner');
   }
-  if (was !== 'owner' || before === null) return null;
+  if (was !== 'owner' || before === null) return;
   // All owners are locked, so two of them cannot leave at the same time.
-  const owners = state.related(
+  const owners = decision.related(
     { model: WorkspaceMember, field: 'workspaceId', value: workspaceId, and: { field: 'role', value: 'owner' } },
     'write',
   );
-  return owners.some(({ id }) => id !== before.id)
-    ? null
-    : refuse('last_owner', 'A workspace keeps at least one owner');
+  if (owners.every(({ id }) => id === before.id))
+    throw new Refused('last_owner', 'A workspace keeps at least one owner');
 }

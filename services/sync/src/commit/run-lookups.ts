@@ -1,6 +1,7 @@
 import { idsIn, modelNamed, MODELS, User, type Model } from '@wts/models';
-import { key, TOO_MANY_RECORDS, TOO_MUCH_TEXT, type Lookup, type Relation, type UniqueKey } from './lookup.ts';
+import { key, type Lookup, type Relation, type UniqueKey } from './lookup.ts';
 import type { ReadSet } from './read-set.ts';
+import { TOO_MANY_RECORDS, TOO_MUCH_TEXT } from './refusal.ts';
 import { AUDIENCES } from '../store/audiences.ts';
 import { SELECT_COUNTERS, type CounterLock } from '../store/counters.ts';
 import { windowOf } from './list-window.ts';

@@ -2,8 +2,8 @@ import { servicePrincipal } from '@wts/access';
 import type { ActionName, ModelRecord, Principal } from '@wts/contracts';
 import type { Model, RecordOf } from '@wts/models';
 import type { IdempotencyKey } from '../store/idempotency-keys.ts';
+import type { NewSweep, SweepRelation } from '../store/sweeps.ts';
 import type { Refusal } from './refusal.ts';
-import type { SweepStep } from './sweep-step.ts';
 
 /** One change of one record, as it was sent. */
 export interface Mutation {
@@ -23,6 +23,13 @@ export interface Unit {
   readonly mutations: readonly Mutation[];
   /** In place of mutations, and never from a caller. */
   readonly step?: SweepStep;
+}
+
+/** A step of a sweep: records that referred to its root when the sweeper found them. */
+export interface SweepStep {
+  readonly sweep: NewSweep;
+  readonly relation: SweepRelation;
+  readonly ids: readonly string[];
 }
 
 export function idempotencyKeyOf({ principal, clientId, clientTxId }: Unit): IdempotencyKey {

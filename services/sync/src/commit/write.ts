@@ -13,8 +13,8 @@ import { checkUnchanged, deleteRows, insertRows, updateRows, type Row } from '..
 import { insertSweeps, CHECK_NOT_LEAVING, CHECK_NOT_SWEPT } from '../store/sweeps.ts';
 import { BEGIN, COMMIT, ROLLBACK, waitForLocks } from '../store/transaction.ts';
 import { USE_GROUPS } from '../store/used-groups.ts';
+import type { BatchState } from './batch-state.ts';
 import type { AudienceMember } from './change-set.ts';
-import type { DecisionState } from './decision-state.ts';
 import { recordLosses } from './membership-losses.ts';
 import type { Refusal } from './refusal.ts';
 import type { Effect, Unit } from './unit.ts';
@@ -50,7 +50,8 @@ export type UnitDecision =
   | {
       readonly kind: 'applied';
       readonly effects: readonly Effect[];
-      readonly mains: readonly { effect: Effect | null; replayOf: bigint | undefined }[];
+      /** The entry of each mutation, or the position of an earlier one that its result names. */
+      readonly mains: readonly (Effect | bigint)[];
       readonly weight: number;
     }
   | { readonly kind: 'same'; readonly as: number }
@@ -60,7 +61,7 @@ export type UnitDecision =
 
 /** A batch that is decided and not written yet. */
 export interface DecidedBatch {
-  readonly state: DecisionState;
+  readonly state: BatchState;
   readonly decided: readonly UnitDecision[];
   /** False when nothing was read, so that the transaction has not begun. */
   readonly hasBegun: boolean;
@@ -70,7 +71,7 @@ export async function writeBatch(
   client: PoolClient,
   units: readonly Unit[],
   { state, decided, hasBegun }: DecidedBatch,
-  onSent: (state: DecisionState) => void,
+  onSent: (state: BatchState) => void,
 ): Promise<BatchResult> {
   const entries: (NewEntry & { effect: Effect })[] = [];
   const keys: NewIdempotencyKey[] = [];
@@ -82,7 +83,7 @@ export async function writeBatch(
       offsets.set(effect, entries.length + 1);
       entries.push(entryOf(effect, unit, entries.length + 1));
     }
-    const mains = one.mains.map(({ effect, replayOf }) => (effect ? offsets.get(effect) : replayOf) ?? entries.length);
+    const mains = one.mains.map((main) => (typeof main === 'bigint' ? main : (offsets.get(main) ?? entries.length)));
     keys.push({
       userId: unit.principal.userId,
       clientId: unit.clientId,
@@ -128,7 +129,7 @@ function lastOf(positions: readonly (number | bigint)[]): number | bigint {
 }
 
 /** Ordered by workspace id, so that two batches never wait for each other (a deadlock). */
-function counterStatements({ reads, changes }: DecisionState, workspaces: readonly Row[]): Statement[] {
+function counterStatements({ reads, changes }: BatchState, workspaces: readonly Row[]): Statement[] {
   // A new workspace gets its counter here: without a row to lock, parallel batches would give their first tasks the same number.
   const numbers = new Map([...workspaces.map(({ id }): [string, number] => [id, 0]), ...changes.numbers]);
   const ids = [...numbers.keys()].sort();
@@ -150,7 +151,7 @@ function counterStatements({ reads, changes }: DecisionState, workspaces: readon
   return statements;
 }
 
-function changeStatements(state: DecisionState): Statement[] {
+function changeStatements(state: BatchState): Statement[] {
   const { inserts, updates, deletes } = state.writes();
   // Counters first: a batch that waits for a counter has written nothing yet, so the batch that holds the counter never waits for
   // it.
@@ -171,7 +172,7 @@ function changeStatements(state: DecisionState): Statement[] {
   return [...statements, ...audienceStatements(state), ...sweepStatements(state, inserts)];
 }
 
-function audienceStatements({ changes }: DecisionState): Statement[] {
+function audienceStatements({ changes }: BatchState): Statement[] {
   const [joined, frozen] = [changes.joinedAudiences, changes.frozenAudiences];
   const people = (pairs: readonly AudienceMember[]): [userIds: string[], groupIds: string[]] => [
     pairs.map(({ userId }) => userId),
@@ -188,7 +189,7 @@ function audienceStatements({ changes }: DecisionState): Statement[] {
  * memberships that are still being deleted: the sweep would delete the new children too. The check runs after the insertion, which
  * waits for a deletion of the same id that is not committed yet.
  */
-function sweepStatements(state: DecisionState, inserts: ReadonlyMap<Model, readonly Row[]>): Statement[] {
+function sweepStatements(state: BatchState, inserts: ReadonlyMap<Model, readonly Row[]>): Statement[] {
   const { sweeps } = state.changes;
   const statements = sweeps.length === 0 ? [] : [insertSweeps(sweeps)];
   const made = [...inserts.values()].flat();
@@ -214,7 +215,7 @@ function sweepStatements(state: DecisionState, inserts: ReadonlyMap<Model, reado
  * Checks under the log's lock that no membership on which a decision depends has ended or changed since it was read. Keeps
  * never.shown-outside for changes that are under way while a person is removed.
  */
-function assumptionStatements(state: DecisionState): Statement[] {
+function assumptionStatements(state: BatchState): Statement[] {
   return state.assumedRows().flatMap(([model, rows]) => (rows.length === 0 ? [] : [checkUnchanged(model, rows)]));
 }
 
@@ -223,10 +224,9 @@ function resultsOf(decided: readonly UnitDecision[], offsets: ReadonlyMap<Effect
   const resultOf = (one: UnitDecision): UnitResult => {
     if (one.kind === 'same') return resultOf(decided[one.as] as UnitDecision);
     if (one.kind !== 'applied') return one;
-    const mains = one.mains.map(({ effect, replayOf }) => ({
-      effect,
-      syncId: effect ? positionOf(effect) : (replayOf ?? 0n),
-    }));
+    const mains = one.mains.map((main) =>
+      typeof main === 'bigint' ? { effect: null, syncId: main } : { effect: main, syncId: positionOf(main) },
+    );
     const last = one.effects.at(-1);
     return {
       kind: 'applied',

@@ -3,8 +3,7 @@ import { servicePrincipal } from '@wts/access';
 import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
-import type { SweepStep } from '../commit/sweep-step.ts';
-import type { Unit } from '../commit/unit.ts';
+import type { SweepStep, Unit } from '../commit/unit.ts';
 import {
   claimSweep,
   countSweeps,

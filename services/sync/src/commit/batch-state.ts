@@ -1,0 +1,60 @@
+import { MODELS, type Model } from '@wts/models';
+import type { Row } from '../store/rows.ts';
+import { Assumptions } from './assumptions.ts';
+import { ChangeSet } from './change-set.ts';
+import { CASCADE_BOUNDS, type CascadeBounds } from './lookup.ts';
+import type { ReadSet } from './read-set.ts';
+import { UndoLog } from './undo-log.ts';
+
+/**
+ * A batch while it is decided: what was read of the database (`ReadSet`), the changes of the units decided so far (`ChangeSet`), and
+ * the rows that must still be the same at commit (`Assumptions`). Each unit is a `Decision` over it.
+ */
+export class BatchState {
+  readonly reads: ReadSet;
+  readonly undoLog = new UndoLog();
+  readonly changes = new ChangeSet(this.undoLog);
+  readonly assumptions = new Assumptions(this.undoLog);
+  /** When the batch is decided. */
+  readonly now: string;
+  readonly bounds: CascadeBounds;
+
+  constructor(reads: ReadSet, now: string, bounds: CascadeBounds = CASCADE_BOUNDS) {
+    this.reads = reads;
+    this.now = now;
+    this.bounds = bounds;
+  }
+
+  /** Discards what was changed and keeps what was read, to decide all units again. */
+  discardChanges(): void {
+    this.changes.clear();
+    this.assumptions.clear();
+    this.reads.restartTextCount();
+  }
+
+  writes(): { inserts: Map<Model, Row[]>; updates: Map<Model, Row[]>; deletes: Map<Model, string[]> } {
+    const inserts = new Map<Model, Row[]>();
+    const updates = new Map<Model, Row[]>();
+    const deletes = new Map<Model, string[]>();
+    for (const model of MODELS) {
+      for (const [id, row] of this.changes.rowsOf(model) ?? []) {
+        const before = this.reads.rowBefore(model, id);
+        if (row && before) append(updates, model, row);
+        else if (row) append(inserts, model, row);
+        else if (before) append(deletes, model, id);
+      }
+    }
+    return { inserts, updates, deletes };
+  }
+
+  /** Rows that must be the same at commit, by model, without the rows that the batch writes, because those are locked. */
+  assumedRows(): [model: Model, rows: Row[]][] {
+    return this.assumptions.rows((model, id) => this.changes.row(model, id) !== undefined);
+  }
+}
+
+function append<T>(lists: Map<Model, T[]>, model: Model, item: T): void {
+  const list = lists.get(model);
+  if (list) list.push(item);
+  else lists.set(model, [item]);
+}
