@@ -242,14 +242,22 @@ create table sync.tasks (
   workspace_id uuid,
   group_id uuid not null,
   record json not null,
+  repeat_from text not null,
+  repeat_anchor date,
+  repeat_index integer,
+  repeat_next_date date,
+  repeat_waiting boolean not null,
+  repeat_error text,
   constraint tasks_pkey PRIMARY KEY (id)
 );
 CREATE INDEX tasks_assignee_id_created_at_id_idx ON sync.tasks USING btree (assignee_id, created_at, id) WHERE (assignee_id IS NOT NULL);
+CREATE INDEX tasks_due_idx ON sync.tasks USING btree (repeat_next_date, workspace_id, id) WHERE ((repeat_next_date IS NOT NULL) AND (archived_at IS NULL) AND (repeat_error IS NULL));
 CREATE INDEX tasks_group_id_created_at_id_idx ON sync.tasks USING btree (group_id, created_at, id);
 CREATE INDEX tasks_group_id_id_idx ON sync.tasks USING btree (group_id, id);
 CREATE INDEX tasks_label_ids_idx ON sync.tasks USING gin (label_ids) WHERE (label_ids <> '{}'::uuid[]);
 CREATE INDEX tasks_order_idx ON sync.tasks USING btree (workspace_id, project_id, sort_order COLLATE "C", id);
 CREATE INDEX tasks_project_id_created_at_id_idx ON sync.tasks USING btree (project_id, created_at, id) WHERE (project_id IS NOT NULL);
+CREATE INDEX tasks_repeat_stopped_idx ON sync.tasks USING btree (id) WHERE (repeat_waiting OR (repeat_error IS NOT NULL));
 CREATE INDEX tasks_repeat_template_id_created_at_id_idx ON sync.tasks USING btree (repeat_template_id, created_at, id) WHERE (repeat_template_id IS NOT NULL);
 CREATE INDEX tasks_search_idx ON sync.tasks USING gin (workspace_id, to_tsvector('simple'::regconfig, ((title || ' '::text) || COALESCE(description, ''::text))), title gin_trgm_ops);
 CREATE INDEX tasks_team_id_created_at_id_idx ON sync.tasks USING btree (team_id, created_at, id) WHERE (team_id IS NOT NULL);
@@ -345,6 +353,7 @@ create table sync.workspaces (
   workspace_id uuid,
   group_id uuid not null,
   record json not null,
+  time_zone text not null,
   constraint workspaces_pkey PRIMARY KEY (id)
 );
 CREATE INDEX workspaces_group_id_id_idx ON sync.workspaces USING btree (group_id, id);
@@ -465,7 +474,8 @@ insert into sync.migrations (batch, name) values
   (1, '0014-index-pages-and-search'),
   (1, '0015-create-log-lock'),
   (1, '0016-index-order-of-tasks'),
-  (1, '0017-index-order-of-lists');
+  (1, '0017-index-order-of-lists'),
+  (1, '0019-add-repeating');
 
 reset role;
 

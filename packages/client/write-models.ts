@@ -16,7 +16,7 @@ export function generatedFiles(): Readonly<Record<string, string>> {
   return {
     'models.ts': `${HEAD}
 ${MODELS.map(recordOf).join('\n')}
-/** What a client may send of each model: \`needed\` has no default, \`assigned\` is set by the server, \`fixed\` only on creation. */
+/** What a client may send of each model: \`needed\` has no default, \`assigned\` is set by the server, \`fixed\` only on creation, \`commands\` are \`true\`. */
 export interface Models {
 ${rows}}
 `,
@@ -59,10 +59,18 @@ function row(declared: Model): string {
     assigned: fields.filter(([, { assigned }]) => assigned !== undefined).map(([name]) => name),
     fixed: fields.filter(([, { assigned, immutable }]) => immutable && assigned === undefined).map(([name]) => name),
     sets,
+    commands: Object.keys(declared.commands),
   };
-  const lines = Object.entries(rules).map(([name, values]) => `    readonly ${name}: ${union(values)};\n`);
+  const lines = Object.entries(rules).map(([name, values]) => {
+    const line = `    readonly ${name}: ${union(values)};\n`;
+    if (line.length <= LINE_CHARS_MAX) return line;
+    return `    readonly ${name}:${values.map((value) => `\n      | '${value}'`).join('')};\n`;
+  });
   return `    readonly record: ${declared.name};\n${lines.join('')}`;
 }
+
+/** As the formatter wraps lines. */
+const LINE_CHARS_MAX = 121;
 
 const doc = (text: string, indent: string): string => `${indent}/** ${text} */\n`;
 

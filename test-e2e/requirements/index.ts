@@ -10,6 +10,7 @@ import { limits } from './limits.ts';
 import { meta } from './meta.ts';
 import { never } from './never.ts';
 import { people } from './people.ts';
+import { repeating } from './repeating.ts';
 import { sync } from './sync.ts';
 import { syncChanges } from './sync-changes.ts';
 import { syncSocket } from './sync-socket.ts';
@@ -26,6 +27,7 @@ export const RULES: readonly Rule[] = [
   ...apiKeys,
   ...sync,
   ...syncChanges,
+  ...repeating,
   ...syncSocket,
   ...graphql,
   ...webhookManagement,

@@ -32,7 +32,7 @@ const ARCHIVABLE = `${STAMPS} archivedAt?`;
  */
 export const SCHEMA: SchemaDefinition = {
   models: {
-    Workspace: { groupKey: 'id', fields: fields(`${STAMPS} name urlKey logoUrl?`) },
+    Workspace: { groupKey: 'id', fields: fields(`${STAMPS} name urlKey logoUrl? timeZone`) },
     User: { fields: fields(`${STAMPS} name email? avatarUrl? username?`) },
     WorkspaceMember: { groupKey: 'workspaceId', fields: fields(`${STAMPS} workspaceId userId# role`) },
     Team: { groupKey: 'workspaceId', fields: fields(`${ARCHIVABLE} workspaceId key name description?`) },
@@ -52,7 +52,8 @@ export const SCHEMA: SchemaDefinition = {
         ...fields(
           `${ARCHIVABLE} workspaceId number title description? projectId?# teamId? assigneeId? creatorId
            start startBucket startDate? todayIndexReferenceDate? deadlineAt? priority
-           sortOrder repeatRule? repeatTemplateId? completedAt?`,
+           sortOrder repeatRule? repeatFrom repeatAnchor? repeatIndex? repeatTemplateId?
+           repeatNextDate? repeatWaiting repeatError? completedAt?`,
         ),
         labelIds: { serializer: LIST },
       },

@@ -10,6 +10,8 @@ export type Workspace = {
   readonly urlKey: string;
   /** Absolute URL of a picture. */
   readonly logoUrl: string | null;
+  /** The time zone in which its days begin, such as `Europe/Berlin`. */
+  readonly timeZone: string;
   /** When it was created. */
   readonly createdAt: string;
   /** When it last changed. */
@@ -192,10 +194,22 @@ export type Task = {
   readonly labelIds: readonly string[];
   /** Sort position in lists. */
   readonly sortOrder: string;
-  /** How it repeats: an RFC 5545 RRULE such as `FREQ=WEEKLY;BYDAY=MO,TH`, daily or slower, in capitals. It is stored and shown; the server does not act on it yet, so completing the task creates no next one. */
+  /** How it repeats: an RFC 5545 RRULE such as `FREQ=WEEKLY;BYDAY=MO,TH`, daily or slower, in capitals. Only the newest task of a series has it: completing that one, or its next day, creates the next task and moves the rule there. Null ends the series. A rule by months without a day of the month takes that of `repeatAnchor`, clamped to the last day of a shorter month. */
   readonly repeatRule: string | null;
-  /** The first task of its series. */
+  /** What the next task counts from: `date`, the days of the rule, also while this task is open; `completion`, the day on which this one is completed. */
+  readonly repeatFrom: 'date' | 'completion';
+  /** The first day of the rule, from which its intervals count. */
+  readonly repeatAnchor: string | null;
+  /** Its number in the series, with the days that passed; COUNT ends at it. */
+  readonly repeatIndex: number | null;
+  /** The id of its series, which all its tasks have, also after it ended. */
   readonly repeatTemplateId: string | null;
+  /** The day on which the next task is created although this one is open, in the time zone of the workspace; null where completing this one creates it, and at the end of the series. */
+  readonly repeatNextDate: string | null;
+  /** Too many tasks of its series are open, so the series goes on when some are completed. */
+  readonly repeatWaiting: boolean;
+  /** Why the next task could not be created. Any change of this one tries again. */
+  readonly repeatError: string | null;
   /** When it was completed, at most one day in the future; null while it is open. Set it to complete the task. */
   readonly completedAt: string | null;
   /** When it was created. */
@@ -248,7 +262,7 @@ export type Comment = {
   readonly updatedAt: string;
 };
 
-/** What a client may send of each model: `needed` has no default, `assigned` is set by the server, `fixed` only on creation. */
+/** What a client may send of each model: `needed` has no default, `assigned` is set by the server, `fixed` only on creation, `commands` are `true`. */
 export interface Models {
   readonly Workspace: {
     readonly record: Workspace;
@@ -257,6 +271,7 @@ export interface Models {
     readonly assigned: never;
     readonly fixed: 'urlKey';
     readonly sets: never;
+    readonly commands: never;
   };
   readonly User: {
     readonly record: User;
@@ -265,6 +280,7 @@ export interface Models {
     readonly assigned: never;
     readonly fixed: 'email';
     readonly sets: never;
+    readonly commands: never;
   };
   readonly WorkspaceMember: {
     readonly record: WorkspaceMember;
@@ -273,6 +289,7 @@ export interface Models {
     readonly assigned: never;
     readonly fixed: 'workspaceId' | 'userId';
     readonly sets: never;
+    readonly commands: never;
   };
   readonly Team: {
     readonly record: Team;
@@ -281,6 +298,7 @@ export interface Models {
     readonly assigned: never;
     readonly fixed: 'workspaceId';
     readonly sets: never;
+    readonly commands: never;
   };
   readonly TeamMember: {
     readonly record: TeamMember;
@@ -289,6 +307,7 @@ export interface Models {
     readonly assigned: never;
     readonly fixed: 'teamId' | 'userId';
     readonly sets: never;
+    readonly commands: never;
   };
   readonly Project: {
     readonly record: Project;
@@ -297,6 +316,7 @@ export interface Models {
     readonly assigned: 'creatorId';
     readonly fixed: 'workspaceId';
     readonly sets: never;
+    readonly commands: never;
   };
   readonly ProjectMember: {
     readonly record: ProjectMember;
@@ -305,6 +325,7 @@ export interface Models {
     readonly assigned: never;
     readonly fixed: 'projectId' | 'userId';
     readonly sets: never;
+    readonly commands: never;
   };
   readonly Label: {
     readonly record: Label;
@@ -313,14 +334,24 @@ export interface Models {
     readonly assigned: never;
     readonly fixed: 'workspaceId';
     readonly sets: never;
+    readonly commands: never;
   };
   readonly Task: {
     readonly record: Task;
     readonly actions: 'INSERT' | 'UPDATE' | 'DELETE' | 'ARCHIVE' | 'UNARCHIVE';
     readonly needed: 'workspaceId' | 'title';
-    readonly assigned: 'number' | 'creatorId';
+    readonly assigned:
+      | 'number'
+      | 'creatorId'
+      | 'repeatAnchor'
+      | 'repeatIndex'
+      | 'repeatTemplateId'
+      | 'repeatNextDate'
+      | 'repeatWaiting'
+      | 'repeatError';
     readonly fixed: 'workspaceId';
     readonly sets: 'addedLabelIds' | 'removedLabelIds';
+    readonly commands: 'repeatSkip';
   };
   readonly TaskChecklistItem: {
     readonly record: TaskChecklistItem;
@@ -329,6 +360,7 @@ export interface Models {
     readonly assigned: never;
     readonly fixed: 'workspaceId' | 'taskId';
     readonly sets: never;
+    readonly commands: never;
   };
   readonly Comment: {
     readonly record: Comment;
@@ -337,5 +369,6 @@ export interface Models {
     readonly assigned: 'authorId' | 'editedAt';
     readonly fixed: 'workspaceId' | 'taskId' | 'parentId';
     readonly sets: never;
+    readonly commands: never;
   };
 }

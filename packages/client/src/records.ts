@@ -27,6 +27,8 @@ export type InsertOf<Name extends ModelName> = Partial<SettableOf<Name>> &
 /** The payload that changes a record. `addedLabelIds` and the like change single members of a set. */
 export type UpdateOf<Name extends ModelName> = Partial<Omit<SettableOf<Name>, Models[Name]['fixed']>> & {
   readonly [Field in Models[Name]['sets']]?: readonly string[];
+} & {
+  readonly [Command in Models[Name]['commands']]?: true;
 };
 
 type ActionName = 'INSERT' | 'UPDATE' | 'DELETE' | 'ARCHIVE' | 'UNARCHIVE';

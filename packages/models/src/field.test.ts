@@ -5,12 +5,14 @@ import {
   date,
   flag,
   httpUrl,
+  id,
   integer,
   rank,
   reference,
   references,
   repeatRule,
   text,
+  timeZone,
   timestamp,
 } from './field.ts';
 import type { Field } from './field.ts';
@@ -35,6 +37,8 @@ const KINDS: Readonly<Record<string, Field>> = {
   date: date(doc),
   timestamp: timestamp(doc),
   repeatRule: repeatRule(doc),
+  id: id(doc),
+  timeZone: timeZone(doc),
   reference: reference('Task', 'keep', doc),
   references: references('Label', 'clear', 3, doc),
 };
@@ -144,6 +148,19 @@ describe('numbers, flags, choices and ranks', () => {
     ] as const)
       assert.equal(read(KINDS['rank']!, given), kept);
     refuses(KINDS['rank']!, [NaN, Infinity, 'ä', 'a\n', 'x'.repeat(257), {}]);
+  });
+});
+
+describe('a time zone', () => {
+  it('is a name of the time zone database, also an old one, and no offset', () => {
+    const field = KINDS['timeZone']!;
+    for (const [given, kept] of [
+      ['Europe/Berlin', 'Europe/Berlin'],
+      ['europe/kiev', 'Europe/Kiev'],
+      ['UTC', 'UTC'],
+    ])
+      assert.equal(read(field, given), kept);
+    refuses(field, ['', '+02:00', 'Europe/Atlantis', 'Berlin', 'Europe/Berlin ', 'x'.repeat(1000), 1, {}]);
   });
 });
 

@@ -24,6 +24,8 @@ export interface Field<Value = unknown> {
    * creator and the lead of the project.
    */
   readonly changedBy?: 'project';
+  /** Records are found by it, although it refers to no record. */
+  readonly isIndexed?: true;
   read(value: unknown): Reading<Value>;
 }
 
@@ -54,6 +56,7 @@ interface Options<Value, Nullable extends boolean> {
   readonly immutable?: true;
   readonly assigned?: 'actor' | 'counter' | 'server';
   readonly changedBy?: 'project';
+  readonly isIndexed?: true;
 }
 
 type OrNull<Value, Nullable extends boolean> = Nullable extends true ? Value | null : Value;
@@ -77,6 +80,7 @@ function field<Value, Nullable extends boolean>(
     ...(options.assigned === undefined ? {} : { assigned: options.assigned }),
     ...(reference === undefined ? {} : { reference }),
     ...(options.changedBy === undefined ? {} : { changedBy: options.changedBy }),
+    ...(options.isIndexed === undefined ? {} : { isIndexed: options.isIndexed }),
     read: (value) => {
       if (value === null || value === undefined) return nullable ? accept(null) : refuse('must not be null');
       return read(value);
@@ -139,6 +143,35 @@ export function repeatRule<Nullable extends boolean = false>(
     const reading = readRepeatRule(value);
     return reading.ok ? accept(reading.rule) : refuse(reading.reason);
   });
+}
+
+/** The name of a time zone, such as `Europe/Berlin`. It is stored as given, with the letters of the time zone database. */
+export function timeZone<Nullable extends boolean = false>(
+  options: Options<string, Nullable>,
+): Field<OrNull<string, Nullable>> {
+  return field({ sqlType: 'text', schema: { type: 'string', minLength: 1, maxLength: 64 } }, options, (value) => {
+    const name = typeof value === 'string' && value.length <= 64 ? timeZoneNamed(value) : null;
+    return name === null ? refuse('must be a time zone such as Europe/Berlin') : accept(name);
+  });
+}
+
+/** Null for what is no name of a zone; an offset such as +02:00 is none, because its days have no summer time. */
+function timeZoneNamed(value: string): string | null {
+  if (!/^[A-Za-z]/.test(value)) return null;
+  try {
+    return new Temporal.ZonedDateTime(0n, value).timeZoneId;
+  } catch {
+    return null;
+  }
+}
+
+/** An id that is no reference, because it outlives its record. */
+export function id<Nullable extends boolean = false>(
+  options: Options<string, Nullable>,
+): Field<OrNull<string, Nullable>> {
+  return field({ sqlType: 'uuid', schema: { type: 'string', pattern: UUID_PATTERN } }, options, (value) =>
+    isUuid(value) ? accept(value.toLowerCase()) : refuse('must be an id'),
+  );
 }
 
 export function integer<Nullable extends boolean = false>(

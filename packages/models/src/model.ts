@@ -61,6 +61,10 @@ interface Declaration<Name extends string, Fields extends DeclaredFields, Archiv
   readonly plural?: string;
   /** Fields with the words by which people find a record; the first is its title. */
   readonly search?: readonly string[];
+  /** Further indexes of its table: columns and condition by name. */
+  readonly indexes?: Readonly<Record<string, string>>;
+  /** Keys of an update that name no field and do something to the record when they are `true`, each with what it does. */
+  readonly commands?: Readonly<Record<string, string>>;
   /** The noun of its webhook events, where it has any. */
   readonly event?: 'task' | 'project' | 'comment';
 }
@@ -77,6 +81,8 @@ export interface Model<
   readonly owners: readonly string[];
   readonly plural: string;
   readonly search: readonly string[];
+  readonly indexes: Readonly<Record<string, string>>;
+  readonly commands: Readonly<Record<string, string>>;
 }
 
 /** Declares a model; see `models/task.ts` for the fullest example. */
@@ -92,6 +98,8 @@ export function model<
     owners: [],
     plural,
     search: [],
+    indexes: {},
+    commands: {},
     ...declaration,
     archivable: (declaration.archivable ?? false) as Archivable,
   };

@@ -38,7 +38,8 @@ describe('the payload of a new record', () => {
       labelIds: [],
       sortOrder: '',
       repeatRule: null,
-      repeatTemplateId: null,
+      repeatFrom: 'date',
+      repeatWaiting: false,
       completedAt: null,
     });
     assert.equal(reasonOf(readInsert(Task, { workspaceId })), 'title is required');

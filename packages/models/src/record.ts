@@ -18,8 +18,8 @@ interface ReadPlan {
   /** Required fields of a new record. */
   readonly required: readonly string[];
   readonly setChanges: readonly SetChange[];
-  /** The names of the fields of `setChanges`. */
-  readonly setChangeNames: ReadonlySet<string>;
+  /** Keys of an update that are no fields: those of `setChanges`, and the commands of the model. */
+  readonly otherNames: ReadonlySet<string>;
 }
 
 const plans = new WeakMap<Model, ReadPlan>();
@@ -32,8 +32,9 @@ function planOf(declared: Model): ReadPlan {
       .filter(([, field]) => field.initial === undefined && !field.assigned)
       .map(([name]) => name);
     const setChanges = setChangesOf(declared);
-    const setChangeNames = new Set(setChanges.flatMap(({ added, removed }) => [added, removed]));
-    plan = { fields, required, setChanges, setChangeNames };
+    const setChangeNames = setChanges.flatMap(({ added, removed }) => [added, removed]);
+    const otherNames = new Set([...setChangeNames, ...Object.keys(declared.commands)]);
+    plan = { fields, required, setChanges, otherNames };
     plans.set(declared, plan);
   }
   return plan;
@@ -48,7 +49,8 @@ export function readInsert(declared: Model, payload: Values): Reading<Values> {
   readInto({ values, faults }, payload, plan, null);
   for (const name of required) if (!(name in values) && payload[name] === undefined) faults.add(`${name} is required`);
   if (faults.count > 0) return { ok: false, reason: faults.text() };
-  for (const [name, field] of fields) if (!(name in values) && !field.assigned) values[name] = field.initial;
+  for (const [name, { assigned, initial }] of fields)
+    if (!(name in values) && (assigned === undefined || (initial ?? null) !== null)) values[name] = initial;
   return { ok: true, value: values };
 }
 
@@ -73,7 +75,7 @@ export function readUpdate(declared: Model, payload: Values, stored: Values = {}
 function readInto(
   { values, faults }: Read,
   payload: Values,
-  { fields, setChangeNames }: ReadPlan,
+  { fields, otherNames }: ReadPlan,
   stored: Values | null,
 ): void {
   for (const name of Object.keys(payload)) {
@@ -81,7 +83,7 @@ function readInto(
     if (KEPT_BY_SERVER.has(name)) continue;
     const field = fields.get(name);
     if (!field) {
-      if (!stored || !setChangeNames.has(name)) faults.addUnknown(name);
+      if (!stored || !otherNames.has(name)) faults.addUnknown(name);
       continue;
     }
     if (field.assigned) continue;

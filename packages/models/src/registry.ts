@@ -77,12 +77,12 @@ export function dependentsOf(target: Model): readonly Dependent[] {
   return dependents.get(target.name) ?? [];
 }
 
-/** The fields that a batch read may filter by, each with an index: the id and every reference a client sets. */
+/** The fields that a batch read may filter by, each with an index: the id, every reference a client sets, and other ids with an index. */
 export function indexedKeysOf(declared: Model): readonly string[] {
   return [
     'id',
-    ...Object.entries(declared.fields).flatMap(([name, { reference, assigned }]) =>
-      reference && !reference.many && !assigned ? [name] : [],
+    ...Object.entries(declared.fields).flatMap(([name, { reference, assigned, isIndexed }]) =>
+      isIndexed || (reference && !reference.many && !assigned) ? [name] : [],
     ),
   ];
 }

@@ -21,7 +21,7 @@ describe('the relations of models', () => {
     assert.deepEqual(names(relationsOf(Comment)), ['workspace', 'task', 'author', 'parent']);
     assert.ok(names(relationsOf(Task)).includes('labels'));
     assert.deepEqual(names(inversesOf(Project)), ['members', 'tasks']);
-    assert.deepEqual(names(inversesOf(Task)), ['repeats', 'checklist', 'comments']);
+    assert.deepEqual(names(inversesOf(Task)), ['checklist', 'comments']);
     for (const model of MODELS)
       for (const { source, field } of inversesOf(model)) {
         const back = relationsOf(source).find((relation) => relation.field === field);

@@ -56,11 +56,15 @@ export function updateSchema(declared: Model): Schema | null {
     [added, setSchema(declared, field, `Ids to add to \`${field}\`, whatever else is in it.`)],
     [removed, setSchema(declared, field, `Ids to remove from \`${field}\`.`)],
   ]);
+  const commands = Object.entries(declared.commands).map(([name, description]) => [
+    name,
+    { type: 'boolean', const: true, description },
+  ]);
   return {
     type: 'object',
     description: `The fields of a ${declared.name} to change. The others stay as they are.`,
     // The default of a new record does not apply to an update.
-    properties: Object.fromEntries([...given.map(([name, { schema }]) => [name, schema]), ...sets]),
+    properties: Object.fromEntries([...given.map(([name, { schema }]) => [name, schema]), ...sets, ...commands]),
   };
 }
 

@@ -76,16 +76,17 @@ function indexesSql(model: Model): string[] {
   statements.push(index(['group_id', 'id']));
   // GraphQL reads pages by group.
   if (isNumerous(model)) statements.push(index(['group_id', ...BY_CREATION]));
-  for (const [field, { reference, nullable, assigned }] of Object.entries(model.fields)) {
+  for (const [field, { reference, nullable, assigned, isIndexed }] of Object.entries(model.fields)) {
     const column = snakeCase(field);
     // Not where a unique index begins with the column, and not for creators, by whom no query filters.
-    if (!reference || assigned || model.unique.some(([first]) => first === field)) continue;
+    if (!isIndexed && (!reference || assigned || model.unique.some(([first]) => first === field))) continue;
     const where = nullable ? { where: `${column} is not null` } : {};
-    if (reference.many) statements.push(index([column], { gin: true, where: `${column} <> '{}'` }));
+    if (reference?.many) statements.push(index([column], { gin: true, where: `${column} <> '{}'` }));
     // Records that refer to one are read in pages too, so their index has the order of pages.
     else statements.push(index(isNumerous(model) ? [column, ...BY_CREATION] : [column], where));
   }
-  return [...statements, orderIndexSql(model), searchIndexSql(model)].filter((sql) => sql !== null);
+  const others = Object.entries(model.indexes).map(([name, on]) => `create index ${name} on ${table} ${on}`);
+  return [...statements, ...others, orderIndexSql(model), searchIndexSql(model)].filter((sql) => sql !== null);
 }
 
 /** The order of pages where none is given. Neither column changes, so the indexes cost an insert, and no update. */

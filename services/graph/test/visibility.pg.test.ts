@@ -247,7 +247,6 @@ describe('what a reader sees', () => {
       title: 'Odd',
       creatorId: eve,
       projectId: other,
-      repeatTemplateId: hidden.get('Task'),
     };
     const task = await records.one({ model: 'Task', values });
     const relations = relationsOf(MODELS.find(({ name }) => name === 'Task') ?? assert.fail()).filter(
@@ -268,7 +267,6 @@ describe('what a reader sees', () => {
         team: null,
         assignee: null,
         creator: null,
-        repeatTemplate: null,
       });
   });
 });

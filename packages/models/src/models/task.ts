@@ -1,4 +1,16 @@
-import { choice, date, integer, pastTimestamp, rank, reference, references, repeatRule, text } from '../field.ts';
+import {
+  choice,
+  date,
+  flag,
+  id,
+  integer,
+  pastTimestamp,
+  rank,
+  reference,
+  references,
+  repeatRule,
+  text,
+} from '../field.ts';
 import { model } from '../model.ts';
 import { PRIORITIES } from '../words/priorities.ts';
 
@@ -14,6 +26,14 @@ export const Task = model({
   unique: [['workspaceId', 'number']],
   owners: ['creatorId', 'assigneeId'],
   search: ['title', 'description'],
+  indexes: {
+    tasks_due_idx:
+      '(repeat_next_date, workspace_id, id) where repeat_next_date is not null and archived_at is null and repeat_error is null',
+    tasks_repeat_stopped_idx: '(id) where repeat_waiting or repeat_error is not null',
+  },
+  commands: {
+    repeatSkip: '`true` moves the task to the next day of its `repeatRule`, without completing it.',
+  },
   fields: {
     workspaceId: reference('Workspace', 'delete', { doc: 'The workspace it belongs to.', immutable: true }),
     number: integer(
@@ -45,14 +65,50 @@ export const Task = model({
     labelIds: references('Label', 'clear', 50, { doc: 'Ids of its labels.', initial: [] }),
     sortOrder: rank({ doc: 'Sort position in lists.', initial: '' }),
     repeatRule: repeatRule({
-      doc: 'How it repeats: an RFC 5545 RRULE such as `FREQ=WEEKLY;BYDAY=MO,TH`, daily or slower, in capitals. It is stored and shown; the server does not act on it yet, so completing the task creates no next one.',
+      doc: 'How it repeats: an RFC 5545 RRULE such as `FREQ=WEEKLY;BYDAY=MO,TH`, daily or slower, in capitals. Only the newest task of a series has it: completing that one, or its next day, creates the next task and moves the rule there. Null ends the series. A rule by months without a day of the month takes that of `repeatAnchor`, clamped to the last day of a shorter month.',
       nullable: true,
     }),
-    repeatTemplateId: reference('Task', 'clear', {
-      doc: 'The first task of its series.',
-      nullable: true,
-      inverse: 'repeats',
+    repeatFrom: choice(['date', 'completion'], {
+      doc: 'What the next task counts from: `date`, the days of the rule, also while this task is open; `completion`, the day on which this one is completed.',
+      initial: 'date',
     }),
+    repeatAnchor: date({
+      doc: 'The first day of the rule, from which its intervals count.',
+      nullable: true,
+      assigned: 'server',
+    }),
+    repeatIndex: integer(
+      { min: 1, max: 2_147_483_647 },
+      {
+        doc: 'Its number in the series, with the days that passed; COUNT ends at it.',
+        nullable: true,
+        assigned: 'server',
+      },
+    ),
+    repeatTemplateId: id({
+      doc: 'The id of its series, which all its tasks have, also after it ended.',
+      nullable: true,
+      assigned: 'server',
+      isIndexed: true,
+    }),
+    repeatNextDate: date({
+      doc: 'The day on which the next task is created although this one is open, in the time zone of the workspace; null where completing this one creates it, and at the end of the series.',
+      nullable: true,
+      assigned: 'server',
+    }),
+    repeatWaiting: flag({
+      doc: 'Too many tasks of its series are open, so the series goes on when some are completed.',
+      initial: false,
+      assigned: 'server',
+    }),
+    repeatError: text(
+      { max: 500 },
+      {
+        doc: 'Why the next task could not be created. Any change of this one tries again.',
+        nullable: true,
+        assigned: 'server',
+      },
+    ),
     completedAt: pastTimestamp({
       doc: 'When it was completed, at most one day in the future; null while it is open. Set it to complete the task.',
       nullable: true,

@@ -1,5 +1,5 @@
 import { workspaceApi } from '@wts/contracts';
-import { httpUrl, text } from '../field.ts';
+import { httpUrl, text, timeZone } from '../field.ts';
 import { model } from '../model.ts';
 
 const { NAME, URL_KEY } = workspaceApi;
@@ -20,5 +20,6 @@ export const Workspace = model({
       { doc: 'Unique short name for URLs.', immutable: true },
     ),
     logoUrl: httpUrl({ doc: 'Absolute URL of a picture.', nullable: true }),
+    timeZone: timeZone({ doc: 'The time zone in which its days begin, such as `Europe/Berlin`.', initial: 'UTC' }),
   },
 });

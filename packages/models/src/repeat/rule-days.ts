@@ -1,7 +1,8 @@
 import { RRuleTemporal } from 'rrule-temporal';
+import { toText } from 'rrule-temporal/totext';
 
 /** `YYYY-MM-DD`. */
-type Day = string;
+export type Day = string;
 
 interface DayRule {
   /** An accepted RFC 5545 rule (`readRepeatRule`). Its COUNT and UNTIL end a series, and are not applied to days. */
@@ -54,6 +55,32 @@ interface RepeatedTask {
 export function hasNoDay({ rule, startDate, deadlineAt }: RepeatedTask, today: Day): boolean {
   const anchor = startDate ?? deadlineAt ?? today;
   return ruleDays({ rule, anchor }, anchor > today ? anchor : today, 1).length === 0;
+}
+
+/** The rule in words: `every week on Monday and Thursday, after completion`. */
+export function ruleText(rule: string, from: 'date' | 'completion' = 'date'): string {
+  const days = rule.split(';').filter((part) => !/^BY(?:HOUR|MINUTE|SECOND)=/.test(part));
+  const text = toText(new RRuleTemporal({ rruleString: days.join(';'), dtstart: midnight('2026-01-01') }), 'en');
+  return from === 'date' ? text : `${text}, after completion`;
+}
+
+/** UNTIL of a rule as a day in a time zone; null without one. */
+export function untilDay(rule: string, timeZone: string): Day | null {
+  const found = /(?:^|;)UNTIL=(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z?))?/.exec(rule);
+  if (found === null) return null;
+  const [, year, month, day, hour, minute, second, zulu] = found;
+  const local = `${year}-${month}-${day}`;
+  if (zulu !== 'Z') return local;
+  return Temporal.Instant.from(`${local}T${hour}:${minute}:${second}Z`)
+    .toZonedDateTimeISO(timeZone)
+    .toPlainDate()
+    .toString();
+}
+
+/** COUNT of a rule; Infinity without one. */
+export function countOf(rule: string): number {
+  const found = /(?:^|;)COUNT=(\d+)/.exec(rule);
+  return found === null ? Infinity : Number(found[1]);
 }
 
 const NOT_OF_DAYS = /^(?:COUNT|UNTIL|BYHOUR|BYMINUTE|BYSECOND)=/;

@@ -98,15 +98,13 @@ describe('a deletion', () => {
     assert.deepEqual(gone, [...thread.slice(0, 12).toReversed(), taskId]);
   });
 
-  it('of a label, a team or a repeat template keeps the tasks and clears their references', async () => {
+  it('of a label or a team keeps the tasks and clears their references', async () => {
     const team = await make('Team', { key: 'T', name: 'Team' });
     const kept = await make('Label', { name: 'Kept' });
     const label = await make('Label', { name: 'Going', teamId: team });
-    const series = await make('Task', { title: 'First' });
-    const task = await make('Task', { title: 'Next', labelIds: [label, kept], teamId: team, repeatTemplateId: series });
+    const task = await make('Task', { title: 'Next', labelIds: [label, kept], teamId: team });
     for (const [model, id, field, left] of [
       ['Label', label, 'labelIds', [kept]],
-      ['Task', series, 'repeatTemplateId', null],
       ['Team', team, 'teamId', null],
     ] as const) {
       const from = await engines.head();

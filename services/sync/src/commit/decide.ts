@@ -18,7 +18,7 @@ import { permit, permitFields, permitInsert, permitMove, permitScope, forbidden 
 import { lockList, moveBehind, placeOf, readPayload } from './placement.ts';
 import { checkReferences } from './references.ts';
 import { notFound, Refused } from './refusal.ts';
-import { checkGroupId, checkMembership, checkRepeatRule, derive } from './rules.ts';
+import { checkGroupId, checkMembership, derive } from './rules.ts';
 import type { Effect, Mutation } from './unit.ts';
 import { belongsTo, type Location } from './visibility.ts';
 
@@ -62,7 +62,7 @@ function insert(decision: Decision, model: Model, id: string, payload: Mutation[
   if (!decision.isByService && model.permissions.insert === 'service') throw forbidden(model);
   const home = values['workspaceId'];
   if (typeof home === 'string' && !belongsTo(decision, home)) throw notFound('workspaceId', 'Workspace');
-  derive(model, values, { before: null, given: payload, now });
+  derive(decision, model, values, { id, before: null, given: payload });
   const times = { createdAt: now, updatedAt: now, archivedAt: null };
   const record = buildRecord(model, id, values, times);
   if (placement) lockList(decision, model, record);
@@ -71,7 +71,6 @@ function insert(decision: Decision, model: Model, id: string, payload: Mutation[
   checkReferences(decision, draft, { fields: Object.keys(values) });
   permitInsert(decision, draft);
   checkMembership(decision, null, draft);
-  checkRepeatRule(draft, ['repeatRule'], now);
   if (decision.isBeingDeleted(model, id))
     throw new Refused(
       'conflict',
@@ -104,7 +103,7 @@ function update(decision: Decision, row: Row, payload: Mutation['payload']): voi
   const { model, record } = row;
   const { now } = decision;
   const { values, placement } = readPayload(model, payload, record);
-  derive(model, values, { before: record, given: payload, now });
+  derive(decision, model, values, { id: row.id, before: record, given: payload });
   const changed = differences(model, record, values);
   const fixed = changed.filter((name) => model.fields[name]?.immutable);
   if (fixed.length > 0) throw new Refused('validation_failed', `${fixed.join(', ')} cannot be changed`);
@@ -124,7 +123,6 @@ function update(decision: Decision, row: Row, payload: Mutation['payload']): voi
     permitMove(decision, row, next);
     checkReferences(decision, next, { fields: changed, before: record });
     checkMembership(decision, row, next);
-    checkRepeatRule(next, changed, now);
     checkKeys(decision, row, next);
     if (next.groupId !== row.groupId) moveRow(decision, { before: row, after: next, changed });
     else updateRow(decision, row, next, changed);

@@ -75,6 +75,8 @@ export interface Facts {
   readonly depth: number;
   /** Whether a sweep still deletes the memberships that a person had inside a workspace before. */
   readonly leaving: boolean;
+  /** The time by the clock of PostgreSQL, and the time zone of a workspace. */
+  readonly calendar: { readonly now: string; readonly timeZone: string };
 }
 
 export type FactLookup =
@@ -87,10 +89,12 @@ export type FactLookup =
     }
   | { readonly kind: 'last'; readonly model: Model; readonly id: string }
   | { readonly kind: 'depth'; readonly model: Model; readonly id: string }
-  | { readonly kind: 'leaving'; readonly workspaceId: string; readonly userId: string };
+  | { readonly kind: 'leaving'; readonly workspaceId: string; readonly userId: string }
+  | { readonly kind: 'calendar'; readonly workspaceId: string };
 
 export function factKey(lookup: FactLookup): string {
   if (lookup.kind === 'leaving') return `leaving ${lookup.workspaceId} ${lookup.userId}`;
+  if (lookup.kind === 'calendar') return `calendar ${lookup.workspaceId}`;
   return `${lookup.kind} ${lookup.kind === 'extent' ? lookup.scope : ''} ${key(lookup.model, lookup.id)}`;
 }
 

@@ -4,6 +4,7 @@ import {
   readPlacement,
   setChangesOf,
   targetOf,
+  Task,
   User,
   Workspace,
   WorkspaceMember,
@@ -37,6 +38,7 @@ function predict(lookups: Lookup[], people: Set<string>, { modelName, modelId, a
   const id = modelId.toLowerCase();
   lookups.push(action === 'INSERT' ? { kind: 'id-holder', model, id } : { kind: 'row', model, id, lock: 'write' });
   if (action === 'INSERT') lookups.push(...counterOf(model, payload), ...keysIn(model, payload));
+  if (action === 'INSERT' && typeof payload['repeatRule'] === 'string') lookups.push(...calendarOf(model, payload));
   if (action === 'INSERT' && GROUP_MODELS.includes(model)) lookups.push({ kind: 'used-group', model, id });
   if (action !== 'INSERT' && action !== 'UPDATE') return;
   predictPlacement(lookups, model, payload);
@@ -92,6 +94,14 @@ function keysIn(model: Model, payload: Mutation['payload']): Lookup[] {
     });
     return values.every((value) => typeof value === 'string') ? [{ kind: 'key', model, fields, values }] : [];
   });
+}
+
+/** A task with a rule. */
+function calendarOf(model: Model, payload: Mutation['payload']): Lookup[] {
+  const workspaceId = model === Task ? model.fields['workspaceId']?.read(payload['workspaceId']) : undefined;
+  return workspaceId?.ok && typeof workspaceId.value === 'string'
+    ? [{ kind: 'calendar', workspaceId: workspaceId.value }]
+    : [];
 }
 
 function counterOf(model: Model, payload: Mutation['payload']): Lookup[] {

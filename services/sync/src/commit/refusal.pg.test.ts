@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { ACTIONS, ERRORS } from '@wts/contracts';
 import { MODELS } from '@wts/models';
 import fc from 'fast-check';
-import { TestEngines, applied, change, refused } from '../../test/test-engines.ts';
+import { TestEngines, change, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
 /** Words that make a client repeat a request that it should drop, and traces of internals. */
@@ -29,20 +29,6 @@ describe('a refusal [sync.mutate.results]', () => {
     known['Workspace'] = workspace;
   });
   after(() => engines[Symbol.asyncDispose]());
-
-  it('says that a repeat rule never comes, of a new task and of a changed one [sync.mutate.repeat-rule]', async () => {
-    const never = { code: 'validation_failed', error: 'repeatRule has no day in the next 30 years' };
-    for (const repeatRule of ['FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30', 'FREQ=YEARLY;INTERVAL=9999']) {
-      const inserted = await owner.try('INSERT', 'Task', randomUUID(), {
-        workspaceId: workspace,
-        title: 'T',
-        repeatRule,
-      });
-      const updated = await owner.try('UPDATE', 'Task', known['Task']!, { repeatRule });
-      for (const { code, error } of [refused(inserted), refused(updated)]) assert.deepEqual({ code, error }, never);
-    }
-    applied(await owner.try('UPDATE', 'Task', known['Task']!, { repeatRule: 'FREQ=MONTHLY;BYMONTHDAY=31' }));
-  });
 
   const id = fc
     .constantFrom('known', 'unknown', 'workspace')

@@ -11,10 +11,10 @@ import {
   type Model,
   type RecordOf,
 } from '@wts/models';
-import { hasNoDay } from '@wts/models/repeat';
 import type { Row } from '../store/rows.ts';
 import type { Decision } from './decision.ts';
 import { Refused } from './refusal.ts';
+import { deriveSeries, type TaskChange } from './series.ts';
 import { roleIn } from './visibility.ts';
 
 /** Models whose records are groups under their own ids: a project is a group while it is private. */
@@ -24,22 +24,25 @@ type Values = Record<string, unknown>;
 
 /** `before` is null for a new record; `given` is the payload of the mutation. */
 interface Change {
+  readonly id: string;
   readonly before: RecordOf<Model> | null;
   readonly given: Readonly<Values>;
-  readonly now: string;
 }
 
-/** Values that follow from others, set before differences are taken. */
-export function derive(model: Model, values: Values, { before, given, now }: Change): void {
+/** Sets values that follow from others, before differences are taken; refuses those that nothing can follow from. */
+export function derive(decision: Decision, model: Model, values: Values, change: Change): void {
+  const { before } = change;
+  const { now } = decision;
+  if (model === Task) deriveSeries(decision, values, change as TaskChange);
   if (model === Comment && before && 'body' in values && values['body'] !== before['body']) values['editedAt'] = now;
-  if (model === Project) deriveCompletion(values, { before, given, now });
+  if (model === Project) deriveCompletion(values, { ...change, now });
 }
 
 /**
  * A project has `completedAt` exactly when its `status` is `done`. The other field follows the one that the mutation changes;
  * if it changes both, `completedAt` follows `status`. Keeps sync.mutate.completed.
  */
-function deriveCompletion(values: Values, { before, given, now }: Change): void {
+function deriveCompletion(values: Values, { before, given, now }: Change & { readonly now: string }): void {
   const differs = (name: string): boolean => given[name] !== undefined && values[name] !== (before?.[name] ?? null);
   const [status, completedAt] = [values['status'] ?? before?.['status'], values['completedAt'] ?? null];
   if (differs('status')) {
@@ -68,14 +71,6 @@ export function checkGroupId(decision: Decision, model: Model, id: string): void
   if (!GROUP_MODELS.includes(model)) return;
   if (decision.wasUsedAsGroup(model, id)) throw new Refused('conflict', `A ${model.name} with this id already exists`);
   decision.changes.useAsGroup(id);
-}
-
-/** A rule that never comes would be a task that silently never repeats. Keeps sync.mutate.repeat-rule. */
-export function checkRepeatRule(row: Row, changed: readonly string[], now: string): void {
-  if (!isOf(row, Task) || !changed.includes('repeatRule')) return;
-  const { repeatRule, startDate, deadlineAt } = row.record;
-  if (repeatRule !== null && hasNoDay({ rule: repeatRule, startDate, deadlineAt }, now.slice(0, 10)))
-    throw new Refused('validation_failed', 'repeatRule has no day in the next 30 years');
 }
 
 /** A person joins again only after a sweep has deleted their earlier memberships inside the workspace, so that they do not regain them. */

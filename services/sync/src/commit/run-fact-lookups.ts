@@ -1,6 +1,7 @@
 import { dependentsOf, type Model } from '@wts/models';
 import type { FactLookup, Facts, Lookup } from './lookup.ts';
 import type { ReadSet } from './read-set.ts';
+import { CALENDARS } from '../store/calendars.ts';
 import { DEPTHS, EXTENTS } from '../store/extents.ts';
 import { LAST_ENTRIES } from '../store/log.ts';
 import type { Statement } from '../store/prepared.ts';
@@ -18,7 +19,13 @@ interface FactStatement {
 export function factStatements(lookups: readonly Lookup[]): FactStatement[] {
   const of = <K extends FactLookup['kind']>(kind: K): Of<K>[] =>
     lookups.filter((lookup): lookup is Of<K> & Lookup => lookup.kind === kind);
-  return [...extents(of('extent')), ...lastEntries(of('last')), ...depths(of('depth')), ...leaving(of('leaving'))];
+  return [
+    ...extents(of('extent')),
+    ...lastEntries(of('last')),
+    ...depths(of('depth')),
+    ...leaving(of('leaving')),
+    ...calendars(of('calendar')),
+  ];
 }
 
 const idsOf = (lookups: readonly { readonly id: string }[]): string[] => [...new Set(lookups.map(({ id }) => id))];
@@ -89,6 +96,20 @@ function leaving(lookups: readonly Of<'leaving'>[]): FactStatement[] {
           (rows as { workspace_id: string; user_id: string }[]).map((row) => `${row.workspace_id} ${row.user_id}`),
         );
         for (const lookup of lookups) reads.addFact(lookup, found.has(`${lookup.workspaceId} ${lookup.userId}`));
+      },
+    },
+  ];
+}
+
+function calendars(lookups: readonly Of<'calendar'>[]): FactStatement[] {
+  if (lookups.length === 0) return [];
+  const ids = [...new Set(lookups.map(({ workspaceId }) => workspaceId))];
+  return [
+    {
+      statement: CALENDARS.with(ids),
+      store(rows, reads) {
+        for (const { id, now, zone } of rows as { id: string; now: string; zone: string | null }[])
+          reads.addFact({ kind: 'calendar', workspaceId: id }, { now, timeZone: zone ?? 'UTC' });
       },
     },
   ];

@@ -1,0 +1,192 @@
+import { countOf, ruleDays, untilDay, type Day } from './rule-days.ts';
+
+/** The newest task of a series, as far as its repetition goes. */
+export interface Occurrence {
+  readonly rule: string;
+  /** `date`: days are those of the rule, by its anchor. `completion`: they count from the day on which the task is completed. */
+  readonly from: 'date' | 'completion';
+  readonly anchor: Day;
+  /** 1 is the task on which the rule was set. COUNT is compared with it. */
+  readonly index: number;
+  readonly startDate: Day | null;
+  readonly deadlineAt: Day | null;
+}
+
+/** What a series depends on besides its tasks: today, and the time zone of its workspace. */
+export interface Calendar {
+  readonly today: Day;
+  readonly timeZone: string;
+}
+
+/** The next occurrence. Its rule is null when it is the last one by COUNT. */
+export interface NextOccurrence extends Omit<Occurrence, 'rule' | 'from'> {
+  readonly rule: string | null;
+  readonly day: Day;
+}
+
+/** So many days of a series on which nothing was made are counted, so that years of them cost no more. */
+const PASSED_MAX = 366;
+
+/** The day of an occurrence: it is this one that moves by the rule, and the other date moves along. */
+export function dayOf({ startDate, deadlineAt }: Pick<Occurrence, 'startDate' | 'deadlineAt'>): Day | null {
+  return startDate ?? deadlineAt;
+}
+
+/** The calendar of a time zone at a moment. A zone that this version of Node does not know any more counts as UTC. */
+export function calendarAt(moment: string, timeZone: string): Calendar {
+  const instant = Temporal.Instant.from(moment);
+  try {
+    return { today: instant.toZonedDateTimeISO(timeZone).toPlainDate().toString(), timeZone };
+  } catch (error) {
+    if (timeZone === 'UTC') throw error;
+    return calendarAt(moment, 'UTC');
+  }
+}
+
+/** The day on which a task was completed, but never a day to come. */
+export function completionDay(completedAt: string, { today, timeZone }: Calendar): Day {
+  return earlierOf(today, calendarAt(completedAt, timeZone).today);
+}
+
+/**
+ * The occurrence after one that is completed; null when the series has ended. Its day is never before today, because a task that was
+ * overdue when it was made helps nobody, and never a day that the series had.
+ */
+export function nextAfterCompletion(
+  occurrence: Occurrence,
+  completedOn: Day,
+  calendar: Calendar,
+): NextOccurrence | null {
+  const yesterday = addDays(calendar.today, -1);
+  if (occurrence.from === 'completion') {
+    const rule = { rule: occurrence.rule, anchor: completedOn };
+    const [day] = ruleDays(rule, laterOf(completedOn, yesterday), 1);
+    return day === undefined ? null : occurrenceOn(occurrence, { day, anchor: day, passed: 1 }, calendar);
+  }
+  const own = dayOf(occurrence) ?? occurrence.anchor;
+  const [day] = ruleDays(occurrence, laterOf(own, yesterday), 1);
+  return day === undefined ? null : occurrenceOn(occurrence, dateOf(occurrence, own, day), calendar);
+}
+
+/** The same occurrence on the next day of its rule, without being completed; null when this one is the last. */
+export function afterSkip(occurrence: Occurrence, calendar: Calendar): NextOccurrence | null {
+  return nextAfterCompletion(occurrence, laterOf(calendar.today, dayOf(occurrence) ?? calendar.today), calendar);
+}
+
+/**
+ * The occurrence whose day has come while the one before is open; null when none has. After days on which nothing was made, it is
+ * that of the latest day up to today alone.
+ */
+export function nextByDate(occurrence: Occurrence, calendar: Calendar): NextOccurrence | null {
+  if (occurrence.from !== 'date') return null;
+  const own = dayOf(occurrence) ?? occurrence.anchor;
+  const until = untilDay(occurrence.rule, calendar.timeZone);
+  const day = latestDay(occurrence, own, until === null ? calendar.today : earlierOf(calendar.today, until));
+  return day === null ? null : occurrenceOn(occurrence, dateOf(occurrence, own, day), calendar);
+}
+
+/** The first day after another one on which an occurrence is made although the one before is open; null when there is none. */
+export function nextDueDay(occurrence: Occurrence, calendar: Pick<Calendar, 'timeZone'>, after?: Day): Day | null {
+  if (occurrence.from !== 'date') return null;
+  const own = dayOf(occurrence) ?? occurrence.anchor;
+  const [day] = ruleDays(occurrence, after === undefined ? own : laterOf(own, after), 1);
+  return day === undefined || occurrenceOn(occurrence, dateOf(occurrence, own, day), calendar) === null ? null : day;
+}
+
+/** The moment at which a day begins, which is not midnight where clocks change at midnight. */
+export function beginningOf(day: Day, timeZone: string): string {
+  return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone }).toInstant().toString();
+}
+
+/** The first days of a series, its first occurrence included, as if each were completed on its day. */
+export function previewDays(
+  series: Omit<Occurrence, 'index'>,
+  count: number,
+  { timeZone }: Pick<Calendar, 'timeZone'>,
+): Day[] {
+  const days = [dayOf(series) ?? series.anchor];
+  const { rule, from } = series;
+  let occurrence: Occurrence = { ...series, index: 1 };
+  while (days.length < count && occurrence.index < countOf(rule)) {
+    const today = days.at(-1) ?? series.anchor;
+    const next = nextAfterCompletion(occurrence, today, { today, timeZone });
+    if (next === null) break;
+    days.push(next.day);
+    occurrence = Object.assign(next, { rule, from });
+  }
+  return days;
+}
+
+/** Whether the last day of a rule by UNTIL was before today. */
+export function isOver(rule: string, { today, timeZone }: Calendar): boolean {
+  const until = untilDay(rule, timeZone);
+  return until !== null && until < today;
+}
+
+interface OccurrenceDate {
+  readonly day: Day;
+  readonly anchor: Day;
+  /** By how many days of the rule it is later than the occurrence before. */
+  readonly passed: number;
+}
+
+/** An occurrence on a day, with both dates moved by the same distance; null when COUNT or UNTIL ends the series before. */
+function occurrenceOn(
+  { rule, index, startDate, deadlineAt }: Occurrence,
+  { day, anchor, passed }: OccurrenceDate,
+  { timeZone }: Pick<Calendar, 'timeZone'>,
+): NextOccurrence | null {
+  const count = countOf(rule);
+  const nextIndex = index + passed;
+  const until = untilDay(rule, timeZone);
+  if (nextIndex > count || (until !== null && day > until)) return null;
+  const own = startDate ?? deadlineAt;
+  const move = (date: Day | null): Day | null =>
+    date === null || own === null ? null : addDays(date, daysBetween(own, day));
+  return {
+    day,
+    anchor,
+    index: nextIndex,
+    rule: nextIndex === count ? null : rule,
+    startDate: own === null ? day : move(startDate),
+    deadlineAt: move(deadlineAt),
+  };
+}
+
+function dateOf(occurrence: Occurrence, own: Day, day: Day): OccurrenceDate {
+  const { anchor } = occurrence;
+  const [next] = ruleDays(occurrence, own, 1);
+  if (next === day) return { day, anchor, passed: 1 };
+  return { day, anchor, passed: ruleDays(occurrence, own, PASSED_MAX).filter((one) => one <= day).length };
+}
+
+/** The latest day of a rule after a day, up to another; null when there is none. */
+function latestDay(rule: Occurrence, after: Day, until: Day): Day | null {
+  const [next, second] = ruleDays(rule, after, 2);
+  if (next === undefined || next > until) return null;
+  if (second === undefined || second > until) return next;
+  // Most series have a day in a month; a yearly one has one in a window of years.
+  for (const days of WINDOW_DAYS) {
+    const latest = ruleDays(rule, laterOf(after, addDays(until, -days)), days).findLast((day) => day <= until);
+    if (latest !== undefined) return latest;
+  }
+  return second;
+}
+
+const WINDOW_DAYS = [31, 366, 3660] as const;
+
+function addDays(day: Day, days: number): Day {
+  return Temporal.PlainDate.from(day).add({ days }).toString();
+}
+
+function daysBetween(from: Day, to: Day): number {
+  return Temporal.PlainDate.from(from).until(to).days;
+}
+
+function laterOf(one: Day, other: Day): Day {
+  return one > other ? one : other;
+}
+
+function earlierOf(one: Day, other: Day): Day {
+  return other < one ? other : one;
+}
