@@ -30,7 +30,6 @@ create table sync.comments (
   constraint comments_pkey PRIMARY KEY (id)
 );
 CREATE INDEX comments_group_id_created_at_id_idx ON sync.comments USING btree (group_id, created_at, id);
-CREATE INDEX comments_group_id_id_idx ON sync.comments USING btree (group_id, id);
 CREATE INDEX comments_parent_id_created_at_id_idx ON sync.comments USING btree (parent_id, created_at, id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX comments_search_idx ON sync.comments USING gin (workspace_id, to_tsvector('simple'::regconfig, body));
 CREATE INDEX comments_task_id_created_at_id_idx ON sync.comments USING btree (task_id, created_at, id);
@@ -150,8 +149,9 @@ create table sync.projects (
 CREATE INDEX projects_group_id_id_idx ON sync.projects USING btree (group_id, id);
 CREATE UNIQUE INDEX projects_group_id_key_key ON sync.projects USING btree (group_id, key);
 CREATE INDEX projects_lead_id_idx ON sync.projects USING btree (lead_id) WHERE (lead_id IS NOT NULL);
-CREATE INDEX projects_order_idx ON sync.projects USING btree (workspace_id, sort_order COLLATE "C", id);
+CREATE INDEX projects_order_idx ON sync.projects USING btree (workspace_id, sort_order COLLATE "C", id) WHERE ((sort_order COLLATE "C") > ''::text);
 CREATE INDEX projects_team_id_idx ON sync.projects USING btree (team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX projects_unranked_idx ON sync.projects USING btree (workspace_id) WHERE ((sort_order COLLATE "C") = ''::text);
 CREATE INDEX projects_workspace_id_idx ON sync.projects USING btree (workspace_id);
 
 create table sync.sweeps (
@@ -205,9 +205,9 @@ create table sync.task_checklist_items (
   constraint task_checklist_items_pkey PRIMARY KEY (id)
 );
 CREATE INDEX task_checklist_items_group_id_created_at_id_idx ON sync.task_checklist_items USING btree (group_id, created_at, id);
-CREATE INDEX task_checklist_items_group_id_id_idx ON sync.task_checklist_items USING btree (group_id, id);
-CREATE INDEX task_checklist_items_order_idx ON sync.task_checklist_items USING btree (workspace_id, task_id, sort_order COLLATE "C", id);
+CREATE INDEX task_checklist_items_order_idx ON sync.task_checklist_items USING btree (workspace_id, task_id, sort_order COLLATE "C", id) WHERE ((sort_order COLLATE "C") > ''::text);
 CREATE INDEX task_checklist_items_task_id_created_at_id_idx ON sync.task_checklist_items USING btree (task_id, created_at, id);
+CREATE INDEX task_checklist_items_unranked_idx ON sync.task_checklist_items USING btree (workspace_id, task_id) WHERE ((sort_order COLLATE "C") = ''::text);
 CREATE INDEX task_checklist_items_workspace_id_created_at_id_idx ON sync.task_checklist_items USING btree (workspace_id, created_at, id);
 
 create table sync.task_counters (
@@ -252,15 +252,16 @@ create table sync.tasks (
 );
 CREATE INDEX tasks_assignee_id_created_at_id_idx ON sync.tasks USING btree (assignee_id, created_at, id) WHERE (assignee_id IS NOT NULL);
 CREATE INDEX tasks_due_idx ON sync.tasks USING btree (repeat_next_date, workspace_id, id) WHERE ((repeat_next_date IS NOT NULL) AND (archived_at IS NULL) AND (repeat_error IS NULL));
+CREATE INDEX tasks_group_id_completed_at_id_idx ON sync.tasks USING btree (group_id, completed_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX tasks_group_id_created_at_id_idx ON sync.tasks USING btree (group_id, created_at, id);
-CREATE INDEX tasks_group_id_id_idx ON sync.tasks USING btree (group_id, id);
 CREATE INDEX tasks_label_ids_idx ON sync.tasks USING gin (label_ids) WHERE (label_ids <> '{}'::uuid[]);
-CREATE INDEX tasks_order_idx ON sync.tasks USING btree (workspace_id, project_id, sort_order COLLATE "C", id);
+CREATE INDEX tasks_order_idx ON sync.tasks USING btree (workspace_id, project_id, sort_order COLLATE "C", id) WHERE ((sort_order COLLATE "C") > ''::text);
 CREATE INDEX tasks_project_id_created_at_id_idx ON sync.tasks USING btree (project_id, created_at, id) WHERE (project_id IS NOT NULL);
 CREATE INDEX tasks_repeat_stopped_idx ON sync.tasks USING btree (id) WHERE (repeat_waiting OR (repeat_error IS NOT NULL));
 CREATE INDEX tasks_repeat_template_id_created_at_id_idx ON sync.tasks USING btree (repeat_template_id, created_at, id) WHERE (repeat_template_id IS NOT NULL);
 CREATE INDEX tasks_search_idx ON sync.tasks USING gin (workspace_id, to_tsvector('simple'::regconfig, ((title || ' '::text) || COALESCE(description, ''::text))), title gin_trgm_ops);
 CREATE INDEX tasks_team_id_created_at_id_idx ON sync.tasks USING btree (team_id, created_at, id) WHERE (team_id IS NOT NULL);
+CREATE INDEX tasks_unranked_idx ON sync.tasks USING btree (workspace_id, project_id) WHERE ((sort_order COLLATE "C") = ''::text);
 CREATE UNIQUE INDEX tasks_workspace_id_number_key ON sync.tasks USING btree (workspace_id, number);
 
 create table sync.team_members (
@@ -475,6 +476,7 @@ insert into sync.migrations (batch, name) values
   (1, '0015-create-log-lock'),
   (1, '0016-index-order-of-tasks'),
   (1, '0017-index-order-of-lists'),
+  (1, '0018-narrow-indexes'),
   (1, '0019-add-repeating');
 
 reset role;

@@ -257,7 +257,7 @@ export const graphql: readonly Rule[] = [
   {
     id: 'graphql.limit.sorted',
     source: 'Design 14',
-    text: 'A list of tasks, comments or checklist items by anything but their creation is refused with a code when more than 20,000 match, and no more are read.',
+    text: 'A list of tasks, comments or checklist items by anything but their creation, or of completed tasks but their completion, is refused with a code when more than 20,000 match, and no more are read.',
     home: 'services/graph/src/store/connection.ts',
     status: 'kept',
   },

@@ -65,6 +65,8 @@ interface Declaration<Name extends string, Fields extends DeclaredFields, Archiv
   readonly indexes?: Readonly<Record<string, string>>;
   /** Keys of an update that name no field and do something to the record when they are `true`, each with what it does. */
   readonly commands?: Readonly<Record<string, string>>;
+  /** Fields that may be null, and by which the records with a value have an index: pages in that order read no others. */
+  readonly orders?: readonly string[];
   /** The noun of its webhook events, where it has any. */
   readonly event?: 'task' | 'project' | 'comment';
 }
@@ -83,6 +85,7 @@ export interface Model<
   readonly search: readonly string[];
   readonly indexes: Readonly<Record<string, string>>;
   readonly commands: Readonly<Record<string, string>>;
+  readonly orders: readonly string[];
 }
 
 /** Declares a model; see `models/task.ts` for the fullest example. */
@@ -100,6 +103,7 @@ export function model<
     search: [],
     indexes: {},
     commands: {},
+    orders: [],
     ...declaration,
     archivable: (declaration.archivable ?? false) as Archivable,
   };

@@ -72,10 +72,10 @@ function indexesSql(model: Model): string[] {
     return `create ${more.unique ? 'unique ' : ''}index ${name} on ${table}${more.gin ? ' using gin' : ''} (${columns.join(', ')})${where}`;
   };
   const statements = model.unique.map((fields) => index(fields.map(snakeCase), { unique: true }));
-  // Bootstrap and batch read by group; the id makes the order stable.
-  statements.push(index(['group_id', 'id']));
-  // GraphQL reads pages by group.
-  if (isNumerous(model)) statements.push(index(['group_id', ...BY_CREATION]));
+  // Bootstrap and batch read by group, in any order. GraphQL reads pages by group.
+  statements.push(index(isNumerous(model) ? ['group_id', ...BY_CREATION] : ['group_id', 'id']));
+  for (const field of model.orders)
+    statements.push(index(['group_id', snakeCase(field), 'id'], { where: `${snakeCase(field)} is not null` }));
   for (const [field, { reference, nullable, assigned, isIndexed }] of Object.entries(model.fields)) {
     const column = snakeCase(field);
     // Not where a unique index begins with the column, and not for creators, by whom no query filters.
@@ -86,7 +86,7 @@ function indexesSql(model: Model): string[] {
     else statements.push(index(isNumerous(model) ? [column, ...BY_CREATION] : [column], where));
   }
   const others = Object.entries(model.indexes).map(([name, on]) => `create index ${name} on ${table} ${on}`);
-  return [...statements, ...others, orderIndexSql(model), searchIndexSql(model)].filter((sql) => sql !== null);
+  return [...statements, ...others, ...listIndexesSql(model), searchIndexSql(model)].filter((sql) => sql !== null);
 }
 
 /** The order of pages where none is given. Neither column changes, so the indexes cost an insert, and no update. */
@@ -98,12 +98,20 @@ export function isNumerous({ audience }: Model): boolean {
   return (kind === 'project' || kind === 'parent') && (audience.field === 'projectId' || audience.field === 'taskId');
 }
 
-/** The order of each list, in which a placement finds the records around it. */
-function orderIndexSql(model: Model): string | null {
-  if (model.fields[RANK_FIELD] === undefined) return null;
+/**
+ * For placements, which find the records around a place in its list. Most tasks have no rank, and those of a list are read together:
+ * their index has the list alone, so equal entries share one key, and a new one is the last of them.
+ */
+function listIndexesSql(model: Model): string[] {
+  if (model.fields[RANK_FIELD] === undefined) return [];
   const field = listFieldOf(model);
-  const list = field === null ? '' : `${snakeCase(field)}, `;
-  return `create index ${model.table}_order_idx on sync.${model.table} (workspace_id, ${list}${snakeCase(RANK_FIELD)} collate "C", id)`;
+  const list = field === null ? 'workspace_id' : `workspace_id, ${snakeCase(field)}`;
+  const rank = `${snakeCase(RANK_FIELD)} collate "C"`;
+  const on = `on sync.${model.table}`;
+  return [
+    `create index ${model.table}_order_idx ${on} (${list}, ${rank}, id) where ${rank} > ''`,
+    `create index ${model.table}_unranked_idx ${on} (${list}) where ${rank} = ''`,
+  ];
 }
 
 /** The words of a record for full text search: those of its search fields. `alias` ends with a point, or is empty. */

@@ -34,6 +34,7 @@ export const Task = model({
   commands: {
     repeatSkip: '`true` moves the task to the next day of its `repeatRule`, without completing it.',
   },
+  orders: ['completedAt'],
   fields: {
     workspaceId: reference('Workspace', 'delete', { doc: 'The workspace it belongs to.', immutable: true }),
     number: integer(

@@ -3,8 +3,8 @@ import { isNumerous, layoutOf, snakeCase, type Inverse, type Model, type Relatio
 import { visibleSelections, visibleToGroupSql } from '@wts/read-model';
 import { cursorValuesOf } from './cursor.ts';
 import { GRAPH_LIMITS } from '../limits.ts';
-import { filterSql, type Filter } from './filter.ts';
-import { beyondSql, isByCreation, orderOf, orderSql, type CursorValues, type OrderKey } from './order.ts';
+import { conjunctsOf, filterSql, hasValue, type Filter } from './filter.ts';
+import { beyondSql, isByCreation, isIndexed, orderOf, orderSql, type CursorValues, type OrderKey } from './order.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
 import {
   firstMatchesSql,
@@ -52,7 +52,9 @@ export function connectionOf(model: Model, given: ConnectionArguments, wants: Wa
   const limit = first ?? last ?? LIMITS.graphPageDefault;
   if (limit < 1 || limit > LIMITS.graphPageMax)
     throw refused(`${typeof last === 'number' ? 'last' : 'first'} must be 1 to ${LIMITS.graphPageMax}`);
-  const keys = orderOf(model, orderBy ?? null);
+  const keys = orderOf(model, orderBy ?? null).map((key) =>
+    key.nullable && hasValue(filter ?? {}, key.field) ? { ...key, nullable: false } : key,
+  );
   return {
     model,
     keys,
@@ -181,7 +183,8 @@ function tableRowsSql(connection: Connection, sql: StatementWriter, { columns: g
     const near = firstMatchesSql(model, matchesOf(connection, sql, where), limit + 1);
     return `select ${columns} from ${near} near join ${table} t on t.id = near.id order by ${order('t')}`;
   }
-  const matching = inPage(connection, sql, where).join(' and ');
+  const compared = isByCreation(keys) && words === null ? 'few' : 'many';
+  const matching = inPage(connection, sql, where, compared).join(' and ');
   if (scope !== null && isByCreation(keys))
     return `select ${columns} from ${table} t where ${matching} order by ${order('t')} limit ${limit + 1}`;
   const from = isNumerous(model) ? sortableSql(model, keys, matching) : `${table} t where ${matching}`;
@@ -213,39 +216,55 @@ function matchesOf(connection: Connection, sql: StatementWriter, where: readonly
     ways: words === null ? [] : waysSql(model, words, { alias: 't', sql, workspaceIds: null }),
     order: (alias) => orderSql(alias, keys, isBackward),
     bounds: () => boundsOf(connection, sql),
-    workspaceIds: equalIds(filter, 'workspaceId'),
+    workspaceIds: idsIn(filter, 'workspaceId'),
   };
 }
 
 /**
- * The same by creation for a reader of several groups: the first records of each group by index (group_id, created_at, id), then
- * the first of these. A reader of thousands of groups first finds the groups that have the first records.
+ * The same in the order of an index for a reader of several groups: the first records of each group by its index, such as (group_id,
+ * created_at, id), then the first of these. A reader of thousands of groups first finds the groups that have the first records.
  */
-function groupRowsSql(connection: Connection, sql: StatementWriter, { columns }: Rows): string {
+function groupRowsSql(connection: Connection, sql: StatementWriter, { columns: given }: Rows): string {
   const { model, keys, isBackward, limit } = connection;
+  const columns = columnsSql(withKeys(given, keys));
   const { table } = layoutOf(model);
   const inGroup = visibleToGroupSql(model, 'seen.id') ?? 'false';
-  const where = inPage(connection, sql, [inGroup]).join(' and ');
+  const where = inPage(connection, sql, [inGroup], 'few').join(' and ');
   const order = (alias: string): string => orderSql(alias, keys, isBackward);
   // Where the filter names workspaces, only their groups can have a match.
-  const all = `(${sql.groupsIn(equalIds(connection.filter, 'workspaceId'))}) seen`;
+  const all = `(${sql.groupsIn(idsIn(connection.filter, 'workspaceId'))}) seen`;
   const seen = sql.hasFewGroups
     ? all
     : `(select seen.id from ${all}, lateral (
-        select t.created_at, t.id from ${table} t where ${where} order by ${order('t')} limit 1
+        select ${columnsSql(withKeys([], keys))} from ${table} t where ${where} order by ${order('t')} limit 1
       ) head order by ${order('head')} limit ${limit + 1}) seen`;
   return `select near.* from ${seen}, lateral (
-      select ${columnsSql(columns)} from ${table} t where ${where} order by ${order('t')} limit ${limit + 1}
+      select ${columns} from ${table} t where ${where} order by ${order('t')} limit ${limit + 1}
     ) near order by ${order('near')} limit ${limit + 1}`;
+}
+
+/** With the keys of the order, by which the rows of several groups are sorted. */
+function withKeys(columns: readonly RowColumn[], keys: readonly OrderKey[]): RowColumn[] {
+  const names = new Set(['id', 'created_at', ...columns.map(([name]) => name)]);
+  const missing = keys.map(({ field }) => snakeCase(field)).filter((name) => !names.has(name));
+  return [...columns, ...missing.map((name): RowColumn => [name, `t.${name}`])];
 }
 
 /** Whether a page is read group by group. Not where the filter names few records, which their own indexes find. */
 function followsGroups({ model, keys, filter, words }: Connection): boolean {
-  if (!isNumerous(model) || !isByCreation(keys) || words !== null) return false;
+  if (!isNumerous(model) || !isIndexed(model, keys) || words !== null) return false;
   return !Object.entries(model.fields).some(
-    ([field, { reference }]) =>
-      field !== 'workspaceId' && reference?.many === false && equalIds(filter, field) !== null,
+    ([field, { reference }]) => field !== 'workspaceId' && reference?.many === false && idsIn(filter, field) !== null,
   );
+}
+
+/** The ids that a filter allows a reference to have; null where it may have any. */
+function idsIn(filter: Filter, field: string): readonly string[] | null {
+  for (const one of conjunctsOf(filter)) {
+    const ids = equalIds(one, field);
+    if (ids !== null) return ids;
+  }
+  return null;
 }
 
 /** The ids that a filter compares a reference with; null without such a comparison. */
@@ -266,8 +285,12 @@ function visibleNow(model: Model, sql: StatementWriter): string {
   return visibleSelections(model, sql.viewer)[0]?.where ?? 'false';
 }
 
-function inPage(connection: Connection, sql: StatementWriter, where: readonly string[]): string[] {
-  const compared = isByCreation(connection.keys) && connection.words === null ? 'few' : 'many';
+function inPage(
+  connection: Connection,
+  sql: StatementWriter,
+  where: readonly string[],
+  compared: 'few' | 'many',
+): string[] {
   return [...conditions(connection, sql, where, { compared }), ...boundsOf(connection, sql)];
 }
 

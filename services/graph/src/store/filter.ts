@@ -7,6 +7,22 @@ import type { StatementWriter } from './statement.ts';
 /** A filter as the schema admits it. */
 export type Filter = Readonly<Record<string, unknown>>;
 
+/** The filters all of which hold where this one does: itself, and those that it joins by `and`. */
+export function conjunctsOf(filter: Filter): readonly Filter[] {
+  const { and } = filter as { readonly and?: readonly Filter[] | null };
+  return [filter, ...(and ?? [])];
+}
+
+/** Whether each record of a filter has a value of this field, as PostgreSQL can see in its conditions. */
+export function hasValue(filter: Filter, field: string): boolean {
+  return conjunctsOf(filter).some((one) => {
+    const given = (one[field] ?? {}) as Readonly<Record<string, unknown>>;
+    return given['null'] === false || RANGES.some((operator) => (given[operator] ?? null) !== null);
+  });
+}
+
+const RANGES = ['eq', 'lt', 'lte', 'gt', 'gte'] as const;
+
 type Comparison = (column: string, value: string) => string;
 
 /** Records without a value are different from every value, and are none of any list. */

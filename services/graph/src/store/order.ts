@@ -44,6 +44,13 @@ export function isByCreation(keys: readonly OrderKey[]): boolean {
   return keys.length === 2 && keys[0]?.field === 'createdAt';
 }
 
+/** Whether an index has this order group by group: that of creation, or of a field where all records have a value. */
+export function isIndexed(model: Model, keys: readonly OrderKey[]): boolean {
+  const [first, ...others] = keys;
+  if (first === undefined || others.length !== 1) return false;
+  return first.field === 'createdAt' || (model.orders.includes(first.field) && !first.nullable);
+}
+
 /** The column of a key. Texts are compared by their bytes, because cursors are compared with them in the same way. */
 function columnOf(alias: string, { field, sqlType }: OrderKey): string {
   return `${alias}.${snakeCase(field)}${sqlType === 'text' ? ' collate "C"' : ''}`;

@@ -145,7 +145,7 @@ export const TOO_MANY_TO_SORT = 'too many to sort: ';
 function sortRefusal(error: unknown): Error | undefined {
   if (!(error instanceof DatabaseError) || error.code !== '22P02' || !error.message.includes(TOO_MANY_TO_SORT))
     return undefined;
-  const message = `More than ${GRAPH_LIMITS.sortedRecordsMax} records match a list that has to be sorted. Order it by createdAt alone, or filter it, for example by projectId, assigneeId, taskId or a range of createdAt.`;
+  const message = `More than ${GRAPH_LIMITS.sortedRecordsMax} records match a list that has to be sorted. Order it by createdAt alone, or completed tasks by completedAt alone, or filter it, for example by projectId, assigneeId, taskId or a range of createdAt.`;
   return graphError('COMPLEXITY_LIMIT_EXCEEDED', message);
 }
 

@@ -1,5 +1,5 @@
 import type { Model } from '@wts/models';
-import { WINDOW_MAX, type Ranked } from '../store/list-windows.ts';
+import { UNRANKED_MAX, WINDOW_MAX, type Ranked } from '../store/list-windows.ts';
 
 /** An ordered list as a person sees it: of a parent, or of a workspace. */
 export interface ListName {
@@ -9,15 +9,16 @@ export interface ListName {
   readonly userId: string;
 }
 
-/** A part of a list without holes, in its order. */
+/** Stands for the records without a rank where they are too many to be read. */
+export const MANY_UNRANKED: Ranked = { id: '', rank: '' };
+
+/** A part of a list without holes, in its order; `MANY_UNRANKED` is the first of its records where it has that. */
 export interface ListWindow {
   readonly items: readonly Ranked[];
   /** Nothing comes before it. */
   readonly isFirst: boolean;
   /** Nothing comes after it. */
   readonly isLast: boolean;
-  /** The lowest rank that is greater than that of the record in its middle; null: none is. */
-  readonly greater: string | null;
 }
 
 /** Records of one rank are in the order of their ids. */
@@ -39,12 +40,14 @@ export function isInWindow({ items, isFirst, isLast }: ListWindow, place: Ranked
 }
 
 /** A window from the rows that were read around a place. */
-export function windowOf(rows: readonly (Ranked & { readonly side: 'after' | 'before' })[], at: Ranked): ListWindow {
-  const sorted = rows.toSorted(compareRanked);
-  const before = sorted.filter(({ side }) => side === 'before');
-  const after = sorted.filter(({ side }) => side === 'after');
-  // Those that come later were read beside others that were not.
-  const items = [...before.slice(-WINDOW_MAX), ...after.slice(0, WINDOW_MAX)].map(({ id, rank }) => ({ id, rank }));
-  const greater = after.find(({ rank }) => rank > at.rank)?.rank ?? null;
-  return { items, isFirst: before.length < WINDOW_MAX, isLast: after.length < WINDOW_MAX, greater };
+export function windowOf(rows: readonly Ranked[], at: Ranked): ListWindow {
+  const unranked = rows.filter(({ rank }) => rank === '');
+  const ranked = rows.filter(({ rank }) => rank !== '');
+  const before = ranked.filter((one) => compareRanked(one, at) < 0).length;
+  const first = unranked.length > UNRANKED_MAX ? [MANY_UNRANKED] : unranked;
+  return {
+    items: [...first, ...ranked].toSorted(compareRanked),
+    isFirst: before < WINDOW_MAX,
+    isLast: ranked.length - before < WINDOW_MAX,
+  };
 }

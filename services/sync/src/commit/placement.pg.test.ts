@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Project, rankBetween, Task, TaskChecklistItem } from '@wts/models';
-import { LIST_WINDOW, WINDOW_MAX } from '../store/list-windows.ts';
+import { LIST_WINDOW, UNRANKED_MAX } from '../store/list-windows.ts';
+import { PLANS } from '../store/prepared.ts';
 import { TestEngines, applied, change, only, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
@@ -205,6 +206,7 @@ describe('a placement [sync.mutate.placement]', function () {
     const client = await engines.checks.connect();
     try {
       await client.query('begin; analyze sync.tasks, sync.projects, sync.task_checklist_items');
+      for (const [name, value] of Object.entries(PLANS)) await client.query(`set local ${name} = ${value}`);
       for (const [model, parent] of [[Task], [Project], [TaskChecklistItem, taskId]] as const) {
         const { text, types } = LIST_WINDOW(model, parent === undefined ? '' : 'parent');
         await client.query(`prepare near_${model.table}(${types}) as ${text}`);
@@ -213,18 +215,48 @@ describe('a placement [sync.mutate.placement]', function () {
           const { rows } = await client.query<{ 'QUERY PLAN': string }>(
             `explain (analyze) execute near_${model.table}(${values.map((value) => `'${value}'`).join(', ')})`,
           );
-          const plan = rows.map((row) => row['QUERY PLAN']);
+          const plan = rows.map((row) => row['QUERY PLAN']).filter((line) => !line.includes('Bitmap Index Scan'));
           const scanned = plan.flatMap(
             (line) => / Scan .*actual .*rows=(\d+)|Removed by Filter: (\d+)/.exec(line)?.slice(1) ?? [],
           );
           assert.ok(scanned.length > 0);
-          assert.ok(Math.max(...scanned.map((count) => Number(count ?? 0))) <= WINDOW_MAX, plan.join('\n'));
+          assert.ok(Math.max(...scanned.map((count) => Number(count ?? 0))) <= UNRANKED_MAX + 1, plan.join('\n'));
         }
       }
     } finally {
       await client.query('rollback');
       client.release();
     }
+  });
+
+  it('is behind all records without a rank where these are too many to be read, before the ranked ones, and never before one of them', async () => {
+    const ids = Array.from({ length: UNRANKED_MAX + 1 }, () => randomUUID()).toSorted();
+    const values = { workspaceId: workspace, taskId, title: '-' };
+    const made = ids.map((id) => owner.unit(change('INSERT', 'TaskChecklistItem', id, values)));
+    for (const outcome of await engines.any.commit(made)) applied(outcome);
+    const [first, last] = [ids[0] ?? '', ids.at(-1)];
+    const z = await item('z', { sortOrder: 'z' });
+    await item('b', { sortOrder: { after: first } });
+    await item('c', { sortOrder: { after: last, before: z } });
+    await item('d', { sortOrder: { before: z } });
+    for (const sortOrder of [{ before: last }, { after: first, before: last }])
+      assert.equal(refused(await engines.send(unit(sortOrder, 'x'))).code, 'conflict');
+    await owner.change('TaskChecklistItem', first, { sortOrder: { before: z } });
+    const shown = await ranks();
+    assert.equal(shown.map(({ title }) => title).join(''), `${'-'.repeat(UNRANKED_MAX)}cbd-z`);
+    assert.deepEqual(
+      shown.slice(0, UNRANKED_MAX).map(({ id }) => id),
+      ids.slice(1),
+    );
+    // One fewer is read, and the rest of them moves.
+    await item('e', { sortOrder: { after: ids.at(-2) } });
+    assert.equal(
+      (await ranks())
+        .slice(UNRANKED_MAX - 2, UNRANKED_MAX + 2)
+        .map(({ title }) => title)
+        .join(''),
+      '-e-c',
+    );
   });
 
   it('is refused beside a record that is unknown, in another list or the record itself, and in any other form', async () => {

@@ -20,7 +20,7 @@ import type { Ranked } from '../store/list-windows.ts';
 import type { Row } from '../store/rows.ts';
 import type { Decision } from './decision.ts';
 import { updateRow } from './effects.ts';
-import { compareRanked, isInWindow, type ListName } from './list-window.ts';
+import { compareRanked, isInWindow, MANY_UNRANKED, type ListName } from './list-window.ts';
 import { mayChange } from './permissions.ts';
 import { notFound, Refused } from './refusal.ts';
 import { mayName } from './visibility.ts';
@@ -32,7 +32,8 @@ import { mayName } from './visibility.ts';
  *
  * Records that clients made without a rank have the same one, and a rank between two others may be longer than a rank may be. Then
  * the records behind the place get new ranks too, as few as possible, and their order stays. They are changed as by the caller: where
- * those are too many, or the caller may not change one of them, a place after a record is behind all records of its rank.
+ * those are too many, or the caller may not change one of them, a place after a record is behind all records of its rank. So it is
+ * in a list with so many records without a rank that they are not read; before one of those there is no place.
  */
 
 /** The values of a payload, and its placement. `stored`: the record that an update changes; null for a new one. */
@@ -66,26 +67,49 @@ export interface Place {
 
 /** `before`: the record as it is, which keeps its rank where that is right already; null for a new one. */
 export function placeOf(decision: Decision, row: Row, placement: Placement, before: Row | null): Place {
+  const anchors = anchorsOf(decision, row, placement);
+  const { previous, next, anchor } = anchors;
+  const { items, isLast } = aroundOf(decision, row, anchor);
+  const low = previous ?? items.findLast((item) => compareRanked(item, anchor) < 0) ?? null;
+  const behind = items.filter((item) => low === null || compareRanked(item, low) > 0);
+  if (next?.rank !== '' || behind.some(({ id }) => id === next.id)) {
+    if (before && isSameList(before, row) && isBetween(rankOf(before), low, behind[0]))
+      return { rank: rankOf(before), behind: [] };
+    const gap = findGap(low, behind, isLast);
+    const moved = gap && rowsToMove(decision, row.model, gap.moved);
+    if (moved) return { rank: gap.rank, behind: moved };
+  }
+  const rank = rankBehindEqual(anchors, behind);
+  if (rank !== null) return { rank, behind: [] };
+  throw new Refused(
+    'conflict',
+    `There is no rank at this place: give the records around it other values of ${RANK_FIELD}`,
+  );
+}
+
+interface Anchors {
+  readonly previous: Ranked | null;
+  readonly next: Ranked | null;
+  /** One of the two. */
+  readonly anchor: Ranked;
+}
+
+/** The records that a placement names. */
+function anchorsOf(decision: Decision, row: Row, placement: Placement): Anchors {
   const previous = anchorOf(decision, row, { side: 'after', id: placement.after });
   const next = anchorOf(decision, row, { side: 'before', id: placement.before });
   if (previous && next && compareRanked(previous, next) >= 0)
     throw new Refused('validation_failed', `${RANK_FIELD}.after does not come before ${RANK_FIELD}.before`);
   const anchor = previous ?? next;
   if (!anchor) throw new Error('A placement names no record');
-  const around = aroundOf(decision, row, anchor);
-  const low = previous ?? around.items.findLast((item) => compareRanked(item, anchor) < 0) ?? null;
-  const behind = around.items.filter((item) => (low === null ? true : compareRanked(item, low) > 0));
-  if (before && isSameList(before, row) && isBetween(rankOf(before), low, behind[0]))
-    return { rank: rankOf(before), behind: [] };
-  const gap = findGap(low, behind, around.isLast);
-  const moved = gap && rowsToMove(decision, row.model, gap.moved);
-  if (moved) return { rank: gap.rank, behind: moved };
-  const rank = previous && !next && rankBetween(previous.rank, around.greater);
-  if (rank) return { rank, behind: [] };
-  throw new Refused(
-    'conflict',
-    `There is no rank at this place: give the records around it other values of ${RANK_FIELD}`,
-  );
+  return { previous, next, anchor };
+}
+
+/** A rank behind all records of the rank of the previous one; null where there is none, or where the next one has the same rank. */
+function rankBehindEqual({ previous, next }: Anchors, behind: readonly Ranked[]): string | null {
+  if (previous === null || previous.rank === next?.rank) return null;
+  const greater = behind.find(({ rank }) => rank > previous.rank) ?? next;
+  return rankBetween(previous.rank, greater?.rank ?? null);
 }
 
 /** Gives the records behind a place their new ranks. */
@@ -130,15 +154,12 @@ function isBetween(rank: string, low: Ranked | null, high: Ranked | undefined): 
   return (low === null || low.rank < rank) && (high === undefined || rank < high.rank);
 }
 
-/** The records around another one as the caller sees them, without the record that is placed. */
-interface Around {
-  readonly items: readonly Ranked[];
-  readonly isLast: boolean;
-  /** The lowest rank that is greater than that of the record; null: none is. */
-  readonly greater: string | null;
-}
-
-function aroundOf(decision: Decision, row: Row, at: Ranked): Around {
+/** The records around another one as the caller sees them, in their order and without the one that is placed. */
+function aroundOf(
+  decision: Decision,
+  row: Row,
+  at: Ranked,
+): { readonly items: readonly Ranked[]; readonly isLast: boolean } {
   const { model, workspaceId } = row;
   const list: ListName = {
     model,
@@ -147,17 +168,17 @@ function aroundOf(decision: Decision, row: Row, at: Ranked): Around {
     userId: decision.userId,
   };
   const window = decision.reads.listWindow(list, at);
+  const hasMany = window.items.includes(MANY_UNRANKED);
   const changed = decision.changes.rowsOf(model);
   const items = window.items.filter(({ id }) => id !== row.id && !changed?.has(id));
-  let { greater } = window;
   for (const other of changed?.values() ?? []) {
     if (other === null || other.id === row.id || !isSameList(other, row)) continue;
     const ranked = { id: other.id, rank: rankOf(other) };
     if (other.groupId !== row.groupId && !mayName(decision, model, other)) continue;
-    if (isInWindow(window, ranked)) items.push(ranked);
-    if (ranked.rank > at.rank && (greater === null || ranked.rank < greater)) ({ rank: greater } = ranked);
+    // Of many without a rank, one that is known would move and the others not.
+    if (isInWindow(window, ranked) && !(hasMany && ranked.rank === '')) items.push(ranked);
   }
-  return { items: items.toSorted(compareRanked), isLast: window.isLast, greater };
+  return { items: items.toSorted(compareRanked), isLast: window.isLast };
 }
 
 interface Gap {

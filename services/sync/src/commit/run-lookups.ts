@@ -6,7 +6,7 @@ import { AUDIENCES } from '../store/audiences.ts';
 import { SELECT_COUNTERS, type CounterLock } from '../store/counters.ts';
 import { windowOf } from './list-window.ts';
 import { factStatements } from './run-fact-lookups.ts';
-import { LIST_WINDOW } from '../store/list-windows.ts';
+import { LIST_WINDOW, type Ranked } from '../store/list-windows.ts';
 import { CREATIONS } from '../store/log.ts';
 import type { Statement } from '../store/prepared.ts';
 import {
@@ -138,7 +138,7 @@ function listWindows(lookups: readonly Lookup[]): LookupStatement[] {
           parentId === null
             ? LIST_WINDOW(model, '').with(...values)
             : LIST_WINDOW(model, 'parent').with(...values, parentId),
-        store: (rows, reads) => reads.addListWindow(list, windowOf(rows as Parameters<typeof windowOf>[0], at)),
+        store: (rows, reads) => reads.addListWindow(list, windowOf(rows as Ranked[], at)),
       },
     ];
   });

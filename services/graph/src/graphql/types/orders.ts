@@ -11,6 +11,14 @@ export function orderFieldsOf(model: Model): readonly string[] {
     .map(([name]) => name);
 }
 
+/** Which pages of a list of any length are read in the order of an index, and what happens to others. */
+function boundOf({ orders }: Model): string {
+  const others = orders.map(
+    (name) => `, nor by ${name} alone where the filter leaves only records that have it (\`{${name}: {null: false}}\`)`,
+  );
+  return `Orders that are not by createdAt alone${others.join('')}, are refused when more than ${GRAPH_LIMITS.sortedRecordsMax} match.`;
+}
+
 export const ORDER_TYPE_DEFS: string = [
   `${described('A direction. Records without a value are last in both.')}
 enum OrderDirection {
@@ -26,9 +34,7 @@ enum OrderDirection {
       const how = type === 'String' ? 'By the characters of this text, capitals first' : 'By this value';
       return `  ${described(`${how}: ${field?.doc ?? ''}`)}\n  ${name}: OrderDirection`;
     });
-    const bound = isNumerous(model)
-      ? ` Other orders than by createdAt alone are refused when more than ${GRAPH_LIMITS.sortedRecordsMax} match.`
-      : '';
+    const bound = isNumerous(model) ? ` ${boundOf(model)}` : '';
     return `${described(`One key of an order of ${model.plural}. Example: \`orderBy: {createdAt: DESC}\`.${bound}`)}
 input ${model.name}Order @oneOf {
 ${fields.join('\n')}
