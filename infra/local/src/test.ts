@@ -1,4 +1,4 @@
-/** `npm test`: runs the static checks and then every suite, with servers of their own, so that it can run next to `npm start`. */
+/** `npm test`: runs the static checks beside every suite, with servers of their own, so that it can run next to `npm start`. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -10,8 +10,9 @@ import { launch } from './processes/launch.ts';
 import type { RunningProcess } from './processes/launch.ts';
 import { runTask } from './task.ts';
 import { STATIC_CHECKS, runChecks } from './testing/checks.ts';
+import { processorSeconds, processorText } from './testing/processors.ts';
 import type { SuiteFolder, SuiteResult } from './testing/suites.ts';
-import { SuiteRun, chooseSuites, findSuites, newProcessorSeconds } from './testing/suites.ts';
+import { SuiteRun, chooseSuites, findSuites } from './testing/suites.ts';
 import { closingLine, countsOf, summaryOf } from './testing/summary.ts';
 import { UserError } from './user-error.ts';
 
@@ -53,28 +54,26 @@ await runTask(async (stack) => {
   const [repeat, load] = [countOf('--repeat', options.repeat, 1), countOf('--load', options.load, 0)];
   const suites = chooseSuites(findSuites(), only);
   const checks = only === undefined && repeat === 1 ? STATIC_CHECKS : [];
-  let passedChecks = 0;
-  if (checks.length > 0) {
-    console.log('Static checks');
-    passedChecks = await runChecks(checks, console.log);
-  }
-  // Without those of the checks.
-  newProcessorSeconds();
+  // Each takes only a part of the processors for a part of its time, and suites often wait.
+  const checking = runChecks(checks, console.log);
   const env = { ...process.env, CI: 'true', TEST_SCRATCH: openScratch() };
   await startLoad(stack, load);
   const runs: SuiteResult[][] = [];
   while (runs.length < repeat) {
     const run = runs.length + 1;
-    console.log(repeat === 1 ? '\nSuites' : `\nSuites, run ${run} of ${repeat}`);
+    if (repeat > 1) console.log(`\nRun ${run} of ${repeat}`);
     const logOf = (folder: SuiteFolder, worker: number) => newLog(repeat === 1 ? '' : `run-${run}-`, folder, worker);
     runs.push(await runSuites(stack, suites, { env, grep, logOf }));
   }
+  const passedChecks = await checking;
   for (const line of summaryOf(runs)) console.log(line);
   const { passed, failed, skipped } = countsOf(runs);
   if (passed + failed + skipped === 0) throw new UserError(`--grep ${grep} matches no test of these suites.`);
   const all = { passed: passed + passedChecks, failed: failed + checks.length - passedChecks, skipped };
   const seconds = ((Date.now() - since) / 1000).toFixed(0);
-  console.log(`\nin ${seconds} s${all.failed === 0 ? '' : `; the output of each suite is in ${LOGS}`}`);
+  const used = processorText(processorSeconds()).trim();
+  const cost = `in ${seconds} s${used === '' ? '' : `, with ${used}`}`;
+  console.log(`\n${cost}${all.failed === 0 ? '' : `; the output of each suite is in ${LOGS}`}`);
   console.log(closingLine(all));
   return all.failed === 0 ? 0 : 1;
 });
@@ -184,13 +183,13 @@ function isService(folder: SuiteFolder): boolean {
   return folder.startsWith('services/');
 }
 
-function report({ folder, passed, skipped, failures, seconds, processorSeconds }: SuiteResult): void {
+function report({ folder, passed, skipped, failures, seconds, processorSeconds: used }: SuiteResult): void {
   const counts = [
     `${passed} passed`,
     ...(failures.length === 0 ? [] : [`${failures.length} failed`]),
     ...(skipped.length === 0 ? [] : [`${skipped.length} skipped`]),
   ];
-  const cost = processorSeconds === null ? '' : `${processorSeconds.toFixed(1).padStart(7)} s of processors`;
+  const cost = processorText(used);
   console.log(
     `  ${failures.length === 0 ? '✓' : '✗'} ${folder.padEnd(26)} ${seconds.toFixed(1).padStart(6)} s ${cost}   ${counts.join(', ')}`,
   );

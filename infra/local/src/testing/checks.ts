@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { ROOT } from '../layout.ts';
+import { newProcessorSeconds, processorText } from './processors.ts';
 
 export interface Check {
   readonly name: string;
@@ -52,6 +53,7 @@ interface CheckResult {
   readonly ok: boolean;
   readonly output: string;
   readonly seconds: number;
+  readonly cost: string;
 }
 
 function runCheck({ command, args, cwd = ROOT }: Check): Promise<CheckResult> {
@@ -73,8 +75,10 @@ function runCheck({ command, args, cwd = ROOT }: Check): Promise<CheckResult> {
         output += text;
       });
     }
-    const end = (ok: boolean) =>
-      resolve({ ok, output: stripVTControlCharacters(output), seconds: (Date.now() - since) / 1000 });
+    const end = (ok: boolean) => {
+      const [seconds, cost] = [(Date.now() - since) / 1000, processorText(newProcessorSeconds())];
+      resolve({ ok, output: stripVTControlCharacters(output), seconds, cost });
+    };
     child.on('error', (error) => {
       output += error.message;
       end(false);
@@ -87,9 +91,9 @@ function runCheck({ command, args, cwd = ROOT }: Check): Promise<CheckResult> {
 export async function runChecks(checks: readonly Check[], print: (text: string) => void): Promise<number> {
   let passed = 0;
   for (const check of checks) {
-    const { ok, output, seconds } = await runCheck(check);
+    const { ok, output, seconds, cost } = await runCheck(check);
     if (ok) passed += 1;
-    print(`  ${ok ? '✓' : '✗'} ${check.name.padEnd(12)} ${seconds.toFixed(1).padStart(5)} s   ${check.rule}`);
+    print(`  ${ok ? '✓' : '✗'} ${check.name.padEnd(26)} ${seconds.toFixed(1).padStart(6)} s ${cost}   ${check.rule}`);
     if (!ok) print(indent(output.trim()));
   }
   return passed;

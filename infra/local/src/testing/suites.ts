@@ -1,12 +1,13 @@
 /** Finds the test suites of the repository and runs them in processes. */
 import { globSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { basename, delimiter, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { ROOT } from '../layout.ts';
 import { launch } from '../processes/launch.ts';
 import type { RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
 import { exitText } from '../processes/supervised.ts';
 import { UserError } from '../user-error.ts';
+import { newProcessorSeconds } from './processors.ts';
 import type { TestMessage } from './reporter.ts';
 import { describeProcesses } from './still-open.ts';
 import type { Assignment } from './worker.ts';
@@ -25,8 +26,8 @@ export interface SuiteResult {
   readonly skipped: readonly string[];
   readonly failures: readonly Failure[];
   readonly seconds: number;
-  /** Of its processes; null where there is no /proc. */
-  readonly processorSeconds: number | null;
+  /** Of its processes; 0 where there is no /proc. */
+  readonly processorSeconds: number;
 }
 
 export interface SuiteOptions {
@@ -99,11 +100,19 @@ export function chooseSuites(all: readonly SuiteFolder[], only: readonly string[
   return all.filter((folder) => matches.flat().includes(folder));
 }
 
+interface TestFile {
+  readonly file: string;
+  /** The module whose system the file shares with others, or the file itself. */
+  readonly system: string;
+}
+
 /** One run of a suite by any number of workers, which get its files one by one: the next file goes to the first free worker. */
 export class SuiteRun {
   readonly folder: SuiteFolder;
   readonly #options: SuiteOptions;
-  readonly #files: string[];
+  readonly #files: TestFile[];
+  /** Systems that a worker has opened for several files. */
+  readonly #opened = new Set<string>();
   readonly #failures: Failure[] = [];
   readonly #skipped: string[] = [];
   readonly #startedAt = Date.now();
@@ -115,7 +124,7 @@ export class SuiteRun {
   constructor(options: SuiteOptions) {
     this.folder = options.folder;
     this.#options = options;
-    this.#files = testFiles(options.folder);
+    this.#files = testFiles(options.folder).map((file) => ({ file, system: systemOf(file) }));
   }
 
   /** Workers that run now. */
@@ -142,7 +151,7 @@ export class SuiteRun {
       skipped,
       failures,
       seconds: (Date.now() - this.#startedAt) / 1000,
-      processorSeconds: this.#processorSeconds || null,
+      processorSeconds: this.#processorSeconds,
     };
   }
 
@@ -156,6 +165,7 @@ export class SuiteRun {
     let overdue: string | null = null;
     let current: string | null = null;
     let isDone = false;
+    const opened = new Set<string>();
     const startTimer = (ms: number, what: string) => {
       clearTimeout(timer);
       timer = setTimeout(() => {
@@ -164,7 +174,7 @@ export class SuiteRun {
       }, ms);
     };
     const assign = () => {
-      current = this.#files.shift() ?? null;
+      current = this.#next(opened);
       worker.send({ file: current } satisfies Assignment);
       if (current !== null) return;
       isDone = true;
@@ -198,26 +208,25 @@ export class SuiteRun {
     this.#running -= 1;
   }
 
+  /**
+   * The next file for a worker with these systems: one that needs no other, otherwise one whose system no worker has, because starting
+   * a system takes seconds of a processor.
+   */
+  #next(opened: Set<string>): string | null {
+    const next =
+      this.#files.find(({ system }) => opened.has(system)) ??
+      this.#files.find(({ system }) => !this.#opened.has(system)) ??
+      this.#files[0];
+    if (next === undefined) return null;
+    this.#files.splice(this.#files.indexOf(next), 1);
+    for (const systems of [opened, this.#opened]) systems.add(next.system);
+    return next.file;
+  }
+
   #count(message: Exclude<TestMessage, { type: 'end' }>): void {
     if (message.type === 'pass') this.#passed += 1;
     else if (message.type === 'skip') this.#skipped.push(message.title);
     else this.#failures.push({ title: message.title, text: message.text });
-  }
-}
-
-let seenSeconds = 0;
-
-/** Processor time of the children that ended since the last call, and of theirs. 0 where there is no /proc. */
-export function newProcessorSeconds(): number {
-  try {
-    const stat = readFileSync('/proc/self/stat', 'utf8');
-    // Fields 16 and 17 of proc(5), in hundredths; field 2 may contain spaces.
-    const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(14, 16).map(Number);
-    const before = seenSeconds;
-    seenSeconds = (user + system) / 100;
-    return seenSeconds - before;
-  } catch {
-    return 0;
   }
 }
 
@@ -227,6 +236,13 @@ function testFiles(folder: SuiteFolder): string[] {
   const files = globSync(spec, { cwd: join(ROOT, folder) }).map((file) => join(ROOT, folder, file));
   const isLong = (file: string): boolean => LONG_FILES.includes(basename(file));
   return files.toSorted((one, other) => Number(isLong(other)) - Number(isLong(one)) || sizeOf(other) - sizeOf(one));
+}
+
+/** A module with an `after` outside any suite opens a system for all files that import it. */
+function systemOf(file: string): string {
+  const imports = [...readFileSync(file, 'utf8').matchAll(/ from '(\.\/[\w-]+\.ts)'/g)];
+  const modules = imports.map(([, path = '']) => join(dirname(file), path));
+  return modules.find((path) => /^after\(/m.test(readFileSync(path, 'utf8'))) ?? file;
 }
 
 function bytesOfTests(folder: SuiteFolder): number {
