@@ -35,9 +35,7 @@ describe('the options of npm scripts', () => {
   }
 
   for (const [script, args, taken, command] of [
-    ['start', [], { npm_config_fresh: 'true' }, 'npm start -- --fresh'],
     ['start', ['2'], { npm_config_sync_replicas: 'true' }, 'npm start -- --sync-replicas 2'],
-    ['listen', [], { npm_config_status: '500' }, 'npm run listen -- --status 500'],
     ['verify:log', ['20'], { npm_config_writes: 'true' }, 'npm run verify:log -- --writes 20'],
   ] as const) {
     it(`that npm takes for its own are refused with what to type: ${command}`, () => {

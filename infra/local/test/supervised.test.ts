@@ -72,28 +72,6 @@ describe('a supervised service', () => {
     });
   });
 
-  it('that is killed in a test stays down until the test starts it', async () => {
-    await using service = await supervised({ restarts: false });
-    await service.start();
-    await service.untilReady(10_000);
-    await service.kill();
-    equal(service.pid, null);
-    await rejects(fetch(service.url));
-    await service.start();
-    await service.untilReady(10_000);
-  });
-
-  it('does not answer while paused, and answers again after resume()', async () => {
-    await using service = await supervised({ restarts: false });
-    await service.start();
-    await service.untilReady(10_000);
-    service.pause();
-    await rejects(fetch(service.url, { signal: AbortSignal.timeout(100) }), { name: 'TimeoutError' });
-    service.resume();
-    equal((await fetch(service.url)).status, 200);
-    service.pause();
-  });
-
   it('reports only lines of the process that crashed, not of an earlier one', async () => {
     const crashes: string[] = [];
     await using service = await supervised({ restarts: true, crashes });
