@@ -6,7 +6,8 @@ const LEFT_OUT = new Set(['.git', '.local', '.turbo', 'node_modules']);
 
 /**
  * Copies the files of the repository to a new folder, where `npm start` has data, keys and logs of its own. Both share the
- * installed packages of others; the links between their own packages are relative, so each uses its own sources.
+ * installed packages of others, also as Node compiled them; the links between their own packages are relative, so each uses its
+ * own sources.
  */
 export function cloneInto(folder: string, root: string): void {
   mkdirSync(folder, { recursive: true });
@@ -14,4 +15,8 @@ export function cloneInto(folder: string, root: string): void {
     if (!LEFT_OUT.has(name)) cpSync(join(root, name), join(folder, name), { recursive: true, verbatimSymlinks: true });
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const compiled = '.local/compile-cache';
+  mkdirSync(join(root, compiled), { recursive: true });
+  mkdirSync(join(folder, '.local'));
+  symlinkSync(join(root, compiled), join(folder, compiled));
 }

@@ -22,6 +22,8 @@ import { randomUUID } from 'node:crypto';
 /** A place for an id in the arguments of a field: the names on the way to it. */
 export type Place = readonly string[];
 
+export type SchemaField = GraphQLField<unknown, unknown>;
+
 /** The ids of records that the caller sees, by the names of their types. */
 export type HomeIds = Readonly<Record<string, string>>;
 
@@ -39,11 +41,11 @@ export class SchemaWalk {
     this.#home = home;
   }
 
-  get queries(): readonly GraphQLField<unknown, unknown>[] {
+  get queries(): readonly SchemaField[] {
     return Object.values(this.schema.getQueryType()?.getFields() ?? {});
   }
 
-  get mutations(): readonly GraphQLField<unknown, unknown>[] {
+  get mutations(): readonly SchemaField[] {
     return Object.values(this.schema.getMutationType()?.getFields() ?? {});
   }
 
@@ -56,7 +58,7 @@ export class SchemaWalk {
   }
 
   /** Fields of a type with lists of records. */
-  connectionsOf(type: GraphQLObjectType): readonly GraphQLField<unknown, unknown>[] {
+  connectionsOf(type: GraphQLObjectType): readonly SchemaField[] {
     return Object.values(type.getFields()).filter((field) => isConnection(field.type));
   }
 
@@ -79,8 +81,13 @@ export class SchemaWalk {
    * Every place for an id in the arguments of a field. The id that a client chooses for a new record is no reference, and `after` is a
    * place in an order of ids.
    */
-  idPlaces({ args }: GraphQLField<unknown, unknown>): readonly Place[] {
+  idPlaces({ args }: SchemaField): readonly Place[] {
     return args.flatMap((arg) => (arg.name === 'after' ? [] : this.#placesIn(arg.type, [arg.name])));
+  }
+
+  /** The type of the records to which the id at a place of a field refers. */
+  targetAt(field: SchemaField, place: Place): string {
+    return this.#targetOf(recordTypeOf(field), place.at(-1) ?? '');
   }
 
   #placesIn(type: GraphQLInputType, place: Place): readonly Place[] {
@@ -95,7 +102,7 @@ export class SchemaWalk {
   }
 
   /** Arguments that a field needs, with the records of the caller, and this id at the place. */
-  argumentsOf(field: GraphQLField<unknown, unknown>, place: Place, id: string): Inputs {
+  argumentsOf(field: SchemaField, place: Place, id: string): Inputs {
     const of = recordTypeOf(field);
     const [first, ...rest] = place;
     const given: Inputs = {};
@@ -175,7 +182,7 @@ function isConnection(type: GraphQLOutputType): boolean {
 }
 
 /** The name of the records of a field: `Task` of `taskBatchUpdate`, whose result is a TaskBatchPayload, and of `task(id)`. */
-function recordTypeOf({ type }: GraphQLField<unknown, unknown>): string {
+function recordTypeOf({ type }: SchemaField): string {
   return getNamedType(type).name.replace(/(?:Batch)?Payload$|Connection$|Page$/, '');
 }
 
@@ -184,12 +191,7 @@ function capitalized(name: string): string {
 }
 
 /** An operation with one field and its arguments as variables. */
-export function operationOf(
-  kind: 'query' | 'mutation',
-  field: GraphQLField<unknown, unknown>,
-  given: Inputs,
-  selection: string,
-): string {
+export function operationOf(kind: 'query' | 'mutation', field: SchemaField, given: Inputs, selection: string): string {
   const used = field.args.filter(({ name }) => name in given);
   const declared = used.map(({ name, type }: GraphQLArgument) => `$${name}: ${String(type)}`).join(', ');
   const passed = used.map(({ name }) => `${name}: $${name}`).join(', ');

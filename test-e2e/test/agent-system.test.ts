@@ -36,24 +36,14 @@ describe('the agent endpoint as a part of the system', () => {
   it('never fails because of input [never.500-by-input]', async () => {
     await using agent = await GENERATIONS['SDK 2 (2026-07-28)'](system.authUrl, system.apiKey);
     const { tools } = await agent.client.listTools();
-    const texts = [
-      '',
-      ' ',
-      '%',
-      '\\',
-      "'; drop table tasks; --",
-      '\u202e',
-      '𝒳'.repeat(200),
-      '../..',
-      '{}',
-      'null',
-      '-1',
-      '9'.repeat(200),
-    ];
-    const others = [null, -1, 1e308, true, [], {}, ['x'], { __proto__: null }, [null], [{}]];
+    const texts = ['', '%\\', "'; drop table tasks; --", '\u202e', '𝒳'.repeat(200), '-1', '9'.repeat(200)];
+    const others = [null, -1, 1e308, true, [], {}, ['x'], [null], [{}]];
     // A value of another type is refused by its type, whatever it is, so one or two of them are enough.
-    const valuesOf = (schema: unknown): unknown[] =>
-      (schema as { type?: string }).type === 'string' ? [...texts, null, {}] : ['', 'x', ...others];
+    const valuesOf = (schema: unknown): unknown[] => {
+      const { type } = schema as { type?: string };
+      if (type === 'string') return [...texts, {}];
+      return type === 'integer' || type === 'boolean' ? ['x', -1, 1e308] : ['x', ...others];
+    };
     for (const { name, inputSchema } of tools) {
       const fields = Object.entries(inputSchema.properties ?? {});
       const bodies = fields.flatMap(([field, schema]) =>

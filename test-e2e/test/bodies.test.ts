@@ -1,4 +1,4 @@
-import type { TestSystem } from '@wts/testkit';
+import type { Person, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Description } from '../fuzz/description.ts';
@@ -24,8 +24,15 @@ const SCHEMA_TYPE = 'text/plain; charset=utf-8';
 describe('bodies', () => {
   let testSystem: TestSystem;
   let operations: readonly ApiOperation[];
+  let ann: Person;
+  let workspaceId: string;
   before(async () => {
     testSystem = await sharedSystem();
+    // The last owner of a workspace, whom no operation can remove.
+    ann = await testSystem.person('Ann');
+    const body = { name: 'Bodies', urlKey: `bodies-${randomUUID().slice(0, 8)}` };
+    const made = await testSystem.request(ann.token, 'POST', '/api/workspaces', { body });
+    workspaceId = (made.json() as { workspace: { id: string } }).workspace.id;
     // `sockets.test.ts` of the gateway tests the socket.
     operations = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json()).operations.filter(
       ({ id }) => id !== 'syncSocket',
@@ -36,9 +43,9 @@ describe('bodies', () => {
     { id, method }: ApiOperation,
     sending: { readonly type?: string | null; readonly token?: string | null; readonly encoding?: string } = {},
   ): Promise<{ status: number; type: string; text: string }> {
-    const { type = JSON_TYPE, token = testSystem.apiKey, encoding } = sending;
+    const { type = JSON_TYPE, token = ann.token, encoding } = sending;
     const operation = ACCESS_RULES[id] as (typeof ACCESS_RULES)[string];
-    const ids = idsIn(testSystem);
+    const ids = idsIn(testSystem, { workspaceId, ownerId: ann.userId });
     const sent = operation.body?.(ids);
     const { status, headers, text } = await testSystem.request(token, method, operation.path(ids), {
       body: sent === undefined ? undefined : Buffer.from(JSON.stringify(sent)),
@@ -53,7 +60,7 @@ describe('bodies', () => {
   it('of responses are JSON unless the description states another type, and of errors always [meta.bodies.json]', async () => {
     const stated: Record<string, string> = {};
     // Without a label, `/sync/batch` answers no line at all.
-    const payload = { workspaceId: testSystem.workspaceId, name: randomUUID() };
+    const payload = { workspaceId, name: randomUUID() };
     await testSystem.commit([{ modelName: 'Label', modelId: randomUUID(), action: 'INSERT', payload }]);
     for (const operation of operations) {
       const { status, type, text } = await request(operation);

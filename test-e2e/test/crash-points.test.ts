@@ -15,6 +15,8 @@ import { Client } from 'pg';
 /** A lock of this test. A trigger acquires it on each insert into the log. */
 const INSERT_LOCK = 7_305_999;
 const REPLICAS = [0, 1];
+/** Of each writer. */
+const WRITES_EVERY_MS = 10;
 /** Every follower must receive so many more entries before the system counts as working. */
 const MORE = 10;
 
@@ -80,7 +82,7 @@ describe('sync killed at each point of a commit', () => {
     );
     followers.push(open.use(followByPolling(account, 'poller', start.after)));
     const stop = new AbortController();
-    const writing = writeUntil(testSystem, 6, 0, stop.signal);
+    const writing = writeUntil(testSystem, 6, WRITES_EVERY_MS, stop.signal);
     const receivedMore = (): Promise<unknown> => {
       const before = followers.map(({ received }) => received.length);
       const more = (): boolean =>

@@ -12,6 +12,17 @@ export interface PrivateProject {
   readonly taskId: string;
 }
 
+let opening: Promise<DeviceSystem> | undefined;
+
+/** The system of all files with devices. */
+export function deviceSystem(): Promise<DeviceSystem> {
+  return (opening ??= DeviceSystem.open());
+}
+
+after(async () => {
+  await (await opening)?.[Symbol.asyncDispose]();
+});
+
 /** A system for tests of devices, with methods that change it while the devices are offline. */
 export class DeviceSystem implements AsyncDisposable {
   readonly testSystem: TestSystem;
@@ -22,8 +33,8 @@ export class DeviceSystem implements AsyncDisposable {
     this.#database = database;
   }
 
-  static async open(label: string): Promise<DeviceSystem> {
-    const testSystem = await startTestSystem({ label, services: [] });
+  static async open(): Promise<DeviceSystem> {
+    const testSystem = await startTestSystem({ label: 'devices', services: [] });
     const database = new Client({ connectionString: testSystem.database.url });
     await database.connect();
     return new DeviceSystem(testSystem, database);

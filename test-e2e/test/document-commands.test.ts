@@ -17,6 +17,8 @@ const documents = globSync('**/*.md', { cwd: ROOT, exclude: (path) => /(^|\/)(no
 describe('every command block of the documents', () => {
   const folder = join(scratch('documents'), 'clone');
   const running = new Map<string, Program>();
+  /** What a script of npm prints with `--help`. */
+  const usages = new Map<string, string>();
   let env: NodeJS.ProcessEnv;
   let addresses: readonly (readonly [printed: string, actual: string])[];
 
@@ -68,11 +70,26 @@ describe('every command block of the documents', () => {
         await program.prints(output);
         continue;
       }
-      const command = block.language === 'sh' ? withHelp(text) : text;
-      const program = await terminal.run(command);
-      assert.equal(await program.ends(), 0, `${block.path}:${block.line}: ${command}\n${program.output}`);
-      await program.prints(command === text ? output : `${scriptOf(text)} [-- `);
+      const where = `${block.path}:${block.line}: ${text}`;
+      const script = block.language === 'sh' ? scriptOf(text) : undefined;
+      if (script !== undefined) {
+        const usage = usages.get(script) ?? (await usageOf(script, terminal));
+        usages.set(script, usage);
+        for (const [option] of text.replace(/ # .*$/, '').matchAll(/(?<= )--[a-z-]+/g))
+          assert.ok(usage.includes(`  ${option} `), `${where}\nhas an option that is not in\n${usage}`);
+        continue;
+      }
+      const program = await terminal.run(text);
+      assert.equal(await program.ends(), 0, `${where}\n${program.output}`);
+      await program.prints(output);
     }
+  }
+
+  async function usageOf(script: string, terminal: Terminal): Promise<string> {
+    const program = await terminal.run(`${script} -- --help`);
+    assert.equal(await program.ends(), 0, `${script}\n${program.output}`);
+    await program.prints(`${script} [-- `);
+    return program.output;
   }
 
   function runningProgram(command: string): Program {
@@ -89,13 +106,6 @@ function isRun(block: Block): boolean {
 /** The script of npm that a command runs, if any. */
 function scriptOf(command: string): string | undefined {
   return /\bnpm (?:start|test|run [\w:-]+)/.exec(command)?.[0];
-}
-
-/** A script refuses options that it does not have also with --help, but does nothing else, so this takes a second. */
-function withHelp(command: string): string {
-  if (scriptOf(command) === undefined) return command;
-  const text = command.replace(/\s+#.*$/, '');
-  return text.includes(' -- ') ? `${text} --help` : `${text} -- --help`;
 }
 
 function apiKeyOf(folder: string): string {

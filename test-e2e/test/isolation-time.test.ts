@@ -1,9 +1,9 @@
 import type { Person, TestSystem } from '@wts/testkit';
-import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { Pool } from 'undici';
+import { sharedSystem } from './shared-system.ts';
 
 interface Sent {
   readonly method: string;
@@ -19,13 +19,12 @@ interface Pair {
   readonly nowhere: () => Sent;
 }
 
-const PAIRS = 200;
+const PAIRS = 100;
 /** In standard deviations of a fair coin. Pairs that differ by more are measured longer, because small differences add up. */
 const SUSPICIOUS = 2.5;
 const PAIRS_OF_SUSPECTS = 1200;
 /** Chance alone exceeds this once in many millions of runs. One more query to PostgreSQL always exceeds it. */
 const LEANING_MAX = 5.5;
-const UNLIMITED = JSON.stringify({ rest: 0, 'codes-address': 0, credentials: 0 });
 
 /*
  * The time of a response must not show what exists. Single times vary too much, so the test sends both requests of a pair many
@@ -38,19 +37,12 @@ describe('the time of a response', () => {
   let own: string;
 
   before(async () => {
-    testSystem = await startTestSystem({
-      label: 'time',
-      services: [],
-      overrides: { gateway: { RATE_LIMITS: UNLIMITED }, workspace: { WRONG_CODES_PER_MINUTE: '0' } },
-    });
+    testSystem = await sharedSystem();
     pool = new Pool(testSystem.baseUrl, { connections: 1 });
     eve = await testSystem.person('Eve');
     own = (await workspaceOf(eve)).id;
   });
-  after(async () => {
-    await pool.close();
-    await testSystem.close();
-  });
+  after(() => pool.close());
 
   async function send({ method, path, body, token = eve.token }: Sent): Promise<{ status: number; text: string }> {
     const answer = await pool.request({

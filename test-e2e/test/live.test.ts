@@ -1,16 +1,16 @@
 import type { MutateReply, SyncTransaction } from '@wts/contracts';
-import { startTestSystem, type TestSystem } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { replicatedSystem } from './replicated-system.ts';
 
 type Change = Omit<SyncTransaction, 'clientTxId' | 'clientId'>;
 
 describe('two people on two sync replicas', () => {
   let testSystem: TestSystem;
   before(async () => {
-    testSystem = await startTestSystem({ label: 'live', services: [], syncReplicas: 2 });
+    testSystem = await replicatedSystem();
   });
-  after(() => testSystem.close());
 
   async function mutate(token: string, changes: readonly Change[]): Promise<{ status: number; reply: MutateReply }> {
     const transactions = changes.map((change) => ({ clientTxId: randomUUID(), clientId: 'e2e', ...change }));

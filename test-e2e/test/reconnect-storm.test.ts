@@ -1,6 +1,7 @@
-import { startTestSystem, type TestSystem } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { ControlClient, problemsOf, StormClients, dropAndReconnect, type Disruption } from '@wts/verify';
 import assert from 'node:assert/strict';
+import { replicatedSystem } from './replicated-system.ts';
 
 /** `npm run storm` does the same with 5 000. */
 const CLIENTS = 500;
@@ -12,9 +13,7 @@ describe('500 clients that are dropped at the same time and reconnect', () => {
   let storm: StormClients;
   before(async () => {
     stack = new AsyncDisposableStack();
-    testSystem = stack.use(
-      await startTestSystem({ label: 'storm', services: [], syncReplicas: 2, gatewayReplicas: 2 }),
-    );
+    testSystem = await replicatedSystem();
     control = stack.use(await ControlClient.start(testSystem));
     storm = stack.use(await StormClients.open(testSystem, { clients: CLIENTS, people: 20, reloadOneIn: 10 }));
   });
@@ -37,5 +36,7 @@ describe('500 clients that are dropped at the same time and reconnect', () => {
   it('receive everything once and in order after a sync replica is killed [never.actions-lost, never.unbounded]', async () => {
     const replica = testSystem.service('sync', 0);
     await pass({ baseUrl: testSystem.service('gateway', 1).url, run: () => replica.kill() }, /^closed 1006$/);
+    await replica.start();
+    await testSystem.untilReady();
   });
 });

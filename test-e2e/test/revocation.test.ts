@@ -1,8 +1,9 @@
 import { LIMITS } from '@wts/contracts';
-import type { AppTokens, LiveSocket, Person, TestSystem, TestSystemOptions } from '@wts/testkit';
+import type { AppTokens, LiveSocket, Person, TestSystem } from '@wts/testkit';
 import { eventually, sendRequest, socketOf, startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { replicatedSystem } from './replicated-system.ts';
 
 /** A revocation takes effect everywhere within a second; on a busy machine later, but before the cache of a credential expires. */
 const REVOKED_WITHIN_MS = LIMITS.credentialCacheMs * 0.6;
@@ -17,12 +18,6 @@ class TwoGateways {
   constructor(testSystem: TestSystem) {
     this.testSystem = testSystem;
     this.#urls = [0, 1].map((replica) => testSystem.service('gateway', replica).url);
-  }
-
-  static async open(label: string, options: TestSystemOptions = {}): Promise<TwoGateways> {
-    return new TwoGateways(
-      await startTestSystem({ label, services: [], syncReplicas: 2, gatewayReplicas: 2, ...options }),
-    );
   }
 
   /** Sends the request to both gateways. */
@@ -129,9 +124,8 @@ class TwoGateways {
 describe('a revocation at one of two gateways', () => {
   let gateways: TwoGateways;
   before(async function () {
-    gateways = await TwoGateways.open('revocation');
+    gateways = new TwoGateways(await replicatedSystem());
   });
-  after(() => gateways.testSystem.close());
 
   it('takes effect at both within a second: a revoked key is refused, and its sockets are closed [api-keys.revoke.everywhere]', async () => {
     const { testSystem } = gateways;
@@ -179,7 +173,10 @@ describe('a revocation whose message over NATS is lost', () => {
   before(async function () {
     // Only the services that send the messages cannot reach NATS.
     const unreachable = { NATS_URL: 'nats://127.0.0.1:9' };
-    gateways = await TwoGateways.open('lost-message', { overrides: { auth: unreachable, workspace: unreachable } });
+    const overrides = { auth: unreachable, workspace: unreachable };
+    gateways = new TwoGateways(
+      await startTestSystem({ label: 'lost', services: [], syncReplicas: 2, gatewayReplicas: 2, overrides }),
+    );
   });
   after(() => gateways.testSystem.close());
 

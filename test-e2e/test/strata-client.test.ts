@@ -3,7 +3,7 @@ import { eventually, type Person } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Device } from '../strata/device.ts';
-import { DeviceSystem } from './device-system.ts';
+import { deviceSystem, type DeviceSystem } from './device-system.ts';
 
 const DAY = Date.UTC(2026, 10, 22);
 const MOMENT = Date.UTC(2026, 10, 22, 9, 30, 15, 250);
@@ -14,7 +14,7 @@ describe('the published sync client on two devices of one person', () => {
   let phone: Device;
   let laptop: Device;
   before(async () => {
-    system = await DeviceSystem.open('strata');
+    system = await deviceSystem();
     ann = await system.testSystem.member('Ann');
     [phone, laptop] = await Promise.all([
       Device.open(system.testSystem, ann.token),
@@ -24,7 +24,6 @@ describe('the published sync client on two devices of one person', () => {
   after(async () => {
     await phone[Symbol.asyncDispose]();
     await laptop[Symbol.asyncDispose]();
-    await system[Symbol.asyncDispose]();
   });
 
   beforeEach(async () => {

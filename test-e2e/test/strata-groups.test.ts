@@ -3,14 +3,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@wts/testkit';
 import { Device } from '../strata/device.ts';
-import { DeviceSystem } from './device-system.ts';
+import { deviceSystem, type DeviceSystem } from './device-system.ts';
 
 describe('the published sync client', () => {
   let system: DeviceSystem;
   before(async () => {
-    system = await DeviceSystem.open('strata_groups');
+    system = await deviceSystem();
   });
-  after(() => system[Symbol.asyncDispose]());
 
   const marker = async (device: Device): Promise<void> => {
     await device.untilShows('Task', await system.marker());

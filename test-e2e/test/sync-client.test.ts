@@ -1,15 +1,15 @@
 import { RefusedError, SyncClient } from '@wts/client';
 import type { Change, SyncEvent } from '@wts/client';
-import { eventually, openBrowser, startTestSystem, type TestSystem } from '@wts/testkit';
+import { eventually, openBrowser, type Person, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openShared } from './shared-system.ts';
 
 const BUILD = join(import.meta.dirname, '..', '..', 'packages', 'client', 'build.ts');
 const RETRY = { firstPauseMs: 50, pauseMsMax: 500 };
@@ -34,6 +34,7 @@ const reaches = (syncId: string) => (event: SyncEvent) =>
 
 describe('the client package', function client() {
   let testSystem: TestSystem;
+  let ann: Person;
   /** Serves the built package and an empty page, as the origin of a web application. */
   const pages = createServer();
   let origin: string;
@@ -48,24 +49,19 @@ describe('the client package', function client() {
       if (!existsSync(join(built, url))) return res.writeHead(404).end();
       return res.writeHead(200, { 'content-type': 'text/javascript' }).end(readFileSync(join(built, url)));
     });
-    pages.listen(0, '127.0.0.1');
+    ({ testSystem, webOrigin: origin } = await openShared());
+    ann = await testSystem.member('Ann');
+    pages.listen(Number(new URL(origin).port), '127.0.0.1');
     await once(pages, 'listening');
-    origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
-    testSystem = await startTestSystem({
-      label: 'client',
-      services: [],
-      overrides: { gateway: { CORS_ORIGINS: origin } },
-    });
   });
   after(async () => {
     pages.closeAllConnections();
     pages.close();
-    await testSystem[Symbol.asyncDispose]();
     rmSync(built, { recursive: true });
   });
 
   const open = (options: Partial<ConstructorParameters<typeof SyncClient>[0]> = {}): SyncClient =>
-    new SyncClient({ baseUrl: testSystem.baseUrl, token: testSystem.apiKey, retry: RETRY, ...options });
+    new SyncClient({ baseUrl: testSystem.baseUrl, token: ann.token, retry: RETRY, ...options });
 
   const task = (title: string): Change => ({
     modelName: 'Task',
@@ -87,7 +83,7 @@ describe('the client package', function client() {
     assert.ok(loaded.some(({ id, title }) => id === before.modelId && title === 'Before'));
 
     const subscribed = await until(events, ({ type }) => type === 'subscribed');
-    assert.deepEqual(subscribed, [{ type: 'subscribed', groups: [testSystem.userId, testSystem.workspaceId] }]);
+    assert.deepEqual(subscribed, [{ type: 'subscribed', groups: [ann.userId, testSystem.workspaceId] }]);
     const { lastSyncId } = await writer.mutateOrThrow([task('After')]);
     const live = await until(events, reaches(lastSyncId));
     const inserted = live
@@ -221,7 +217,7 @@ describe('the client package', function client() {
         {
           page: origin,
           baseUrl: testSystem.baseUrl,
-          token: testSystem.apiKey,
+          token: ann.token,
           change: task('From a browser'),
           ended: ENOUGH_MS,
         },

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { DeviceSystem } from './device-system.ts';
+import { deviceSystem, type DeviceSystem } from './device-system.ts';
 
 const PROGRAM = fileURLToPath(new URL('main.ts', import.meta.resolve('@wts/verify')));
 
@@ -45,15 +45,12 @@ describe('npm run verify:log', () => {
   let client: Client;
 
   before(async () => {
-    system = await DeviceSystem.open('verify-log');
+    system = await deviceSystem();
     testSystem = system.testSystem;
     client = new Client({ connectionString: testSystem.database.url });
     await client.connect();
   });
-  after(async () => {
-    await client.end();
-    await system[Symbol.asyncDispose]();
-  });
+  after(() => client.end());
 
   const environment = (): NodeJS.ProcessEnv => ({
     BASE_URL: testSystem.baseUrl,
