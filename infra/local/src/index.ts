@@ -26,5 +26,6 @@ export { debianPostgres, findPostgres } from './servers/postgres-programs.ts';
 export type { PostgresPrograms } from './servers/postgres-programs.ts';
 export { copyTree } from './servers/standby.ts';
 export type { DatabaseRole } from './services.ts';
+export { SERVICES } from './services.ts';
 export { LOCAL_JWT, Stack } from './stack.ts';
 export { runTask } from './task.ts';

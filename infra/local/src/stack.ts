@@ -39,6 +39,8 @@ export interface StackOptions extends CrashHandlers {
   readonly restarts: boolean;
   /** True: each process serves /metrics on a free port. */
   readonly metrics?: boolean;
+  /** The program of a service. Default: its sources. */
+  readonly programOf?: (service: string) => string | Promise<string>;
   /** The environment of the starting process; services get only the variables in `PASSED_THROUGH`. */
   readonly env: NodeJS.ProcessEnv;
   /** Settings of services, which replace all others. */
@@ -185,18 +187,18 @@ export class Stack implements AsyncDisposable {
   }
 
   #supervise(planned: PlannedProcess): SupervisedProcess {
-    const { logs, records } = this.#options;
+    const { logs, records, programOf = (service) => serviceFile(service, 'main') } = this.#options;
     const log = join(logs, `${planned.name}.log`);
     return new SupervisedProcess({
       ...this.#options,
       name: planned.name,
       url: `http://127.0.0.1:${planned.port}`,
       log,
-      launch: () =>
+      launch: async () =>
         launch({
           name: planned.name,
           command: process.execPath,
-          args: [serviceFile(planned.spec.name, 'main')],
+          args: [await programOf(planned.spec.name)],
           cwd: join(ROOT, 'services', planned.spec.name),
           env: this.#environmentOf(planned),
           log,

@@ -2,7 +2,7 @@
 import { STREAM } from '@wts/contracts';
 import type { Revocation, ServiceName } from '@wts/contracts';
 import type { DatabaseRole } from '@wts/local';
-import { freePort, serviceFile } from '@wts/local';
+import { freePort } from '@wts/local';
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -10,6 +10,7 @@ import { once } from 'node:events';
 import type { Msg } from 'nats';
 import { connect } from 'nats';
 import { Pool } from 'pg';
+import { programOf } from './built-services.ts';
 import { testDatabase } from './database.ts';
 import { nodeEnvironment, tokenEnvironment } from './environment.ts';
 import type { LossyWire } from './lossy-wire.ts';
@@ -130,7 +131,7 @@ async function startBeside(
   service: ServiceName,
   settings: Record<string, string>,
 ): Promise<string> {
-  const child = fork(serviceFile(service, 'main'), {
+  const child = fork(await programOf(service), {
     env: {
       ...nodeEnvironment(),
       HOST: '127.0.0.1',

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 
 import type { AppTokens } from './app.ts';
 import { allowApp, revokeApps } from './app.ts';
+import { programOf } from './built-services.ts';
 import type { TestDatabase } from './database.ts';
 import { demoOf, openTestPostgres, openTestStandby, testDatabase } from './database.ts';
 import { CHEAP_PASSWORDS, minterFor } from './environment.ts';
@@ -113,6 +114,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       },
       elsewhere,
       restarts: false,
+      programOf,
       // Services check every response against its contract.
       env: { CHECK_REPLIES: 'on', ...CHEAP_PASSWORDS, ...process.env },
       overrides: standby === null ? (options.overrides ?? {}) : withReplica(options, database, standby),
