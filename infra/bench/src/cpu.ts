@@ -18,7 +18,7 @@ export interface ProcessTime {
 const TICK_MS = 10;
 
 /** Parses `/proc/stat` (proc(5)). User time includes guests; time that a hypervisor gave to other machines counts as busy. */
-export function parseMachine(text: string): MachineTime {
+function parseMachine(text: string): MachineTime {
   const ticks = (text.split('\n', 1)[0] ?? '').trim().split(/\s+/).slice(1, 9).map(Number);
   const [user = 0, nice = 0, system = 0, idle = 0, ioWait = 0, irq = 0, softIrq = 0, steal = 0] = ticks;
   const busy = user + nice + system + irq + softIrq + steal;
@@ -26,7 +26,7 @@ export function parseMachine(text: string): MachineTime {
 }
 
 /** Parses `/proc/<pid>/stat`. The process name in it may contain blanks and brackets. */
-export function parseProcess(text: string): ProcessTime {
+function parseProcess(text: string): ProcessTime {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const ticks = (at: number): number => Number(fields[at] ?? 0);
   const own = ticks(11) + ticks(12);
@@ -39,7 +39,7 @@ export function parseProcess(text: string): ProcessTime {
 }
 
 /** The CPU time of a process and all its descendants. */
-export function sumOfTree(processes: readonly ProcessTime[], root: number): number {
+function sumOfTree(processes: readonly ProcessTime[], root: number): number {
   const byParent = Map.groupBy(processes, ({ parent }) => parent);
   let sum = processes.find(({ pid }) => pid === root)?.cpuMs ?? 0;
   const below = [...(byParent.get(root) ?? [])];

@@ -36,7 +36,7 @@ const FOLDER = join(import.meta.dirname, '..', 'results');
 const NAME = 'sync';
 
 /** Replaces the results of the measured benchmarks and keeps the others, so that benchmarks can run one by one. */
-export function merge(kept: Results, measured: Results['benchmarks'], order: readonly string[]): Results {
+function merge(kept: Results, measured: Results['benchmarks'], order: readonly string[]): Results {
   const all = { ...kept.benchmarks, ...measured };
   const names = Object.keys(all).toSorted((a, b) => order.indexOf(a) - order.indexOf(b));
   // Results of removed benchmarks are dropped.
@@ -74,7 +74,7 @@ function linesOf({ benchmarks }: Results): GrowthLine[] {
   return Object.values(benchmarks).flatMap(({ lines }) => lines ?? []);
 }
 
-export function markdown(results: Results): string {
+function markdown(results: Results): string {
   const benchmarks = Object.entries(results.benchmarks);
   const rows = benchmarks.flatMap(([, one]) => one.rows);
   const withGoal = rows.filter(({ isReached }) => isReached !== null);

@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { ROOT } from '../src/tree.ts';
 
-/** Imports a module in a process of its own and prints the packages of CommonJS modules that came with it. */
+/** Imports modules in a process of its own and prints the packages of CommonJS modules that came with them. */
 const PRINT_PACKAGES = `
-  await import(process.argv[1]);
+  for (const url of process.argv.slice(1)) await import(url);
   const { createRequire } = await import('node:module');
   const files = Object.keys(createRequire('file:///').cache);
   const packages = files.map((file) => /.*[/]node_modules[/]((?:@[^/]+[/])?[^/]+)[/]/.exec(file)?.[1]);
@@ -13,26 +13,24 @@ const PRINT_PACKAGES = `
   process.exit(0);
 `;
 
-function packagesLoadedBy(path: string): string[] {
-  const args = ['--input-type=module', '--eval', PRINT_PACKAGES, new URL(path, `file://${ROOT}/`).href];
+function packagesLoadedBy(...paths: readonly string[]): string[] {
+  const urls = paths.map((path) => new URL(path, `file://${ROOT}/`).href);
+  const args = ['--input-type=module', '--eval', PRINT_PACKAGES, ...urls];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', cwd: ROOT });
   assert.notEqual(stdout, '', stderr);
   return JSON.parse(stdout) as string[];
 }
 
 describe('the modules a process loads', () => {
-  for (const service of globSync('services/*/src/service.ts', { cwd: ROOT })) {
-    it(`leave out knex in ${service}, which does not migrate`, () => {
-      const packages = packagesLoadedBy(service);
-      assert.ok(packages.includes('undici'), 'the list is not that of loaded modules');
-      assert.ok(!packages.includes('knex'), 'only migrate.ts may import @wts/service-kit/migrate');
-    });
-  }
+  it('leave out knex in every service, which does not migrate', () => {
+    const packages = packagesLoadedBy(...globSync('services/*/src/service.ts', { cwd: ROOT }));
+    assert.ok(packages.includes('undici'), 'the list is not that of loaded modules');
+    assert.ok(!packages.includes('knex'), 'only migrate.ts may import @wts/service-kit/migrate');
+  });
 
   it('leave out nats where the log is only read', () => {
-    for (const name of ['log', 'read-model']) {
-      assert.ok(!packagesLoadedBy(`packages/${name}/src/index.ts`).includes('nats'), name);
-    }
+    const readers = ['log', 'read-model'].map((name) => `packages/${name}/src/index.ts`);
+    assert.ok(!packagesLoadedBy(...readers).includes('nats'));
     assert.ok(packagesLoadedBy('packages/log/src/stream/index.ts').includes('nats'));
   });
 
