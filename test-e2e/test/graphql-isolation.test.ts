@@ -49,6 +49,12 @@ const COMPARISONS: Readonly<Record<string, readonly (readonly [kind: string, val
   ],
 };
 
+/** Through a relation those that find a value, because the others differ from them in the comparison alone. */
+function comparisonsOf(comparator: string, path: Place): (typeof COMPARISONS)[string] {
+  const all = COMPARISONS[comparator] ?? [];
+  return path.length === 1 ? all : all.filter(([kind]) => ['in', 'hasAny', 'contains'].includes(kind));
+}
+
 /** Fields of one request: each is a list of its own. */
 const FIELDS_PER_REQUEST = 20;
 const CONCURRENT = 4;
@@ -176,7 +182,7 @@ describe('what a person may not see, by GraphQL', () => {
       const filter = root.args.find(({ name }) => name === 'filter');
       if (filter === undefined) return [];
       return walk.filterPaths(filter.type, caller.isThorough ? 1 : 0).flatMap(({ path, comparator }) =>
-        (COMPARISONS[comparator] ?? []).map(([kind, value]) => ({
+        comparisonsOf(comparator, path).map(([kind, value]) => ({
           caller,
           field: root.name,
           filter: (values: Named) => nested(path, value(values)),

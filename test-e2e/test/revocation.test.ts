@@ -10,22 +10,22 @@ const REVOKED_WITHIN_MS = LIMITS.credentialCacheMs * 0.6;
 /** The most that one request takes on a busy machine. */
 const REQUEST_MS = 10_000;
 
-/** A system with two gateways and two sync replicas. */
-class TwoGateways {
+/** A system with several gateways and sync replicas, or one of each. */
+class Gateways {
   readonly testSystem: TestSystem;
   readonly #urls: readonly string[];
 
   constructor(testSystem: TestSystem) {
     this.testSystem = testSystem;
-    this.#urls = [0, 1].map((replica) => testSystem.service('gateway', replica).url);
+    this.#urls = testSystem.services.filter(({ name }) => name.startsWith('gateway')).map(({ url }) => url);
   }
 
-  /** Sends the request to both gateways. */
+  /** Sends the request to each gateway. */
   async requestAll(token: string, path: string): Promise<{ status: number; text: string }[]> {
     return Promise.all(this.#urls.map((baseUrl) => sendRequest({ baseUrl, token }, 'GET', path)));
   }
 
-  /** Opens two sockets through each gateway, so that each sync replica has some. */
+  /** Opens two sockets through each gateway, so that each of two sync replicas has some. */
   connect(token: string): Promise<LiveSocket[]> {
     return Promise.all([...this.#urls, ...this.#urls].map((baseUrl) => socketOf({ baseUrl }, { token })));
   }
@@ -37,7 +37,7 @@ class TwoGateways {
     return performance.now();
   }
 
-  /** Requests that are sent later than this get 401 from both gateways. */
+  /** Requests that are sent later than this get 401 from each gateway. */
   async assertRefused(token: string, untilMs: number, error = 'Invalid API key'): Promise<void> {
     const refused = this.#urls.map(async (baseUrl) => {
       for (;;) {
@@ -122,9 +122,9 @@ class TwoGateways {
 }
 
 describe('a revocation at one of two gateways', () => {
-  let gateways: TwoGateways;
+  let gateways: Gateways;
   before(async function () {
-    gateways = new TwoGateways(await replicatedSystem());
+    gateways = new Gateways(await replicatedSystem());
   });
 
   it('takes effect at both within a second: a revoked key is refused, and its sockets are closed [api-keys.revoke.everywhere]', async () => {
@@ -169,14 +169,12 @@ describe('a revocation at one of two gateways', () => {
 });
 
 describe('a revocation whose message over NATS is lost', () => {
-  let gateways: TwoGateways;
+  let gateways: Gateways;
   before(async function () {
     // Only the services that send the messages cannot reach NATS.
     const unreachable = { NATS_URL: 'nats://127.0.0.1:9' };
     const overrides = { auth: unreachable, workspace: unreachable };
-    gateways = new TwoGateways(
-      await startTestSystem({ label: 'lost', services: [], syncReplicas: 2, gatewayReplicas: 2, overrides }),
-    );
+    gateways = new Gateways(await startTestSystem({ label: 'lost', services: [], overrides }));
   });
   after(() => gateways.testSystem.close());
 

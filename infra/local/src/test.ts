@@ -12,7 +12,7 @@ import { runTask } from './task.ts';
 import { STATIC_CHECKS, runChecks } from './testing/checks.ts';
 import { processorSeconds, processorText } from './testing/processors.ts';
 import type { SuiteFolder, SuiteResult } from './testing/suites.ts';
-import { SuiteRun, chooseSuites, findSuites } from './testing/suites.ts';
+import { JOINED_FILES_MIN, SuiteRun, chooseSuites, findSuites } from './testing/suites.ts';
 import { closingLine, countsOf, summaryOf } from './testing/summary.ts';
 import { UserError } from './user-error.ts';
 
@@ -36,8 +36,6 @@ const END_TO_END: SuiteFolder = 'test-e2e';
 const WORKERS_MAX = Math.min(6, availableParallelism() + 2);
 /** Each starts whole systems. The other workers need about as long for the short suites, so both end at the same time. */
 const END_TO_END_WORKERS_MAX = Math.min(4, availableParallelism() + 1);
-/** A second worker loads the modules of the suite again and starts a PostgreSQL server, which takes about two seconds. */
-const JOINED_FILES_MIN = 4;
 /** Tests of the same suite may disturb each other on one server, for example by counting all locks. */
 const IS_SERVER_SHARED = Boolean(process.env['TEST_DATABASE_URL']);
 
@@ -137,9 +135,9 @@ async function runSuites(
       folder,
       () => new SuiteRun({ folder, env, grep, onLaunch, newLog: (worker) => logOf(folder, worker) }),
     );
-    // A worker that crashed leaves files.
+    // Workers that crashed leave files.
     do await run.work();
-    while (run.filesLeft > 0);
+    while (run.filesLeft > 0 && run.workers === 0);
     if (run.workers > 0) return;
     open.delete(folder);
     results.push(run.result());
@@ -162,19 +160,19 @@ async function runSuites(
  * their last files, but not at the same time, because their load disturbs its fault tests; the short suites fill the gaps.
  */
 function nextOf(waiting: readonly SuiteFolder[], open: readonly SuiteRun[]): SuiteFolder | undefined {
-  const toJoin = (isWanted: (folder: SuiteFolder) => boolean, filesMin: number): SuiteFolder | undefined =>
+  const toJoin = (isWanted: (folder: SuiteFolder) => boolean): SuiteFolder | undefined =>
     IS_SERVER_SHARED
       ? undefined
       : open
-          .filter(({ folder, filesLeft }) => isWanted(folder) && filesLeft >= filesMin)
+          .filter(({ folder, filesLeft }) => isWanted(folder) && filesLeft >= JOINED_FILES_MIN)
           .toSorted((one, other) => one.workers - other.workers || other.filesLeft - one.filesLeft)[0]?.folder;
-  const service = waiting.find(isService) ?? toJoin(isService, JOINED_FILES_MIN);
+  const service = waiting.find(isService) ?? toJoin(isService);
   if (service !== undefined) return service;
   const systems = open.find(({ folder }) => folder === END_TO_END)?.workers ?? 0;
   const hasServiceFiles = open.some(({ folder, filesLeft }) => isService(folder) && filesLeft > 0);
   if (!hasServiceFiles && systems < END_TO_END_WORKERS_MAX) {
     if (waiting.includes(END_TO_END)) return END_TO_END;
-    if (toJoin((folder) => folder === END_TO_END, 1) !== undefined) return END_TO_END;
+    if (toJoin((folder) => folder === END_TO_END) !== undefined) return END_TO_END;
   }
   return waiting.find((folder) => !isService(folder) && folder !== END_TO_END);
 }

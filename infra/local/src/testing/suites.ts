@@ -44,6 +44,9 @@ const SILENT_MS_MAX = 900_000;
 /** The time in which a worker must exit after its last test. It first stops its servers, which takes long on a busy disk. */
 const EXIT_MS_MAX = 300_000;
 
+/** A further worker loads the modules of the suite again, and starts a PostgreSQL server and often a system. */
+export const JOINED_FILES_MIN = 4;
+
 /** The time in which such a worker writes what is open. */
 const DESCRIBE_MS = 5_000;
 
@@ -210,13 +213,13 @@ export class SuiteRun {
 
   /**
    * The next file for a worker with these systems: one that needs no other, otherwise one whose system no worker has, because starting
-   * a system takes seconds of a processor.
+   * a system takes seconds of a processor. The last few files are left to the worker that has theirs.
    */
   #next(opened: Set<string>): string | null {
     const next =
       this.#files.find(({ system }) => opened.has(system)) ??
       this.#files.find(({ system }) => !this.#opened.has(system)) ??
-      this.#files[0];
+      (this.#files.length >= JOINED_FILES_MIN || this.#running === 1 ? this.#files[0] : undefined);
     if (next === undefined) return null;
     this.#files.splice(this.#files.indexOf(next), 1);
     for (const systems of [opened, this.#opened]) systems.add(next.system);
