@@ -125,6 +125,7 @@ const IMPORTS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     store: [],
     commit: ['fairness', 'store'],
     sweeps: ['commit', 'store'],
+    schedule: ['commit', 'store', 'sweeps'],
     migrations: ['store'],
     relay: ['store'],
     deltas: ['fairness'],

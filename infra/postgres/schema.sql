@@ -154,6 +154,15 @@ CREATE INDEX projects_team_id_idx ON sync.projects USING btree (team_id) WHERE (
 CREATE INDEX projects_unranked_idx ON sync.projects USING btree (workspace_id) WHERE ((sort_order COLLATE "C") = ''::text);
 CREATE INDEX projects_workspace_id_idx ON sync.projects USING btree (workspace_id);
 
+create table sync.purge_state (
+  is_only_row boolean default true not null,
+  retention_days integer not null,
+  last_round_at timestamp with time zone not null,
+  waits_until timestamp with time zone,
+  constraint purge_state_is_only_row_check CHECK (is_only_row),
+  constraint purge_state_pkey PRIMARY KEY (is_only_row)
+);
+
 create table sync.sweeps (
   kind text not null,
   model text not null,
@@ -257,10 +266,12 @@ CREATE INDEX tasks_group_id_created_at_id_idx ON sync.tasks USING btree (group_i
 CREATE INDEX tasks_label_ids_idx ON sync.tasks USING gin (label_ids) WHERE (label_ids <> '{}'::uuid[]);
 CREATE INDEX tasks_order_idx ON sync.tasks USING btree (workspace_id, project_id, sort_order COLLATE "C", id) WHERE ((sort_order COLLATE "C") > ''::text);
 CREATE INDEX tasks_project_id_created_at_id_idx ON sync.tasks USING btree (project_id, created_at, id) WHERE (project_id IS NOT NULL);
+CREATE INDEX tasks_purge_idx ON sync.tasks USING btree (archived_at, id) WHERE (archived_at IS NOT NULL);
 CREATE INDEX tasks_repeat_stopped_idx ON sync.tasks USING btree (id) WHERE (repeat_waiting OR (repeat_error IS NOT NULL));
 CREATE INDEX tasks_repeat_template_id_created_at_id_idx ON sync.tasks USING btree (repeat_template_id, created_at, id) WHERE (repeat_template_id IS NOT NULL);
 CREATE INDEX tasks_search_idx ON sync.tasks USING gin (workspace_id, to_tsvector('simple'::regconfig, ((title || ' '::text) || COALESCE(description, ''::text))), title gin_trgm_ops);
 CREATE INDEX tasks_team_id_created_at_id_idx ON sync.tasks USING btree (team_id, created_at, id) WHERE (team_id IS NOT NULL);
+CREATE INDEX tasks_trash_idx ON sync.tasks USING btree (group_id, archived_at, id) WHERE (archived_at IS NOT NULL);
 CREATE INDEX tasks_unranked_idx ON sync.tasks USING btree (workspace_id, project_id) WHERE ((sort_order COLLATE "C") = ''::text);
 CREATE UNIQUE INDEX tasks_workspace_id_number_key ON sync.tasks USING btree (workspace_id, number);
 
@@ -355,8 +366,11 @@ create table sync.workspaces (
   group_id uuid not null,
   record json not null,
   time_zone text not null,
+  trash_retention_days integer,
+  archived_at timestamp with time zone,
   constraint workspaces_pkey PRIMARY KEY (id)
 );
+CREATE INDEX workspaces_archived_idx ON sync.workspaces USING btree (archived_at) WHERE (archived_at IS NOT NULL);
 CREATE INDEX workspaces_group_id_id_idx ON sync.workspaces USING btree (group_id, id);
 CREATE UNIQUE INDEX workspaces_url_key_key ON sync.workspaces USING btree (url_key);
 
@@ -477,7 +491,8 @@ insert into sync.migrations (batch, name) values
   (1, '0016-index-order-of-tasks'),
   (1, '0017-index-order-of-lists'),
   (1, '0018-narrow-indexes'),
-  (1, '0019-add-repeating');
+  (1, '0019-add-repeating'),
+  (1, '0020-create-trash');
 
 reset role;
 

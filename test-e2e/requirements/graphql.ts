@@ -229,7 +229,7 @@ export const graphql: readonly Rule[] = [
   {
     id: 'graphql.reads.archived',
     source: 'Design 6',
-    text: 'Lists leave out archived records, and the tasks of archived projects, unless `includeArchived` is true.',
+    text: 'Lists leave out archived records, the tasks of archived projects, and what is in deleted workspaces, unless `includeArchived` is true.',
     home: 'services/graph/src/store/record.ts',
     status: 'kept',
   },

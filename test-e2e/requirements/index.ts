@@ -14,6 +14,7 @@ import { repeating } from './repeating.ts';
 import { sync } from './sync.ts';
 import { syncChanges } from './sync-changes.ts';
 import { syncSocket } from './sync-socket.ts';
+import { trash } from './trash.ts';
 import { versioning } from './versioning.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
 import { webhookManagement } from './webhook-management.ts';
@@ -29,6 +30,7 @@ export const RULES: readonly Rule[] = [
   ...syncChanges,
   ...repeating,
   ...syncSocket,
+  ...trash,
   ...graphql,
   ...webhookManagement,
   ...webhookDelivery,

@@ -28,6 +28,8 @@ export type ErrorCode =
   | 'not_acceptable'
   | 'request_timeout'
   | 'conflict'
+  | 'record_archived'
+  | 'workspace_archived'
   | 'slug_taken'
   | 'last_owner'
   | 'bootstrap_required'

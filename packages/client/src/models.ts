@@ -12,10 +12,14 @@ export type Workspace = {
   readonly logoUrl: string | null;
   /** The time zone in which its days begin, such as `Europe/Berlin`. */
   readonly timeZone: string;
+  /** Days that tasks stay in the Trash before they are deleted for good; null for those of the installation. Owners can change this, and only to keep tasks longer. */
+  readonly trashRetentionDays: number | null;
   /** When it was created. */
   readonly createdAt: string;
   /** When it last changed. */
   readonly updatedAt: string;
+  /** When it was archived; null while it is not. */
+  readonly archivedAt: string | null;
 };
 
 /** A person. Everyone who shares a workspace with them can see them. Those who shared one in the past see them as they were then, without the e-mail address. */
@@ -266,7 +270,7 @@ export type Comment = {
 export interface Models {
   readonly Workspace: {
     readonly record: Workspace;
-    readonly actions: 'UPDATE';
+    readonly actions: 'UPDATE' | 'ARCHIVE' | 'UNARCHIVE';
     readonly needed: never;
     readonly assigned: never;
     readonly fixed: 'urlKey';

@@ -97,6 +97,12 @@ export const ERRORS = {
     'retryable',
   ),
   conflict: row(409, 'Conflict', 'The request conflicts with the current state.'),
+  record_archived: row(409, 'It is archived', 'It is archived, or belongs to a task in the Trash. Restore it first.'),
+  workspace_archived: row(
+    409,
+    'The workspace is deleted',
+    `The workspace is deleted, and can be read only. Its owners can restore it within ${LIMITS.workspaceTrashDays} days.`,
+  ),
   slug_taken: row(409, 'This urlKey is taken', 'Another workspace already has this `urlKey`. Choose another.'),
   last_owner: row(409, 'A workspace keeps at least one owner', 'Make another member an owner first.'),
   bootstrap_required: row(

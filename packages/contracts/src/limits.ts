@@ -85,6 +85,13 @@ export const LIMITS = {
   /** Groups of people that a replica caches, some 200 bytes each: the groups of a person with more are read each time. */
   groupsCachedMax: 200_000,
 
+  /** Ten years: longer than any duty to keep records of work. */
+  trashRetentionDaysMax: 3650,
+  /** Days in which the owner of a deleted workspace can restore it, as hosted services have it. */
+  workspaceTrashDays: 7,
+  /** Tasks that one request deletes from the Trash: a second of commits. */
+  trashEmptyMax: 1000,
+
   /** An invitation is usually used within a week. */
   invitationDaysDefault: 7,
   /** Lists of these have no pages, so they are bounded. */

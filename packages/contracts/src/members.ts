@@ -247,7 +247,7 @@ export const createInvitation = contract({
     }),
     example: { ok: true, invitation: { ...invitationExample, code: 'Zk3v8Qm1rT0yW5xB7nJ2sLc9dHf4aGpE' } },
   },
-  errors: ['not_found', 'forbidden', 'conflict'],
+  errors: ['not_found', 'forbidden', 'conflict', 'workspace_archived'],
 });
 
 export const deleteInvitation = contract({
@@ -297,7 +297,7 @@ export const joinWorkspace = contract({
     }),
     example: { ok: true, workspace: { ...workspaceExample, role: 'member' }, role: 'member' },
   },
-  errors: ['not_found', 'forbidden', 'wrong_address', 'invitation_expired', 'conflict'],
+  errors: ['not_found', 'forbidden', 'wrong_address', 'invitation_expired', 'conflict', 'workspace_archived'],
 });
 
 /**
@@ -319,7 +319,7 @@ export const internalJoinWorkspace = contract({
     properties: { code: { type: 'string', minLength: 1, maxLength: 200 }, address: { type: ['string', 'null'] } },
   },
   reply: { status: 200, schema: okBody({ role: { type: 'string', enum: ROLES } }) },
-  errors: ['not_found', 'forbidden', 'wrong_address', 'invitation_expired', 'conflict'],
+  errors: ['not_found', 'forbidden', 'wrong_address', 'invitation_expired', 'conflict', 'workspace_archived'],
 });
 
 /** What the page of an invitation shows to a person with its code: on behalf of who is signed in, otherwise of the service. */

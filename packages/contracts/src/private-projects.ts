@@ -159,7 +159,7 @@ export const addPrivateProjectMember = contract({
     schema: okBody({ member: projectMemberSchema }),
     example: { ok: true, member: memberExample },
   },
-  errors: ['not_found', 'forbidden', 'conflict'],
+  errors: ['not_found', 'forbidden', 'conflict', 'workspace_archived'],
 });
 
 export const removePrivateProjectMember = contract({
@@ -183,5 +183,5 @@ export const removePrivateProjectMember = contract({
     schema: okBody({}),
     example: { ok: true },
   },
-  errors: ['not_found', 'forbidden', 'conflict'],
+  errors: ['not_found', 'forbidden', 'conflict', 'workspace_archived'],
 });

@@ -15,7 +15,7 @@ export const workspaceSchema = {
   type: 'object',
   description: 'A workspace of one organization, with your role in it.',
   additionalProperties: false,
-  required: ['id', 'name', 'urlKey', 'logoUrl', 'role', 'createdAt', 'updatedAt'],
+  required: ['id', 'name', 'urlKey', 'logoUrl', 'role', 'createdAt', 'updatedAt', 'archivedAt'],
   properties: {
     id: { ...uuid, description: 'Unique identifier; never changes.' },
     name: { type: 'string', description: 'Shown to people.' },
@@ -24,6 +24,11 @@ export const workspaceSchema = {
     role: { type: 'string', enum: ROLES, description: `Your role in it. ${ROLES_DESCRIBED}` },
     createdAt: { ...timestamp, description: 'When it was created.' },
     updatedAt: { ...timestamp, description: 'When its name or logo last changed.' },
+    archivedAt: {
+      ...timestamp,
+      type: ['string', 'null'],
+      description: `When it was deleted: for ${LIMITS.workspaceTrashDays} days its owners can restore it. Null while it is not.`,
+    },
   },
 } as const;
 
@@ -37,6 +42,7 @@ export const workspaceExample = {
   role: 'owner',
   createdAt: '2026-11-21T09:00:00.000Z',
   updatedAt: '2026-11-21T09:00:00.000Z',
+  archivedAt: null,
 } as const;
 
 export const listWorkspaces = contract({
@@ -45,7 +51,7 @@ export const listWorkspaces = contract({
   path: '/api/workspaces',
   summary: 'List your workspaces',
   description:
-    'Returns every workspace that you are a member of. A key that is limited to one workspace gets only that one.',
+    'Returns every workspace that you are a member of, without deleted ones. A key that is limited to one workspace gets only that one.',
   tag: 'Workspaces',
   scope: 'read',
   reply: {

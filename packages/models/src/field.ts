@@ -21,9 +21,9 @@ export interface Field<Value = unknown> {
   readonly reference?: Reference;
   /**
    * The permission for changing it in an existing record, besides that of the model. `project`: managers of the workspace, and the
-   * creator and the lead of the project.
+   * creator and the lead of the project. `owner`: owners of the workspace.
    */
-  readonly changedBy?: 'project';
+  readonly changedBy?: 'project' | 'owner';
   /** Records are found by it, although it refers to no record. */
   readonly isIndexed?: true;
   read(value: unknown): Reading<Value>;
@@ -55,7 +55,7 @@ interface Options<Value, Nullable extends boolean> {
   readonly initial?: Value;
   readonly immutable?: true;
   readonly assigned?: 'actor' | 'counter' | 'server';
-  readonly changedBy?: 'project';
+  readonly changedBy?: 'project' | 'owner';
   readonly isIndexed?: true;
 }
 

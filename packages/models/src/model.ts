@@ -20,7 +20,7 @@ export type Audience =
  * for `manage`, `contribute`, `own` and `anyone`.
  *
  * `service`: only other services, which check it · `author`: the person who wrote it · `author_or_manage` · `self`: the person it is
- * about · `self_or_manage` · `project`: managers, and the creator and the lead of the project
+ * about · `self_or_manage` · `owner`: owners of the workspace · `project`: managers, and the creator and the lead of the project
  * · `project_if_private`: the same for a private project, else `contribute` · `self_or_project`
  */
 export type ModelPermission =
@@ -33,6 +33,7 @@ export type ModelPermission =
   | 'author_or_manage'
   | 'self'
   | 'self_or_manage'
+  | 'owner'
   | 'project'
   | 'project_if_private'
   | 'self_or_project';
@@ -49,6 +50,8 @@ interface Declaration<Name extends string, Fields extends DeclaredFields, Archiv
   readonly permissions: {
     readonly insert: ModelPermission;
     readonly update: ModelPermission;
+    /** Archiving and restoring, where not who may change a record may archive it. */
+    readonly archive?: ModelPermission;
     readonly delete: ModelPermission;
   };
   /** The scope that a credential needs for changes; `admin` for workspaces and their people. Default: `write`. */
@@ -61,6 +64,8 @@ interface Declaration<Name extends string, Fields extends DeclaredFields, Archiv
   readonly plural?: string;
   /** Fields with the words by which people find a record; the first is its title. */
   readonly search?: readonly string[];
+  /** The field whose value a client repeats to archive a record, because it hides much. */
+  readonly confirmedBy?: string;
   /** Further indexes of its table: columns and condition by name. */
   readonly indexes?: Readonly<Record<string, string>>;
   /** Keys of an update that name no field and do something to the record when they are `true`, each with what it does. */

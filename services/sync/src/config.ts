@@ -1,3 +1,4 @@
+import { LIMITS } from '@wts/contracts';
 import {
   callerSettings,
   credentialSettings,
@@ -38,6 +39,12 @@ export const settings = defineSettings({
     optional: true,
     min: 1_000_000,
     doc: 'Entries of the log to keep: with more, older ones are removed before LOG_RETENTION_DAYS, but never within their first hour. Set it to limit disk space. Default: no limit.',
+  }),
+  trashRetentionDays: setting.int('TRASH_RETENTION_DAYS', {
+    default: 30,
+    min: 0,
+    max: LIMITS.trashRetentionDaysMax,
+    doc: 'Days that tasks stay in the Trash before they are deleted for good; 0: they are never deleted. After the first start and after a lower value, the service waits a day before it deletes, so that a mistake can be corrected. A workspace can keep its tasks longer.',
   }),
   natsUrls: natsSetting('NATS server with JetStream, which carries the log to every replica.'),
   streamReplicas: setting.int('STREAM_REPLICAS', {

@@ -88,6 +88,10 @@ export const SYNC_LIMITS = {
   sweepLeaseMs: 15_000,
   /** How often replicas look for sweeps to continue. */
   sweepEveryMs: 1_000,
+  /** How often replicas read which workspaces are deleted: changes in one are refused by all of them within this time. */
+  archivedWorkspacesEveryMs: 2_000,
+  /** How often replicas look for records whose time in the Trash is over: retention is counted in days. */
+  purgeEveryMs: 60_000,
   /** Levels of a thread: each new comment counts the ones above it. */
   commentDepthMax: 32,
   /** Entries of one unit, and records that it may read to find them: it holds the locks of all until commit. */

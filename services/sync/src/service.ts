@@ -24,6 +24,7 @@ import { sweepMetrics, waitMetrics, watchPages } from './metrics.ts';
 import { openSnapshots } from './snapshots.ts';
 import { COMMITTING } from './store/pipeline.ts';
 import { PLANS } from './store/prepared.ts';
+import { startSchedule } from './schedule/schedule.ts';
 import { startSweeper } from './sweeps/sweeper.ts';
 import { maintainLog, retentionOf } from './log-maintenance.ts';
 import { SYNC_LIMITS } from './limits.ts';
@@ -53,12 +54,14 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       pool: committing.pool,
       contention,
       fastPath: config.commitFastPath,
+      trashRetentionDays: config.trashRetentionDays,
       watch: commitMetrics(kit.metrics, () => ({ units: engine.waiting, bytes: engine.waitingBytes })),
     });
     const sweeping = openPostgres({ ...database, poolMax: 1, applicationName: 'wts-sync-sweep', settings: PLANS });
     stack.use(startSweeper(kit, { pool: sweeping.pool, engine, observe: sweepMetrics(kit.metrics) }));
     const retention = retentionOf({ days: config.retentionDays, entries: config.retentionEntries });
     stack.use(maintainLog(kit, { pool, log: logReader, databaseUrl: config.databaseUrl, retention, logger: log }));
+    startSchedule(kit, { pool: sweeping.pool, engine, config });
     const standby = openStandby(kit, config);
     const turns = new LoopTurns(contention);
     const shares = shareConnections(config.poolMax);

@@ -18,6 +18,8 @@ export type Workspace = {
   readonly createdAt: string;
   /** When its name or logo last changed. */
   readonly updatedAt: string;
+  /** When it was deleted: for 7 days its owners can restore it. Null while it is not. */
+  readonly archivedAt: string | null;
 };
 
 export type Invitation = {
@@ -205,7 +207,7 @@ export interface Operations {
   /** Read one workspace by its urlKey. Finds a workspace by its `urlKey`, which is case-sensitive. One that you do not belong to is 404. */
   readonly getWorkspaceBySlug: (input: { /** The `urlKey` of the workspace. */ readonly slug: string; }, options?: CallOptions) => Promise<{ readonly ok: true; /** A workspace of one organization, with your role in it. */ readonly workspace: Workspace; }>;
 
-  /** List your workspaces. Returns every workspace that you are a member of. A key that is limited to one workspace gets only that one. */
+  /** List your workspaces. Returns every workspace that you are a member of, without deleted ones. A key that is limited to one workspace gets only that one. */
   readonly listWorkspaces: (input?: Readonly<Record<string, never>>, options?: CallOptions) => Promise<{ readonly ok: true; /** In the order of their names. */ readonly workspaces: readonly Workspace[]; }>;
 
   /** Invite people. For owners and admins. With an e-mail address, the invitation can be used once, by that address. Without one, every person who has the code can use it until it expires. Only this answer shows the code. */

@@ -29,7 +29,7 @@ export const syncTransactionSchema = {
     payload: {
       type: 'object',
       description:
-        'Fields and their values. `INSERT`: every field without a default. `UPDATE`: the fields to change. Other actions: `{}`. Fields that the server assigns are ignored. `sortOrder` may be a rank, or the place for which the server computes one: `{"after": id}`, `{"before": id}`, or both for the place between two records of the same list.',
+        'Fields and their values. `INSERT`: every field without a default. `UPDATE`: the fields to change. Other actions: `{}`; the `ARCHIVE` of a workspace repeats its `urlKey`, and a `DELETE` with `ifArchivedAt` deletes the record only while it is archived since that time. Fields that the server assigns are ignored. `sortOrder` may be a rank, or the place for which the server computes one: `{"after": id}`, `{"before": id}`, or both for the place between two records of the same list.',
     },
   },
 } as const;
@@ -62,7 +62,7 @@ export const mutate = contract({
   path: '/sync/mutate',
   summary: 'Apply a batch of changes',
   description:
-    'Creates, changes, archives and deletes tasks and all other records. Transactions are applied in order; each has its own result, and a refused one does not stop the others.\n\n**A refused transaction is answered with status 200: check `success` in the body, and `error` and `code` of each result.**\n\nAn accepted transaction is durable before you get the answer. Its `syncId` is its position in the log: when your deltas or your socket have reached that position, you have this change and all before it. When two transactions change the same field, the later position wins.\n\nChanges of workspaces, of their members and of who sees a private project need the scope `admin`.',
+    'Creates, changes, archives and deletes tasks and all other records. Transactions are applied in order; each has its own result, and a refused one does not stop the others.\n\n**A refused transaction is answered with status 200: check `success` in the body, and `error` and `code` of each result.**\n\nAn accepted transaction is durable before you get the answer. Its `syncId` is its position in the log: when your deltas or your socket have reached that position, you have this change and all before it. When two transactions change the same field, the later position wins.\n\nA record that is archived, and what belongs to a task in the Trash, is refused other changes with `record_archived`; restore it with `UNARCHIVE` first. Everything in a deleted workspace is refused with `workspace_archived`.\n\nChanges of workspaces, of their members and of who sees a private project need the scope `admin`.',
   tag: 'Sync',
   scope: 'write',
   callers: ['graph'],

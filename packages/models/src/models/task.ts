@@ -27,6 +27,8 @@ export const Task = model({
   owners: ['creatorId', 'assigneeId'],
   search: ['title', 'description'],
   indexes: {
+    tasks_trash_idx: '(group_id, archived_at, id) where archived_at is not null',
+    tasks_purge_idx: '(archived_at, id) where archived_at is not null',
     tasks_due_idx:
       '(repeat_next_date, workspace_id, id) where repeat_next_date is not null and archived_at is null and repeat_error is null',
     tasks_repeat_stopped_idx: '(id) where repeat_waiting or repeat_error is not null',

@@ -1,5 +1,5 @@
-import { workspaceApi } from '@wts/contracts';
-import { httpUrl, text, timeZone } from '../field.ts';
+import { LIMITS, workspaceApi } from '@wts/contracts';
+import { httpUrl, integer, text, timeZone } from '../field.ts';
 import { model } from '../model.ts';
 
 const { NAME, URL_KEY } = workspaceApi;
@@ -9,10 +9,13 @@ export const Workspace = model({
   table: 'workspaces',
   doc: 'The space of one organization. Every other record belongs to one.',
   audience: { kind: 'self' },
-  permissions: { insert: 'service', update: 'manage', delete: 'service' },
+  archivable: true,
+  permissions: { insert: 'service', update: 'manage', archive: 'owner', delete: 'service' },
+  confirmedBy: 'urlKey',
   scope: 'admin',
   unique: [['urlKey']],
   search: ['name', 'urlKey'],
+  indexes: { workspaces_archived_idx: '(archived_at) where archived_at is not null' },
   fields: {
     name: text(NAME, { doc: 'Display name.' }),
     urlKey: text(
@@ -21,5 +24,13 @@ export const Workspace = model({
     ),
     logoUrl: httpUrl({ doc: 'Absolute URL of a picture.', nullable: true }),
     timeZone: timeZone({ doc: 'The time zone in which its days begin, such as `Europe/Berlin`.', initial: 'UTC' }),
+    trashRetentionDays: integer(
+      { min: 1, max: LIMITS.trashRetentionDaysMax },
+      {
+        doc: 'Days that tasks stay in the Trash before they are deleted for good; null for those of the installation. Owners can change this, and only to keep tasks longer.',
+        nullable: true,
+        changedBy: 'owner',
+      },
+    ),
   },
 });

@@ -1,10 +1,18 @@
 import { MODELS, type Model } from '@wts/models';
 import type { Row } from '../store/rows.ts';
+import type { Trash } from './archived-workspaces.ts';
 import { Assumptions } from './assumptions.ts';
 import { ChangeSet } from './change-set.ts';
 import { CASCADE_BOUNDS, type CascadeBounds } from './lookup.ts';
 import type { ReadSet } from './read-set.ts';
 import { UndoLog } from './undo-log.ts';
+
+/** What the rules know besides the database. */
+export interface BatchRules {
+  /** Of the cascade of one deletion or move; a larger one is left to a sweep. */
+  readonly bounds: CascadeBounds | undefined;
+  readonly trash: Trash;
+}
 
 /**
  * A batch while it is decided: what was read of the database (`ReadSet`), the changes of the units decided so far (`ChangeSet`), and
@@ -18,11 +26,13 @@ export class BatchState {
   /** When the batch is decided. */
   readonly now: string;
   readonly bounds: CascadeBounds;
+  readonly trash: Trash;
 
-  constructor(reads: ReadSet, now: string, bounds: CascadeBounds = CASCADE_BOUNDS) {
+  constructor(reads: ReadSet, now: string, { bounds = CASCADE_BOUNDS, trash }: BatchRules) {
     this.reads = reads;
     this.now = now;
     this.bounds = bounds;
+    this.trash = trash;
   }
 
   /** Discards what was changed and keeps what was read, to decide all units again. */

@@ -2,10 +2,10 @@ import type { PoolClient } from 'pg';
 import { replaysOf, selectReplays, type Replays } from '../store/idempotency-keys.ts';
 import { runStatements } from '../store/prepared.ts';
 import { BEGIN, waitForLocks } from '../store/transaction.ts';
-import { BatchState } from './batch-state.ts';
+import { BatchState, type BatchRules } from './batch-state.ts';
 import type { CommitCache } from './cache.ts';
 import { decideBatch, type BatchLimits, type BatchUnits } from './decide-batch.ts';
-import type { CascadeBounds, Lookup } from './lookup.ts';
+import type { Lookup } from './lookup.ts';
 import { ReadSet } from './read-set.ts';
 import type { RefusalCache } from './refusal-cache.ts';
 import { lookupStatements, type Callers } from './run-lookups.ts';
@@ -29,14 +29,12 @@ import { writeBatch, type BatchResult, type DecidedBatch } from './write.ts';
  */
 const LATER_LOCK_TIMEOUT = '100ms';
 
-export interface BatchOptions {
+export interface BatchOptions extends BatchRules {
   /** The first round runs these. Later rounds add theirs, so that the first round of the next try runs them too. */
   readonly lookups: Lookup[];
   /** Null: the batch reads and locks every row that it needs. */
   readonly cache: CommitCache | null;
   readonly limits: BatchLimits;
-  /** Of the cascade of one deletion or move; a larger one is left to a sweep. */
-  readonly bounds: CascadeBounds | undefined;
   /** How long to wait for rows that other transactions have locked. */
   readonly lockTimeout: string;
   readonly refusalCache: RefusalCache;
@@ -50,8 +48,8 @@ export async function commitBatch(client: PoolClient, batch: BatchUnits, options
 }
 
 async function readAndDecide(client: PoolClient, batch: BatchUnits, options: BatchOptions): Promise<DecidedBatch> {
-  const { cache, limits, bounds, lockTimeout, refusalCache } = options;
-  const state = new BatchState(new ReadSet(cache?.numbers), new Date().toISOString(), bounds);
+  const { cache, limits, lockTimeout, refusalCache } = options;
+  const state = new BatchState(new ReadSet(cache?.numbers), new Date().toISOString(), options);
   let replays: Replays = new Map();
   let lookups: readonly Lookup[] = [...options.lookups];
   // Memberships are read without a lock. While a later round waits for locks, a caller may become a member, so the batch reads

@@ -3,6 +3,7 @@ import type { BatchState } from './batch-state.ts';
 import { decide } from './decide.ts';
 import { Decision } from './decision.ts';
 import { LookupMissing, type Lookup } from './lookup.ts';
+import { decidePurgeStep } from './purge-step.ts';
 import { predictLookups } from './predict-lookups.ts';
 import { ChangeTooLarge, Refused, TOO_MANY_RECORDS, TOO_MUCH_TEXT } from './refusal.ts';
 import type { RefusalCache } from './refusal-cache.ts';
@@ -135,7 +136,8 @@ class Round implements BatchDecision {
     const { unit } = decision;
     const { step } = unit;
     const mains: (Effect | bigint)[] = [];
-    if (step) this.#collectMissing(() => decideSweepStep(decision, step));
+    if (step)
+      this.#collectMissing(() => ('sweep' in step ? decideSweepStep(decision, step) : decidePurgeStep(decision, step)));
     for (const mutation of unit.mutations) {
       const reason = this.#input.refusalCache.find(unit, mutation);
       if (reason !== undefined) throw new Refused('conflict', reason);

@@ -9,6 +9,13 @@ import {
   type RecordOf,
 } from '@wts/models';
 import type { Row } from '../store/rows.ts';
+import {
+  checkConfirmation,
+  checkDeletionCondition,
+  refuseChangeOfArchived,
+  refuseInDeletedWorkspace,
+  refuseInsertBelow,
+} from './archived.ts';
 import { deleteWithDescendants } from './cascade.ts';
 import type { Decision } from './decision.ts';
 import { addEntry, ensureMembers, insertRow, moveRow, updateRow } from './effects.ts';
@@ -44,10 +51,11 @@ export function decide(decision: Decision, mutation: Mutation): Main {
 
   const row = decision.row(model, id, 'write');
   if (!row) throw new Refused('not_found', `${model.name} not found`);
-  permit(decision, row, action === 'DELETE' ? 'delete' : 'update');
-  if (action === 'DELETE') remove(decision, row);
+  permit(decision, row, action === 'DELETE' ? 'delete' : action === 'UPDATE' ? 'update' : 'archive');
+  refuseInDeletedWorkspace(decision, row, action);
+  if (action === 'DELETE') remove(decision, row, payload);
   else if (action === 'UPDATE') update(decision, row, payload);
-  else archive(decision, row, action);
+  else archive(decision, row, action, payload);
   // A mutation that changes nothing succeeds with the position of the last entry. It adds no entry, because readers would get a
   // change without content. Keeps sync.mutate.no-change.
   return decision.lastEntry(model, id);
@@ -70,6 +78,7 @@ function insert(decision: Decision, model: Model, id: string, payload: Mutation[
   const draft: Row = { model, id, ...location, record, text: '' };
   checkReferences(decision, draft, { fields: Object.keys(values) });
   permitInsert(decision, draft);
+  refuseInsertBelow(decision, draft);
   checkMembership(decision, null, draft);
   if (decision.isBeingDeleted(model, id))
     throw new Refused(
@@ -120,6 +129,7 @@ function update(decision: Decision, row: Row, payload: Mutation['payload']): voi
   }
   if (changed.length > 0 || location.groupId !== row.groupId) {
     const next = rowOf(model, location, buildRecord(model, row.id, merged, { ...record, updatedAt: now }));
+    refuseChangeOfArchived(decision, { before: row, after: next, changed });
     permitMove(decision, row, next);
     checkReferences(decision, next, { fields: changed, before: record });
     checkMembership(decision, row, next);
@@ -135,9 +145,10 @@ function update(decision: Decision, row: Row, payload: Mutation['payload']): voi
  * ARCHIVE and UNARCHIVE do not change `updatedAt`, so that `archivedAt` is the only change. When the parent of the record was moved
  * and the sweep has not moved the record yet, the record is moved first.
  */
-function archive(decision: Decision, row: Row, action: 'ARCHIVE' | 'UNARCHIVE'): void {
+function archive(decision: Decision, row: Row, action: 'ARCHIVE' | 'UNARCHIVE', payload: Mutation['payload']): void {
   const { model, record } = row;
   if (!model.archivable) throw new Refused('validation_failed', `A ${model.name} cannot be archived`);
+  if (action === 'ARCHIVE') checkConfirmation(row, payload);
   const archivedAt = action === 'ARCHIVE' ? decision.now : null;
   if ((typeof record.archivedAt === 'string') === (archivedAt !== null)) return;
   const moved: Row = { ...row, groupId: locationOf(decision, model, record).groupId };
@@ -147,7 +158,8 @@ function archive(decision: Decision, row: Row, action: 'ARCHIVE' | 'UNARCHIVE'):
   addEntry(decision, next, action, { data: JSON.stringify({ archivedAt }), changed: ['archivedAt'] });
 }
 
-function remove(decision: Decision, row: Row): void {
+function remove(decision: Decision, row: Row, payload: Mutation['payload']): void {
+  checkDeletionCondition(row, payload);
   checkMembership(decision, row, null);
   deleteWithDescendants(decision, row);
 }

@@ -1,5 +1,6 @@
 import type { Model } from '@wts/models';
 import { keyValues, type HoldStrength, type LockStrength, type Row, type RowOf } from '../store/rows.ts';
+import type { Trash } from './archived-workspaces.ts';
 import type { Assumptions } from './assumptions.ts';
 import type { BatchState } from './batch-state.ts';
 import type { ChangeSet } from './change-set.ts';
@@ -21,11 +22,12 @@ export class Decision {
   readonly changes: ChangeSet;
   readonly now: string;
   readonly bounds: CascadeBounds;
+  readonly trash: Trash;
   /** In the order in which they get positions. */
   readonly effects: Effect[] = [];
   readonly #assumptions: Assumptions;
 
-  constructor({ reads, changes, assumptions, undoLog, now, bounds }: BatchState, unit: Unit) {
+  constructor({ reads, changes, assumptions, undoLog, now, bounds, trash }: BatchState, unit: Unit) {
     undoLog.begin();
     this.unit = unit;
     this.reads = reads;
@@ -33,6 +35,7 @@ export class Decision {
     this.#assumptions = assumptions;
     this.now = now;
     this.bounds = bounds;
+    this.trash = trash;
   }
 
   get userId(): string {

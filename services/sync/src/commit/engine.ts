@@ -6,6 +6,8 @@ import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
 import type { Pool } from 'pg';
 import { explainConflict, retriable } from '../store/conflicts.ts';
 import { ownTransaction } from '../store/pipeline.ts';
+import { ArchivedWorkspaces } from './archived-workspaces.ts';
+import type { BatchRules } from './batch-state.ts';
 import type { Batch, BatchPart } from './batch.ts';
 import { BATCHES_MAX, BatchSlots } from './batch-slots.ts';
 import { commitBatch, type BatchOptions } from './commit-batch.ts';
@@ -63,6 +65,8 @@ export interface EngineOptions {
   readonly pool: Pool;
   /** Of the cascade of one deletion or move in its own commit; a larger one is left to a sweep. */
   readonly bounds?: CascadeBounds;
+  /** 0: tasks stay in the Trash forever. */
+  readonly trashRetentionDays?: number;
   readonly watch?: CommitWatch;
   /** Shared with the reads of the process; by default the engine's own. */
   readonly contention?: Contention;
@@ -77,7 +81,7 @@ export class CommitEngine {
   readonly #pool: Pool;
   readonly #log: LogReader;
   readonly #watch: CommitWatch;
-  readonly #bounds: CascadeBounds | undefined;
+  readonly #rules: BatchRules;
   #onSweeps: (() => void) | undefined;
   readonly #listeners: ((chunk: EntryChunk) => void)[] = [];
   readonly #refusalCache = new RefusalCache();
@@ -88,13 +92,25 @@ export class CommitEngine {
   #startTimer: NodeJS.Timeout | undefined;
   #abandonedCheck: NodeJS.Timeout | undefined;
 
-  constructor({ pool, watch = {}, bounds, contention = new Contention(), fastPath = true }: EngineOptions) {
+  constructor({
+    pool,
+    watch = {},
+    bounds,
+    trashRetentionDays: retentionDays = 30,
+    contention = new Contention(),
+    fastPath = true,
+  }: EngineOptions) {
     this.#pool = pool;
     this.#log = new LogReader(pool);
     this.#watch = watch;
-    this.#bounds = bounds;
+    this.#rules = { bounds, trash: { workspaces: new ArchivedWorkspaces(), retentionDays } };
     this.#queue = new CommitQueue(contention);
     this.#fastPath = new FastPath(pool, fastPath);
+  }
+
+  /** The deleted workspaces, whose changes this engine refuses. */
+  get archivedWorkspaces(): ArchivedWorkspaces {
+    return this.#rules.trash.workspaces;
   }
 
   /** Called with every committed batch right after its commit; the order of batches is not guaranteed. */
@@ -323,6 +339,7 @@ export class CommitEngine {
 
   /** The batch is committed: a listener that fails must not make it look refused. */
   #publish(chunk: EntryChunk): void {
+    this.archivedWorkspaces.onCommitted(chunk);
     for (const listener of this.#listeners) {
       try {
         listener(chunk);
@@ -341,7 +358,7 @@ export class CommitEngine {
       lookups,
       cache,
       limits: batch.limits,
-      bounds: this.#bounds,
+      ...this.#rules,
       lockTimeout: batch.kind === 'one-request' ? LOCK_TIMEOUT : SHARED_LOCK_TIMEOUT,
       refusalCache: this.#refusalCache,
       onSent: () => {

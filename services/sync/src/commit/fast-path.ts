@@ -77,15 +77,13 @@ const NO_REPLAYS: Replays = new Map();
  * Decides a batch without reading. Returns null when that is not possible: a change or a deletion needs a lock on its record, and a
  * refusal needs the current rows of the database.
  */
-function decideFromCache(
-  batch: BatchUnits,
-  { lookups, cache, limits, refusalCache }: BatchOptions,
-): DecidedBatch | null {
+function decideFromCache(batch: BatchUnits, options: BatchOptions): DecidedBatch | null {
+  const { lookups, cache, limits, refusalCache } = options;
   if (!cache || !batch.units.every(({ mutations }) => mutations.every(({ action }) => action === 'INSERT')))
     return null;
   const reads = cache.read(lookups);
   if (!reads) return null;
-  const state = new BatchState(reads, new Date().toISOString());
+  const state = new BatchState(reads, new Date().toISOString(), options);
   const input = { ...batch, replays: NO_REPLAYS, limits, isLastRound: false, refusalCache };
   const { decided, missing } = decideBatch(state, input);
   if (missing.length > 0 || !decided.every(({ kind }) => kind === 'applied' || kind === 'same')) return null;

@@ -14,6 +14,8 @@ const TABLE = `
                               owner admin member guest outsider insider
   Workspace INSERT              -     -     -      -     -        -
   Workspace UPDATE              +     +     -      -     0        -
+  Workspace ARCHIVE             +     -     -      -     0        -
+  Workspace UNARCHIVE           +     -     -      -     0        -
   Workspace DELETE              -     -     -      -     0        -
   User INSERT                   -     -     -      -     -        -
   User UPDATE                   0     0     0      0     0        0
@@ -98,12 +100,13 @@ describe('who may do what [sync.mutate.roles]', () => {
   let engines: TestEngines;
   let workspace: string;
   let hidden: string;
+  const urlKey = `w-${randomUUID().slice(0, 18)}`;
   const people = {} as Record<Who, TestPerson>;
 
   before(async () => {
     engines = await TestEngines.open('permit', 1);
     people.owner = await engines.person();
-    workspace = await engines.workspace(people.owner);
+    workspace = await engines.workspace(people.owner, urlKey);
     people.outsider = await engines.person();
     await engines.workspace(people.outsider);
     for (const role of ['admin', 'member', 'guest'] as const) people[role] = await engines.join(workspace, role);
@@ -201,7 +204,9 @@ describe('who may do what [sync.mutate.roles]', () => {
           ? (await draft(model, who, where)).payload
           : action === 'UPDATE'
             ? (PATCHES[model] ?? { name: 'Changed' })
-            : {};
+            : model === 'Workspace'
+              ? { urlKey }
+              : {};
         const head = await engines.head();
         const outcome = await engines.send(who.unit(change(action, model, id, { ...payload })));
         seen.push(
@@ -210,6 +215,8 @@ describe('who may do what [sync.mutate.roles]', () => {
             : (({ forbidden: '-', not_found: '0' } as Record<string, string>)[outcome.code] ?? outcome.code),
         );
         if (!outcome.ok) assert.equal(await engines.head(), head);
+        // The next rows change what is in it.
+        if (model === 'Workspace' && action === 'ARCHIVE' && outcome.ok) await who.try('UNARCHIVE', model, id);
       }
       assert.equal(seen.join(' '), signs.join(' '));
     });

@@ -22,10 +22,10 @@ export function permitInsert(decision: Decision, draft: Row): void {
  * Refuses a change or a deletion that the caller's role does not allow. A record that the caller may not see is not found.
  * Keeps sync.mutate.roles, sync.mutate.outsider and sync.private-project.deletion.
  */
-export function permit(decision: Decision, row: Row, action: 'update' | 'delete'): void {
+export function permit(decision: Decision, row: Row, action: 'update' | 'archive' | 'delete'): void {
   if (decision.isByService) return;
   const { model } = row;
-  const needed = model.permissions[action];
+  const needed = model.permissions[action] ?? model.permissions.update;
   if (!mayName(decision, model, row)) throw new Refused('not_found', `${model.name} not found`);
   if (needed === 'self') permitSelf(decision, row);
   else if (!isPermitted(decision, row, needed)) throw forbidden(model);
@@ -53,7 +53,9 @@ export function permitFields(decision: Decision, row: Row, changed: readonly str
     if (!isPermitted(decision, row, needed))
       throw new Refused(
         'forbidden',
-        `Only owners and admins of the workspace, and the creator and the lead of the project, can change ${name}`,
+        needed === 'owner'
+          ? `Only owners of the workspace can change ${name}`
+          : `Only owners and admins of the workspace, and the creator and the lead of the project, can change ${name}`,
       );
   }
 }
@@ -65,17 +67,19 @@ export function permitFields(decision: Decision, row: Row, changed: readonly str
 export function permitMove(decision: Decision, row: Row, after: Row): void {
   if (decision.isByService || !isOf(row, Task) || !isOf(after, Task)) return;
   if (after.groupId === after.workspaceId || row.record.projectId === after.record.projectId) return;
-  const role = callerRole(decision, row);
-  const decides =
-    role !== null &&
-    (can(role, 'manage') ||
-      row.record.creatorId === decision.userId ||
-      (row.record.projectId !== null && ownsProject(decision, row, role)));
-  if (!decides)
+  const isCreator = row.record.creatorId === decision.userId && callerRole(decision, row) !== null;
+  if (!isCreator && !managesProjectOf(decision, row))
     throw new Refused(
       'forbidden',
       'Only its creator, the creator and the lead of its project, and owners and admins of the workspace can move a task into a private project',
     );
+}
+
+/** Whether the caller decides about the project of a task: owners and admins, its creator and its lead. */
+export function managesProjectOf(decision: Decision, row: Row): boolean {
+  const role = callerRole(decision, row);
+  if (role === null) return false;
+  return can(role, 'manage') || (typeof row.record['projectId'] === 'string' && ownsProject(decision, row, role));
 }
 
 /** A person is visible in all their workspaces, so a credential for one of them may not change the person. */
@@ -102,17 +106,27 @@ function isPermitted(decision: Decision, row: Row, declared: ModelPermission): b
       return can(role, needed);
     case 'own':
       return can(role, needed) || (can(role, needed, true) && isOwned(decision, row));
+    case 'owner':
+      return can(role, 'owners.manage');
     case 'author':
       return isOwned(decision, row);
     case 'author_or_manage':
       return manages || isOwned(decision, row);
     case 'self_or_manage':
       return manages || row.record['userId'] === userId;
-    case 'project':
-      return manages || ownsProject(decision, row, role);
-    case 'self_or_project':
-      return manages || row.record['userId'] === userId || ownsProject(decision, row, role);
+    default:
+      return isPermittedOfProject(decision, row, role, needed);
   }
+}
+
+function isPermittedOfProject(
+  decision: Decision,
+  row: Row,
+  role: Role,
+  needed: 'project' | 'self_or_project',
+): boolean {
+  const isSelf = needed === 'self_or_project' && row.record['userId'] === decision.userId;
+  return can(role, 'manage') || isSelf || ownsProject(decision, row, role);
 }
 
 function permissionFor(row: Row, needed: ModelPermission): Exclude<ModelPermission, 'project_if_private'> {

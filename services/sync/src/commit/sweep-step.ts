@@ -28,7 +28,12 @@ export function decideSweepStep(decision: Decision, { sweep, relation, ids }: Sw
   });
 }
 
-function fittingIds({ bounds }: Decision, ids: readonly string[], extents: readonly Extent[]): readonly string[] {
+/** The ids whose cascades fit into one commit together, at least one. */
+export function fittingIds(
+  { bounds }: Decision,
+  ids: readonly string[],
+  extents: readonly Extent[],
+): readonly string[] {
   const { recordsMax, bytesMax } = bounds;
   let [records, bytes] = [0, 0];
   const end = extents.findIndex((extent, index) => {

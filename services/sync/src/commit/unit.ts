@@ -22,7 +22,7 @@ export interface Unit {
   readonly clientTxId: string;
   readonly mutations: readonly Mutation[];
   /** In place of mutations, and never from a caller. */
-  readonly step?: SweepStep;
+  readonly step?: SweepStep | PurgeStep;
 }
 
 /** A step of a sweep: records that referred to its root when the sweeper found them. */
@@ -30,6 +30,12 @@ export interface SweepStep {
   readonly sweep: NewSweep;
   readonly relation: SweepRelation;
   readonly ids: readonly string[];
+}
+
+/** A step of the purge of the Trash: archived records that the purge found, by their ids, and when they were archived. */
+export interface PurgeStep {
+  readonly model: Model;
+  readonly archivedAt: ReadonlyMap<string, string>;
 }
 
 export function idempotencyKeyOf({ principal, clientId, clientTxId }: Unit): IdempotencyKey {

@@ -33,7 +33,8 @@ export interface SweepRelation {
 
 /**
  * The relations in the order of work; `group` is the present group of a root that moved. The members of a project enter a group
- * before its tasks and leave it after them, so they see all of the project meanwhile.
+ * before its tasks and leave it after them, so they see all of the project meanwhile. Those of a workspace leave it first, so that none
+ * of them adds a record where the sweep has been.
  */
 export function relationsOf(sweep: NewSweep, group: string | null): SweepRelation[] {
   const { kind, model, rootId, workspaceId, userId } = sweep;
@@ -50,8 +51,9 @@ export function relationsOf(sweep: NewSweep, group: string | null): SweepRelatio
     return [{ model: part, field, many, value: rootId, becomes: kind === 'move' ? 'move' : onDelete }];
   });
   if (kind === 'move' && group !== workspaceId) return relations;
-  const isLast = (relation: SweepRelation): number => Number(relation.model === ProjectMember);
-  return relations.toSorted((a, b) => isLast(a) - isLast(b));
+  const placeOf = ({ model: part }: SweepRelation): number =>
+    Number(part === ProjectMember) - Number(part === WorkspaceMember);
+  return relations.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 const INSERT = new PreparedStatement(

@@ -6,19 +6,22 @@ import { newIds } from '@wts/service-kit/routes';
 import type { Trace } from './commit-unit.ts';
 
 type InvitationContext = Pick<Context, 'roles' | 'invitations'>;
+type CreationContext = InvitationContext & Pick<Context, 'workspaces'>;
 
 /** An expired code gets 410 for this long, then 404. */
 const EXPIRED_KEPT_DAYS = 90;
 
 /** Creates an invitation and returns its code, which is shown only here. Keeps workspaces.invitations.defaults, workspaces.invitations.code-once. */
 export async function createInvitation(
-  { roles, invitations }: InvitationContext,
+  { roles, invitations, workspaces }: CreationContext,
   principal: Principal,
   workspaceId: string,
   given: NewInvitation & { readonly trace: Trace },
 ): Promise<Invitation & { readonly code: string }> {
   const { email, role = 'member', expiresInDays = LIMITS.invitationDaysDefault, trace } = given;
   await roles.requirePermission(principal, workspaceId, 'invitations.manage');
+  const workspace = await workspaces.byId(principal.userId, workspaceId);
+  if ((workspace?.archivedAt ?? null) !== null) throw new Fault('workspace_archived');
   await invitations.deleteExpired(workspaceId, EXPIRED_KEPT_DAYS);
   const { code, hash } = createInvitationCode();
   const row = { workspaceId, email: email ?? null, role, codeHash: hash, createdBy: principal.userId, expiresInDays };

@@ -35,7 +35,7 @@ export function workspaceReads(knex: Knex): WorkspaceReads {
     found[0] ? workspaceReply(found[0].record, found[0].role) : null;
   return {
     listOf: async (userId, only) => {
-      const sql = `${select} where w.id = :only or cast(:only as uuid) is null order by lower(w.name), w.id`;
+      const sql = `${select} where w.archived_at is null and (w.id = :only or cast(:only as uuid) is null) order by lower(w.name), w.id`;
       return (await rows<WorkspaceRow>(knex, sql, { userId, only })).map(({ record, role }) =>
         workspaceReply(record, role),
       );
@@ -62,8 +62,8 @@ export function workspaceReads(knex: Knex): WorkspaceReads {
 
 /** A workspace as one of its members sees it. */
 export function workspaceReply(record: Omit<Workspace, 'role'>, role: Role): Workspace {
-  const { id, name, urlKey, logoUrl, createdAt, updatedAt } = record;
-  return { id, name, urlKey, logoUrl, role, createdAt, updatedAt };
+  const { id, name, urlKey, logoUrl, createdAt, updatedAt, archivedAt } = record;
+  return { id, name, urlKey, logoUrl, role, createdAt, updatedAt, archivedAt };
 }
 
 /** A person as others in the workspace see them. */

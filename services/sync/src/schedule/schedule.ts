@@ -1,0 +1,26 @@
+import type { ServiceContext } from '@wts/service-kit/life';
+import type { Pool } from 'pg';
+import type { CommitEngine } from '../commit/engine.ts';
+import { followArchivedWorkspaces } from './archived-workspaces.ts';
+import { purgeMetrics } from './metrics.ts';
+import { startTrashPurge } from './trash.ts';
+
+/** Starts what sync does by itself, for as long as the service runs. */
+export function startSchedule(
+  kit: ServiceContext,
+  {
+    pool,
+    engine,
+    config,
+  }: {
+    readonly pool: Pool;
+    readonly engine: CommitEngine;
+    readonly config: { readonly databaseUrl: string; readonly trashRetentionDays: number };
+  },
+): void {
+  const { stack, log: logger } = kit;
+  const { databaseUrl, trashRetentionDays: retentionDays } = config;
+  stack.use(followArchivedWorkspaces(kit, { pool, archived: engine.archivedWorkspaces }));
+  const watch = purgeMetrics(kit.metrics);
+  stack.use(startTrashPurge(kit, { pool, engine, retentionDays, logger, watch, databaseUrl }));
+}

@@ -1,0 +1,96 @@
+import type { Rule } from './rule.ts';
+
+/** What happens to archived records, and to deleted workspaces: design 6. */
+export const trash: readonly Rule[] = [
+  {
+    id: 'trash.refused',
+    source: 'Design 6',
+    text: 'A change of an archived record, and of what belongs to a task in the Trash, is refused with `record_archived`; restoring and deleting are not, and neither is moving a task out of a private project by who decides about that project.',
+    home: 'services/sync/src/commit/archived.ts',
+    status: 'kept',
+  },
+  {
+    id: 'trash.restore',
+    source: 'Design 6',
+    text: 'A restored task has its project, number, place and labels as before; its number was given to no other task, and references to what was deleted meanwhile are cleared.',
+    home: 'services/sync/src/commit/archived.ts',
+    status: 'kept',
+  },
+  {
+    id: 'trash.restore.hidden',
+    source: 'Design 6',
+    text: 'A task that is restored while its project is archived stays hidden, and the answer names the project as `hiddenBy`.',
+    home: 'services/graph/src/graphql/write-resolvers.ts',
+    status: 'kept',
+  },
+  {
+    id: 'trash.list',
+    source: 'Design 6',
+    text: 'The Trash lists the archived tasks that the reader sees, the newest first, with who archived each and when it is deleted for good.',
+    home: 'services/graph/src/store/trash.ts',
+    status: 'kept',
+  },
+  {
+    id: 'trash.empty',
+    source: 'Design 6',
+    text: 'Emptying the Trash needs the number of tasks as a confirmation and deletes those that the caller may delete, at most 1,000 at a time; a task that is restored meanwhile stays.',
+    home: 'services/graph/src/commands/empty-trash.ts',
+    status: 'kept',
+  },
+  {
+    id: 'trash.empty.condition',
+    source: 'Design 6',
+    text: 'A DELETE with `ifArchivedAt` deletes the record only while it is archived since that time.',
+    home: 'services/sync/src/commit/archived.ts',
+    status: 'kept',
+  },
+  {
+    id: 'trash.purge',
+    source: 'Design 6',
+    text: 'Tasks that were in the Trash for longer than `TRASH_RETENTION_DAYS`, by the clock of PostgreSQL and since they were last archived, are deleted for good by the client `trash-purge`, with ordinary DELETE entries and webhooks; with 0 none is.',
+    home: 'services/sync/src/schedule/trash.ts',
+    status: 'kept',
+  },
+  {
+    id: 'trash.purge.bounds',
+    source: 'Design 6',
+    text: 'A purge deletes at most 500 records in one commit, with a share of its own beside the changes of people, and goes on after a crash without deleting twice.',
+    home: 'services/sync/src/schedule/trash.ts',
+    status: 'kept',
+  },
+  {
+    id: 'trash.purge.restored',
+    source: 'Design 6',
+    text: 'Of a restore and a purge at the same time one succeeds: either the task is restored and stays, or it is deleted and the restore is `not_found`.',
+    home: 'services/sync/src/commit/purge-step.ts',
+    status: 'kept',
+  },
+  {
+    id: 'trash.purge.delays',
+    source: 'Design 6',
+    text: 'The first purge of a database and one after a lower setting wait a day, and one after more than a day between two rounds waits an hour, each with a message in the log.',
+    home: 'services/sync/src/store/trash.ts',
+    status: 'kept',
+  },
+  {
+    id: 'trash.retention',
+    source: 'Design 6',
+    text: 'An owner of a workspace may let its tasks stay in the Trash longer than the installation does, and never shorter.',
+    home: 'services/sync/src/commit/archived.ts',
+    status: 'kept',
+  },
+  {
+    id: 'trash.workspace.delete',
+    source: 'Design 6',
+    text: 'Only its owner deletes a workspace, repeating its `urlKey`, and can restore it for seven days; after that it is deleted for good with everything in it.',
+    home: 'services/sync/src/commit/archived.ts',
+    status: 'kept',
+  },
+  {
+    id: 'trash.workspace.read-only',
+    source: 'Design 6',
+    text: 'A deleted workspace can be read by its members and changed by nobody; only leaving it and removing a member work. It is not among the workspaces of a person, and is found by its `urlKey`.',
+    home: 'services/sync/src/commit/archived.ts',
+    status: 'kept',
+  },
+];
