@@ -130,6 +130,7 @@ function validOf(tool: string): object {
     case 'complete_tasks':
     case 'reopen_tasks':
     case 'archive_tasks':
+    case 'restore_tasks':
       return { tasks: ['999999'] };
     case 'create_project':
       return { name: 'x', key: 'HOSTILE' };

@@ -25,6 +25,7 @@ const WRITE_TOOLS = [
   'complete_tasks',
   'reopen_tasks',
   'archive_tasks',
+  'restore_tasks',
   'create_project',
   'update_project',
   'add_comment',
@@ -160,6 +161,10 @@ describe('the agent endpoint', function () {
         assert.equal(taskOf(await agent.call('complete_tasks', { tasks: [number] })).status, 'done');
         assert.equal(taskOf(await agent.call('complete_tasks', { tasks: [`#${number}`] })).status, 'done');
         assert.equal(taskOf(await agent.call('reopen_tasks', { tasks: [van.key.toLowerCase()] })).status, 'open');
+        assert.equal(taskOf(await agent.call('archive_tasks', { tasks: [van.id] })).status, 'archived');
+        const inTrash = await agent.call('update_tasks', { tasks: [{ task: van.id, title: 'Not yet' }] });
+        assert.equal(resultsOf(inTrash)[0]?.error?.code, 'conflict');
+        assert.equal(taskOf(await agent.call('restore_tasks', { tasks: [van.key] })).status, 'open');
         assert.equal(taskOf(await agent.call('archive_tasks', { tasks: [van.id] })).status, 'archived');
         const left = ok<{ tasks: Task[] }>(await agent.call('find_tasks', { project: key }));
         assert.deepEqual(

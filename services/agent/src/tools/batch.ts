@@ -1,6 +1,5 @@
-import type { TaskChange } from './change-tasks.ts';
+import type { ChangedTask, TaskChange } from './change-tasks.ts';
 import { isFailureCode, refusedWords, type ToolError } from '../tool-error.ts';
-import type { TaskNode } from '../views/task.ts';
 
 /** The items of a call: changes, and why others are none. */
 export interface Changes {
@@ -37,7 +36,10 @@ function isOfCall({ code }: ToolError): boolean {
 export function outcomesOf(
   count: number,
   { refused }: Changes,
-  made: ReadonlyMap<number, TaskNode | ToolError>,
-): (TaskNode | ToolError)[] {
-  return Array.from({ length: count }, (_, index) => (refused.get(index) ?? made.get(index)) as TaskNode | ToolError);
+  made: ReadonlyMap<number, ChangedTask | ToolError>,
+): (ChangedTask | ToolError)[] {
+  return Array.from(
+    { length: count },
+    (_, index) => (refused.get(index) ?? made.get(index)) as ChangedTask | ToolError,
+  );
 }

@@ -20,13 +20,19 @@ const CHANGES = {
   taskComplete: { id: 'ID!' },
   taskReopen: { id: 'ID!' },
   taskArchive: { id: 'ID!' },
+  taskUnarchive: { id: 'ID!' },
 } as const;
 
 export type TaskChangeKind = keyof typeof CHANGES;
 
 interface TaskPayload extends Payload {
   readonly task: TaskNode | null;
+  /** The id of the archived project that hides a restored task. */
+  readonly hiddenBy?: string | null;
 }
+
+/** A task after its change. */
+export type ChangedTask = TaskNode & Pick<TaskPayload, 'hiddenBy'>;
 
 type ChangeDocument = Document<Readonly<Record<string, TaskPayload>>, Record<string, unknown>>;
 
@@ -40,9 +46,10 @@ function documentOf(kind: TaskChangeKind, count: number): ChangeDocument {
   const parameters = Object.entries({ ...CHANGES[kind], clientTxId: 'String!' });
   const indexes = Array.from({ length: count }, (_, index) => index);
   const variables = indexes.flatMap((index) => parameters.map(([name, type]) => `$${name}${index}: ${type}`));
+  const answer = `task { ...TaskFields } ${kind === 'taskUnarchive' ? 'hiddenBy ' : ''}error { code message }`;
   const fields = indexes.map((index) => {
     const given = parameters.map(([name]) => `${name}: $${name}${index}`).join(', ');
-    return `  c${index}: ${kind}(${given}, clientId: "${CLIENT_ID}") { task { ...TaskFields } error { code message } }`;
+    return `  c${index}: ${kind}(${given}, clientId: "${CLIENT_ID}") { ${answer} }`;
   });
   const made: ChangeDocument = document(
     `mutation Agent_${kind}(${variables.join(', ')}) {\n${fields.join('\n')}\n}`,
@@ -64,8 +71,8 @@ export async function changeTasks(
     nameOf,
     idempotencyKey,
   }: { readonly nameOf: (index: number) => string; readonly idempotencyKey?: string | undefined },
-): Promise<ReadonlyMap<number, TaskNode | ToolError>> {
-  const outcomes = new Map<number, TaskNode | ToolError>();
+): Promise<ReadonlyMap<number, ChangedTask | ToolError>> {
+  const outcomes = new Map<number, ChangedTask | ToolError>();
   const { changesOfRequestMax: max } = AGENT_LIMITS;
   for (let from = 0; from < changes.length; from += max) {
     const some = changes.slice(from, from + max);
@@ -109,9 +116,9 @@ function advised(error: ToolError, kind: TaskChangeKind, idempotencyKey: string 
   return new ToolError(error.code, `${error.message} ${advice}`, { cause: error });
 }
 
-function outcomeOf(payload: TaskPayload | undefined): TaskNode | ToolError {
+function outcomeOf(payload: TaskPayload | undefined): ChangedTask | ToolError {
   try {
-    return resultOf(payload, payload?.task ?? null);
+    return { ...resultOf(payload, payload?.task ?? null), hiddenBy: payload?.hiddenBy ?? null };
   } catch (error) {
     if (error instanceof ToolError) return error;
     throw error;

@@ -66,7 +66,7 @@ const INPUT = object(
       items: word('Name or id.'),
       description: 'Names or ids of labels, all of which the tasks have.',
     },
-    state: { type: 'string', enum: TASK_STATES, description: 'Default: open.' },
+    state: { type: 'string', enum: TASK_STATES, description: 'Default: open. archived: those in the Trash.' },
     view: {
       type: 'string',
       enum: Object.keys(TASK_LISTS) as TaskList[],

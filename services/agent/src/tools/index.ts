@@ -13,6 +13,7 @@ import { listProjects } from './list-projects.ts';
 import { listTeams } from './list-teams.ts';
 import { listWorkspaces } from './list-workspaces.ts';
 import { reopenTasks } from './reopen-tasks.ts';
+import { restoreTasks } from './restore-tasks.ts';
 import { search } from './search.ts';
 import type { Tool } from './tool.ts';
 import { updateProject } from './update-project.ts';
@@ -37,6 +38,7 @@ export const TOOLS: readonly Tool[] = [
   completeTasks,
   reopenTasks,
   archiveTasks,
+  restoreTasks,
   createProject,
   updateProject,
   listComments,

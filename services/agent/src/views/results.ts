@@ -13,6 +13,10 @@ export const RESULTS = {
         index: { ...COUNT, description: 'Its place in the call, from 0.' },
         ok: { type: 'boolean' },
         task: TASK,
+        hiddenBy: {
+          ...text,
+          description: 'The id of an archived project: the task is restored, but hidden with its project.',
+        },
         error: object({ code: text, message: text }, ['code', 'message']),
       },
       ['index', 'ok'],
@@ -26,16 +30,23 @@ interface ResultView {
   readonly index: number;
   readonly ok: boolean;
   readonly task?: TaskView;
+  readonly hiddenBy?: string;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-export function resultsView(outcomes: readonly (TaskNode | ToolError)[]): {
+/** A task after its change; `hiddenBy` is the archived project that hides it. */
+type Changed = TaskNode & { readonly hiddenBy?: string | null };
+
+export function resultsView(outcomes: readonly (Changed | ToolError)[]): {
   results: ResultView[];
   succeeded: number;
   failed: number;
 } {
   const results = outcomes.map((outcome, index): ResultView => {
-    if (!(outcome instanceof ToolError)) return { index, ok: true, task: taskView(outcome) };
+    if (!(outcome instanceof ToolError)) {
+      const { hiddenBy, ...node } = outcome;
+      return { index, ok: true, task: taskView(node), ...(typeof hiddenBy === 'string' ? { hiddenBy } : {}) };
+    }
     const { code, message } = outcome;
     return { index, ok: false, error: { code, message } };
   });

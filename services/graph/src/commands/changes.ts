@@ -26,7 +26,7 @@ export const STEPS = {
 
 export type Step = keyof typeof STEPS;
 
-const CLIENT_ID = 'graphql';
+export const CLIENT_ID = 'graphql';
 
 /**
  * The changes of one mutation: one change, or the changes of a batch, which are named by their index. Keeps
@@ -66,6 +66,11 @@ export class Changes {
 
   step(id: string, step: Step, index = 0): Change {
     return this.#change(id, STEPS[step](), index);
+  }
+
+  /** Archives a record whose model wants a confirmation. */
+  archive(id: string, payload: Values): Change {
+    return this.#change(id, { action: 'ARCHIVE', payload }, 0);
   }
 
   #change(id: string, { action, payload }: Pick<Change, 'action' | 'payload'>, index: number): Change {

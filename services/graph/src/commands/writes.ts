@@ -1,10 +1,11 @@
 import { requireScope } from '@wts/access';
 import { LIMITS, type ModelRecord } from '@wts/contracts';
-import type { Model, Values } from '@wts/models';
+import { Workspace, type Model, type Values } from '@wts/models';
 import type { Caller } from '../domain/caller.ts';
 import type { ServiceClient } from '@wts/service-kit/call';
 import type { Reads } from '../queries/reads.ts';
 import { Changes, type SentAgain, type Step } from './changes.ts';
+import { emptyTrash, type EmptiedTrash } from './empty-trash.ts';
 import { mutate, type Change, type Outcome } from './mutate.ts';
 import { refused, type Refused } from './outcome.ts';
 import { WorkspaceCommands, type WorkspaceServices } from './workspaces.ts';
@@ -64,6 +65,14 @@ export class Writes {
 
   step(model: Model, { id, step }: { readonly id: string; readonly step: Step }, again: SentAgain): Promise<Result> {
     return this.#one(this.#changes(model, again).step(id, step));
+  }
+
+  deleteWorkspace({ id, urlKey }: { readonly id: string; readonly urlKey: string }, again: SentAgain): Promise<Result> {
+    return this.#one(this.#changes(Workspace, again).archive(id, { urlKey }));
+  }
+
+  emptyTrash(given: { readonly workspaceId: string; readonly count: number }): Promise<EmptiedTrash> {
+    return emptyTrash({ sync: this.#services.sync, reads: this.#reads }, this.#caller, given);
   }
 
   createAll(model: Model, inputs: readonly Values[], again: SentAgain): Promise<BatchResult> {

@@ -6,6 +6,7 @@ import { connectionOf, type ConnectionArguments, type Found } from '../store/con
 import { historyCursorOf, historyRequestOf, type HistoryEntry } from '../store/history.ts';
 import type { Reads, Scope } from '../queries/reads.ts';
 import { wordsOf } from '../store/search.ts';
+import { trashCursorOf, trashRequestOf, type TrashedTask } from '../store/trash.ts';
 import { ConnectionResult, EMPTY_PAGE } from './connection-result.ts';
 import type { Resolvers } from './resolvers.ts';
 import { selectsRecords, wantsOf } from './selection.ts';
@@ -126,6 +127,7 @@ function rootFields(): Fields {
     nodes,
     search,
     history,
+    trash,
     taskByNumber: byKey(modelNamed('Task'), 'number'),
     teamByKey: byKey(modelNamed('Team'), 'key'),
     projectByKey: byKey(modelNamed('Project'), 'key'),
@@ -166,10 +168,41 @@ const history: Resolver<unknown, HistoryArguments> = async (_source, given, cont
   return { edges, nodes: entries, pageInfo };
 };
 
+interface TrashArguments extends Reached {
+  readonly workspaceId: string;
+  readonly first?: number | null;
+  readonly after?: string | null;
+}
+
+const trash: Resolver<unknown, TrashArguments> = async (_source, given, context, info) => {
+  const reads = readsAt(context, given);
+  const request = trashRequestOf(given, wantsOf(info));
+  const found = await reads.trash(request);
+  const nodes = found.slice(0, request.limit);
+  const edges = nodes.map((node) => ({ node, cursor: trashCursorOf(node) }));
+  const pageInfo = {
+    hasNextPage: found.length > nodes.length,
+    hasPreviousPage: request.after !== null,
+    startCursor: edges[0]?.cursor ?? null,
+    endCursor: edges.at(-1)?.cursor ?? null,
+  };
+  return {
+    edges,
+    nodes,
+    pageInfo,
+    totalCount: () => reads.trashCount(request.workspaceId),
+    deletableCount: () => reads.deletableTrash(request.workspaceId),
+  };
+};
+
 /** The resolvers of everything that is read. Fields without one are properties of their record. */
 export const READ_RESOLVERS: Resolvers = {
   ...SCALAR_RESOLVERS,
   ...Object.fromEntries(MODELS.map((model) => [model.name, relationResolvers(model)])),
+  TrashedTask: {
+    archivedBy: ({ actorId }: TrashedTask, _given: object, { reads }: RequestContext, info: GraphQLResolveInfo) =>
+      actorId === null ? null : reads.byId(User, actorId, wantsOf(info)),
+  },
   HistoryEntry: {
     data: ({ data }: HistoryEntry, _given: object, { charge }: RequestContext) =>
       charge.text(JSON.stringify(data).length) ? data : {},

@@ -1,11 +1,11 @@
 import type { Model, Values } from '@wts/models';
-import { User, Workspace } from '@wts/models';
+import { Project, User, Workspace } from '@wts/models';
 import type { GraphQLFieldResolver } from 'graphql';
 import { STEPS, type SentAgain, type Step } from '../commands/changes.ts';
 import type { WorkspaceCommands } from '../commands/workspaces.ts';
 import type { BatchResult, Result, Writes } from '../commands/writes.ts';
 import type { RequestContext } from './request-context.ts';
-import { OPERATIONS, verbsOf, type Operations } from './inputs/operations.ts';
+import { isHiddenByProject, OPERATIONS, verbsOf, type Operations } from './inputs/operations.ts';
 import type { Resolvers } from './resolvers.ts';
 
 type Fields = Record<string, GraphQLFieldResolver<never, RequestContext, never>>;
@@ -23,7 +23,7 @@ type Several = { readonly ids: readonly string[] } & SentAgain;
 /** The mutations of a model, by their names, as `inputs/model-inputs.ts` declares them. */
 function mutationsOf(operations: Operations): Fields {
   const { model, noun } = operations;
-  const one = async (result: Promise<Result>): Promise<object> => payloadOf(noun, await result);
+  const one = async (result: Promise<Result>): Promise<object> => payloadOf(model, noun, await result);
   const several = async (result: Promise<BatchResult>): Promise<object> => batchPayloadOf(model, noun, await result);
   const create: Fields = {
     [`${noun}Create`]: by((writes, { input, ...again }: { readonly input: Values } & SentAgain) =>
@@ -53,14 +53,25 @@ function mutationsOf(operations: Operations): Fields {
   return Object.assign({}, operations.create ? create : {}, operations.update ? update : {}, ...steps) as Fields;
 }
 
-function payloadOf(noun: string, { record, ...result }: Result): object {
-  return { ...result, [noun]: record };
+function payloadOf(model: Model, noun: string, { record, ...result }: Result): object {
+  const payload = { ...result, [noun]: record };
+  return isHiddenByProject(model) ? { ...payload, hiddenBy: hiddenBy(record) } : payload;
+}
+
+/** The archived project of a record, which hides it. Keeps trash.restore.hidden. */
+function hiddenBy(record: Result['record']): (given: object, context: RequestContext) => Promise<string | null> {
+  return async (_given, { reads }) => {
+    const projectId = record?.['projectId'];
+    if (typeof projectId !== 'string') return null;
+    const project = await reads.byId(Project, projectId);
+    return (project?.['archivedAt'] ?? null) === null ? null : projectId;
+  };
 }
 
 function batchPayloadOf(model: Model, noun: string, { results, ...batch }: BatchResult): object {
   return {
     ...batch,
-    results: results.map((result) => payloadOf(noun, result)),
+    results: results.map((result) => payloadOf(model, noun, result)),
     [model.plural]: results.flatMap(({ record }) => record ?? []),
   };
 }
@@ -94,6 +105,18 @@ const WORKSPACE_MUTATIONS = commands({
   privateProjectMemberRemove: 'removePrivateProjectMember',
 });
 
+/** The mutations of the Trash, and of workspaces that are deleted and restored. */
+const TRASH_MUTATIONS: Fields = {
+  trashEmpty: by((writes, given: { readonly workspaceId: string; readonly count: number }) => writes.emptyTrash(given)),
+  workspaceDelete: by(
+    async (writes, { id, urlKey, ...again }: { readonly id: string; readonly urlKey: string } & SentAgain) =>
+      payloadOf(Workspace, 'workspace', await writes.deleteWorkspace({ id, urlKey }, again)),
+  ),
+  workspaceRestore: by(async (writes, { id, ...again }: One) =>
+    payloadOf(Workspace, 'workspace', await writes.step(Workspace, { id, step: 'Unarchive' }, again)),
+  ),
+};
+
 /** The record that a field of another service names by its id, as the caller sees it. */
 function referenceTo(model: Model, field: string): GraphQLFieldResolver<Record<string, unknown>, RequestContext> {
   return (source, _given, { reads }) => {
@@ -110,5 +133,9 @@ export const WRITE_RESOLVERS: Resolvers = {
   PrivateProject: { lead: referenceTo(User, 'leadId'), creator: referenceTo(User, 'creatorId') },
   PrivateProjectMember: { user: referenceTo(User, 'userId') },
   Query: WORKSPACE_QUERIES,
-  Mutation: { ...(Object.assign({}, ...OPERATIONS.map(mutationsOf)) as Fields), ...WORKSPACE_MUTATIONS },
+  Mutation: {
+    ...(Object.assign({}, ...OPERATIONS.map(mutationsOf)) as Fields),
+    ...WORKSPACE_MUTATIONS,
+    ...TRASH_MUTATIONS,
+  },
 };

@@ -21,6 +21,14 @@ import { readHistory, type History, type HistoryRequest } from '../store/history
 import type { Wants } from '../store/record.ts';
 import { nodesStatement, ownWorkspacesStatement, recordsStatement, rolesStatement } from '../store/records.ts';
 import { searchStatement, type SearchRequest } from '../store/search.ts';
+import {
+  trashCountStatement,
+  trashIdsStatement,
+  trashStatement,
+  type TrashedTask,
+  type TrashPart,
+  type TrashRequest,
+} from '../store/trash.ts';
 import { hasFewGroups, StatementWriter, type Reader, type Statement } from '../store/statement.ts';
 import type { Statements } from '../store/statements.ts';
 import { GRAPH_LIMITS } from '../limits.ts';
@@ -164,6 +172,32 @@ export class Reads {
   async history(request: HistoryRequest): Promise<History> {
     const { reader, pool } = await this.#readerWithGroups();
     return readHistory(request, reader, (statement) => this.#run(pool, statement));
+  }
+
+  async trash(request: TrashRequest): Promise<readonly TrashedTask[]> {
+    const found = (await this.read((sql) => trashStatement(request, sql))) as readonly TrashedTask[];
+    for (const { task } of found) withTypename('Task', task);
+    return found;
+  }
+
+  async trashCount(workspaceId: string): Promise<number> {
+    return (await this.read((sql) => trashCountStatement({ workspaceId, isGuest: false }, sql))) as number;
+  }
+
+  /** How many tasks of the Trash the caller may delete; sync decides it again for each of them. */
+  async deletableTrash(workspaceId: string): Promise<number> {
+    const part = await this.#deletablePart(workspaceId);
+    return (await this.read((sql) => trashCountStatement(part, sql))) as number;
+  }
+
+  /** The oldest of them. */
+  async oldestTrash(workspaceId: string, limit: number): Promise<readonly { id: string; archivedAt: string }[]> {
+    const part = await this.#deletablePart(workspaceId);
+    return (await this.read((sql) => trashIdsStatement(part, limit, sql))) as { id: string; archivedAt: string }[];
+  }
+
+  async #deletablePart(workspaceId: string): Promise<TrashPart> {
+    return { workspaceId, isGuest: (await this.roleIn(workspaceId)) === 'guest' };
   }
 
   async ownWorkspaces(urlKey: string | null = null): Promise<readonly Found[]> {

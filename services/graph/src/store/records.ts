@@ -39,9 +39,9 @@ function selectedSql(model: Model, list: string, sql: StatementWriter, wants: Wa
     .join(' union all ');
 }
 
-/** The reader's workspaces by name. Not searched in the index of all short names, whose time would reveal those of others. */
+/** The reader's workspaces by name, without deleted ones unless one is named. Not searched in the index of all short names, whose time would reveal those of others. */
 export function ownWorkspacesStatement(urlKey: string | null, sql: StatementWriter): Statement {
-  const named = urlKey === null ? '' : ` and t.url_key || '' = ${sql.add(urlKey, 'text')}`;
+  const named = urlKey === null ? ' and t.archived_at is null' : ` and t.url_key || '' = ${sql.add(urlKey, 'text')}`;
   return sql.finish(`select coalesce(json_agg(one.record), '[]') as found from (
       select t.record from ${layoutOf(Workspace).table} t where ${visibleSql(Workspace, sql.viewer)}${named} order by lower(t.name), t.id
     ) one`);

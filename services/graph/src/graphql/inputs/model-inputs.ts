@@ -1,7 +1,7 @@
 import { setChangesOf, type Field, type Model } from '@wts/models';
 import { LIMITS } from '@wts/contracts';
 import { typeNameOf } from '../types/names.ts';
-import { changeableOf, givenOf, verbsOf, type Operations } from './operations.ts';
+import { changeableOf, givenOf, isHiddenByProject, verbsOf, type Operations } from './operations.ts';
 import { block, entry, ERROR, field } from './sdl.ts';
 
 /*
@@ -19,7 +19,7 @@ export const PLACE_TYPE_DEF = block(
 );
 
 /** Arguments of every change of one record. */
-const SENT_AGAIN = [
+export const SENT_AGAIN = [
   entry(
     `Your name for this change, at most 128 characters. Sent again within ${LIMITS.idempotencyDays} days, it gets the first answer and is not applied twice.`,
     'clientTxId: String',
@@ -101,6 +101,14 @@ function payload(model: Model, noun: string): string {
     entry('Whether the change was accepted.', 'success: Boolean!'),
     ...SYNC_IDS,
     entry(`The ${model.name} after the change, or as it was before it was deleted.`, `${noun}: ${model.name}`),
+    ...(isHiddenByProject(model)
+      ? [
+          entry(
+            `The archived project that hides the ${model.name}: a restored one is in no list until the project is restored too. Null where it is shown.`,
+            'hiddenBy: ID',
+          ),
+        ]
+      : []),
     ERROR,
   ]);
 }

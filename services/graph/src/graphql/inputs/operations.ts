@@ -25,11 +25,17 @@ function operationsOf(model: Model): Operations {
     create: permissions.insert !== 'service',
     update: isChanged && (changeableOf(model).length > 0 || setChangesOf(model).length > 0),
     complete: isChanged && fields['completedAt'] !== undefined,
-    archive: isChanged && archivable,
+    // A model with a permission of its own for it has mutations of its own: `workspaceDelete`.
+    archive: isChanged && archivable && permissions.archive === undefined,
     // `memberRemove` ends a membership of a workspace, and the access of the person with it.
     delete: permissions.delete !== 'service' && !(audience.kind === 'membership' && audience.field === 'workspaceId'),
     place: isChanged && fields[RANK_FIELD] !== undefined,
   };
+}
+
+/** Whether its records are hidden with an archived project that they belong to. */
+export function isHiddenByProject({ audience }: Model): boolean {
+  return audience.kind === 'project' && audience.field === 'projectId';
 }
 
 /** The fields that a client gives in a new record. */

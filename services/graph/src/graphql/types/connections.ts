@@ -16,7 +16,7 @@ export function connectionArguments({ name, archivable, search }: Model, also = 
     search: String`;
   const archived = archivable
     ? `
-    ${described('Also archived records, and tasks of archived projects.')}
+    ${described('Also archived records, and those of archived projects and of deleted workspaces.')}
     includeArchived: Boolean = false`
     : '';
   return `(

@@ -44,10 +44,10 @@ ${ROOTS.join('\n')}
   ${described('The person who calls. Example: `{ viewer { id name assignedTasks(first: 5) { nodes { title } } } }`.')}
   viewer(${MIN_SYNC_ID}
   ): User!
-  ${described('Your workspaces, by name. With a credential for one workspace, only that one.')}
+  ${described('Your workspaces, by name, without deleted ones. With a credential for one workspace, only that one.')}
   myWorkspaces(${MIN_SYNC_ID}
   ): [Workspace!]!
-  ${described('Finds one of your workspaces by its short name for URLs.')}
+  ${described('Finds one of your workspaces by its short name for URLs, also a deleted one that can be restored.')}
   workspaceByUrlKey(
     ${described('Its short name.')}
     urlKey: String!${MIN_SYNC_ID}
@@ -78,7 +78,7 @@ ${ROOTS.join('\n')}
     types: [SearchType!]
     ${described('Only in this workspace.')}
     workspaceId: ID
-    ${described('Also archived records, and tasks of archived projects.')}
+    ${described('Also archived records, and those of archived projects and of deleted workspaces.')}
     includeArchived: Boolean = false${MIN_SYNC_ID}
   ): SearchResult!
   ${described('What happened to a record, the newest first, as far as the log has it and you may see it: of a private project and of a workspace from the time when you joined it.')}
