@@ -13,6 +13,7 @@ import { missingRows } from './rows/missing.ts';
 import { mutateRows } from './rows/mutate.ts';
 import { neighborRows } from './rows/neighbor.ts';
 import { peopleRows } from './rows/people.ts';
+import { purgeRows } from './rows/purge.ts';
 import { stalledRows } from './rows/stalled.ts';
 import { webhookRows } from './rows/webhooks.ts';
 import type { BenchmarkResult, BenchmarkContext } from './context.ts';
@@ -43,6 +44,7 @@ export const BENCHMARKS = {
   webhooks: { seconds: 115, secondsFull: 240, measure: webhookRows, start: { postgres: COMMIT_TIMES } },
   follower: { seconds: 40, secondsFull: 50, measure: followerRows },
   graphql: { seconds: 110, secondsFull: 160, measure: graphqlRows },
+  purge: { seconds: 90, secondsFull: 600, measure: purgeRows },
   memory: { seconds: 15, secondsFull: 20, measure: memoryRows, start: { postgres: { shared_buffers: '128MB' } } },
   growth: { seconds: 150, secondsFull: 480, measure: growthLines },
 } satisfies Record<string, Benchmark>;

@@ -34,6 +34,7 @@ export interface Sizes {
     readonly claims: { readonly few: number; readonly many: number; readonly times: number };
   };
   readonly graphql: { readonly tasks: number; readonly walkedPages: number };
+  readonly purgedTasks: number;
   readonly growth: {
     readonly tasks: readonly number[];
     readonly sockets: readonly number[];
@@ -61,11 +62,13 @@ export const QUICK: Sizes = {
     claims: { few: 5_000, many: 100_000, times: 5 },
   },
   graphql: { tasks: 100_000, walkedPages: 100 },
+  purgedTasks: 100_000,
   growth: { tasks: [10_000, 100_000], sockets: [10, 100, 1_000], groups: [1, 10, 100], entries: 200_000 },
 };
 
 export const FULL: Sizes = {
   ...QUICK,
+  purgedTasks: 1_000_000,
   deltas: { ...QUICK.deltas, entries: 2_000_000 },
   webhooks: { ...QUICK.webhooks, claims: { ...QUICK.webhooks.claims, many: 1_000_000 } },
   growth: { ...QUICK.growth, tasks: [10_000, 100_000, 1_000_000] },
@@ -91,5 +94,6 @@ export const SMALLEST: Sizes = {
     claims: { few: 2, many: 4, times: 1 },
   },
   graphql: { tasks: 500, walkedPages: 1 },
+  purgedTasks: 50,
   growth: { tasks: [50, 100], sockets: [2], groups: [1, 2], entries: 4_000 },
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { plantedTree } from '../tree.ts';
-import { bounds, errorCodes, operations, producers, sqlOutsideStore } from './wiring.ts';
+import { alertedMetrics, bounds, errorCodes, operations, producers, sqlOutsideStore } from './wiring.ts';
 
 describe('wiring', () => {
   it('refuses an error code without a use, and one without a test', () => {
@@ -12,6 +12,17 @@ describe('wiring', () => {
     });
     const messages = errorCodes(tree, ['gone', 'conflict', 'not_found']).map(({ message }) => message.split(':')[0]);
     assert.deepEqual(messages, ['nothing gives "gone"', 'no test names "not_found"']);
+  });
+
+  it('refuses an alert rule of a metric that nothing measures', () => {
+    const tree = plantedTree({
+      'infra/alerts/rules.yaml': 'expr: wts_notes_waiting > 1 or wts_notes_seconds_bucket > 2 or wts_notes_lost > 3',
+      'services/a/src/metrics.ts': "name: 'wts_notes_waiting'; name: 'wts_notes_seconds'",
+    });
+    assert.deepEqual(
+      alertedMetrics(tree).map(({ message }) => message),
+      ['has a rule of wts_notes_lost, which nothing measures'],
+    );
   });
 
   const read = { name: 'noteApi.readNote', path: '/api/notes/{id}', scope: 'read' };

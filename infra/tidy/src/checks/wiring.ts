@@ -22,6 +22,18 @@ export function errorCodes(tree: Tree, codes: readonly string[]): Finding[] {
   });
 }
 
+/** An alert rule of a metric that nothing measures never fires. */
+export function alertedMetrics(tree: Tree): Finding[] {
+  const product = textOf(tree, tree.files.filter(isProduct));
+  return tree.files
+    .filter((path) => /^infra\/alerts\/.*\.yaml$/.test(path))
+    .flatMap((path) => {
+      const names = new Set(tree.read(path).match(/\bwts_\w+/g));
+      const absent = [...names].filter((name) => !quoted(name.replace(/_(?:bucket|sum|count)$/, '')).test(product));
+      return absent.map((name) => ({ path, message: `has a rule of ${name}, which nothing measures` }));
+    });
+}
+
 /** What the check needs of a contract; `name` is the way it is exported, `workspaceApi.createWorkspace`. */
 export interface Operation {
   readonly name: string;

@@ -30,7 +30,10 @@ to create a key (the answer shows the key only this time):
 
 **5. Complete the task:** the same call as in step 3 with \`"action": "UPDATE"\` and \`"payload": {"completedAt": "2026-11-21T17:30:00Z"}\`.
 
-**6. Follow every change**, from the \`lastSyncId\` of the last answer on; or live over the WebSocket \`${syncApi.socket.path}\`:
+**6. Move it to the Trash:** \`"action": "ARCHIVE"\` and \`"payload": {}\`. Until it is restored with \`UNARCHIVE\`, other changes get
+\`record_archived\`; some weeks later it is deleted for good, by default after 30 days.
+
+**7. Follow every change**, from the \`lastSyncId\` of the last answer on; or live over the WebSocket \`${syncApi.socket.path}\`:
 
     curl "${server}${syncApi.deltas.path}?after=0" -H "Authorization: Bearer $API_KEY"`;
 }
