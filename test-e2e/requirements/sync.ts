@@ -230,7 +230,7 @@ export const sync: readonly Rule[] = [
     id: 'sync.membership.workspace-first',
     source: 'Design 4',
     text: 'Who is no longer in a workspace reads nothing of it, whatever memberships inside it are still there.',
-    home: 'packages/read-model/src/groups.ts',
+    home: 'packages/read-model/src/memberships.ts',
     status: 'kept',
   },
   {

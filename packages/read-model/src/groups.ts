@@ -93,28 +93,6 @@ interface ChangesRow extends LogStateRow {
 }
 
 /**
- * The workspaces and the private projects of a person as a query, for statements that select by what the person is in at their own
- * snapshot: the same as in `personGroupsOf`, without the person's own group. `userId` is SQL, and each of `within` an array: only
- * workspaces that are in all of them, and their projects. Keeps sync.membership.workspace-first.
- */
-export function ownGroupsSql(userId: string, within: readonly string[]): string {
-  const theirs = [`user_id = ${userId}`, ...within.map((list) => `workspace_id = any(${list})`)].join(' and ');
-  const homes = `select workspace_id from sync.workspace_members where ${theirs}`;
-  return `${homes} union all
-      select project_id from sync.project_members where ${theirs} and group_id = project_id and workspace_id in (${homes})`;
-}
-
-/**
- * The members of a private project with their role in its workspace, as a query of `user_id`, `record` and `role`. `projectId` is SQL.
- * The same rule as in `ownGroupsSql`: who left the workspace counts no more, also before the sweep has deleted the membership.
- */
-export function projectMembersSql(projectId: string): string {
-  return `select pm.user_id, pm.record, wm.role from sync.project_members pm
-      join sync.workspace_members wm on wm.workspace_id = pm.workspace_id and wm.user_id = pm.user_id
-      where pm.project_id = ${projectId}`;
-}
-
-/**
  * The groups of people, cached for all readers of a process. Bounded by the number of groups: the entry used longest ago is
  * dropped first.
  */

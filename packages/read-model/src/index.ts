@@ -1,9 +1,17 @@
-export { GroupCache, GroupReader, ownGroupsSql, personGroupsOf, personGroupsSql, projectMembersSql } from './groups.ts';
+export { GroupCache, GroupReader, personGroupsOf, personGroupsSql } from './groups.ts';
 export type { PersonGroupsRow } from './groups.ts';
+export {
+  membershipsSql,
+  ownGroupsSql,
+  ownProjectsSql,
+  projectMembersSql,
+  seenOrManagedSql,
+  seesGroup,
+} from './memberships.ts';
 export { pageReader } from './page-reader.ts';
 export type { FirstPage, ReadPage } from './page-reader.ts';
 export { poll } from './poll.ts';
-export { membershipsSql, Roles } from './roles.ts';
+export { isForWorkspace, Roles } from './roles.ts';
 export { STANDBY_TIMEOUT_MS, Standby } from './standby.ts';
 export { Visibility } from './visibility.ts';
 export type { GroupSource, GroupsWithGains, PersonGroups, Reader } from './visibility.ts';

@@ -3,14 +3,7 @@ import { can } from '@wts/access';
 import type { Principal, Role } from '@wts/contracts';
 import { Fault, ROLES } from '@wts/contracts';
 import type { Queryable } from '@wts/log';
-
-/**
- * The memberships of a person in workspaces, as a query of `id`, `workspace_id` and `role`. `userId` is SQL. Relies on the index
- * (user_id), and with a condition on the workspace on the unique index (workspace_id, user_id).
- */
-export function membershipsSql(userId: string): string {
-  return `select id, workspace_id, role from sync.workspace_members where user_id = ${userId}`;
-}
+import { membershipsSql } from './memberships.ts';
 
 const OWN = membershipsSql('$1');
 
@@ -48,7 +41,7 @@ export class Roles {
   async require(principal: Principal, workspaceId: string): Promise<Role> {
     const id = workspaceId.toLowerCase();
     const role = await this.of(principal.userId, id);
-    if (role === null || (principal.workspaceId ?? id) !== id) throw new Fault('not_found');
+    if (role === null || !isForWorkspace(principal, id)) throw new Fault('not_found');
     return role;
   }
 
@@ -59,4 +52,9 @@ export class Roles {
     const allowed = ROLES.filter((one) => can(one, permission)).join(' or ');
     throw new Fault('forbidden', { message: `This needs the role ${allowed} in the workspace; yours is ${role}.` });
   }
+}
+
+/** False for a credential that is limited to another workspace. */
+export function isForWorkspace({ workspaceId }: Pick<Principal, 'workspaceId'>, id: string): boolean {
+  return workspaceId === undefined || workspaceId === id;
 }

@@ -1,6 +1,7 @@
 import { can } from '@wts/access';
 import type { Role } from '@wts/contracts';
 import { ProjectMember, targetOf, WorkspaceMember, type Model } from '@wts/models';
+import { isForWorkspace, seesGroup } from '@wts/read-model';
 import type { Row } from '../store/rows.ts';
 import type { Decision } from './decision.ts';
 import { within } from './lookup.ts';
@@ -50,18 +51,21 @@ function isProjectMember(decision: Decision, projectId: string): boolean {
  *
  * Keeps never.shown-outside.
  */
-function sees(decision: Decision, { workspaceId, groupId }: Location): boolean {
+function sees(decision: Decision, location: Location): boolean {
   if (decision.isByService) return true;
-  if (workspaceId === null) return groupId === decision.userId;
-  if (!belongsTo(decision, workspaceId)) return false;
-  return groupId === workspaceId || isProjectMember(decision, groupId);
+  const caller = {
+    userId: decision.userId,
+    isInWorkspace: (id: string) => belongsTo(decision, id),
+    isInProject: (id: string) => isProjectMember(decision, id),
+  };
+  return seesGroup(caller, location);
 }
 
 /** Whether the caller is in the workspace, and the credential is valid for it. */
 export function belongsTo(decision: Decision, workspaceId: string): boolean {
   if (decision.isByService) return true;
-  const { userId, workspaceId: only } = decision.unit.principal;
-  return (only === undefined || only === workspaceId) && roleIn(decision, workspaceId, userId) !== null;
+  const { principal } = decision.unit;
+  return isForWorkspace(principal, workspaceId) && roleIn(decision, workspaceId, principal.userId) !== null;
 }
 
 /**

@@ -2,17 +2,23 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { DeltasReply, StoredEntry } from '@wts/contracts';
 import { eventually, socketOf, type LiveSocket } from '@wts/testkit';
+import { Project, Task } from '@wts/models';
 import { GroupCache } from '@wts/read-model';
 import * as fc from 'fast-check';
 import { openTestReplica, type TestReplica } from '../../test/replica.ts';
 import { TestEngines, membership, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
+import { LIST_WINDOW } from '../store/list-windows.ts';
+import { runStatements, type Statement } from '../store/prepared.ts';
 import { raiseFloor } from '../store/retention.ts';
+import { selectVisibleRows } from '../store/rows.ts';
 import { deltasSources, readDeltas } from './read-deltas.ts';
 
 /** `VISIBILITY_RUNS=1000` runs for hours. */
 const RUNS = Number(process.env['VISIBILITY_RUNS'] ?? 2);
 const STEPS = 30;
+
+const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 interface ModelProject {
   readonly home: string;
@@ -266,14 +272,56 @@ class Scenario {
   }
 
   /** Reads pages from any cursor, of any size, with any credential; or continues from the person's last cursor. */
-  async #readAndCompare({ id }: TestPerson, back: number, limit: number): Promise<void> {
+  async #readAndCompare(person: TestPerson, back: number, limit: number): Promise<void> {
     const { model } = this;
+    const { id } = person;
     const only = back % 3 === 0 ? model.workspaces[back % model.workspaces.length] : undefined;
     for (const after of [model.head - BigInt(back % 60), this.#cursors.get(id)!]) {
       const from = after < model.floor ? model.floor : after;
       assert.deepEqual(await this.#pages(id, from, limit, only), model.shown(id, from, only));
     }
     this.#cursors.set(id, model.head);
+    await this.#compareCommit(person);
+  }
+
+  /** The commit has the same rule: which rows it reads for a person, which are in a list of theirs, and which they may name. */
+  async #compareCommit(person: TestPerson): Promise<void> {
+    const { engines, projects, people, workspaces } = this.model;
+    const groups = this.model.groupsOf(person.id);
+    const { rows: tasks } = await engines.checks.query<{ id: string; group_id: string }>(
+      'select id, group_id from sync.tasks where workspace_id = any($1) order by id',
+      [workspaces],
+    );
+    const run = async (statement: Statement): Promise<string[]> => {
+      const client = await engines.checks.connect();
+      try {
+        const [result] = await runStatements(client, [statement]);
+        return (result!.rows as { id: string }[]).map(({ id }) => id).sort();
+      } finally {
+        client.release();
+      }
+    };
+    const seen = await run(
+      selectVisibleRows(Task, 'refer').with(
+        tasks.map(({ id }) => id),
+        [person.id],
+      ),
+    );
+    const isManager = person === people[0];
+    assert.deepEqual(
+      seen,
+      tasks.filter(({ group_id }) => isManager || groups.has(group_id)).map(({ id }) => id),
+    );
+    const isShown = (id: string, { home, isPrivate }: ModelProject): boolean => groups.has(isPrivate ? id : home);
+    const alive = [...projects].filter(([, { isDeleted }]) => !isDeleted);
+    for (const home of workspaces.filter((id) => groups.has(id))) {
+      const inHome = alive.filter(([id, one]) => one.home === home && isShown(id, one)).map(([id]) => id);
+      assert.deepEqual(await run(LIST_WINDOW(Project, '').with(home, '', NO_ID, person.id)), inHome.sort());
+    }
+    for (const [id, project] of alive) {
+      const outcome = await person.try('UPDATE', 'Project', id, { name: 'P' });
+      assert.equal(outcome.ok || outcome.code !== 'not_found', isShown(id, project));
+    }
   }
 
   async #pages(userId: string, from: bigint, limit: number, workspaceId?: string): Promise<string[]> {
@@ -315,7 +363,7 @@ class Scenario {
 describe('the readers of an entry', function () {
   this.timeout(20_000 + 20_000 * RUNS);
 
-  it('were in its group when it was written and have not gained the group again since, in pages and on sockets alike [sync.membership.from-gain, sync.membership.in-order, never.shown-outside]', async () => {
+  it('were in its group when it was written and have not gained the group again since, in pages, on sockets and for the commit alike [sync.membership.from-gain, sync.membership.in-order, never.shown-outside]', async () => {
     // Small, so that cascades become sweeps.
     await using engines = await TestEngines.open('visibility_model', 2, { recordsMax: 8 });
     await using replica = await openTestReplica({

@@ -1,4 +1,5 @@
 import { layoutOf, listFieldOf, RANK_FIELD, snakeCase, type Model } from '@wts/models';
+import { ownProjectsSql } from '@wts/read-model';
 import { PreparedStatement, preparedByKey } from './prepared.ts';
 
 /** A record of an ordered list. */
@@ -27,10 +28,7 @@ const RANK = `${snakeCase(RANK_FIELD)} collate "C"`;
 export const LIST_WINDOW = preparedByKey((model: Model, kind: string) => {
   const field = listFieldOf(model);
   const own = field === null ? '' : ` and ${snakeCase(field)} ${kind === 'parent' ? '= $5' : 'is null'}`;
-  const visible =
-    field === null
-      ? ` and (group_id = $1 or group_id in (select project_id from sync.project_members where user_id = $4 and workspace_id = $1))`
-      : '';
+  const visible = field === null ? ` and (group_id = $1 or group_id in (${ownProjectsSql('$4', '$1')}))` : '';
   const list = `from ${layoutOf(model).table} where workspace_id = $1${own}${visible}`;
   // With the parent, because PostgreSQL does not know that a column which is null is always the same.
   const order = [...(field === null ? [] : [snakeCase(field)]), RANK, 'id'];

@@ -1,6 +1,5 @@
-import { can } from '@wts/access';
-import { ROLES } from '@wts/contracts';
 import { layoutOf, snakeCase, type Model, type RecordOf } from '@wts/models';
+import { seenOrManagedSql } from '@wts/read-model';
 import {
   preparedByKey,
   fromJsonList,
@@ -43,14 +42,6 @@ export const RELATED_MAX = SYNC_LIMITS.unitEntriesMax;
  */
 export const UNLOCKED_RELATED_MAX = SYNC_LIMITS.commitMembershipsReadMax;
 
-/**
- * Managers of a workspace add people to its private projects, which they do not see, and may add themselves by the mutation
- * before.
- */
-const MANAGERS = ROLES.filter((role) => can(role, 'manage'))
-  .map((role) => `'${role}'`)
-  .join(', ');
-
 const selected = 'id, group_id, workspace_id, record::text as record';
 
 /** Locks rows in order of id, and models in order of the registry, so that two commits never wait for each other (a deadlock). */
@@ -63,22 +54,17 @@ export const selectRows = preparedByKey(
 );
 
 /**
- * Only rows that one of these people may see: of themselves, of their workspaces, and of the private projects they are in; and
- * those of workspaces that they manage. No other row is locked. So a person outside does not block the people who see the row, and
- * cannot detect the row by a wait or by the time that a lock takes. Keeps never.shown-outside.
+ * Only rows that one of these people may see, and those of workspaces that they manage: a manager may add themselves to a private
+ * project by the mutation before. No other row is locked. So a person outside does not block the people who see the row, and cannot
+ * detect the row by a wait or by the time that a lock takes. Keeps never.shown-outside.
  */
 export const selectVisibleRows = preparedByKey(
   (model: Model, lock: HoldStrength) =>
     new PreparedStatement(
       'uuid[], uuid[]',
       `select ${selected} from ${layoutOf(model).table}
-        where id = any($1) and (
-          group_id = any($2 || array(select workspace_id from sync.workspace_members where user_id = any($2)))
-          or group_id = any(array(select p.project_id from sync.project_members p join sync.workspace_members w
-            on w.workspace_id = p.workspace_id and w.user_id = p.user_id
-            where p.user_id = any($2) and p.project_id in (select group_id from ${layoutOf(model).table} where id = any($1))))
-          or workspace_id = any(array(select workspace_id from sync.workspace_members where user_id = any($2) and role in (${MANAGERS})))
-        ) order by id${LOCKS[lock]}`,
+        where id = any($1) and ${seenOrManagedSql('$2', `select group_id from ${layoutOf(model).table} where id = any($1)`)}
+        order by id${LOCKS[lock]}`,
     ),
 );
 

@@ -1,5 +1,6 @@
 import type { Member, Principal, Workspace } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
+import { isForWorkspace } from '@wts/read-model';
 import type { Context } from '../context.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 
@@ -15,7 +16,7 @@ export async function findWorkspace(
   slug: string,
 ): Promise<Workspace> {
   const workspace = await workspaces.bySlug(principal.userId, slug);
-  if (workspace === null || (principal.workspaceId ?? workspace.id) !== workspace.id) throw new Fault('not_found');
+  if (workspace === null || !isForWorkspace(principal, workspace.id)) throw new Fault('not_found');
   return workspace;
 }
 
