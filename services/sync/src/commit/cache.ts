@@ -35,8 +35,8 @@ export class CommitCache {
   read(lookups: readonly Lookup[]): ReadSet | null {
     const reads = new ReadSet();
     for (const lookup of lookups) {
-      if (lookup.kind === 'id-holder') reads.addIdHolder(lookup.model, lookup.id, 'nothing');
-      else if (lookup.kind === 'used-group') reads.addUsedGroup(lookup.id, false);
+      if (lookup.kind === 'id-holder') reads.addFact(lookup, 'nothing');
+      else if (lookup.kind === 'used-group') reads.addFact(lookup, false);
       else if (lookup.kind === 'related' && lookup.lock === 'look') {
         const rows = this.#related.peek(relationKey(lookup));
         if (!rows) return null;
@@ -44,7 +44,7 @@ export class CommitCache {
       } else if (lookup.kind === 'counter') {
         const last = this.#numbers.peek(lookup.workspaceId);
         if (last === undefined) return null;
-        reads.addCounter(lookup.workspaceId, last);
+        reads.addFact(lookup, last);
       } else return null;
     }
     return reads;

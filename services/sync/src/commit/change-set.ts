@@ -1,8 +1,7 @@
 import { idsIn, type Model } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import type { NewSweep } from '../store/sweeps.ts';
-import { key, sweepKey, type Extent, type Relation } from './lookup.ts';
-import type { Audiences, Creation } from './read-set.ts';
+import { key, sweepKey, type Audiences, type Creation, type Extent, type Relation } from './lookup.ts';
 import type { UndoLog } from './undo-log.ts';
 import type { Effect } from './unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';

@@ -4,8 +4,17 @@ import type { Trash } from './archived-workspaces.ts';
 import type { Assumptions } from './assumptions.ts';
 import type { BatchState } from './batch-state.ts';
 import type { ChangeSet } from './change-set.ts';
-import { keyName, type CascadeBounds, type Extent, type ExtentScope, type Relation, type UniqueKey } from './lookup.ts';
-import type { Audiences, Creation, ReadSet } from './read-set.ts';
+import {
+  keyName,
+  type Audiences,
+  type CascadeBounds,
+  type Creation,
+  type Extent,
+  type ExtentScope,
+  type Relation,
+  type UniqueKey,
+} from './lookup.ts';
+import type { ReadSet } from './read-set.ts';
 import type { Effect, Unit } from './unit.ts';
 
 /**
@@ -67,17 +76,17 @@ export class Decision {
   /** Whether a record has this id, visible to the caller or not. The unique index checks this again at commit. */
   isTaken(model: Model, id: string): boolean {
     const changed = this.changes.row(model, id);
-    return changed === undefined ? this.reads.idHolder(model, id) !== 'nothing' : changed !== null;
+    return changed === undefined ? this.reads.fact({ kind: 'id-holder', model, id }) !== 'nothing' : changed !== null;
   }
 
   /** Whether a deleted record had this id, and its descendants are still being deleted. */
   isBeingDeleted(model: Model, id: string): boolean {
-    return this.changes.isBeingDeleted(model, id) || this.reads.idHolder(model, id) === 'sweep';
+    return this.changes.isBeingDeleted(model, id) || this.reads.fact({ kind: 'id-holder', model, id }) === 'sweep';
   }
 
   /** Whether a group ever had this id: a workspace, a person, or a project, private or not. */
   wasUsedAsGroup(model: Model, id: string): boolean {
-    return this.changes.usedGroups.has(id) || this.reads.wasUsedAsGroup(model, id);
+    return this.changes.usedGroups.has(id) || this.reads.fact({ kind: 'used-group', model, id });
   }
 
   /** The groups that see a person as they are, and those that see them as they were when they left. */
@@ -93,7 +102,7 @@ export class Decision {
       const values = row && keyValues(row, unique.fields);
       if (values && keyName({ ...unique, values }) === name) return row.id;
     }
-    const id = this.reads.keyHolder(unique);
+    const id = this.reads.fact({ kind: 'key', ...unique });
     return id !== null && changed?.has(id) ? null : id;
   }
 
@@ -104,7 +113,7 @@ export class Decision {
 
   /** By whom a record was inserted, for an INSERT of an id that is taken. */
   creation(model: Model, id: string): Creation | null {
-    return this.changes.creation(model, id) ?? this.reads.creation(model, id);
+    return this.changes.creation(model, id) ?? this.reads.fact({ kind: 'creation', model, id });
   }
 
   /** How many records a cascade of each of these records would include. */
@@ -124,7 +133,7 @@ export class Decision {
   }
 
   nextNumber(workspaceId: string): number {
-    const read = this.reads.counter(workspaceId);
+    const read = this.reads.fact({ kind: 'counter', workspaceId });
     const next = (this.changes.numbers.get(workspaceId) ?? read ?? 0) + 1;
     this.changes.setNumber(workspaceId, next);
     return next;

@@ -3,6 +3,7 @@ import type { Ranked } from '../store/list-windows.ts';
 import type { HoldStrength, LockStrength } from '../store/rows.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 import type { ListName } from './list-window.ts';
+import type { Effect } from './unit.ts';
 
 /*
  * What rules must read from the database, as values. A rule queries the `Decision`, which throws the lookups that were not read
@@ -31,13 +32,7 @@ export interface UniqueKey {
 
 export type Lookup =
   | { readonly kind: 'row'; readonly model: Model; readonly id: string; readonly lock: HoldStrength }
-  | { readonly kind: 'id-holder'; readonly model: Model; readonly id: string }
-  | { readonly kind: 'used-group'; readonly model: Model; readonly id: string }
   | ({ readonly kind: 'related'; readonly lock: LockStrength } & Relation)
-  | { readonly kind: 'counter'; readonly workspaceId: string }
-  | { readonly kind: 'audience'; readonly userId: string }
-  | { readonly kind: 'creation'; readonly model: Model; readonly id: string }
-  | ({ readonly kind: 'key' } & UniqueKey)
   | { readonly kind: 'list-window'; readonly list: ListName; readonly at: Ranked }
   | FactLookup;
 
@@ -65,8 +60,36 @@ export const CASCADE_BOUNDS: CascadeBounds = {
   levelsMax: SYNC_LIMITS.cascadeLevelsMax,
 };
 
-/** What rules read about a record besides its row. */
+/** What has an id: a record, a deleted record whose descendants are still being deleted, or nothing. */
+export type IdHolder = 'record' | 'sweep' | 'nothing';
+
+/** The groups that see a person. */
+export interface Audiences {
+  /** As the person is. */
+  readonly live: ReadonlySet<string>;
+  /** As the person was when they left. */
+  readonly frozen: ReadonlySet<string>;
+}
+
+/** By whom a record was inserted. */
+export interface Creation {
+  readonly clientId: string;
+  readonly actorId: string;
+  /** Its entry in the log: the position, or the entry itself while it has none. */
+  readonly entry: bigint | Effect;
+}
+
+/** What rules read besides rows. */
 export interface Facts {
+  readonly 'id-holder': IdHolder;
+  /** Whether a group ever had this id. */
+  readonly 'used-group': boolean;
+  /** The id of the record that has the values, or null. */
+  readonly key: string | null;
+  /** The last task number; null for a workspace that has no counter yet. */
+  readonly counter: number | null;
+  readonly audience: Audiences;
+  readonly creation: Creation | null;
   /** How much a cascade from it includes. */
   readonly extent: Extent;
   /** The position of its last entry, or the floor of the log where that entry was trimmed. */
@@ -87,15 +110,32 @@ export type FactLookup =
       readonly scope: ExtentScope;
       readonly recordsMax: number;
     }
-  | { readonly kind: 'last'; readonly model: Model; readonly id: string }
-  | { readonly kind: 'depth'; readonly model: Model; readonly id: string }
-  | { readonly kind: 'leaving'; readonly workspaceId: string; readonly userId: string }
-  | { readonly kind: 'calendar'; readonly workspaceId: string };
+  | {
+      readonly kind: 'id-holder' | 'used-group' | 'creation' | 'last' | 'depth';
+      readonly model: Model;
+      readonly id: string;
+    }
+  | ({ readonly kind: 'key' } & UniqueKey)
+  | { readonly kind: 'counter' | 'calendar'; readonly workspaceId: string }
+  | { readonly kind: 'audience'; readonly userId: string }
+  | { readonly kind: 'leaving'; readonly workspaceId: string; readonly userId: string };
 
 export function factKey(lookup: FactLookup): string {
-  if (lookup.kind === 'leaving') return `leaving ${lookup.workspaceId} ${lookup.userId}`;
-  if (lookup.kind === 'calendar') return `calendar ${lookup.workspaceId}`;
-  return `${lookup.kind} ${lookup.kind === 'extent' ? lookup.scope : ''} ${key(lookup.model, lookup.id)}`;
+  switch (lookup.kind) {
+    case 'key':
+      return keyName(lookup);
+    case 'counter':
+    case 'calendar':
+      return `${lookup.kind} ${lookup.workspaceId}`;
+    case 'audience':
+      return `audience ${lookup.userId}`;
+    case 'leaving':
+      return `leaving ${lookup.workspaceId} ${lookup.userId}`;
+    case 'extent':
+      return `extent ${lookup.scope} ${key(lookup.model, lookup.id)}`;
+    default:
+      return `${lookup.kind} ${key(lookup.model, lookup.id)}`;
+  }
 }
 
 /** Not a failure: names what must be read before a unit can be decided. */

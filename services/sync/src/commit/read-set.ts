@@ -5,17 +5,15 @@ import { isInWindow, listKey, type ListName, type ListWindow } from './list-wind
 import {
   factKey,
   key,
-  keyName,
   LookupMissing,
   rank,
   relationKey,
+  type Audiences,
   type FactLookup,
   type Facts,
   type Relation,
-  type UniqueKey,
 } from './lookup.ts';
 import { ChangeTooLarge } from './refusal.ts';
-import type { Effect } from './unit.ts';
 
 /**
  * What a batch has read of the database, and under which lock. A query for something that was not read yet, or not under the lock
@@ -26,13 +24,7 @@ export class ReadSet {
   readonly #related = new Map<string, { rows: readonly Row[]; lock: LockStrength }>();
   /** Relations with more rows than can be read, and why. */
   readonly #excesses = new Map<string, string>();
-  readonly #idHolders = new Map<string, IdHolder>();
-  readonly #usedGroups = new Map<string, boolean>();
-  readonly #keyHolders = new Map<string, string | null>();
-  readonly #counters = new Map<string, number | null>();
-  readonly #audiences = new Map<string, Audiences>();
   readonly #facts = new Map<string, Facts[keyof Facts]>();
-  readonly #creations = new Map<string, Creation | null>();
   readonly #listWindows = new Map<string, ListWindow[]>();
   readonly #pendingNumbers: LastNumbers | undefined;
   readonly #countedRows = new Set<Row>();
@@ -66,34 +58,9 @@ export class ReadSet {
     this.#excesses.set(relationKey(relation), reason);
   }
 
-  addIdHolder(model: Model, id: string, holder: IdHolder): void {
-    this.#idHolders.set(key(model, id), holder);
-  }
-
-  addUsedGroup(id: string, isUsed: boolean): void {
-    this.#usedGroups.set(id, isUsed);
-  }
-
-  /** Null: no record has these values. */
-  addKeyHolder(unique: UniqueKey, id: string | null): void {
-    this.#keyHolders.set(keyName(unique), id);
-  }
-
-  /** Null: the workspace has no counter yet. */
-  addCounter(workspaceId: string, last: number | null): void {
-    this.#counters.set(workspaceId, last === null ? null : Math.max(last, this.#pendingNumbers?.get(workspaceId) ?? 0));
-  }
-
-  addAudiences(userId: string, live: Iterable<string>, frozen: Iterable<string>): void {
-    this.#audiences.set(userId, { live: new Set(live), frozen: new Set(frozen) });
-  }
-
   addFact(lookup: FactLookup, fact: Facts[keyof Facts]): void {
-    this.#facts.set(factKey(lookup), fact);
-  }
-
-  addCreation(model: Model, id: string, creation: Creation | null): void {
-    this.#creations.set(key(model, id), creation);
+    const pending = lookup.kind === 'counter' ? this.#pendingNumbers?.get(lookup.workspaceId) : undefined;
+    this.#facts.set(factKey(lookup), pending === undefined || fact === null ? fact : Math.max(Number(fact), pending));
   }
 
   addListWindow(list: ListName, window: ListWindow): void {
@@ -102,7 +69,7 @@ export class ReadSet {
     else this.#listWindows.set(listKey(list), [window]);
   }
 
-  // Read by the decision state.
+  // Queried by decisions.
 
   row(model: Model, id: string, lock: HoldStrength): Row | null {
     const read = this.#rows.get(key(model, id));
@@ -146,38 +113,10 @@ export class ReadSet {
     if (reason !== undefined) throw new ChangeTooLarge(reason);
   }
 
-  idHolder(model: Model, id: string): IdHolder {
-    const holder = this.#idHolders.get(key(model, id));
-    if (holder === undefined) throw new LookupMissing([{ kind: 'id-holder', model, id }]);
-    return holder;
-  }
-
-  wasUsedAsGroup(model: Model, id: string): boolean {
-    const wasUsed = this.#usedGroups.get(id);
-    if (wasUsed === undefined) throw new LookupMissing([{ kind: 'used-group', model, id }]);
-    return wasUsed;
-  }
-
-  /** The id of the record that has the values of a unique key, or null. */
-  keyHolder(unique: UniqueKey): string | null {
-    const id = this.#keyHolders.get(keyName(unique));
-    if (id === undefined) throw new LookupMissing([{ kind: 'key', ...unique }]);
-    return id;
-  }
-
-  /** The counter of a workspace; null when it has none yet. */
-  counter(workspaceId: string): number | null {
-    const counter = this.#counters.get(workspaceId);
-    if (counter === undefined) throw new LookupMissing([{ kind: 'counter', workspaceId }]);
-    return counter;
-  }
-
   /** The groups that see a person. The person's row must be locked first, so that these groups do not change until commit. */
   audiences(userId: string): Audiences {
-    const read = this.#audiences.get(userId);
-    const person = this.#rows.get(key(User, userId));
-    if (!read || person?.lock !== 'write') throw new LookupMissing([{ kind: 'audience', userId }]);
-    return read;
+    if (this.#rows.get(key(User, userId))?.lock !== 'write') throw new LookupMissing([{ kind: 'audience', userId }]);
+    return this.fact({ kind: 'audience', userId });
   }
 
   fact<K extends keyof Facts>(lookup: FactLookup & { readonly kind: K }): Facts[K] {
@@ -189,12 +128,6 @@ export class ReadSet {
   requireFacts(lookups: readonly FactLookup[]): void {
     const missing = lookups.filter((lookup) => !this.#facts.has(factKey(lookup)));
     if (missing.length > 0) throw new LookupMissing(missing);
-  }
-
-  creation(model: Model, id: string): Creation | null {
-    const creation = this.#creations.get(key(model, id));
-    if (creation === undefined) throw new LookupMissing([{ kind: 'creation', model, id }]);
-    return creation;
   }
 
   /** What was read of the list around a place. */
@@ -218,7 +151,7 @@ export class ReadSet {
 
   /** The counter of a workspace as it was read; null when it has none yet, or it was not read. */
   counterBefore(workspaceId: string): number | null {
-    return this.#counters.get(workspaceId) ?? null;
+    return (this.#facts.get(factKey({ kind: 'counter', workspaceId })) ?? null) as number | null;
   }
 
   // The length of the text that each unit reads, which counts as part of the unit's cost.
@@ -243,26 +176,7 @@ export class ReadSet {
   }
 }
 
-/** What has an id: a record, a deleted record whose descendants are still being deleted, or nothing. */
-export type IdHolder = 'record' | 'sweep' | 'nothing';
-
-/** The groups that see a person. */
-export interface Audiences {
-  /** As the person is. */
-  readonly live: ReadonlySet<string>;
-  /** As the person was when they left. */
-  readonly frozen: ReadonlySet<string>;
-}
-
 /** By workspace. */
 export interface LastNumbers {
   get(workspaceId: string): number | undefined;
-}
-
-/** By whom a record was inserted. */
-export interface Creation {
-  readonly clientId: string;
-  readonly actorId: string;
-  /** Its entry in the log: the position, or the entry itself while it has none. */
-  readonly entry: bigint | Effect;
 }

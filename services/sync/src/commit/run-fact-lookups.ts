@@ -1,66 +1,162 @@
 import { dependentsOf, type Model } from '@wts/models';
-import type { FactLookup, Facts, Lookup } from './lookup.ts';
-import type { ReadSet } from './read-set.ts';
+import { AUDIENCES } from '../store/audiences.ts';
 import { CALENDARS } from '../store/calendars.ts';
+import { SELECT_COUNTERS, type CounterLock } from '../store/counters.ts';
 import { DEPTHS, EXTENTS } from '../store/extents.ts';
-import { LAST_ENTRIES } from '../store/log.ts';
+import { CREATIONS, LAST_ENTRIES } from '../store/log.ts';
 import type { Statement } from '../store/prepared.ts';
+import { selectIdHolders, selectKeys } from '../store/rows.ts';
 import { LEAVING } from '../store/sweeps.ts';
+import { USED_GROUPS } from '../store/used-groups.ts';
+import type { FactLookup, Facts } from './lookup.ts';
+import type { ReadSet } from './read-set.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
-type Of<K extends FactLookup['kind']> = Extract<FactLookup, { kind: K }>;
-
-interface FactStatement {
+/** A statement, and how its rows get into the read set. */
+export interface LookupStatement {
   readonly statement: Statement;
   store(rows: readonly unknown[], reads: ReadSet): void;
 }
 
-/** Statements for facts, one for all lookups that differ in their ids only. */
-export function factStatements(lookups: readonly Lookup[]): FactStatement[] {
-  const of = <K extends FactLookup['kind']>(kind: K): Of<K>[] =>
-    lookups.filter((lookup): lookup is Of<K> & Lookup => lookup.kind === kind);
-  return [
-    ...extents(of('extent')),
-    ...lastEntries(of('last')),
-    ...depths(of('depth')),
-    ...leaving(of('leaving')),
-    ...calendars(of('calendar')),
-  ];
+type Fact = Facts[keyof Facts];
+
+/** The columns that the statements have; which of them, depends on the kind of lookup. */
+interface FactRow {
+  readonly id: string;
+  readonly swept: boolean;
+  readonly holder: string;
+  readonly last_number: number;
+  /** Ids divided by spaces. */
+  readonly live: string;
+  readonly frozen: string;
+  readonly client_id: string;
+  readonly actor_id: string;
+  readonly sync_id: string;
+  readonly records: string;
+  readonly bytes: string;
+  readonly levels: string;
+  readonly last: string;
+  readonly depth: string;
+  readonly now: string;
+  readonly zone: string | null;
 }
 
-const idsOf = (lookups: readonly { readonly id: string }[]): string[] => [...new Set(lookups.map(({ id }) => id))];
+interface FactQuery {
+  readonly statement: Statement;
+  readonly factOf: (row: FactRow) => Fact;
+  /** Where the statement has no row; without it, it has one for every lookup. */
+  readonly otherwise?: Fact;
+}
 
-function extents(lookups: readonly Of<'extent'>[]): FactStatement[] {
-  const alike = Map.groupBy(lookups, ({ model, scope }) => `${model.name} ${scope}`);
-  return [...alike.values()].map((same) => {
-    const { model, scope, recordsMax } = same[0] as Of<'extent'>;
+/** Statements for facts, one for all lookups that differ in their ids only. */
+export function factStatements(lookups: readonly FactLookup[], counterLock: CounterLock): LookupStatement[] {
+  return [...Map.groupBy(lookups, alike).values()].map((same) => {
+    const { statement, factOf, otherwise } = queryOf(same as [FactLookup], counterLock);
     return {
-      statement: EXTENTS(model, scope).with(idsOf(same), String(recordsMax)),
+      statement,
       store(rows, reads) {
-        const found = new Map(
-          (rows as { id: string; records: string; bytes: string; levels: string }[]).map((row) => [
-            row.id,
-            { records: Number(row.records), bytes: Number(row.bytes), levels: Number(row.levels) },
-          ]),
-        );
-        for (const lookup of same) reads.addFact(lookup, found.get(lookup.id) ?? { records: 1, bytes: 0, levels: 0 });
+        const facts = new Map((rows as FactRow[]).map((row) => [row.id, factOf(row)]));
+        for (const [index, lookup] of same.entries()) {
+          const fact = facts.get(idOf(lookup, index)) ?? otherwise;
+          if (fact === undefined) throw new Error(`A lookup of ${lookup.kind} has no row`);
+          reads.addFact(lookup, fact);
+        }
       },
     };
   });
 }
 
-function lastEntries(lookups: readonly Of<'last'>[]): FactStatement[] {
-  return [...Map.groupBy(lookups, ({ model }) => model)].map(([model, same]) => ({
-    statement: LAST_ENTRIES.with(idsOf(same), model.name),
-    store: storeById(same, { column: 'last', parse: BigInt, none: 0n }),
-  }));
+function alike(lookup: FactLookup): string {
+  const { kind } = lookup;
+  if (!('model' in lookup)) return kind;
+  const more = kind === 'extent' ? lookup.scope : kind === 'key' ? lookup.fields.join(' ') : '';
+  return `${kind} ${lookup.model.name} ${more}`;
 }
 
-function depths(lookups: readonly Of<'depth'>[]): FactStatement[] {
-  return [...Map.groupBy(lookups, ({ model }) => model)].map(([model, same]) => ({
-    statement: DEPTHS(model, chainField(model)).with(idsOf(same), String(SYNC_LIMITS.commentDepthMax)),
-    store: storeById(same, { column: 'depth', parse: Number, none: 0 }),
-  }));
+/** The id of the row that answers a lookup. */
+function idOf(lookup: FactLookup, index: number): string {
+  switch (lookup.kind) {
+    case 'key':
+      return String(index + 1);
+    case 'counter':
+    case 'calendar':
+      return lookup.workspaceId;
+    case 'audience':
+      return lookup.userId;
+    case 'leaving':
+      return `${lookup.workspaceId} ${lookup.userId}`;
+    default:
+      return lookup.id;
+  }
+}
+
+function queryOf(same: readonly [FactLookup, ...FactLookup[]], counterLock: CounterLock): FactQuery {
+  const [first] = same;
+  const ids = [...new Set(same.map(idOf))];
+  switch (first.kind) {
+    case 'id-holder': {
+      const factOf = ({ swept }: FactRow): Fact => (swept ? 'sweep' : 'record');
+      return { statement: selectIdHolders(first.model).with(ids), factOf, otherwise: 'nothing' };
+    }
+    case 'used-group':
+      return { statement: USED_GROUPS.with(ids), factOf: () => true, otherwise: false };
+    case 'key': {
+      const keys = same as readonly (typeof first)[];
+      const columns = first.fields.map((_, index) => keys.map(({ values }) => values[index] as string));
+      const statement = selectKeys(first.model, first.fields.join(' ')).with(...columns);
+      return { statement, factOf: ({ holder }) => holder, otherwise: null };
+    }
+    // Numbers are dense, so batches that number tasks of one workspace follow each other. `hold` locks the counter from here on.
+    // `look` does not: the transaction checks the counter when it writes it, and until then the batches may overlap. Keeps
+    // sync.mutate.task-number.
+    case 'counter': {
+      const statement = SELECT_COUNTERS(counterLock).with(ids);
+      return { statement, factOf: ({ last_number }) => last_number, otherwise: null };
+    }
+    case 'audience': {
+      const factOf = ({ live, frozen }: FactRow): Fact => ({ live: setOf(live), frozen: setOf(frozen) });
+      return { statement: AUDIENCES.with(ids), factOf };
+    }
+    case 'creation': {
+      const factOf = ({ client_id: clientId, actor_id: actorId, sync_id }: FactRow): Fact => ({
+        clientId,
+        actorId,
+        entry: BigInt(sync_id),
+      });
+      return { statement: CREATIONS.with(ids, first.model.name), factOf, otherwise: null };
+    }
+    case 'extent': {
+      const { model, scope, recordsMax } = first;
+      const factOf = ({ records, bytes, levels }: FactRow): Fact => ({
+        records: Number(records),
+        bytes: Number(bytes),
+        levels: Number(levels),
+      });
+      return { statement: EXTENTS(model, scope).with(ids, String(recordsMax)), factOf };
+    }
+    case 'last':
+      return { statement: LAST_ENTRIES.with(ids, first.model.name), factOf: ({ last }) => BigInt(last) };
+    case 'depth': {
+      const statement = DEPTHS(first.model, chainField(first.model)).with(ids, String(SYNC_LIMITS.commentDepthMax));
+      return { statement, factOf: ({ depth }) => Number(depth) };
+    }
+    case 'calendar': {
+      const factOf = ({ now, zone }: FactRow): Fact => ({ now, timeZone: zone ?? 'UTC' });
+      return { statement: CALENDARS.with(ids), factOf };
+    }
+    case 'leaving': {
+      const people = same as readonly (typeof first)[];
+      const statement = LEAVING.with(
+        people.map(({ workspaceId }) => workspaceId),
+        people.map(({ userId }) => userId),
+      );
+      return { statement, factOf: () => true, otherwise: false };
+    }
+  }
+}
+
+function setOf(ids: string): ReadonlySet<string> {
+  return new Set(ids === '' ? [] : ids.split(' '));
 }
 
 /** The field that refers to a record of the same model, which the record is deleted with. */
@@ -68,49 +164,4 @@ function chainField(model: Model): string {
   const chain = dependentsOf(model).find((one) => one.model === model && one.onDelete === 'delete');
   if (!chain) throw new Error(`No ${model.name} is below another one`);
   return chain.field;
-}
-
-function storeById<T extends Facts[keyof Facts]>(
-  lookups: readonly (FactLookup & { readonly id: string })[],
-  { column, parse, none }: { readonly column: string; readonly parse: (text: string) => T; readonly none: T },
-): FactStatement['store'] {
-  return (rows, reads) => {
-    const found = new Map((rows as Record<string, string>[]).map((row) => [row['id'], row[column]]));
-    for (const lookup of lookups) {
-      const text = found.get(lookup.id);
-      reads.addFact(lookup, text === undefined ? none : parse(text));
-    }
-  };
-}
-
-function leaving(lookups: readonly Of<'leaving'>[]): FactStatement[] {
-  if (lookups.length === 0) return [];
-  return [
-    {
-      statement: LEAVING.with(
-        lookups.map(({ workspaceId }) => workspaceId),
-        lookups.map(({ userId }) => userId),
-      ),
-      store(rows, reads) {
-        const found = new Set(
-          (rows as { workspace_id: string; user_id: string }[]).map((row) => `${row.workspace_id} ${row.user_id}`),
-        );
-        for (const lookup of lookups) reads.addFact(lookup, found.has(`${lookup.workspaceId} ${lookup.userId}`));
-      },
-    },
-  ];
-}
-
-function calendars(lookups: readonly Of<'calendar'>[]): FactStatement[] {
-  if (lookups.length === 0) return [];
-  const ids = [...new Set(lookups.map(({ workspaceId }) => workspaceId))];
-  return [
-    {
-      statement: CALENDARS.with(ids),
-      store(rows, reads) {
-        for (const { id, now, zone } of rows as { id: string; now: string; zone: string | null }[])
-          reads.addFact({ kind: 'calendar', workspaceId: id }, { now, timeZone: zone ?? 'UTC' });
-      },
-    },
-  ];
 }

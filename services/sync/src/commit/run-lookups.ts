@@ -1,20 +1,14 @@
-import { idsIn, modelNamed, MODELS, User, type Model } from '@wts/models';
-import { key, type Lookup, type Relation, type UniqueKey } from './lookup.ts';
-import type { ReadSet } from './read-set.ts';
+import { idsIn, MODELS, User, type Model } from '@wts/models';
+import type { FactLookup, Lookup, Relation } from './lookup.ts';
 import { TOO_MANY_RECORDS, TOO_MUCH_TEXT } from './refusal.ts';
-import { AUDIENCES } from '../store/audiences.ts';
-import { SELECT_COUNTERS, type CounterLock } from '../store/counters.ts';
+import type { CounterLock } from '../store/counters.ts';
 import { windowOf } from './list-window.ts';
-import { factStatements } from './run-fact-lookups.ts';
+import { factStatements, type LookupStatement } from './run-fact-lookups.ts';
 import { LIST_WINDOW, type Ranked } from '../store/list-windows.ts';
-import { CREATIONS } from '../store/log.ts';
-import type { Statement } from '../store/prepared.ts';
 import {
   UNLOCKED_RELATED_MAX,
   RELATED_MAX,
   rowOf,
-  selectIdHolders,
-  selectKeys,
   selectRelated,
   selectRows,
   selectVisibleRows,
@@ -24,16 +18,9 @@ import {
   type Row,
   type StoredRow,
 } from '../store/rows.ts';
-import { USED_GROUPS } from '../store/used-groups.ts';
 
 /** For whom is read: all people who call in a batch, or a service, which may read everything. */
 export type Callers = readonly string[] | 'service';
-
-/** A statement, and how its rows get into the read set. */
-interface LookupStatement {
-  readonly statement: Statement;
-  store(rows: readonly unknown[], reads: ReadSet): void;
-}
 
 /**
  * All lookups of a round, as statements of one message. Rows are locked model by model in the order of the registry, and by id
@@ -45,6 +32,9 @@ export function lookupStatements(
   counterLock: CounterLock,
   callers: Callers,
 ): LookupStatement[] {
+  const isFact = (lookup: Lookup): lookup is FactLookup =>
+    lookup.kind !== 'row' && lookup.kind !== 'related' && lookup.kind !== 'list-window';
+  const facts = lookups.filter(isFact);
   const isUnlocked = (lookup: Lookup): boolean => 'lock' in lookup && lookup.lock === 'look';
   return [
     ...rowsAndRelated(
@@ -52,14 +42,15 @@ export function lookupStatements(
       callers,
     ),
     // Counters after the rows, so that a batch waits as late as possible for a batch that holds the same counter.
-    ...counters(lookups, counterLock),
+    ...factStatements(
+      facts.filter(({ kind }) => kind === 'counter'),
+      counterLock,
+    ),
     ...rowsAndRelated(lookups.filter(isUnlocked), callers),
-    ...idHolders(lookups),
-    ...usedGroups(lookups),
-    ...audiences(lookups),
-    ...keys(lookups),
-    ...creations(lookups),
-    ...factStatements(lookups),
+    ...factStatements(
+      facts.filter(({ kind }) => kind !== 'counter'),
+      counterLock,
+    ),
     ...listWindows(lookups),
   ];
 }
@@ -144,34 +135,6 @@ function listWindows(lookups: readonly Lookup[]): LookupStatement[] {
   });
 }
 
-function idHolders(lookups: readonly Lookup[]): LookupStatement[] {
-  const wanted = lookups.filter((lookup) => lookup.kind === 'id-holder');
-  return [...Map.groupBy(wanted, ({ model }) => model)].map(([model, ofModel]) => ({
-    statement: selectIdHolders(model).with(ofModel.map(({ id }) => id)),
-    store(rows, reads) {
-      const found = new Map((rows as { id: string; swept: boolean }[]).map(({ id, swept }) => [id, swept]));
-      for (const { id } of ofModel) {
-        const swept = found.get(id);
-        reads.addIdHolder(model, id, swept === undefined ? 'nothing' : swept ? 'sweep' : 'record');
-      }
-    },
-  }));
-}
-
-function usedGroups(lookups: readonly Lookup[]): LookupStatement[] {
-  const ids = new Set(lookups.flatMap((lookup) => (lookup.kind === 'used-group' ? [lookup.id] : [])));
-  if (ids.size === 0) return [];
-  return [
-    {
-      statement: USED_GROUPS.with([...ids]),
-      store(rows, reads) {
-        const found = new Set((rows as { id: string }[]).map(({ id }) => id));
-        for (const id of ids) reads.addUsedGroup(id, found.has(id));
-      },
-    },
-  ];
-}
-
 /** Relations that differ in their value only. */
 function relatedStatement(relations: readonly (Relation & { lock: LockStrength })[]): LookupStatement {
   const { model, field, and, lock } = relations[0] as Relation & { lock: LockStrength };
@@ -196,88 +159,4 @@ function relatedStatement(relations: readonly (Relation & { lock: LockStrength }
       }
     },
   };
-}
-
-function keys(lookups: readonly Lookup[]): LookupStatement[] {
-  const wanted: readonly UniqueKey[] = lookups.filter((lookup) => lookup.kind === 'key');
-  const alike = Map.groupBy(wanted, ({ model, fields }) => `${model.name} ${fields.join(' ')}`);
-  return [...alike.values()].map((unique) => {
-    const { model, fields } = unique[0] as UniqueKey;
-    const columns = fields.map((_, index) => unique.map(({ values }) => values[index] as string));
-    return {
-      statement: selectKeys(model, fields.join(' ')).with(...columns),
-      store(rows, reads) {
-        const holders = new Map((rows as { place: number; id: string }[]).map(({ place, id }) => [place - 1, id]));
-        for (const [place, one] of unique.entries()) reads.addKeyHolder(one, holders.get(place) ?? null);
-      },
-    };
-  });
-}
-
-/**
- * Numbers are dense, so batches that number tasks of one workspace follow each other. `hold` locks the counter from here on.
- * `look` does not: the transaction checks the counter when it writes it, and until then the batches may overlap. Keeps
- * sync.mutate.task-number.
- */
-function counters(lookups: readonly Lookup[], lock: CounterLock): LookupStatement[] {
-  const ids = new Set(lookups.flatMap((lookup) => (lookup.kind === 'counter' ? [lookup.workspaceId] : [])));
-  if (ids.size === 0) return [];
-  return [
-    {
-      statement: SELECT_COUNTERS(lock).with([...ids]),
-      store(rows, reads) {
-        const found = new Map(
-          (rows as { workspace_id: string; last_number: number }[]).map((row) => [row.workspace_id, row.last_number]),
-        );
-        for (const id of ids) reads.addCounter(id, found.get(id) ?? null);
-      },
-    },
-  ];
-}
-
-function audiences(lookups: readonly Lookup[]): LookupStatement[] {
-  const ids = new Set(lookups.flatMap((lookup) => (lookup.kind === 'audience' ? [lookup.userId] : [])));
-  if (ids.size === 0) return [];
-  return [
-    {
-      statement: AUDIENCES.with([...ids]),
-      store(rows, reads) {
-        const found = Map.groupBy(
-          rows as { user_id: string; group_id: string; frozen: boolean }[],
-          (row) => row.user_id,
-        );
-        for (const id of ids) {
-          const [live, frozen] = [false, true].map((isFrozen) =>
-            (found.get(id) ?? []).filter((row) => row.frozen === isFrozen).map((row) => row.group_id),
-          );
-          reads.addAudiences(id, live ?? [], frozen ?? []);
-        }
-      },
-    },
-  ];
-}
-
-function creations(lookups: readonly Lookup[]): LookupStatement[] {
-  const wanted = lookups.filter((lookup) => lookup.kind === 'creation');
-  if (wanted.length === 0) return [];
-  return [
-    {
-      statement: CREATIONS.with([...new Set(wanted.map(({ id }) => id))]),
-      store(rows, reads) {
-        const found = new Map(
-          (rows as { model: string; model_id: string; client_id: string; actor_id: string; sync_id: string }[]).map(
-            (row) => [key(modelNamed(row.model), row.model_id), row],
-          ),
-        );
-        for (const { model, id } of wanted) {
-          const row = found.get(key(model, id));
-          reads.addCreation(
-            model,
-            id,
-            row ? { clientId: row.client_id, actorId: row.actor_id, entry: BigInt(row.sync_id) } : null,
-          );
-        }
-      },
-    },
-  ];
 }

@@ -1,10 +1,11 @@
 import { fromJsonList, PreparedStatement } from './prepared.ts';
 
-/** The groups that see each of these people: as they are, or as they were when they left. */
+/** The groups that see each of these people, divided by spaces: as they are, and as they were when they left. */
 export const AUDIENCES = new PreparedStatement(
   'uuid[]',
-  `select user_id, group_id, false as frozen from sync.user_audiences where user_id = any($1)
-    union all select user_id, group_id, true from sync.frozen_people where user_id = any($1) order by user_id, frozen, group_id`,
+  `select id, array_to_string(array(select group_id from sync.user_audiences where user_id = id order by group_id), ' ') as live,
+      array_to_string(array(select group_id from sync.frozen_people where user_id = id order by group_id), ' ') as frozen
+    from unnest($1) as id`,
 );
 
 export const JOIN_AUDIENCE = [

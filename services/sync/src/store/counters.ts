@@ -7,7 +7,7 @@ export const SELECT_COUNTERS = preparedByKey(
   (lock: CounterLock) =>
     new PreparedStatement(
       'uuid[]',
-      `select workspace_id, last_number from sync.task_counters where workspace_id = any($1) order by workspace_id${lock === 'hold' ? ' for update' : ''}`,
+      `select workspace_id as id, last_number from sync.task_counters where workspace_id = any($1) order by workspace_id${lock === 'hold' ? ' for update' : ''}`,
     ),
 );
 

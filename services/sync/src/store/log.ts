@@ -123,10 +123,10 @@ export async function beginEpochAfterPromotion(pool: Pool): Promise<void> {
  * move has INSERT entries of the same record. Relies on index (model_id, sync_id).
  */
 export const CREATIONS = new PreparedStatement(
-  'uuid[]',
-  `select distinct on (model, model_id) model, model_id, client_id, actor_id, sync_id::text
-    from sync.sync_actions where model_id = any($1) and action = 'INSERT'
-    order by model, model_id, record->>'createdAt' desc, sync_actions.sync_id`,
+  'uuid[], text',
+  `select distinct on (model_id) model_id as id, client_id, actor_id, sync_id::text
+    from sync.sync_actions where model_id = any($1) and model = $2 and action = 'INSERT'
+    order by model_id, record->>'createdAt' desc, sync_actions.sync_id`,
 );
 
 /**

@@ -108,14 +108,14 @@ export const selectRelated = preparedByKey((model: Model, field: string, and: st
   );
 });
 
-/** Which records have these values of a unique key, by the index of the values in the arguments. Relies on the index of the key. */
+/** The `holder` of these values of a unique key; `id` is their number in the arguments, from 1. Relies on the index of the key. */
 export const selectKeys = preparedByKey((model: Model, fields: string) => {
   const names = fields.split(' ');
   const types = names.map((field) => `${model.fields[field]?.sqlType ?? 'uuid'}[]`);
   const places = names.map((_, index) => index + 1);
   return new PreparedStatement(
     types.join(', '),
-    `select s.n::int as place, t.id from unnest(${places.map((n) => `$${n}`).join(', ')}) with ordinality as s(${places.map((n) => `v${n}`).join(', ')}, n),
+    `select s.n::text as id, t.id as holder from unnest(${places.map((n) => `$${n}`).join(', ')}) with ordinality as s(${places.map((n) => `v${n}`).join(', ')}, n),
       lateral (select id from ${layoutOf(model).table} where ${names.map((field, index) => `${snakeCase(field)} = s.v${index + 1}`).join(' and ')} limit 1) t`,
   );
 });

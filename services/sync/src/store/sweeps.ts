@@ -91,7 +91,7 @@ export const CHECK_NOT_LEAVING = new PreparedStatement(
 
 export const LEAVING = new PreparedStatement(
   'uuid[], uuid[]',
-  `select s.workspace_id, s.user_id from unnest($1, $2) wanted(workspace_id, user_id) join sync.sweeps s using (workspace_id, user_id)`,
+  `select s.workspace_id || ' ' || s.user_id as id from unnest($1, $2) wanted(workspace_id, user_id) join sync.sweeps s using (workspace_id, user_id)`,
 );
 
 interface SweepRow {
