@@ -159,8 +159,8 @@ export class TestSyncService implements AsyncDisposable {
     };
     await this.sql.query(
       `insert into sync.tasks (id, workspace_id, group_id, number, title, creator_id, start, start_bucket, priority,
-         label_ids, sort_order, created_at, updated_at, record)
-       select id, $1::uuid, $1::uuid, n, 'Task', $1, 'started', 'today', 0, '{}', '', now(), now(),
+         label_ids, repeat_from, repeat_waiting, sort_order, created_at, updated_at, record)
+       select id, $1::uuid, $1::uuid, n, 'Task', $1, 'started', 'today', 0, '{}', 'date', false, '', now(), now(),
          ('{"id":"' || id || '","number":' || n || ',' || substr($3, 2))::json
        from (select gen_random_uuid() as id, n from generate_series(1000001, 1000000 + $2::int) n) made`,
       [workspaceId, count, JSON.stringify(record)],
