@@ -24,7 +24,7 @@ type WithPlacement<Fields> = {
 export type InsertOf<Name extends ModelName> = Partial<SettableOf<Name>> &
   Pick<RecordOf<Name>, Models[Name]['needed'] & keyof RecordOf<Name>>;
 
-/** The payload that changes a record. `addedLabelIds` and the like change single members of a set. */
+/** The payload that changes a record. `addedLabelIds` and the like change single members of a set; `repeatSkip` skips an occurrence. */
 export type UpdateOf<Name extends ModelName> = Partial<Omit<SettableOf<Name>, Models[Name]['fixed']>> & {
   readonly [Field in Models[Name]['sets']]?: readonly string[];
 } & {

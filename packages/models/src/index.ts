@@ -13,6 +13,7 @@ export { rankBetween, ranksBetween } from './rank.ts';
 export * from './record.ts';
 export * from './registry.ts';
 export * from './relations.ts';
+export { readRepeatRule } from './repeat-rule.ts';
 export * from './schema.ts';
 export { setChangesOf } from './set-changes.ts';
 export * from './sql.ts';

@@ -1,10 +1,10 @@
-export { hasNoDay } from './rule-days.ts';
 export {
   afterSkip,
   calendarAt,
   dayOf,
-  isOver,
   nextDueDay,
+  previewDays,
+  ruleFault,
   type Calendar,
   type NextOccurrence,
   type Occurrence,

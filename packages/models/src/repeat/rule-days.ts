@@ -1,5 +1,4 @@
 import { RRuleTemporal } from 'rrule-temporal';
-import { toText } from 'rrule-temporal/totext';
 
 /** `YYYY-MM-DD`. */
 export type Day = string;
@@ -13,6 +12,8 @@ interface DayRule {
 
 /** A rule whose next day is later than this counts as one without any. */
 const YEARS_MAX = 30;
+/** A day has four digits for its year. */
+const YEAR_MAX = 9999;
 /**
  * The steps of one search, enough for 30 years of months. A rule that has no day takes all of them, 1 ms; a rule that has its
  * first day after more of them, such as 29 February every seventh day, counts as one without any.
@@ -28,7 +29,8 @@ const STEPS_MAX = 400;
  * January, 28 February and 31 March (RFC 5545 leaves out such months). An explicit BYMONTHDAY=31 follows the RFC.
  */
 export function ruleDays({ rule, anchor }: DayRule, after: Day, count: number): Day[] {
-  const last = Temporal.PlainDate.from(after).add({ years: YEARS_MAX }).toString();
+  const from = Temporal.PlainDate.from(after);
+  const last = from.add({ years: Math.min(YEARS_MAX, YEAR_MAX - from.year) }).toString();
   const rules = dayPartsOf(rule, anchor).map((text) => startedAt(text, anchor, last));
   const heads = rules.map((one) => nextDay(one, after));
   const days: Day[] = [];
@@ -55,13 +57,6 @@ interface RepeatedTask {
 export function hasNoDay({ rule, startDate, deadlineAt }: RepeatedTask, today: Day): boolean {
   const anchor = startDate ?? deadlineAt ?? today;
   return ruleDays({ rule, anchor }, anchor > today ? anchor : today, 1).length === 0;
-}
-
-/** The rule in words: `every week on Monday and Thursday, after completion`. */
-export function ruleText(rule: string, from: 'date' | 'completion' = 'date'): string {
-  const days = rule.split(';').filter((part) => !/^BY(?:HOUR|MINUTE|SECOND)=/.test(part));
-  const text = toText(new RRuleTemporal({ rruleString: days.join(';'), dtstart: midnight('2026-01-01') }), 'en');
-  return from === 'date' ? text : `${text}, after completion`;
 }
 
 /** UNTIL of a rule as a day in a time zone; null without one. */

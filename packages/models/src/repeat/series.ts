@@ -1,4 +1,4 @@
-import { countOf, ruleDays, untilDay, type Day } from './rule-days.ts';
+import { countOf, hasNoDay, ruleDays, untilDay, type Day } from './rule-days.ts';
 
 /** The newest task of a series, as far as its repetition goes. */
 export interface Occurrence {
@@ -98,29 +98,29 @@ export function beginningOf(day: Day, timeZone: string): string {
   return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone }).toInstant().toString();
 }
 
-/** The first days of a series, its first occurrence included, as if each were completed on its day. */
-export function previewDays(
+/** The days of a series, that of its first occurrence included, as if each were completed on its day. */
+export function* previewDays(
   series: Omit<Occurrence, 'index'>,
-  count: number,
   { timeZone }: Pick<Calendar, 'timeZone'>,
-): Day[] {
-  const days = [dayOf(series) ?? series.anchor];
-  const { rule, from } = series;
-  let occurrence: Occurrence = { ...series, index: 1 };
-  while (days.length < count && occurrence.index < countOf(rule)) {
-    const today = days.at(-1) ?? series.anchor;
-    const next = nextAfterCompletion(occurrence, today, { today, timeZone });
-    if (next === null) break;
-    days.push(next.day);
-    occurrence = Object.assign(next, { rule, from });
+): Generator<Day> {
+  let today = dayOf(series) ?? series.anchor;
+  let next: Occurrence | NextOccurrence | null = { ...series, index: 1 };
+  while (next !== null) {
+    yield today;
+    if (next.rule === null) return;
+    next = nextAfterCompletion({ ...series, ...next, rule: series.rule }, today, { today, timeZone });
+    if (next !== null) today = dayOf(next) ?? today;
   }
-  return days;
 }
 
-/** Whether the last day of a rule by UNTIL was before today. */
-export function isOver(rule: string, { today, timeZone }: Calendar): boolean {
+/** Why a task may not get a rule; null when it may. A rule that never comes would be a task that silently never repeats. */
+export function ruleFault(
+  { rule, ...dates }: Pick<Occurrence, 'rule' | 'startDate' | 'deadlineAt'>,
+  { today, timeZone }: Calendar,
+): string | null {
   const until = untilDay(rule, timeZone);
-  return until !== null && until < today;
+  if (until !== null && until < today) return 'repeatRule is over: the day of its UNTIL has passed';
+  return hasNoDay({ rule, ...dates }, today) ? 'repeatRule has no day in the next 30 years' : null;
 }
 
 interface OccurrenceDate {
@@ -143,13 +143,16 @@ function occurrenceOn(
   const own = startDate ?? deadlineAt;
   const move = (date: Day | null): Day | null =>
     date === null || own === null ? null : addDays(date, daysBetween(own, day));
+  const deadline = move(deadlineAt);
+  // After the year 9999.
+  if (deadline?.startsWith('+')) return null;
   return {
     day,
     anchor,
     index: nextIndex,
     rule: nextIndex === count ? null : rule,
     startDate: own === null ? day : move(startDate),
-    deadlineAt: move(deadlineAt),
+    deadlineAt: deadline,
   };
 }
 

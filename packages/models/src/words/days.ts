@@ -99,7 +99,7 @@ function byWeekday(given: string, today: Date): Date | null {
 }
 
 /** From 0 for Monday. */
-function weekdayOf(date: Date): number {
+export function weekdayOf(date: Date): number {
   return (date.getUTCDay() + 6) % 7;
 }
 

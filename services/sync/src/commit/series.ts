@@ -4,9 +4,8 @@ import {
   afterSkip,
   calendarAt,
   dayOf,
-  hasNoDay,
-  isOver,
   nextDueDay,
+  ruleFault,
   type Calendar,
   type NextOccurrence,
   type Occurrence,
@@ -86,10 +85,8 @@ function checkRule(task: TaskRecord, isNewRule: boolean, calendar: Calendar): vo
   if (repeatFrom === 'date' && dayOf(task) === null)
     throw new Refused('validation_failed', 'repeatRule needs a startDate or a deadlineAt, or repeatFrom: completion');
   if (!isNewRule) return;
-  if (isOver(rule, calendar))
-    throw new Refused('validation_failed', 'repeatRule is over: the day of its UNTIL has passed');
-  if (hasNoDay({ rule, startDate, deadlineAt }, calendar.today))
-    throw new Refused('validation_failed', 'repeatRule has no day in the next 30 years');
+  const fault = ruleFault({ rule, startDate, deadlineAt }, calendar);
+  if (fault !== null) throw new Refused('validation_failed', fault);
 }
 
 /** Moves a task to the next day of its rule without completing it. Keeps sync.repeat.skip. */
