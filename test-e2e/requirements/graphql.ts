@@ -297,6 +297,20 @@ export const graphql: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'graphql.repeat.series',
+    source: 'Design 6',
+    text: '`taskSkip` moves a task that repeats to its next day; `next` is the task that follows a completed one; all tasks of a series are found by `repeatTemplateId`; `seriesEnded` says that a deletion ended it.',
+    home: 'services/graph/src/graphql/read-resolvers.ts',
+    status: 'kept',
+  },
+  {
+    id: 'graphql.repeat.preview',
+    source: 'Design 6',
+    text: '`repeatPreview` shows the days of a rule and changes nothing; what a change refuses, it refuses with the same sentence.',
+    home: 'services/graph/src/graphql/repeat-preview.ts',
+    status: 'kept',
+  },
+  {
     id: 'graphql.fuzzed',
     source: 'Design 14',
     text: 'An operation of any kind is answered with data, or with errors of the closed list, never with an internal one.',

@@ -18,6 +18,7 @@ interface PlaceInput {
 /** What can be done with a record besides creating and updating it. */
 export const STEPS = {
   Complete: () => ({ action: 'UPDATE', payload: { completedAt: new Date().toISOString() } }),
+  Skip: () => ({ action: 'UPDATE', payload: { repeatSkip: true } }),
   Reopen: () => ({ action: 'UPDATE', payload: { completedAt: null } }),
   Archive: () => ({ action: 'ARCHIVE', payload: {} }),
   Unarchive: () => ({ action: 'UNARCHIVE', payload: {} }),

@@ -1,5 +1,6 @@
 import { Fault, isUuid, LIMITS } from '@wts/contracts';
 import { inversesOf, MODELS, modelNamed, relationsOf, singularOf, User, type Model } from '@wts/models';
+import { repeatText } from '@wts/models/words';
 import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
 import type { RequestContext } from './request-context.ts';
 import { connectionOf, type ConnectionArguments, type Found } from '../store/connection.ts';
@@ -7,6 +8,7 @@ import { historyCursorOf, historyRequestOf, type HistoryEntry } from '../store/h
 import type { Reads, Scope } from '../queries/reads.ts';
 import { wordsOf } from '../store/search.ts';
 import { trashCursorOf, trashRequestOf, type TrashedTask } from '../store/trash.ts';
+import { repeatPreview, type PreviewArguments } from './repeat-preview.ts';
 import { ConnectionResult, EMPTY_PAGE } from './connection-result.ts';
 import type { Resolvers } from './resolvers.ts';
 import { selectsRecords, wantsOf } from './selection.ts';
@@ -73,7 +75,7 @@ const roleIn: Resolver<Found, object> = ({ id }, _given, { reads }) => reads.rol
 
 /** Fields that the registry does not have. */
 const MORE: Readonly<Record<string, Fields>> = {
-  Task: { key: ({ number }: { number: number }) => String(number), headingId: () => null },
+  Task: { repeatText, key: ({ number }: { number: number }) => String(number), headingId: () => null },
   Workspace: { viewerRole: roleIn, role: roleIn },
 };
 
@@ -128,6 +130,7 @@ function rootFields(): Fields {
     search,
     history,
     trash,
+    repeatPreview: preview,
     taskByNumber: byKey(modelNamed('Task'), 'number'),
     teamByKey: byKey(modelNamed('Team'), 'key'),
     projectByKey: byKey(modelNamed('Project'), 'key'),
@@ -153,6 +156,26 @@ const search: Resolver<unknown, SearchArguments> = async (_source, given, contex
     wants: wantsOf(info),
   });
   return { hits, nodes: hits.map(({ record }) => record) };
+};
+
+/** The newest task of a series after this one. Keeps graphql.repeat.series. */
+const next: Resolver<{ task: Found | null; syncId: string | null }, object> = async (
+  { task, syncId },
+  _given,
+  { reads },
+  info,
+) => {
+  const series = task?.['repeatTemplateId'];
+  if (typeof series !== 'string') return null;
+  if (syncId !== null) reads.reach(syncId);
+  const filter = { repeatTemplateId: { eq: series }, createdAt: { gt: task?.['createdAt'] } };
+  const newest = { first: 1, filter, orderBy: [{ createdAt: 'DESC' }], includeArchived: true };
+  return (await reads.page(connectionOf(modelNamed('Task'), newest, wantsOf(info)))).records[0] ?? null;
+};
+
+const preview: Resolver<unknown, Reached & PreviewArguments> = (_source, given, context) => {
+  readsAt(context, given);
+  return repeatPreview(context, given);
 };
 
 const history: Resolver<unknown, HistoryArguments> = async (_source, given, context) => {
@@ -203,6 +226,7 @@ export const READ_RESOLVERS: Resolvers = {
     archivedBy: ({ actorId }: TrashedTask, _given: object, { reads }: RequestContext, info: GraphQLResolveInfo) =>
       actorId === null ? null : reads.byId(User, actorId, wantsOf(info)),
   },
+  TaskPayload: { next },
   HistoryEntry: {
     data: ({ data }: HistoryEntry, _given: object, { charge }: RequestContext) =>
       charge.text(JSON.stringify(data).length) ? data : {},

@@ -23,8 +23,10 @@ type Several = { readonly ids: readonly string[] } & SentAgain;
 /** The mutations of a model, by their names, as `inputs/model-inputs.ts` declares them. */
 function mutationsOf(operations: Operations): Fields {
   const { model, noun } = operations;
-  const one = async (result: Promise<Result>): Promise<object> => payloadOf(model, noun, await result);
-  const several = async (result: Promise<BatchResult>): Promise<object> => batchPayloadOf(model, noun, await result);
+  const one = async (result: Promise<Result>, step?: Step): Promise<object> =>
+    payloadOf(operations, await result, step);
+  const several = async (result: Promise<BatchResult>, step?: Step): Promise<object> =>
+    batchPayloadOf(operations, await result, step);
   const create: Fields = {
     [`${noun}Create`]: by((writes, { input, ...again }: { readonly input: Values } & SentAgain) =>
       one(writes.create(model, input, again)),
@@ -45,16 +47,22 @@ function mutationsOf(operations: Operations): Fields {
   const steps = (Object.keys(STEPS) as Step[])
     .filter((step) => verbs.has(step))
     .map((step): Fields => ({
-      [`${noun}${step}`]: by((writes, { id, ...again }: One) => one(writes.step(model, { id, step }, again))),
+      [`${noun}${step}`]: by((writes, { id, ...again }: One) => one(writes.step(model, { id, step }, again), step)),
       [`${noun}Batch${step}`]: by((writes, { ids, ...again }: Several) =>
-        several(writes.stepAll(model, { ids, step }, again)),
+        several(writes.stepAll(model, { ids, step }, again), step),
       ),
     }));
   return Object.assign({}, operations.create ? create : {}, operations.update ? update : {}, ...steps) as Fields;
 }
 
-function payloadOf(model: Model, noun: string, { record, ...result }: Result): object {
-  const payload = { ...result, [noun]: record };
+function payloadOf(
+  { model, noun }: Pick<Operations, 'model' | 'noun'>,
+  { record, ...result }: Result,
+  step?: Step,
+): object {
+  // Only the newest task of a series has its rule.
+  const seriesEnded = step === 'Delete' && typeof record?.['repeatRule'] === 'string';
+  const payload = { ...result, [noun]: record, seriesEnded };
   return isHiddenByProject(model) ? { ...payload, hiddenBy: hiddenBy(record) } : payload;
 }
 
@@ -68,11 +76,11 @@ function hiddenBy(record: Result['record']): (given: object, context: RequestCon
   };
 }
 
-function batchPayloadOf(model: Model, noun: string, { results, ...batch }: BatchResult): object {
+function batchPayloadOf(operations: Operations, { results, ...batch }: BatchResult, step: Step | undefined): object {
   return {
     ...batch,
-    results: results.map((result) => payloadOf(model, noun, result)),
-    [model.plural]: results.flatMap(({ record }) => record ?? []),
+    results: results.map((result) => payloadOf(operations, result, step)),
+    [operations.model.plural]: results.flatMap(({ record }) => record ?? []),
   };
 }
 
@@ -105,15 +113,17 @@ const WORKSPACE_MUTATIONS = commands({
   privateProjectMemberRemove: 'removePrivateProjectMember',
 });
 
+const OF_WORKSPACE = { model: Workspace, noun: 'workspace' };
+
 /** The mutations of the Trash, and of workspaces that are deleted and restored. */
 const TRASH_MUTATIONS: Fields = {
   trashEmpty: by((writes, given: { readonly workspaceId: string; readonly count: number }) => writes.emptyTrash(given)),
   workspaceDelete: by(
     async (writes, { id, urlKey, ...again }: { readonly id: string; readonly urlKey: string } & SentAgain) =>
-      payloadOf(Workspace, 'workspace', await writes.deleteWorkspace({ id, urlKey }, again)),
+      payloadOf(OF_WORKSPACE, await writes.deleteWorkspace({ id, urlKey }, again)),
   ),
   workspaceRestore: by(async (writes, { id, ...again }: One) =>
-    payloadOf(Workspace, 'workspace', await writes.step(Workspace, { id, step: 'Unarchive' }, again)),
+    payloadOf(OF_WORKSPACE, await writes.step(Workspace, { id, step: 'Unarchive' }, again)),
   ),
 };
 

@@ -40,7 +40,7 @@ export function inputTypeDefs(operations: Operations): string[] {
   return [
     ...(create ? [createInput(operations)] : []),
     ...(update ? [updateInput(operations)] : []),
-    payload(model, noun),
+    payload(operations),
     batchPayload(model, noun),
   ];
 }
@@ -70,10 +70,11 @@ function updateInput({ model, place }: Operations): string {
     entry(`Ids to add to \`${field}\`. Concurrent additions are all kept.`, `${added}: [ID!]`),
     entry(`Ids to remove from \`${field}\`.`, `${removed}: [ID!]`),
   ]);
+  const commands = Object.entries(model.commands).map(([name, doc]) => entry(doc, `${name}: Boolean`));
   return block(
     `Changes of a ${model.name}. Fields that are not given stay as they are; null removes a value.`,
     `input ${model.name}UpdateInput`,
-    [...entries, ...sets, ...placeEntries(place)],
+    [...entries, ...sets, ...commands, ...placeEntries(place)],
   );
 }
 
@@ -96,7 +97,16 @@ const SYNC_IDS = [
   entry('The highest position that the request has reached; `0` when nothing was changed.', 'lastSyncId: String!'),
 ];
 
-function payload(model: Model, noun: string): string {
+/** What only the results of changes of what repeats have. */
+const OF_REPEATING = (name: string): string[] => [
+  entry(
+    `The newest ${name} of its series, such as the one after one that was completed; null when it is itself the newest.`,
+    `next: ${name}`,
+  ),
+  entry('Whether it was deleted as the newest one of a series, which ends the series.', 'seriesEnded: Boolean!'),
+];
+
+function payload({ model, noun, skip }: Operations): string {
   return block(`The result of a change of one ${model.name}.`, `type ${model.name}Payload`, [
     entry('Whether the change was accepted.', 'success: Boolean!'),
     ...SYNC_IDS,
@@ -109,6 +119,7 @@ function payload(model: Model, noun: string): string {
           ),
         ]
       : []),
+    ...(skip ? OF_REPEATING(model.name) : []),
     ERROR,
   ]);
 }
@@ -146,13 +157,20 @@ export function mutationEntries(operations: Operations): string[] {
   ];
 }
 
+/** What the changes of a record do to the series whose newest one it is. */
+const OF_SERIES: Readonly<Record<string, string>> = {
+  Complete: 'When it has a `repeatRule`, the next one is created in the same change.',
+  Archive: 'A series whose newest one is archived pauses until that is restored.',
+  Delete: 'Deleting the newest one of a series ends the series.',
+};
+
 function single(operations: Operations): Declared[] {
   const { model, noun } = operations;
   const id = entry(`The id of the ${model.name}.`, 'id: ID!');
   const create = entry(`The new ${model.name}.`, `input: ${model.name}CreateInput!`);
   const update = entry('What to change.', `input: ${model.name}UpdateInput!`);
   const declared = (kind: string, doc: string, args: readonly string[]): Declared => ({
-    doc,
+    doc: operations.skip && kind in OF_SERIES ? `${doc} ${OF_SERIES[kind]}` : doc,
     name: `${noun}${kind}`,
     args,
   });
@@ -163,6 +181,15 @@ function single(operations: Operations): Declared[] {
       ? [
           declared('Complete', `Completes a ${model.name}: sets \`completedAt\` to the time of the request.`, [id]),
           declared('Reopen', `Reopens a ${model.name}: sets \`completedAt\` to null.`, [id]),
+        ]
+      : []),
+    ...(operations.skip
+      ? [
+          declared(
+            'Skip',
+            `Skips an occurrence of a ${model.name} that repeats: its dates move to the next day of its rule, and it stays open.`,
+            [id],
+          ),
         ]
       : []),
     ...(operations.archive

@@ -9,6 +9,8 @@ export interface Operations {
   readonly update: boolean;
   /** Complete and reopen. */
   readonly complete: boolean;
+  /** Skip an occurrence of what repeats. */
+  readonly skip: boolean;
   /** Archive and unarchive. */
   readonly archive: boolean;
   readonly delete: boolean;
@@ -27,6 +29,7 @@ function operationsOf(model: Model): Operations {
     complete: isChanged && fields['completedAt'] !== undefined,
     // A model with a permission of its own for it has mutations of its own: `workspaceDelete`.
     archive: isChanged && archivable && permissions.archive === undefined,
+    skip: isChanged && model.commands['repeatSkip'] !== undefined,
     // `memberRemove` ends a membership of a workspace, and the access of the person with it.
     delete: permissions.delete !== 'service' && !(audience.kind === 'membership' && audience.field === 'workspaceId'),
     place: isChanged && fields[RANK_FIELD] !== undefined,
@@ -54,11 +57,12 @@ export const OPERATIONS: readonly Operations[] = MODELS.map(operationsOf).filter
 );
 
 /** The verbs of the mutations that a model has: `Create` of `taskCreate`. */
-export function verbsOf({ create, update, complete, archive, delete: isDeleted }: Operations): string[] {
+export function verbsOf({ create, update, complete, skip, archive, delete: isDeleted }: Operations): string[] {
   return [
     ...(create ? ['Create'] : []),
     ...(update ? ['Update'] : []),
     ...(complete ? ['Complete', 'Reopen'] : []),
+    ...(skip ? ['Skip'] : []),
     ...(archive ? ['Archive', 'Unarchive'] : []),
     ...(isDeleted ? ['Delete'] : []),
   ];

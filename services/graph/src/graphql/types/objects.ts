@@ -11,6 +11,8 @@ import { described, ENUMS, typeNameOf } from './names.ts';
 /** Further fields of types, which the registry does not have. Each has a resolver. */
 const MORE: Readonly<Record<string, string>> = {
   Task: `
+  ${described('How it repeats, in words: `every Monday and Thursday, after completion`. Null when it does not repeat.')}
+  repeatText: String
   ${described('`number` as text.')}
   key: String! @deprecated(reason: "Use number. Kept for clients that select it.")
   ${described('Null: tasks have no headings.')}

@@ -1,6 +1,7 @@
 import { LIMITS } from '@wts/contracts';
 import type { Model } from '@wts/models';
 import { MODELS, singularOf } from '@wts/models';
+import { GRAPH_LIMITS } from '../../limits.ts';
 import { connectionArguments } from './connections.ts';
 import { described } from './names.ts';
 
@@ -90,6 +91,29 @@ ${ROOTS.join('\n')}
     ${described('Only entries older than this cursor.')}
     after: String${MIN_SYNC_ID}
   ): HistoryConnection!
+  ${described('The days of a repeat rule before a task has it: what a task with this rule would do. It changes nothing, and refuses what a change refuses. Example: `{ repeatPreview(rule: "FREQ=MONTHLY", anchor: "2027-01-31") { text days } }`.')}
+  repeatPreview(
+    ${described('`repeatRule` of the task.')}
+    rule: String!
+    ${described('`repeatFrom` of the task.')}
+    from: TaskRepeatFrom! = date
+    ${described('The day of the task: its `startDate`, or its `deadlineAt`. Default: today.')}
+    anchor: Date
+    ${described(`How many days, 1 to ${GRAPH_LIMITS.previewDaysMax}.`)}
+    first: Int! = 10
+    ${described('The workspace of the task, whose time zone counts.')}
+    workspaceId: ID
+    ${described('An IANA time zone instead of a workspace. Default: `UTC`.')}
+    timeZone: String${MIN_SYNC_ID}
+  ): RepeatPreview!
+}
+
+${described('What a repeat rule means.')}
+type RepeatPreview {
+  ${described('The rule in words.')}
+  text: String!
+  ${described('The days of the tasks, beginning with `anchor`, as if each task were completed on its day; fewer than `first` where the series ends.')}
+  days: [Date!]!
 }
 
 ${described('The kinds of records that a search finds.')}
