@@ -1,11 +1,14 @@
 import { columnsOf, MODELS, modelNamed, snakeCase, type Model } from '@wts/models';
 import type { ClientBase } from 'pg';
+import { auditSeries } from './audit-series.ts';
 import { FINDINGS_MAX, type AuditFinding } from './finding.ts';
 
 export interface LogAudit {
   readonly head: bigint;
   readonly floor: bigint;
   readonly entries: number;
+  /** Series by date that go on. */
+  readonly series: number;
   readonly findings: readonly AuditFinding[];
 }
 
@@ -19,7 +22,8 @@ const BEGINNING = 'greatest(floor, began_at)';
  * - *one-group*: an entry's group is its workspace, its person, or a private project of its workspace;
  * - *state-is-log*: the last entry of a record equals its row, and a record whose last entry is DELETE has no row;
  * - *columns-are-record*: the columns equal the fields of the record;
- * - *group-follows-parent*: a record has the group of the record that contains it.
+ * - *group-follows-parent*: a record has the group of the record that contains it;
+ * - what `audit-series.ts` finds about repeating tasks.
  */
 export async function auditLog(client: ClientBase): Promise<LogAudit> {
   await client.query('begin isolation level repeatable read read only');
@@ -43,7 +47,10 @@ export async function auditLog(client: ClientBase): Promise<LogAudit> {
         ...(await groupAgainstParent(client, model)),
       );
     }
-    return { head: BigInt(state.head), floor: BigInt(state.floor), entries: Number(state.entries), findings };
+    const repeating = await auditSeries(client);
+    findings.push(...repeating.findings);
+    const { series } = repeating;
+    return { head: BigInt(state.head), floor: BigInt(state.floor), entries: Number(state.entries), series, findings };
   } finally {
     await client.query('rollback');
   }

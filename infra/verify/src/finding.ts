@@ -6,6 +6,8 @@ export interface AuditFinding {
     | 'state-is-log'
     | 'columns-are-record'
     | 'group-follows-parent'
+    | 'series-once'
+    | 'series-complete'
     | 'stream-is-log'
     | 'nothing-missing'
     | 'nothing-doubled'

@@ -95,6 +95,7 @@ async function verify(system: RunningSystem, options: Options, tasks: OwnTasks):
     const oldCopy = isSame ? await auditCopy(client, system, copy) : null;
     const findings = [log, stream, live, newCopy, ...(oldCopy ? [oldCopy] : [])].flatMap((audit) => audit.findings);
     print(`log      ${log.entries} entries, positions ${log.floor} to ${log.head}`);
+    print(`series   ${log.series} that repeat by date`);
     print(`stream   ${stream.chunks} chunks`);
     print(`live     ${live.text}`);
     print(`new copy ${newCopy.records} records, loaded at the end`);
