@@ -33,7 +33,7 @@ async function open(): Promise<SharedSystem> {
   const testSystem = await startTestSystem({
     label: 'shared',
     overrides: {
-      gateway: { RATE_LIMITS, CORS_ORIGINS: webOrigin, GRAPHIQL: 'on' },
+      gateway: { RATE_LIMITS, CORS_ORIGINS: webOrigin },
       workspace: { WRONG_CODES_PER_MINUTE: '0' },
       'webhook-dispatcher': webhooks,
     },

@@ -46,6 +46,12 @@ export const settings = defineSettings({
     max: LIMITS.trashRetentionDaysMax,
     doc: 'Days that tasks stay in the Trash before they are deleted for good; 0: they are never deleted. After the first start and after a lower value, the service waits a day before it deletes, so that a mistake can be corrected. A workspace can keep its tasks longer.',
   }),
+  repeatOpenMax: setting.int('REPEAT_OPEN_MAX', {
+    default: 7,
+    min: 1,
+    max: 50,
+    doc: 'Open tasks of a series that repeats by date. With so many, no next one is created until some are completed.',
+  }),
   natsUrls: natsSetting('NATS server with JetStream, which carries the log to every replica.'),
   streamReplicas: setting.int('STREAM_REPLICAS', {
     default: 1,

@@ -92,6 +92,15 @@ export const SYNC_LIMITS = {
   archivedWorkspacesEveryMs: 2_000,
   /** How often replicas look for records whose time in the Trash is over: retention is counted in days. */
   purgeEveryMs: 60_000,
+  /** How often replicas look for repeating tasks whose day has begun, and in zones whose day begins before that of others. */
+  repeatEveryMs: 10_000,
+  repeatAheadEveryMs: 30_000,
+  /** Tasks that the scheduler passes to the engine at a time. */
+  repeatTasksMax: 64,
+  /** The newest tasks of a series among which the open ones are counted: a series of years has thousands. */
+  repeatOpenAmong: 100,
+  /** Items of a checklist that are copied to the next task; with more, the series stops and says so. */
+  repeatChecklistItemsMax: 500,
   /** Levels of a thread: each new comment counts the ones above it. */
   commentDepthMax: 32,
   /** Entries of one unit, and records that it may read to find them: it holds the locks of all until commit. */

@@ -1,7 +1,11 @@
 export {
   afterSkip,
+  beginningOf,
   calendarAt,
+  completionDay,
   dayOf,
+  nextAfterCompletion,
+  nextByDate,
   nextDueDay,
   previewDays,
   ruleFault,

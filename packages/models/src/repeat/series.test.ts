@@ -124,6 +124,8 @@ describe('the occurrence that is made by its date', () => {
     assert.deepEqual(nextByDate(seriesOf('FREQ=DAILY;COUNT=20'), on('2026-06-11'))?.index, 11);
     assert.equal(nextByDate(seriesOf('FREQ=DAILY'), on('2036-06-01'))?.day, '2036-06-01');
     assert.equal(nextByDate(seriesOf('FREQ=DAILY;UNTIL=20260605'), on('2026-06-30'))?.day, '2026-06-05');
+    const last = nextByDate(seriesOf('FREQ=DAILY;COUNT=5'), on('2026-06-30'));
+    assert.deepEqual([last?.day, last?.index, last?.rule], ['2026-06-05', 5, null]);
   });
 
   it('counts the days that passed, also without COUNT', () => {

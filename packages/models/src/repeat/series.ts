@@ -75,14 +75,19 @@ export function afterSkip(occurrence: Occurrence, calendar: Calendar): NextOccur
 
 /**
  * The occurrence whose day has come while the one before is open; null when none has. After days on which nothing was made, it is
- * that of the latest day up to today alone.
+ * that of the latest day up to today alone, or of the last one by COUNT or UNTIL.
  */
 export function nextByDate(occurrence: Occurrence, calendar: Calendar): NextOccurrence | null {
   if (occurrence.from !== 'date') return null;
   const own = dayOf(occurrence) ?? occurrence.anchor;
   const until = untilDay(occurrence.rule, calendar.timeZone);
   const day = latestDay(occurrence, own, until === null ? calendar.today : earlierOf(calendar.today, until));
-  return day === null ? null : occurrenceOn(occurrence, dateOf(occurrence, own, day), calendar);
+  if (day === null) return null;
+  const date = dateOf(occurrence, own, day);
+  const left = countOf(occurrence.rule) - occurrence.index;
+  if (date.passed <= left) return occurrenceOn(occurrence, date, calendar);
+  const last = ruleDays(occurrence, own, left).at(-1);
+  return last === undefined ? null : occurrenceOn(occurrence, { ...date, day: last, passed: left }, calendar);
 }
 
 /** The first day after another one on which an occurrence is made although the one before is open; null when there is none. */

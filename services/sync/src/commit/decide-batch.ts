@@ -7,6 +7,7 @@ import { decidePurgeStep } from './purge-step.ts';
 import { predictLookups } from './predict-lookups.ts';
 import { ChangeTooLarge, Refused, TOO_MANY_RECORDS, TOO_MUCH_TEXT } from './refusal.ts';
 import type { RefusalCache } from './refusal-cache.ts';
+import { decideDueTask } from './occurrence.ts';
 import { decideSweepStep } from './sweep-step.ts';
 import { idempotencyKeyOf, type Effect, type Unit } from './unit.ts';
 import type { UnitDecision } from './write.ts';
@@ -111,7 +112,7 @@ class Round implements BatchDecision {
       return { kind: 'applied', effects: decision.effects, mains, weight };
     } catch (error) {
       if (!(error instanceof Refused || error instanceof Postponed)) throw error;
-      this.#state.changes.undo();
+      this.#state.undoLog.undo();
       const weight = this.weightOfReading(unit);
       if (error instanceof Postponed) return { kind: 'later', isHeavy: error.isHeavy };
       if (error instanceof ChangeTooLarge) this.#input.refusalCache.add(unit, error.message);
@@ -134,10 +135,11 @@ class Round implements BatchDecision {
   /** The entry of each mutation; without those for which something must be read. */
   #decideAll(decision: Decision): (Effect | bigint)[] {
     const { unit } = decision;
-    const { step } = unit;
+    const { step, due } = unit;
     const mains: (Effect | bigint)[] = [];
     if (step)
       this.#collectMissing(() => ('sweep' in step ? decideSweepStep(decision, step) : decidePurgeStep(decision, step)));
+    if (due) this.#collectMissing(() => decideDueTask(decision, due));
     for (const mutation of unit.mutations) {
       const reason = this.#input.refusalCache.find(unit, mutation);
       if (reason !== undefined) throw new Refused('conflict', reason);

@@ -4,6 +4,7 @@ import {
   findModel,
   idIn,
   RANK_FIELD,
+  Task,
   unknownModel,
   type Model,
   type RecordOf,
@@ -21,6 +22,7 @@ import type { Decision } from './decision.ts';
 import { addEntry, ensureMembers, insertRow, moveRow, updateRow } from './effects.ts';
 import { checkKeys } from './keys.ts';
 import { locationOf } from './location.ts';
+import { completesOccurrence, insertNext, readForNext, stepOnCompletion } from './occurrence.ts';
 import { permit, permitFields, permitInsert, permitMove, permitScope, forbidden } from './permissions.ts';
 import { lockList, moveBehind, placeOf, readPayload } from './placement.ts';
 import { checkReferences } from './references.ts';
@@ -119,9 +121,16 @@ function update(decision: Decision, row: Row, payload: Mutation['payload']): voi
   permitFields(decision, row, changed);
 
   const merged = { ...record, ...values };
+  const repeats = model === Task && completesOccurrence(record, merged);
+  if (repeats) readForNext(decision, { ...row, record: merged });
   if (placement) lockList(decision, model, merged);
   const location = locationOf(decision, model, merged);
   const draft: Row = { model, id: row.id, ...location, record: merged, text: '' };
+  const step = repeats ? stepOnCompletion(decision, draft) : null;
+  if (step) {
+    Object.assign(merged, step.values);
+    changed.splice(0, Infinity, ...differences(model, record, merged));
+  }
   const place = placement && placeOf(decision, draft, placement, row);
   if (place) {
     merged[RANK_FIELD] = place.rank;
@@ -137,6 +146,7 @@ function update(decision: Decision, row: Row, payload: Mutation['payload']): voi
     if (next.groupId !== row.groupId) moveRow(decision, { before: row, after: next, changed });
     else updateRow(decision, row, next, changed);
     if (next.groupId === row.groupId && changed.includes('leadId')) ensureMembers(decision, next);
+    if (step?.next) insertNext(decision, next, step.next);
   }
   if (place) moveBehind(decision, place);
 }

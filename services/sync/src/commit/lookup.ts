@@ -100,6 +100,8 @@ export interface Facts {
   readonly leaving: boolean;
   /** The time by the clock of PostgreSQL, and the time zone of a workspace. */
   readonly calendar: { readonly now: string; readonly timeZone: string };
+  /** How many of the newest tasks of a series are open. */
+  readonly 'open-tasks': number;
 }
 
 export type FactLookup =
@@ -118,6 +120,7 @@ export type FactLookup =
   | ({ readonly kind: 'key' } & UniqueKey)
   | { readonly kind: 'counter' | 'calendar'; readonly workspaceId: string }
   | { readonly kind: 'audience'; readonly userId: string }
+  | { readonly kind: 'open-tasks'; readonly seriesId: string }
   | { readonly kind: 'leaving'; readonly workspaceId: string; readonly userId: string };
 
 export function factKey(lookup: FactLookup): string {
@@ -129,6 +132,8 @@ export function factKey(lookup: FactLookup): string {
       return `${lookup.kind} ${lookup.workspaceId}`;
     case 'audience':
       return `audience ${lookup.userId}`;
+    case 'open-tasks':
+      return `open-tasks ${lookup.seriesId}`;
     case 'leaving':
       return `leaving ${lookup.workspaceId} ${lookup.userId}`;
     case 'extent':

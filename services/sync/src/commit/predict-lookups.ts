@@ -13,7 +13,7 @@ import {
 import { keysOf } from './keys.ts';
 import type { Lookup } from './lookup.ts';
 import { GROUP_MODELS } from './rules.ts';
-import type { Mutation, Unit } from './unit.ts';
+import type { DueTask, Mutation, Unit } from './unit.ts';
 
 /**
  * What the mutations name and who the callers are: read in the first round, so that most batches need no second one. The
@@ -25,6 +25,7 @@ export function predictLookups(units: readonly Unit[]): Lookup[] {
   for (const unit of units) {
     if (unit.authority === 'caller') people.add(unit.principal.userId);
     for (const mutation of unit.mutations) predict(lookups, people, mutation);
+    if (unit.due) predictDueTask(lookups, unit.due);
   }
   for (const userId of people) {
     lookups.push({ kind: 'related', model: WorkspaceMember, field: 'userId', value: userId, lock: 'look' });
@@ -37,7 +38,8 @@ function predict(lookups: Lookup[], people: Set<string>, { modelName, modelId, a
   if (!model) return;
   const id = modelId.toLowerCase();
   lookups.push(action === 'INSERT' ? { kind: 'id-holder', model, id } : { kind: 'row', model, id, lock: 'write' });
-  if (action === 'INSERT') lookups.push(...inWorkspace(model, payload), ...keysIn(model, payload));
+  if (action === 'INSERT') lookups.push(...counterOf(model, payload), ...keysIn(model, payload));
+  if (action === 'INSERT' && typeof payload['repeatRule'] === 'string') lookups.push(...calendarOf(model, payload));
   if (action === 'INSERT' && GROUP_MODELS.includes(model)) lookups.push({ kind: 'used-group', model, id });
   if (action !== 'INSERT' && action !== 'UPDATE') return;
   predictPlacement(lookups, model, payload);
@@ -50,15 +52,28 @@ function predict(lookups: Lookup[], people: Set<string>, { modelName, modelId, a
     predictReferences(lookups, people, { model, name: field, given: payload[added] });
 }
 
+function predictDueTask(lookups: Lookup[], { taskId, workspaceId }: DueTask): void {
+  lookups.push(
+    { kind: 'row', model: Task, id: taskId, lock: 'write' },
+    { kind: 'calendar', workspaceId },
+    { kind: 'counter', workspaceId },
+  );
+}
+
 /** The list of a record that is placed, where the payload names it, and its neighbors. */
 function predictPlacement(lookups: Lookup[], model: Model, payload: Mutation['payload']): void {
   const placement = readPlacement(model, payload);
   if (!placement.ok || placement.value === null) return;
   const field = listFieldOf(model);
-  const parentId = field && givenText(model, field, payload);
-  const home = givenText(model, 'workspaceId', payload);
-  if (field && parentId) lookups.push({ kind: 'row', model: targetOf(model, field), id: parentId, lock: 'write' });
-  else if (home) lookups.push({ kind: 'row', model: Workspace, id: home, lock: 'write' });
+  for (const [target, name] of [
+    ...(field === null ? [] : ([[targetOf(model, field), field]] as const)),
+    [Workspace, 'workspaceId'],
+  ] as const) {
+    const reading = model.fields[name]?.read(payload[name]);
+    if (!reading?.ok || typeof reading.value !== 'string') continue;
+    lookups.push({ kind: 'row', model: target, id: reading.value, lock: 'write' });
+    break;
+  }
   for (const id of [placement.value.after, placement.value.before])
     if (id !== null) lookups.push({ kind: 'row', model, id, lock: 'write' });
 }
@@ -81,25 +96,27 @@ function predictReferences(
 /** Predicts that a record belongs to the group of its workspace, because its parents are not read yet. */
 function keysIn(model: Model, payload: Mutation['payload']): Lookup[] {
   return keysOf(model).flatMap((fields): Lookup[] => {
-    const values = fields.map((name) => givenText(model, name === 'groupId' ? 'workspaceId' : name, payload));
+    const values = fields.map((name) => {
+      const field = name === 'groupId' ? 'workspaceId' : name;
+      const reading = model.fields[field]?.read(payload[field]);
+      return reading?.ok ? reading.value : null;
+    });
     return values.every((value) => typeof value === 'string') ? [{ kind: 'key', model, fields, values }] : [];
   });
 }
 
-/** The number of a new task, and the day by which its rule is read. */
-function inWorkspace(model: Model, payload: Mutation['payload']): Lookup[] {
-  const workspaceId = givenText(model, 'workspaceId', payload);
-  if (workspaceId === null) return [];
-  const hasCounter = Object.values(model.fields).some(({ assigned }) => assigned === 'counter');
-  const hasRule = model === Task && typeof payload['repeatRule'] === 'string';
-  return [
-    ...(hasCounter ? [{ kind: 'counter', workspaceId } as const] : []),
-    ...(hasRule ? [{ kind: 'calendar', workspaceId } as const] : []),
-  ];
+/** A task with a rule. */
+function calendarOf(model: Model, payload: Mutation['payload']): Lookup[] {
+  const workspaceId = model === Task ? model.fields['workspaceId']?.read(payload['workspaceId']) : undefined;
+  return workspaceId?.ok && typeof workspaceId.value === 'string'
+    ? [{ kind: 'calendar', workspaceId: workspaceId.value }]
+    : [];
 }
 
-/** The value of a field, such as an id, where the payload has a valid one. */
-function givenText(model: Model, name: string, payload: Mutation['payload']): string | null {
-  const reading = model.fields[name]?.read(payload[name]);
-  return reading?.ok && typeof reading.value === 'string' ? reading.value : null;
+function counterOf(model: Model, payload: Mutation['payload']): Lookup[] {
+  if (!Object.values(model.fields).some(({ assigned }) => assigned === 'counter')) return [];
+  const workspaceId = model.fields['workspaceId']?.read(payload['workspaceId']);
+  return workspaceId?.ok && typeof workspaceId.value === 'string'
+    ? [{ kind: 'counter', workspaceId: workspaceId.value }]
+    : [];
 }

@@ -1,6 +1,6 @@
 import { dependentsOf, type Model } from '@wts/models';
 import { AUDIENCES } from '../store/audiences.ts';
-import { CALENDARS } from '../store/calendars.ts';
+import { CALENDARS, OPEN_TASKS } from '../store/calendars.ts';
 import { SELECT_COUNTERS, type CounterLock } from '../store/counters.ts';
 import { DEPTHS, EXTENTS } from '../store/extents.ts';
 import { CREATIONS, LAST_ENTRIES } from '../store/log.ts';
@@ -39,6 +39,7 @@ interface FactRow {
   readonly depth: string;
   readonly now: string;
   readonly zone: string | null;
+  readonly open: number;
 }
 
 interface FactQuery {
@@ -83,6 +84,8 @@ function idOf(lookup: FactLookup, index: number): string {
       return lookup.workspaceId;
     case 'audience':
       return lookup.userId;
+    case 'open-tasks':
+      return lookup.seriesId;
     case 'leaving':
       return `${lookup.workspaceId} ${lookup.userId}`;
     default:
@@ -144,6 +147,8 @@ function queryOf(same: readonly [FactLookup, ...FactLookup[]], counterLock: Coun
       const factOf = ({ now, zone }: FactRow): Fact => ({ now, timeZone: zone ?? 'UTC' });
       return { statement: CALENDARS.with(ids), factOf };
     }
+    case 'open-tasks':
+      return { statement: OPEN_TASKS.with(ids, String(SYNC_LIMITS.repeatOpenAmong)), factOf: ({ open }) => open };
     case 'leaving': {
       const people = same as readonly (typeof first)[];
       const statement = LEAVING.with(

@@ -22,7 +22,7 @@ import { Refused } from './refusal.ts';
 type TaskRecord = RecordOf<typeof Task>;
 
 /** What a task without a rule has. */
-const NO_SERIES = {
+export const NO_SERIES = {
   repeatRule: null,
   repeatFrom: 'date',
   repeatAnchor: null,
@@ -103,14 +103,14 @@ function skip(decision: Decision, values: Values, before: TaskRecord, given: Rea
 }
 
 /** The calendar of a workspace, by the clock of PostgreSQL, because those of the replicas differ. */
-function calendarOf(decision: Decision, workspaceId: string): Calendar {
+export function calendarOf(decision: Decision, workspaceId: string): Calendar {
   const { now, timeZone } = decision.reads.fact({ kind: 'calendar', workspaceId });
   const changed = decision.changes.row(Workspace, workspaceId);
   return calendarAt(now, changed && isOf(changed, Workspace) ? changed.record.timeZone : timeZone);
 }
 
 /** A task as the newest of its series; null without a rule. */
-function occurrenceOf(task: TaskRecord): Occurrence | null {
+export function occurrenceOf(task: TaskRecord): Occurrence | null {
   const { repeatRule: rule, repeatFrom: from, repeatAnchor, repeatIndex, startDate, deadlineAt, createdAt } = task;
   if (rule === null) return null;
   const anchor = repeatAnchor ?? dayOf(task) ?? createdAt.slice(0, 10);
@@ -118,7 +118,11 @@ function occurrenceOf(task: TaskRecord): Occurrence | null {
 }
 
 /** The dates of the next task of a series, and the fields by which it repeats. */
-function fieldsOf(next: NextOccurrence, { from }: Pick<Occurrence, 'from'>, calendar: Calendar): Partial<TaskRecord> {
+export function fieldsOf(
+  next: NextOccurrence,
+  { from }: Pick<Occurrence, 'from'>,
+  calendar: Calendar,
+): Partial<TaskRecord> {
   const { rule, anchor, index, startDate, deadlineAt } = next;
   const dates = { startDate, deadlineAt };
   if (rule === null) return { ...NO_SERIES, ...dates };

@@ -23,6 +23,7 @@ export interface Unit {
   readonly mutations: readonly Mutation[];
   /** In place of mutations, and never from a caller. */
   readonly step?: SweepStep | PurgeStep;
+  readonly due?: DueTask;
 }
 
 /** A step of a sweep: records that referred to its root when the sweeper found them. */
@@ -36,6 +37,17 @@ export interface SweepStep {
 export interface PurgeStep {
   readonly model: Model;
   readonly archivedAt: ReadonlyMap<string, string>;
+}
+
+/** A task that the scheduler found: its series goes on where this is still its day. */
+export interface DueTask {
+  readonly taskId: string;
+  readonly workspaceId: string;
+  readonly day: string;
+  /** How many tasks of a series may be open. */
+  readonly openMax: number;
+  /** Why the next task could not be made: that is stored, and nothing is made. */
+  readonly failure?: string;
 }
 
 export function idempotencyKeyOf({ principal, clientId, clientTxId }: Unit): IdempotencyKey {

@@ -1,14 +1,15 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { SchedulerWatch } from './repeats.ts';
 import type { PurgeWatch } from './trash.ts';
 
-/** Another replica may have purged since: then this one shows nothing. */
-const PURGE_SHOWN_MS = 5 * 60_000;
+/** Another replica may have worked since: then this one shows nothing. */
+const SHOWN_MS = 5 * 60_000;
 
 /** Tasks that wait for days show a purge that fails, or a clock that keeps it from running. */
 export function purgeMetrics(registry: Registry): PurgeWatch {
   const registers = [registry];
   let seen = { tasks: 0, overdueSeconds: 0, atMs: -Infinity };
-  const recent = (value: number): number => (performance.now() - seen.atMs <= PURGE_SHOWN_MS ? value : 0);
+  const recent = (value: number): number => (performance.now() - seen.atMs <= SHOWN_MS ? value : 0);
   const purged = new Counter({
     name: 'wts_trash_purged_total',
     help: 'Tasks that were deleted for good after their time in the Trash.',
@@ -39,5 +40,47 @@ export function purgeMetrics(registry: Registry): PurgeWatch {
     onPurged: (tasks) => purged.inc(tasks),
     onDelayed: () => delayed.inc(),
     onWaiting: (tasks, overdueSeconds) => (seen = { tasks, overdueSeconds, atMs: performance.now() }),
+  };
+}
+
+/** A lag shows a scheduler that fails; series that failed have the reason in `repeatError`. */
+export function repeatMetrics(registry: Registry): SchedulerWatch {
+  const registers = [registry];
+  let seen = { lagSeconds: 0, waiting: 0, failed: 0, atMs: -Infinity };
+  const see = (more: Partial<typeof seen>): void => void (seen = { ...seen, ...more, atMs: performance.now() });
+  const recent = (value: number): number => (performance.now() - seen.atMs <= SHOWN_MS ? value : 0);
+  const made = new Counter({
+    name: 'wts_repeat_tasks_total',
+    help: 'Next tasks of repeating ones that were created because their day began.',
+    registers,
+  });
+  void new Gauge({
+    name: 'wts_repeat_lag_seconds',
+    help: 'How long ago the day of a repeating task began whose next one is not created yet.',
+    registers,
+    collect() {
+      this.set(recent(seen.lagSeconds));
+    },
+  });
+  void new Gauge({
+    name: 'wts_repeat_waiting',
+    help: 'Series with as many open tasks as REPEAT_OPEN_MAX allows, which go on when some are completed.',
+    registers,
+    collect() {
+      this.set(recent(seen.waiting));
+    },
+  });
+  void new Gauge({
+    name: 'wts_repeat_failed',
+    help: 'Series that stopped, with the reason in repeatError of their newest task.',
+    registers,
+    collect() {
+      this.set(recent(seen.failed));
+    },
+  });
+  return {
+    onMade: (tasks) => made.inc(tasks),
+    onLag: (lagSeconds) => see({ lagSeconds }),
+    onStopped: see,
   };
 }

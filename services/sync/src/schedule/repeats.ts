@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import { servicePrincipal } from '@wts/access';
+import { beginningOf, calendarAt } from '@wts/models/repeat';
+import { every, type BackgroundContext, type BackgroundWork, type RunResult } from '@wts/service-kit/background';
+import type { Pool } from 'pg';
+import type { CommitEngine } from '../commit/engine.ts';
+import type { Unit } from '../commit/unit.ts';
+import { SYNC_LIMITS } from '../limits.ts';
+import {
+  countMovedOn,
+  countStopped,
+  findDueTasks,
+  findDueTasksOf,
+  readClock,
+  type DueRow,
+} from '../store/due-tasks.ts';
+
+/*
+ * The scheduler makes the next task of a series when its day has begun in the time zone of the workspace.
+ *
+ * What is due is a fact of the newest task: `repeatNextDate`. A day has no time, so no moment is stored that a change of the time zone,
+ * or of the rules of one, would make wrong. The scheduler computes the day of each zone by the clock of PostgreSQL. Tasks until the
+ * earliest of these days are due everywhere; those of a later day are looked up by zone.
+ *
+ * Each task is a unit of the commit engine, which decides under the lock of its row (`commit/occurrence.ts`). So a task that was found
+ * twice, or changed meanwhile, makes nothing; a crash loses nothing, because the next round finds the same tasks. The units have the
+ * share of one person in the queue, so people do not wait for them. See infra/decisions/0025-repeating-tasks.md. Keeps
+ * sync.repeat.by-date.
+ */
+
+export const REPEAT_CLIENT = 'repeat-scheduler';
+const LEASE_KEY = 7_368_015;
+/** Tasks of one turn: a request of the engine, which may be divided over batches while people wait. */
+const BATCH = SYNC_LIMITS.repeatTasksMax;
+
+export interface SchedulerOptions {
+  readonly pool: Pool;
+  readonly engine: Pick<CommitEngine, 'commit'>;
+  /** How many tasks of a series may be open before it waits. */
+  readonly openMax: number;
+  readonly watch?: SchedulerWatch;
+}
+
+export interface SchedulerWatch {
+  onMade(tasks: number): void;
+  /** How long ago the day of the oldest due task began. */
+  onLag(seconds: number): void;
+  onStopped(stopped: { readonly waiting: number; readonly failed: number }): void;
+}
+
+/** Runs the scheduler on one replica at a time. */
+export function startRepeatScheduler(
+  context: BackgroundContext,
+  options: SchedulerOptions & { readonly databaseUrl: string },
+): BackgroundWork {
+  const scheduler = new RepeatScheduler(options);
+  return every(context, {
+    name: 'repeats',
+    everyMs: SYNC_LIMITS.repeatEveryMs,
+    lease: { url: options.databaseUrl, key: LEASE_KEY },
+    run: () => scheduler.turn(),
+    failing: 'the next tasks of repeating ones were not created; it is tried again every few seconds',
+  });
+}
+
+/** A part of a round: the tasks with a day until this one, or those with exactly this one in some zones. */
+interface Part {
+  readonly day: string;
+  readonly zones: readonly string[] | null;
+}
+
+export class RepeatScheduler {
+  readonly #options: SchedulerOptions;
+  /** What is left of this round; none: the next turn begins one. */
+  #parts: readonly Part[] = [];
+  #after: DueRow | null = null;
+  #now = '';
+  /** When the zones were looked at that are ahead of others, and their days. */
+  #aheadAt = -Infinity;
+  #aheadDays = '';
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+  }
+
+  /** One batch of a round over all that is due. */
+  async turn(): Promise<RunResult> {
+    const { pool, watch } = this.#options;
+    if (this.#parts.length === 0) await this.#beginRound();
+    try {
+      await this.#runPart();
+    } catch (error) {
+      this.#parts = [];
+      throw error;
+    }
+    if (this.#parts.length > 0) return 'more';
+    if (watch) watch.onStopped(await countStopped(pool));
+    return 'done';
+  }
+
+  async #runPart(): Promise<void> {
+    const [part, ...rest] = this.#parts;
+    if (!part) return;
+    const due = await this.#find(part);
+    const [first] = due;
+    if (this.#after === null && part.zones === null) this.#options.watch?.onLag(first ? this.#lagOf(first) : 0);
+    await this.#make(due);
+    this.#after = due.at(-1) ?? null;
+    if (due.length === BATCH) return;
+    this.#parts = rest;
+    this.#after = null;
+  }
+
+  async #beginRound(): Promise<void> {
+    const { now, zones } = await readClock(this.#options.pool);
+    this.#now = now;
+    const days = Map.groupBy(zones, (zone) => calendarAt(now, zone).today);
+    const [earliest, ...later] = [...days.keys()].toSorted();
+    if (earliest === undefined) return;
+    const everywhere: Part = { day: earliest, zones: null };
+    const ahead = daysBetween(earliest, later.at(-1) ?? earliest).map((day): Part => ({
+      day,
+      zones: later.filter((one) => one >= day).flatMap((one) => days.get(one) ?? []),
+    }));
+    const names = JSON.stringify([...days]);
+    const isAheadDue = names !== this.#aheadDays || performance.now() - this.#aheadAt >= SYNC_LIMITS.repeatAheadEveryMs;
+    this.#parts = [everywhere, ...(isAheadDue ? ahead : [])];
+    this.#after = null;
+    if (!isAheadDue) return;
+    this.#aheadAt = performance.now();
+    this.#aheadDays = names;
+  }
+
+  async #find({ day, zones }: Part): Promise<DueRow[]> {
+    const { pool } = this.#options;
+    return zones === null
+      ? findDueTasks(pool, day, this.#after, BATCH)
+      : findDueTasksOf(pool, { day, zones }, this.#after, BATCH);
+  }
+
+  async #make(due: readonly DueRow[]): Promise<void> {
+    const { pool, engine, watch } = this.#options;
+    if (due.length === 0) return;
+    const outcomes = await engine.commit(due.map((task) => this.#unitOf(task)));
+    const failed = due.flatMap((task, index) => {
+      const outcome = outcomes[index];
+      if (!outcome || outcome.ok) return [];
+      if (outcome.code === 'unavailable') throw new Error(outcome.error);
+      return [this.#unitOf(task, outcome.error)];
+    });
+    if (failed.length > 0) await engine.commit(failed);
+    watch?.onMade(
+      await countMovedOn(
+        pool,
+        due.map(({ id }) => id),
+      ),
+    );
+  }
+
+  #unitOf({ id: taskId, workspaceId, day }: DueRow, failure?: string): Unit {
+    const { openMax } = this.#options;
+    return {
+      principal: servicePrincipal('sync'),
+      authority: 'service',
+      clientId: REPEAT_CLIENT,
+      clientTxId: randomUUID(),
+      mutations: [],
+      due: { taskId, workspaceId, day, openMax, ...(failure === undefined ? {} : { failure }) },
+    };
+  }
+
+  #lagOf({ day, zone }: DueRow): number {
+    const began = beginningOf(day, calendarAt(this.#now, zone).timeZone);
+    return Math.max(0, (Date.parse(this.#now) - Date.parse(began)) / 1000);
+  }
+}
+
+/** The days after one, up to another: three at most, because clocks of zones differ by 26 hours. */
+function daysBetween(from: string, to: string): string[] {
+  const days: string[] = [];
+  for (let day = Temporal.PlainDate.from(from).add({ days: 1 }); day.toString() <= to; day = day.add({ days: 1 }))
+    days.push(day.toString());
+  return days;
+}
