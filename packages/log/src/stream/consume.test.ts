@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
+import type { NatsConnection } from 'nats';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { entry, chunk } from '../../test/entries.ts';
 import { consume } from './index.ts';
@@ -144,6 +146,23 @@ describe('consume', () => {
     await under.reach(1_234);
     await under.stop();
     assertUnbroken(under.delivered, 0, 1_234);
+  });
+
+  it('reads the log rarely while nothing is committed and there is a connection, and often again after a commit', async () => {
+    const log = new GrowingLog();
+    const connected = { isClosed: () => true } as NatsConnection;
+    const under = consumer(log, { nc: () => connected, pollMs: 1, quietPollMs: 60_000 });
+    const deadline = Date.now() + 10_000;
+    for (let seen = -1; seen < log.reads; await sleep(100)) {
+      assert.ok(Date.now() < deadline, 'the log is still read often');
+      seen = log.reads;
+    }
+    log.grow(2);
+    under.offer(chunk(0, 2));
+    await under.reach(2);
+    log.grow(5);
+    await under.reach(5);
+    await under.stop();
   });
 
   it('reads the log immediately for a chunk that was sent without its entries', async () => {

@@ -11,6 +11,7 @@ import { STREAM_LIMITS } from './limits.ts';
 /** How long a chunk beyond a hole waits for the chunk before it, which often follows, before the log is read. */
 const HOLE_WAIT_MS = 5;
 const LOG_PAGE = 500;
+const QUIET_AFTER_MS = 1_000;
 const LOG_RETRY_MS = 500;
 
 export interface ConsumeOptions {
@@ -35,6 +36,8 @@ export interface ConsumeOptions {
   readonly onTrimmed?: (log: LogHead & { readonly floor: bigint }) => bigint | Promise<bigint>;
   /** The log is read when nothing arrived for this long. */
   readonly pollMs: number;
+  /** The same while there is a connection and nothing has arrived for QUIET_AFTER_MS; by default `pollMs`. */
+  readonly quietPollMs?: number;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
@@ -85,6 +88,8 @@ class Consumption {
   #mustCheckEpoch = true;
   /** When entries last arrived or the log was last read. */
   #upToDateAt = 0;
+  /** When entries last arrived. */
+  #deliveredAt = performance.now();
   /** Set while the log cannot be read. */
   #retryAt = 0;
 
@@ -135,14 +140,20 @@ class Consumption {
   }
 
   #readAt(holeSince: number | null): number {
-    const due = holeSince === null ? this.#upToDateAt + this.#options.pollMs : holeSince + HOLE_WAIT_MS;
+    const due = holeSince === null ? this.#upToDateAt + this.#pollMs : holeSince + HOLE_WAIT_MS;
     return Math.max(this.#isBehind ? 0 : due, this.#retryAt);
+  }
+
+  get #pollMs(): number {
+    const { nc, pollMs, quietPollMs = pollMs } = this.#options;
+    const isQuiet = performance.now() - this.#deliveredAt > QUIET_AFTER_MS;
+    return isQuiet && nc() !== null ? quietPollMs : pollMs;
   }
 
   async #deliver(chunk: EntryChunk): Promise<void> {
     await this.#options.onChunk(chunk);
     this.#cursor = BigInt(chunk.last);
-    this.#upToDateAt = performance.now();
+    this.#upToDateAt = this.#deliveredAt = performance.now();
   }
 
   async #readLog(): Promise<EntryChunk[]> {

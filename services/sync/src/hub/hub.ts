@@ -45,6 +45,8 @@ export interface HubListener {
 
 /** How often the log is read while neither hand-over nor stream deliver. */
 const POLL_MS = 100;
+/** How often while nothing is committed: then only the first commit of a replica without NATS is found so. */
+const QUIET_POLL_MS = 1_000;
 const OPEN_RETRY_MS = 500;
 
 export class Hub {
@@ -104,6 +106,7 @@ export class Hub {
       onEpoch: (changed) => this.#restart(changed),
       onTrimmed: (trimmed) => this.#restart(trimmed),
       pollMs,
+      quietPollMs: Math.max(pollMs, QUIET_POLL_MS),
       signal,
       log: logger,
     });

@@ -15,7 +15,7 @@ import { quiet, testContext } from '../../test/replica.ts';
 import { openHandover } from './handover.ts';
 import type { NatsSource } from './handover.ts';
 import { relayMetrics } from './metrics.ts';
-import { startRelay } from './relay.ts';
+import { GATHER_MS, startRelay } from './relay.ts';
 import type { RelayOptions } from './relay.ts';
 
 describe('the relay [sync.log.relay]', () => {
@@ -96,6 +96,18 @@ describe('the relay [sync.log.relay]', () => {
     await commits(20, true);
     await Promise.all(Array.from({ length: 40 }, () => commit()));
     await untilWhole();
+  });
+
+  it('joins commits that follow one another closely into few messages', async () => {
+    const holder = relay();
+    await eventually(() => holder.isActive);
+    await commit();
+    await untilWhole();
+    const startedAt = performance.now();
+    await commits(40);
+    const { length } = await untilWhole();
+    // The first two are the one before, and one that may be sent at once.
+    assert.ok(length <= 2 + Math.ceil((performance.now() - startedAt) / GATHER_MS), `${length} messages`);
   });
 
   it('publishes what was committed while no relay ran', async () => {

@@ -1,4 +1,12 @@
-import { WakeSignal, chunksAfter, ensureStream, hasNoEntries, openPublisher, pause } from '@wts/log/stream';
+import {
+  WakeSignal,
+  chunksAfter,
+  ensureStream,
+  hasNoEntries,
+  openPublisher,
+  pause,
+  STREAM_LIMITS,
+} from '@wts/log/stream';
 import type { Logger } from '@wts/log';
 import type { Publisher } from '@wts/log/stream';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
@@ -17,8 +25,11 @@ import type { RelayMetrics } from './metrics.ts';
  * acknowledgement, two relays during a lease change, a stream that was deleted, emptied or cut) the relay does the same: it
  * reads where the stream ends and continues from there.
  *
- * The hand-over delivers chunks as they are committed. What it does not deliver is read from the log, at the latest POLL_MS
- * after its commit.
+ * The hand-over delivers chunks as they are committed. What it does not deliver is read from the log: POLL_MS after its commit
+ * while there are commits, QUIET_POLL_MS after it otherwise, because then only a commit of a replica without NATS comes so.
+ *
+ * A commit after a pause is published at once; under load, what was committed within GATHER_MS is one message. Replicas do not wait
+ * for it, because they have the hand-over: without this, the broker would take a tenth of the CPU of a change.
  *
  * Keeps sync.log.relay.
  */
@@ -46,6 +57,10 @@ const REFILL_ENTRIES = 10_000n;
 const LEASE_KEY = 7_368_012;
 const LEASE_RETRY_MS = 500;
 const POLL_MS = 50;
+const QUIET_POLL_MS = 1_000;
+/** After so long without a commit. */
+const QUIET_AFTER_MS = 1_000;
+export const GATHER_MS = 25;
 const LOG_PAGE = 500;
 const FAILURE_PAUSE_MS = 250;
 const FAILURES_MAX = 8;
@@ -71,6 +86,7 @@ class RelayLoop {
   readonly #wakeSignal = new WakeSignal();
   /** When the log is read next, unless the hand-over delivers the next chunk. */
   #readAt = 0;
+  #publishedAt = -Infinity;
 
   constructor(options: RelayOptions) {
     this.#options = options;
@@ -123,12 +139,13 @@ class RelayLoop {
     let cursor = startAfter(end, bounds);
     this.#readAt = 0;
     while (!ended.aborted && nc() === connection) {
-      const chunks = await this.#next(epoch, cursor);
+      const chunks = await this.#next(epoch, cursor, ended);
       if (chunks === null) continue;
       if (chunks === 'log-changed') return;
       for (const chunk of chunks) {
         if (!(await this.#publish(publisher, chunk))) return;
         cursor = BigInt(chunk.last);
+        this.#publishedAt = performance.now();
       }
       succeeded();
     }
@@ -138,13 +155,17 @@ class RelayLoop {
    * The chunks after the cursor: from the backlog, or from the log when it is time to read it. Null when there is none yet;
    * `log-changed` when the log has a new epoch or no longer holds what follows the cursor.
    */
-  async #next(epoch: string, cursor: bigint): Promise<EntryChunk[] | 'log-changed' | null> {
+  async #next(epoch: string, cursor: bigint, ended: AbortSignal): Promise<EntryChunk[] | 'log-changed' | null> {
+    const gatherMs = this.#publishedAt + GATHER_MS - performance.now();
+    if (gatherMs > 0 && this.#backlog.bytes < STREAM_LIMITS.chunkBytesMax) await pause(gatherMs, ended);
     const handed = this.#backlog.take(epoch, cursor);
     if (handed !== null) {
       this.#readAt = performance.now() + POLL_MS;
       // A commit may be larger than one message.
       return chunksAfter(epoch, handed.prev, handed.actions);
     }
+    // What was handed over is behind a hole.
+    if (this.#backlog.bytes > 0) this.#readAt = Math.min(this.#readAt, performance.now() + POLL_MS);
     const waitMs = this.#readAt - performance.now();
     if (waitMs > 0) {
       await this.#wakeSignal.wait(waitMs);
@@ -152,7 +173,9 @@ class RelayLoop {
     }
     const page = await this.#options.log.read(cursor, LOG_PAGE);
     if (page.epoch !== epoch || cursor < page.floor) return 'log-changed';
-    this.#readAt = page.entries.length < LOG_PAGE ? performance.now() + POLL_MS : 0;
+    const now = performance.now();
+    const isQuiet = page.entries.length === 0 && now - this.#publishedAt > QUIET_AFTER_MS;
+    this.#readAt = page.entries.length < LOG_PAGE ? now + (isQuiet ? QUIET_POLL_MS : POLL_MS) : 0;
     this.#backlog.removeUpTo(cursor);
     this.#options.metrics.behind.set(Number(page.head - cursor));
     return chunksAfter(epoch, cursor.toString(), page.entries);
