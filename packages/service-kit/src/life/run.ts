@@ -6,6 +6,7 @@ import { buildOf } from './build.ts';
 import type { Environment, RunningService, ServiceDefinition } from './service.ts';
 import { startService } from './service.ts';
 import { SetupError } from './setup-error.ts';
+import { releaseStartMemory } from './start-memory.ts';
 
 /** After the grace period, closing resources may take this long before the process exits anyway. */
 const CLOSE_MS = 5_000;
@@ -34,6 +35,7 @@ export async function run<C>(definition: ServiceDefinition<C>): Promise<void> {
   }
   stopOnSignal(running, env);
   process.send?.({ listening: running.url });
+  releaseStartMemory();
 }
 
 function printSettings<C>({ name, settings }: ServiceDefinition<C>): void {

@@ -16,7 +16,7 @@ interface LoggerOptions {
 }
 
 /** Lines are buffered this long at most; a crash writes them. */
-const FLUSH_MS = 100;
+const FLUSH_MS = 250;
 const BUFFER_BYTES = 4096;
 
 /** Names of fields whose values are never logged, in lower case without `-` and `_`. `scrub` finds others by shape. */
