@@ -67,7 +67,9 @@ export class Addresses {
   readonly #options: AddressesOptions;
   readonly #watch: Watch;
   readonly #sources: readonly Source[];
-  readonly #timers: readonly NodeJS.Timeout[];
+  readonly #refreshing: NodeJS.Timeout;
+  /** Runs while an address has work or has failed. */
+  #watching: NodeJS.Timeout | undefined;
   readonly #retired = new Set<Address>();
   #all: readonly Address[] = [];
   #underWay = 0;
@@ -94,10 +96,7 @@ export class Addresses {
     });
     this.#gather();
     this.#refresh();
-    this.#timers = [
-      setInterval(() => this.#refresh(), refreshMs).unref(),
-      setInterval(() => this.#checkHealth(), this.#watch.everyMs).unref(),
-    ];
+    this.#refreshing = setInterval(() => this.#refresh(), refreshMs).unref();
   }
 
   get count(): number {
@@ -131,6 +130,7 @@ export class Addresses {
    */
   begin(address: Address, onUnresponsive?: () => void): () => void {
     if (isIdle(address)) address.silentSince = performance.now();
+    this.#startWatching();
     address.underWay += 1;
     if (onUnresponsive !== undefined) address.onUnresponsive.add(onUnresponsive);
     let isOver = false;
@@ -144,6 +144,7 @@ export class Addresses {
 
   /** Counts a socket to this address; returns the function that ends it. */
   beginSocket(address: Address, onDead: () => void): () => void {
+    this.#startWatching();
     address.sockets += 1;
     address.onDead.add(onDead);
     return () => {
@@ -155,6 +156,7 @@ export class Addresses {
   /** Pauses the address. Failures during the pause are of calls that had begun before it, and do not count. */
   failed(address: Address, cause: unknown, now = performance.now()): void {
     if (now < address.backoffUntil) return;
+    this.#startWatching();
     address.backoffUntil = now + Math.min(BACKOFF_MS * 2 ** address.failures, BACKOFF_MS_MAX);
     address.failures += 1;
     if (address.failures > 1) return;
@@ -184,7 +186,8 @@ export class Addresses {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#refreshing);
+    clearInterval(this.#watching);
     await Promise.all([...this.#all, ...this.#retired].map(({ pool }) => pool.destroy()));
   }
 
@@ -224,6 +227,7 @@ export class Addresses {
   /** Health checks go on until its requests and sockets have ended. */
   #retire(address: Address): void {
     this.#retired.add(address);
+    this.#startWatching();
     address.pool.close().catch(() => undefined);
   }
 
@@ -231,11 +235,21 @@ export class Addresses {
     this.#all = this.#sources.flatMap(({ addresses }) => addresses);
   }
 
+  #startWatching(): void {
+    if (this.#isClosed) return;
+    this.#watching ??= setInterval(() => this.#checkHealth(), this.#watch.everyMs).unref();
+  }
+
   /** Checks addresses that are silent for too long, and those whose pause is over. */
   #checkHealth(): void {
     const now = performance.now();
     for (const address of this.#retired) if (isIdle(address)) this.#retired.delete(address);
-    for (const address of [...this.#all, ...this.#retired]) {
+    const all = [...this.#all, ...this.#retired];
+    if (all.every((address) => isIdle(address) && address.failures === 0)) {
+      clearInterval(this.#watching);
+      this.#watching = undefined;
+    }
+    for (const address of all) {
       const isDue =
         address.failures > 0
           ? now >= address.backoffUntil

@@ -16,7 +16,7 @@ interface LoggerOptions {
 }
 
 /** Lines are buffered this long at most; a crash writes them. */
-const FLUSH_MS = 250;
+const FLUSH_MS = 100;
 const BUFFER_BYTES = 4096;
 
 /** Names of fields whose values are never logged, in lower case without `-` and `_`. `scrub` finds others by shape. */
@@ -50,6 +50,7 @@ const DEPTH_MAX = 4;
  * Keeps never.secret-in-clear.
  */
 export function createLogger({ name, level = 'info', destination }: LoggerOptions): Logger {
+  const { stream, onLine } = destination === undefined ? standardOutput() : { stream: destination, onLine: undefined };
   const logger = pino(
     {
       level,
@@ -60,12 +61,28 @@ export function createLogger({ name, level = 'info', destination }: LoggerOption
         log: (fields) => censor(fields, 0),
       },
       serializers: { err: describeError },
-      hooks: { streamWrite: scrub },
+      hooks: {
+        streamWrite: (line) => {
+          onLine?.();
+          return scrub(line);
+        },
+      },
     },
-    destination ?? pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES, periodicFlush: FLUSH_MS }),
+    stream,
   );
   censorChildren(logger as unknown as Parent);
   return logger;
+}
+
+/** Standard output with a buffer, which is written when it is full and FLUSH_MS after a line; an idle process has no timer. */
+function standardOutput(): { readonly stream: DestinationStream; readonly onLine: () => void } {
+  const stream = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES });
+  let flushing: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    flushing = undefined;
+    stream.flush();
+  };
+  return { stream, onLine: () => (flushing ??= setTimeout(flush, FLUSH_MS).unref()) };
 }
 
 /**

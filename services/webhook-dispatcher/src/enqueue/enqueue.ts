@@ -44,8 +44,12 @@ export interface Enqueue extends AsyncDisposable {
 
 const LEASE_KEY = 7_368_021;
 const LEASE_RETRY_MS = 500;
-/** How late a change may be seen that no message brings. A look takes a twentieth of the time at most. */
+/**
+ * How late a change may be seen that no message brings; while there is a connection and nothing was found for a second, messages bring
+ * all but those of a replica of sync without one. A look takes a twentieth of the time at most.
+ */
 const POLL_MS = 250;
+const QUIET_POLL_MS = 1_000;
 const POLL_SHARE = 20;
 /** Workspaces and their owners are read again after this: owners change, endpoints are deleted. */
 const KNOWN_MS = 60_000;
@@ -107,7 +111,7 @@ class Following {
 
   async run(run: Run): Promise<void> {
     const { signal: ended } = run;
-    const { pool, logger } = this.#options;
+    const { pool, logger, nats } = this.#options;
     logger.info({}, 'this replica turns the log into events');
     const stop = new AbortController();
     const steps = new Steps({ ...this.#options, signal: AbortSignal.any([ended, stop.signal]) });
@@ -117,6 +121,7 @@ class Following {
       await adoptWorkspaces(pool);
       this.#steps = steps;
       this.#run = run;
+      let foundAt = -Infinity;
       for (let knownAt = -Infinity; !ended.aborted;) {
         const startedAt = performance.now();
         if (startedAt - knownAt > KNOWN_MS) {
@@ -125,9 +130,13 @@ class Following {
           this.#know(followed);
           knownAt = startedAt;
         }
-        steps.add(this.#know(await readBehind(pool)));
+        const behind = await readBehind(pool);
+        if (behind.length > 0) foundAt = startedAt;
+        steps.add(this.#know(behind));
         run.succeeded();
-        await this.#wake.wait(Math.max(POLL_MS, (performance.now() - startedAt) * POLL_SHARE));
+        const isQuiet = nats.connection() !== null && startedAt - foundAt > QUIET_POLL_MS;
+        const pollMs = isQuiet ? QUIET_POLL_MS : POLL_MS;
+        await this.#wake.wait(Math.max(pollMs, (performance.now() - startedAt) * POLL_SHARE));
       }
     } finally {
       this.#steps = null;

@@ -17,6 +17,7 @@ import {
   claimLanes,
   countBegun,
   endReplicas,
+  forgetReplicas,
   readWakes,
   releaseLanes,
   renewReplica,
@@ -83,6 +84,8 @@ export function openLanes(options: LanesOptions): Lanes {
 
 /** Within a lease. */
 const RENEWALS = 4;
+/** How often the rows of replicas that have ended are removed. */
+const FORGET_MS = 10 * 60_000;
 
 /** Just before it is renewed, a lease has to suffice for the beginning of an attempt. */
 function checkLease({ leaseMs, leaseSlackMs }: DispatchLimits): void {
@@ -113,6 +116,7 @@ class LeasedLanes implements LaneGauges {
   #claiming: Promise<void> | null = null;
   #releasing: Promise<void> | null = null;
   #isFailing = false;
+  #forgottenAt = -Infinity;
 
   constructor(options: LanesOptions, limits: DispatchLimits) {
     checkLease(limits);
@@ -233,14 +237,22 @@ class LeasedLanes implements LaneGauges {
   async #poll(): Promise<void> {
     const { pool } = this.#options;
     await endReplicas(pool, this.#lease.holder);
+    await this.#forgetReplicas();
     for (;;) {
       const max = Math.min(this.#limits.lanesAtOnce, this.#room);
       if (max === 0) break;
       const claimed = await this.#claim(max, (claimant) => claimDueLanes(pool, { ...claimant, max }));
       if (claimed < max) break;
     }
-    await this.#readWakes();
+    if (this.#lanes.size > 0) await this.#readWakes();
     await this.#release([...this.#lanes.values()].filter((lane) => lane.isReleasable(this.#limits.laneIdleMs)));
+  }
+
+  async #forgetReplicas(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#forgottenAt < FORGET_MS) return;
+    await forgetReplicas(this.#options.pool);
+    this.#forgottenAt = now;
   }
 
   async #readWakes(): Promise<void> {

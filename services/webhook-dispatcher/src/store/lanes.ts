@@ -180,16 +180,17 @@ export async function renewReplica(pool: Pool, holder: string, leaseMs: number):
   return rowCount === 1;
 }
 
-/**
- * Frees the lanes of other replicas whose lease ran out: a renewal at the same time is either before or too late. The row stays
- * for an hour, longer than any claim that was sent before.
- */
+/** Frees the lanes of other replicas whose lease ran out: a renewal at the same time is either before or too late. */
 export async function endReplicas(pool: Pool, holder: string): Promise<void> {
   await pool.query({
     name: 'end_replicas',
     text: `update webhooks.replicas set has_ended = true where leased_until < now() and not has_ended and holder <> $1`,
     values: [holder],
   });
+}
+
+/** The row of an ended replica stays for an hour, longer than any claim that was sent before. */
+export async function forgetReplicas(pool: Pool): Promise<void> {
   await pool.query({
     name: 'forget_replicas',
     text: `delete from webhooks.replicas r where has_ended and leased_until < now() - interval '1 hour'
