@@ -77,6 +77,12 @@ const forAdmins =
     if (role === null) return NOT_FOUND;
     return role === 'owner' || role === 'admin' ? { status } : FORBIDDEN;
   };
+const forOwners =
+  (expected: Expected) =>
+  (role: RoleHere): Expected => {
+    if (role === null) return NOT_FOUND;
+    return role === 'owner' ? expected : FORBIDDEN;
+  };
 /** A credential for one workspace cannot create workspaces, memberships or keys. */
 const unrestricted =
   (expected: Expected) =>
@@ -117,6 +123,18 @@ export const ACCESS_RULES: Readonly<Record<string, ApiOperation>> = {
     path: () => '/api/workspaces',
     body: ({ unique }) => ({ name: 'Another', urlKey: `another-${unique}` }),
     answer: unrestricted({ status: 201 }),
+  },
+  deleteWorkspace: {
+    scope: 'admin',
+    // Not its urlKey, because the other requests need the workspace.
+    path: (ids) => `${workspace(ids)}/delete`,
+    body: () => ({ urlKey: 'another' }),
+    answer: forOwners({ status: 400, code: 'validation_failed' }),
+  },
+  restoreWorkspace: {
+    scope: 'admin',
+    path: (ids) => `${workspace(ids)}/restore`,
+    answer: forOwners({ status: 200 }),
   },
   joinWorkspace: {
     scope: 'admin',

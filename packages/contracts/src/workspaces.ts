@@ -145,3 +145,57 @@ export const createWorkspace = contract({
   },
   errors: ['slug_taken', 'forbidden', 'conflict'],
 });
+
+const workspaceParams = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['workspaceId'],
+  properties: {
+    workspaceId: { ...uuid, description: 'The id of the workspace. 404 when you are not a member of it.' },
+  },
+} as const;
+
+export const deleteWorkspace = contract({
+  id: 'deleteWorkspace',
+  method: 'POST',
+  path: '/api/workspaces/{workspaceId}/delete',
+  summary: 'Delete a workspace',
+  description: `For its owners. For ${LIMITS.workspaceTrashDays} days its members can still read it, nobody can change it, and an owner can restore it. Then it is deleted for good with everything in it.`,
+  tag: 'Workspaces',
+  scope: 'admin',
+  params: workspaceParams,
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['urlKey'],
+    properties: {
+      urlKey: { type: 'string', maxLength: 100, description: 'The `urlKey` of the workspace, as a confirmation.' },
+    },
+  },
+  bodyExample: { urlKey: 'platform' },
+  reply: {
+    status: 200,
+    description: 'The workspace, with the time from which its days count in `archivedAt`.',
+    schema: oneWorkspace,
+    example: { ok: true, workspace: { ...workspaceExample, archivedAt: '2026-11-22T09:00:00.000Z' } },
+  },
+  errors: ['not_found', 'forbidden', 'conflict'],
+});
+
+export const restoreWorkspace = contract({
+  id: 'restoreWorkspace',
+  method: 'POST',
+  path: '/api/workspaces/{workspaceId}/restore',
+  summary: 'Restore a deleted workspace',
+  description: `For its owners, for ${LIMITS.workspaceTrashDays} days after it was deleted. When it is not deleted, nothing changes.`,
+  tag: 'Workspaces',
+  scope: 'admin',
+  params: workspaceParams,
+  reply: {
+    status: 200,
+    description: 'The workspace.',
+    schema: oneWorkspace,
+    example: { ok: true, workspace: workspaceExample },
+  },
+  errors: ['not_found', 'forbidden', 'conflict'],
+});

@@ -45,6 +45,8 @@ export const API_ROUTES = [
   { contract: workspaceApi.listWorkspaces, to: 'workspace' },
   { contract: workspaceApi.getWorkspaceBySlug, to: 'workspace' },
   { contract: workspaceApi.createWorkspace, to: 'workspace' },
+  { contract: workspaceApi.deleteWorkspace, to: 'workspace' },
+  { contract: workspaceApi.restoreWorkspace, to: 'workspace' },
   { contract: memberApi.joinWorkspace, to: 'workspace' },
   { contract: memberApi.listMembers, to: 'workspace' },
   { contract: memberApi.removeMember, to: 'workspace' },

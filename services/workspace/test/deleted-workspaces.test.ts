@@ -1,8 +1,5 @@
-import { memberApi, syncApi, workspaceApi } from '@wts/contracts';
-import { compile } from '@wts/service-kit/routes';
-import { callOperation } from '@wts/testkit';
+import { memberApi, workspaceApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { openTestService, type TestPerson, type TestService } from './test-service.ts';
 
 describe('a workspace that its owner deleted', () => {
@@ -11,16 +8,23 @@ describe('a workspace that its owner deleted', () => {
     testService = await openTestService();
   });
 
-  const change = async (who: TestPerson, modelId: string, action: 'ARCHIVE' | 'UNARCHIVE', payload = {}) => {
-    const sync = { url: testService.backends.syncUrl, name: 'sync', compile } as const;
-    const transactions = [
-      { clientId: 'test', clientTxId: randomUUID(), modelName: 'Workspace', modelId, action, payload },
-    ];
-    const { body, text } = await callOperation(sync, who.principal, syncApi.mutate, {
-      body: { batchId: randomUUID(), transactions },
-    });
-    assert.equal(body.success, true, text);
-  };
+  const remove = (who: TestPerson, workspaceId: string, urlKey: string) =>
+    testService.call(who, workspaceApi.deleteWorkspace, { params: { workspaceId }, body: { urlKey } });
+  const restore = (who: TestPerson, workspaceId: string) =>
+    testService.call(who, workspaceApi.restoreWorkspace, { params: { workspaceId } });
+
+  it('was deleted with its urlKey by an owner, and is restored by one [trash.workspace.delete]', async () => {
+    const { id, urlKey, owner, admin, member } = await testService.workspace('admin', 'member');
+    for (const who of [admin, member]) assert.equal((await remove(who, id, urlKey)).code, 'forbidden');
+    assert.equal((await remove(await testService.person(), id, urlKey)).code, 'not_found');
+    assert.equal((await remove(owner, id, 'another')).code, 'validation_failed');
+    const { archivedAt } = (await remove(owner, id, urlKey)).body.workspace;
+    assert.equal(typeof archivedAt, 'string');
+    assert.equal((await remove(owner, id, urlKey)).body.workspace.archivedAt, archivedAt);
+    assert.equal((await restore(admin, id)).code, 'forbidden');
+    assert.equal((await restore(owner, id)).body.workspace.archivedAt, null);
+    assert.equal((await restore(owner, id)).status, 200);
+  });
 
   it('is found by its urlKey alone, and admits nobody until it is restored [trash.workspace.read-only]', async () => {
     const { id, urlKey, owner, member } = await testService.workspace('member');
@@ -30,7 +34,7 @@ describe('a workspace that its owner deleted', () => {
       (await testService.call(who, workspaceApi.listWorkspaces, {})).body.workspaces.map((one) => one.id);
     assert.deepEqual(await listed(member), [id]);
 
-    await change(owner, id, 'ARCHIVE', { urlKey });
+    await remove(owner, id, urlKey);
     for (const who of [owner, member]) {
       assert.deepEqual(await listed(who), []);
       const found = await testService.call(who, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } });
@@ -47,7 +51,7 @@ describe('a workspace that its owner deleted', () => {
     const params = { workspaceId: id, userId: member.userId };
     assert.equal((await testService.call(member, memberApi.removeMember, { params })).status, 200);
 
-    await change(owner, id, 'UNARCHIVE');
+    await restore(owner, id);
     assert.deepEqual(await listed(owner), [id]);
     assert.equal((await testService.join(newcomer, code)).status, 200);
   });

@@ -204,11 +204,17 @@ export interface Operations {
   /** Create a workspace and become its owner. A person can own at most 1000 workspaces; 409 beyond that. */
   readonly createWorkspace: (input: { /** Shown to people. Not blank; length in Unicode code points. */ readonly name: string; /** Its unique name in URLs: lowercase letters, digits and hyphens. It cannot be changed later. */ readonly urlKey: string; /** Absolute http or https URL of a picture; null for none. */ readonly logoUrl?: string | null; }, options?: OperationOptions) => Promise<{ readonly ok: true; /** A workspace of one organization, with your role in it. */ readonly workspace: Workspace; }>;
 
+  /** Delete a workspace. For its owners. For 7 days its members can still read it, nobody can change it, and an owner can restore it. Then it is deleted for good with everything in it. */
+  readonly deleteWorkspace: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; /** The `urlKey` of the workspace, as a confirmation. */ readonly urlKey: string; }, options?: CallOptions) => Promise<{ readonly ok: true; /** A workspace of one organization, with your role in it. */ readonly workspace: Workspace; }>;
+
   /** Read one workspace by its urlKey. Finds a workspace by its `urlKey`, which is case-sensitive. One that you do not belong to is 404. */
   readonly getWorkspaceBySlug: (input: { /** The `urlKey` of the workspace. */ readonly slug: string; }, options?: CallOptions) => Promise<{ readonly ok: true; /** A workspace of one organization, with your role in it. */ readonly workspace: Workspace; }>;
 
   /** List your workspaces. Returns every workspace that you are a member of, without deleted ones. A key that is limited to one workspace gets only that one. */
   readonly listWorkspaces: (input?: Readonly<Record<string, never>>, options?: CallOptions) => Promise<{ readonly ok: true; /** In the order of their names. */ readonly workspaces: readonly Workspace[]; }>;
+
+  /** Restore a deleted workspace. For its owners, for 7 days after it was deleted. When it is not deleted, nothing changes. */
+  readonly restoreWorkspace: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; }, options?: CallOptions) => Promise<{ readonly ok: true; /** A workspace of one organization, with your role in it. */ readonly workspace: Workspace; }>;
 
   /** Invite people. For owners and admins. With an e-mail address, the invitation can be used once, by that address. Without one, every person who has the code can use it until it expires. Only this answer shows the code. */
   readonly createInvitation: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; /** The only address that may redeem it, once. Without it, or with null, every person with the code may redeem it until it expires. */ readonly email?: string | null; /** The role of the person who redeems it. `owner`: everything, owners included. `admin`: members, invitations, teams and webhooks. `member`: all work items. `guest`: reads, comments, and changes the tasks they created or are assigned. */ readonly role?: 'admin' | 'member' | 'guest'; /** Days until it expires. */ readonly expiresInDays?: number; }, options?: OperationOptions) => Promise<{ readonly ok: true; /** An invitation to a workspace, for one e-mail address or for every person with its code. */ readonly invitation: { /** Use it to delete the invitation. */ readonly id: string; /** The workspace that it is for. */ readonly workspaceId: string; /** The only address that may redeem it; null for anyone. */ readonly email: string | null; /** The role of the person who redeems it. */ readonly role: 'admin' | 'member' | 'guest'; /** The person who invited. */ readonly createdBy: string; /** When it was created. */ readonly createdAt: string; /** When it expires. */ readonly expiresAt: string; /** Give it to the people you invite, or the page where they join: `/join?code=...` of the authorization server. Only this answer shows it. */ readonly code: string; }; }>;
@@ -288,8 +294,10 @@ export interface Operations {
 
 export const OPERATIONS = {
   createWorkspace: { method: 'POST', path: '/api/workspaces', hasBody: true, hasKey: true },
+  deleteWorkspace: { method: 'POST', path: '/api/workspaces/{workspaceId}/delete', hasBody: true },
   getWorkspaceBySlug: { method: 'GET', path: '/api/workspaces/by-slug/{slug}' },
   listWorkspaces: { method: 'GET', path: '/api/workspaces' },
+  restoreWorkspace: { method: 'POST', path: '/api/workspaces/{workspaceId}/restore' },
   createInvitation: { method: 'POST', path: '/api/workspaces/{workspaceId}/invitations', hasBody: true, hasKey: true },
   deleteInvitation: { method: 'DELETE', path: '/api/workspaces/{workspaceId}/invitations/{invitationId}', isDeletion: true },
   joinWorkspace: { method: 'POST', path: '/api/workspaces/join', hasBody: true, hasKey: true },

@@ -4,6 +4,7 @@ import type { IRouter } from 'express';
 import { createWorkspace } from '../commands/create-workspace.ts';
 import { confirmJoined, joinWorkspace } from '../commands/join-workspace.ts';
 import { createInvitation, deleteInvitation } from '../commands/manage-invitations.ts';
+import { deleteWorkspace, restoreWorkspace } from '../commands/delete-workspace.ts';
 import { removeMember } from '../commands/remove-member.ts';
 import { listInvitations } from '../queries/list-invitations.ts';
 import { readInvitation } from '../commands/read-invitation.ts';
@@ -32,6 +33,14 @@ export function mountWorkspaces(router: IRouter, context: Context): void {
     }),
     keyed,
   );
+  mount(router, workspaceApi.deleteWorkspace, async (call) => ({
+    ok: true,
+    workspace: await deleteWorkspace(context, call.principal, { ...call.params, ...call.body }, call),
+  }));
+  mount(router, workspaceApi.restoreWorkspace, async (call) => ({
+    ok: true,
+    workspace: await restoreWorkspace(context, call.principal, call.params, call),
+  }));
   mount(
     router,
     memberApi.joinWorkspace,
