@@ -2,8 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 interface WaitOptions {
   readonly deadlineMs?: number;
+  /** Default: 10, and 50 after half a second, because each look takes time of a processor that the awaited needs. */
   readonly everyMs?: number;
 }
+
+const [OFTEN_MS, SELDOM_MS, OFTEN_FOR_MS] = [10, 50, 500];
 
 /** Far more than a busy machine needs: it only ends a test that would wait forever. */
 const DEADLINE_MS = 120_000;
@@ -13,8 +16,9 @@ const DEADLINE_MS = 120_000;
  * deadline passes it rejects with the last error as the cause.
  */
 export async function eventually<T>(check: () => T | Promise<T>, options: WaitOptions = {}): Promise<NonNullable<T>> {
-  const { deadlineMs = DEADLINE_MS, everyMs = 10 } = options;
-  const deadline = Date.now() + deadlineMs;
+  const { deadlineMs = DEADLINE_MS, everyMs } = options;
+  const since = Date.now();
+  const deadline = since + deadlineMs;
   for (;;) {
     let lastError: unknown;
     try {
@@ -28,6 +32,6 @@ export async function eventually<T>(check: () => T | Promise<T>, options: WaitOp
       const text = lastError instanceof Error ? lastError.message : String(lastError);
       throw new Error(`condition not met after ${deadlineMs} ms: ${text}`, { cause: lastError });
     }
-    await sleep(everyMs);
+    await sleep(everyMs ?? (Date.now() - since < OFTEN_FOR_MS ? OFTEN_MS : SELDOM_MS));
   }
 }
