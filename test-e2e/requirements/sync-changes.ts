@@ -230,7 +230,7 @@ export const syncChanges: readonly Rule[] = [
     id: 'sync.mutate.task-number',
     source: 'Design 6',
     text: 'The server gives each task the next number of its workspace; no two share one.',
-    home: 'services/sync/src/commit/run-lookups.ts',
+    home: 'services/sync/src/commit/run-fact-lookups.ts',
     status: 'kept',
   },
 ];

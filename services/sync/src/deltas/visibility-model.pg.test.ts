@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { DeltasReply, StoredEntry } from '@wts/contracts';
+import type { DeltasReply } from '@wts/contracts';
 import { eventually, socketOf, type LiveSocket } from '@wts/testkit';
 import { Project, Task } from '@wts/models';
 import { GroupCache } from '@wts/read-model';
 import * as fc from 'fast-check';
+import { GroupsModel, type ModelProject } from '../../test/groups-model.ts';
 import { openTestReplica, type TestReplica } from '../../test/replica.ts';
 import { TestEngines, membership, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
@@ -19,14 +20,6 @@ const RUNS = Number(process.env['VISIBILITY_RUNS'] ?? 2);
 const STEPS = 30;
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';
-
-interface ModelProject {
-  readonly home: string;
-  isPrivate: boolean;
-  isDeleted: boolean;
-  /** The id of the membership, by person. */
-  readonly members: Map<string, string>;
-}
 
 interface Step {
   readonly kind: (typeof KINDS)[number];
@@ -52,115 +45,14 @@ const KINDS = [
   'read',
 ] as const;
 
-/**
- * Records all changes, and derives from them who is in which group and since when. It has no cursors, pages or sockets, so it
- * is simple enough to be the expected result.
- */
-class Model {
-  readonly engines: TestEngines;
-  readonly people: readonly TestPerson[];
-  readonly workspaces: readonly string[];
-  /** The ids of the memberships, by person. */
-  readonly members: ReadonlyMap<string, Map<string, string>>;
-  readonly projects = new Map<string, ModelProject>();
-  readonly entries: StoredEntry[] = [];
-  /** The people in the group of an entry when it was written, by position. */
-  readonly #readers = new Map<string, ReadonlySet<string>>();
-  #gains = new Map<string, bigint>();
-  #groupsBefore = new Map<string, ReadonlySet<string>>();
-  head: bigint;
-  /** The model has no entries before this position: its start, later the floor of the log. */
-  floor: bigint;
-
-  constructor(
-    engines: TestEngines,
-    people: readonly TestPerson[],
-    members: ReadonlyMap<string, Map<string, string>>,
-    head: bigint,
-  ) {
-    this.engines = engines;
-    this.people = people;
-    this.members = members;
-    this.workspaces = [...members.keys()];
-    this.head = head;
-    this.floor = head;
-    for (const { id } of people) this.#groupsBefore.set(id, this.groupsOf(id));
-  }
-
-  groupsOf(userId: string): ReadonlySet<string> {
-    const homes = this.workspaces.filter((home) => this.members.get(home)?.has(userId));
-    const inside = [...this.projects].filter(
-      ([, { home, isPrivate, isDeleted, members }]) =>
-        isPrivate && !isDeleted && members.has(userId) && homes.includes(home),
-    );
-    return new Set([userId, ...homes, ...inside.map(([id]) => id)]);
-  }
-
-  /** Makes a change and records its entries. */
-  async run(act: () => Promise<unknown>): Promise<void> {
-    await act();
-    await this.engines.sweep();
-    const made = await this.engines.entries(this.head);
-    this.entries.push(...made);
-    this.head += BigInt(made.length);
-    for (const { id } of this.people) this.#noteGains(id, made);
-    const groups = new Map(this.people.map(({ id }) => [id, this.groupsOf(id)]));
-    for (const { syncId, groupId } of made) {
-      const inside = this.people.filter(({ id }) =>
-        [this.#groupsBefore, groups].some((of) => of.get(id)?.has(groupId)),
-      );
-      this.#readers.set(syncId, new Set(inside.map(({ id }) => id)));
-    }
-    this.#groupsBefore = groups;
-  }
-
-  #noteGains(userId: string, made: readonly StoredEntry[]): void {
-    const before = this.#groupsBefore.get(userId);
-    for (const group of this.groupsOf(userId)) {
-      const home = this.projects.get(group)?.home;
-      const gain = made.findLast(
-        ({ groupId, action, modelName, record }) =>
-          groupId === userId &&
-          action === 'INSERT' &&
-          (modelName === 'ProjectMember'
-            ? record['projectId'] === group
-            : modelName === 'WorkspaceMember' && [group, home].includes(record['workspaceId'] as string)),
-      );
-      assert.ok(gain !== undefined || before?.has(group) === true, `no entry has the gain of ${group}`);
-      if (gain) this.#gains.set(`${userId} ${group}`, BigInt(gain.syncId));
-    }
-  }
-
-  wasFor(userId: string, syncId: string): boolean {
-    return this.#readers.get(syncId)?.has(userId) ?? false;
-  }
-
-  /** The entries that a person is sent after a position; with a credential for one workspace, those of that workspace. */
-  shown(userId: string, after: bigint, only?: string): string[] {
-    const groups = this.groupsOf(userId);
-    return this.entries
-      .filter(({ syncId, groupId, workspaceId }) => {
-        const position = BigInt(syncId);
-        const isInside = only === undefined || workspaceId === only || (groupId === userId && workspaceId === null);
-        return (
-          position > after &&
-          isInside &&
-          groups.has(groupId) &&
-          position > (this.#gains.get(`${userId} ${groupId}`) ?? 0n)
-        );
-      })
-      .map(({ syncId }) => syncId);
-  }
-}
-
 class Scenario {
-  readonly model: Model;
+  readonly model: GroupsModel;
   readonly #replica: TestReplica;
   readonly #groupCache = new GroupCache();
   readonly #sockets = new Map<string, { socket: LiveSocket; at: bigint; received: number }>();
   readonly #cursors = new Map<string, bigint>();
 
-  constructor(model: Model, replica: TestReplica) {
+  constructor(model: GroupsModel, replica: TestReplica) {
     this.model = model;
     this.#replica = replica;
     for (const { id } of model.people) this.#cursors.set(id, model.head);
@@ -399,7 +291,7 @@ async function begin(engines: TestEngines, replica: TestReplica): Promise<Scenar
   for (let count = 0; count < 2; count += 1)
     members.set(await engines.workspace(people[0]!), new Map([[people[0]!.id, '']]));
   for (const name of ['Ada', 'Bob', 'Cyd']) people.push(await engines.person(name));
-  const scenario = new Scenario(new Model(engines, people, members, await engines.head()), replica);
+  const scenario = new Scenario(new GroupsModel(engines, people, members, await engines.head()), replica);
   await scenario.connect();
   // So that most changes find a record.
   for (const count of [0, 1, 2, 3]) {
