@@ -1,6 +1,7 @@
 import { eventually, startTestSystem, type Store, type TestSystem } from '@wts/testkit';
 import {
   checkSystem,
+  completeUntil,
   endOfStream,
   followByPolling,
   followBySocket,
@@ -83,6 +84,7 @@ describe('sync killed at each point of a commit', () => {
     followers.push(open.use(followByPolling(account, 'poller', start.after)));
     const stop = new AbortController();
     const writing = writeUntil(testSystem, 6, WRITES_EVERY_MS, stop.signal);
+    const completing = completeUntil(testSystem, stop.signal, WRITES_EVERY_MS);
     const receivedMore = (): Promise<unknown> => {
       const before = followers.map(({ received }) => received.length);
       const more = (): boolean =>
@@ -97,6 +99,7 @@ describe('sync killed at each point of a commit', () => {
       stop.abort();
     }
     const written = await writing;
+    assert.deepEqual(await completing, []);
     assert.deepEqual(await checkSystem(testSystem, followers, start, written), []);
     return written;
   }
@@ -113,7 +116,7 @@ describe('sync killed at each point of a commit', () => {
   }
 
   const title = (point: string): string =>
-    `${point} loses, doubles and reorders nothing [never.actions-lost, never.acknowledged-lost, never.applied-twice]`;
+    `${point} loses, doubles and reorders nothing [never.actions-lost, never.acknowledged-lost, never.applied-twice, sync.repeat.once]`;
 
   it(title('before it has the lock of the log'), () =>
     killAt({

@@ -14,6 +14,7 @@ import { mutateRows } from './rows/mutate.ts';
 import { neighborRows } from './rows/neighbor.ts';
 import { peopleRows } from './rows/people.ts';
 import { purgeRows } from './rows/purge.ts';
+import { repeatRows } from './rows/repeats.ts';
 import { stalledRows } from './rows/stalled.ts';
 import { webhookRows } from './rows/webhooks.ts';
 import type { BenchmarkResult, BenchmarkContext } from './context.ts';
@@ -45,6 +46,7 @@ export const BENCHMARKS = {
   follower: { seconds: 40, secondsFull: 50, measure: followerRows },
   graphql: { seconds: 110, secondsFull: 160, measure: graphqlRows },
   purge: { seconds: 90, secondsFull: 600, measure: purgeRows },
+  repeats: { seconds: 90, secondsFull: 90, measure: repeatRows },
   memory: { seconds: 15, secondsFull: 20, measure: memoryRows, start: { postgres: { shared_buffers: '128MB' } } },
   growth: { seconds: 150, secondsFull: 480, measure: growthLines },
 } satisfies Record<string, Benchmark>;

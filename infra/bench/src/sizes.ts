@@ -35,6 +35,7 @@ export interface Sizes {
   };
   readonly graphql: { readonly tasks: number; readonly walkedPages: number };
   readonly purgedTasks: number;
+  readonly repeatingTasks: number;
   readonly growth: {
     readonly tasks: readonly number[];
     readonly sockets: readonly number[];
@@ -63,6 +64,7 @@ export const QUICK: Sizes = {
   },
   graphql: { tasks: 100_000, walkedPages: 100 },
   purgedTasks: 100_000,
+  repeatingTasks: 100_000,
   growth: { tasks: [10_000, 100_000], sockets: [10, 100, 1_000], groups: [1, 10, 100], entries: 200_000 },
 };
 
@@ -95,5 +97,6 @@ export const SMALLEST: Sizes = {
   },
   graphql: { tasks: 500, walkedPages: 1 },
   purgedTasks: 50,
+  repeatingTasks: 50,
   growth: { tasks: [50, 100], sockets: [2], groups: [1, 2], entries: 4_000 },
 };

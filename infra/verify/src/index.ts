@@ -21,5 +21,6 @@ export { followByPolling, followBySocket, readPage } from './followers.ts';
 export type { Follower, Account } from './followers.ts';
 export { numbersOrExit } from './numbers.ts';
 export { checkSystem, readStartState } from './load/check-system.ts';
+export { completeUntil } from './load/series.ts';
 export { writeUntil } from './load/writers.ts';
 export type { Written } from './load/writers.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { ModelRecord } from '@wts/contracts';
-import { columnsOf, MODELS, type Model } from '@wts/models';
+import { columnsOf, modelNamed, MODELS, type Model } from '@wts/models';
 import { migrate } from '@wts/service-kit/migrate';
 import { createLogger } from '@wts/service-kit/observe';
 import { testDatabase } from '@wts/testkit';
@@ -10,6 +10,7 @@ import knexFactory from 'knex';
 import { Client } from 'pg';
 import { addField } from '../src/store/add-field.ts';
 import * as createSweeps from '../src/migrations/0009-create-sweeps.ts';
+import * as addRepeating from '../src/migrations/0019-add-repeating.ts';
 import { copiesOfTables, differencesOf, foldLog } from './fold.ts';
 import { applied, change, membership, TestPerson, TestEngines } from './test-engines.ts';
 
@@ -126,6 +127,44 @@ describe('a person who left a workspace before leaving froze people', () => {
     const { copies, faults } = foldLog(await engines.entries());
     assert.deepEqual(faults, []);
     assert.deepEqual(differencesOf(copies, await copiesOfTables(engines.pool)), []);
+  });
+});
+
+describe('a task that had a rule before the server acted on it', () => {
+  it('begins a series of its own, also beside another one of the same first task', async () => {
+    await using engines = await TestEngines.open('migration_series', 1);
+    const owner = await engines.person();
+    const workspaceId = await engines.workspace(owner);
+    const make = (payload: object): Promise<string> => owner.make('Task', { workspaceId, title: 'T', ...payload });
+    const repeatRule = 'FREQ=WEEKLY';
+    const dated = await make({ repeatRule, startDate: '2020-06-01' });
+    const undated = await make({ repeatRule, repeatFrom: 'completion' });
+    const done = await make({ repeatRule, startDate: '2020-06-01', completedAt: '2020-06-01' });
+    const plain = await make({});
+    const knex = knexFactory({ client: 'pg', connection: engines.database.urlOf('wts_sync') });
+    try {
+      await knex.transaction((transaction) => addRepeating.down(transaction));
+      await knex.raw(`update sync.tasks set repeat_template_id = ? where repeat_rule is not null`, [plain]);
+      await knex.transaction((transaction) => addRepeating.up(transaction));
+    } finally {
+      await knex.destroy();
+    }
+    const { rows } = await engines.checks.query<{ id: string; record: ModelRecord; rebuilt: ModelRecord }>(
+      `select id, record, ${recordFromColumnsSql(modelNamed('Task'))} as rebuilt from sync.tasks`,
+    );
+    for (const { record, rebuilt } of rows) assert.equal(JSON.stringify(rebuilt), JSON.stringify(record));
+    const shown = new Map(
+      rows.map(({ id, record }) => [
+        id,
+        [record['repeatFrom'], record['repeatAnchor'], record['repeatIndex'], record['repeatNextDate']],
+      ]),
+    );
+    assert.deepEqual(shown.get(dated), ['date', '2020-06-01', 1, '2020-06-01']);
+    assert.deepEqual(shown.get(done), ['date', '2020-06-01', 1, null]);
+    assert.deepEqual([shown.get(undated)?.[0], shown.get(undated)?.[3]], ['completion', null]);
+    assert.deepEqual(shown.get(plain), ['date', null, null, null]);
+    const series = rows.flatMap(({ record }) => (record['repeatRule'] === null ? [] : [record['repeatTemplateId']]));
+    assert.equal(new Set(series).size, 3);
   });
 });
 

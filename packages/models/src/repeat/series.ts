@@ -64,9 +64,8 @@ export function nextAfterCompletion(
     return day === undefined ? null : occurrenceOn(occurrence, { day, anchor: day, passed: 1 }, calendar);
   }
   const own = dayOf(occurrence) ?? occurrence.anchor;
-  const after = laterOf(own, yesterday);
-  const [day] = ruleDays(occurrence, after, 1);
-  return day === undefined ? null : occurrenceOn(occurrence, dateOf(occurrence, own, day, after), calendar);
+  const [day] = ruleDays(occurrence, laterOf(own, yesterday), 1);
+  return day === undefined ? null : occurrenceOn(occurrence, dateOf(occurrence, own, day), calendar);
 }
 
 /** The same occurrence on the next day of its rule, without being completed; null when this one is the last. */
@@ -95,10 +94,8 @@ export function nextByDate(occurrence: Occurrence, calendar: Calendar): NextOccu
 export function nextDueDay(occurrence: Occurrence, calendar: Pick<Calendar, 'timeZone'>, after?: Day): Day | null {
   if (occurrence.from !== 'date') return null;
   const own = dayOf(occurrence) ?? occurrence.anchor;
-  const from = after === undefined ? own : laterOf(own, after);
-  const [day] = ruleDays(occurrence, from, 1);
-  const isNone = day === undefined || occurrenceOn(occurrence, dateOf(occurrence, own, day, from), calendar) === null;
-  return isNone ? null : day;
+  const [day] = ruleDays(occurrence, after === undefined ? own : laterOf(own, after), 1);
+  return day === undefined || occurrenceOn(occurrence, dateOf(occurrence, own, day), calendar) === null ? null : day;
 }
 
 /** The moment at which a day begins, which is not midnight where clocks change at midnight. */
@@ -164,10 +161,10 @@ function occurrenceOn(
   };
 }
 
-/** The date of an occurrence; `found` is the day after which its day was searched for, where it is the first one. */
-function dateOf(occurrence: Occurrence, own: Day, day: Day, found?: Day): OccurrenceDate {
+function dateOf(occurrence: Occurrence, own: Day, day: Day): OccurrenceDate {
   const { anchor } = occurrence;
-  if (found === own || ruleDays(occurrence, own, 1)[0] === day) return { day, anchor, passed: 1 };
+  const [next] = ruleDays(occurrence, own, 1);
+  if (next === day) return { day, anchor, passed: 1 };
   return { day, anchor, passed: ruleDays(occurrence, own, PASSED_MAX).filter((one) => one <= day).length };
 }
 

@@ -83,8 +83,7 @@ function taskMarkdown({ task, checklist, commentCount }: TaskDetails, comments: 
     ['Labels', task.labels?.map(({ name }) => name).join(', ')],
     ['Starts', task.startDate],
     ['Due', task.deadlineAt],
-    ['Repeats', task.repeatText],
-    ['Next', task.repeatNextDate],
+    ['Repeats', task.repeatRule],
     ['Completed', task.completedAt],
   ] as const;
   const items = checklist.map(({ title, completedAt }) => `- [${completedAt === null ? ' ' : 'x'}] ${inLine(title)}`);

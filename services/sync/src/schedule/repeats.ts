@@ -48,6 +48,9 @@ export interface SchedulerWatch {
   onStopped(stopped: { readonly waiting: number; readonly failed: number }): void;
 }
 
+/** As many as `repeatError` takes. */
+const FAILURE_CHARS_MAX = 500;
+
 /** Runs the scheduler on one replica at a time. */
 export function startRepeatScheduler(
   context: BackgroundContext,
@@ -146,7 +149,7 @@ export class RepeatScheduler {
       const outcome = outcomes[index];
       if (!outcome || outcome.ok) return [];
       if (outcome.code === 'unavailable') throw new Error(outcome.error);
-      return [this.#unitOf(task, outcome.error)];
+      return [this.#unitOf(task, outcome.error.slice(0, FAILURE_CHARS_MAX))];
     });
     if (failed.length > 0) await engine.commit(failed);
     watch?.onMade(
