@@ -1,3 +1,4 @@
+import { watchGauge } from '@wts/service-kit/observe';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { FairGateWatch } from '@wts/service-kit/fairness';
 
@@ -44,15 +45,8 @@ export function waitMetrics(registry: Registry): (kind: 'page' | 'socket' | 'bod
   });
 }
 
-/** Registers the gauge of pages that pollers requested and have not received. */
+/** Pages that pollers requested and have not received. */
 export function watchPages(registry: Registry, read: () => number): void {
-  const gauge = new Gauge({
-    name: 'wts_page_unsent_bytes',
-    help: 'Bytes of pages of deltas that clients have requested and not received.',
-    registers: [],
-    collect() {
-      this.set(read());
-    },
-  });
-  registry.registerMetric(gauge);
+  const help = 'Bytes of pages of deltas that clients have requested and not received.';
+  watchGauge(registry, { name: 'wts_page_unsent_bytes', help }, read);
 }

@@ -55,18 +55,24 @@ export function watchConnections(
   for (const [name, help, read] of [
     ['wts_http_connections', 'Open connections of callers, sockets among them.', () => connections.open],
     ['wts_http_connections_max', 'Connections taken before new ones are turned away.', () => connections.max],
-  ] as const) {
-    registry.registerMetric(
-      new Gauge({
-        name,
-        help,
-        registers: [],
-        collect() {
-          this.set(read());
-        },
-      }),
-    );
-  }
+  ] as const)
+    watchGauge(registry, { name, help }, read);
+}
+
+/** Registers a gauge whose value is read when the metrics are. */
+export function watchGauge(
+  registry: Registry,
+  { name, help }: { readonly name: string; readonly help: string },
+  read: () => number,
+): void {
+  void new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
+import { watchGauge } from '@wts/service-kit/observe';
 import type { Registry } from 'prom-client';
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Histogram } from 'prom-client';
 import type { DocumentOutcome } from './documents.ts';
 import { NOT_DIRECT, type NotDirect } from './direct.ts';
 import type { GraphErrorCode } from '../domain/errors.ts';
@@ -50,17 +51,7 @@ export function operationMetrics(registry: Registry): OperationMetrics {
     labelNames: ['outcome'] as const,
     registers,
   });
-  const watch = (name: string, help: string, value: () => number): void =>
-    registry.registerMetric(
-      new Gauge({
-        name,
-        help,
-        registers: [],
-        collect() {
-          this.set(value());
-        },
-      }),
-    );
+  const watch = (name: string, help: string, value: () => number): void => watchGauge(registry, { name, help }, value);
   // Labels are resolved once per series, because resolving them costs more than observing.
   const byKind = {
     query: durations.labels({ kind: 'query' }),

@@ -53,7 +53,7 @@ function readModels(list: string | undefined): readonly Model[] {
 }
 
 /** Null when the list is empty, which means everything. */
-function namesIn(list: string | undefined): string[] | null {
+export function namesIn(list: string | undefined): string[] | null {
   const names = (list ?? '')
     .split(',')
     .map((name) => name.trim())

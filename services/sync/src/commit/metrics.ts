@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { watchGauge } from '@wts/service-kit/observe';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { CommitWatch } from './engine.ts';
 
 /** Metrics of commits: how many, how large, how long, and which requests were refused or dropped. */
@@ -32,15 +33,8 @@ export function commitMetrics(registry: Registry, waiting: () => { units: number
     registers: [registry],
   });
   for (const what of ['units', 'bytes'] as const) {
-    const gauge: Gauge = new Gauge({
-      name: `wts_commit_waiting_${what}`,
-      help: `What waits to be committed, in ${what === 'units' ? 'transactions of clients' : 'bytes of payload'}.`,
-      collect: () => {
-        gauge.set(waiting()[what]);
-      },
-      registers: [],
-    });
-    registry.registerMetric(gauge);
+    const help = `What waits to be committed, in ${what === 'units' ? 'transactions of clients' : 'bytes of payload'}.`;
+    watchGauge(registry, { name: `wts_commit_waiting_${what}`, help }, () => waiting()[what]);
   }
   return {
     onBatch: (batch) => {

@@ -28,7 +28,7 @@ export async function readOutcomes(
   const results = await withLateReplays(units, decided, reader);
   const positions = results.flatMap(positionsIn);
   const logged = positions.length > 0 ? await reader.gate.run(() => reader.log.at(positions)) : NO_ENTRIES;
-  const textAt = (position: bigint): number => lengthOf(logged.get(position)?.record);
+  const textAt = (position: bigint): number => textLengthOf(logged.get(position)?.record);
   return {
     outcomes: toOutcomes(units, results, logged),
     textRead: results.map((result) => positionsIn(result).reduce((sum, position) => sum + textAt(position), 0)),
@@ -41,11 +41,14 @@ function positionsIn(result: UnitResult): readonly bigint[] {
   return result.kind === 'applied' ? result.mains.flatMap(({ effect, syncId }) => (effect ? [] : [syncId])) : [];
 }
 
-function lengthOf(record: StoredEntry['record'] | undefined): number {
-  return Object.values(record ?? {}).reduce<number>(
-    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
-    0,
-  );
+/** The length of the text in a record. */
+export function textLengthOf(record: ModelRecord | undefined): number {
+  let length = 0;
+  for (const name in record) {
+    const value = record[name];
+    if (typeof value === 'string') length += value.length;
+  }
+  return length;
 }
 
 function toOutcomes(

@@ -2,6 +2,7 @@ import { Fault, parseSyncId, syncApi } from '@wts/contracts';
 import { sendInPieces } from '@wts/service-kit/http';
 import { mountStream } from '@wts/service-kit/routes';
 import type { Router } from 'express';
+import { namesIn } from '../bootstrap/parsed-bootstrap.ts';
 import type { Pages } from '../deltas/pages.ts';
 import type { LoopTurns } from '@wts/service-kit/fairness';
 import { clampLimit } from '../deltas/read-deltas.ts';
@@ -13,16 +14,12 @@ export function mountDeltas(router: Router, pages: Pages, turns: LoopTurns): voi
     const after = parseSyncId(query.after ?? '0');
     if (after === null)
       throw new Fault('validation_failed', { message: 'query/after is larger than any position in the log' });
-    const named = (syncGroups ?? '')
-      .split(',')
-      .map((group) => group.trim())
-      .filter((group) => group !== '');
     const request = {
       userId: principal.userId,
       workspaceId: principal.workspaceId,
       after,
       limit: clampLimit(query.limit),
-      requested: new Set(named),
+      requested: new Set(namesIn(syncGroups)),
       spelling: actions ?? (syncGroups === undefined ? ('words' as const) : ('letters' as const)),
     };
     using page = await pages.read(request, signal);

@@ -4,6 +4,7 @@ import type { NetworkOf } from '@wts/service-kit/fairness';
 import { mount } from '@wts/service-kit/routes';
 import type { Response, Router } from 'express';
 import type { CommitEngine } from '../commit/engine.ts';
+import { textLengthOf } from '../commit/outcomes.ts';
 import { FairQuota } from '@wts/service-kit/fairness';
 import { SYNC_LIMITS } from '../limits.ts';
 
@@ -61,13 +62,7 @@ export function mountMutate(router: Router, engine: CommitEngine, networkOf: Net
  * When the person holds too much, the changes are committed all the same, and a retry gets their answer. Keeps never.unbounded.
  */
 function holdAnswer(held: FairQuota, person: string, res: Response, mutations: readonly AcceptedMutation[]): void {
-  let length = 0;
-  for (const { record } of mutations) {
-    for (const name in record) {
-      const value = record[name];
-      if (typeof value === 'string') length += value.length;
-    }
-  }
+  const length = mutations.reduce((sum, { record }) => sum + textLengthOf(record), 0);
   if (length <= SMALL_ANSWER_LENGTH_MAX) return;
   const answer = held.hold(person, length);
   if (answer === undefined) throw tooManyAnswers();

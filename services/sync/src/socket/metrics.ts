@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { watchGauge } from '@wts/service-kit/observe';
+import { Counter, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 
 export interface SocketMetrics {
@@ -13,11 +14,12 @@ export function socketMetrics(
   read: { readonly sockets: () => number; readonly ringBytes: () => number; readonly unsentBytes: () => number },
 ): SocketMetrics {
   const registers = [registry];
-  registry.registerMetric(gauge('wts_socket_connections', 'Open WebSockets.', read.sockets));
-  registry.registerMetric(gauge('wts_hub_ring_bytes', 'Recent chunks kept in memory.', read.ringBytes));
-  registry.registerMetric(
-    gauge('wts_socket_unsent_bytes', 'Bytes sent to sockets and not received yet.', read.unsentBytes),
-  );
+  for (const [name, help, value] of [
+    ['wts_socket_connections', 'Open WebSockets.', read.sockets],
+    ['wts_hub_ring_bytes', 'Recent chunks kept in memory.', read.ringBytes],
+    ['wts_socket_unsent_bytes', 'Bytes sent to sockets and not received yet.', read.unsentBytes],
+  ] as const)
+    watchGauge(registry, { name, help }, value);
   return {
     packets: new Counter({ name: 'wts_socket_packets_total', help: 'Delta frames sent.', registers }),
     actions: new Counter({
@@ -38,15 +40,4 @@ export function socketMetrics(
       registers,
     }),
   };
-}
-
-function gauge(name: string, help: string, read: () => number): Gauge {
-  return new Gauge({
-    name,
-    help,
-    registers: [],
-    collect() {
-      this.set(read());
-    },
-  });
 }
