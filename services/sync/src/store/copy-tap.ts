@@ -15,7 +15,8 @@ export interface CopyReader {
 
 /**
  * Reads the CopyData messages of a connection in place of pg, and passes all other messages to pg. pg would make two objects of
- * each message; for hundreds of thousands of small records that takes longer than PostgreSQL needs to send them.
+ * each message; for hundreds of thousands of small records that takes longer than PostgreSQL needs to send them. `pg-copy-streams`
+ * replaces the listener of pg in the same way, and splits and copies rows: it needs half as much CPU again for records of 480 bytes.
  */
 export class CopyTap {
   readonly #stream: Connection['stream'];
