@@ -14,6 +14,7 @@ describe('the order of the log', () => {
     engines = await TestEngines.open('order', 4);
     owner = await engines.person();
     workspace = await engines.workspace(owner);
+    await owner.make('Project', { workspaceId: workspace, key: 'TAKEN', name: 'Taken' });
   });
   after(() => engines[Symbol.asyncDispose]());
 
@@ -53,7 +54,6 @@ describe('the order of the log', () => {
   }
 
   it('has no hole and no duplicate under 64 writers on four replicas, with refused mutations and an open transaction [never.actions-lost]', async () => {
-    await owner.make('Project', { workspaceId: workspace, key: 'TAKEN', name: 'Taken' });
     const beside = await client();
     await beside.query(`begin; create table held_open (n int); select pg_current_xact_id()`);
     const from = await engines.head();
