@@ -53,10 +53,10 @@ export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
       `$JS.API.STREAM.CREATE.${STREAM.name}`,
       `$JS.API.STREAM.UPDATE.${STREAM.name}`,
     ],
-    subscribe: [STREAM.handover, STREAM.replicas, STREAM.revoked, repliesTo('sync')],
+    subscribe: [STREAM.handover, STREAM.replicas, STREAM.followers, STREAM.revoked, repliesTo('sync')],
   },
   'webhook-dispatcher': {
-    publish: [STREAM.webhooks],
+    publish: [STREAM.followers, STREAM.webhooks],
     subscribe: [STREAM.committed, STREAM.webhooks],
   },
   verify: {

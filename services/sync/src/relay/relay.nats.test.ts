@@ -12,6 +12,7 @@ import { Registry } from 'prom-client';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openNats } from '../../test/nats-source.ts';
 import { quiet, testContext } from '../../test/replica.ts';
+import { publishWorkspaces } from './committed-workspaces.ts';
 import { openHandover } from './handover.ts';
 import type { NatsSource } from './handover.ts';
 import { relayMetrics } from './metrics.ts';
@@ -276,5 +277,26 @@ describe('the relay [sync.log.relay]', () => {
     const started = performance.now();
     await holder[Symbol.asyncDispose]();
     assert.ok(performance.now() - started < 5_000);
+  });
+
+  it('publishes the workspaces of commits while a follower announces itself, and no others', async () => {
+    const connection = nats.connection()!;
+    const named: string[] = [];
+    connection.subscribe(STREAM.committed, {
+      callback: (_error, { data }) => named.push(Buffer.from(data).toString()),
+    });
+    publishWorkspaces(nats, writer.onCommitted);
+    await connection.flush();
+    const followed = randomUUID();
+    const commitIn = (groupId: string): Promise<EntryChunk> => writer.append([{ groupId, workspaceId: groupId }]);
+    await commitIn(group);
+    await connection.flush();
+    connection.publish(STREAM.followers);
+    await eventually(async () => {
+      await commitIn(followed);
+      await connection.flush();
+      return named.length > 0;
+    });
+    assert.deepEqual([...new Set(named)], [followed]);
   });
 });

@@ -51,6 +51,8 @@ const LEASE_RETRY_MS = 500;
 const POLL_MS = 250;
 const QUIET_POLL_MS = 1_000;
 const POLL_SHARE = 20;
+/** Sync publishes the workspaces of its commits only while it is announced that they are followed. */
+const FOLLOWING_MS = 2_000;
 /** Workspaces and their owners are read again after this: owners change, endpoints are deleted. */
 const KNOWN_MS = 60_000;
 
@@ -82,6 +84,7 @@ class Following {
   #owners = new Map<string, string>();
   #steps: Steps | null = null;
   #subscription: Subscription | null = null;
+  #following: NodeJS.Timeout | undefined;
   #run: Run | null = null;
 
   constructor(options: EnqueueOptions) {
@@ -157,13 +160,19 @@ class Following {
   /** While there is a workspace to follow, because otherwise each commit would cost this process a message. */
   #listen(): void {
     if (this.#steps === null || this.#owners.size === 0) {
+      clearInterval(this.#following);
       this.#subscription?.unsubscribe();
       this.#subscription = null;
     } else if (this.#subscription?.isClosed() !== false) {
       const callback = (error: Error | null, { data }: Msg): void => {
         if (error === null) this.#committed(Buffer.from(data).toString('latin1').split(','));
       };
-      this.#subscription = this.#options.nats.connection()?.subscribe(STREAM.committed, { callback }) ?? null;
+      const { nats } = this.#options;
+      this.#subscription = nats.connection()?.subscribe(STREAM.committed, { callback }) ?? null;
+      const announce = (): void => nats.connection()?.publish(STREAM.followers);
+      announce();
+      clearInterval(this.#following);
+      this.#following = setInterval(announce, FOLLOWING_MS).unref();
     }
   }
 }
