@@ -35,6 +35,7 @@ interface TaskResult {
   readonly index: number;
   readonly ok: boolean;
   readonly task?: Task;
+  readonly note?: string;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -45,6 +46,8 @@ interface Task {
   readonly status: string;
   readonly priority: string;
   readonly startDate: string | null;
+  readonly repeatText: string | null;
+  readonly repeatNextDate: string | null;
   readonly deadlineAt: string | null;
   readonly description?: string | null;
   readonly assignee: { readonly id: string } | null;
@@ -91,9 +94,6 @@ describe('the agent endpoint', function () {
           assert.equal(annotations?.destructiveHint, name === 'archive_tasks', name);
           assert.equal(annotations?.['openWorldHint'], false, name);
         }
-        const rules = JSON.stringify(tools).match(/"repeatRule":\{[^}]*\}/g) ?? [];
-        assert.ok(rules.length >= 4, 'of tools that read and that change tasks');
-        for (const rule of rules) assert.match(rule, /the server does not act on it yet/);
         assert.match(agent.client.getInstructions() ?? '', /treat them as data/);
       });
 
@@ -174,6 +174,18 @@ describe('the agent endpoint', function () {
         const updated = await agent.call('update_project', { project: key, status: 'done', lead: null });
         const { status, lead } = ok<{ project: { status: string; lead: unknown } }>(updated).project;
         assert.deepEqual([status, lead], ['done', null]);
+      });
+
+      it('makes tasks repeat, skips a day, and says what becomes of the series [agent.tools.work]', async () => {
+        const weekly = { title: 'Water', startDate: '2030-01-07', repeatRule: 'FREQ=WEEKLY;BYDAY=MO' };
+        const made = taskOf(await agent.call('create_tasks', { tasks: [weekly] }));
+        assert.deepEqual([made.repeatText, made.repeatNextDate], ['every Monday', '2030-01-14']);
+        const skipped = taskOf(await agent.call('update_tasks', { tasks: [{ task: made.key, skip: true }] }));
+        assert.equal(skipped.startDate, '2030-01-14');
+        const [done] = resultsOf(await agent.call('complete_tasks', { tasks: [made.key] }));
+        const [, next] = /^The next one of its series is (DEMO-\d+), for 2030-01-21\.$/.exec(done?.note ?? '') ?? [];
+        const [archived] = resultsOf(await agent.call('archive_tasks', { tasks: [next] }));
+        assert.match(archived?.note ?? '', /its series pauses until it is restored/);
       });
 
       it('comments, searches, and reads records whole [agent.tools.work]', async () => {

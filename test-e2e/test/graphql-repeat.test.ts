@@ -31,7 +31,7 @@ describe('repeating tasks by GraphQL', () => {
     return (await ask<{ payload: Payload }>(testSystem, ann.token, query, { id })).payload;
   };
 
-  it('skips a day, finds the series, and says when it ends [graphql.repeat.series]', async () => {
+  it('skips a day, names the task that follows a completed one, finds the series, and says when it ends [graphql.repeat.series]', async () => {
     const input = { title: 'Weekly', startDate: '2030-01-07', repeatRule: 'FREQ=WEEKLY;BYDAY=MO' };
     const { record } = await writer.create(input, {}, { select: SELECT });
     const { id } = record;
@@ -42,11 +42,18 @@ describe('repeating tasks by GraphQL', () => {
     const skipped = await writer.step('taskSkip', id, { select: SELECT });
     assert.deepEqual([skipped.error, skipped.record['startDate']], [null, '2030-01-14']);
 
+    const { next } = await mutate<{ next: Next }>('taskComplete', id, `next { ${SELECT} }`);
+    assert.deepEqual([next.startDate, next.repeatText], ['2030-01-21', 'every Monday']);
+    const series = await seriesOf(id);
     assert.deepEqual(
-      (await seriesOf(id)).map((task) => [task.id, task.startDate, task.repeatText]),
-      [[id, '2030-01-14', 'every Monday']],
+      series.map((task) => [task.id, task.startDate, task.repeatText]),
+      [
+        [id, '2030-01-14', null],
+        [next.id, '2030-01-21', 'every Monday'],
+      ],
     );
-    assert.deepEqual(await mutate('taskDelete', id, 'seriesEnded next { id }'), { seriesEnded: true, next: null });
+    assert.deepEqual(await mutate('taskDelete', id, 'seriesEnded'), { seriesEnded: false });
+    assert.deepEqual(await mutate('taskDelete', next.id, 'seriesEnded next { id }'), { seriesEnded: true, next: null });
   });
 
   it('ends a series with its rule, and skips no task that does not repeat', async () => {
@@ -81,6 +88,7 @@ describe('repeating tasks by GraphQL', () => {
     }
     for (const [given, reason] of [
       ['first: 51', /first must be 1 to 50/],
+      ['first: 0', /first must be 1 to 50/],
       ['timeZone: "Mars"', /timeZone must be a time zone/],
       [`timeZone: "UTC", workspaceId: "${testSystem.workspaceId}"`, /not both/],
       [`workspaceId: "${ann.userId}"`, /Workspace not found/],

@@ -85,6 +85,26 @@ describe('webhooks of a running system', () => {
     await call('DELETE', `/api/webhooks/${endpoint.id}`);
   });
 
+  it('delivers the completion of a task that repeats, then the creation of the next one [events.task.created]', async () => {
+    await using consumer = await receiver({ identity });
+    const { endpoint } = await endpointAt(consumer, { eventTypes: ['task.completed', 'task.created'] });
+    const id = await createTask({ startDate: '2030-01-07', repeatRule: 'FREQ=WEEKLY' });
+    await change('UPDATE', 'Task', id, { completedAt: '2026-11-21T09:00:00.000Z' });
+    await consumer.until(({ length }) => length >= 3);
+    const events = consumer.received.map(eventOf);
+    assert.deepEqual(
+      events.map(({ type, data }) => [type, data.object['startDate'], data.object['repeatTemplateId']]),
+      [
+        ['task.created', '2030-01-07', id],
+        ['task.completed', '2030-01-07', id],
+        ['task.created', '2030-01-14', id],
+      ],
+    );
+    const [, completed, next] = events.map(({ syncActionId }) => BigInt(syncActionId ?? 0));
+    assert.ok(completed !== undefined && next === completed + 1n);
+    await call('DELETE', `/api/webhooks/${endpoint.id}`);
+  });
+
   it('signs with the new and the old secret after a rotation [webhooks.signature.rotation]', async () => {
     await using consumer = await receiver({ identity });
     const { endpoint, secret } = await endpointAt(consumer);

@@ -31,7 +31,8 @@ function visibleFields(change: object): object {
   const hidden = new Set(['id', 'workspaceId', 'createdAt', 'updatedAt']);
   return Object.fromEntries(
     Object.entries(change).filter(
-      ([field, value]) => !hidden.has(field) && value !== '' && (value !== null || !('id' in change)),
+      ([field, value]) =>
+        !hidden.has(field) && value !== '' && ((value !== null && value !== false) || !('id' in change)),
     ),
   );
 }

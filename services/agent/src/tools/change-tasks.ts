@@ -1,7 +1,7 @@
 import { AGENT_LIMITS } from '../limits.ts';
 import { isFailureCode, ToolError, unknownAdvice } from '../tool-error.ts';
-import type { TaskNode } from '../views/task.ts';
-import { TASK_FRAGMENT } from '../views/task.ts';
+import type { NextTask, TaskNode } from '../views/task.ts';
+import { NEXT_TASK, TASK_FRAGMENT } from '../views/task.ts';
 import { CLIENT_ID, resultOf } from '../graph/changes.ts';
 import type { Payload } from '../graph/changes.ts';
 import type { Document, Graph } from '../graph/graph.ts';
@@ -29,10 +29,15 @@ interface TaskPayload extends Payload {
   readonly task: TaskNode | null;
   /** The id of the archived project that hides a restored task. */
   readonly hiddenBy?: string | null;
+  /** Of a completed task that repeats. */
+  readonly next?: NextTask | null;
 }
 
 /** A task after its change. */
-export type ChangedTask = TaskNode & Pick<TaskPayload, 'hiddenBy'>;
+export type ChangedTask = TaskNode & Pick<TaskPayload, 'hiddenBy' | 'next'>;
+
+/** What the answers to some changes have besides the task. */
+const MORE: Partial<Record<TaskChangeKind, string>> = { taskUnarchive: 'hiddenBy', taskComplete: `next ${NEXT_TASK}` };
 
 type ChangeDocument = Document<Readonly<Record<string, TaskPayload>>, Record<string, unknown>>;
 
@@ -46,7 +51,7 @@ function documentOf(kind: TaskChangeKind, count: number): ChangeDocument {
   const parameters = Object.entries({ ...CHANGES[kind], clientTxId: 'String!' });
   const indexes = Array.from({ length: count }, (_, index) => index);
   const variables = indexes.flatMap((index) => parameters.map(([name, type]) => `$${name}${index}: ${type}`));
-  const answer = `task { ...TaskFields } ${kind === 'taskUnarchive' ? 'hiddenBy ' : ''}error { code message }`;
+  const answer = `task { ...TaskFields } ${MORE[kind] ?? ''} error { code message }`;
   const fields = indexes.map((index) => {
     const given = parameters.map(([name]) => `${name}: $${name}${index}`).join(', ');
     return `  c${index}: ${kind}(${given}, clientId: "${CLIENT_ID}") { ${answer} }`;
@@ -118,7 +123,8 @@ function advised(error: ToolError, kind: TaskChangeKind, idempotencyKey: string 
 
 function outcomeOf(payload: TaskPayload | undefined): ChangedTask | ToolError {
   try {
-    return { ...resultOf(payload, payload?.task ?? null), hiddenBy: payload?.hiddenBy ?? null };
+    const { task = null, hiddenBy = null, next = null } = payload ?? {};
+    return { ...resultOf(payload, task), hiddenBy, next };
   } catch (error) {
     if (error instanceof ToolError) return error;
     throw error;

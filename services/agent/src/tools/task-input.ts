@@ -22,9 +22,21 @@ export const TASK_INPUT = {
   deadlineAt: wordOrNull('Due day, in the same words; null for none.'),
   repeatRule: inputOf(
     FIELDS.repeatRule,
-    'RFC 5545 RRULE in capitals, daily or slower, such as FREQ=WEEKLY;BYDAY=MO,TH; null for none. It is stored and shown; the server does not act on it yet, so completing the task creates no next one.',
+    'RFC 5545 RRULE in capitals, daily or slower, such as FREQ=WEEKLY;BYDAY=MO,TH. Completing the task, or its next day, creates the next one, which takes the rule. Null for none, and to end the series.',
+  ),
+  repeatFrom: inputOf(
+    FIELDS.repeatFrom,
+    '"date" (default; needs startDate or deadlineAt): on the days of the rule, whether this one is done or not. "completion": counted from the day on which this one is done.',
   ),
   labels: { ...LABELS, description: 'Names or ids of all labels that the task has.' },
+} as const;
+
+export const SKIP = {
+  skip: {
+    type: 'boolean',
+    const: true,
+    description: 'Moves a task that repeats to the next day of its rule, without completing it.',
+  },
 } as const;
 
 export const LABEL_CHANGES = {
@@ -32,7 +44,7 @@ export const LABEL_CHANGES = {
   removeLabels: { ...LABELS, description: 'Labels to remove; the others stay.' },
 } as const;
 
-const ALL = object({ ...TASK_INPUT, ...LABEL_CHANGES }, []);
+const ALL = object({ ...TASK_INPUT, ...LABEL_CHANGES, ...SKIP }, []);
 type TaskWords = TypeOf<typeof ALL>;
 
 /** What words are resolved with. */
@@ -44,7 +56,8 @@ export interface Resolving {
 
 /** The input of GraphQL for words: names become ids, days become dates. Throws for a word that fits nothing. */
 export async function taskInputOf(words: TaskWords, { names, workspace, today }: Resolving): Promise<object> {
-  const { title, description, project, team, assignee, priority, start, startDate, deadlineAt, repeatRule } = words;
+  const { title, description, start, repeatRule, repeatFrom, skip: repeatSkip } = words;
+  const { project, team, assignee, priority, startDate, deadlineAt } = words;
   const [projectId, teamId, assigneeId, labelIds, addedLabelIds, removedLabelIds] = await Promise.all([
     resolved(project, (given) => names.project(given, workspace)),
     resolved(team, (given) => names.team(given, workspace)),
@@ -69,6 +82,8 @@ export async function taskInputOf(words: TaskWords, { names, workspace, today }:
     startDate: day(startDate),
     deadlineAt: day(deadlineAt),
     repeatRule,
+    repeatFrom,
+    repeatSkip,
   };
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 }

@@ -7,7 +7,7 @@ import { ToolError } from '../tool-error.ts';
 import { RESULTS, resultsView } from '../views/results.ts';
 import { changesOf, outcomesOf } from './batch.ts';
 import { object, TASK_WORD, text, TIMEZONE, WORKSPACE } from '../views/parts.ts';
-import { LABEL_CHANGES, TASK_INPUT, taskInputOf } from './task-input.ts';
+import { LABEL_CHANGES, SKIP, TASK_INPUT, taskInputOf } from './task-input.ts';
 import { tool } from './tool.ts';
 
 export const updateTasks = tool({
@@ -25,7 +25,7 @@ export const updateTasks = tool({
         type: 'array',
         minItems: 1,
         maxItems: AGENT_LIMITS.batchMax,
-        items: { ...object({ task: TASK_WORD, ...TASK_INPUT, ...LABEL_CHANGES }, ['task']), minProperties: 2 },
+        items: { ...object({ task: TASK_WORD, ...TASK_INPUT, ...LABEL_CHANGES, ...SKIP }, ['task']), minProperties: 2 },
       },
       workspace: WORKSPACE,
       timezone: TIMEZONE,

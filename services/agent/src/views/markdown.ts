@@ -83,7 +83,8 @@ function taskMarkdown({ task, checklist, commentCount }: TaskDetails, comments: 
     ['Labels', task.labels?.map(({ name }) => name).join(', ')],
     ['Starts', task.startDate],
     ['Due', task.deadlineAt],
-    ['Repeats', task.repeatRule],
+    ['Repeats', task.repeatText],
+    ['Next', task.repeatNextDate],
     ['Completed', task.completedAt],
   ] as const;
   const items = checklist.map(({ title, completedAt }) => `- [${completedAt === null ? ' ' : 'x'}] ${inLine(title)}`);

@@ -1,6 +1,7 @@
+import { taskKey } from '@wts/client/names';
 import { list, object, text } from './parts.ts';
 import { ToolError } from '../tool-error.ts';
-import type { TaskNode, TaskView } from './task.ts';
+import type { NextTask, TaskNode, TaskView } from './task.ts';
 import { TASK, taskView } from './task.ts';
 
 const COUNT = { type: 'integer', minimum: 0 } as const;
@@ -17,6 +18,7 @@ export const RESULTS = {
           ...text,
           description: 'The id of an archived project: the task is restored, but hidden with its project.',
         },
+        note: { ...text, description: 'What the change does to the series of a task that repeats.' },
         error: object({ code: text, message: text }, ['code', 'message']),
       },
       ['index', 'ok'],
@@ -31,11 +33,12 @@ interface ResultView {
   readonly ok: boolean;
   readonly task?: TaskView;
   readonly hiddenBy?: string;
+  readonly note?: string;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** A task after its change; `hiddenBy` is the archived project that hides it. */
-type Changed = TaskNode & { readonly hiddenBy?: string | null };
+/** A task after its change; `hiddenBy` is the archived project that hides it, `next` the one after it in its series. */
+type Changed = TaskNode & { readonly hiddenBy?: string | null; readonly next?: NextTask | null };
 
 export function resultsView(outcomes: readonly (Changed | ToolError)[]): {
   results: ResultView[];
@@ -44,12 +47,22 @@ export function resultsView(outcomes: readonly (Changed | ToolError)[]): {
 } {
   const results = outcomes.map((outcome, index): ResultView => {
     if (!(outcome instanceof ToolError)) {
-      const { hiddenBy, ...node } = outcome;
-      return { index, ok: true, task: taskView(node), ...(typeof hiddenBy === 'string' ? { hiddenBy } : {}) };
+      const { hiddenBy, next, ...node } = outcome;
+      const more = { ...(typeof hiddenBy === 'string' ? { hiddenBy } : {}), ...noteOf(node, next ?? null) };
+      return { index, ok: true, task: taskView(node), ...more };
     }
     const { code, message } = outcome;
     return { index, ok: false, error: { code, message } };
   });
   const succeeded = results.filter(({ ok }) => ok).length;
   return { results, succeeded, failed: results.length - succeeded };
+}
+
+function noteOf({ archivedAt, repeatRule }: TaskNode, next: NextTask | null): { readonly note?: string } {
+  if (next !== null) {
+    const key = taskKey(next.workspace?.urlKey ?? '', next.number);
+    return { note: `The next one of its series is ${key}, for ${next.startDate ?? next.deadlineAt}.` };
+  }
+  if (archivedAt === null || repeatRule === null) return {};
+  return { note: 'It repeats: its series pauses until it is restored, and ends when it is deleted.' };
 }

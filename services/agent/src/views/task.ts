@@ -2,13 +2,22 @@ import { taskKey } from '@wts/client/names';
 import { typed } from '@wts/contracts';
 import { Task } from '@wts/models';
 import type { Model, RecordOf } from '@wts/models';
-import { PRIORITIES, stateOf, TASK_STATES, type Priority } from '@wts/models/words';
+import { PRIORITIES, repeatText, stateOf, TASK_STATES, type Priority } from '@wts/models/words';
 import type { Keyed, Named, View } from './fields.ts';
 import { viewOf } from './fields.ts';
-import { text } from './parts.ts';
+import { text, textOrNull } from './parts.ts';
 
 /** What a model of language does not need: places in lists of the app, and what is shown in another form. */
-const HIDDEN = ['number', 'startBucket', 'todayIndexReferenceDate', 'sortOrder', 'repeatTemplateId'] as const;
+const HIDDEN = [
+  'number',
+  'startBucket',
+  'todayIndexReferenceDate',
+  'sortOrder',
+  'repeatAnchor',
+  'repeatIndex',
+  'repeatTemplateId',
+  'repeatWaiting',
+] as const;
 
 /** The view of a task. `declared` is Task, or in a test a Task with one more field. */
 export function viewOfTask(declared: Model): View<object> {
@@ -18,7 +27,8 @@ export function viewOfTask(declared: Model): View<object> {
     texts: {
       startDate: 'Planned start day, YYYY-MM-DD.',
       deadlineAt: 'Due day, YYYY-MM-DD.',
-      repeatRule: 'How it repeats; the server does not act on it yet.',
+      repeatNextDate: 'The day on which the next one is created although this one is open.',
+      repeatError: 'Why the next one could not be created.',
       description: 'Markdown.',
     },
   });
@@ -30,6 +40,7 @@ const TASK_FIELDS = {
   key: { ...text, description: 'For people, such as ACME-12: urlKey of the workspace and number.' },
   status: { type: 'string', enum: TASK_STATES.filter((state) => state !== 'any') },
   ...properties,
+  repeatText: { ...textOrNull, description: '`repeatRule` in words.' },
 };
 
 type Ids = 'projectId' | 'teamId' | 'assigneeId' | 'creatorId' | 'labelIds';
@@ -37,7 +48,7 @@ type Ids = 'projectId' | 'teamId' | 'assigneeId' | 'creatorId' | 'labelIds';
 /** The fields of `TASK_FRAGMENT`, and a description where it was asked for. */
 export interface TaskNode extends Omit<
   RecordOf<typeof Task>,
-  Ids | Exclude<(typeof HIDDEN)[number], 'number'> | 'description'
+  Ids | Exclude<(typeof HIDDEN)[number], 'number' | 'repeatAnchor'> | 'description'
 > {
   readonly description?: string | null;
   readonly workspace: { readonly urlKey: string } | null;
@@ -48,7 +59,13 @@ export interface TaskNode extends Omit<
   readonly labels: { readonly nodes: readonly Named[] };
 }
 
-interface WholeView extends Omit<TaskNode, 'number' | 'workspace' | 'labels' | 'priority'> {
+/** The task after a completed one in its series. */
+export interface NextTask extends Pick<TaskNode, 'number' | 'workspace' | 'startDate' | 'deadlineAt'> {}
+
+export const NEXT_TASK = '{ number workspace { urlKey } startDate deadlineAt }';
+
+interface WholeView extends Omit<TaskNode, 'number' | 'workspace' | 'labels' | 'priority' | 'repeatAnchor'> {
+  readonly repeatText: string | null;
   readonly key: string;
   readonly status: ReturnType<typeof stateOf>;
   readonly priority: Priority;
@@ -76,17 +93,18 @@ export const FIELDS = {
 
 /** A description may be long, so only those documents select it that show it. */
 export const TASK_FRAGMENT = `fragment TaskFields on Task {
-  number workspace { urlKey } ${selection.filter((field) => field !== 'description').join(' ')}
+  number repeatAnchor workspace { urlKey } ${selection.filter((field) => field !== 'description').join(' ')}
 }`;
 
 export function taskView(node: TaskNode, fields?: readonly string[]): TaskView {
-  const { id, number, workspace, labels, priority, ...rest } = node;
+  const { id, number, workspace, labels, priority, repeatAnchor, ...rest } = node;
   const task: WholeView = {
     id,
     key: taskKey(workspace?.urlKey ?? '', number),
     status: stateOf(node),
     priority: PRIORITIES[priority] ?? 'none',
     labels: labels.nodes,
+    repeatText: repeatText({ ...rest, repeatAnchor }),
     ...rest,
   };
   if (fields === undefined) return task;

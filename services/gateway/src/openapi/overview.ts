@@ -46,6 +46,8 @@ records of models, such as \`TaskRecord\` below. \`${syncApi.mutate.path}\` chan
 Each change is an entry of the log, which \`${syncApi.deltas.path}\` and \`${syncApi.socket.path}\` return in order. To rename a workspace or change
 a role, update the \`Workspace\` or \`WorkspaceMember\` record.
 
+${REPEATING_TASKS}
+
 ## Versions
 
 \`Api-Version: ${API_VERSION}\` selects this version. Without the header you get the current version; any other value is 400. Every
@@ -71,6 +73,25 @@ nothing happens twice. Transactions of \`${syncApi.mutate.path}\` are recognized
 ${errorSection()}
 `;
 }
+
+const REPEATING_TASKS = `## Repeating tasks
+
+A task with a \`repeatRule\` is the newest of its series: an RFC 5545 rule of days, such as \`FREQ=WEEKLY;BYDAY=MO,TH\`. Completing it
+creates the next task in the same change, with the rule, the texts, the labels and the unticked checklist; the completed one keeps
+\`repeatTemplateId\`, the id of the series. With \`"repeatFrom": "date"\` the days are those of the rule, and the next task is also created
+when its day begins in the \`timeZone\` of the workspace, although the one before is open. With \`"repeatFrom": "completion"\` they count from
+the day on which the task is completed. To make a task repeat from Monday, 4 January:
+
+    {"action": "UPDATE", "modelName": "Task", …, "payload": {"startDate": "2027-01-04", "repeatRule": "FREQ=WEEKLY;BYDAY=MO,TH"}}
+
+- **Skip** an occurrence with \`"repeatSkip": true\`: the dates move to the next day of the rule. **End** a series with \`"repeatRule": null\`.
+  Archiving its newest task pauses it, and deleting that one ends it.
+- A change of the newest task applies to all that follow. There is no change of a single occurrence alone.
+- After days on which the service was down, a series goes on with one task, for the latest of them. While too many of its tasks are open,
+  7 unless the operator sets another number, it waits (\`repeatWaiting\`).
+- A rule by months or years takes the day of the task, and the last day of a month that is shorter: from 31 January, 28 February and 31
+  March. Only \`BYMONTHDAY=31\` leaves out shorter months.
+- \`repeatPreview\` of GraphQL shows the days of a rule before a task has it, and \`repeatText\` its words.`;
 
 function errorSection(): string {
   return `## Errors
