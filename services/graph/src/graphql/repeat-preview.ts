@@ -25,11 +25,17 @@ export async function repeatPreview(
   { reads, turns, principal, signal }: RequestContext,
   { rule, from, anchor, first, ...zone }: PreviewArguments,
 ): Promise<RepeatPreview> {
-  if (first < 1 || first > GRAPH_LIMITS.previewDaysMax)
-    throw refused(`first must be 1 to ${GRAPH_LIMITS.previewDaysMax}`);
   const timeZone = await timeZoneOf(reads, zone);
   const reading = readRepeatRule(rule);
   if (!reading.ok) throw refused(`repeatRule ${reading.reason}`);
+  const { previewDaysMax, previewCharsMax } = GRAPH_LIMITS;
+  const daysMax = Math.min(previewDaysMax, Math.floor(previewCharsMax / rule.length));
+  if (first < 1 || first > daysMax) throw refused(`first must be 1 to ${daysMax} for this rule`);
+  const turn = async (): Promise<void> => {
+    await turns.take(principal.userId, rule.length * FIELDS_OF_CHAR);
+    signal.throwIfAborted();
+  };
+  await turn();
   const calendar = calendarAt(new Date().toISOString(), timeZone);
   const startDate = anchor ?? calendar.today;
   const task = { rule: reading.rule, from, anchor: startDate, startDate, deadlineAt: null };
@@ -39,14 +45,13 @@ export async function repeatPreview(
   const days: string[] = [];
   for (const day of previewDays(task, calendar)) {
     if (days.push(day) === first) break;
-    await turns.take(principal.userId, DAY_FIELDS);
-    signal.throwIfAborted();
+    await turn();
   }
   return { text, days };
 }
 
-/** A day of a rule takes as long as so many fields of an answer, where it has rare days. */
-const DAY_FIELDS = 1_000;
+/** A day takes as long as so many fields of an answer for each character of its rule: one with many values takes milliseconds. */
+const FIELDS_OF_CHAR = 25;
 
 async function timeZoneOf(
   reads: Reads,

@@ -99,7 +99,7 @@ ${ROOTS.join('\n')}
     from: TaskRepeatFrom! = date
     ${described('The day of the task: its `startDate`, or its `deadlineAt`. Default: today.')}
     anchor: Date
-    ${described(`How many days, 1 to ${GRAPH_LIMITS.previewDaysMax}.`)}
+    ${described(`How many days, 1 to ${GRAPH_LIMITS.previewDaysMax}; of a rule with more than ${GRAPH_LIMITS.previewCharsMax / GRAPH_LIMITS.previewDaysMax} characters fewer.`)}
     first: Int! = 10
     ${described('The workspace of the task, whose time zone counts.')}
     workspaceId: ID
