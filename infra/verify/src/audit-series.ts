@@ -47,7 +47,7 @@ async function doubledOccurrences(client: ClientBase): Promise<AuditFinding[]> {
 interface NewestRow extends Omit<Occurrence, 'from'> {
   readonly id: string;
   readonly time_zone: string;
-  /** Of a series that waits, because too many of its tasks are open. */
+  /** Of a series that waits: too many of its tasks are open, or the next one could not be made on completion. */
   readonly waits_for: string | null;
   readonly at: Date;
 }
@@ -56,11 +56,11 @@ async function missingOccurrences(client: ClientBase): Promise<{ series: number;
   const { rows } = await client.query<NewestRow>(
     `select t.id::text, w.time_zone, t.repeat_rule as rule, t.repeat_anchor::text as anchor, t.repeat_index as index,
        t.start_date::text as "startDate", t.deadline_at::text as "deadlineAt",
-       case when t.repeat_waiting then t.repeat_next_date::text end as waits_for,
+       case when t.repeat_waiting or t.completed_at is not null then t.repeat_next_date::text end as waits_for,
        now() - interval '${MADE_WITHIN_MINUTES} minutes' as at
      from sync.tasks t join sync.workspaces w on w.id = t.workspace_id left join sync.projects p on p.id = t.project_id
-     where t.repeat_rule is not null and t.repeat_from = 'date' and t.completed_at is null and t.archived_at is null
-       and t.repeat_error is null and p.archived_at is null`,
+     where t.repeat_rule is not null and (t.repeat_next_date is not null or t.repeat_from = 'date' and t.completed_at is null)
+       and t.repeat_error is null and t.archived_at is null and p.archived_at is null and w.archived_at is null`,
   );
   const missing = rows.flatMap(
     ({ id, time_zone: timeZone, waits_for: waitsFor, at, ...occurrence }): AuditFinding[] => {

@@ -93,5 +93,7 @@ describe('the audit of series', () => {
     assert.deepEqual(await findings(), []);
     await client.query(`update sync.tasks set repeat_waiting = false, start_date = $1`, [dayIn(1)]);
     assert.deepEqual(await findings(), []);
+    await client.query('update sync.tasks set completed_at = now(), repeat_next_date = $1', [dayIn(-2)]);
+    assert.deepEqual(await findings(), ['series-complete']);
   });
 });
