@@ -64,8 +64,9 @@ export function nextAfterCompletion(
     return day === undefined ? null : occurrenceOn(occurrence, { day, anchor: day, passed: 1 }, calendar);
   }
   const own = dayOf(occurrence) ?? occurrence.anchor;
-  const [day] = ruleDays(occurrence, laterOf(own, yesterday), 1);
-  return day === undefined ? null : occurrenceOn(occurrence, dateOf(occurrence, own, day), calendar);
+  const after = laterOf(own, yesterday);
+  const [day] = ruleDays(occurrence, after, 1);
+  return day === undefined ? null : occurrenceOn(occurrence, dateOf(occurrence, own, day, after), calendar);
 }
 
 /** The same occurrence on the next day of its rule, without being completed; null when this one is the last. */
@@ -94,8 +95,10 @@ export function nextByDate(occurrence: Occurrence, calendar: Calendar): NextOccu
 export function nextDueDay(occurrence: Occurrence, calendar: Pick<Calendar, 'timeZone'>, after?: Day): Day | null {
   if (occurrence.from !== 'date') return null;
   const own = dayOf(occurrence) ?? occurrence.anchor;
-  const [day] = ruleDays(occurrence, after === undefined ? own : laterOf(own, after), 1);
-  return day === undefined || occurrenceOn(occurrence, dateOf(occurrence, own, day), calendar) === null ? null : day;
+  const from = after === undefined ? own : laterOf(own, after);
+  const [day] = ruleDays(occurrence, from, 1);
+  const isNone = day === undefined || occurrenceOn(occurrence, dateOf(occurrence, own, day, from), calendar) === null;
+  return isNone ? null : day;
 }
 
 /** The moment at which a day begins, which is not midnight where clocks change at midnight. */
@@ -161,10 +164,10 @@ function occurrenceOn(
   };
 }
 
-function dateOf(occurrence: Occurrence, own: Day, day: Day): OccurrenceDate {
+/** The date of an occurrence; `found` is the day after which its day was searched for, where it is the first one. */
+function dateOf(occurrence: Occurrence, own: Day, day: Day, found?: Day): OccurrenceDate {
   const { anchor } = occurrence;
-  const [next] = ruleDays(occurrence, own, 1);
-  if (next === day) return { day, anchor, passed: 1 };
+  if (found === own || ruleDays(occurrence, own, 1)[0] === day) return { day, anchor, passed: 1 };
   return { day, anchor, passed: ruleDays(occurrence, own, PASSED_MAX).filter((one) => one <= day).length };
 }
 
