@@ -32,7 +32,7 @@ const ARCHIVABLE = `${STAMPS} archivedAt?`;
  */
 export const SCHEMA: SchemaDefinition = {
   models: {
-    Workspace: { groupKey: 'id', fields: fields(`${STAMPS} name urlKey logoUrl? timeZone`) },
+    Workspace: { groupKey: 'id', fields: fields(`${ARCHIVABLE} name urlKey logoUrl? timeZone trashRetentionDays?`) },
     User: { fields: fields(`${STAMPS} name email? avatarUrl? username?`) },
     WorkspaceMember: { groupKey: 'workspaceId', fields: fields(`${STAMPS} workspaceId userId# role`) },
     Team: { groupKey: 'workspaceId', fields: fields(`${ARCHIVABLE} workspaceId key name description?`) },

@@ -1,13 +1,17 @@
-import { HonestPerson, latencies, type RequestSample } from '@wts/verify';
 import type { TestSystem } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { GOALS } from '../goals.ts';
+import { percentiles, type Percentiles } from '../load.ts';
+import { peopleOf } from '../people.ts';
 import { ms, number } from '../report.ts';
+import { mutate, openClients, type Writer } from '../traffic.ts';
 import type { BenchmarkContext, BenchmarkResult } from '../context.ts';
 
 const READY_MS = 60_000;
 const POLL_MS = 200;
+/** Of a person who writes: 20 changes a second. */
+const PACE_MS = 50;
 /** Without a task less for this long, the work does not run. */
 const STALLED_MS = 60_000;
 
@@ -22,51 +26,71 @@ export interface OwnWork {
 }
 
 /**
- * How many tasks a second sync works off by itself, and how long an honest person waits meanwhile. The tasks are written by SQL; the
- * service starts anew, because a round of its work begins when it starts.
+ * How many tasks a second sync works off by itself, and how long the changes of another person take meanwhile. The tasks are written
+ * by SQL; the service starts anew, because a round of its work begins when it starts.
  */
 export async function measureOwnWork(
-  { testSystem, ours, authority, seconds }: BenchmarkContext,
+  { testSystem, ours, seconds }: BenchmarkContext,
   tasks: number,
   { what, prepare, isLeft }: OwnWork,
 ): Promise<BenchmarkResult> {
   await ours.seedTasks(tasks);
+  const [writer = ours] = await peopleOf(testSystem, 1);
   const client = new Client({ connectionString: testSystem.database.url });
   // Without a handler, the error at the end of the server would end the process and hide the error before it.
   client.on('error', () => {});
   await client.connect();
   try {
     await restart(testSystem);
-    await using honest = await HonestPerson.start(testSystem, await authority.issue());
-    const calm = latencies(await samplesOf(honest, () => pause(seconds * 1000)));
+    const calm = await writesDuring(ours.baseUrl, writer, () => pause(seconds * 1000));
     await prepare(client, ours.workspaceId);
     await client.query('vacuum analyze sync.tasks');
     await client.query('checkpoint');
-    const count = await countLeft(client, isLeft);
     await restart(testSystem);
+    // It has begun before the service was ready.
+    const count = await countLeft(client, isLeft);
     const beganMs = performance.now();
     let doneMs = 0;
-    const samples = await samplesOf(honest, async () => {
+    const beside = await writesDuring(ours.baseUrl, writer, async () => {
       doneMs = await untilDone(client, isLeft, beganMs);
-      await pause(Math.max(0, beganMs + seconds * 1000 - performance.now()));
     });
     const perSecond = count / (doneMs / 1000);
-    const { write } = latencies(samples);
-    const [p50, p99] = [write.p50Ms / calm.write.p50Ms, write.p99Ms / calm.write.p99Ms];
-    const refused = samples.filter(({ refusal }) => refusal !== null).length;
+    const [p50, p99] = [beside.p50Ms / calm.p50Ms, beside.p99Ms / calm.p99Ms];
     const { p50RatioMax, p99RatioMax } = GOALS.neighbor;
     const row = {
-      what: what(number(count)),
-      ours: `${number(perSecond)}/s; a write beside it p50 ${ms(write.p50Ms)}, p99 ${ms(write.p99Ms)}; ${refused} refused`,
-      against: `a write without it p50 ${ms(calm.write.p50Ms)}, p99 ${ms(calm.write.p99Ms)}`,
+      what: what(number(tasks)),
+      ours: `${number(perSecond)}/s; a change beside it p50 ${ms(beside.p50Ms)}, p99 ${ms(beside.p99Ms)}`,
+      against: `a change without it p50 ${ms(calm.p50Ms)}, p99 ${ms(calm.p99Ms)}`,
       ratio: `p50 ${p50.toFixed(1)}x, p99 ${p99.toFixed(1)}x`,
-      goal: `p50 <= ${p50RatioMax}x, p99 <= ${p99RatioMax}x, 0 refused`,
-      isReached: p50 <= p50RatioMax && p99 <= p99RatioMax && refused === 0,
+      goal: `p50 <= ${p50RatioMax}x, p99 <= ${p99RatioMax}x`,
+      isReached: p50 <= p50RatioMax && p99 <= p99RatioMax,
     };
-    return { rows: [row], raw: { perSecond, calm, write } };
+    return { rows: [row], raw: { perSecond, calm, beside } };
   } finally {
     await client.end();
   }
+}
+
+/** The latencies of a person who makes one change after the other, at least one. A refused change ends the benchmark. */
+async function writesDuring(baseUrl: string, writer: Writer, during: () => Promise<unknown>): Promise<Percentiles> {
+  const pool = openClients(baseUrl, 1);
+  const latenciesMs: number[] = [];
+  let isOver = false;
+  const over = during().finally(() => (isOver = true));
+  // A refused change ends the loop before it is awaited.
+  void over.catch(() => undefined);
+  try {
+    do {
+      const startedMs = performance.now();
+      await mutate(pool, writer, 1);
+      latenciesMs.push(performance.now() - startedMs);
+      await pause(PACE_MS);
+    } while (!isOver);
+    await over;
+  } finally {
+    await pool.close();
+  }
+  return percentiles(latenciesMs);
 }
 
 async function restart(testSystem: TestSystem): Promise<void> {
@@ -74,14 +98,6 @@ async function restart(testSystem: TestSystem): Promise<void> {
   await sync.stop();
   await sync.start();
   await sync.untilReady(READY_MS);
-}
-
-async function samplesOf(honest: HonestPerson, during: () => Promise<unknown>): Promise<readonly RequestSample[]> {
-  honest.take();
-  honest.begin();
-  await during();
-  await honest.end();
-  return honest.take();
 }
 
 async function countLeft(client: Client, isLeft: string): Promise<number> {

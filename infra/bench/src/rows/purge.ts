@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import type { BenchmarkContext, BenchmarkResult } from '../context.ts';
 import { measureOwnWork } from './own-work.ts';
 
-/** How many tasks a second the purge of the Trash deletes, and how long an honest person waits meanwhile. */
+/** How many tasks a second the purge of the Trash deletes, and how long the changes of another person take meanwhile. */
 export function purgeRows(context: BenchmarkContext): Promise<BenchmarkResult> {
   return measureOwnWork(context, context.sizes.purgedTasks, {
     what: (tasks) => `purge of ${tasks} tasks in the Trash`,

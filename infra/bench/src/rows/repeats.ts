@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import type { BenchmarkContext, BenchmarkResult } from '../context.ts';
 import { measureOwnWork } from './own-work.ts';
 
-/** How many series a second get their next task when the day of all of them has begun, and how long an honest person waits meanwhile. */
+/** How many series a second get their next task when the day of all of them has begun, and how long the changes of another person take meanwhile. */
 export function repeatRows(context: BenchmarkContext): Promise<BenchmarkResult> {
   return measureOwnWork(context, context.sizes.repeatingTasks, {
     what: (tasks) => `next tasks of ${tasks} series that are due`,
