@@ -1,11 +1,9 @@
 import { MODELS, type Model } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import type { Trash } from './archived-workspaces.ts';
-import { Assumptions } from './assumptions.ts';
 import { ChangeSet } from './change-set.ts';
 import { CASCADE_BOUNDS, type CascadeBounds } from './lookup.ts';
 import type { ReadSet } from './read-set.ts';
-import { UndoLog } from './undo-log.ts';
 
 /** What the rules know besides the database. */
 export interface BatchRules {
@@ -15,14 +13,12 @@ export interface BatchRules {
 }
 
 /**
- * A batch while it is decided: what was read of the database (`ReadSet`), the changes of the units decided so far (`ChangeSet`), and
- * the rows that must still be the same at commit (`Assumptions`). Each unit is a `Decision` over it.
+ * A batch while it is decided: what was read of the database (`ReadSet`), and the changes of the units decided so far (`ChangeSet`). Each
+ * unit is a `Decision` over it.
  */
 export class BatchState {
   readonly reads: ReadSet;
-  readonly undoLog = new UndoLog();
-  readonly changes = new ChangeSet(this.undoLog);
-  readonly assumptions = new Assumptions(this.undoLog);
+  #changes = new ChangeSet();
   /** When the batch is decided. */
   readonly now: string;
   readonly bounds: CascadeBounds;
@@ -35,10 +31,13 @@ export class BatchState {
     this.trash = trash;
   }
 
+  get changes(): ChangeSet {
+    return this.#changes;
+  }
+
   /** Discards what was changed and keeps what was read, to decide all units again. */
   discardChanges(): void {
-    this.changes.clear();
-    this.assumptions.clear();
+    this.#changes = new ChangeSet();
     this.reads.restartTextCount();
   }
 
@@ -55,11 +54,6 @@ export class BatchState {
       }
     }
     return { inserts, updates, deletes };
-  }
-
-  /** Rows that must be the same at commit, by model, without the rows that the batch writes, because those are locked. */
-  assumedRows(): [model: Model, rows: Row[]][] {
-    return this.assumptions.rows((model, id) => this.changes.row(model, id) !== undefined);
   }
 }
 

@@ -16,7 +16,7 @@ const BACKOFF_HALVES_AFTER = 8;
  * workspace.
  *
  * An entry may be outdated at any time, because other replicas write too. The transaction that writes therefore checks,
- * under lock, each entry that a decision used: memberships as rows that must be unchanged (`Assumptions`), numbers by their
+ * under lock, each entry that a decision used: memberships as rows that must be unchanged (`ChangeSet.assumeUnchanged`), numbers by their
  * counter, that an id or a transaction is new by their unique indexes. A check that fails is a conflict: the batch is read
  * and decided again without the cache. Keeps never.shown-outside and sync.mutate.task-number.
  */

@@ -2,11 +2,10 @@ import { idsIn, type Model } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import type { NewSweep } from '../store/sweeps.ts';
 import { key, sweepKey, type Audiences, type Creation, type Extent, type Relation } from './lookup.ts';
-import type { UndoLog } from './undo-log.ts';
 import type { Effect } from './unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
-/** The changes of the units that are decided so far. None of them is written yet. */
+/** The changes of the units that are decided so far, and what they assume. None of them is written yet. */
 export class ChangeSet {
   /** By model and id; null: deleted. */
   readonly #rows = new Map<Model, Map<string, Row | null>>();
@@ -17,21 +16,18 @@ export class ChangeSet {
   readonly #numbers = new Map<string, number>();
   readonly #usedGroups = new Set<string>();
   #cascades = { records: 0, bytes: 0 };
-  readonly #undoLog: UndoLog;
+  readonly #assumed = new Map<Model, Map<string, Row>>();
+  /** What undoes the changes of the unit that is decided now. */
+  #undos: (() => void)[] = [];
 
-  constructor(undoLog: UndoLog) {
-    this.#undoLog = undoLog;
+  /** Begins a unit: what earlier units changed stays. */
+  begin(): void {
+    this.#undos = [];
   }
 
-  clear(): void {
-    this.#rows.clear();
-    this.#creations.clear();
-    this.#lastEntries.clear();
-    this.#sweeps.clear();
-    this.#audiences.clear();
-    this.#numbers.clear();
-    this.#usedGroups.clear();
-    this.#cascades = { records: 0, bytes: 0 };
+  /** Undoes the changes of the unit, because it is refused. */
+  undo(): void {
+    for (const undo of this.#undos.toReversed()) undo();
   }
 
   /** Null: deleted; undefined: not changed. */
@@ -50,11 +46,29 @@ export class ChangeSet {
   }
 
   put(row: Row): void {
-    this.#setRow(row.model, row.id, row);
+    this.#set(mapOf(this.#rows, row.model), row.id, row);
   }
 
   remove(row: Row): void {
-    this.#setRow(row.model, row.id, null);
+    this.#set(mapOf(this.#rows, row.model), row.id, null);
+  }
+
+  /**
+   * A decision depends on a row that is not locked. The transaction checks under the log's lock that the row has not changed since it
+   * was read: a change that depends on a membership gets a position before the end of that membership, or is not committed. Undone
+   * with its unit: a refused unit may assume rows that it wrote itself, which then do not exist.
+   */
+  assumeUnchanged(row: Row): void {
+    const rows = mapOf(this.#assumed, row.model);
+    if (rows.get(row.id) !== row) this.#set(rows, row.id, row);
+  }
+
+  /** By model, without the rows that the batch writes, because those are locked. */
+  get assumedRows(): [model: Model, rows: Row[]][] {
+    return [...this.#assumed].map(([model, rows]) => [
+      model,
+      [...rows.values()].filter(({ id }) => this.row(model, id) === undefined),
+    ]);
   }
 
   /** Records whose field holds the value, with the changes of this batch. */
@@ -70,18 +84,12 @@ export class ChangeSet {
     return rows;
   }
 
-  #setRow(model: Model, id: string, row: Row | null): void {
-    let rows = this.#rows.get(model);
-    if (!rows) this.#rows.set(model, (rows = new Map<string, Row | null>()));
-    this.#undoLog.set(rows, id, row);
-  }
-
   creation(model: Model, id: string): Creation | undefined {
     return this.#creations.get(key(model, id));
   }
 
   setCreation(model: Model, id: string, creation: Creation): void {
-    this.#undoLog.set(this.#creations, key(model, id), creation);
+    this.#set(this.#creations, key(model, id), creation);
   }
 
   lastEntry(model: Model, id: string): Effect | undefined {
@@ -89,7 +97,7 @@ export class ChangeSet {
   }
 
   setLastEntry(effect: Effect): void {
-    this.#undoLog.set(this.#lastEntries, key(effect.model, effect.id), effect);
+    this.#set(this.#lastEntries, key(effect.model, effect.id), effect);
   }
 
   isBeingDeleted(model: Model, id: string): boolean {
@@ -97,7 +105,7 @@ export class ChangeSet {
   }
 
   addSweep(sweep: NewSweep): void {
-    this.#undoLog.set(this.#sweeps, sweepKey(sweep.kind, sweep.model, sweep.rootId), sweep);
+    this.#set(this.#sweeps, sweepKey(sweep.kind, sweep.model, sweep.rootId), sweep);
   }
 
   get sweeps(): NewSweep[] {
@@ -112,7 +120,7 @@ export class ChangeSet {
   /** The id stays used, also when the batch deletes the record again. */
   useAsGroup(id: string): void {
     this.#usedGroups.add(id);
-    this.#undoLog.add(() => this.#usedGroups.delete(id));
+    this.#undos.push(() => this.#usedGroups.delete(id));
   }
 
   /** The last number that the batch took, by workspace. */
@@ -121,7 +129,7 @@ export class ChangeSet {
   }
 
   setNumber(workspaceId: string, number: number): void {
-    this.#undoLog.set(this.#numbers, workspaceId, number);
+    this.#set(this.#numbers, workspaceId, number);
   }
 
   /** Reserves room for a cascade in the commit; false when there is not enough left. */
@@ -131,7 +139,7 @@ export class ChangeSet {
     if (after.records > SYNC_LIMITS.cascadeBatchRecordsMax || after.bytes > SYNC_LIMITS.cascadeBatchBytesMax)
       return false;
     this.#cascades = after;
-    this.#undoLog.add(() => (this.#cascades = before));
+    this.#undos.push(() => (this.#cascades = before));
     return true;
   }
 
@@ -150,7 +158,7 @@ export class ChangeSet {
   #changeAudience(userId: string): AudienceChange {
     const before = this.#audiences.get(userId);
     const change = { joined: new Set(before?.joined), frozen: new Map(before?.frozen) };
-    this.#undoLog.set(this.#audiences, userId, change);
+    this.#set(this.#audiences, userId, change);
     return change;
   }
 
@@ -174,6 +182,19 @@ export class ChangeSet {
       [...frozen].map(([groupId, text]) => ({ userId, groupId, text })),
     );
   }
+
+  /** Sets an entry of a map, whose values are never undefined. */
+  #set<K, V>(map: Map<K, V>, key: K, value: V): void {
+    const before = map.get(key);
+    map.set(key, value);
+    this.#undos.push(() => (before === undefined ? map.delete(key) : map.set(key, before)));
+  }
+}
+
+function mapOf<T>(maps: Map<Model, Map<string, T>>, model: Model): Map<string, T> {
+  let map = maps.get(model);
+  if (!map) maps.set(model, (map = new Map<string, T>()));
+  return map;
 }
 
 interface AudienceChange {

@@ -112,7 +112,7 @@ class Round implements BatchDecision {
       return { kind: 'applied', effects: decision.effects, mains, weight };
     } catch (error) {
       if (!(error instanceof Refused || error instanceof Postponed)) throw error;
-      this.#state.undoLog.undo();
+      this.#state.changes.undo();
       const weight = this.weightOfReading(unit);
       if (error instanceof Postponed) return { kind: 'later', isHeavy: error.isHeavy };
       if (error instanceof ChangeTooLarge) this.#input.refusalCache.add(unit, error.message);

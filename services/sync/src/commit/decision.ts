@@ -1,7 +1,6 @@
 import type { Model } from '@wts/models';
-import { keyValues, type HoldStrength, type LockStrength, type Row, type RowOf } from '../store/rows.ts';
+import { keyValues, type HoldStrength, type LockStrength, type RowOf } from '../store/rows.ts';
 import type { Trash } from './archived-workspaces.ts';
-import type { Assumptions } from './assumptions.ts';
 import type { BatchState } from './batch-state.ts';
 import type { ChangeSet } from './change-set.ts';
 import {
@@ -34,14 +33,12 @@ export class Decision {
   readonly trash: Trash;
   /** In the order in which they get positions. */
   readonly effects: Effect[] = [];
-  readonly #assumptions: Assumptions;
 
-  constructor({ reads, changes, assumptions, undoLog, now, bounds, trash }: BatchState, unit: Unit) {
-    undoLog.begin();
+  constructor({ reads, changes, now, bounds, trash }: BatchState, unit: Unit) {
+    changes.begin();
     this.unit = unit;
     this.reads = reads;
     this.changes = changes;
-    this.#assumptions = assumptions;
     this.now = now;
     this.bounds = bounds;
     this.trash = trash;
@@ -137,10 +134,5 @@ export class Decision {
     const next = (this.changes.numbers.get(workspaceId) ?? read ?? 0) + 1;
     this.changes.setNumber(workspaceId, next);
     return next;
-  }
-
-  /** The decision depends on a row that is not locked; the transaction checks at commit that the row is still the same. */
-  assumeUnchanged(row: Row): void {
-    this.#assumptions.add(row);
   }
 }

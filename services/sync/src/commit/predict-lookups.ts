@@ -38,8 +38,7 @@ function predict(lookups: Lookup[], people: Set<string>, { modelName, modelId, a
   if (!model) return;
   const id = modelId.toLowerCase();
   lookups.push(action === 'INSERT' ? { kind: 'id-holder', model, id } : { kind: 'row', model, id, lock: 'write' });
-  if (action === 'INSERT') lookups.push(...counterOf(model, payload), ...keysIn(model, payload));
-  if (action === 'INSERT' && typeof payload['repeatRule'] === 'string') lookups.push(...calendarOf(model, payload));
+  if (action === 'INSERT') lookups.push(...inWorkspace(model, payload), ...keysIn(model, payload));
   if (action === 'INSERT' && GROUP_MODELS.includes(model)) lookups.push({ kind: 'used-group', model, id });
   if (action !== 'INSERT' && action !== 'UPDATE') return;
   predictPlacement(lookups, model, payload);
@@ -65,15 +64,10 @@ function predictPlacement(lookups: Lookup[], model: Model, payload: Mutation['pa
   const placement = readPlacement(model, payload);
   if (!placement.ok || placement.value === null) return;
   const field = listFieldOf(model);
-  for (const [target, name] of [
-    ...(field === null ? [] : ([[targetOf(model, field), field]] as const)),
-    [Workspace, 'workspaceId'],
-  ] as const) {
-    const reading = model.fields[name]?.read(payload[name]);
-    if (!reading?.ok || typeof reading.value !== 'string') continue;
-    lookups.push({ kind: 'row', model: target, id: reading.value, lock: 'write' });
-    break;
-  }
+  const parentId = field && givenText(model, field, payload);
+  const home = givenText(model, 'workspaceId', payload);
+  if (field && parentId) lookups.push({ kind: 'row', model: targetOf(model, field), id: parentId, lock: 'write' });
+  else if (home) lookups.push({ kind: 'row', model: Workspace, id: home, lock: 'write' });
   for (const id of [placement.value.after, placement.value.before])
     if (id !== null) lookups.push({ kind: 'row', model, id, lock: 'write' });
 }
@@ -96,27 +90,25 @@ function predictReferences(
 /** Predicts that a record belongs to the group of its workspace, because its parents are not read yet. */
 function keysIn(model: Model, payload: Mutation['payload']): Lookup[] {
   return keysOf(model).flatMap((fields): Lookup[] => {
-    const values = fields.map((name) => {
-      const field = name === 'groupId' ? 'workspaceId' : name;
-      const reading = model.fields[field]?.read(payload[field]);
-      return reading?.ok ? reading.value : null;
-    });
+    const values = fields.map((name) => givenText(model, name === 'groupId' ? 'workspaceId' : name, payload));
     return values.every((value) => typeof value === 'string') ? [{ kind: 'key', model, fields, values }] : [];
   });
 }
 
-/** A task with a rule. */
-function calendarOf(model: Model, payload: Mutation['payload']): Lookup[] {
-  const workspaceId = model === Task ? model.fields['workspaceId']?.read(payload['workspaceId']) : undefined;
-  return workspaceId?.ok && typeof workspaceId.value === 'string'
-    ? [{ kind: 'calendar', workspaceId: workspaceId.value }]
-    : [];
+/** The number of a new task, and the day by which its rule is read. */
+function inWorkspace(model: Model, payload: Mutation['payload']): Lookup[] {
+  const workspaceId = givenText(model, 'workspaceId', payload);
+  if (workspaceId === null) return [];
+  const hasCounter = Object.values(model.fields).some(({ assigned }) => assigned === 'counter');
+  const hasRule = model === Task && typeof payload['repeatRule'] === 'string';
+  return [
+    ...(hasCounter ? [{ kind: 'counter', workspaceId } as const] : []),
+    ...(hasRule ? [{ kind: 'calendar', workspaceId } as const] : []),
+  ];
 }
 
-function counterOf(model: Model, payload: Mutation['payload']): Lookup[] {
-  if (!Object.values(model.fields).some(({ assigned }) => assigned === 'counter')) return [];
-  const workspaceId = model.fields['workspaceId']?.read(payload['workspaceId']);
-  return workspaceId?.ok && typeof workspaceId.value === 'string'
-    ? [{ kind: 'counter', workspaceId: workspaceId.value }]
-    : [];
+/** The value of a field, such as an id, where the payload has a valid one. */
+function givenText(model: Model, name: string, payload: Mutation['payload']): string | null {
+  const reading = model.fields[name]?.read(payload[name]);
+  return reading?.ok && typeof reading.value === 'string' ? reading.value : null;
 }

@@ -27,7 +27,7 @@ export function roleIn(
   const readsAll = lock === 'look' && !decision.reads.isExcess(all);
   const memberships = decision.related(readsAll ? all : within(workspaceId, all), lock);
   const membership = memberships.find(({ record }) => record.workspaceId === workspaceId);
-  if (membership && lock === 'look') decision.assumeUnchanged(membership);
+  if (membership && lock === 'look') decision.changes.assumeUnchanged(membership);
   return membership?.record.role ?? null;
 }
 
@@ -42,7 +42,7 @@ function isProjectMember(decision: Decision, projectId: string): boolean {
     { model: ProjectMember, field: 'userId', value: decision.userId, and: { field: 'projectId', value: projectId } },
     'look',
   );
-  if (membership) decision.assumeUnchanged(membership);
+  if (membership) decision.changes.assumeUnchanged(membership);
   return membership !== undefined;
 }
 

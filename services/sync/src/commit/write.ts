@@ -115,17 +115,8 @@ export async function writeBatch(
 
 /** The last of these positions. A number is an offset in this batch, and comes after every `bigint`, an older position. */
 function lastOf(positions: readonly (number | bigint)[]): number | bigint {
-  return positions.reduce(
-    (last, position) =>
-      typeof position === typeof last
-        ? position > last
-          ? position
-          : last
-        : typeof position === 'number'
-          ? position
-          : last,
-    0n,
-  );
+  const offsets = positions.filter((position) => typeof position === 'number');
+  return offsets.length > 0 ? Math.max(...offsets) : positions.reduce((last, one) => (one > last ? one : last), 0n);
 }
 
 /** Ordered by workspace id, so that two batches never wait for each other (a deadlock). */
@@ -216,7 +207,7 @@ function sweepStatements(state: BatchState, inserts: ReadonlyMap<Model, readonly
  * never.shown-outside for changes that are under way while a person is removed.
  */
 function assumptionStatements(state: BatchState): Statement[] {
-  return state.assumedRows().flatMap(([model, rows]) => (rows.length === 0 ? [] : [checkUnchanged(model, rows)]));
+  return state.changes.assumedRows.flatMap(([model, rows]) => (rows.length === 0 ? [] : [checkUnchanged(model, rows)]));
 }
 
 function resultsOf(decided: readonly UnitDecision[], offsets: ReadonlyMap<Effect, number>, head: bigint): UnitResult[] {
