@@ -150,7 +150,9 @@ describe('access to a workspace', () => {
     let cells = 0;
     const faults: string[] = [];
     for (const [name, caller] of callers) {
-      for (const where of ['A', 'B'] as const) {
+      // For B nobody has a role; one caller with a role in A is enough.
+      const isOutside = caller.role === null || caller.role === 'admin';
+      for (const where of isOutside ? (['A', 'B'] as const) : (['A'] as const)) {
         const answers = operations.map(async (operation) => {
           cells += 1;
           const fault = await tryCell(operation, caller, where);
@@ -160,7 +162,7 @@ describe('access to a workspace', () => {
       }
     }
     assert.deepEqual(faults, []);
-    assert.equal(cells, 2 * 5 * KINDS.length * operations.length);
+    assert.equal(cells, (5 + 2) * KINDS.length * operations.length);
   });
 
   async function tryCell(

@@ -33,7 +33,7 @@ async function open(): Promise<SharedSystem> {
   const testSystem = await startTestSystem({
     label: 'shared',
     overrides: {
-      gateway: { RATE_LIMITS, CORS_ORIGINS: webOrigin },
+      gateway: { RATE_LIMITS, CORS_ORIGINS: webOrigin, GRAPHIQL: 'on' },
       workspace: { WRONG_CODES_PER_MINUTE: '0' },
       'webhook-dispatcher': webhooks,
     },

@@ -61,7 +61,7 @@ const LONG_FILES: readonly string[] = [
   'every-benchmark.test.ts',
   'faults.test.ts',
   'full-disk.test.ts',
-  'graphiql-browser.test.ts',
+  'graphql-isolation.test.ts',
   'isolation-time.test.ts',
   'lanes-crash-points.pg.test.ts',
   'lanes-replicas.pg.test.ts',
@@ -76,8 +76,8 @@ const LONG_FILES: readonly string[] = [
 
 export function findSuites(): SuiteFolder[] {
   // Services have the longest suites and start first, the longest of them before the others, so that the run does not wait
-  // for one of them at the end.
-  const folders = ['services', 'packages', 'infra'].flatMap((parent) => {
+  // for one of them at the end; of the others those of infra are longer.
+  const folders = ['services', 'infra', 'packages'].flatMap((parent) => {
     const all = readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`);
     return parent === 'services' ? all.toSorted((one, other) => bytesOfTests(other) - bytesOfTests(one)) : all;
   });

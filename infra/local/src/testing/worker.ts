@@ -3,6 +3,7 @@
  * A file sees what it would see if mocha ran the whole suite, but not the files that another worker of the suite runs.
  */
 import { readFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '../layout.ts';
@@ -39,6 +40,8 @@ async function run(file: string): Promise<void> {
     send({ type: 'end' });
     return;
   }
+  // For the processes that tests start of the same modules. Node itself writes them when this process ends.
+  flushCompileCache();
   // A module that files share, and that closes what it opened in an `after` outside any suite, is loaded for the first only.
   const root = mocha.suite as unknown as { _afterAll: Mocha.Hook[] };
   atEnd.push(...root._afterAll);

@@ -136,7 +136,12 @@ describe('documents', () => {
       [
         '1100 objects in objects',
         `{ tasks(filter: ${'{and:'.repeat(1100)}{}${'}'.repeat(1100)}) { nodes { id } } }`,
-        'VALIDATION_FAILED',
+        'PARSE_FAILED',
+      ],
+      [
+        '65 objects in objects',
+        `{ tasks(filter: ${'{and:'.repeat(64)}{}${'}'.repeat(64)}) { nodes { id } } }`,
+        'PARSE_FAILED',
       ],
       ['a MiB of directives', `{ task ${'@skip(if: true) '.repeat(65_536)} { id } }`, 'PARSE_FAILED'],
       ['51 directives', `{ task ${'@skip(if: true) '.repeat(51)} { id } }`, 'COMPLEXITY_LIMIT_EXCEEDED'],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
 import { SetupError } from '@wts/service-kit/life';
-import { GraphQLError, Kind, parse, validate } from 'graphql';
+import { GraphQLError, Kind, parse, validate, visit } from 'graphql';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { GRAPH_LIMITS } from '../limits.ts';
@@ -133,6 +133,7 @@ export class Documents {
     const { schema } = this.#options;
     const ast = parsed(text);
     if (ast instanceof GraphQLError) return { errors: [ast] };
+    if (depthOfValues(ast) > LIMITS.jsonDepth) return { errors: [tooDeep()] };
     const refusal = refusalOf(ast);
     if (refusal !== null) return { errors: [refusal] };
     const errors = validated(schema, ast);
@@ -144,11 +145,24 @@ export class Documents {
   }
 }
 
+const tooDeep = (): GraphQLError => graphError('PARSE_FAILED', 'The document is nested too deeply.');
+
+/** How deep objects and lists are in each other. Without this bound the stack of the engine would be it, and what fits there differs from run to run. */
+function depthOfValues(document: DocumentNode): number {
+  let [depth, deepest] = [0, 0];
+  const nested = {
+    enter: () => void (deepest = Math.max(deepest, (depth += 1))),
+    leave: () => void (depth -= 1),
+  };
+  visit(document, { ObjectValue: nested, ListValue: nested });
+  return deepest;
+}
+
 function parsed(text: string): DocumentNode | GraphQLError {
   try {
     return parse(text, { maxLexicalTokens: LIMITS.graphTokensMax, maxComments: GRAPH_LIMITS.commentsMax });
   } catch (error) {
-    if (error instanceof RangeError) return graphError('PARSE_FAILED', 'The document is nested too deeply.');
+    if (error instanceof RangeError) return tooDeep();
     if (!(error instanceof GraphQLError)) throw error;
     const { message, source, positions } = error;
     return new GraphQLError(short(message), { source, positions, extensions: { code: 'PARSE_FAILED' } });

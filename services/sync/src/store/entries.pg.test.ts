@@ -222,7 +222,7 @@ describe('a page of the log', () => {
         );
         assert.equal(page.upTo, BigInt(Math.min(upTo, 2_000)));
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 

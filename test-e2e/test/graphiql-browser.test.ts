@@ -1,29 +1,22 @@
-import { openBrowser, startTestSystem } from '@wts/testkit';
-import type { TestSystem } from '@wts/testkit';
+import { openBrowser, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
+import { sharedSystem } from './shared-system.ts';
 
 /** Long, because a browser is slow on a busy machine. */
 const WAIT_MS = 120_000;
 
 describe('GraphiQL in a browser (skipped where there is no Chromium)', function page() {
   let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
-  let testSystem: TestSystem | undefined;
+  let testSystem: TestSystem;
 
   before(async function start() {
     browser = await openBrowser(this);
-    testSystem = await startTestSystem({
-      label: 'graphiql',
-      services: ['graph'],
-      overrides: { gateway: { GRAPHIQL: 'on' } },
-    });
+    testSystem = await sharedSystem();
   });
-  after(async () => {
-    await browser?.close();
-    await testSystem?.close();
-  });
+  after(() => browser?.close());
 
   it('runs an operation with the key that was entered, shows the schema, loads nothing from elsewhere, and fits a dark phone [graphql.page]', async () => {
-    const { baseUrl, apiKey } = testSystem!;
+    const { baseUrl, apiKey } = testSystem;
     const page = await browser!.newPage({ viewport: { width: 1400, height: 900 } });
     page.setDefaultTimeout(WAIT_MS);
     const faults: string[] = [];
