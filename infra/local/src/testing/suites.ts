@@ -74,13 +74,15 @@ const LONG_FILES: readonly string[] = [
   'without-fast-path.pg.test.ts',
 ];
 
+const LONG_FILE_BYTES = 200_000;
+
 export function findSuites(): SuiteFolder[] {
-  // Services have the longest suites and start first, the longest of them before the others, so that the run does not wait
-  // for one of them at the end; of the others those of infra are longer.
-  const folders = ['services', 'infra', 'packages'].flatMap((parent) => {
-    const all = readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`);
-    return parent === 'services' ? all.toSorted((one, other) => bytesOfTests(other) - bytesOfTests(one)) : all;
-  });
+  // Services first, and long suites before others, so that the run does not wait for one of them at the end.
+  const folders = [['services'], ['infra', 'packages']].flatMap((parents) =>
+    parents
+      .flatMap((parent) => readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`))
+      .toSorted((one, other) => weightOf(other) - weightOf(one)),
+  );
   // The end-to-end suite runs last, because the load of long suites disturbs its fault tests.
   return [...folders, 'test-e2e'].filter((folder) => {
     try {
@@ -237,7 +239,6 @@ export class SuiteRun {
 function testFiles(folder: SuiteFolder): string[] {
   const { spec } = JSON.parse(readFileSync(join(ROOT, '.mocharc.json'), 'utf8')) as { spec: string[] };
   const files = globSync(spec, { cwd: join(ROOT, folder) }).map((file) => join(ROOT, folder, file));
-  const isLong = (file: string): boolean => LONG_FILES.includes(basename(file));
   return files.toSorted((one, other) => Number(isLong(other)) - Number(isLong(one)) || sizeOf(other) - sizeOf(one));
 }
 
@@ -248,8 +249,13 @@ function systemOf(file: string): string {
   return modules.find((path) => /^after\(/m.test(readFileSync(path, 'utf8'))) ?? file;
 }
 
-function bytesOfTests(folder: SuiteFolder): number {
-  return testFiles(folder).reduce((bytes, file) => bytes + sizeOf(file), 0);
+/** The bytes of its tests; a long file counts as many. */
+function weightOf(folder: SuiteFolder): number {
+  return testFiles(folder).reduce((sum, file) => sum + sizeOf(file) + (isLong(file) ? LONG_FILE_BYTES : 0), 0);
+}
+
+function isLong(file: string): boolean {
+  return LONG_FILES.includes(basename(file));
 }
 
 function sizeOf(file: string): number {
