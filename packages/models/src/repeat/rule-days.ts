@@ -19,29 +19,35 @@ const YEAR_MAX = 9999;
  * first day after more of them, such as 29 February every seventh day, counts as one without any.
  */
 const STEPS_MAX = 400;
+/** Of one window, fewer than the steps of a search, of which a rule by days takes one for each. */
+const WINDOW_DAYS_MAX = 366;
+const LAST_DAY: Day = `${YEAR_MAX}-12-31`;
 
 /**
- * The days of a rule after a day, ascending, at most `count`, and none more than 30 years after it. The only function that
- * computes days of rules.
+ * The days of a rule after a day, ascending, at most `count`, none after `until` and none more than 30 years later. The only function
+ * that computes days of rules.
+ *
+ * Each search of the library computes a year of a rule by years, or steps from day to day. So days that are near each other are read
+ * by one search of a window, not by one for each day, and none is searched after `until`.
  *
  * The rule is computed as if its days were UTC midnights, so no time zone is involved; times in the rule are ignored. A rule by
  * months or years without a day of the month takes that of its anchor, and the last day of a month that is shorter: from 31
  * January, 28 February and 31 March (RFC 5545 leaves out such months). An explicit BYMONTHDAY=31 follows the RFC.
  */
-export function ruleDays({ rule, anchor }: DayRule, after: Day, count: number): Day[] {
+export function ruleDays({ rule, anchor }: DayRule, after: Day, count: number, until: Day = LAST_DAY): Day[] {
   const from = Temporal.PlainDate.from(after);
   const last = from.add({ years: Math.min(YEARS_MAX, YEAR_MAX - from.year) }).toString();
   const rules = dayPartsOf(rule, anchor).map((text) => startedAt(text, anchor, last));
-  const heads = rules.map((one) => nextDay(one, after));
   const days: Day[] = [];
+  let reached = after;
   while (days.length < count) {
-    const next = heads.reduce(earlier, null);
-    if (next === null) break;
-    days.push(next);
-    heads.forEach((head, index) => {
-      const one = rules[index];
-      if (head === next && one !== undefined) heads[index] = nextDay(one, next);
-    });
+    const next = rules.map((one) => nextDay(one, reached)).reduce(earlier, null);
+    if (next === null || next > until) break;
+    const end = windowEnd(next, count - days.length);
+    const found = new Set([next, ...rules.flatMap((one) => daysWithin(one, next, end))]);
+    const ascending = [...found].toSorted().filter((day) => day <= until);
+    days.push(...ascending.slice(0, count - days.length));
+    reached = end;
   }
   return days;
 }
@@ -110,6 +116,17 @@ function nextDay(rule: RRuleTemporal, after: Day): Day | null {
     if (error instanceof Error && error.message.includes('exceeded')) return null;
     throw error;
   }
+}
+
+/** The end of the window that begins with this day: `count` days are in no shorter one. */
+function windowEnd(first: Day, count: number): Day {
+  const end = Temporal.PlainDate.from(first).add({ days: Math.min(count, WINDOW_DAYS_MAX) - 1 });
+  return end.year > YEAR_MAX ? LAST_DAY : end.toString();
+}
+
+function daysWithin(rule: RRuleTemporal, first: Day, last: Day): Day[] {
+  if (first === last) return [];
+  return rule.between(midnight(first), midnight(last), true).map((moment) => moment.toPlainDate().toString());
 }
 
 function midnight(day: Day): Temporal.ZonedDateTime {

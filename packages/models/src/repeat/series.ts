@@ -168,17 +168,17 @@ function occurrenceOn(
 function dateOf(occurrence: Occurrence, own: Day, day: Day, found?: Day): OccurrenceDate {
   const { anchor } = occurrence;
   if (found === own || ruleDays(occurrence, own, 1)[0] === day) return { day, anchor, passed: 1 };
-  return { day, anchor, passed: ruleDays(occurrence, own, PASSED_MAX).filter((one) => one <= day).length };
+  return { day, anchor, passed: ruleDays(occurrence, own, PASSED_MAX, day).length };
 }
 
 /** The latest day of a rule after a day, up to another; null when there is none. */
 function latestDay(rule: Occurrence, after: Day, until: Day): Day | null {
-  const [next, second] = ruleDays(rule, after, 2);
-  if (next === undefined || next > until) return null;
-  if (second === undefined || second > until) return next;
+  const [next, second] = ruleDays(rule, after, 2, until);
+  if (next === undefined) return null;
+  if (second === undefined) return next;
   // Most series have a day in a month; a yearly one has one in a window of years.
   for (const days of WINDOW_DAYS) {
-    const latest = ruleDays(rule, laterOf(after, addDays(until, -days)), days).findLast((day) => day <= until);
+    const latest = ruleDays(rule, laterOf(after, addDays(until, -days)), days, until).at(-1);
     if (latest !== undefined) return latest;
   }
   return second;
