@@ -63,7 +63,7 @@ export const QUICK: Sizes = {
     claims: { few: 5_000, many: 100_000, times: 5 },
   },
   graphql: { tasks: 100_000, walkedPages: 100 },
-  purgedTasks: 100_000,
+  purgedTasks: 20_000,
   repeatingTasks: 100_000,
   growth: { tasks: [10_000, 100_000], sockets: [10, 100, 1_000], groups: [1, 10, 100], entries: 200_000 },
 };

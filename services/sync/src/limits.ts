@@ -90,6 +90,8 @@ export const SYNC_LIMITS = {
   sweepEveryMs: 1_000,
   /** How often replicas read which workspaces are deleted: changes in one are refused by all of them within this time. */
   archivedWorkspacesEveryMs: 2_000,
+  /** The longest pause between two steps of a purge, which otherwise takes a quarter of the time. */
+  purgePauseMsMax: 2_000,
   /** How often replicas look for records whose time in the Trash is over: retention is counted in days. */
   purgeEveryMs: 60_000,
   /** How often replicas look for repeating tasks whose day has begun, and in zones whose day begins before that of others. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { servicePrincipal } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
 import { Task, Workspace, type Model } from '@wts/models';
@@ -74,9 +75,23 @@ export function startTrashPurge(
     name: PURGE_CLIENT,
     everyMs: SYNC_LIMITS.purgeEveryMs,
     lease: { url: options.databaseUrl, key: LEASE_KEY },
-    run: () => purge.run(),
+    run: async ({ signal }) => {
+      const beganMs = performance.now();
+      const result = await purge.run();
+      if (result === 'more') await pause(pauseMsAfter(performance.now() - beganMs), signal);
+      return result;
+    },
     failing: 'the purge of the Trash failed; it is tried again every minute. Until it succeeds, deleted records remain',
   });
+}
+
+/** A purge has days, so it takes a quarter of the time, and the changes of people have the rest. */
+function pauseMsAfter(stepMs: number): number {
+  return Math.min(3 * stepMs, SYNC_LIMITS.purgePauseMsMax);
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }
 
 export class TrashPurge {
@@ -150,7 +165,7 @@ export class TrashPurge {
     const passed = scanned[first === -1 ? scanned.length - 1 : first - 1];
     if (passed) this.#after = passed;
     if (first === -1) return scanned.length === SCANNED_MAX ? 'more' : 'done';
-    const tasks = scanned.filter(({ isExpired }) => isExpired).slice(0, SYNC_LIMITS.cascadeRecordsMax);
+    const tasks = scanned.filter(({ isExpired }) => isExpired).slice(0, SYNC_LIMITS.sweepStepIdsMax);
     await this.#commit(Task, tasks);
     const purged =
       tasks.length -
