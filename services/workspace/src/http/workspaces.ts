@@ -13,9 +13,13 @@ import type { Context } from '../context.ts';
 
 /** Workspaces, their members and their invitations. */
 export function mountWorkspaces(router: IRouter, context: Context): void {
-  const { workspaces, idempotency } = context;
-  const keyed = { idempotency };
+  mountWorkspaceRoutes(router, context);
+  mountMemberRoutes(router, context);
+  mountInvitationRoutes(router, context);
+}
 
+function mountWorkspaceRoutes(router: IRouter, context: Context): void {
+  const { workspaces, idempotency } = context;
   mount(router, workspaceApi.listWorkspaces, async ({ principal }) => ({
     ok: true,
     workspaces: await listWorkspaces(workspaces, principal),
@@ -31,7 +35,7 @@ export function mountWorkspaces(router: IRouter, context: Context): void {
       ok: true,
       workspace: await createWorkspace(context, call.principal, call.body, call),
     }),
-    keyed,
+    { idempotency },
   );
   mount(router, workspaceApi.deleteWorkspace, async (call) => ({
     ok: true,
@@ -41,6 +45,10 @@ export function mountWorkspaces(router: IRouter, context: Context): void {
     ok: true,
     workspace: await restoreWorkspace(context, call.principal, call.params, call),
   }));
+}
+
+function mountMemberRoutes(router: IRouter, context: Context): void {
+  const { idempotency } = context;
   mount(
     router,
     memberApi.joinWorkspace,
@@ -48,9 +56,8 @@ export function mountWorkspaces(router: IRouter, context: Context): void {
       const workspace = await joinWorkspace(context, call.principal, call.body, call);
       return { ok: true, workspace, role: workspace.role };
     },
-    { ...keyed, confirmReplay: ({ principal }, { workspace }) => confirmJoined(context, principal, workspace.id) },
+    { idempotency, confirmReplay: ({ principal }, { workspace }) => confirmJoined(context, principal, workspace.id) },
   );
-
   mount(router, memberApi.listMembers, async ({ principal, params }) => ({
     ok: true,
     members: await listMembers(context, principal, params.workspaceId),
@@ -59,7 +66,14 @@ export function mountWorkspaces(router: IRouter, context: Context): void {
     ok: true,
     openInvitations: await removeMember(context, call.principal, call.params, call),
   }));
+  mount(router, memberApi.internalJoinWorkspace, async (call) => ({
+    ok: true,
+    role: (await joinWorkspace(context, call.principal, call.body, call)).role,
+  }));
+}
 
+function mountInvitationRoutes(router: IRouter, context: Context): void {
+  const { idempotency } = context;
   mount(router, memberApi.listInvitations, async ({ principal, params }) => ({
     ok: true,
     invitations: await listInvitations(context, principal, params.workspaceId),
@@ -74,12 +88,8 @@ export function mountWorkspaces(router: IRouter, context: Context): void {
         trace: call,
       }),
     }),
-    keyed,
+    { idempotency },
   );
-  mount(router, memberApi.internalJoinWorkspace, async (call) => ({
-    ok: true,
-    role: (await joinWorkspace(context, call.principal, call.body, call)).role,
-  }));
   mount(router, memberApi.internalReadInvitation, async ({ principal, body }) => ({
     ok: true,
     invitation: await readInvitation(context, principal, body.code),
