@@ -64,13 +64,14 @@ export const QUICK: Sizes = {
   },
   graphql: { tasks: 100_000, walkedPages: 100 },
   purgedTasks: 20_000,
-  repeatingTasks: 100_000,
+  repeatingTasks: 20_000,
   growth: { tasks: [10_000, 100_000], sockets: [10, 100, 1_000], groups: [1, 10, 100], entries: 200_000 },
 };
 
 export const FULL: Sizes = {
   ...QUICK,
   purgedTasks: 1_000_000,
+  repeatingTasks: 100_000,
   deltas: { ...QUICK.deltas, entries: 2_000_000 },
   webhooks: { ...QUICK.webhooks, claims: { ...QUICK.webhooks.claims, many: 1_000_000 } },
   growth: { ...QUICK.growth, tasks: [10_000, 100_000, 1_000_000] },

@@ -97,8 +97,8 @@ export const SYNC_LIMITS = {
   /** How often replicas look for repeating tasks whose day has begun, and in zones whose day begins before that of others. */
   repeatEveryMs: 10_000,
   repeatAheadEveryMs: 30_000,
-  /** Tasks that the scheduler passes to the engine at a time. */
-  repeatTasksMax: 64,
+  /** Tasks that the scheduler passes to the engine at a time, which divides them over batches while people wait. */
+  repeatTasksMax: 256,
   /** The newest tasks of a series among which the open ones are counted: a series of years has thousands. */
   repeatOpenAmong: 100,
   /** Items of a checklist that are copied to the next task; with more, the series stops and says so. */
