@@ -70,6 +70,15 @@ describe('a task that repeats by date', () => {
     );
   const complete = (id: string, number: number) => owner.change('Task', id, { completedAt: at(number) });
 
+  it('gets its next one also when that of another task cannot be made because of a fault', async () => {
+    const [broken, ...others] = [await daily(), await daily(), await daily()];
+    const unreadable = `repeat_rule = 'NONE', record = replace(record::text, 'FREQ=DAILY', 'NONE')::json`;
+    await engines.checks.query(`update sync.tasks set ${unreadable} where id = $1`, [broken]);
+    await clock.set(at(2));
+    await assert.rejects(run());
+    for (const id of others) assert.deepEqual(await daysOf(id), ['06-01', '06-02']);
+  });
+
   it('has its next one when the next day begins, also while it is open, and none when it is completed then [sync.repeat.by-date]', async () => {
     const id = await daily();
     await run();

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
+import { Fault } from '@wts/contracts';
 import { beginningOf, calendarAt } from '@wts/models/repeat';
 import { every, type BackgroundContext, type BackgroundWork, type RunResult } from '@wts/service-kit/background';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
-import type { Unit } from '../commit/unit.ts';
+import type { Unit, UnitOutcome } from '../commit/unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 import {
   countMovedOn,
@@ -78,6 +79,8 @@ export class RepeatScheduler {
   #parts: readonly Part[] = [];
   #after: DueRow | null = null;
   #now = '';
+  /** For which the next task of one could not be made in this round. */
+  #error: unknown = null;
   /** When the zones were looked at that are ahead of others, and their days. */
   #aheadAt = -Infinity;
   #aheadDays = '';
@@ -98,6 +101,9 @@ export class RepeatScheduler {
     }
     if (this.#parts.length > 0) return 'more';
     if (watch) watch.onStopped(await countStopped(pool));
+    const error = this.#error;
+    this.#error = null;
+    if (error !== null) throw error;
     return 'done';
   }
 
@@ -144,7 +150,7 @@ export class RepeatScheduler {
   async #make(due: readonly DueRow[]): Promise<void> {
     const { pool, engine, watch } = this.#options;
     if (due.length === 0) return;
-    const outcomes = await engine.commit(due.map((task) => this.#unitOf(task)));
+    const outcomes = await this.#commit(due);
     const failed = due.flatMap((task, index) => {
       const outcome = outcomes[index];
       if (!outcome || outcome.ok) return [];
@@ -158,6 +164,23 @@ export class RepeatScheduler {
         due.map(({ id }) => id),
       ),
     );
+  }
+
+  /**
+   * Commits the halves of a batch that fails, down to the task for which it does, such as one whose rule cannot be read: the others get
+   * their next ones. Undefined for that task, whose error ends the round.
+   */
+  async #commit(due: readonly DueRow[]): Promise<readonly (UnitOutcome | undefined)[]> {
+    try {
+      return await this.#options.engine.commit(due.map((task) => this.#unitOf(task)));
+    } catch (error) {
+      if (error instanceof Fault) throw error;
+      const half = Math.ceil(due.length / 2);
+      if (due.length > 1)
+        return [...(await this.#commit(due.slice(0, half))), ...(await this.#commit(due.slice(half)))];
+      this.#error = error;
+      return [undefined];
+    }
   }
 
   #unitOf({ id: taskId, workspaceId, day }: DueRow, failure?: string): Unit {
