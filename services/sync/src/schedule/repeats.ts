@@ -80,7 +80,7 @@ export class RepeatScheduler {
   #after: DueRow | null = null;
   #now = '';
   /** For which the next task of one could not be made in this round. */
-  #error: unknown = null;
+  #error: Error | null = null;
   /** When the zones were looked at that are ahead of others, and their days. */
   #aheadAt = -Infinity;
   #aheadDays = '';
@@ -178,7 +178,7 @@ export class RepeatScheduler {
       const half = Math.ceil(due.length / 2);
       if (due.length > 1)
         return [...(await this.#commit(due.slice(0, half))), ...(await this.#commit(due.slice(half)))];
-      this.#error = error;
+      this.#error = new Error('The next task of one could not be made', { cause: error });
       return [undefined];
     }
   }
