@@ -96,6 +96,7 @@ describe('a repeat rule', () => {
       ['FREQ=DAILY;BYHOUR=9,17', /give BYHOUR/],
       ['FREQ=DAILY;BYMINUTE=60', /give BYMINUTE/],
       [`FREQ=YEARLY;BYYEARDAY=${'1,'.repeat(600)}1`, /at most 1000 characters/],
+      [`FREQ=YEARLY;BYYEARDAY=${'1,'.repeat(60)}1`, /at most 60 values of BYYEARDAY/],
     ];
     for (const [rule, reason] of bad) assert.match(reasonOf(rule), reason, rule);
   });

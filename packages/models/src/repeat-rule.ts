@@ -13,6 +13,8 @@ export type RuleReading =
   | { readonly ok: false; readonly reason: string };
 
 export const REPEAT_RULE_LENGTH_MAX = 1000;
+/** Of a part: each makes the search for a day longer, and one transaction may change the rules of many tasks. */
+const VALUES_MAX = 60;
 /** 27 years of days. */
 const COUNT_MAX = 9999;
 
@@ -74,6 +76,7 @@ export function readRepeatRule(text: string): RuleReading {
     if (known === undefined) return refuse('must be an RFC 5545 rule such as FREQ=WEEKLY;BYDAY=MO,TH');
     if (parts.has(name)) return refuse(`must give ${name} once`);
     const value = part.slice(at + 1);
+    if (value.split(',').length > VALUES_MAX) return refuse(`must give at most ${VALUES_MAX} values of ${name}`);
     if (!known.holds(value)) return refuse(`must give ${name} as ${known.asks}`);
     parts.set(name, value);
   }
