@@ -127,13 +127,13 @@ export const ACCESS_RULES: Readonly<Record<string, ApiOperation>> = {
   deleteWorkspace: {
     scope: 'admin',
     // Not its urlKey, because the other requests need the workspace.
-    path: (ids) => `${workspace(ids)}/delete`,
+    path: (ids) => `${workspace(ids)}/deletion`,
     body: () => ({ urlKey: 'another' }),
     answer: forOwners({ status: 400, code: 'validation_failed' }),
   },
   restoreWorkspace: {
     scope: 'admin',
-    path: (ids) => `${workspace(ids)}/restore`,
+    path: (ids) => `${workspace(ids)}/restoration`,
     answer: forOwners({ status: 200 }),
   },
   joinWorkspace: {

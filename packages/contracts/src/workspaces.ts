@@ -158,7 +158,7 @@ const workspaceParams = {
 export const deleteWorkspace = contract({
   id: 'deleteWorkspace',
   method: 'POST',
-  path: '/api/workspaces/{workspaceId}/delete',
+  path: '/api/workspaces/{workspaceId}/deletion',
   summary: 'Delete a workspace',
   description: `For its owners. For ${LIMITS.workspaceTrashDays} days its members can still read it, nobody can change it, and an owner can restore it. Then it is deleted for good with everything in it.`,
   tag: 'Workspaces',
@@ -185,7 +185,7 @@ export const deleteWorkspace = contract({
 export const restoreWorkspace = contract({
   id: 'restoreWorkspace',
   method: 'POST',
-  path: '/api/workspaces/{workspaceId}/restore',
+  path: '/api/workspaces/{workspaceId}/restoration',
   summary: 'Restore a deleted workspace',
   description: `For its owners, for ${LIMITS.workspaceTrashDays} days after it was deleted. When it is not deleted, nothing changes.`,
   tag: 'Workspaces',

@@ -294,10 +294,10 @@ export interface Operations {
 
 export const OPERATIONS = {
   createWorkspace: { method: 'POST', path: '/api/workspaces', hasBody: true, hasKey: true },
-  deleteWorkspace: { method: 'POST', path: '/api/workspaces/{workspaceId}/delete', hasBody: true },
+  deleteWorkspace: { method: 'POST', path: '/api/workspaces/{workspaceId}/deletion', hasBody: true },
   getWorkspaceBySlug: { method: 'GET', path: '/api/workspaces/by-slug/{slug}' },
   listWorkspaces: { method: 'GET', path: '/api/workspaces' },
-  restoreWorkspace: { method: 'POST', path: '/api/workspaces/{workspaceId}/restore' },
+  restoreWorkspace: { method: 'POST', path: '/api/workspaces/{workspaceId}/restoration' },
   createInvitation: { method: 'POST', path: '/api/workspaces/{workspaceId}/invitations', hasBody: true, hasKey: true },
   deleteInvitation: { method: 'DELETE', path: '/api/workspaces/{workspaceId}/invitations/{invitationId}', isDeletion: true },
   joinWorkspace: { method: 'POST', path: '/api/workspaces/join', hasBody: true, hasKey: true },
