@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, readlinkSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 // Below the ports that systems use for outgoing connections (from 32768 on Linux, from 49152 on macOS), so that a reserved port
 // stays free until its server has started.
@@ -9,15 +11,33 @@ const FIRST = 20_000;
 const LAST = 32_000;
 const ATTEMPTS = 200;
 const reserved = new Set<number>();
+/** A file for each port that a process of this user was given: systems that start at the same time get different ones. */
+const CLAIMS = join(tmpdir(), `wts-ports-${process.getuid?.() ?? 0}`);
+/** By then the server on it has started. */
+const CLAIM_MS = 60_000;
 
-/** A free port on loopback. This process never returns the same port twice. */
+/** A free port on loopback. This process never returns the same port twice, another one not within a minute. */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && !reserved.has(preferred) && (await isFree(preferred))) return reserve(preferred);
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const port = randomInt(FIRST, LAST);
-    if (!reserved.has(port) && (await isFree(port))) return reserve(port);
+    if (!reserved.has(port) && (await isFree(port)) && claim(port)) return reserve(port);
   }
   throw new Error(`no free port between ${FIRST} and ${LAST}`);
+}
+
+/** False when another process was given the port. */
+function claim(port: number): boolean {
+  const file = join(CLAIMS, String(port));
+  mkdirSync(CLAIMS, { recursive: true });
+  try {
+    writeFileSync(file, '', { flag: 'wx' });
+    return true;
+  } catch {
+    if (Date.now() - statSync(file).mtimeMs < CLAIM_MS) return false;
+    utimesSync(file, new Date(), new Date());
+    return true;
+  }
 }
 
 /** The first free port from `from` on. */
