@@ -160,7 +160,7 @@ export const deleteWorkspace = contract({
   method: 'POST',
   path: '/api/workspaces/{workspaceId}/deletion',
   summary: 'Delete a workspace',
-  description: `For its owners. For ${LIMITS.workspaceTrashDays} days its members can still read it, nobody can change it, and an owner can restore it. Then it is deleted for good with everything in it.`,
+  description: `For its owners. For ${LIMITS.workspaceTrashDays} days its members can only read it, and an owner can restore it. Then it is deleted for good with everything in it.`,
   tag: 'Workspaces',
   scope: 'admin',
   params: workspaceParams,

@@ -204,7 +204,7 @@ export interface Operations {
   /** Create a workspace and become its owner. A person can own at most 1000 workspaces; 409 beyond that. */
   readonly createWorkspace: (input: { /** Shown to people. Not blank; length in Unicode code points. */ readonly name: string; /** Its unique name in URLs: lowercase letters, digits and hyphens. It cannot be changed later. */ readonly urlKey: string; /** Absolute http or https URL of a picture; null for none. */ readonly logoUrl?: string | null; }, options?: OperationOptions) => Promise<{ readonly ok: true; /** A workspace of one organization, with your role in it. */ readonly workspace: Workspace; }>;
 
-  /** Delete a workspace. For its owners. For 7 days its members can still read it, nobody can change it, and an owner can restore it. Then it is deleted for good with everything in it. */
+  /** Delete a workspace. For its owners. For 7 days its members can only read it, and an owner can restore it. Then it is deleted for good with everything in it. */
   readonly deleteWorkspace: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; /** The `urlKey` of the workspace, as a confirmation. */ readonly urlKey: string; }, options?: CallOptions) => Promise<{ readonly ok: true; /** A workspace of one organization, with your role in it. */ readonly workspace: Workspace; }>;
 
   /** Read one workspace by its urlKey. Finds a workspace by its `urlKey`, which is case-sensitive. One that you do not belong to is 404. */

@@ -85,7 +85,7 @@ describe('the next occurrence of a completed task', () => {
     const third = completed({ ...series, index: 2, startDate: '2026-06-02' }, '2026-06-02');
     assert.deepEqual([third?.index, third?.rule], [3, null]);
     assert.equal(completed({ ...series, index: 3 }, '2026-06-03'), null);
-    // Its days passed while nobody looked.
+    // Its days passed while no scheduler ran.
     assert.equal(completed(series, '2026-06-09'), null);
   });
 
@@ -178,7 +178,7 @@ describe('the occurrence that is made by its date', () => {
 });
 
 describe('the beginning of a day', () => {
-  it('follows a time zone by the name that it was given, also an old one, and UTC where nobody knows it', () => {
+  it('follows a time zone by the name that it was given, also an old one, and UTC for an unknown name', () => {
     const at = '2026-06-01T22:30:00.000Z';
     assert.deepEqual(calendarAt(at, 'Europe/Kiev'), { today: '2026-06-02', timeZone: 'Europe/Kiev' });
     assert.deepEqual(calendarAt(at, 'Mars/Olympus'), { today: '2026-06-01', timeZone: 'UTC' });

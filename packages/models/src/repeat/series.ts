@@ -50,7 +50,7 @@ export function completionDay(completedAt: string, { today, timeZone }: Calendar
 
 /**
  * The occurrence after one that is completed; null when the series has ended. Its day is never before today, because a task that was
- * overdue when it was made helps nobody, and never a day that the series had.
+ * overdue when it was made is of no use, and never a day that the series had.
  */
 export function nextAfterCompletion(
   occurrence: Occurrence,

@@ -7,7 +7,7 @@ import { Refused } from './refusal.ts';
 
 /*
  * An archived record is in the Trash: it can be restored or deleted, and nothing else. What another service has decided is not refused
- * here, except that nobody joins a deleted workspace.
+ * here, except that no person joins a deleted workspace.
  *
  * A restored task is as it was, because nothing of an archived one is changed but references to what is deleted. Keeps trash.restore.
  */

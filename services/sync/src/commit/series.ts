@@ -14,7 +14,7 @@ import type { Decision } from './decision.ts';
 import { Refused } from './refusal.ts';
 
 /*
- * The fields by which a task repeats. The rule is a baton: only the newest task of a series has it, so whoever finds it gone makes
+ * The fields by which a task repeats. The rule is a baton: only the newest task of a series has it, so a unit that finds it gone makes
  * nothing, and each next task is made once. The other fields follow from it and are kept here; a task without a rule has none of them,
  * and costs nothing here. Keeps sync.repeat.fields.
  */

@@ -70,7 +70,7 @@ export async function countExisting(pool: Pool, ids: readonly string[]): Promise
   return rows[0]?.count ?? 0;
 }
 
-/** Workspaces that nobody restored in time. */
+/** Workspaces that were not restored in time. */
 export async function findExpiredWorkspaces(
   pool: Pool,
   { days, limit }: { readonly days: number; readonly limit: number },
