@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
-import { SCOPES, type ActionName, type StoredEntry, type Principal, type Role } from '@wts/contracts';
+import { SCOPES, type ActionName, type ModelRecord, type StoredEntry, type Principal, type Role } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { modelNamed } from '@wts/models';
 import { createLogger } from '@wts/service-kit/observe';
@@ -157,6 +157,15 @@ export class TestEngines implements AsyncDisposable {
       [id],
     );
     return rows[0] ?? null;
+  }
+
+  /** The tasks of a series in the order in which they were made. */
+  async tasksOf(seriesId: string): Promise<readonly ModelRecord[]> {
+    const { rows } = await this.checks.query<{ record: ModelRecord }>(
+      'select record from sync.tasks where repeat_template_id = $1 order by number',
+      [seriesId],
+    );
+    return rows.map(({ record }) => record);
   }
 }
 

@@ -31,20 +31,12 @@ describe('completing a task that repeats', () => {
     owner.make('Task', { workspaceId: workspace, title: 'Water', startDate: day(1), ...payload });
   const daily = (payload: object = {}): Promise<string> => make({ repeatRule: 'FREQ=DAILY', ...payload });
   const complete = (id: string, number = 1) => owner.change('Task', id, { completedAt: at(number) });
-  /** The tasks of a series in the order in which they were made. */
-  const seriesOf = async (id: string): Promise<ModelRecord[]> => {
-    const { rows } = await engines.checks.query<{ record: ModelRecord }>(
-      'select record from sync.tasks where repeat_template_id = $1 order by number',
-      [id],
-    );
-    return rows.map(({ record }) => record);
-  };
   const daysOf = async (id: string): Promise<string[]> =>
-    (await seriesOf(id)).map(
+    (await engines.tasksOf(id)).map(
       ({ startDate, completedAt }) => `${String(startDate).slice(8)}${completedAt ? ' done' : ''}`,
     );
   const nextOf = async (id: string): Promise<ModelRecord> => {
-    const newest = (await seriesOf(id)).at(-1);
+    const newest = (await engines.tasksOf(id)).at(-1);
     assert.ok(newest && newest.id !== id, 'no next task');
     return newest;
   };

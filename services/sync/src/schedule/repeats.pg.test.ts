@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { ModelRecord } from '@wts/contracts';
 import { DatabaseClock } from '../../test/database-clock.ts';
 import { applied, change, TestEngines, type TestPerson } from '../../test/test-engines.ts';
 import { SYNC_LIMITS } from '../limits.ts';
@@ -57,15 +56,8 @@ describe('a task that repeats by date', () => {
       repeatRule: 'FREQ=DAILY',
       ...payload,
     });
-  const seriesOf = async (id: string): Promise<ModelRecord[]> => {
-    const { rows } = await engines.checks.query<{ record: ModelRecord }>(
-      'select record from sync.tasks where repeat_template_id = $1 order by number',
-      [id],
-    );
-    return rows.map(({ record }) => record);
-  };
   const daysOf = async (id: string): Promise<string[]> =>
-    (await seriesOf(id)).map(
+    (await engines.tasksOf(id)).map(
       ({ startDate, completedAt }) => `${String(startDate).slice(5)}${completedAt === null ? '' : ' done'}`,
     );
   const complete = (id: string, number: number) => owner.change('Task', id, { completedAt: at(number) });
@@ -119,16 +111,16 @@ describe('a task that repeats by date', () => {
       await run();
     }
     assert.deepEqual((await daysOf(id)).at(-1), '06-07');
-    assert.equal((await seriesOf(id)).length, 7);
-    const newest = (await seriesOf(id)).at(-1)!;
+    assert.equal((await engines.tasksOf(id)).length, 7);
+    const newest = (await engines.tasksOf(id)).at(-1)!;
     assert.deepEqual([newest['repeatWaiting'], newest['repeatNextDate']], [true, day(11)]);
     assert.equal(seen.waiting, 1);
     await complete(id, 10);
     await run();
-    assert.equal((await seriesOf(id)).length, 7, 'not before its day');
+    assert.equal((await engines.tasksOf(id)).length, 7, 'not before its day');
     await clock.set(at(11));
     await run();
-    const resumed = (await seriesOf(id)).at(-1)!;
+    const resumed = (await engines.tasksOf(id)).at(-1)!;
     assert.deepEqual([resumed['startDate'], resumed['repeatWaiting'], resumed['repeatIndex']], [day(11), false, 11]);
     assert.equal(seen.waiting, 0);
   });
@@ -148,19 +140,19 @@ describe('a task that repeats by date', () => {
     await clock.set(at(11));
     await run();
     assert.deepEqual(await daysOf(id), ['06-01', '06-11']);
-    assert.equal((await seriesOf(id)).at(-1)?.['repeatIndex'], 11);
+    assert.equal((await engines.tasksOf(id)).at(-1)?.['repeatIndex'], 11);
     assert.equal(Math.floor(seen.lag), 9 * 86_400 + 9 * 3600, 'since the beginning of the second day');
     await clock.set(at(20));
     await run();
     assert.deepEqual(await daysOf(counted), ['06-01', '06-11', '06-12']);
-    assert.equal((await seriesOf(counted)).at(-1)?.['repeatRule'], null);
+    assert.equal((await engines.tasksOf(counted)).at(-1)?.['repeatRule'], null);
   });
 
   it('whose only day was missed has a task with that day, because it has not come again', async () => {
     const id = await daily({ repeatRule: 'FREQ=YEARLY' });
     await clock.set('2021-08-01T09:00:00.000Z');
     await run();
-    assert.deepEqual((await seriesOf(id)).at(-1)?.['startDate'], '2021-06-01');
+    assert.deepEqual((await engines.tasksOf(id)).at(-1)?.['startDate'], '2021-06-01');
   });
 
   it('is made neither twice nor early when the clock of the database goes back and forth', async () => {
@@ -170,7 +162,7 @@ describe('a task that repeats by date', () => {
       await run();
       assert.deepEqual(await daysOf(id), ['06-01', '06-02'], now);
     }
-    assert.equal((await seriesOf(id)).at(-1)?.['repeatNextDate'], day(3));
+    assert.equal((await engines.tasksOf(id)).at(-1)?.['repeatNextDate'], day(3));
   });
 
   it('begins its day in the time zone of its workspace, also when that changes, and no day is made twice', async () => {
@@ -218,7 +210,7 @@ describe('a task that repeats by date', () => {
     await complete(done, 1);
     await clock.set(at(5));
     await run();
-    for (const id of [inTrash, inProject, done]) assert.equal((await seriesOf(id)).length, 1);
+    for (const id of [inTrash, inProject, done]) assert.equal((await engines.tasksOf(id)).length, 1);
     applied(await owner.try('UNARCHIVE', 'Task', inTrash));
     applied(await owner.try('UNARCHIVE', 'Project', projectId));
     await run();
@@ -248,7 +240,7 @@ describe('a task that repeats by date', () => {
     await run();
     assert.equal(await engines.head(), before, 'it is not tried again and again');
     for (const id of [left, other]) assert.deepEqual(await daysOf(id), ['06-01', '06-02']);
-    const [stopped] = await seriesOf(failing);
+    const [stopped] = await engines.tasksOf(failing);
     assert.match(String(stopped?.['repeatError']), /more than 500 items/);
     assert.equal(seen.failed, 1);
     await engines.checks.query('delete from sync.task_checklist_items where task_id = $1', [failing]);
