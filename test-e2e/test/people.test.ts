@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { PHONE, type Tab } from './console-browser.ts';
 import { WEB_SUBJECT } from './identity-provider.ts';
-import { PeopleBrowser, signIn } from './people-browser.ts';
+import { connectAddress, PeopleBrowser, signIn } from './people-browser.ts';
 
 describe('the pages for people (skipped where there is no Chromium)', function pages() {
   let system: PeopleBrowser;
@@ -68,6 +68,28 @@ describe('the pages for people (skipped where there is no Chromium)', function p
       await Promise.all([left, own.button('Allow').click()]);
       assert.ok(!own.faults.some((fault) => fault.includes('Content Security Policy')), own.faults.join('\n'));
     }
+  });
+
+  it('connect a command line over the sign-in, by a port of the device or by a code to copy, with a key that works [authentication.connect.page, authentication.connect.key]', async () => {
+    const verifier = 'v'.repeat(43);
+    await using tab = await system.tab(connectAddress(verifier, system.callbackPort));
+    const { page } = tab;
+    await page.getByText('to continue to wts on laptop').waitFor();
+    await signIn(tab, system.testSystem.account);
+    await page.getByRole('heading', { name: 'Connect wts on laptop to your account?' }).waitFor();
+    assert.equal(await page.getByLabel('Access').inputValue(), 'full-access');
+    await page.getByLabel('Expires').selectOption('30');
+    await tab.button('Connect').click();
+    // Chromium applies the policy of the page to the redirect after the form too.
+    await page.getByText('You can close this page.').waitFor();
+    const answer = Object.fromEntries(system.answers.at(-1)!);
+    assert.equal(answer['state'], 'a-state');
+    assert.equal(await statusOf(await system.exchange(answer['code'] ?? '', verifier)), 200);
+    await page.goto(`${system.testSystem.authUrl}${connectAddress(verifier)}`);
+    await tab.button('Connect').click();
+    const code = await page.locator('code.token').innerText();
+    assert.equal(await statusOf(await system.exchange(code, verifier)), 200);
+    assert.deepEqual(tab.faults, []);
   });
 
   it('let a new person join with an invitation, and one who is signed in [workspaces.invitations.page]', async () => {
@@ -219,6 +241,11 @@ describe('the pages for people (skipped where there is no Chromium)', function p
       await visit(`/join?code=${open}`);
       await visit((await system.app('Claude Code')).address);
       await visit((await system.app('Notes', 'https://notes.example/callback')).address);
+      await visit(connectAddress('v'.repeat(43), system.callbackPort));
+      await visit(connectAddress('v'.repeat(43)));
+      await tab.button('Connect').click();
+      await page.locator('code.token').waitFor();
+      await check('code to copy');
     }
   });
 });

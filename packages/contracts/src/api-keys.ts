@@ -78,21 +78,21 @@ export const keySchema = {
 
 export type ApiKey = TypeOf<typeof keySchema>;
 
-const newKeyReply = okBody({
-  key: {
-    ...keySchema,
-    description: 'The key with its token. No later answer shows the token.',
-    required: [...keySchema.required, 'token'],
-    properties: {
-      ...keyProperties,
-      token: {
-        type: 'string',
-        description:
-          'Send it as `Authorization: Bearer <token>`. Only this answer shows it: store it now, and keep it secret.',
-      },
+export const newKeySchema = {
+  ...keySchema,
+  description: 'The key with its token. No later answer shows the token.',
+  required: [...keySchema.required, 'token'],
+  properties: {
+    ...keyProperties,
+    token: {
+      type: 'string',
+      description:
+        'Send it as `Authorization: Bearer <token>`. Only this answer shows it: store it now, and keep it secret.',
     },
   },
-});
+} as const;
+
+const newKeyReply = okBody({ key: newKeySchema });
 
 const example = {
   id: EXAMPLE_IDS.apiKey,

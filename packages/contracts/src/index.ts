@@ -21,6 +21,7 @@ export * as meta from './meta.ts';
 export * as oauthApi from './auth/oauth.ts';
 export * as pageApi from './auth/pages.ts';
 export * as authorizeApi from './auth/authorize.ts';
+export * as connectApi from './auth/connect.ts';
 export * as privateProjectApi from './private-projects.ts';
 export * as syncApi from './sync.ts';
 export * as syncFrames from './sync/frames.ts';

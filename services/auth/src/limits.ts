@@ -28,6 +28,10 @@ export const AUTH_LIMITS = {
 
   /** A client redeems its code immediately. */
   codeMs: 60_000,
+  /** A person copies it from a page into a terminal, which may be another device. */
+  copiedCodeMs: 5 * 60_000,
+  /** Codes of `/account/connect` that are stored of one person, also used ones: a further one deletes the oldest. */
+  connectCodesPerPersonMax: 20,
   /** Verifiers look up the grant of a token, so a revocation does not wait for this. */
   accessTokenMs: 30 * 60_000,
   /** A grant ends when it is not used for this long, and at this age in any case. */

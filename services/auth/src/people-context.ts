@@ -13,6 +13,7 @@ import type { IdentityClaims } from './domain/profile.ts';
 import type { OAuth } from './oauth/oauth.ts';
 import { PasswordHashes } from './accounts/password-hashes.ts';
 import { ACCOUNT_ISSUER, accountStore, type Account, type AccountStore } from './store/accounts.ts';
+import { connectCodeStore, type ConnectCodeStore } from './store/connect-codes.ts';
 import { pendingRequestStore, type PendingRequestStore } from './store/pending-requests.ts';
 import { signInAttemptStore, type SignInAttemptStore } from './store/sign-in-attempts.ts';
 import { workspaceReads, type WorkspaceReads } from './store/workspaces.ts';
@@ -26,6 +27,7 @@ export interface PeopleContext {
   readonly attempts: SignInAttemptStore;
   readonly passwords: PasswordHashes;
   readonly pending: PendingRequestStore;
+  readonly connectCodes: ConnectCodeStore;
   readonly oauth: Pick<OAuth, 'issuer' | 'resources' | 'findClient' | 'grants'>;
   readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
   readonly workspace: ServiceClient;
@@ -56,6 +58,7 @@ export function openPeople({ kit, config, knex, context, oauth }: Opening): Peop
     attempts: signInAttemptStore(knex),
     passwords: new PasswordHashes(config.passwordCostLog2),
     pending: pendingRequestStore(knex),
+    connectCodes: connectCodeStore(knex),
     oauth,
     keys: context,
     workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),

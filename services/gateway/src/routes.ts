@@ -2,6 +2,7 @@ import type { Contract, ServiceName } from '@wts/contracts';
 import {
   apiKeyApi,
   authorizeApi,
+  connectApi,
   graphqlApi,
   mcpApi,
   memberApi,
@@ -116,6 +117,10 @@ export const AUTH_ROUTES = [
   { contract: pageApi.revokeKey, to: 'auth' },
   { contract: pageApi.revokeAppPage, to: 'auth' },
   { contract: pageApi.revokeApp, to: 'auth' },
+  { contract: connectApi.connect, to: 'auth' },
+  { contract: connectApi.decisionPage, to: 'auth' },
+  { contract: connectApi.decision, to: 'auth' },
+  { contract: connectApi.exchangeCode, to: 'auth' },
   { contract: authorizeApi.authorize, to: 'auth' },
   { contract: authorizeApi.authorizeForm, to: 'auth' },
   { contract: authorizeApi.consentPage, to: 'auth' },

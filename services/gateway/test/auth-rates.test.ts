@@ -10,9 +10,17 @@ const FORM = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length
 const PER_ADDRESS: Readonly<Record<string, readonly string[]>> = {
   'sign-in': ['POST /sign-in', 'POST /join', 'POST /account/password'],
   register: ['POST /register'],
-  authorize: ['GET /authorize', 'POST /authorize', 'GET /sign-in/provider'],
+  authorize: ['GET /authorize', 'POST /authorize', 'GET /sign-in/provider', 'GET /account/connect'],
   token: ['POST /token'],
-  pages: ['GET /account', 'GET /sign-in', 'GET /consent', 'POST /account/keys', 'POST /consent'],
+  connect: ['POST /account/connect/key'],
+  pages: [
+    'GET /account',
+    'GET /sign-in',
+    'GET /consent',
+    'POST /account/keys',
+    'POST /consent',
+    'POST /account/connect/decision',
+  ],
 };
 
 describe('a rate limit of the authorization origin', () => {

@@ -67,6 +67,7 @@ const OPEN = new Set([
   '/graphql',
   '/graphql/ui/{version}/{file}',
   '/graphql/schema.graphql',
+  '/account/connect/key',
 ]);
 
 const ROUTES = 'services/gateway/src/routes.ts';

@@ -15,8 +15,8 @@ interface ProviderContext {
   readonly resolve: (claims: IdentityClaims, trace: CallTrace) => Promise<string>;
 }
 
-/** What the person does after the sign-in: the request or the invitation that they came with. */
-export type NextStep = Readonly<Record<'request' | 'invitation', string | undefined>>;
+/** What the person does after the sign-in: the request of an app or of a tool, or the invitation, that they came with. */
+export type NextStep = Readonly<Record<'request' | 'connect' | 'invitation', string | undefined>>;
 
 interface Callback {
   readonly state: string;

@@ -1,23 +1,23 @@
-import { Fault, isUuid, NOT_BLANK_PATTERN, pageApi, type NewApiKey } from '@wts/contracts';
+import { Fault, NOT_BLANK_PATTERN, pageApi, type NewApiKey } from '@wts/contracts';
 import { beginSession } from '../commands/begin-session.ts';
 import { changePassword } from '../commands/change-password.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../commands/manage-api-keys.ts';
 import type { PeopleContext } from '../people-context.ts';
 import { sessionPrincipal } from '../domain/session-principal.ts';
 import { shownAppName, shownName } from '../domain/shown-name.ts';
-import { accountPage, KEY_ACCESS, KEY_LIFETIMES, type AccountPage } from '../pages/account.ts';
+import { accountPage, type AccountPage } from '../pages/account.ts';
 import { confirmPage } from '../pages/confirm.ts';
 import { html } from '../pages/html.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Session } from '../store/sessions.ts';
 import { endedNewKeyCookie, formToken, newKeyCookie, sessionCookie } from './browser.ts';
+import { readKeyChoices } from './key-choices.ts';
 import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
 import type { Parameters } from './parameters.ts';
 import { passwordsClosed } from './sign-in.ts';
 
 const NOT_BLANK = new RegExp(NOT_BLANK_PATTERN, 'u');
 const LABEL_CHARACTERS_MAX = 100;
-const DAY_MS = 24 * 60 * 60_000;
 /** A page is made without a pause, in which the service answers nothing else. */
 const APPS_SHOWN_MAX = 100;
 
@@ -130,21 +130,10 @@ function readNewKey(form: Parameters, label: string): NewApiKey | string {
   if (!NOT_BLANK.test(label) || [...label].length > LABEL_CHARACTERS_MAX) {
     return `Give the key a name of at most ${LABEL_CHARACTERS_MAX} characters.`;
   }
-  const [leastAccess = 'read-only'] = KEY_ACCESS;
-  const permissions = KEY_ACCESS.find((access) => access === (form.get('access') ?? leastAccess));
-  const [[shortest] = []] = KEY_LIFETIMES;
-  const lifetime = KEY_LIFETIMES.get(form.get('expires') ?? shortest ?? '');
-  const workspaceId = form.get('workspace');
-  if (permissions === undefined || lifetime === undefined || (workspaceId !== undefined && !isUuid(workspaceId))) {
-    return 'Choose the access, the end and the workspace of the key from the lists.';
-  }
-  const { days } = lifetime;
-  return {
-    label,
-    permissions,
-    ...(workspaceId === undefined ? {} : { workspaceId }),
-    ...(days === null ? {} : { expiresAt: new Date(Date.now() + days * DAY_MS).toISOString() }),
-  };
+  const choices = readKeyChoices(form);
+  return choices === null
+    ? 'Choose the access, the end and the workspace of the key from the lists.'
+    : { label, ...choices };
 }
 
 /** The sentence on the page after a redirect. */

@@ -4,6 +4,7 @@ import { siteOf } from '../pages/layout.ts';
 import type { SessionStore } from '../store/sessions.ts';
 import { mountAccount } from './account.ts';
 import { mountAuthorize } from './authorize.ts';
+import { mountConnect } from './connect.ts';
 import { mountJoin } from './join.ts';
 import type { Pages } from './mount-page.ts';
 import { mountProvider } from './provider.ts';
@@ -17,4 +18,5 @@ export function mountPages(router: IRouter, sessions: SessionStore, context: Peo
   mountAuthorize(pages, context);
   mountJoin(pages, context);
   mountAccount(pages, context);
+  mountConnect(pages, context);
 }

@@ -9,6 +9,7 @@ import { messagePage } from '../pages/message.ts';
 import { signInPage } from '../pages/sign-in.ts';
 import { STYLE } from '../pages/style.ts';
 import { nameOfApp } from './authorize.ts';
+import { nameOfTool } from './connect.ts';
 import { endedSessionCookie, formToken, sessionCookie } from './browser.ts';
 import { mountPage, type PageCall, type Pages } from './mount-page.ts';
 import type { Parameters } from './parameters.ts';
@@ -72,11 +73,13 @@ export function mountSignIn(pages: Pages, context: PeopleContext): void {
 
 /** What the person does after the sign-in: only what this site knows, never an address from outside. */
 export function nextOf(from: Parameters): NextStep {
-  return { request: from.get('request'), invitation: from.get('invitation') };
+  return { request: from.get('request'), connect: from.get('connect'), invitation: from.get('invitation') };
 }
 
-export function destinationOf({ site }: Pick<Pages, 'site'>, { request, invitation }: NextStep): string {
+export function destinationOf({ site }: Pick<Pages, 'site'>, { request, connect, invitation }: NextStep): string {
   if (request !== undefined) return `${site.issuer}/consent?${new URLSearchParams({ request }).toString()}`;
+  if (connect !== undefined)
+    return `${site.issuer}/account/connect/decision?${new URLSearchParams({ request: connect }).toString()}`;
   if (invitation !== undefined) return `${site.issuer}/join?${new URLSearchParams({ code: invitation }).toString()}`;
   return `${site.issuer}/account`;
 }
@@ -93,15 +96,23 @@ async function showSignIn(
   shown: Shown,
 ): Promise<Page> {
   const next = nextOf(form.values.size === 0 ? query : form);
-  const { request } = next;
   return signInPage(site, {
     csrf: formToken(browser, 'browser'),
     next,
-    appName: request === undefined ? null : await nameOfApp(context, request, browser.id),
+    appName: await nameOfWaiting(context, next, browser.id),
     hasAccounts: context.hasAccounts,
     providerName: context.provider?.name ?? null,
     ...shown,
   });
+}
+
+async function nameOfWaiting(
+  context: PeopleContext,
+  { request, connect }: NextStep,
+  browserId: string,
+): Promise<string | null> {
+  if (request !== undefined) return nameOfApp(context, request, browserId);
+  return connect === undefined ? null : nameOfTool(context, connect, browserId);
 }
 
 /** Keeps authentication.accounts.off. */

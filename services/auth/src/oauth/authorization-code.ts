@@ -1,12 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Fault } from '@wts/contracts';
+import { challengeOf } from '../domain/pkce.ts';
 import { firstRefreshToken, refreshHashesOf } from '../domain/refresh-token.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { OAuth } from './oauth.ts';
 import { narrowResources, required, tokenReply } from './token-request.ts';
 import type { TokenReply, TokenRequest } from './token-request.ts';
-
-const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
 /**
  * The grant `authorization_code` (RFC 6749 section 4.1.3, RFC 7636 section 4.6). A code works once. A second request that is valid
@@ -40,6 +39,6 @@ export async function redeemCode(oauth: OAuth, { client, values }: TokenRequest)
 }
 
 function isVerifierOf(challenge: string, verifier: string): boolean {
-  const made = sha256(verifier).toString('base64url');
-  return VERIFIER.test(verifier) && timingSafeEqual(Buffer.from(made), Buffer.from(challenge));
+  const made = challengeOf(verifier);
+  return made !== null && timingSafeEqual(Buffer.from(made), Buffer.from(challenge));
 }

@@ -1,5 +1,6 @@
 import type { Form, GrantScope } from '@wts/contracts';
 import type { Client } from '../domain/client.ts';
+import { isChallenge } from '../domain/pkce.ts';
 import { matchesRedirectUri } from './redirect-uri.ts';
 import { readScopes } from './scopes.ts';
 
@@ -44,8 +45,6 @@ interface Rules {
   readonly resources: readonly string[];
 }
 
-const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
-
 /** Judges a request to `/authorize`, in the order of RFC 6749 section 4.1.2.1: first where an answer may go. */
 export function readAuthorizationRequest(
   { values, repeated }: Form,
@@ -73,7 +72,7 @@ export function readAuthorizationRequest(
     return refuse('unauthorized_client', 'The client is not registered for authorization_code.');
   }
   const challenge = values.get('code_challenge') ?? '';
-  if (values.get('code_challenge_method') !== 'S256' || !CHALLENGE.test(challenge)) {
+  if (values.get('code_challenge_method') !== 'S256' || !isChallenge(challenge)) {
     return refuse('invalid_request', 'A code_challenge with the code_challenge_method S256 is required.');
   }
   const scopes = readScopes(values.get('scope'));

@@ -1,10 +1,11 @@
-import type { ApiKey, GrantScope, KeyPermissions } from '@wts/contracts';
+import type { ApiKey, GrantScope } from '@wts/contracts';
 import type { WorkspaceChoice } from '../store/workspaces.ts';
 import { shownAppName, shownName } from '../domain/shown-name.ts';
 import { PASSWORD_BYTES } from '../domain/password-rules.ts';
 import { html, type Html } from './html.ts';
+import { ACCESS_TEXTS, keyChoices } from './key-choices.ts';
 import type { Page, Site } from './layout.ts';
-import { choice, field, form, named, note } from './parts.ts';
+import { field, form, named, note } from './parts.ts';
 
 export interface ConnectedApp {
   readonly id: string;
@@ -124,30 +125,10 @@ function keysOf(site: Site, { csrf, keys, newKey, wrong, label: entered = '', wo
       site.path('/account/keys'),
       { csrf },
       html`${field({ label: 'Name of a new key', name: 'label', autocomplete: 'off', value: entered, isFirst: wrong?.about === 'keys', lengthMax: 100 })}
-        <div class="grid">
-          ${choice({ label: 'Access', name: 'access', options: KEY_ACCESS.map((access) => [access, ACCESS_TEXTS[access]]) })}
-          ${choice({ label: 'Expires', name: 'expires', options: [...KEY_LIFETIMES].map(([name, { text }]) => [name, text]) })}
-          ${choice({ label: 'Workspace', name: 'workspace', options: [['', 'All workspaces'], ...workspaces.map(({ id, name }) => [id, shownName(name)] as const)] })}
-        </div>
-        <button type="submit">Create key</button>`,
+        ${keyChoices(workspaces)} <button type="submit">Create key</button>`,
     )}
   </section>`;
 }
-
-/** The first is the choice of the form: a key that leaks should not be able to change anything. */
-export const KEY_ACCESS: readonly KeyPermissions[] = ['read-only', 'full-access'];
-const ACCESS_TEXTS: Readonly<Record<KeyPermissions, string>> = {
-  'read-only': 'Read only',
-  'full-access': 'Full access',
-};
-
-/** By the value of the form. */
-export const KEY_LIFETIMES: ReadonlyMap<string, { readonly text: string; readonly days: number | null }> = new Map([
-  ['90', { text: 'In 90 days', days: 90 }],
-  ['30', { text: 'In 30 days', days: 30 }],
-  ['365', { text: 'In a year', days: 365 }],
-  ['never', { text: 'Never', days: null }],
-]);
 
 function nameOf(workspaces: readonly WorkspaceChoice[], workspaceId: string): Html {
   const name = workspaces.find(({ id }) => id === workspaceId)?.name;

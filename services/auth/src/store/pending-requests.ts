@@ -2,7 +2,7 @@ import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
 
-export type PendingKind = 'authorization' | 'provider';
+export type PendingKind = 'authorization' | 'provider' | 'connect';
 
 export interface PendingKey {
   readonly idHash: Buffer;

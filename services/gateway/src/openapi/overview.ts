@@ -28,6 +28,8 @@ token has what its person allowed the app: \`read\`, or \`read\` and \`write\`. 
 workspace (\`owner\`, \`admin\`, \`member\` or \`guest\`) decides what they may do there. Everything in a workspace you do not belong to
 is \`404\`.
 
+${COMMAND_LINES}
+
 An app gets its token by OAuth 2.1 with PKCE. It finds the authorization server by \`/.well-known/oauth-protected-resource\` and RFC 8414.
 There is no OpenID discovery: a library that knows only \`/.well-known/openid-configuration\` needs the addresses of
 \`/authorize\`, \`/token\` and the keys in its configuration, from the metadata at \`/.well-known/oauth-authorization-server\`.
@@ -73,6 +75,11 @@ nothing happens twice. Transactions of \`${syncApi.mutate.path}\` are recognized
 ${errorSection()}
 `;
 }
+
+const COMMAND_LINES = `A command line gets a key by a page of the authorization server, \`/account/connect?name=…&challenge=…&port=…&state=…\`, where its
+person chooses access, workspace and end. The page leads to \`http://127.0.0.1:<port>/callback\` with a \`code\`, or shows it when no port is
+given. \`POST /account/connect/key\` there exchanges \`{"code", "verifier"}\` once for \`{"key", "apiUrl"}\`; the challenge is the SHA-256 of the
+verifier in base64url.`;
 
 const REPEATING_TASKS = `## Repeating tasks
 

@@ -1,4 +1,4 @@
-import { authorizeApi, mcpApi, memberApi, oauthApi, pageApi, syncApi } from '@wts/contracts';
+import { authorizeApi, connectApi, mcpApi, memberApi, oauthApi, pageApi, syncApi } from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
 import { WINDOW_MS_MAX } from './tally.ts';
 
@@ -43,16 +43,20 @@ const OPTIONAL: readonly RatePolicy[] = Object.entries(SYNC_RATES).flatMap(([nam
 });
 
 /** Each of these stores a request that waits for the person. */
-const AUTHORIZE: readonly string[] = [authorizeApi.authorize, authorizeApi.authorizeForm, pageApi.providerSignIn].map(
-  ({ id }) => id,
-);
+const AUTHORIZE: readonly string[] = [
+  authorizeApi.authorize,
+  authorizeApi.authorizeForm,
+  connectApi.connect,
+  pageApi.providerSignIn,
+].map(({ id }) => id);
 /** These answer whether a code is that of an invitation; the form of a page has the rate `sign-in`. */
 const CODES: readonly string[] = [memberApi.joinWorkspace, pageApi.joinPage].map(({ id }) => id);
 /** Forms that check or store a password. */
 const PASSWORD_PAGES: readonly string[] = [pageApi.signIn, pageApi.join, pageApi.changePassword].map(({ id }) => id);
 /** All pages and forms for people that read the database. */
-const PAGES: readonly string[] = [...Object.values(pageApi), ...Object.values(authorizeApi)]
-  .filter((one): one is Contract => typeof one === 'object' && one !== pageApi.style)
+const PAGES: readonly string[] = [pageApi, authorizeApi, connectApi]
+  .flatMap((api): unknown[] => Object.values(api))
+  .filter((one): one is Contract => typeof one === 'object' && one !== pageApi.style && one !== connectApi.exchangeCode)
   .map(({ id }) => id);
 
 /**
@@ -125,6 +129,14 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     windowSeconds: 60,
     per: 'address',
     appliesTo: ({ id }) => id === oauthApi.token.id,
+  },
+  {
+    // A person connects a command line a few times a year; each request writes, also one with a wrong code.
+    name: 'connect',
+    limit: 60,
+    windowSeconds: 60,
+    per: 'address',
+    appliesTo: ({ id }) => id === connectApi.exchangeCode.id,
   },
   {
     // Some tools cost as much as ten GraphQL operations; an agent uses a few of them a minute.

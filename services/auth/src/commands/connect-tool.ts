@@ -1,0 +1,91 @@
+import type { ApiKey, Principal } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
+import type { Context } from '../context.ts';
+import { publishRevoked } from '../credentials/publish-revoked.ts';
+import { newOpaqueToken } from '../domain/opaque-token.ts';
+import { challengeOf } from '../domain/pkce.ts';
+import { sessionPrincipal } from '../domain/session-principal.ts';
+import { sha256 } from '../domain/sha256.ts';
+import { AUTH_LIMITS } from '../limits.ts';
+import type { AllowedKey, ConnectCodeStore } from '../store/connect-codes.ts';
+import type { PendingKey, PendingRequestStore } from '../store/pending-requests.ts';
+import type { Session } from '../store/sessions.ts';
+import { createApiKey } from './manage-api-keys.ts';
+
+/** A tool that waits for its person. */
+export interface PendingConnection {
+  readonly toolName: string;
+  readonly challenge: string;
+  /** Where the tool waits for the answer on the device of the person; null when the person copies the code. */
+  readonly callback: { readonly port: number; readonly state: string } | null;
+  /** Which access it asks for. */
+  readonly access: string | null;
+}
+
+/** How the tool gets the answer: the address of its redirect, or a code that the page shows. */
+export type Connected = { readonly to: string } | { readonly code: string | null; readonly toolName: string };
+
+interface DecisionContext {
+  readonly pending: Pick<PendingRequestStore, 'take'>;
+  readonly connectCodes: Pick<ConnectCodeStore, 'insert'>;
+}
+
+/**
+ * The decision ends the request, so a form that is sent twice gives one code. `allowed` is null when the person refuses. Null when the
+ * request has ended.
+ */
+export async function decideConnection(
+  { pending, connectCodes }: DecisionContext,
+  { id: sessionId, userId }: Session,
+  key: PendingKey,
+  allowed: Omit<AllowedKey, 'label'> | null,
+): Promise<Connected | null> {
+  const taken = await pending.take<PendingConnection>(key);
+  if (taken === null) return null;
+  const { toolName, challenge, callback } = taken;
+  let code: string | null = null;
+  if (allowed !== null) {
+    const { token, hash } = newOpaqueToken('code');
+    const lifeMs = callback === null ? AUTH_LIMITS.copiedCodeMs : AUTH_LIMITS.codeMs;
+    await connectCodes.insert(hash, { ...allowed, label: toolName, userId, sessionId, challenge, lifeMs });
+    code = token;
+  }
+  if (callback === null) return { code, toolName };
+  const { port, state } = callback;
+  const answer = new URLSearchParams({ ...(code === null ? { error: 'access_denied' } : { code }), state });
+  // The port is a number, so no part of a request can lead to another host.
+  return { to: `http://127.0.0.1:${port}/callback?${answer.toString()}` };
+}
+
+interface ExchangeContext {
+  readonly connectCodes: Pick<ConnectCodeStore, 'use' | 'keepKey'>;
+  readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
+}
+
+/**
+ * The API key of a code. A code works once, and a wrong verifier ends it. A second use with the verifier revokes the key and the keys
+ * made with it, because one of the two who have code and verifier is a thief; one with a wrong verifier revokes nothing, because
+ * otherwise a leaked code would be enough. Keeps authentication.connect.code-once.
+ */
+export async function exchangeConnectCode(
+  { connectCodes, keys: context }: ExchangeContext,
+  { code, verifier }: { readonly code: string; readonly verifier: string },
+): Promise<ApiKey & { readonly token: string }> {
+  const hash = sha256(code);
+  const use = await connectCodes.use(hash, challengeOf(verifier) ?? '');
+  if (use === null || !use.isVerified) throw new Fault('invalid_grant');
+  const { userId, keyId, label, permissions, workspaceId, keyExpiresAt } = use;
+  const revoke = async (id: string): Promise<never> => {
+    await publishRevoked(context.revoke, await context.keys.revokeWithMade(userId, id));
+    throw new Fault('invalid_grant');
+  };
+  if (use.uses > 1 && keyId !== null) return revoke(keyId);
+  if (use.uses > 1 || !use.isLive) throw new Fault('invalid_grant');
+  const principal: Principal = sessionPrincipal({ id: use.sessionId, userId });
+  const limits = {
+    ...(workspaceId === null ? {} : { workspaceId }),
+    ...(keyExpiresAt === null ? {} : { expiresAt: keyExpiresAt.toISOString() }),
+  };
+  const key = await createApiKey(context, principal, { label, permissions, ...limits }, {});
+  return (await connectCodes.keepKey(hash, key.id)) ? key : revoke(key.id);
+}

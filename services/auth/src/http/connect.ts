@@ -1,0 +1,136 @@
+import { connectApi, Fault } from '@wts/contracts';
+import { mount } from '@wts/service-kit/routes';
+import { randomBytes } from 'node:crypto';
+import { decideConnection, exchangeConnectCode, type PendingConnection } from '../commands/connect-tool.ts';
+import { isChallenge } from '../domain/pkce.ts';
+import { sha256 } from '../domain/sha256.ts';
+import { shownName } from '../domain/shown-name.ts';
+import { AUTH_LIMITS } from '../limits.ts';
+import type { PeopleContext } from '../people-context.ts';
+import { codePage, connectPage } from '../pages/connect.ts';
+import { messagePage } from '../pages/message.ts';
+import type { AllowedKey } from '../store/connect-codes.ts';
+import type { PendingKey } from '../store/pending-requests.ts';
+import { endedSessionCookie, formToken } from './browser.ts';
+import { readKeyChoices } from './key-choices.ts';
+import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
+import type { Parameters } from './parameters.ts';
+
+/**
+ * How the command line signs in. Its request waits for the browser that brought it, while the person signs in if needed and decides;
+ * the answer goes to a port of 127.0.0.1 alone. Keeps authentication.connect.page, authentication.connect.loopback and
+ * authentication.connect.key.
+ */
+export function mountConnect(pages: Pages, context: PeopleContext): void {
+  const { site, router } = pages;
+  mountPage(pages, connectApi.connect, async ({ browser, query }) => {
+    const reading = readConnection(query);
+    if (typeof reading === 'string') {
+      const text = `${reading} The link may be broken or fake. Nothing was shared.`;
+      return { status: 400, page: messagePage({ title: 'This link is not valid', text }) };
+    }
+    const request = randomBytes(32).toString('base64url');
+    await context.pending.insert(keyOf(request, browser.id), reading);
+    const to = browser.session === null ? signInFor(request) : `/account/connect/decision?${queryOf({ request })}`;
+    return { to: `${site.issuer}${to}` };
+  });
+  mountPage(pages, connectApi.decisionPage, async ({ browser, query }) => {
+    const request = query.text('request');
+    const pending = await context.pending.find<PendingConnection>(keyOf(request, browser.id));
+    if (pending === null) throw outdated();
+    if (browser.session === null) return { to: `${site.issuer}${signInFor(request)}` };
+    const { toolName, callback, access } = pending;
+    const workspaces = await context.workspaces.listOf(browser.session.userId);
+    const csrf = formToken(browser, 'session');
+    const port = callback?.port ?? null;
+    const shown = { csrf, request, toolName, port, access, workspaces, person: browser.session };
+    return { page: connectPage(site, shown) };
+  });
+  mountPage(pages, connectApi.decision, (call) => decide(pages, context, call));
+  mount(router, connectApi.exchangeCode, async ({ body, res }) => {
+    const key = await exchangeConnectCode(context, body);
+    res.setHeader('cache-control', 'no-store');
+    return { ok: true, key, apiUrl: context.oauth.resources[0] };
+  });
+}
+
+const PORT = /^[1-9]\d{3,4}$/;
+const PORT_MIN = 1024;
+const PORT_MAX = 65_535;
+const STATE = /^[\w-]{1,128}$/;
+
+/** What a tool asks for, or what is wrong with it. */
+function readConnection(query: Parameters): PendingConnection | string {
+  if (query.repeated.length > 0) return 'A part of it is given more than once.';
+  const toolName = shownName(query.text('name'), AUTH_LIMITS.clientNameMax);
+  if (toolName === '') return 'The program has no name.';
+  const challenge = query.text('challenge');
+  if (!isChallenge(challenge)) return 'The program sent no valid challenge.';
+  const common = { toolName, challenge, access: query.get('access') ?? null };
+  const [port, state] = [query.get('port'), query.get('state')];
+  if (port === undefined) return { ...common, callback: null };
+  if (!PORT.test(port) || Number(port) < PORT_MIN || Number(port) > PORT_MAX) return 'The port is not allowed.';
+  if (state === undefined || !STATE.test(state)) return 'The program sent no valid state.';
+  return { ...common, callback: { port: Number(port), state } };
+}
+
+async function decide({ site, sessions }: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
+  const { browser, form } = call;
+  const { session } = browser;
+  const request = form.text('request');
+  const decision = form.text('decision');
+  if (session === null) throw outdated();
+  if (decision === 'switch') {
+    await sessions.end(session.id);
+    return { to: `${site.issuer}${signInFor(request)}`, cookies: [endedSessionCookie(site)] };
+  }
+  if (decision !== 'allow' && decision !== 'deny')
+    throw new Fault('validation_failed', { message: 'The decision is missing.' });
+  const allowed = decision === 'deny' ? null : await readAllowed(context, session.userId, form);
+  const connected = await decideConnection(context, session, keyOf(request, browser.id), allowed);
+  if (connected === null) throw outdated();
+  if ('to' in connected) return connected;
+  const { code, toolName } = connected;
+  if (code !== null) return { page: codePage({ toolName, code }) };
+  return { page: messagePage({ title: 'Nothing was shared', text: 'You can close this page.' }) };
+}
+
+async function readAllowed(
+  { workspaces }: PeopleContext,
+  userId: string,
+  form: Parameters,
+): Promise<Omit<AllowedKey, 'label'>> {
+  const choices = readKeyChoices(form);
+  const { permissions, workspaceId = null, expiresAt } = choices ?? {};
+  const isOwn = workspaceId === null || (await workspaces.listOf(userId)).some(({ id }) => id === workspaceId);
+  if (permissions === undefined || !isOwn) {
+    throw new Fault('validation_failed', { message: 'Choose the access, the end and the workspace from the lists.' });
+  }
+  return { permissions, workspaceId, keyExpiresAt: expiresAt === undefined ? null : new Date(expiresAt) };
+}
+
+/** The name of the tool of a request; null for none of this browser. */
+export async function nameOfTool(
+  { pending }: Pick<PeopleContext, 'pending'>,
+  request: string,
+  browserId: string,
+): Promise<string | null> {
+  return (await pending.find<PendingConnection>(keyOf(request, browserId)))?.toolName ?? null;
+}
+
+function keyOf(request: string, browserId: string): PendingKey {
+  return { idHash: sha256(request), kind: 'connect', browserHash: sha256(browserId) };
+}
+
+function queryOf(parameters: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(parameters).toString();
+}
+
+function signInFor(request: string): string {
+  return `/sign-in?${queryOf({ connect: request })}`;
+}
+
+function outdated(): Fault {
+  const message = 'This request has ended, or began in another browser. Start again in your terminal.';
+  return new Fault('malformed_request', { message });
+}
