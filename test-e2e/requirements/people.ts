@@ -115,6 +115,13 @@ export const people: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'authentication.connect.sign-out',
+    source: 'Design 11',
+    text: 'A command line that has a key revokes it by its token alone, also one that can only read.',
+    home: 'services/auth/src/http/connect.ts',
+    status: 'kept',
+  },
+  {
     id: 'authentication.connect.code-once',
     source: 'Design 11',
     text: 'Such a code works once, with the S256 verifier of its challenge, for 60 seconds, five minutes when it is copied, and while the session lasts. A wrong verifier ends it; a second exchange revokes its key.',

@@ -286,6 +286,21 @@ describe('/account/connect', () => {
     assert.match(page.headers.get('content-security-policy') ?? '', /form-action 'self' http:\/\/127\.0\.0\.1:49152;/);
   });
 
+  it('revokes the key of a tool that signs out, also one that can only read in one workspace, and answers the same for any other token [authentication.connect.sign-out]', async () => {
+    const { code, verifier } = await allowed({ access: 'read-only' });
+    const { key } = (await exchange({ code, verifier })).body;
+    const end = async (token: string): Promise<unknown> => {
+      const { status, text } = await pages.testService.call(SERVICE, connectApi.endKey, { body: { token } });
+      return [status, text];
+    };
+    const published = await pages.testService.backends.revocations();
+    const answer = await end(key.token);
+    assert.deepEqual(answer, [200, '{"ok":true}']);
+    assert.deepEqual(await published.next(), { kind: 'credential', credentialId: key.id, userId: key.userId });
+    assert.ok(!(await works(key.token)));
+    for (const other of [key.token, 'x', `${key.token.slice(0, -1)}!`]) assert.deepEqual(await end(other), answer);
+  });
+
   it('stores at most 20 codes of a person, the newest [never.unbounded]', async () => {
     const { browser } = await pages.signedIn();
     const answers: Answer[] = [];

@@ -121,6 +121,7 @@ export const AUTH_ROUTES = [
   { contract: connectApi.decisionPage, to: 'auth' },
   { contract: connectApi.decision, to: 'auth' },
   { contract: connectApi.exchangeCode, to: 'auth' },
+  { contract: connectApi.endKey, to: 'auth' },
   { contract: authorizeApi.authorize, to: 'auth' },
   { contract: authorizeApi.authorizeForm, to: 'auth' },
   { contract: authorizeApi.consentPage, to: 'auth' },

@@ -12,7 +12,7 @@ const PER_ADDRESS: Readonly<Record<string, readonly string[]>> = {
   register: ['POST /register'],
   authorize: ['GET /authorize', 'POST /authorize', 'GET /sign-in/provider', 'GET /account/connect'],
   token: ['POST /token'],
-  connect: ['POST /account/connect/key'],
+  connect: ['POST /account/connect/key', 'POST /account/connect/sign-out'],
   pages: [
     'GET /account',
     'GET /sign-in',

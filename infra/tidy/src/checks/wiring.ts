@@ -68,6 +68,7 @@ const OPEN = new Set([
   '/graphql/ui/{version}/{file}',
   '/graphql/schema.graphql',
   '/account/connect/key',
+  '/account/connect/sign-out',
 ]);
 
 const ROUTES = 'services/gateway/src/routes.ts';

@@ -56,3 +56,23 @@ export const exchangeCode = contract({
   },
   errors: ['invalid_grant', 'conflict'],
 });
+
+/** For a tool that signs out: its key may have no scope for this, so who has the token may end it. */
+export const endKey = contract({
+  id: 'endConnectedKey',
+  method: 'POST',
+  path: '/account/connect/sign-out',
+  summary: 'Revoke an API key by its token',
+  description: 'The answer is the same for a token that is unknown, expired or revoked.',
+  tag: 'Meta',
+  scope: 'none',
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['token'],
+    properties: { token: { type: 'string', minLength: 1, maxLength: 200 } },
+  },
+  bodyBytesMax: LIMITS.formBytes,
+  reply: { status: 200, schema: okBody({}) },
+  errors: [],
+});

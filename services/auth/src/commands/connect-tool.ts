@@ -1,3 +1,4 @@
+import { readApiKey } from '@wts/access';
 import type { ApiKey, Principal } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
 import type { Context } from '../context.ts';
@@ -88,4 +89,14 @@ export async function exchangeConnectCode(
   };
   const key = await createApiKey(context, principal, { label, permissions, ...limits }, {});
   return (await connectCodes.keepKey(hash, key.id)) ? key : revoke(key.id);
+}
+
+/** Revokes the key of a token, whichever scopes it has: a tool that signs out may have a key that can only read. */
+export async function endConnectedKey(
+  { keys: { keys, apiKeyPrefix, revoke } }: Pick<ExchangeContext, 'keys'>,
+  token: string,
+): Promise<void> {
+  const hash = readApiKey(token, apiKeyPrefix)?.hash;
+  const key = hash === undefined ? null : await keys.findLive(hash);
+  if (key !== null) await publishRevoked(revoke, await keys.revoke(key.userId, key.id, []));
 }

@@ -1,7 +1,12 @@
 import { connectApi, Fault } from '@wts/contracts';
 import { mount } from '@wts/service-kit/routes';
 import { randomBytes } from 'node:crypto';
-import { decideConnection, exchangeConnectCode, type PendingConnection } from '../commands/connect-tool.ts';
+import {
+  decideConnection,
+  endConnectedKey,
+  exchangeConnectCode,
+  type PendingConnection,
+} from '../commands/connect-tool.ts';
 import { isChallenge } from '../domain/pkce.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { shownName } from '../domain/shown-name.ts';
@@ -18,8 +23,8 @@ import type { Parameters } from './parameters.ts';
 
 /**
  * How the command line signs in. Its request waits for the browser that brought it, while the person signs in if needed and decides;
- * the answer goes to a port of 127.0.0.1 alone. Keeps authentication.connect.page, authentication.connect.loopback and
- * authentication.connect.key.
+ * the answer goes to a port of 127.0.0.1 alone. Keeps authentication.connect.page, authentication.connect.loopback,
+ * authentication.connect.key and authentication.connect.sign-out.
  */
 export function mountConnect(pages: Pages, context: PeopleContext): void {
   const { site, router } = pages;
@@ -51,6 +56,10 @@ export function mountConnect(pages: Pages, context: PeopleContext): void {
     const key = await exchangeConnectCode(context, body);
     res.setHeader('cache-control', 'no-store');
     return { ok: true, key, apiUrl: context.oauth.resources[0] };
+  });
+  mount(router, connectApi.endKey, async ({ body }) => {
+    await endConnectedKey(context, body.token);
+    return { ok: true };
   });
 }
 

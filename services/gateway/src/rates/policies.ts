@@ -56,7 +56,7 @@ const PASSWORD_PAGES: readonly string[] = [pageApi.signIn, pageApi.join, pageApi
 /** All pages and forms for people that read the database. */
 const PAGES: readonly string[] = [pageApi, authorizeApi, connectApi]
   .flatMap((api): unknown[] => Object.values(api))
-  .filter((one): one is Contract => typeof one === 'object' && one !== pageApi.style && one !== connectApi.exchangeCode)
+  .filter((one): one is Contract => typeof one === 'object' && one !== pageApi.style && (one as Contract).page === true)
   .map(({ id }) => id);
 
 /**
@@ -131,12 +131,12 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     appliesTo: ({ id }) => id === oauthApi.token.id,
   },
   {
-    // A person connects a command line a few times a year; each request writes, also one with a wrong code.
+    // A person connects a command line a few times a year. These look up secrets, and a code is counted also when it is wrong.
     name: 'connect',
     limit: 60,
     windowSeconds: 60,
     per: 'address',
-    appliesTo: ({ id }) => id === connectApi.exchangeCode.id,
+    appliesTo: ({ id }) => id === connectApi.exchangeCode.id || id === connectApi.endKey.id,
   },
   {
     // Some tools cost as much as ten GraphQL operations; an agent uses a few of them a minute.
