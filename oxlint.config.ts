@@ -150,14 +150,34 @@ const IMPORTS: Readonly<Record<string, Readonly<Record<string, readonly string[]
   },
 };
 
+/** The same of packages that have layers. */
+const PACKAGE_IMPORTS: typeof IMPORTS = {
+  cli: {
+    output: [],
+    session: ['output'],
+    records: ['output'],
+    transfer: [],
+    commands: ['output', 'records', 'session', 'transfer'],
+    program: ['commands', 'output', 'records', 'session'],
+    'fault.ts': [],
+    'io.ts': [],
+    'options.ts': [],
+    'version.ts': [],
+    'call.ts': ['output', 'session'],
+  },
+};
+
 /** Include the layers of every service, because only the last override of a file applies. */
-const SERVICE_LAYERS: typeof LAYERS = Object.entries(IMPORTS).flatMap(([service, rows]) =>
-  Object.entries({ '*': [], ...rows }).flatMap(([name, may]) => layersOf(service, rows, { name, may })),
+const FOLDER_LAYERS: typeof LAYERS = [
+  ...Object.entries(IMPORTS).map(([service, rows]) => [`services/${service}`, rows] as const),
+  ...Object.entries(PACKAGE_IMPORTS).map(([name, rows]) => [`packages/${name}`, rows] as const),
+].flatMap(([folder, rows]) =>
+  Object.entries({ '*': [], ...rows }).flatMap(([name, may]) => layersOf(folder, rows, { name, may })),
 );
 
 /** Of files in the folder, and of files in a folder inside it, which import with one `..` more. */
 function layersOf(
-  service: string,
+  folder: string,
   rows: Readonly<Record<string, readonly string[]>>,
   { name, may }: { readonly name: string; readonly may: readonly string[] },
 ): typeof LAYERS {
@@ -166,11 +186,11 @@ function layersOf(
   const files = Object.keys(rows).filter(
     (file) => file.endsWith('.ts') && rows[file]?.every((one) => reached.has(one)),
   );
-  const general = LAYERS.filter((layer) => layer.files.includes(`services/*/src/${name}/**`));
-  const why = `${name} may import ${may.length === 0 ? 'no folder' : `only ${may.join(', ')}`} of the service`;
+  const general = LAYERS.filter((layer) => layer.files.includes(`${folder.replace(/\/.*/, '/*')}/src/${name}/**`));
+  const why = `${name} may import ${may.length === 0 ? 'no folder' : `only ${may.join(', ')}`} of ${folder}`;
   const places = isFile ? [['', '.'] as const] : [['/*', '..'] as const, ['/*/**', '../..'] as const];
   return places.map(([inside, up]) => ({
-    files: [`services/${service}/src/${name}${inside}`],
+    files: [`${folder}/src/${name}${inside}`],
     never: [
       ...general.flatMap(({ never }) => never),
       {
@@ -297,7 +317,7 @@ export default defineConfig({
     'promise/always-return': 'off',
   },
   overrides: [
-    ...[...LAYERS, ...SERVICE_LAYERS].map(({ files, never }) => ({
+    ...[...LAYERS, ...FOLDER_LAYERS].map(({ files, never }) => ({
       files,
       rules: { 'no-restricted-imports': restrictedImports([...SHIPPED, ...never]) },
     })),

@@ -1,0 +1,29 @@
+import type { Call } from '../call.ts';
+import { usageFault } from '../fault.ts';
+import { readText } from './texts.ts';
+
+export async function graphql({ words, options, io, output, session, signal }: Call): Promise<void> {
+  const [given] = words;
+  const file = options.text('file');
+  if (given !== undefined && file !== undefined) throw usageFault('Give the document once: as a word, or by --file.');
+  if (given === undefined && file === undefined && io.isTty.stdin)
+    throw usageFault('No document was given.', "Such as: wts graphql '{ viewer { name } }'");
+  const source = file === undefined ? (given ?? '-') : file === '-' ? '-' : `@${file}`;
+  const document = await readText(source, io);
+  const variables = Object.fromEntries(options.list('var').map((one) => readField(one, '--var')));
+  const { api } = await session();
+  await output.value(await api.graphql<unknown>(document, variables, { signal }));
+}
+
+/** `first=20`, `ids=["a"]`, `name=Acme`. */
+export function readField(given: string, option: string): [string, unknown] {
+  const at = given.indexOf('=');
+  if (at <= 0) throw usageFault(`${option} takes name=value, not ${JSON.stringify(given)}.`);
+  const [name, value] = [given.slice(0, at), given.slice(at + 1)];
+  if (!/^(?:true|false|null|-?\d|[[{"])/.test(value)) return [name, value];
+  try {
+    return [name, JSON.parse(value) as unknown];
+  } catch {
+    return [name, value];
+  }
+}

@@ -1,0 +1,95 @@
+import {
+  between,
+  PRIORITIES,
+  tasksOfList,
+  todayIn,
+  type TaskList,
+  type TaskState,
+  type Today,
+} from '@wts/models/words';
+import type { Call } from '../call.ts';
+import { LISTED, TASK_VIEW, type TaskNode } from '../records/task.ts';
+import { TASK_FIELD_NAMES, taskSelection } from '../records/task-fields.ts';
+import { pagesOf, type Page } from './pages.ts';
+
+const ORDERS: Readonly<Record<string, readonly object[]>> = {
+  newest: [{ createdAt: 'DESC' }],
+  oldest: [{ createdAt: 'ASC' }],
+  updated: [{ updatedAt: 'DESC' }],
+  due: [{ deadlineAt: 'ASC' }],
+  start: [{ startDate: 'ASC' }],
+  completed: [{ completedAt: 'DESC' }],
+  title: [{ title: 'ASC' }],
+};
+
+const LIMIT_DEFAULT = 50;
+export const LIMIT_BOUNDS = { min: 1, max: 10_000 } as const;
+
+export async function list(call: Call): Promise<void> {
+  const { options } = call;
+  return listTasks(call, options.text('list') as TaskList | undefined);
+}
+
+/** The tasks that the options leave, in a list of the app. */
+async function listTasks(
+  { options, io, output, session, signal }: Call,
+  listName: TaskList | undefined,
+): Promise<void> {
+  const today = todayIn(io.timezone, io.now());
+  const { api, ...finding } = await session();
+  const { filter, includeArchived } = await filterOf(options, finding, today, listName);
+  const names = output.isJson ? output.fields(TASK_FIELD_NAMES) : LISTED;
+  const query = `query CliTasks($filter: TaskFilter, $first: Int!, $after: String, $orderBy: [TaskOrder!], $search: String, $includeArchived: Boolean!) {
+  page: tasks(filter: $filter, first: $first, after: $after, orderBy: $orderBy, search: $search, includeArchived: $includeArchived) {
+    nodes { ${taskSelection(names)} } pageInfo { hasNextPage endCursor }
+  }
+}`;
+  const orderBy = ORDERS[options.text('order') ?? (listName === 'logbook' ? 'completed' : 'newest')];
+  const variables = { filter, orderBy, search: options.text('search') ?? null, includeArchived };
+  const limit = options.number('limit', LIMIT_BOUNDS) ?? LIMIT_DEFAULT;
+  const { rows, hasMore } = await pagesOf<TaskNode>(
+    (page) =>
+      api.graphql<{ page: Page<TaskNode> }>(query, { ...variables, ...page }, { signal }).then((data) => data.page),
+    limit,
+  );
+  await output.list(rows, TASK_VIEW);
+  if (hasMore) await output.note(`The first ${limit}; there are more: --limit ${limit * 10}`);
+}
+
+type Finding = Omit<Awaited<ReturnType<Call['session']>>, 'api'>;
+
+/** What the options are in GraphQL. */
+async function filterOf(
+  options: Call['options'],
+  { names: openNames, workspaceOrAll }: Finding,
+  today: Today,
+  listName: TaskList | undefined,
+): Promise<{ readonly filter: object; readonly includeArchived: boolean }> {
+  const state = options.text('state') as TaskState | undefined;
+  const { conditions, includeArchived } = tasksOfList({ list: listName, state }, today);
+  const [names, workspace] = [await openNames(), await workspaceOrAll()];
+  const idOr = async (name: string, find: (word: string) => Promise<string>): Promise<object[]> => {
+    const word = options.text(name);
+    if (word === undefined) return [];
+    return [{ [`${name}Id`]: word.toLowerCase() === 'none' ? { null: true } : { eq: await find(word) } }];
+  };
+  const [project, team, assignee, labels] = await Promise.all([
+    idOr('project', (word) => names.project(word, workspace)),
+    idOr('team', (word) => names.team(word, workspace)),
+    idOr('assignee', (word) => names.person(word, workspace)),
+    names.labels(options.list('label'), workspace),
+  ]);
+  const priorities = options.list('priority').map((word) => PRIORITIES.findIndex((one) => one === word));
+  const and = [
+    ...(workspace === null ? [] : [{ workspaceId: { eq: workspace.id } }]),
+    ...project,
+    ...team,
+    ...assignee,
+    ...(labels.length === 0 ? [] : [{ labelIds: { hasAll: labels } }]),
+    ...(priorities.length === 0 ? [] : [{ priority: { in: priorities } }]),
+    ...between('deadlineAt', { from: options.text('dueFrom'), to: options.text('dueTo') }, today),
+    ...between('startDate', { from: options.text('startFrom'), to: options.text('startTo') }, today),
+    ...conditions,
+  ];
+  return { filter: { and }, includeArchived };
+}

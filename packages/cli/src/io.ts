@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+
+/** What a command may use of its process. Tests pass their own, so that commands run within a test. */
+export interface Io {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  /** Whether each is a terminal. */
+  readonly isTty: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+  /** Of the terminal. */
+  readonly columns: number;
+  readonly rows: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly platform: NodeJS.Platform;
+  readonly now: () => Date;
+  /** IANA name of the person's time zone. */
+  readonly timezone: string;
+  /** Aborts at Ctrl-C. */
+  readonly interrupted: AbortSignal;
+  /** Runs a command line of the person, such as their pager or editor, at their terminal. Resolves to its exit code. */
+  readonly launch: (
+    command: string,
+    how: { readonly args?: readonly string[]; readonly input?: string },
+  ) => Promise<number>;
+}
+
+/** npm and a terminal may both deliver the same Ctrl-C, so a second one counts only after this time. */
+const SAME_PRESS_MS = 400;
+
+/** Of the process that runs now. */
+export function processIo(of: NodeJS.Process): Io {
+  const interrupting = new AbortController();
+  let firstAt: number | null = null;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    of.on(signal, () => {
+      if (firstAt !== null && Date.now() - firstAt > SAME_PRESS_MS) of.exit(130);
+      firstAt ??= Date.now();
+      interrupting.abort();
+    });
+  }
+  const { stdin, stdout, stderr, env, platform } = of;
+  return {
+    stdin,
+    stdout,
+    stderr,
+    isTty: { stdin: stdin.isTTY, stdout: stdout.isTTY, stderr: stderr.isTTY },
+    columns: stdout.columns ?? 80,
+    rows: stdout.rows ?? 24,
+    env,
+    cwd: of.cwd(),
+    platform,
+    now: () => new Date(),
+    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    interrupted: interrupting.signal,
+    launch,
+  };
+}
+
+const launch: Io['launch'] = (command, { args = [], input }) =>
+  new Promise((resolve, reject) => {
+    // The words of the person are a command line; what is added to it never is.
+    const [shell, ...words] = ['sh', '-c', `${command} "$@"`, 'sh', ...args] as const;
+    const child = spawn(shell, words, { stdio: [input === undefined ? 'inherit' : 'pipe', 'inherit', 'inherit'] });
+    child.on('error', reject);
+    child.on('close', (code) => resolve(code ?? 1));
+    // A pager that ends before it has read everything.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input);
+  });

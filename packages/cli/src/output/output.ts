@@ -1,0 +1,154 @@
+import type { CliFault } from '../fault.ts';
+import { usageFault } from '../fault.ts';
+import type { Io } from '../io.ts';
+import { formOf } from './form.ts';
+import type { Form } from './form.ts';
+import type { Look } from './look.ts';
+import { lookOf, styled } from './look.ts';
+import { isLong, pagerOf } from './pager.ts';
+import { safeJson, safeLine, safeText } from './safe-text.ts';
+import type { Detail, View } from './view.ts';
+import { Writer } from './writer.ts';
+
+/** Prints what commands give it, in the form that the caller chose: data to stdout, everything else to stderr. */
+export class Output {
+  readonly look: Look;
+  readonly form: Form;
+  /** Aborts when the reader of the output is gone. */
+  readonly gone: AbortSignal;
+  readonly #io: Io;
+  readonly #out: Writer;
+  readonly #err: Writer;
+  #fields: readonly string[] = [];
+
+  constructor(argv: readonly string[], io: Io) {
+    const chosen = formOf(argv, io.isTty.stdout);
+    const gone = new AbortController();
+    this.#io = io;
+    this.form = chosen.form;
+    this.look = lookOf(io, chosen);
+    this.gone = gone.signal;
+    this.#out = new Writer(io.stdout, gone);
+    this.#err = new Writer(io.stderr, new AbortController());
+  }
+
+  get isJson(): boolean {
+    return this.form === 'json' || this.form === 'ndjson';
+  }
+
+  /** The fields that the caller chose; all that the command has where they chose none. */
+  fields(all: readonly string[]): readonly string[] {
+    return this.#fields.length === 0 ? all : this.#fields;
+  }
+
+  /** `--json id,title`. Throws a fault with the names of all fields when one of them does not exist. */
+  choose(fields: string | undefined, all: readonly string[]): void {
+    const chosen = (fields ?? '').split(',').filter((name) => name !== '');
+    const unknown = chosen.find((name) => !all.includes(name));
+    if (unknown !== undefined && all.length === 0) throw usageFault('--json has no fields to choose from here.');
+    if (unknown !== undefined)
+      throw usageFault(`There is no field ${JSON.stringify(unknown)}.`, `The fields: ${all.join(', ')}`);
+    this.#fields = chosen;
+  }
+
+  /** Records of one kind. */
+  async list<Row extends object>(rows: readonly Row[], view: View<Row>): Promise<void> {
+    if (this.form === 'json') return this.#json(rows.map((row) => this.#chosen(row)));
+    if (this.form === 'ndjson') {
+      for (const row of rows) await this.#out.write(`${safeJson(this.#chosen(row))}\n`);
+      return;
+    }
+    if (this.form === 'ids') return this.#out.write(rows.map((row) => `${view.id(row)}\n`).join(''));
+    const { tableText, tabText } = await import('./table.ts');
+    if (this.form === 'tabs') return this.#out.write(tabText(rows, view.columns));
+    if (rows.length === 0) return this.note(`No ${view.nouns[1]}.`);
+    return this.pages(tableText(rows, view.columns, this.look));
+  }
+
+  /** One record with its facts. */
+  async record(row: object, id: string, details: readonly Detail[]): Promise<void> {
+    if (this.isJson) return this.#json(this.#chosen(row));
+    if (this.form === 'ids') return this.#out.write(`${id}\n`);
+    const { detailsText } = await import('./details.ts');
+    const text = detailsText(details, this.look, this.form === 'table');
+    return this.form === 'table' ? this.pages(text) : this.#out.write(text);
+  }
+
+  /** Records that a command changed. `line` says what happened to one of them, for a person. */
+  async changed<Row extends object>(
+    rows: readonly Row[],
+    view: Pick<View<Row>, 'id'> & { readonly key: (row: Row) => string; readonly line: (row: Row) => string },
+  ): Promise<void> {
+    if (this.form === 'json') {
+      const chosen = rows.map((row) => this.#chosen(row));
+      return this.#json(chosen.length === 1 ? chosen[0] : chosen);
+    }
+    for (const row of rows) {
+      if (this.form === 'ndjson') await this.#out.write(`${safeJson(this.#chosen(row))}\n`);
+      else if (this.form === 'ids') await this.#out.write(`${view.id(row)}\n`);
+      else if (this.form === 'tabs') await this.#out.write(`${view.id(row)}\t${safeLine(view.key(row))}\n`);
+      else await this.#out.write(`${safeLine(view.line(row))}\n`);
+    }
+  }
+
+  /** A value of the API as it is. */
+  async value(value: unknown): Promise<void> {
+    if (this.form === 'ndjson' && Array.isArray(value)) {
+      for (const one of value) await this.#out.write(`${safeJson(one)}\n`);
+      return;
+    }
+    return this.#json(value);
+  }
+
+  /** A text of this program. */
+  text(text: string): Promise<void> {
+    return this.#out.write(text);
+  }
+
+  /** A text of this program, which a pager shows when it is longer than the terminal. */
+  async pages(text: string): Promise<void> {
+    const pager = pagerOf(this.#io);
+    if (!this.look.isTerminal || pager === null || !isLong(text, this.#io)) return this.#out.write(text);
+    await this.#io.launch(pager, { input: text }).catch(() => this.#out.write(text));
+  }
+
+  /** A line beside the data, for a person. Texts of people in it are made safe. */
+  async note(text: string): Promise<void> {
+    if (!this.isJson && this.form !== 'ids') await this.#err.write(`${safeText(text)}\n`);
+  }
+
+  /** A line that also a script should see. */
+  async warn(text: string): Promise<void> {
+    await this.#err.write(`${safeText(text)}\n`);
+  }
+
+  async fault({ message, hint, requestId, code }: CliFault): Promise<void> {
+    const isReported = requestId !== undefined;
+    if (this.isJson) {
+      const error = { code, message, hint: hint ?? null, requestId: requestId ?? null };
+      return this.#err.write(`${safeJson({ error })}\n`);
+    }
+    const look = { isColored: this.look.isColored && this.#io.isTty.stderr };
+    const lines = [
+      styled(safeText(message), 'red', look),
+      ...(hint === undefined ? [] : [safeText(hint)]),
+      ...(isReported ? [styled(`Request id: ${safeLine(requestId)}`, 'dim', look)] : []),
+    ];
+    return this.#err.write(lines.map((line) => `${line}\n`).join(''));
+  }
+
+  close(): void {
+    this.#out.close();
+    this.#err.close();
+  }
+
+  #json(value: unknown): Promise<void> {
+    return this.#out.write(`${safeJson(value, this.form === 'ndjson' ? undefined : 2)}\n`);
+  }
+
+  #chosen(row: object): object {
+    if (this.#fields.length === 0) return row;
+    const fields = row as Readonly<Record<string, unknown>>;
+    return Object.fromEntries(this.#fields.map((name) => [name, fields[name] ?? null]));
+  }
+}

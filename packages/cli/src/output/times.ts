@@ -1,0 +1,44 @@
+import type { Look } from './look.ts';
+
+const UNITS = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** `3 hours ago`, `in 2 days`. */
+export function ago(iso: string, { now }: Pick<Look, 'now'>): string {
+  const seconds = Math.round((Date.parse(iso) - now.getTime()) / 1000);
+  for (const [unit, size] of UNITS) {
+    const count = Math.floor(Math.abs(seconds) / size);
+    if (count === 0) continue;
+    const text = `${count} ${unit}${count === 1 ? '' : 's'}`;
+    return seconds < 0 ? `${text} ago` : `in ${text}`;
+  }
+  return 'just now';
+}
+
+/** `today`, `tomorrow`, `Thu 3 Dec`, with the year when it is another one. */
+export function dayText(day: string, { now, timezone }: Pick<Look, 'now' | 'timezone'>): string {
+  const today = dayIn(now, timezone);
+  const distance = Math.round((Date.parse(day) - Date.parse(today)) / 86_400_000);
+  const near = new Map([
+    [-1, 'yesterday'],
+    [0, 'today'],
+    [1, 'tomorrow'],
+  ]).get(distance);
+  return near ?? fullDay(day, today);
+}
+
+/** As `dayText`, without words for near days: for echoes of what a word meant. */
+function fullDay(day: string, today: string): string {
+  const year = day.slice(0, 4) === today.slice(0, 4) ? undefined : ('numeric' as const);
+  const options = { timeZone: 'UTC', weekday: 'short', day: 'numeric', month: 'short', year } as const;
+  return new Intl.DateTimeFormat('en-GB', options).format(new Date(`${day}T00:00:00Z`)).replace(',', '');
+}
+
+function dayIn(now: Date, timeZone: string): string {
+  return new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(now);
+}

@@ -1,0 +1,55 @@
+import { Argument, Command, CommanderError, Option } from 'commander';
+import { usageFault } from '../fault.ts';
+import { Options } from '../options.ts';
+import type { CommandSpec, OptionSpec } from './spec.ts';
+import { GLOBAL_OPTIONS, readFlags } from './spec.ts';
+
+export interface Parsed {
+  readonly words: readonly string[];
+  readonly options: Options;
+}
+
+/** Reads the words and options of one command. Throws a fault of `usage`. */
+export function parse(path: readonly CommandSpec[], rest: readonly string[]): Parsed {
+  const spec = path.at(-1) as CommandSpec;
+  const name = path.map((one) => one.name).join(' ');
+  const declared = [...(spec.options ?? []), ...GLOBAL_OPTIONS];
+  const command = new Command(name)
+    .exitOverride()
+    .configureOutput({ writeErr: () => {}, outputError: () => {} })
+    .helpOption(false)
+    .allowExcessArguments(false)
+    .action(() => {});
+  for (const { form, about, choices } of spec.args ?? []) {
+    const argument = new Argument(form, about);
+    command.addArgument(choices === undefined ? argument : argument.choices(choices));
+  }
+  for (const option of declared) command.addOption(optionFor(option));
+  try {
+    command.parse([...rest], { from: 'user' });
+  } catch (error) {
+    throw error instanceof CommanderError ? faultOf(error, name) : error;
+  }
+  const names = declared.map(({ flags }) => readFlags(flags).name);
+  return { words: command.args, options: new Options(command.opts(), names) };
+}
+
+function optionFor({ flags, about, choices, isRepeated = false }: OptionSpec): Option {
+  const option = new Option(flags, about);
+  if (choices !== undefined && !isRepeated) option.choices(choices);
+  if (isRepeated) {
+    option.argParser((value: string, before: readonly string[] | undefined) => {
+      if (choices?.includes(value) === false)
+        throw usageFault(`${flags.replace(/ .*/, '')} takes ${choices.join(', ')}, not ${JSON.stringify(value)}.`);
+      return [...(before ?? []), value];
+    });
+  }
+  return option;
+}
+
+/** Commander writes `error: unknown option '--stat'`, and `(Did you mean --state?)` in a line below. */
+function faultOf({ message }: CommanderError, name: string): Error {
+  const [what = '', near] = message.replace(/^error: /, '').split('\n');
+  const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}`.replace(/\.?$/, '.');
+  return usageFault(sentence, near?.replace(/^\((.*)\)$/, '$1') ?? `See ${name} --help`);
+}

@@ -1,0 +1,90 @@
+import { usageFault } from '../fault.ts';
+import { nearestWord } from './nearest.ts';
+import type { CommandSpec } from './spec.ts';
+import { GLOBAL_OPTIONS, optionOf, readFlags } from './spec.ts';
+
+export interface Route {
+  /** From the root to the command. */
+  readonly path: readonly CommandSpec[];
+  /** What is left for the parser, without the words that name the command. */
+  readonly rest: readonly string[];
+  readonly asks: 'help' | 'version' | null;
+}
+
+/**
+ * Finds the command that words name. Options may stand before, between and after these words, so the values of options are
+ * passed over; of an option that is not known, none is.
+ */
+export function route(argv: readonly string[], root: CommandSpec): Route {
+  const path: CommandSpec[] = [root];
+  const rest: string[] = [];
+  let asks: Route['asks'] = null;
+  const tokens = [...argv];
+  for (let token = tokens.shift(); token !== undefined; token = tokens.shift()) {
+    const at = path.at(-1) as CommandSpec;
+    if (token === '--') {
+      rest.push(token, ...tokens);
+      break;
+    }
+    if (token === '-h' || token === '--help') asks = 'help';
+    else if (path.length === 1 && (token === '--version' || token === '-V')) asks = 'version';
+    else if (token.startsWith('-') && token.length > 1) {
+      rest.push(token);
+      const option = optionOf(token, [...GLOBAL_OPTIONS, ...(at.options ?? [])]);
+      const isNeeded = option !== undefined && readFlags(option.flags).value === 'needed' && !token.includes('=');
+      if (isNeeded && tokens.length > 0) rest.push(tokens.shift() as string);
+    } else {
+      const next = nextOf(token, at, rest);
+      if (next === null) rest.push(token);
+      else path.push(...next.specs);
+      if (next?.keepsWord === true) rest.push(token);
+    }
+  }
+  return { path, rest: withFields(rest, path.at(-1) as CommandSpec), asks };
+}
+
+/** The command that a word names below another one; null for a word that is an argument. */
+function nextOf(
+  word: string,
+  at: CommandSpec,
+  rest: readonly string[],
+): { readonly specs: readonly CommandSpec[]; readonly keepsWord: boolean } | null {
+  const { commands, implied } = at;
+  if (commands === undefined) return null;
+  const named = commands.find(({ name }) => name === word);
+  if (named !== undefined) return { specs: [named], keepsWord: false };
+  const near = nearestWord(
+    word,
+    commands.flatMap(({ name, isHidden }) => (isHidden === true ? [] : [name])),
+  );
+  const command = commands.find(({ name }) => name === implied);
+  // A word like a verb is a slip; a record of that name is shown by the full command.
+  if (command !== undefined && near === null) return { specs: [command], keepsWord: true };
+  const where = at.name === 'wts' ? 'wts' : `wts ${at.name}`;
+  const full = command === undefined ? '' : ` To show one of this name: ${where} ${command.name} ${word}`;
+  const hint = near === null ? `${where} --help lists the commands.` : `Did you mean ${where} ${near}?${full}`;
+  throw usageFault(`There is no command ${JSON.stringify(word)} of ${where}.`, rest.length > 9 ? undefined : hint);
+}
+
+/**
+ * `--json` takes its fields with or without `=`. A word after it is one of the command when the command takes words and this one
+ * is no list of its fields.
+ */
+function withFields(rest: readonly string[], { fields = [], args = [] }: CommandSpec): string[] {
+  const given: string[] = [];
+  for (let at = 0; at < rest.length; at += 1) {
+    const token = rest[at] as string;
+    const next = rest[at + 1];
+    if (token === '--') return [...given, ...rest.slice(at)];
+    if (token !== '--json') given.push(token);
+    else if (next !== undefined && !next.startsWith('-') && (args.length === 0 || isFieldList(next, fields))) {
+      given.push(`--json=${next}`);
+      at += 1;
+    } else given.push('--json=');
+  }
+  return given;
+}
+
+function isFieldList(word: string, fields: readonly string[]): boolean {
+  return word.split(',').every((name) => fields.includes(name));
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { runWts } from '../../test/test-run.ts';
+import { EXITS } from '../fault.ts';
+import { readFlags, GLOBAL_OPTIONS, type CommandSpec } from './spec.ts';
+import { TOPICS } from './topics.ts';
+import { ROOT } from './tree/index.ts';
+
+const ALL: readonly (readonly CommandSpec[])[] = below([ROOT]);
+
+function below(path: readonly CommandSpec[]): (readonly CommandSpec[])[] {
+  return [path, ...(path.at(-1)?.commands ?? []).flatMap((one) => below([...path, one]))];
+}
+
+describe('the commands', () => {
+  it('have help, also after other flags and by the word help', async () => {
+    for (const path of ALL) {
+      const words = path.slice(1).map(({ name }) => name);
+      const { code, out } = await runWts([...words, '--no-color', '--help']);
+      assert.equal(code, 0);
+      assert.ok(out.startsWith(`${path.at(-1)?.summary}.`), words.join(' '));
+      assert.equal((await runWts(['help', ...words])).out, out);
+    }
+  });
+
+  it('show a short help with an example when nothing is given', async () => {
+    const { code, out } = await runWts([]);
+    assert.equal(code, 0);
+    assert.match(out, /Examples\n {2}\$ wts /);
+  });
+
+  it('have a load or commands, options with flags of their own, and no full stop in a summary', () => {
+    for (const path of ALL) {
+      const spec = path.at(-1) as CommandSpec;
+      assert.notEqual(spec.load === undefined, spec.commands === undefined, spec.name);
+      assert.doesNotMatch(spec.summary, /\.$/);
+      const flags = [...GLOBAL_OPTIONS, ...(spec.options ?? [])].flatMap((option) => {
+        const { short, long } = readFlags(option.flags);
+        return short === undefined ? [long] : [short, long];
+      });
+      assert.equal(new Set(flags).size, flags.length, `${spec.name}: ${flags.join(' ')}`);
+      if (spec.implied !== undefined) assert.ok(spec.commands?.some(({ name }) => name === spec.implied));
+    }
+  });
+
+  it('load their modules, each of which has the action', async () => {
+    for (const path of ALL)
+      assert.equal(typeof (await path.at(-1)?.load?.()), path.at(-1)?.load === undefined ? 'undefined' : 'function');
+  });
+
+  it('refuse a wrong word, flag or value with the nearest right one', async () => {
+    const wrong: readonly (readonly [argv: readonly string[], near: RegExp])[] = [
+      [['tsak', 'list'], /Did you mean wts task\?/],
+      [['task', 'lsit'], /Did you mean wts task list\?/],
+      [['task', 'list', '--stat', 'open'], /Did you mean --state\?/],
+      [['task', 'list', '--state', 'opne'], /Allowed choices are open, done/],
+      [['task', 'list', '--json', 'titel'], /The fields: id, number, title/],
+      [['whoami', 'me'], /too many arguments/i],
+      [['task', 'show'], /missing required argument/i],
+      [['help', 'tsak'], /Did you mean wts task\?/],
+    ];
+    for (const [argv, near] of wrong) {
+      const { code, out, err } = await runWts(argv);
+      assert.equal(code, EXITS.usage[0], argv.join(' '));
+      assert.equal(out, '');
+      assert.match(err, near);
+    }
+  });
+
+  it('print errors as JSON on stderr with --json', async () => {
+    const { code, out, err } = await runWts(['whoami', '--json']);
+    assert.deepEqual([code, out], [EXITS['sign-in'][0], '']);
+    const { error } = JSON.parse(err) as { error: Record<string, unknown> };
+    assert.deepEqual(Object.keys(error), ['code', 'message', 'hint', 'requestId']);
+    assert.equal(error['code'], 'sign_in');
+  });
+
+  it('read nothing of a server, and no credential, for help and version', async () => {
+    for (const argv of [['--help'], ['--version'], ['task', 'add', '-h']])
+      assert.equal((await runWts(argv, { env: { WTS_URL: 'no address', WTS_PROFILE: 'none' } })).code, 0);
+  });
+});
+
+describe('the exit codes', () => {
+  it('stand in the help, each once', async () => {
+    const { out } = await runWts(['help', 'exit-codes']);
+    const codes = Object.values(EXITS).map(([code]) => code);
+    assert.equal(new Set(codes).size, codes.length);
+    assert.deepEqual([0, 1, 2, 4, 5, 6, 7, 8, 9, 130], codes);
+    for (const code of codes) assert.match(out, new RegExp(`^ +${code} `, 'm'));
+    assert.equal(TOPICS.length, 3);
+  });
+
+  it('are 130 after Ctrl-C', async () => {
+    const interrupted = AbortSignal.abort();
+    const { code, err } = await runWts(['whoami'], { more: { interrupted } });
+    assert.deepEqual([code, err], [130, 'Interrupted.\n']);
+  });
+});

@@ -1,0 +1,61 @@
+import type { Action } from '../call.ts';
+import type { Exit } from '../fault.ts';
+import { CliFault, EXITS, usageFault } from '../fault.ts';
+import type { Io } from '../io.ts';
+import { Output } from '../output/output.ts';
+import { ReaderGone } from '../output/writer.ts';
+import { helpText } from './help.ts';
+import { route } from './route.ts';
+import type { CommandSpec } from './spec.ts';
+import { ROOT } from './tree/index.ts';
+import { VERSION } from '../version.ts';
+
+/** Runs one command, and resolves to its exit code when everything is written. Never throws. */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  const output = new Output(argv, io);
+  try {
+    await Promise.race([runCommand(argv, io, output), interruption(io.interrupted)]);
+    return EXITS.ok[0];
+  } catch (error) {
+    // The reader of the output has what it needs, as `head`.
+    if (error instanceof ReaderGone || output.gone.aborted) return EXITS.ok[0];
+    return EXITS[await report(error, io, output)][0];
+  } finally {
+    output.close();
+  }
+}
+
+async function runCommand(argv: readonly string[], io: Io, output: Output): Promise<void> {
+  const { path, rest, asks } = route(argv, ROOT);
+  const spec = path.at(-1) as CommandSpec;
+  if (asks === 'version') return output.text(`wts ${VERSION}\n`);
+  if (asks === 'help' || spec.load === undefined) {
+    if (asks === null && rest.some((word) => !word.startsWith('-')))
+      throw usageFault(`Not understood: ${rest.join(' ')}`);
+    return output.pages(helpText(path, output.look));
+  }
+  const { parse } = await import('./parse.ts');
+  const { words, options } = parse(path, rest);
+  output.choose(options.text('json'), spec.fields ?? []);
+  const action: Action = await spec.load();
+  let opening: ReturnType<typeof openSession> | undefined;
+  const openSession = async () => (await import('../session/session.ts')).openSession({ io, options, output });
+  const signal = AbortSignal.any([io.interrupted, output.gone]);
+  await action({ words, options, io, output, signal, session: () => (opening ??= openSession()) });
+}
+
+function interruption(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = (): void => reject(new CliFault('interrupted', 'Interrupted.'));
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+async function report(error: unknown, io: Io, output: Output): Promise<Exit> {
+  const { faultOf } = await import('../session/fault-of.ts');
+  const fault = io.interrupted.aborted ? new CliFault('interrupted', 'Interrupted.') : faultOf(error);
+  await output.fault(fault);
+  if (io.env['WTS_DEBUG'] === '1' && error instanceof Error) await output.note(error.stack ?? String(error));
+  return fault.exit;
+}

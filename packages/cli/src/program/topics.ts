@@ -1,0 +1,65 @@
+import { EXITS } from '../fault.ts';
+
+/** What `wts help <topic>` explains, beside the commands. */
+export interface Topic {
+  readonly name: string;
+  readonly summary: string;
+  readonly text: string;
+}
+
+const ENVIRONMENT: readonly (readonly [name: string, about: string])[] = [
+  ['WTS_TOKEN', 'The API key to use. It takes precedence over what wts login stored.'],
+  ['WTS_URL', 'The address of the API, such as https://api.example.com.'],
+  ['WTS_AUTH_URL', 'The address at which people sign in, where a profile does not have it.'],
+  ['WTS_PROFILE', 'The profile of commands that name none.'],
+  ['WTS_WORKSPACE', 'The workspace of commands that name none.'],
+  ['WTS_CONFIG_DIR', 'The folder of the settings. Default: $XDG_CONFIG_HOME/wts, else ~/.config/wts.'],
+  ['WTS_PAGER, PAGER', 'The pager for long output. Default: less -FRX; empty or cat for none.'],
+  ['WTS_EDITOR, VISUAL, EDITOR', 'The editor for long texts. Default: vi.'],
+  ['NO_COLOR, CLICOLOR=0, TERM=dumb', 'No colors.'],
+  ['CLICOLOR_FORCE, FORCE_COLOR', 'Colors also where the output is no terminal.'],
+  ['WTS_ACCESSIBLE', 'As --accessible.'],
+  ['WTS_DEBUG', '1 prints requests, without secrets, and where a fault happened.'],
+  ['NODE_EXTRA_CA_CERTS', 'A file of authorities whose certificates are trusted, for an installation with its own.'],
+];
+
+const width = Math.max(...ENVIRONMENT.map(([name]) => name.length));
+
+export const TOPICS: readonly Topic[] = [
+  {
+    name: 'environment',
+    summary: 'The environment variables that wts reads',
+    text: `${ENVIRONMENT.map(([name, about]) => `  ${name.padEnd(width)}  ${about}`).join('\n')}
+
+A flag takes precedence over the environment, the environment over the file .wts of the folder (or of one above it),
+and this file over the profile. wts sends nothing to any other place than the service: there is no telemetry.
+`,
+  },
+  {
+    name: 'exit-codes',
+    summary: 'What each exit code means',
+    text: Object.values(EXITS)
+      .map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}\n`)
+      .join(''),
+  },
+  {
+    name: 'formatting',
+    summary: 'Tables, JSON, scripts',
+    text: `At a terminal, lists are tables that fit its width, with relative times. In a pipe they are lines of full values
+separated by tabs, with ISO times and without a header or colors.
+
+  --json            everything that the command knows of each record, as the API has it
+  --json id,title   only these fields; the help of each command names them
+  --ndjson          one record a line, as soon as it is there
+  --quiet           ids only
+
+With --json, errors are JSON too, on stderr: {"error": {"code", "message", "hint", "requestId"}}.
+jq does the rest:
+
+  $ wts task list --json number,title --project website | jq -r '.[] | "\\(.number) \\(.title)"'
+  $ wts task list --assignee me -q | xargs wts task edit --due friday
+
+Control characters in texts of people are shown as marks, and escaped in JSON.
+`,
+  },
+];

@@ -1,0 +1,41 @@
+import type { CommandSpec } from '../spec.ts';
+import { TOPICS } from '../topics.ts';
+import { API, GRAPHQL } from './raw.ts';
+import { TASK } from './task.ts';
+
+export const ROOT: CommandSpec = {
+  name: 'wts',
+  summary: 'Tasks of a Workspace Task Service, from the command line',
+  examples: [
+    { command: 'wts login' },
+    {
+      command: 'wts task add "Write the report" --due friday',
+      prints: 'Created ACME-12 Write the report, due Fri 27 Nov',
+    },
+    { command: 'wts task list --assignee me' },
+    { command: 'wts task ACME-12' },
+  ],
+  commands: [
+    TASK,
+    {
+      name: 'whoami',
+      summary: 'Show who you are, where, and by which credential',
+      examples: [{ command: 'wts whoami', prints: 'Demo Owner <demo@example.com>' }],
+      load: async () => (await import('../../commands/whoami.ts')).whoami,
+    },
+    GRAPHQL,
+    API,
+    {
+      name: 'help',
+      summary: 'Show the help of a command or a topic',
+      args: [
+        {
+          form: '[words...]',
+          about: `A command such as "task add", or a topic: ${TOPICS.map(({ name }) => name).join(', ')}.`,
+          completes: 'topic',
+        },
+      ],
+      load: async () => (await import('../help-command.ts')).help,
+    },
+  ],
+};

@@ -1,0 +1,131 @@
+import { taskKey } from '@wts/client/names';
+import { PRIORITIES } from '@wts/models/words';
+import type { Look, Style } from '../output/look.ts';
+import { ago, dayText } from '../output/times.ts';
+import type { Column, View } from '../output/view.ts';
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+interface Keyed extends Named {
+  readonly key: string;
+}
+
+/** A task as GraphQL has it, with the fields that were selected. */
+export interface TaskNode {
+  readonly id: string;
+  readonly number: number;
+  readonly title: string;
+  readonly description: string | null;
+  readonly workspace: { readonly id: string; readonly urlKey: string; readonly name: string } | null;
+  readonly project: Keyed | null;
+  readonly team: Keyed | null;
+  readonly assignee: Named | null;
+  readonly creator: Named | null;
+  readonly start: string;
+  readonly startDate: string | null;
+  readonly deadlineAt: string | null;
+  readonly priority: number;
+  readonly labels: { readonly nodes: readonly Named[] };
+  readonly repeatText: string | null;
+  readonly repeatNextDate: string | null;
+  readonly completedAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly archivedAt: string | null;
+}
+
+/** For people: `ACME-12`. */
+export function keyOf({ workspace, number }: Pick<TaskNode, 'workspace' | 'number'>): string {
+  return taskKey(workspace?.urlKey ?? '', number);
+}
+
+export function priorityWord(priority: number): string {
+  return PRIORITIES[priority] ?? String(priority);
+}
+
+const day = (value: string | null, look: Look): string => (value === null ? '' : dayText(value, look));
+
+/** A day that has passed is shown in red where the task is open. */
+function dueStyle({ deadlineAt, completedAt }: TaskNode, { now, timezone }: Look): Style | undefined {
+  if (deadlineAt === null || completedAt !== null) return undefined;
+  const today = new Intl.DateTimeFormat('en-CA', { timeZone: timezone }).format(now);
+  return deadlineAt < today ? 'red' : deadlineAt === today ? 'yellow' : undefined;
+}
+
+const COLUMNS: Readonly<Record<string, Column<TaskNode>>> = {
+  key: { title: 'KEY', value: keyOf, style: () => 'cyan' },
+  title: {
+    title: 'TITLE',
+    value: ({ title }) => title,
+    isCut: true,
+    style: ({ completedAt, archivedAt }) => ((completedAt ?? archivedAt) === null ? undefined : 'dim'),
+  },
+  project: {
+    title: 'PROJECT',
+    value: ({ project }) => project?.key,
+    shown: ({ project }) => project?.name ?? '',
+    isCut: true,
+  },
+  assignee: { title: 'ASSIGNEE', value: ({ assignee }) => assignee?.name, isCut: true },
+  priority: {
+    title: 'PRIORITY',
+    value: ({ priority }) => priorityWord(priority),
+    shown: ({ priority }) => (priority === 0 ? '' : priorityWord(priority)),
+    style: ({ priority }) => (priority === 1 ? 'red' : priority === 2 ? 'yellow' : undefined),
+  },
+  start: { title: 'START', value: ({ startDate }) => startDate, shown: ({ startDate }, look) => day(startDate, look) },
+  due: {
+    title: 'DUE',
+    value: ({ deadlineAt }) => deadlineAt,
+    shown: ({ deadlineAt }, look) => day(deadlineAt, look),
+    style: dueStyle,
+  },
+  labels: { title: 'LABELS', value: ({ labels }) => labels.nodes.map(({ name }) => name).join(', '), isCut: true },
+  completed: {
+    title: 'DONE',
+    value: ({ completedAt }) => completedAt,
+    shown: ({ completedAt }, look) => (completedAt === null ? '' : ago(completedAt, look)),
+  },
+};
+
+export const TASK_VIEW: View<TaskNode> = {
+  nouns: ['task', 'tasks'],
+  id: ({ id }) => id,
+  columns: Object.values(COLUMNS),
+};
+
+/** The fields that the columns show. */
+export const LISTED = [
+  'project',
+  'assignee',
+  'priority',
+  'startDate',
+  'deadlineAt',
+  'labels',
+  'completedAt',
+  'archivedAt',
+];
+
+/** What happened to a task: its key, its title, and its days as they were understood. */
+export function changedTask(
+  verb: string,
+  look: Look,
+): { id: (task: TaskNode) => string; key: typeof keyOf; line: (task: TaskNode) => string } {
+  return {
+    id: ({ id }) => id,
+    key: keyOf,
+    line: (task) => `${verb} ${keyOf(task)} ${task.title}${factsText(task, look)}`,
+  };
+}
+
+function factsText({ startDate, deadlineAt, repeatText }: TaskNode, look: Look): string {
+  const facts = [
+    startDate && `starts ${dayText(startDate, look)}`,
+    deadlineAt && `due ${dayText(deadlineAt, look)}`,
+    repeatText && `repeats ${repeatText}`,
+  ].filter((fact) => typeof fact === 'string');
+  return facts.length === 0 ? '' : `, ${facts.join(', ')}`;
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { publint } from 'publint';
+
+const PACKAGE = join(import.meta.dirname, '..');
+const TARBALL_BYTES_MAX = 300_000;
+const run = promisify(execFile);
+
+describe('the packed command line, installed into an empty folder without a network', function packed() {
+  const folder = mkdtempSync(join(tmpdir(), 'wts-cli-'));
+  const installed = join(folder, 'node_modules', '@wts', 'cli');
+  let tarball = '';
+  const wts = (...args: string[]): ReturnType<typeof run> =>
+    run(process.execPath, [join(installed, 'wts.mjs'), ...args], { env: { WTS_CONFIG_DIR: folder }, cwd: folder });
+
+  before(async () => {
+    const built = join(folder, 'built');
+    await run(process.execPath, ['build.ts', built], { cwd: PACKAGE });
+    await run('npm', ['pack', built, '--pack-destination', folder]);
+    rmSync(built, { recursive: true });
+    tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? assert.fail('no tarball');
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${tarball}`], { cwd: folder });
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('is small, needs no other package, and has the licences of those inside', () => {
+    assert.ok(statSync(join(folder, tarball)).size < TARBALL_BYTES_MAX);
+    assert.deepEqual(readdirSync(join(folder, 'node_modules', '@wts')), ['cli']);
+    const files = readdirSync(installed);
+    for (const name of files.filter((file) => file.endsWith('.mjs')))
+      for (const [, from = ''] of readFileSync(join(installed, name), 'utf8').matchAll(
+        /^(?:import|export) .*from "(?!node:|[a-z]+")([^"]+)";$/gm,
+      ))
+        assert.ok(files.includes(from.replace('./', '')), `${name} imports ${from}`);
+    const notices = readFileSync(join(installed, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+    for (const name of ['commander', 'string-width']) assert.match(notices, new RegExp(`^${name} \\d`, 'm'));
+    for (const name of ['LICENSE', 'README.md']) assert.ok(existsSync(join(installed, name)));
+  });
+
+  it('has a manifest without a fault that publint knows', async () => {
+    const { messages } = await publint({ pkgDir: installed, pack: false, strict: true });
+    assert.deepEqual(messages, []);
+  });
+
+  it('runs, and says what is wrong by its exit code', async () => {
+    const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string };
+    assert.equal((await wts('--version')).stdout, `wts ${version}\n`);
+    assert.match(String((await wts('task', '--help')).stdout), /^Work with tasks\./);
+    await assert.rejects(wts('whoami'), { code: 4 });
+  });
+});
