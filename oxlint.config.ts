@@ -156,7 +156,7 @@ const PACKAGE_IMPORTS: typeof IMPORTS = {
     output: [],
     session: ['output'],
     records: ['output'],
-    transfer: [],
+    transfer: ['output'],
     commands: ['output', 'records', 'session', 'transfer'],
     program: ['commands', 'output', 'records', 'session'],
     'fault.ts': [],

@@ -2,6 +2,7 @@ import type { CommandSpec } from '../spec.ts';
 import { TOPICS } from '../topics.ts';
 import { API, GRAPHQL } from './raw.ts';
 import { TASK } from './task.ts';
+import { EXPORT, IMPORT } from './transfer.ts';
 
 export const ROOT: CommandSpec = {
   name: 'wts',
@@ -23,6 +24,8 @@ export const ROOT: CommandSpec = {
       examples: [{ command: 'wts whoami', prints: 'Demo Owner <demo@example.com>' }],
       load: async () => (await import('../../commands/whoami.ts')).whoami,
     },
+    EXPORT,
+    IMPORT,
     GRAPHQL,
     API,
     {

@@ -1,0 +1,38 @@
+import { resolve } from 'node:path';
+import type { SyncClient } from '@wts/client';
+import type { Call } from '../call.ts';
+import { ShownProgress } from '../output/progress.ts';
+import type { ProgressForm } from '../output/progress.ts';
+
+/** What `export` and `import` have in common. */
+
+export function progressOf({ io, options, output }: Call): ShownProgress {
+  const isBar = io.isTty.stderr && !output.look.isAccessible && io.env['TERM'] !== 'dumb';
+  let form: ProgressForm = isBar ? 'bar' : 'lines';
+  if (output.form === 'ids') form = 'none';
+  if (options.flag('progressJsonl')) form = 'jsonl';
+  return new ShownProgress({ form, write: (text) => void io.stderr.write(text), clock: () => performance.now() });
+}
+
+/** A client whose changes have a `clientId` of their own, by which the server knows repeated ones. */
+export async function connectorOf({ session }: Call): Promise<(clientId: string) => SyncClient> {
+  const [{ SyncClient: Client }, { server, token, fetch }] = await Promise.all([import('@wts/client'), session()]);
+  return (clientId) => new Client({ baseUrl: server.url, token: token.value, fetch, clientId });
+}
+
+export function folderOf({ io }: Call, given: string): string {
+  return resolve(io.cwd, given);
+}
+
+/** `2 projects, 30 tasks`: numbers of records by their models. */
+export function countsText(counts: Readonly<Record<string, number>>): string {
+  const words = Object.entries(counts).map(
+    ([model, count]) => `${count.toLocaleString('en-US')} ${nounOf(model, count)}`,
+  );
+  return words.length === 0 ? 'none' : words.join(', ');
+}
+
+function nounOf(model: string, count: number): string {
+  const noun = model.replaceAll(/(?!^)[A-Z]/g, ' $&').toLowerCase();
+  return count === 1 ? noun : `${noun}s`;
+}

@@ -1,0 +1,178 @@
+import { join } from 'node:path';
+import type { Change, ChangeResult } from '@wts/client';
+import type { CheckpointFacts, CheckpointFile } from './checkpoint.ts';
+import type { Refusal } from './compare-target.ts';
+import { readLines } from './line-files.ts';
+import type { ExportedFile } from './manifest.ts';
+import { IMPORTED_MODELS, isImported } from './model-rules.ts';
+import type { ExportRecord } from './model-rules.ts';
+import type { Progress } from '../output/progress.ts';
+import { BATCH_BYTES_MAX, BATCH_CHANGES_MAX, CHANGE_BYTES, sendChanges } from './send-changes.ts';
+import type { SendOptions } from './send-changes.ts';
+import { targetRecord } from './target-record.ts';
+import type { Mapping, TargetRecord } from './target-record.ts';
+
+export interface RecordImportOptions extends SendOptions {
+  readonly folder: string;
+  readonly files: readonly ExportedFile[];
+  readonly mapping: Mapping;
+  readonly checkpoint: CheckpointFile;
+  readonly progress: Progress;
+}
+
+/** One change of a record, with what a refusal says about it. */
+interface Sent {
+  readonly change: Change;
+  readonly record: TargetRecord;
+  readonly exportId: string;
+}
+
+/** Replies whose comment was created by a server with a slower clock are before it in the file: they are sent again at its end. */
+const EARLY_REPLIES_MAX = 1_000;
+
+/** Creates the records of the files, then archives those that were archived, because nothing is created below an archived record. */
+export class RecordImport {
+  readonly #options: RecordImportOptions;
+  #at: CheckpointFacts;
+  #earlyReplies: Sent[] = [];
+
+  constructor(options: RecordImportOptions, at: CheckpointFacts) {
+    this.#options = options;
+    this.#at = at;
+  }
+
+  /** Ends with a checkpoint at which all changes are made or refused. */
+  async run(): Promise<void> {
+    const { files, progress, checkpoint } = this.#options;
+    const total = files.reduce((sum, { records }) => sum + records, 0);
+    await checkpoint.truncateRefusals(this.#at.refusedBytes);
+    if (this.#at.stage === 'insert') {
+      progress.stage('import', total);
+      progress.advance(this.#at.records);
+      await this.#sendFiles(filesInOrder(files), (record) => insertion(record));
+      await this.#advance({ stage: 'archive', file: 0, offset: 0, records: 0 });
+    }
+    const archived = filesInOrder(files)
+      .toReversed()
+      .filter((file) => file.archived > 0);
+    progress.stage(
+      'archive',
+      archived.reduce((sum, file) => sum + file.archived, 0),
+    );
+    await this.#sendFiles(archived, (record) => (record.isArchived ? archiving(record) : null));
+    await this.#advance({ stage: 'check', file: 0, offset: 0, records: 0 });
+  }
+
+  async #sendFiles(files: readonly ExportedFile[], changeOf: (record: TargetRecord) => Change | null): Promise<void> {
+    for (const [index, { name }] of files.entries()) {
+      if (index < this.#at.file) continue;
+      await this.#sendFile(join(this.#options.folder, name), changeOf);
+      await this.#advance({ file: index + 1, offset: 0 });
+    }
+  }
+
+  async #sendFile(path: string, changeOf: (record: TargetRecord) => Change | null): Promise<void> {
+    let sent: Sent[] = [];
+    let [end, records, bytes] = [this.#at.offset, this.#at.records, 0];
+    const flush = async (): Promise<void> => {
+      await this.#send(sent);
+      // A repeated command begins before the replies that are still to be sent.
+      if (this.#earlyReplies.length === 0) await this.#advance({ offset: end, records });
+      [sent, bytes] = [[], 0];
+    };
+    for await (const lines of readLines(path, this.#at.offset)) {
+      for (const line of lines) {
+        const source = JSON.parse(line.text) as ExportRecord;
+        const record = isImported(source.__class) ? targetRecord(source.__class, source, this.#options.mapping) : null;
+        const change = record && changeOf(record);
+        const length = line.end - end + CHANGE_BYTES;
+        if (sent.length === BATCH_CHANGES_MAX || bytes + length > BATCH_BYTES_MAX) await flush();
+        if (record && change) {
+          sent.push({ change, record, exportId: source.id });
+          bytes += length;
+        }
+        end = line.end;
+        records += 1;
+      }
+    }
+    await flush();
+    await this.#sendEarlyReplies();
+    this.#at = { ...this.#at, records };
+  }
+
+  async #send(sent: readonly Sent[]): Promise<void> {
+    if (sent.length === 0) return;
+    const results = await sendChanges(
+      sent.map(({ change }) => change),
+      this.#options,
+    );
+    const refused: string[] = [];
+    for (const [index, one] of sent.entries()) {
+      const result = results[index];
+      if (result === undefined || result.success || isOfRefused(one, result)) continue;
+      const isReply = one.record.model === 'Comment' && typeof one.record.payload['parentId'] === 'string';
+      if (isReply && result.code === 'not_found' && this.#earlyReplies.length < EARLY_REPLIES_MAX)
+        this.#earlyReplies.push(one);
+      else refused.push(refusalOf(one, result));
+    }
+    this.#options.progress.advance(sent.length);
+    if (refused.length > 0) await this.#refuse(refused);
+  }
+
+  /** Sent again as long as that creates some of them. */
+  async #sendEarlyReplies(): Promise<void> {
+    for (let before = Infinity; this.#earlyReplies.length > 0;) {
+      const replies = this.#earlyReplies;
+      const isLast = replies.length === before;
+      before = replies.length;
+      this.#earlyReplies = [];
+      for (let from = 0; from < replies.length; from += BATCH_CHANGES_MAX) {
+        const part = replies.slice(from, from + BATCH_CHANGES_MAX);
+        const results = await sendChanges(
+          part.map(({ change }) => change),
+          this.#options,
+        );
+        for (const [index, one] of part.entries()) {
+          const result = results[index];
+          if (result === undefined || result.success) continue;
+          if (isLast) await this.#refuse([refusalOf(one, result)]);
+          else this.#earlyReplies.push(one);
+        }
+      }
+    }
+  }
+
+  async #refuse(lines: readonly string[]): Promise<void> {
+    const refusedBytes = await this.#options.checkpoint.refuse(lines, this.#at.refusedBytes);
+    this.#at = { ...this.#at, refusedBytes };
+  }
+
+  async #advance(facts: Partial<CheckpointFacts>): Promise<void> {
+    this.#at = { ...this.#at, ...facts };
+    await this.#options.checkpoint.write(this.#at);
+  }
+}
+
+/** The files of an import in its order. */
+export function filesInOrder(files: readonly ExportedFile[]): readonly ExportedFile[] {
+  return IMPORTED_MODELS.flatMap((model) => files.filter((file) => file.model === model));
+}
+
+function insertion({ model, id, payload }: TargetRecord): Change {
+  return { modelName: model, modelId: id, action: 'INSERT', payload, clientTxId: `${id}:insert` } as object as Change;
+}
+
+function archiving({ model, id }: TargetRecord): Change {
+  return { modelName: model, modelId: id, action: 'ARCHIVE', clientTxId: `${id}:archive` } as object as Change;
+}
+
+/** A record that was refused cannot be archived, which says nothing new. */
+function isOfRefused({ change }: Sent, result: ChangeResult & { readonly success: false }): boolean {
+  return change.action === 'ARCHIVE' && result.code === 'not_found';
+}
+
+function refusalOf({ record, exportId }: Sent, result: ChangeResult & { readonly success: false }): string {
+  const { key, model, id } = record;
+  const { code = 'conflict', error } = result;
+  return JSON.stringify({ key, model, id, exportId, code, error } satisfies Refusal);
+}

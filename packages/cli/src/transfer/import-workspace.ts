@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { TargetComparison } from './compare-target.ts';
+import type { Comparison, Refusal } from './compare-target.ts';
+import { CliFault } from '../fault.ts';
+import { filesInOrder, RecordImport } from './import-records.ts';
+import { LineWriter, readLines } from './line-files.ts';
+import type { MappedPerson } from './map-people.ts';
+import { readManifest } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
+import { isImported } from './model-rules.ts';
+import type { ExportRecord } from './model-rules.ts';
+import { openTarget, START } from './open-target.ts';
+import type { ImportOptions } from './open-target.ts';
+import type { WorkspaceFacts } from './read-workspace.ts';
+import { targetRecord } from './target-record.ts';
+import type { Mapping } from './target-record.ts';
+import { uuidV5 } from './uuid-v5.ts';
+import { checkFiles } from './verify-export.ts';
+
+/*
+ * An import creates the records of an export in a workspace, in the order of its files, by the changes that any client makes. The id of
+ * each record follows from the target and the id that it had, and so does the id of each change: what is sent twice, after a crash or by a
+ * repeated command, is made once. A checkpoint makes a repeated command quick. At the end the stored records are read and compared.
+ */
+
+export interface ImportReport {
+  /** Null: a dry run without a target. */
+  readonly target: WorkspaceFacts | null;
+  readonly people: readonly MappedPerson[];
+  /** What the server did not accept of the workspace itself. */
+  readonly notes: readonly string[];
+  /** What is not in the export at all. */
+  readonly notIncluded: readonly string[];
+  readonly comparison: Comparison;
+  /** The file with one refusal a line; null without any. */
+  readonly refusedPath: string | null;
+}
+
+export async function importWorkspace(options: ImportOptions): Promise<ImportReport> {
+  const { progress, signal, folder, isDryRun } = options;
+  const { manifest, text } = await readManifest(folder);
+  checkModels(manifest);
+  progress.stage('verify');
+  await checkFiles(folder, manifest, signal);
+  const { target, checkpoint, people, at } = await openTarget(options, manifest, hashOf(text));
+  const facts = { people, notes: at.notes, notIncluded: manifest.notIncluded };
+  if (target === null) return { ...facts, target, comparison: nothingThere(manifest), refusedPath: null };
+
+  const { workspace } = target;
+  const sync = options.connect(uuidV5(workspace.id, at.export));
+  const sending = { sync, progress, ...(signal === undefined ? {} : { signal }) };
+  const files = filesInOrder(manifest.files);
+  const mapping = mappingOf(workspace.id, people, options.keepsIds);
+  const records = { ...sending, folder, files, mapping };
+  if (!isDryRun && at.stage !== 'check') await new RecordImport({ ...records, checkpoint }, at).run();
+  await using comparison = new TargetComparison();
+  for (const file of files) await expectFile(comparison, join(folder, file.name), mapping);
+  const refusals = new StandingRefusals(checkpoint.refusedPath);
+  if (!isDryRun) await refusals.addTo(comparison);
+  const compared = await comparison.compare({ ...sending, target, onRefusal: (refusal) => refusals.keep(refusal) });
+  if (!isDryRun) {
+    await refusals.replace();
+    await checkpoint.write({ ...at, ...START, stage: 'done' });
+  }
+  const refusedPath = compared.refusedTotal > 0 ? checkpoint.refusedPath : null;
+  return { ...facts, target: workspace, comparison: compared, refusedPath };
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Records of models that only a newer version of wts knows would be lost. */
+function checkModels({ files }: Manifest): void {
+  const unknown = files.find(({ model }) => !isImported(model) && !NOT_IMPORTED.has(model));
+  if (unknown)
+    throw new CliFault(
+      'failed',
+      `The export has records of ${unknown.model}, which this version of wts does not know.`,
+      {
+        hint: 'Use a newer version of wts.',
+      },
+    );
+}
+
+/** The workspace is the target itself; people join by themselves. */
+const NOT_IMPORTED: ReadonlySet<string> = new Set(['Workspace', 'User', 'WorkspaceMember']);
+
+function mappingOf(workspaceId: string, people: readonly MappedPerson[], keepsIds: boolean): Mapping {
+  const to = new Map(people.map((one) => [one.person.id, one.to?.userId ?? null]));
+  return {
+    workspaceId,
+    idOf: (id) => (keepsIds ? id : uuidV5(workspaceId, id)),
+    personOf: (id) => to.get(id) ?? null,
+  };
+}
+
+async function expectFile(comparison: TargetComparison, path: string, mapping: Mapping): Promise<void> {
+  for await (const lines of readLines(path)) {
+    for (const { text } of lines) {
+      const source = JSON.parse(text) as ExportRecord;
+      const record = isImported(source.__class) ? targetRecord(source.__class, source, mapping) : null;
+      if (record) await comparison.expect(record, source['number']);
+    }
+  }
+}
+
+/** The refusals of an import without those of records that are in the target all the same. */
+class StandingRefusals {
+  readonly #path: string;
+  #writer: LineWriter | null = null;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async addTo(comparison: TargetComparison): Promise<void> {
+    for await (const lines of readLines(this.#path))
+      for (const { text } of lines) await comparison.refuse(JSON.parse(text) as Refusal);
+  }
+
+  async keep(refusal: Refusal): Promise<void> {
+    this.#writer ??= await LineWriter.open(`${this.#path}.new`);
+    await this.#writer.write(JSON.stringify(refusal));
+  }
+
+  async replace(): Promise<void> {
+    if (this.#writer) {
+      await this.#writer.close({ isKept: true });
+      await rename(`${this.#path}.new`, this.#path);
+    } else await rm(this.#path, { force: true });
+  }
+}
+
+/** The comparison with a workspace that is still to be created. */
+function nothingThere({ files }: Manifest): Comparison {
+  const missing = Object.fromEntries(filesInOrder(files).map(({ model, records }) => [model, records]));
+  const none = hashOf('');
+  return {
+    equal: {},
+    missing,
+    differences: [],
+    differencesTotal: 0,
+    refusedTotal: 0,
+    sameNumbers: 0,
+    sha256: { export: none, target: none },
+  };
+}
