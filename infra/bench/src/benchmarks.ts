@@ -16,6 +16,7 @@ import { peopleRows } from './rows/people.ts';
 import { purgeRows } from './rows/purge.ts';
 import { repeatRows } from './rows/repeats.ts';
 import { stalledRows } from './rows/stalled.ts';
+import { transferRows } from './rows/transfer.ts';
 import { webhookRows } from './rows/webhooks.ts';
 import type { BenchmarkResult, BenchmarkContext } from './context.ts';
 import type { StartOptions } from './system.ts';
@@ -48,6 +49,7 @@ export const BENCHMARKS = {
   follower: { seconds: 40, secondsFull: 50, measure: followerRows },
   graphql: { seconds: 110, secondsFull: 160, measure: graphqlRows },
   repeats: { seconds: 90, secondsFull: 300, measure: repeatRows },
+  transfer: { seconds: 70, secondsFull: 75, measure: transferRows },
   memory: { seconds: 15, secondsFull: 20, measure: memoryRows, start: { postgres: { shared_buffers: '128MB' } } },
   growth: { seconds: 150, secondsFull: 480, measure: growthLines },
 } satisfies Record<string, Benchmark>;

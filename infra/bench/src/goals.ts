@@ -19,6 +19,9 @@ export const GOALS = {
   webhookClaim: { ratioMax: 2 },
   follower: { shareMax: 0.03 },
   graphql: { ratioMin: 1.2 },
+  /** With the start of the program, its sorting and its hashes; an import also reads and compares what it has made. */
+  export: { ratioMin: 0.1, residentMbMax: 400 },
+  import: { ratioMin: 0.6, residentMbMax: 400 },
   memory: { residentMbMax: 800 },
   /** Of a change and of a small read: the working copy compared with an earlier commit. */
   against: { ratioMin: 1 },

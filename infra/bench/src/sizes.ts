@@ -36,6 +36,7 @@ export interface Sizes {
   readonly graphql: { readonly tasks: number; readonly walkedPages: number };
   readonly purgedTasks: number;
   readonly repeatingTasks: number;
+  readonly transferTasks: number;
   readonly growth: {
     readonly tasks: readonly number[];
     readonly sockets: readonly number[];
@@ -65,6 +66,7 @@ export const QUICK: Sizes = {
   graphql: { tasks: 100_000, walkedPages: 100 },
   purgedTasks: 20_000,
   repeatingTasks: 20_000,
+  transferTasks: 100_000,
   growth: { tasks: [10_000, 100_000], sockets: [10, 100, 1_000], groups: [1, 10, 100], entries: 200_000 },
 };
 
@@ -99,5 +101,6 @@ export const SMALLEST: Sizes = {
   graphql: { tasks: 500, walkedPages: 1 },
   purgedTasks: 50,
   repeatingTasks: 50,
+  transferTasks: 50,
   growth: { tasks: [50, 100], sockets: [2], groups: [1, 2], entries: 4_000 },
 };
