@@ -6,10 +6,11 @@ import type { ApiClient } from '@wts/client/api';
 import { eventually, scratch, type Person, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { openGate, type Verdict } from './cli-gate.ts';
 import { sharedSystem } from './shared-system.ts';
 
@@ -177,6 +178,22 @@ describe('a workspace is exported and imported', function transfer() {
     await ok(['export', '--verify', to]);
   });
 
+  it('although the disk is full at first: the folder is incomplete, and the same command works when there is space', async () => {
+    const to = join(folder, 'full');
+    const command = `ulimit -f 100; exec "$0" "$@"`;
+    const words = [process.execPath, MAIN, 'export', source.id, '--to', to];
+    const child = spawn('sh', ['-c', command, ...words], { env: programEnv(testSystem.baseUrl), stdio: 'pipe' });
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    assert.deepEqual(
+      [code, said.split('\n')[0]],
+      [1, `The disk is full: ${join(to, '.partial', 'Task.ndjson')} could not be written.`],
+    );
+    const { code: refused, err } = await wts(['import', to, '--into', source.id]);
+    assert.deepEqual([refused, err.includes('is incomplete')], [1, true]);
+    await ok(['export', source.id, '--to', to]);
+    await ok(['export', '--verify', to]);
+  });
+
   it('although the import is killed: the same command goes on, and makes nothing twice', async () => {
     const target = await workspace('Killed');
     let isHeld = true;
@@ -226,6 +243,21 @@ describe('a workspace is exported and imported', function transfer() {
     assert.ok(reasons.has('Project: teamId: Team not found'), [...reasons].join('; '));
     assert.equal(comparison.equal['Label'], 1);
     assert.match(done.err, /\d+ refused, 0 different, 0 missing/);
+  });
+
+  it('with a task whose rule has ended since, but without that rule', async () => {
+    const target = await workspace('Ended');
+    const ended = join(folder, 'ended');
+    await ok(['export', source.id, '--to', ended]);
+    rewrite(ended, 'Task', (task) =>
+      task['number'] === 10 ? { ...task, repeatRule: 'FREQ=DAILY;UNTIL=20200101', startDate: '2020-01-01' } : task,
+    );
+    const done = await wts(['import', ended, '--into', target.id, '--json']);
+    assert.equal(done.code, 9);
+    const { comparison, refusedPath } = JSON.parse(done.out) as Report;
+    assert.deepEqual([comparison.refusedTotal, comparison.missing, comparison.equal['Comment']], [1, {}, 75]);
+    assert.match(String(linesOf(refusedPath)[0]?.['error']), /repeatRule is over/);
+    assert.equal((await tasksOf(target.id)).length, TASKS);
   });
 
   it('with --keep-ids only where the ids are free', async () => {
@@ -310,10 +342,13 @@ describe('a workspace is exported and imported', function transfer() {
     assert.deepEqual([code, err.split('\n')[0]], [1, 'Task.ndjson is missing.']);
   });
 
+  function programEnv(url: string): NodeJS.ProcessEnv {
+    return { ...process.env, WTS_URL: url, WTS_TOKEN: testSystem.apiKey, WTS_CONFIG_DIR: folder };
+  }
+
   /** Runs a command as a program and kills it when the condition holds. */
   async function killedWhen(url: string, argv: readonly string[], condition: () => boolean): Promise<void> {
-    const env = { ...process.env, WTS_URL: url, WTS_TOKEN: testSystem.apiKey, WTS_CONFIG_DIR: folder };
-    const child = spawn(process.execPath, [MAIN, ...argv], { env, stdio: 'ignore' });
+    const child = spawn(process.execPath, [MAIN, ...argv], { env: programEnv(url), stdio: 'ignore' });
     const ended = once(child, 'exit');
     try {
       await eventually(condition);
@@ -361,6 +396,21 @@ function changesOf(workspaceId: string, assigneeId: string): readonly Change[] {
 function linesOf(path: string): readonly Row[] {
   const lines = readFileSync(path, 'utf8').split('\n');
   return lines.slice(0, -1).map((line) => JSON.parse(line) as Row);
+}
+
+/** Changes records of an export, with the manifest that such an export would have. */
+function rewrite(folder: string, model: string, change: (row: Row) => Row): void {
+  const path = join(folder, `${model}.ndjson`);
+  const lines = linesOf(path)
+    .map((row) => `${JSON.stringify(change(row))}\n`)
+    .join('');
+  writeFileSync(path, lines);
+  const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as { files: { model: string }[] };
+  const sha256 = createHash('sha256').update(lines).digest('hex');
+  const files = manifest.files.map((file) =>
+    file.model === model ? { ...file, bytes: Buffer.byteLength(lines), sha256 } : file,
+  );
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }));
 }
 
 /** The titles of the tasks of a workspace as the log says they were. */

@@ -75,8 +75,8 @@ async function showNotes({ output }: Call, { people, notes, notIncluded, compari
     await output.note(`${note}.`);
   for (const { person, to, by } of people) {
     if (by === 'email') continue;
-    const instead = to === null ? 'nobody' : to.name;
-    const why = by === 'map' ? 'by the map of people' : 'who imports: nobody in the target has the address';
+    const instead = to === null ? 'no person' : to.name;
+    const why = by === 'map' ? 'by the map of people' : 'who imports, because no person in the target has the address';
     await output.note(`${person.name} (${person.email ?? person.id}) is ${instead}, ${why}.`);
   }
   for (const { model, id, fields } of comparison.differences)

@@ -48,7 +48,10 @@ export async function exportWorkspace(options: ExportOptions): Promise<Manifest>
   options.progress.stage('read');
   const found = await readAll(options, workspace, parts);
   options.progress.stage('write', parts.records);
-  const files = await parts.write((records) => options.progress.advance(records));
+  const files = await parts.write((records) => {
+    options.signal?.throwIfAborted();
+    options.progress.advance(records);
+  });
   const facts: ManifestFacts = {
     exportedAt: new Date().toISOString(),
     exportedBy: found.userId,

@@ -27,6 +27,13 @@ interface Sent {
   readonly exportId: string;
 }
 
+type RefusedResult = ChangeResult & { readonly success: false };
+
+interface RefusedChange {
+  readonly one: Sent;
+  readonly result: RefusedResult;
+}
+
 /** Replies whose comment was created by a server with a slower clock are before it in the file: they are sent again at its end. */
 const EARLY_REPLIES_MAX = 1_000;
 
@@ -74,10 +81,13 @@ export class RecordImport {
   async #sendFile(path: string, changeOf: (record: TargetRecord) => Change | null): Promise<void> {
     let sent: Sent[] = [];
     let [end, records, bytes] = [this.#at.offset, this.#at.records, 0];
+    let sending: Promise<void> = Promise.resolve();
+    // One request at a time, so that tasks are numbered in their order. The next one is prepared meanwhile.
     const flush = async (): Promise<void> => {
-      await this.#send(sent);
-      // A repeated command begins before the replies that are still to be sent.
-      if (this.#earlyReplies.length === 0) await this.#advance({ offset: end, records });
+      await sending;
+      sending = this.#sendAndAdvance(sent, { offset: end, records });
+      // The next flush throws it.
+      sending.catch(() => {});
       [sent, bytes] = [[], 0];
     };
     for await (const lines of readLines(path, this.#at.offset)) {
@@ -96,27 +106,45 @@ export class RecordImport {
       }
     }
     await flush();
+    await sending;
     await this.#sendEarlyReplies();
     this.#at = { ...this.#at, records };
   }
 
+  async #sendAndAdvance(sent: readonly Sent[], facts: Partial<CheckpointFacts>): Promise<void> {
+    await this.#send(sent);
+    // A repeated command begins before the replies that are still to be sent.
+    if (this.#earlyReplies.length === 0) await this.#advance(facts);
+  }
+
   async #send(sent: readonly Sent[]): Promise<void> {
-    if (sent.length === 0) return;
+    const lines: string[] = [];
+    const withoutRule: Sent[] = [];
+    for (const { one, result } of await this.#refusedOf(sent)) {
+      if (isOfRefused(one, result)) continue;
+      if (isReply(one) && result.code === 'not_found' && this.#earlyReplies.length < EARLY_REPLIES_MAX)
+        this.#earlyReplies.push(one);
+      else {
+        lines.push(refusalOf(one, result));
+        if (hasRule(one) && result.code === 'validation_failed') withoutRule.push(insertedWithoutRule(one));
+      }
+    }
+    // Its comments and its checklist need the task. It stays refused, because its rule is.
+    await this.#refusedOf(withoutRule);
+    this.#options.progress.advance(sent.length);
+    if (lines.length > 0) await this.#refuse(lines);
+  }
+
+  async #refusedOf(sent: readonly Sent[]): Promise<readonly RefusedChange[]> {
+    if (sent.length === 0) return [];
     const results = await sendChanges(
       sent.map(({ change }) => change),
       this.#options,
     );
-    const refused: string[] = [];
-    for (const [index, one] of sent.entries()) {
+    return sent.flatMap((one, index) => {
       const result = results[index];
-      if (result === undefined || result.success || isOfRefused(one, result)) continue;
-      const isReply = one.record.model === 'Comment' && typeof one.record.payload['parentId'] === 'string';
-      if (isReply && result.code === 'not_found' && this.#earlyReplies.length < EARLY_REPLIES_MAX)
-        this.#earlyReplies.push(one);
-      else refused.push(refusalOf(one, result));
-    }
-    this.#options.progress.advance(sent.length);
-    if (refused.length > 0) await this.#refuse(refused);
+      return result === undefined || result.success ? [] : [{ one, result }];
+    });
   }
 
   /** Sent again as long as that creates some of them. */
@@ -128,13 +156,7 @@ export class RecordImport {
       this.#earlyReplies = [];
       for (let from = 0; from < replies.length; from += BATCH_CHANGES_MAX) {
         const part = replies.slice(from, from + BATCH_CHANGES_MAX);
-        const results = await sendChanges(
-          part.map(({ change }) => change),
-          this.#options,
-        );
-        for (const [index, one] of part.entries()) {
-          const result = results[index];
-          if (result === undefined || result.success) continue;
+        for (const { one, result } of await this.#refusedOf(part)) {
           if (isLast) await this.#refuse([refusalOf(one, result)]);
           else this.#earlyReplies.push(one);
         }
@@ -166,12 +188,27 @@ function archiving({ model, id }: TargetRecord): Change {
   return { modelName: model, modelId: id, action: 'ARCHIVE', clientTxId: `${id}:archive` } as object as Change;
 }
 
+function isReply({ record }: Sent): boolean {
+  return record.model === 'Comment' && typeof record.payload['parentId'] === 'string';
+}
+
+/** A rule whose end has passed is refused in a new task. */
+function hasRule({ change, record }: Sent): boolean {
+  return change.action === 'INSERT' && record.model === 'Task' && record.payload['repeatRule'] !== null;
+}
+
+function insertedWithoutRule({ record, exportId }: Sent): Sent {
+  const payload = { ...record.payload, repeatRule: null };
+  const change = { ...insertion({ ...record, payload }), clientTxId: `${record.id}:insert-without-rule` };
+  return { change, record, exportId };
+}
+
 /** A record that was refused cannot be archived, which says nothing new. */
-function isOfRefused({ change }: Sent, result: ChangeResult & { readonly success: false }): boolean {
+function isOfRefused({ change }: Sent, result: RefusedResult): boolean {
   return change.action === 'ARCHIVE' && result.code === 'not_found';
 }
 
-function refusalOf({ record, exportId }: Sent, result: ChangeResult & { readonly success: false }): string {
+function refusalOf({ record, exportId }: Sent, result: RefusedResult): string {
   const { key, model, id } = record;
   const { code = 'conflict', error } = result;
   return JSON.stringify({ key, model, id, exportId, code, error } satisfies Refusal);

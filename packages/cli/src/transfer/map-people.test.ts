@@ -17,7 +17,7 @@ describe('the people of an export', () => {
     ]);
   });
 
-  it('are those of a map by ids and addresses before that, or nobody', () => {
+  it('are those of a map by ids and addresses before that, or no person', () => {
     assert.deepEqual(to({ 'BO@example.com': 'bo@example.org', cy: null, ana: 'me' }), [
       ['me', 'map'],
       ['bo-2', 'map'],

@@ -10,13 +10,13 @@ export interface TargetMember {
 
 export interface MappedPerson {
   readonly person: ExportedPerson;
-  /** Null: nobody. */
+  /** Null: no person. */
   readonly to: TargetMember | null;
   /** The map of the caller, the same e-mail address, or neither: then the importing person stands in. */
   readonly by: 'map' | 'email' | 'importer';
 }
 
-/** Ids or addresses of people of the export, with the id or address of a member of the target, or null for nobody. */
+/** Ids or addresses of people of the export, with the id or address of a member of the target, or null for no person. */
 export type PeopleMap = Readonly<Record<string, string | null>>;
 
 export interface PeopleToMap {
@@ -77,7 +77,7 @@ export function parsePeopleMap(text: string): PeopleMap {
   const isMap = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
   if (!isMap || !Object.values(parsed as object).every((to) => to === null || typeof to === 'string'))
     throw new CliFault('usage', 'The map of people must be an object such as {"ana@example.com": "ana@example.org"}.', {
-      hint: 'Names are ids or e-mail addresses; null means nobody.',
+      hint: 'Names are ids or e-mail addresses; null means no person.',
     });
   return parsed as PeopleMap;
 }

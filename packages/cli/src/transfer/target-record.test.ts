@@ -47,7 +47,7 @@ describe('a record of an export, in the target', () => {
     });
   });
 
-  it('is a membership by the two that it joins, and none of nobody', () => {
+  it('is a membership by the two that it joins, and none of no person', () => {
     const membership = (userId: string): ExportRecord => ({
       ...TASK,
       __class: 'TeamMember',
@@ -62,9 +62,11 @@ describe('a record of an export, in the target', () => {
   it('differs from the stored one by names, except in a series that has gone on', () => {
     const expected = targetRecord('Task', TASK, MAPPING);
     assert.ok(expected);
-    const stored = { ...TASK, ...expected.payload, archivedAt: 'later' };
+    const stored = { ...TASK, ...expected.payload, archivedAt: 'later', repeatTemplateId: 'series' };
     assert.deepEqual(differencesOf(expected, stored), []);
     assert.deepEqual(differencesOf(expected, { ...stored, repeatRule: null, repeatFrom: 'completion' }), []);
+    const never = { ...stored, repeatRule: null, repeatTemplateId: null };
+    assert.deepEqual(differencesOf(expected, never), ['repeatRule']);
     const changed = { ...stored, title: 'Paid', labelIds: ['new-b', 'new-a'], archivedAt: null };
     assert.deepEqual(differencesOf(expected, changed), ['title', 'labelIds', 'archivedAt']);
   });

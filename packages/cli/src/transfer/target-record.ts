@@ -5,7 +5,7 @@ import type { ExportRecord, ImportedModel } from './model-rules.ts';
 export interface Mapping {
   readonly workspaceId: string;
   idOf(id: string): string;
-  /** Null: nobody. */
+  /** Null: no person. */
   personOf(id: string): string | null;
 }
 
@@ -19,7 +19,7 @@ export interface TargetRecord {
   readonly key: string;
 }
 
-/** Null for a membership of nobody. */
+/** Null for a membership of no person. */
 export function targetRecord(model: ImportedModel, record: ExportRecord, mapping: Mapping): TargetRecord | null {
   const { references, people, serverSets, key } = ruleOf(model);
   const skipped = new Set<string>(['id', '__class', ...SET_IN_EVERY_RECORD, ...serverSets]);
@@ -69,9 +69,10 @@ export function differencesOf(expected: TargetRecord, stored: ExportRecord): rea
   return ((stored.archivedAt ?? null) !== null) === isArchived ? differing : [...differing, 'archivedAt'];
 }
 
-/** The next task of its series is created, so the rule is there. */
+/** The next task of its series is created, so the rule is there. A task that never had a rule is in no series. */
 function hasGoneOn({ model, payload }: TargetRecord, stored: ExportRecord): boolean {
-  return model === 'Task' && payload['repeatRule'] !== null && stored['repeatRule'] === null;
+  if (model !== 'Task' || payload['repeatRule'] === null) return false;
+  return stored['repeatRule'] === null && stored['repeatTemplateId'] !== null;
 }
 
 /** What the server sets in the target, for the report. */

@@ -57,7 +57,7 @@ export const IMPORT: CommandSpec = {
     {
       flags: '--people <file>',
       about:
-        'JSON such as {"ana@example.com": "ana@example.org", "bo@example.com": null}: who is who, null for nobody. Others are those with the same address, else you.',
+        'JSON such as {"ana@example.com": "ana@example.org", "bo@example.com": null}: who is who, null for no person. Others are those with the same address, else you.',
     },
     { flags: '--keep-ids', about: 'Records keep their ids. Only into another installation, where no ids are taken.' },
     { flags: '--dry-run', about: 'Only show what would be created, and as whom.' },
