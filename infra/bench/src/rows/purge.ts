@@ -12,10 +12,10 @@ export function purgeRows(context: BenchmarkContext): Promise<BenchmarkResult> {
   });
 }
 
-/** As if the tasks of the workspace had been archived long ago, and the purge had run before. */
+/** As if the tasks of the workspace had been archived long ago, and the purge had run before. Other benchmarks wrote records with spaces. */
 async function expire(client: Client, workspaceId: string): Promise<void> {
   await client.query(
-    `update sync.tasks t set archived_at = aged.at::timestamptz, record = replace(t.record::text, '"archivedAt":null', '"archivedAt":"' || aged.at || '"')::json
+    `update sync.tasks t set archived_at = aged.at::timestamptz, record = (t.record::jsonb || jsonb_build_object('archivedAt', aged.at))::json
      from (select to_char((now() - interval '40 days') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at) aged
      where t.workspace_id = $1`,
     [workspaceId],
