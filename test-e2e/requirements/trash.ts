@@ -89,7 +89,7 @@ export const trash: readonly Rule[] = [
   {
     id: 'trash.workspace.read-only',
     source: 'Design 6',
-    text: 'A deleted workspace can be read by its members and changed by nobody; only leaving it and removing a member work. It is not among the workspaces of a person, and is found by its `urlKey`.',
+    text: 'A deleted workspace can be read by its members and changed by none of them, on no replica and by no scheduler: no entry of a change has a position behind the deletion. Only leaving it, removing a member and deleting a webhook endpoint work. It is not among the workspaces of a person, and is found by its `urlKey`.',
     home: 'services/sync/src/commit/archived.ts',
     status: 'kept',
   },

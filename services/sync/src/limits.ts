@@ -88,7 +88,7 @@ export const SYNC_LIMITS = {
   sweepLeaseMs: 15_000,
   /** How often replicas look for sweeps to continue. */
   sweepEveryMs: 1_000,
-  /** How often replicas read which workspaces are deleted: changes in one are refused by all of them within this time. */
+  /** How often replicas read which workspaces are deleted: a change in one that a replica does not know needs a second try. */
   archivedWorkspacesEveryMs: 2_000,
   /** The longest pause between two steps of a purge, which otherwise takes a quarter of the time. */
   purgePauseMsMax: 2_000,

@@ -1,5 +1,7 @@
 import type { EntryChunk } from '@wts/contracts';
 import { Workspace } from '@wts/models';
+import type { Pool } from 'pg';
+import { listArchivedWorkspaces } from '../store/trash.ts';
 
 /** What the rules of archived records need besides the database. */
 export interface Trash {
@@ -8,21 +10,23 @@ export interface Trash {
   readonly retentionDays: number;
 }
 
-/** The workspaces that are deleted and can be restored, as this process knows them (`schedule/archived-workspaces.ts`). */
+/**
+ * The workspaces that are deleted and can be restored, as this process knows them: without a read, most changes are decided by it. It may
+ * be outdated, so the transaction of each change checks under the log's lock that its workspace is not deleted (`ChangeSet.assumeKept`),
+ * and a refusal needs the row of the workspace. Keeps trash.workspace.read-only.
+ */
 export class ArchivedWorkspaces {
   #ids: ReadonlySet<string> = new Set();
-  #generation = 0;
-
   /** Counts changes by commits of this process: a read that began before one is not taken. */
-  get generation(): number {
-    return this.#generation;
-  }
+  #generation = 0;
 
   has(workspaceId: string): boolean {
     return this.#ids.size > 0 && this.#ids.has(workspaceId);
   }
 
-  replace(ids: Iterable<string>, generation: number): void {
+  async refresh(pool: Pool): Promise<void> {
+    const generation = this.#generation;
+    const ids = await listArchivedWorkspaces(pool);
     if (generation === this.#generation) this.#ids = new Set(ids);
   }
 

@@ -40,7 +40,16 @@ export function refuseInDeletedWorkspace(decision: Decision, row: Row, action: A
 }
 
 function refuseDeletedWorkspace(decision: Decision, workspaceId: string | null): void {
-  refuseDeleted(workspaceId !== null && decision.trash.workspaces.has(workspaceId));
+  refuseDeleted(workspaceId !== null && isDeletedWorkspace(decision, workspaceId));
+}
+
+/** Whether a workspace is deleted. That it is not is checked again when the unit is committed. */
+export function isDeletedWorkspace(decision: Decision, workspaceId: string): boolean {
+  const { changes, trash } = decision;
+  const isKnown = changes.row(Workspace, workspaceId) !== undefined || trash.workspaces.has(workspaceId);
+  if (isKnown && isArchived(decision.row(Workspace, workspaceId, 'refer'))) return true;
+  changes.assumeKept(workspaceId);
+  return false;
 }
 
 function refuseDeleted(isDeleted: boolean): void {

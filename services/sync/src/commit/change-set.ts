@@ -1,4 +1,4 @@
-import { idsIn, type Model } from '@wts/models';
+import { idsIn, Workspace, type Model } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import type { NewSweep } from '../store/sweeps.ts';
 import { key, sweepKey, type Audiences, type Creation, type Extent, type Relation } from './lookup.ts';
@@ -17,6 +17,7 @@ export class ChangeSet {
   readonly #usedGroups = new Set<string>();
   #cascades = { records: 0, bytes: 0 };
   readonly #assumed = new Map<Model, Map<string, Row>>();
+  readonly #kept = new Map<string, true>();
   /** What undoes the changes of the unit that is decided now. */
   #undos: (() => void)[] = [];
 
@@ -69,6 +70,16 @@ export class ChangeSet {
       model,
       [...rows.values()].filter(({ id }) => this.row(model, id) === undefined),
     ]);
+  }
+
+  /** A decision depends on a workspace that is not deleted, which is checked in the same way. */
+  assumeKept(workspaceId: string): void {
+    if (!this.#kept.has(workspaceId)) this.#set(this.#kept, workspaceId, true);
+  }
+
+  /** Without those that the batch itself changes, because their rows are locked. */
+  get keptWorkspaces(): string[] {
+    return [...this.#kept.keys()].filter((id) => this.row(Workspace, id) === undefined);
   }
 
   /** Records whose field holds the value, with the changes of this batch. */

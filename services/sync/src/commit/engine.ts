@@ -4,7 +4,7 @@ import { Semaphore } from '@wts/service-kit/call';
 import { Contention } from '@wts/service-kit/fairness';
 import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
 import type { Pool } from 'pg';
-import { explainConflict, retriable } from '../store/conflicts.ts';
+import { explainConflict, isOutdated, retriable } from '../store/conflicts.ts';
 import { ownTransaction } from '../store/pipeline.ts';
 import { ArchivedWorkspaces } from './archived-workspaces.ts';
 import type { BatchRules } from './batch-state.ts';
@@ -108,7 +108,6 @@ export class CommitEngine {
     this.#fastPath = new FastPath(pool, fastPath);
   }
 
-  /** The deleted workspaces, whose changes this engine refuses. */
   get archivedWorkspaces(): ArchivedWorkspaces {
     return this.#rules.trash.workspaces;
   }
@@ -307,6 +306,7 @@ export class CommitEngine {
         hadConflict ||= cache !== null;
         // A conflict with the cache refuses nothing: the next try reads the database.
         const maySucceed = retriable(error) || (cache !== null && explainConflict(error) !== null);
+        if (isOutdated(error)) await this.archivedWorkspaces.refresh(this.#pool);
         if (maySucceed && attempt < (batch.kind === 'one-request' ? TRIES_MAX : SHARED_TRIES_MAX)) continue;
         if (hadConflict) this.#fastPath.backOff();
         throw this.#failureOf(batch, error, maySucceed);

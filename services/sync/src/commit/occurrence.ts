@@ -23,6 +23,7 @@ import {
 } from '@wts/models/repeat';
 import { SYNC_LIMITS } from '../limits.ts';
 import type { Row, RowOf } from '../store/rows.ts';
+import { isDeletedWorkspace } from './archived.ts';
 import type { Decision } from './decision.ts';
 import { insertRow, updateRow } from './effects.ts';
 import { forEachCollecting } from './lookup.ts';
@@ -34,8 +35,8 @@ import { currentLocation, roleIn } from './visibility.ts';
 
 /*
  * The next task of a series. The mutation that completes the newest task makes it, or the scheduler when its day comes (`schedule/`).
- * The commit that makes it moves the rule from the one task, whose row is locked, to the other. So there is one next task, whoever
- * completes the one before, how often and on which replica; and a commit that crashes has made nothing. Keeps sync.repeat.once.
+ * The commit that makes it moves the rule from the one task, whose row is locked, to the other. So there is one next task, however often
+ * and on however many replicas the one before is completed; and a commit that crashes has made nothing. Keeps sync.repeat.once.
  *
  * Only a task that has a rule costs anything here.
  */
@@ -88,6 +89,7 @@ export function decideDueTask(decision: Decision, { taskId, day, openMax, failur
   const row = decision.row(Task, taskId, 'write');
   const occurrence = row && occurrenceOf(row.record);
   if (!occurrence || row.record.repeatNextDate !== day || row.record.archivedAt !== null) return;
+  if (isDeletedWorkspace(decision, row.record.workspaceId)) return;
   if (failure !== undefined) return change(decision, row, { repeatError: failure });
   readForNext(decision, row);
   const { record } = row;

@@ -12,6 +12,7 @@ import type { Replay } from '../store/idempotency-keys.ts';
 import { checkUnchanged, deleteRows, insertRows, updateRows, type Row } from '../store/rows.ts';
 import { insertSweeps, CHECK_NOT_LEAVING, CHECK_NOT_SWEPT } from '../store/sweeps.ts';
 import { BEGIN, COMMIT, ROLLBACK, waitForLocks } from '../store/transaction.ts';
+import { CHECK_KEPT } from '../store/trash.ts';
 import { USE_GROUPS } from '../store/used-groups.ts';
 import type { BatchState } from './batch-state.ts';
 import type { AudienceMember } from './change-set.ts';
@@ -203,11 +204,15 @@ function sweepStatements(state: BatchState, inserts: ReadonlyMap<Model, readonly
 }
 
 /**
- * Checks under the log's lock that no membership on which a decision depends has ended or changed since it was read. Keeps
- * never.shown-outside for changes that are under way while a person is removed.
+ * Checks under the log's lock that no membership on which a decision depends has ended or changed since it was read, and that no
+ * workspace was deleted. Keeps never.shown-outside and trash.workspace.read-only for changes that are under way meanwhile.
  */
-function assumptionStatements(state: BatchState): Statement[] {
-  return state.changes.assumedRows.flatMap(([model, rows]) => (rows.length === 0 ? [] : [checkUnchanged(model, rows)]));
+function assumptionStatements({ changes }: BatchState): Statement[] {
+  const { assumedRows, keptWorkspaces } = changes;
+  return [
+    ...assumedRows.flatMap(([model, rows]) => (rows.length === 0 ? [] : [checkUnchanged(model, rows)])),
+    ...(keptWorkspaces.length === 0 ? [] : [CHECK_KEPT.with(keptWorkspaces)]),
+  ];
 }
 
 function resultsOf(decided: readonly UnitDecision[], offsets: ReadonlyMap<Effect, number>, head: bigint): UnitResult[] {

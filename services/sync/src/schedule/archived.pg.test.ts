@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { CommitEngine } from '../commit/engine.ts';
 import { TestEngines, applied, change, membership, only, openEngine, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
-import { readArchivedWorkspaces } from './archived-workspaces.ts';
 
 describe('a record in the Trash', () => {
   let engines: TestEngines;
@@ -224,7 +224,7 @@ describe('a workspace that its owner deleted', () => {
     task = await member.make('Task', { workspaceId: workspace, title: 'T' });
   });
 
-  it('is archived by an owner who repeats its urlKey, with the scope admin, and by nobody else [trash.workspace.delete]', async () => {
+  it('is archived by an owner who repeats its urlKey, with the scope admin, and by no other person [trash.workspace.delete]', async () => {
     const admin = await engines.join(workspace, 'admin');
     const attempt = async (who: TestPerson, payload: object): Promise<string> => {
       const outcome = await who.try('ARCHIVE', 'Workspace', workspace, { ...payload });
@@ -249,7 +249,7 @@ describe('a workspace that its owner deleted', () => {
     assert.equal(refused(await owner.try('DELETE', 'Workspace', workspace)).code, 'forbidden');
   });
 
-  it('can be changed by nobody until it is restored, but be left, and nobody can join it [trash.workspace.read-only]', async () => {
+  it('can be changed by none of its members until it is restored, but be left, and no person can join it [trash.workspace.read-only]', async () => {
     const other = await engines.workspace(member);
     const leaver = await engines.join(workspace, 'member');
     applied(await owner.try('ARCHIVE', 'Workspace', workspace, { urlKey }));
@@ -300,18 +300,52 @@ describe('a workspace that its owner deleted', () => {
     await member.make('Task', { workspaceId: workspace, title: 'New' });
   });
 
-  it('is known to another replica when that reads which workspaces are deleted, and to a new one [trash.workspace.read-only]', async () => {
-    applied(await owner.try('ARCHIVE', 'Workspace', workspace, { urlKey }));
+  const codeAt = async (engine: CommitEngine, ...given: Parameters<typeof change>): Promise<string> => {
+    const outcome = await engines.send(member.unit(change(...given)), engine);
+    return outcome.ok ? 'applied' : outcome.code;
+  };
+  const insertAt = (engine: CommitEngine): Promise<string> =>
+    codeAt(engine, 'INSERT', 'Task', randomUUID(), { workspaceId: workspace, title: 'T' });
+
+  it('is refused changes by every replica from its deletion on, and gets them from its restoration on [trash.workspace.read-only]', async () => {
     const other = openEngine({ pool: engines.pool });
-    const attempt = async (): Promise<string> => {
-      const outcome = await engines.send(member.unit(change('UPDATE', 'Task', task, { title: randomUUID() })), other);
-      return outcome.ok ? 'applied' : outcome.code;
-    };
-    const read = (): Promise<void> => readArchivedWorkspaces(engines.pool, other.archivedWorkspaces);
-    await read();
-    assert.equal(await attempt(), 'workspace_archived');
-    applied(await owner.try('UNARCHIVE', 'Workspace', workspace));
-    await read();
-    assert.equal(await attempt(), 'applied');
+    const attempts = async (): Promise<string[]> => [
+      await insertAt(other),
+      await insertAt(other),
+      await codeAt(other, 'UPDATE', 'Task', task, { title: randomUUID() }),
+    ];
+    const [allowed, isRefused] = [Array(3).fill('applied'), Array(3).fill('workspace_archived')];
+    assert.deepEqual(await attempts(), allowed);
+    for (let time = 0; time < 2; time += 1) {
+      applied(await owner.try('ARCHIVE', 'Workspace', workspace, { urlKey }));
+      assert.deepEqual(await attempts(), isRefused);
+      applied(await owner.try('UNARCHIVE', 'Workspace', workspace));
+      assert.deepEqual(await attempts(), allowed);
+    }
+  });
+
+  it('has no entry behind its deletion, also of changes that were under way on another replica [trash.workspace.read-only]', async () => {
+    const other = openEngine({ pool: engines.pool });
+    const head = await engines.head();
+    const codes = new Set<string>();
+    const writing = Array.from({ length: 4 }, async () => {
+      for (let code = ''; code !== 'workspace_archived'; codes.add(code)) code = await insertAt(other);
+    });
+    applied(await owner.try('ARCHIVE', 'Workspace', workspace, { urlKey }));
+    await Promise.all(writing);
+    const entries = (await engines.entries(head)).filter(({ workspaceId }) => workspaceId === workspace);
+    assert.deepEqual([entries.at(-1)?.modelName, entries.at(-1)?.action], ['Workspace', 'ARCHIVE']);
+    assert.ok(codes.difference(new Set(['applied', 'workspace_archived'])).size === 0, [...codes].join());
+  });
+
+  it('is changed by the mutations of its request before its deletion and after its restoration alone', async () => {
+    const insert = () => owner.unit(change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title: 'T' }));
+    const remove = owner.unit(change('ARCHIVE', 'Workspace', workspace, { urlKey }));
+    const restore = owner.unit(change('UNARCHIVE', 'Workspace', workspace));
+    const outcomes = await engines.any.commit([insert(), remove, insert(), restore, insert()]);
+    assert.deepEqual(
+      outcomes.map((outcome) => (outcome.ok ? 'applied' : outcome.code)),
+      ['applied', 'applied', 'workspace_archived', 'applied', 'applied'],
+    );
   });
 });

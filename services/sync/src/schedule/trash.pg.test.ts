@@ -116,6 +116,44 @@ describe('the purge of the Trash', () => {
     assert.ok(Math.max(...commits) <= 20, JSON.stringify(commits));
   });
 
+  it('goes on with the tasks of others when a workspace or a task cannot be deleted, and says so [trash.purge]', async () => {
+    const [stuck, gone] = [await engines.workspace(owner), await engines.workspace(owner)];
+    for (const id of [stuck, gone]) {
+      const { urlKey } = (await engines.stored('Workspace', id))!.record as { urlKey: string };
+      applied(await owner.try('ARCHIVE', 'Workspace', id, { urlKey }));
+      await age('workspaces', id, id === stuck ? 9 : 8);
+    }
+    const [faulty, ...others] = [await task(40), await task(33), await task(32)];
+    const { round, seen } = purger({
+      engine: {
+        commit: async (units) => {
+          const ids = units.flatMap(({ step }) => (step && 'archivedAt' in step ? [...step.archivedAt.keys()] : []));
+          if (ids.includes(faulty)) throw new TypeError('a fault');
+          if (ids.includes(stuck)) return [{ ok: false, code: 'conflict', error: 'refused' }];
+          return engines.any.commit(units);
+        },
+      },
+    });
+    await round();
+    assert.deepEqual(
+      [await engines.stored('Workspace', stuck), await engines.stored('Workspace', gone)].map((one) => one !== null),
+      [true, false],
+    );
+    assert.deepEqual(await Promise.all([faulty, ...others].map(exists)), [true, false, false]);
+    const named = seen.logged.map(([, context]) => (context as { id?: string }).id);
+    assert.deepEqual(new Set(named), new Set([stuck, faulty]));
+    await engines.pool.query('delete from sync.workspaces where id = $1', [stuck]);
+  });
+
+  it('says when no record is archived as its row is, and goes on with others [trash.purge]', async () => {
+    const [odd, other] = [await task(40), await task(31)];
+    await engines.pool.query(`update sync.tasks set archived_at = archived_at - interval '1 day' where id = $1`, [odd]);
+    const { round, seen } = purger();
+    await round();
+    assert.deepEqual([await exists(odd), await exists(other)], [true, false]);
+    assert.match(seen.logged.at(-1)?.[0] ?? '', /not archived since the time of their row/);
+  });
+
   it('counts from the last time that a task was archived [trash.purge]', async () => {
     const id = await task(40);
     applied(await owner.try('UNARCHIVE', 'Task', id));
@@ -165,7 +203,7 @@ describe('the purge of the Trash', () => {
         commit: async (units) => {
           calls += 1;
           const outcomes = await engine.commit(units);
-          if (calls === 1) throw new Error('the answer is lost');
+          if (calls === 1) throw new Error('Connection terminated unexpectedly');
           return outcomes;
         },
       },

@@ -21,6 +21,7 @@ import {
   type ScanPosition,
 } from '../store/trash.ts';
 import { SYNC_LIMITS } from '../limits.ts';
+import { divideOnFailure } from './divide.ts';
 
 /*
  * The purge deletes for good what was in the Trash long enough: tasks after the retention of the installation, or the longer one of
@@ -97,7 +98,8 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 export class TrashPurge {
   readonly #options: PurgeOptions;
   #isInRound = false;
-  #after: ScanPosition = SCAN_START;
+  /** Where the scan of each model is. */
+  #after: Readonly<Record<'tasks' | 'workspaces', ScanPosition>> = { tasks: SCAN_START, workspaces: SCAN_START };
   #scanBeganMs = -Infinity;
   #waiting = 0;
 
@@ -122,12 +124,12 @@ export class TrashPurge {
     const round = await beginRound(pool, days, DELAY_SECONDS);
     if (performance.now() - this.#scanBeganMs >= SCAN_MS) {
       this.#scanBeganMs = performance.now();
-      this.#after = SCAN_START;
+      this.#after = { tasks: SCAN_START, workspaces: SCAN_START };
     }
     const waiting =
       days === 0
         ? { count: 0, overdueSeconds: 0 }
-        : await countExpired(pool, { days, after: this.#after, limit: COUNTED_MAX });
+        : await countExpired(pool, { days, after: this.#after.tasks, limit: COUNTED_MAX });
     this.#waiting = waiting.count;
     watch.onWaiting(waiting.count, waiting.overdueSeconds);
     if (round.delay !== null) this.#delayed(round);
@@ -153,33 +155,66 @@ export class TrashPurge {
 
   async #step(): Promise<RunResult> {
     const { pool, retentionDays: days, watch } = this.#options;
-    const workspaces = await findExpiredWorkspaces(pool, { days: LIMITS.workspaceTrashDays, limit: WORKSPACES_MAX });
+    const workspaces = await findExpiredWorkspaces(pool, {
+      days: LIMITS.workspaceTrashDays,
+      after: this.#after.workspaces,
+      limit: WORKSPACES_MAX,
+    });
     if (workspaces.length > 0) {
-      await this.#commit(Workspace, workspaces);
+      await this.#delete(Workspace, workspaces);
       return 'more';
     }
     if (days === 0) return 'done';
-    const scanned = await scanTrash(pool, { days, after: this.#after, limit: SCANNED_MAX });
+    const scanned = await scanTrash(pool, { days, after: this.#after.tasks, limit: SCANNED_MAX });
     const first = scanned.findIndex(({ isExpired }) => isExpired);
     // What comes before is kept by its workspace.
-    const passed = scanned[first === -1 ? scanned.length - 1 : first - 1];
-    if (passed) this.#after = passed;
+    this.#pass('tasks', scanned[first === -1 ? scanned.length - 1 : first - 1]);
     if (first === -1) return scanned.length === SCANNED_MAX ? 'more' : 'done';
     const tasks = scanned.filter(({ isExpired }) => isExpired).slice(0, SYNC_LIMITS.sweepStepIdsMax);
-    await this.#commit(Task, tasks);
-    const purged =
-      tasks.length -
-      (await countExisting(
-        pool,
-        tasks.map(({ id }) => id),
-      ));
+    const purged = await this.#delete(Task, tasks);
     watch.onPurged(purged);
-    // None of them is what was found: they were changed since, and the next ones are tried.
-    const last = tasks.at(-1);
-    if (purged === 0 && last) this.#after = last;
     this.#waiting = Math.max(0, this.#waiting - purged);
     watch.onWaiting(this.#waiting, tasks[0]?.overdueSeconds ?? 0);
     return 'more';
+  }
+
+  #pass(what: 'tasks' | 'workspaces', record: ScanPosition | undefined): void {
+    if (record) this.#after = { ...this.#after, [what]: record };
+  }
+
+  /**
+   * Deletes as many of these records as fit into a commit; returns how many. Those in front that cannot be deleted are passed until the
+   * next scan, so that the purge goes on with others.
+   */
+  async #delete(model: typeof Task | typeof Workspace, records: readonly ArchivedRecord[]): Promise<number> {
+    const { pool, logger } = this.#options;
+    const failed = new Set<string>();
+    await divideOnFailure(
+      records,
+      (some) => this.#commit(model, some),
+      ({ id }, err) => {
+        failed.add(id);
+        logger.warn(
+          { err, model: model.name, id },
+          'a record in the Trash cannot be deleted; it is tried again in an hour',
+        );
+      },
+    );
+    const ids = records.map(({ id }) => id);
+    const deleted = records.length - (await countExisting(pool, model, ids));
+    let passed = ids.findIndex((id) => !failed.has(id));
+    if (passed === -1) passed = ids.length;
+    else if (deleted === 0 && failed.size === 0) {
+      // The step read each again under lock: all of them changed since, or a row is not as its record says.
+      passed = ids.length;
+      const context = { model: model.name, id: ids[0], records: ids.length };
+      logger.warn(
+        context,
+        'records in the Trash are not archived since the time of their row; they are left for an hour',
+      );
+    }
+    this.#pass(model === Task ? 'tasks' : 'workspaces', records[passed - 1]);
+    return deleted;
   }
 
   async #commit(model: Model, records: readonly ArchivedRecord[]): Promise<void> {

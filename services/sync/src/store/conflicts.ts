@@ -38,6 +38,11 @@ export function explainConflict(error: unknown): { code: ErrorCode; error: strin
   return null;
 }
 
+/** What a decision assumed does not hold (`sync.insist`). */
+export function isOutdated(error: unknown): boolean {
+  return (error as DatabaseError).code === '40001';
+}
+
 /** in_failed_sql_transaction: the transaction before it on the same connection failed, and this one never began. */
 const AFTER_A_FAILED_TRANSACTION = '25P02';
 

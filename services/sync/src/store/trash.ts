@@ -1,5 +1,6 @@
-import { layoutOf, Task, Workspace } from '@wts/models';
+import { layoutOf, Task, Workspace, type Model } from '@wts/models';
 import type { Pool } from 'pg';
+import { PreparedStatement } from './prepared.ts';
 
 /*
  * What the purge of the Trash reads, and its state. All times are compared by the clock of PostgreSQL.
@@ -61,10 +62,10 @@ export async function countExpired(
   return rows[0] ?? { count: 0, overdueSeconds: 0 };
 }
 
-/** How many of these tasks still exist. */
-export async function countExisting(pool: Pool, ids: readonly string[]): Promise<number> {
+/** How many of these records still exist. */
+export async function countExisting(pool: Pool, model: Model, ids: readonly string[]): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
-    `select count(*)::int as count from ${layoutOf(Task).table} where id = any($1::uuid[])`,
+    `select count(*)::int as count from ${layoutOf(model).table} where id = any($1::uuid[])`,
     [ids],
   );
   return rows[0]?.count ?? 0;
@@ -73,15 +74,22 @@ export async function countExisting(pool: Pool, ids: readonly string[]): Promise
 /** Workspaces that were not restored in time. */
 export async function findExpiredWorkspaces(
   pool: Pool,
-  { days, limit }: { readonly days: number; readonly limit: number },
+  { days, after, limit }: { readonly days: number; readonly after: ScanPosition; readonly limit: number },
 ): Promise<ArchivedRecord[]> {
   const { rows } = await pool.query<ArchivedRecord>(
     `select t.id, ${ARCHIVED_AT} as "archivedAt" from ${layoutOf(Workspace).table} t
-     where t.archived_at < now() - make_interval(days => $1) order by t.archived_at, t.id limit $2`,
-    [days, limit],
+     where t.archived_at < now() - make_interval(days => $1) and (t.archived_at, t.id) > ($2::timestamptz, $3::uuid)
+     order by t.archived_at, t.id limit $4`,
+    [days, after.archivedAt, after.id, limit],
   );
   return rows;
 }
+
+/** Ends the transaction, to be tried again, when one of these workspaces is deleted. */
+export const CHECK_KEPT = new PreparedStatement(
+  'uuid[]',
+  `select sync.insist(not exists (select from ${layoutOf(Workspace).table} where id = any($1) and archived_at is not null))`,
+);
 
 /** The workspaces that are deleted and can be restored. Relies on index workspaces (archived_at). */
 export async function listArchivedWorkspaces(pool: Pool): Promise<string[]> {
