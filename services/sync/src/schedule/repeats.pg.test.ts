@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { DatabaseClock } from '../../test/database-clock.ts';
-import { applied, change, TestEngines, type TestPerson } from '../../test/test-engines.ts';
+import { applied, change, openEngine, TestEngines, type TestPerson } from '../../test/test-engines.ts';
+import type { Pool } from 'pg';
 import { SYNC_LIMITS } from '../limits.ts';
+import { makePartitions } from '../store/partitions.ts';
 import { REPEAT_CLIENT, RepeatScheduler } from './repeats.ts';
 
 /** Monday 1 June 2020, and the days after it. */
@@ -32,7 +34,9 @@ describe('a task that repeats by date', () => {
   /** So that no later test finds what an earlier one left. */
   afterEach(() => owner.change('Workspace', workspace, { name: 'Left' }).then(() => removeAll()));
   const removeAll = () =>
-    engines.checks.query('update sync.tasks set archived_at = now() where repeat_rule is not null');
+    engines.checks.query(
+      'update sync.tasks set archived_at = now(), repeat_error = null where repeat_rule is not null',
+    );
 
   const scheduler = (openMax = 7, replica = 0): RepeatScheduler =>
     new RepeatScheduler({
@@ -62,13 +66,32 @@ describe('a task that repeats by date', () => {
     );
   const complete = (id: string, number: number) => owner.change('Task', id, { completedAt: at(number) });
 
-  it('gets its next one also when that of another task cannot be made because of a fault', async () => {
+  it('gets its next one also when that of another task cannot be made because of a fault, which stops that series and is tried once [sync.repeat.error]', async () => {
     const [broken, ...others] = [await daily(), await daily(), await daily()];
     const unreadable = `repeat_rule = 'NONE', record = replace(record::text, 'FREQ=DAILY', 'NONE')::json`;
     await engines.checks.query(`update sync.tasks set ${unreadable} where id = $1`, [broken]);
     await clock.set(at(2));
     await assert.rejects(run());
     for (const id of others) assert.deepEqual(await daysOf(id), ['06-01', '06-02']);
+    const [stopped] = await engines.tasksOf(broken);
+    assert.match(String(stopped?.['repeatError']), /unexpected error/);
+    await run();
+    assert.equal(seen.failed, 1);
+  });
+
+  it('is made by rounds that rest after long searches, which pass what waits for its project', async () => {
+    let searches = 0;
+    const query = async (text: string, values: unknown[]) => {
+      searches += 1;
+      await engines.checks.query('select pg_sleep(0.3)');
+      return engines.checks.query(text, values);
+    };
+    const one = new RepeatScheduler({ pool: { query } as unknown as Pool, engine: engines.any, openMax: 7 });
+    await run(one);
+    assert.ok(searches > 0);
+    searches = 0;
+    await run(one);
+    assert.equal(searches, 0);
   });
 
   it('has its next one when the next day begins, also while it is open, and none when it is completed then [sync.repeat.by-date]', async () => {
@@ -196,6 +219,31 @@ describe('a task that repeats by date', () => {
     assert.deepEqual(await daysOf(id), ['04-25', '04-26']);
   });
 
+  it('is made again after a backup was restored that does not have it, and is the only one', async () => {
+    const id = await daily();
+    const saved = ['tasks', 'task_counters'] as const;
+    const head = await engines.head();
+    for (const table of saved) await engines.checks.query(`create table sync.saved_${table} as table sync.${table}`);
+    await clock.set(at(2));
+    await run();
+    await complete(id, 2);
+    for (const table of saved)
+      await engines.checks.query(
+        `delete from sync.${table}; insert into sync.${table} table sync.saved_${table}; drop table sync.saved_${table}`,
+      );
+    for (const [table, column] of [
+      ['sync_actions', 'sync_id'],
+      ['idempotency_keys', 'last_id'],
+    ] as const)
+      await engines.checks.query(`delete from sync.${table} where ${column} > $1`, [head]);
+    await makePartitions(engines.checks, head, 1_000_000n);
+    await engines.checks.query('select sync.begin_epoch()');
+    const engine = openEngine({ pool: engines.pool });
+    await run(new RepeatScheduler({ pool: engines.checks, engine, openMax: 7 }));
+    await run();
+    assert.deepEqual(await daysOf(id), ['06-01', '06-02']);
+  });
+
   it('pauses in Trash and in an archived project, and then goes on with the latest day; a deleted one has ended', async () => {
     const projectId = await owner.make('Project', { workspaceId: workspace, key: 'P', name: 'P' });
     const [inTrash, inProject, deleted, done] = [
@@ -256,21 +304,31 @@ describe('a task that repeats by date', () => {
       )
     ).rows[0]!.id;
 
+  /** A scheduler on the first replica, after whose search something happens on the second. */
+  const racing = (meanwhile: () => Promise<unknown>): RepeatScheduler =>
+    new RepeatScheduler({
+      pool: engines.checks,
+      openMax: 7,
+      engine: { commit: async (units) => (await meanwhile(), engines.all[0]!.commit(units)) },
+    });
+
   it('that the scheduler found is left alone when it was changed meanwhile', async () => {
     const id = await daily();
     await clock.set(at(2));
-    const inner = engines.all[0]!;
-    const racing = new RepeatScheduler({
-      pool: engines.checks,
-      openMax: 7,
-      engine: {
-        commit: async (units) => {
-          await owner.change('Task', id, { repeatRule: null });
-          return inner.commit(units);
-        },
-      },
-    });
-    await run(racing);
+    await run(racing(() => owner.change('Task', id, { repeatRule: null })));
     assert.deepEqual(await daysOf(id), ['06-01']);
+  });
+
+  it('has no next one in a workspace that was deleted meanwhile, until that is restored [trash.workspace.read-only]', async () => {
+    const id = await daily();
+    await clock.set(at(2));
+    const { urlKey } = (await engines.stored('Workspace', workspace))!.record;
+    const remove = owner.unit(change('ARCHIVE', 'Workspace', workspace, { urlKey }));
+    await run(racing(() => engines.send(remove, engines.all[1])));
+    assert.deepEqual(await daysOf(id), ['06-01']);
+    await run();
+    applied(await owner.try('UNARCHIVE', 'Workspace', workspace));
+    await run();
+    assert.deepEqual(await daysOf(id), ['06-01', '06-02']);
   });
 });

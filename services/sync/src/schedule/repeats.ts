@@ -5,7 +5,7 @@ import { beginningOf, calendarAt } from '@wts/models/repeat';
 import { every, type BackgroundContext, type BackgroundWork, type RunResult } from '@wts/service-kit/background';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
-import type { Unit, UnitOutcome } from '../commit/unit.ts';
+import type { Unit } from '../commit/unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 import {
   countMovedOn,
@@ -15,6 +15,7 @@ import {
   readClock,
   type DueRow,
 } from '../store/due-tasks.ts';
+import { divideOnFailure } from './divide.ts';
 
 /*
  * The scheduler makes the next task of a series when its day has begun in the time zone of the workspace.
@@ -51,6 +52,13 @@ export interface SchedulerWatch {
 
 /** As many as `repeatError` takes. */
 const FAILURE_CHARS_MAX = 500;
+/** Of a fault of the service, whose cause is in the log. Keeps sync.repeat.error. */
+const UNEXPECTED = 'The next task was not created, because of an unexpected error of the service';
+/**
+ * Tasks that wait for their project or workspace to be restored are passed over by each round, so a round that took long to do so is
+ * followed by a rest of so many times as long. That takes 2 % of one connection, however many they are.
+ */
+const REST_FACTOR = 50;
 
 /** Runs the scheduler on one replica at a time. */
 export function startRepeatScheduler(
@@ -84,6 +92,9 @@ export class RepeatScheduler {
   /** When the zones were looked at that are ahead of others, and their days. */
   #aheadAt = -Infinity;
   #aheadDays = '';
+  /** How long this round has searched where little was due, and when the next one may begin. */
+  #searchedMs = 0;
+  #restsUntilMs = -Infinity;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -92,7 +103,10 @@ export class RepeatScheduler {
   /** One batch of a round over all that is due. */
   async turn(): Promise<RunResult> {
     const { pool, watch } = this.#options;
-    if (this.#parts.length === 0) await this.#beginRound();
+    if (this.#parts.length === 0) {
+      if (performance.now() < this.#restsUntilMs) return 'done';
+      await this.#beginRound();
+    }
     try {
       await this.#runPart();
     } catch (error) {
@@ -100,6 +114,7 @@ export class RepeatScheduler {
       throw error;
     }
     if (this.#parts.length > 0) return 'more';
+    this.#restsUntilMs = performance.now() + this.#searchedMs * REST_FACTOR - SYNC_LIMITS.repeatEveryMs;
     if (watch) watch.onStopped(await countStopped(pool));
     const error = this.#error;
     this.#error = null;
@@ -110,7 +125,9 @@ export class RepeatScheduler {
   async #runPart(): Promise<void> {
     const [part, ...rest] = this.#parts;
     if (!part) return;
+    const beganMs = performance.now();
     const due = await this.#find(part);
+    if (due.length < BATCH) this.#searchedMs += performance.now() - beganMs;
     const [first] = due;
     if (this.#after === null && part.zones === null) this.#options.watch?.onLag(first ? this.#lagOf(first) : 0);
     await this.#make(due);
@@ -123,6 +140,7 @@ export class RepeatScheduler {
   async #beginRound(): Promise<void> {
     const { now, zones } = await readClock(this.#options.pool);
     this.#now = now;
+    this.#searchedMs = 0;
     const days = Map.groupBy(zones, (zone) => calendarAt(now, zone).today);
     const [earliest, ...later] = [...days.keys()].toSorted();
     if (earliest === undefined) return;
@@ -147,17 +165,25 @@ export class RepeatScheduler {
       : findDueTasksOf(pool, { day, zones }, this.#after, BATCH);
   }
 
+  /** Makes the next task of each. One for which that fails says so, and the others get theirs. */
   async #make(due: readonly DueRow[]): Promise<void> {
     const { pool, engine, watch } = this.#options;
     if (due.length === 0) return;
-    const outcomes = await this.#commit(due);
-    const failed = due.flatMap((task, index) => {
-      const outcome = outcomes[index];
-      if (!outcome || outcome.ok) return [];
-      if (outcome.code === 'unavailable') throw new Error(outcome.error);
-      return [this.#unitOf(task, outcome.error.slice(0, FAILURE_CHARS_MAX))];
+    const run = async (tasks: readonly DueRow[]): Promise<void> => {
+      const outcomes = await engine.commit(tasks.map((task) => this.#unitOf(task)));
+      const refused = tasks.flatMap((task, index) => {
+        const outcome = outcomes[index];
+        if (!outcome || outcome.ok) return [];
+        if (outcome.code === 'unavailable') throw new Fault('unavailable', { message: outcome.error });
+        return [this.#unitOf(task, outcome.error.slice(0, FAILURE_CHARS_MAX))];
+      });
+      await this.#stop(refused);
+    };
+    await divideOnFailure(due, run, async (task, cause) => {
+      this.#error = new Error('The next task of one could not be made', { cause });
+      const stop = (): Promise<void> => this.#stop([this.#unitOf(task, UNEXPECTED)]);
+      await divideOnFailure([task], stop, () => undefined);
     });
-    if (failed.length > 0) await engine.commit(failed);
     watch?.onMade(
       await countMovedOn(
         pool,
@@ -166,27 +192,16 @@ export class RepeatScheduler {
     );
   }
 
-  /**
-   * Commits the halves of a batch that fails, down to the task for which it does, such as one whose rule cannot be read: the others get
-   * their next ones. Undefined for that task, whose error ends the round.
-   */
-  async #commit(due: readonly DueRow[]): Promise<readonly (UnitOutcome | undefined)[]> {
-    try {
-      return await this.#options.engine.commit(due.map((task) => this.#unitOf(task)));
-    } catch (error) {
-      if (error instanceof Fault) throw error;
-      const half = Math.ceil(due.length / 2);
-      if (due.length > 1)
-        return [...(await this.#commit(due.slice(0, half))), ...(await this.#commit(due.slice(half)))];
-      this.#error = new Error('The next task of one could not be made', { cause: error });
-      return [undefined];
-    }
+  /** Stores why the next task of each was not made, until a change of the task tries again. */
+  async #stop(units: readonly Unit[]): Promise<void> {
+    const refused = (await this.#options.engine.commit(units)).find(({ ok }) => !ok);
+    if (refused && !refused.ok) throw new Error(refused.error);
   }
 
   #unitOf({ id: taskId, workspaceId, day }: DueRow, failure?: string): Unit {
     const { openMax } = this.#options;
     return {
-      principal: servicePrincipal('sync'),
+      principal: servicePrincipal(REPEAT_CLIENT),
       authority: 'service',
       clientId: REPEAT_CLIENT,
       clientTxId: randomUUID(),
