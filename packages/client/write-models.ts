@@ -16,7 +16,7 @@ export function generatedFiles(): Readonly<Record<string, string>> {
   return {
     'models.ts': `${HEAD}
 ${MODELS.map(recordOf).join('\n')}
-/** What a client may send of each model: \`needed\` has no default, \`assigned\` is set by the server, \`fixed\` only on creation, \`commands\` are \`true\`. */
+/** What a client may send of each model: \`needed\` has no default, \`assigned\` is set by the server, \`fixed\` only on creation, \`commands\` are \`true\` or a day. */
 export interface Models {
 ${rows}}
 `,

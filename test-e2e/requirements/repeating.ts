@@ -12,7 +12,7 @@ export const repeating: readonly Rule[] = [
   {
     id: 'sync.repeat.skip',
     source: 'Design 6',
-    text: 'A repeating task that is skipped goes to the next day of its rule in one entry, without being completed.',
+    text: 'A repeating task that is skipped goes to the next day of its rule in one entry, without being completed; who names the day to skip skips it once.',
     home: 'services/sync/src/commit/series.ts',
     status: 'kept',
   },
@@ -33,7 +33,7 @@ export const repeating: readonly Rule[] = [
   {
     id: 'sync.repeat.once',
     source: 'Design 6',
-    text: 'No day of a series is created twice and none is missing, whoever completes, reopens or skips its tasks, on any replica, after crashes and changes of clocks.',
+    text: 'No day of a series is created twice and none is missing, by whichever people and replicas its tasks are completed, reopened or skipped, after crashes and changes of clocks.',
     home: 'services/sync/src/commit/occurrence.ts',
     status: 'kept',
   },

@@ -1,5 +1,6 @@
 import type { Person, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { ask, send } from '../graphql/call.ts';
 import { Writer } from '../graphql/writer.ts';
 import { sharedSystem } from './shared-system.ts';
@@ -39,8 +40,10 @@ describe('repeating tasks by GraphQL', () => {
       [record['repeatText'], record['repeatNextDate'], record['repeatTemplateId']],
       ['every Monday', '2030-01-14', id],
     );
-    const skipped = await writer.step('taskSkip', id, { select: SELECT });
-    assert.deepEqual([skipped.error, skipped.record['startDate']], [null, '2030-01-14']);
+    const skip = `mutation ($id: ID!) { skip: taskSkip(id: $id, day: "2030-01-07") { task { startDate } error { message } } }`;
+    const skips = await Promise.all([1, 2].map(() => ask(testSystem, ann.token, skip, { id })));
+    for (const skipped of skips)
+      assert.deepEqual(skipped, { skip: { task: { startDate: '2030-01-14' }, error: null } });
 
     const { next } = await mutate<{ next: Next }>('taskComplete', id, `next { ${SELECT} }`);
     assert.deepEqual([next.startDate, next.repeatText], ['2030-01-21', 'every Monday']);
@@ -54,6 +57,21 @@ describe('repeating tasks by GraphQL', () => {
     );
     assert.deepEqual(await mutate('taskDelete', id, 'seriesEnded'), { seriesEnded: false });
     assert.deepEqual(await mutate('taskDelete', next.id, 'seriesEnded next { id }'), { seriesEnded: true, next: null });
+  });
+
+  it('names the next task also where both were created in the same millisecond', async () => {
+    const [modelId, clientId] = [randomUUID(), 'test'];
+    const { workspaceId, baseUrl } = testSystem;
+    const rule = { workspaceId, title: 'Soon', repeatRule: 'FREQ=DAILY', repeatFrom: 'completion' };
+    const transactions = [
+      { action: 'INSERT', payload: rule },
+      { action: 'UPDATE', payload: { completedAt: new Date().toISOString() } },
+    ].map((one) => ({ ...one, modelName: 'Task', modelId, clientId, clientTxId: randomUUID() }));
+    const headers = { authorization: `Bearer ${ann.token}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ batchId: randomUUID(), transactions });
+    await fetch(`${baseUrl}/sync/mutate`, { method: 'POST', headers, body });
+    const { next } = await mutate<{ next: Next | null }>('taskArchive', modelId, 'next { id }');
+    assert.ok(next !== null && next.id !== modelId);
   });
 
   it('ends a series with its rule, and skips no task that does not repeat', async () => {

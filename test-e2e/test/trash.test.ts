@@ -131,6 +131,9 @@ describe('the Trash by GraphQL', () => {
       { input: { workspaceId, title: 'Late' } },
     );
     assert.match(created.taskCreate.error?.message ?? '', /The workspace is deleted/);
+    const emptied = await empty(owner, (await trash(owner)).deletableCount);
+    assert.deepEqual([emptied.success, emptied.deleted], [false, 0]);
+    assert.match(emptied.error?.message ?? '', /The workspace is deleted/);
     const found = await query<{ workspaceByUrlKey: { id: string } | null }>(
       owner,
       'query ($key: String!) { workspaceByUrlKey(urlKey: $key) { id } }',

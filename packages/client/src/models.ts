@@ -266,7 +266,7 @@ export type Comment = {
   readonly updatedAt: string;
 };
 
-/** What a client may send of each model: `needed` has no default, `assigned` is set by the server, `fixed` only on creation, `commands` are `true`. */
+/** What a client may send of each model: `needed` has no default, `assigned` is set by the server, `fixed` only on creation, `commands` are `true` or a day. */
 export interface Models {
   readonly Workspace: {
     readonly record: Workspace;

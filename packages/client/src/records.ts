@@ -28,7 +28,7 @@ export type InsertOf<Name extends ModelName> = Partial<SettableOf<Name>> &
 export type UpdateOf<Name extends ModelName> = Partial<Omit<SettableOf<Name>, Models[Name]['fixed']>> & {
   readonly [Field in Models[Name]['sets']]?: readonly string[];
 } & {
-  readonly [Command in Models[Name]['commands']]?: true;
+  readonly [Command in Models[Name]['commands']]?: true | string;
 };
 
 type ActionName = 'INSERT' | 'UPDATE' | 'DELETE' | 'ARCHIVE' | 'UNARCHIVE';

@@ -68,7 +68,7 @@ interface Declaration<Name extends string, Fields extends DeclaredFields, Archiv
   readonly confirmedBy?: string;
   /** Further indexes of its table: columns and condition by name. */
   readonly indexes?: Readonly<Record<string, string>>;
-  /** Keys of an update that name no field and do something to the record when they are `true`, each with what it does. */
+  /** Keys of an update that name no field and do something to the record, when they are `true` or its day, each with what it does. */
   readonly commands?: Readonly<Record<string, string>>;
   /** Fields that may be null, and by which the records with a value have an index: pages in that order read no others. */
   readonly orders?: readonly string[];

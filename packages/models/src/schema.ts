@@ -58,7 +58,10 @@ export function updateSchema(declared: Model): Schema | null {
   ]);
   const commands = Object.entries(declared.commands).map(([name, description]) => [
     name,
-    { type: 'boolean', const: true, description },
+    {
+      anyOf: [{ const: true }, { type: 'string', format: 'date' }],
+      description: `${description} Give \`true\`, or the day of the record: for one day it is done once, however often it is sent.`,
+    },
   ]);
   return {
     type: 'object',

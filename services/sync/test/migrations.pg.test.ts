@@ -131,7 +131,7 @@ describe('a person who left a workspace before leaving froze people', () => {
 });
 
 describe('a task that had a rule before the server acted on it', () => {
-  it('begins a series of its own, also beside another one of the same first task', async () => {
+  it('begins a series of its own, also where it names another task that repeats', async () => {
     await using engines = await TestEngines.open('migration_series', 1);
     const owner = await engines.person();
     const workspaceId = await engines.workspace(owner);
@@ -145,6 +145,11 @@ describe('a task that had a rule before the server acted on it', () => {
     try {
       await knex.transaction((transaction) => addRepeating.down(transaction));
       await knex.raw(`update sync.tasks set repeat_template_id = ? where repeat_rule is not null`, [plain]);
+      for (const [id, first] of [
+        [dated, null],
+        [undated, dated],
+      ] as const)
+        await knex.raw(`update sync.tasks set repeat_template_id = ? where id = ?`, [first, id]);
       await knex.transaction((transaction) => addRepeating.up(transaction));
     } finally {
       await knex.destroy();

@@ -34,7 +34,7 @@ export const Task = model({
     tasks_repeat_stopped_idx: '(id) where repeat_waiting or repeat_error is not null',
   },
   commands: {
-    repeatSkip: '`true` moves the task to the next day of its `repeatRule`, without completing it.',
+    repeatSkip: 'Moves the task to the next day of its `repeatRule`, without completing it.',
   },
   orders: ['completedAt'],
   fields: {

@@ -91,7 +91,8 @@ the day on which the task is completed. To make a task repeat from Monday, 4 Jan
 
     {"action": "UPDATE", "modelName": "Task", …, "payload": {"startDate": "2027-01-04", "repeatRule": "FREQ=WEEKLY;BYDAY=MO,TH"}}
 
-- **Skip** an occurrence with \`"repeatSkip": true\`: the dates move to the next day of the rule. **End** a series with \`"repeatRule": null\`.
+- **Skip** an occurrence with \`"repeatSkip": "2027-01-04"\`, the day of the task, or with \`true\`: the dates move to the next day of the
+  rule. Two people who skip the same named day skip it once. **End** a series with \`"repeatRule": null\`.
   Archiving its newest task pauses it, and deleting that one ends it.
 - A change of the newest task applies to all that follow. There is no change of a single occurrence alone.
 - After days on which the service was down, a series goes on with one task, for the latest of them. While too many of its tasks are open,

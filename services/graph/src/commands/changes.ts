@@ -15,17 +15,25 @@ interface PlaceInput {
   readonly after?: string | null;
 }
 
+type MakeStep = (day: string | null) => Pick<Change, 'action' | 'payload'>;
+
 /** What can be done with a record besides creating and updating it. */
 export const STEPS = {
   Complete: () => ({ action: 'UPDATE', payload: { completedAt: new Date().toISOString() } }),
-  Skip: () => ({ action: 'UPDATE', payload: { repeatSkip: true } }),
+  Skip: (day) => ({ action: 'UPDATE', payload: { repeatSkip: day ?? true } }),
   Reopen: () => ({ action: 'UPDATE', payload: { completedAt: null } }),
   Archive: () => ({ action: 'ARCHIVE', payload: {} }),
   Unarchive: () => ({ action: 'UNARCHIVE', payload: {} }),
   Delete: () => ({ action: 'DELETE', payload: {} }),
-} as const satisfies Record<string, () => Pick<Change, 'action' | 'payload'>>;
+} as const satisfies Record<string, MakeStep>;
 
 export type Step = keyof typeof STEPS;
+
+/** `day`: the one to skip. */
+export interface DayStep {
+  readonly step: Step;
+  readonly day?: string | null | undefined;
+}
 
 export const CLIENT_ID = 'graphql';
 
@@ -65,8 +73,9 @@ export class Changes {
     return this.#change(id, { action: 'UPDATE', payload }, index);
   }
 
-  step(id: string, step: Step, index = 0): Change {
-    return this.#change(id, STEPS[step](), index);
+  step(id: string, { step, day }: DayStep, index = 0): Change {
+    const make: MakeStep = STEPS[step];
+    return this.#change(id, make(day ?? null), index);
   }
 
   /** Archives a record whose model wants a confirmation. */

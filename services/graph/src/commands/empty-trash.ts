@@ -39,14 +39,16 @@ export async function emptyTrash(
   for (let from = 0; from < changes.length; from += LIMITS.mutateTransactionsMax)
     outcomes.push(...(await mutate(sync, caller, changes.slice(from, from + LIMITS.mutateTransactionsMax))));
   const accepted = outcomes.filter((outcome) => outcome.ok);
+  // Some may have been restored meanwhile. Where all are refused, none can be deleted, such as in a deleted workspace.
+  const refusal = accepted.length === 0 ? outcomes.find((outcome) => !outcome.ok) : undefined;
   const last = accepted.reduce((highest, { syncId }) => (BigInt(syncId) > highest ? BigInt(syncId) : highest), 0n);
   reads.reach(last.toString());
   return {
-    success: true,
+    success: refusal === undefined,
     deleted: accepted.length,
     remaining: await reads.deletableTrash(workspaceId),
     lastSyncId: last.toString(),
-    error: null,
+    error: refusal?.error ?? null,
   };
 }
 

@@ -31,6 +31,7 @@ interface NewWorkspace {
   readonly name: string;
   readonly urlKey: string;
   readonly logoUrl?: string | null;
+  readonly timeZone?: string | null;
 }
 
 interface NewInvitation {

@@ -4,7 +4,7 @@ import { Workspace, type Model, type Values } from '@wts/models';
 import type { Caller } from '../domain/caller.ts';
 import type { ServiceClient } from '@wts/service-kit/call';
 import type { Reads } from '../queries/reads.ts';
-import { Changes, type SentAgain, type Step } from './changes.ts';
+import { Changes, type DayStep, type SentAgain, type Step } from './changes.ts';
 import { emptyTrash, type EmptiedTrash } from './empty-trash.ts';
 import { mutate, type Change, type Outcome } from './mutate.ts';
 import { refused, type Refused } from './outcome.ts';
@@ -63,7 +63,7 @@ export class Writes {
     return this.#one(this.#changes(model, again).update(id, input));
   }
 
-  step(model: Model, { id, step }: { readonly id: string; readonly step: Step }, again: SentAgain): Promise<Result> {
+  step(model: Model, { id, ...step }: { readonly id: string } & DayStep, again: SentAgain): Promise<Result> {
     return this.#one(this.#changes(model, again).step(id, step));
   }
 
@@ -95,7 +95,7 @@ export class Writes {
     again: SentAgain,
   ): Promise<BatchResult> {
     const changes = this.#changes(model, again, true);
-    return this.#all(ids.map((id, index) => changes.step(id, step, index)));
+    return this.#all(ids.map((id, index) => changes.step(id, { step }, index)));
   }
 
   #changes(model: Model, again: SentAgain, isBatch = false): Changes {

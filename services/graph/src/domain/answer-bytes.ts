@@ -82,7 +82,7 @@ export class AnswerBytes implements Disposable {
     if (this.#refusal !== null) return false;
     const more = bytes - this.#bytes;
     this.#bytes = bytes;
-    // A statement may send rows until it is cancelled; nobody would give back what it held now.
+    // A statement may send rows until it is cancelled; what it held now would not be released.
     if (this.#isOver) return true;
     if (this.#hold === undefined) {
       if (bytes <= GRAPH_LIMITS.answerBytesSmall) return true;

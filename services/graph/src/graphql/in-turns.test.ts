@@ -62,7 +62,7 @@ describe('records that are handed out in turns [graphql.limit.loop]', () => {
       return n % 2 === 0 ? n : Promise.reject(new Error(`no ${n}`));
     }, ended.signal);
     assert.ok(cut.errors);
-    // As of `nodes(ids)`: some fail before their turn, and the others when nobody waits for them any more.
+    // As of `nodes(ids)`: some fail before their turn, and the others when the operation waits for them no more.
     const refused = Promise.withResolvers<number>();
     const promised = Array.from({ length: RECORDS }, (_, n) =>
       n < 1_000 ? n : n === 1_500 ? Promise.reject(new Error('no id')) : refused.promise,

@@ -168,7 +168,8 @@ const next: Resolver<{ task: Found | null; syncId: string | null }, object> = as
   const series = task?.['repeatTemplateId'];
   if (typeof series !== 'string') return null;
   if (syncId !== null) reads.reach(syncId);
-  const filter = { repeatTemplateId: { eq: series }, createdAt: { gt: task?.['createdAt'] } };
+  // By number, because a task and the next one may be created in the same millisecond.
+  const filter = { repeatTemplateId: { eq: series }, number: { gt: task?.['number'] } };
   const newest = { first: 1, filter, orderBy: [{ createdAt: 'DESC' }], includeArchived: true };
   return (await reads.page(connectionOf(modelNamed('Task'), newest, wantsOf(info)))).records[0] ?? null;
 };

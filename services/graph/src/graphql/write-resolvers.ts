@@ -47,7 +47,9 @@ function mutationsOf(operations: Operations): Fields {
   const steps = (Object.keys(STEPS) as Step[])
     .filter((step) => verbs.has(step))
     .map((step): Fields => ({
-      [`${noun}${step}`]: by((writes, { id, ...again }: One) => one(writes.step(model, { id, step }, again), step)),
+      [`${noun}${step}`]: by((writes, { id, day, ...again }: { readonly day?: string | null } & One) =>
+        one(writes.step(model, { id, step, day }, again), step),
+      ),
       [`${noun}Batch${step}`]: by((writes, { ids, ...again }: Several) =>
         several(writes.stepAll(model, { ids, step }, again), step),
       ),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { TestEngines, refused } from '../../test/test-engines.ts';
+import { TestEngines, only, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
 describe('the fields by which a task repeats', () => {
@@ -50,6 +50,9 @@ describe('the fields by which a task repeats', () => {
     const none = { rule: null, from: 'date', anchor: null, index: null, nextdate: null, waiting: false, error: null };
     const dates = { startdate: null, deadlineat: null };
     assert.deepEqual(await seriesOf(await make({})), { ...none, ...dates, templateid: null });
+    const ruleless = await make({ repeatFrom: 'completion' });
+    await owner.change('Task', ruleless, { repeatFrom: 'completion', title: 'Water them' });
+    assert.deepEqual(await seriesOf(ruleless), { ...none, ...dates, templateid: null });
     const id = await make({ repeatRule: 'FREQ=DAILY', repeatFrom: 'completion' });
     await owner.change('Task', id, { repeatRule: null });
     assert.deepEqual(await seriesOf(id), { ...none, ...dates, templateid: id });
@@ -137,15 +140,29 @@ describe('the fields by which a task repeats', () => {
     assert.equal(await error(owner.try('UPDATE', 'Task', id, { repeatSkip: true })), open);
   });
 
+  it('move on once for each day that is named, however many skip it at once [sync.repeat.skip]', async () => {
+    const year = new Date().getUTCFullYear() + 1;
+    const id = await make({ repeatRule: 'FREQ=YEARLY', startDate: `${year}-06-01` });
+    const skips = Array.from({ length: 4 }, () => owner.try('UPDATE', 'Task', id, { repeatSkip: `${year}-06-01` }));
+    for (const outcome of await Promise.all(skips))
+      assert.equal(only(outcome).record['startDate'], `${year + 1}-06-01`);
+    const wrong = `repeatSkip: the day of this task is ${year + 1}-06-01, and not ${year + 2}-06-01`;
+    assert.equal(await error(owner.try('UPDATE', 'Task', id, { repeatSkip: `${year + 2}-06-01` })), wrong);
+    const undated = await make({ repeatRule: 'FREQ=YEARLY', repeatFrom: 'completion' });
+    assert.match(await error(owner.try('UPDATE', 'Task', undated, { repeatSkip: '2026-06-01' })), /is not set/);
+  });
+
   it('are not skipped beyond the last day, nor with other changes', async () => {
     const year = new Date().getUTCFullYear();
     const repeatRule = `FREQ=YEARLY;UNTIL=${year + 1}0701`;
     const id = await make({ repeatRule, startDate: `${year + 1}-06-01` });
     const last = 'This is the last task of its series, so it cannot be skipped';
     assert.equal(await error(owner.try('UPDATE', 'Task', id, { repeatSkip: true })), last);
-    const alone = 'repeatSkip must be true, without any other field';
-    assert.equal(await error(owner.try('UPDATE', 'Task', id, { repeatSkip: true, title: 'x' })), alone);
-    assert.equal(await error(owner.try('UPDATE', 'Task', id, { repeatSkip: 'yes' })), alone);
+    const alone = 'repeatSkip must be true or the day to skip, without any other field';
+    for (const other of [{ title: 'x' }, { sortOrder: { after: await make({}) } }, { repeatFrom: 'date' }])
+      assert.equal(await error(owner.try('UPDATE', 'Task', id, { repeatSkip: true, ...other })), alone);
+    for (const wrong of ['yes', '2026-02-30', false, 1, ''])
+      assert.equal(await error(owner.try('UPDATE', 'Task', id, { repeatSkip: wrong })), alone);
     assert.match(await error(insert({ repeatSkip: true })), /^Task has no field "repeatSkip"/);
   });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isOf, Workspace, type RecordOf, type Task, type Values } from '@wts/models';
+import { date, isOf, Workspace, type RecordOf, type Task, type Values } from '@wts/models';
 import {
   afterSkip,
   calendarAt,
@@ -32,6 +32,8 @@ export const NO_SERIES = {
   repeatError: null,
 } as const;
 
+const SKIPPED = date({ doc: 'The day to skip.' });
+
 export interface TaskChange {
   readonly id: string;
   readonly before: TaskRecord | null;
@@ -45,7 +47,7 @@ export function deriveSeries(decision: Decision, values: Values, change: TaskCha
   const rule = 'repeatRule' in values ? values['repeatRule'] : had;
   if (before && given['repeatSkip'] !== undefined) skip(decision, values, before, given);
   else if (rule !== null) goOn(decision, values, change);
-  else if (had !== null) Object.assign(values, NO_SERIES);
+  else if (had !== null || values['repeatFrom'] === 'completion') Object.assign(values, NO_SERIES);
 }
 
 /** The task has a rule after the change. */
@@ -89,13 +91,25 @@ function checkRule(task: TaskRecord, isNewRule: boolean, calendar: Calendar): vo
   if (fault !== null) throw new Refused('validation_failed', fault);
 }
 
-/** Moves a task to the next day of its rule without completing it. Keeps sync.repeat.skip. */
+/**
+ * Moves a task to the next day of its rule without completing it. Who names the day that is skipped skips it once, however often and
+ * together with however many others. Keeps sync.repeat.skip.
+ */
 function skip(decision: Decision, values: Values, before: TaskRecord, given: Readonly<Values>): void {
-  if (given['repeatSkip'] !== true || Object.keys(values).length > 0)
-    throw new Refused('validation_failed', 'repeatSkip must be true, without any other field');
+  const { repeatSkip: skipped, id: _, ...others } = given;
+  const isNamed = typeof skipped === 'string' && SKIPPED.read(skipped).ok;
+  if ((skipped !== true && !isNamed) || Object.keys(others).length > 0)
+    throw new Refused('validation_failed', 'repeatSkip must be true or the day to skip, without any other field');
   const occurrence = occurrenceOf(before);
   if (!occurrence || before.completedAt !== null)
     throw new Refused('validation_failed', 'Only an open task that has a repeatRule can be skipped');
+  const own = dayOf(before);
+  if (isNamed && own !== null && skipped < own) return;
+  if (isNamed && skipped !== own)
+    throw new Refused(
+      'validation_failed',
+      `repeatSkip: the day of this task is ${own ?? 'not set'}, and not ${skipped}`,
+    );
   const calendar = calendarOf(decision, before.workspaceId);
   const next = afterSkip(occurrence, calendar);
   if (!next) throw new Refused('validation_failed', 'This is the last task of its series, so it cannot be skipped');

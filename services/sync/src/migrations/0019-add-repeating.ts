@@ -12,8 +12,8 @@ const FIELDS = [
 ] as const;
 
 /**
- * Tasks that have a rule become series of their own; the scheduler computes the next day of an open one when it looks at it first. Of
- * several with the same `repeatTemplateId`, one keeps it.
+ * Each task that has a rule becomes a series of its own; the scheduler computes the next day of an open one when it looks at it first. A
+ * client could set any `repeatTemplateId`: it stays where no other task with a rule has it, or is the task that it names.
  */
 const BEGIN_SERIES = `
   update sync.tasks t set
@@ -22,7 +22,9 @@ const BEGIN_SERIES = `
     repeat_index = 1,
     repeat_template_id = coalesce(
       case when not exists (select from sync.tasks o where o.repeat_template_id = t.repeat_template_id
-        and o.repeat_rule is not null and o.id < t.id) then repeat_template_id end,
+          and o.repeat_rule is not null and o.id < t.id)
+        and not exists (select from sync.tasks o where o.id = t.repeat_template_id and o.repeat_rule is not null)
+        then repeat_template_id end,
       id),
     repeat_next_date = case when completed_at is null then coalesce(start_date, deadline_at) end
   where repeat_rule is not null`;

@@ -188,7 +188,13 @@ function single(operations: Operations): Declared[] {
           declared(
             'Skip',
             `Skips an occurrence of a ${model.name} that repeats: its dates move to the next day of its rule, and it stays open.`,
-            [id],
+            [
+              id,
+              entry(
+                `The day to skip, as the ${model.name} has it: one that others have skipped already changes nothing.`,
+                'day: Date',
+              ),
+            ],
           ),
         ]
       : []),
