@@ -105,7 +105,7 @@ export const createEndpoint = contract({
     schema: okBody({ endpoint: endpointSchema, secret }),
     example: { ok: true, endpoint: endpointExample, secret: SECRET_EXAMPLE },
   },
-  errors: ['forbidden', 'endpoint_limit_reached', 'webhooks_not_configured'],
+  errors: ['forbidden', 'endpoint_limit_reached', 'webhooks_not_configured', 'workspace_archived'],
 });
 
 export type NewEndpoint = BodyOf<typeof createEndpoint>;
@@ -161,7 +161,7 @@ export const updateEndpoint = contract({
   },
   bodyExample: { enabled: true },
   reply: endpointReply('The endpoint as it is now.'),
-  errors: ['forbidden'],
+  errors: ['forbidden', 'workspace_archived'],
 });
 
 export type EndpointChange = BodyOf<typeof updateEndpoint>;
@@ -250,7 +250,7 @@ export const retryDelivery = contract({
     'Now, whatever its status. If that attempt fails, the schedule of a pending delivery continues, and any other delivery is `failed`. While the endpoint is disabled this is 409.',
   params: deliveryParams,
   reply: queuedReply('One more attempt is queued.'),
-  errors: ['forbidden', 'conflict'],
+  errors: ['forbidden', 'conflict', 'workspace_archived'],
 });
 
 export const replayDeliveries = contract({
@@ -276,7 +276,7 @@ export const replayDeliveries = contract({
     schema: okBody({ count: { type: 'integer', minimum: 0, description: 'How many deliveries.' } }),
     example: { ok: true, count: 12 },
   },
-  errors: ['forbidden', 'conflict'],
+  errors: ['forbidden', 'conflict', 'workspace_archived'],
 });
 
 export const rotateSecret = contract({
@@ -294,7 +294,7 @@ export const rotateSecret = contract({
     schema: okBody({ endpoint: endpointSchema, secret }),
     example: { ok: true, endpoint: endpointExample, secret: SECRET_EXAMPLE },
   },
-  errors: ['forbidden', 'conflict', 'webhooks_not_configured'],
+  errors: ['forbidden', 'conflict', 'webhooks_not_configured', 'workspace_archived'],
 });
 
 export const testEndpoint = contract({
@@ -308,5 +308,5 @@ export const testEndpoint = contract({
     'Queues an `endpoint.test` event behind the events that wait already, signed like them. While the endpoint is disabled this is 409.',
   params: endpointParams,
   reply: queuedReply('The test event is queued.'),
-  errors: ['forbidden', 'conflict'],
+  errors: ['forbidden', 'conflict', 'workspace_archived'],
 });

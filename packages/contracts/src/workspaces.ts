@@ -134,6 +134,11 @@ export const createWorkspace = contract({
         format: 'http-url',
         description: 'Absolute http or https URL of a picture; null for none.',
       },
+      timeZone: {
+        type: 'string',
+        maxLength: 64,
+        description: 'The time zone in which its days begin, such as `Europe/Berlin`. Default: `UTC`.',
+      },
     },
   },
   bodyExample: { name: 'Platform', urlKey: 'platform' },

@@ -52,6 +52,12 @@ export class Roles {
     const allowed = ROLES.filter((one) => can(one, permission)).join(' or ');
     throw new Fault('forbidden', { message: `This needs the role ${allowed} in the workspace; yours is ${role}.` });
   }
+
+  /** Throws `workspace_archived` for a workspace that its owner has deleted. Keeps trash.workspace.read-only. */
+  async refuseDeleted(workspaceId: string): Promise<void> {
+    const sql = 'select from sync.workspaces where id = $1 and archived_at is not null';
+    if ((await this.#database.query(sql, [workspaceId])).rows.length > 0) throw new Fault('workspace_archived');
+  }
 }
 
 /** False for a credential that is limited to another workspace. */

@@ -330,6 +330,29 @@ describe('management of webhook endpoints', () => {
     assert.equal(again.body.count, 0);
   });
 
+  it('can only be read and deleted in a deleted workspace [trash.workspace.read-only]', async () => {
+    const { endpoint } = await dispatcher.endpoint(home.owner, home.id);
+    const params = { id: endpoint.id };
+    const { owner } = home;
+    await dispatcher.store.admin.query(
+      `insert into sync.workspaces (id, name, url_key, time_zone, archived_at, created_at, updated_at, workspace_id, group_id, record)
+        values ($1, 'W', 'deleted-' || gen_random_uuid(), 'UTC', now(), now(), now(), $1, $1, '{}')`,
+      [home.id],
+    );
+    const changes = [
+      dispatcher.ask(owner, createEndpoint, { body: { url, workspaceId: home.id } }),
+      dispatcher.ask(owner, updateEndpoint, { params, body: { description: 'X' } }),
+      dispatcher.ask(owner, rotateSecret, { params }),
+      dispatcher.ask(owner, testEndpoint, { params }),
+      dispatcher.ask(owner, replayDeliveries, { params, body: { since: '2027-01-01T00:00:00Z' } }),
+      dispatcher.ask(owner, retryDelivery, { params: { ...params, deliveryId: randomUUID() } }),
+    ];
+    for (const { code } of await Promise.all(changes)) assert.equal(code, 'workspace_archived');
+    assert.equal((await dispatcher.ask(owner, getEndpoint, { params })).status, 200);
+    assert.equal((await dispatcher.ask(home.member, updateEndpoint, { params, body: {} })).code, 'forbidden');
+    assert.equal((await dispatcher.ask(owner, deleteEndpoint, { params })).status, 200);
+  });
+
   it('removes an endpoint at once, with everything under its path [webhooks.delete.history]', async () => {
     const { endpoint } = await dispatcher.endpoint(home.owner, home.id);
     const params = { id: endpoint.id };

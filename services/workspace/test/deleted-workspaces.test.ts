@@ -26,7 +26,7 @@ describe('a workspace that its owner deleted', () => {
     assert.equal((await restore(owner, id)).status, 200);
   });
 
-  it('is found by its urlKey alone, and admits nobody until it is restored [trash.workspace.read-only]', async () => {
+  it('is found by its urlKey alone, and admits no person until it is restored [trash.workspace.read-only]', async () => {
     const { id, urlKey, owner, member } = await testService.workspace('member');
     const { code } = await testService.invite(owner, id, {});
     const newcomer = await testService.person();

@@ -34,6 +34,24 @@ describe('workspaces', () => {
     );
   });
 
+  it('have the time zone that their creator gives, and UTC without one', async () => {
+    const ada = await testService.person();
+    const create = (more: object) =>
+      testService.call(ada, workspaceApi.createWorkspace, { body: { name: 'W', urlKey: newKey(), ...more } });
+    const made = [await create({ timeZone: 'Europe/Berlin' }), await create({})];
+    const zones = await testService.backends.sql(`select id, time_zone from sync.workspaces where id = any($1)`, [
+      made.map(({ body }) => body.workspace.id),
+    ]);
+    const zoneOf = new Map(zones.map((row) => [row['id'], row['time_zone']]));
+    assert.deepEqual(
+      made.map(({ body }) => zoneOf.get(body.workspace.id)),
+      ['Europe/Berlin', 'UTC'],
+    );
+    const unknown = await create({ timeZone: 'Mars/Base' });
+    assert.equal(unknown.code, 'validation_failed');
+    assert.match(unknown.message ?? '', /timeZone/);
+  });
+
   it('refuse a urlKey that is taken, also by the same person [errors.409.conflict, workspaces.create.taken]', async () => {
     const { urlKey, owner } = await testService.workspace();
     for (const who of [owner, await testService.person()]) {

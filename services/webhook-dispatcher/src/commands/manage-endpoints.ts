@@ -5,7 +5,7 @@ import { newIds, type EffectSource } from '@wts/service-kit/routes';
 import type { Context } from '../context.ts';
 import { sealSecret, type SecretKeys } from '@wts/service-kit/sealing';
 import { makeSecret, secretText } from '../domain/secrets.ts';
-import { requireEndpoint } from '../queries/require-endpoint.ts';
+import { requireChangeableEndpoint, requireEndpoint } from '../queries/require-endpoint.ts';
 
 interface EndpointWithSecret {
   readonly endpoint: WebhookEndpoint;
@@ -27,6 +27,7 @@ export async function createEndpoint(
 ): Promise<EndpointWithSecret> {
   const workspaceId = input.workspaceId.toLowerCase();
   await context.roles.requirePermission(principal, workspaceId, 'webhooks.manage');
+  await context.roles.refuseDeleted(workspaceId);
   const keys = requireKeys(context);
   const url = await requireUrl(context, input.url);
   const secret = makeSecret();
@@ -50,7 +51,7 @@ export async function updateEndpoint(
   id: string,
   change: EndpointChange,
 ): Promise<WebhookEndpoint> {
-  const { id: endpointId } = await requireEndpoint(context, principal, id);
+  const { id: endpointId } = await requireChangeableEndpoint(context, principal, id);
   const url = change.url === undefined ? {} : { url: await requireUrl(context, change.url) };
   const endpoint = await context.endpoints.update(endpointId, { ...change, ...url });
   if (endpoint === null) throw new Fault('not_found');
@@ -73,7 +74,7 @@ export async function rotateSecret(
   id: string,
   { effectId = randomUUID() }: EffectSource,
 ): Promise<EndpointWithSecret> {
-  const { id: endpointId } = await requireEndpoint(context, principal, id);
+  const { id: endpointId } = await requireChangeableEndpoint(context, principal, id);
   const secret = makeSecret();
   const sealed = { id: effectId, ...sealSecret(requireKeys(context), endpointId, secret) };
   const bounds = { max: LIMITS.webhookSecretsMax, overlapHours: OVERLAP_HOURS };

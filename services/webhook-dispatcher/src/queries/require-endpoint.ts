@@ -20,13 +20,24 @@ export async function requireEndpoint(
   return endpoint;
 }
 
+/** An endpoint that may be changed: in a deleted workspace, endpoints can only be read and deleted. */
+export async function requireChangeableEndpoint(
+  context: Pick<Context, 'roles' | 'endpoints'>,
+  principal: Principal,
+  id: string,
+): Promise<WebhookEndpoint> {
+  const endpoint = await requireEndpoint(context, principal, id);
+  await context.roles.refuseDeleted(endpoint.workspaceId);
+  return endpoint;
+}
+
 /** An endpoint to which something is to be sent now. */
 export async function requireEnabledEndpoint(
   context: Pick<Context, 'roles' | 'endpoints'>,
   principal: Principal,
   id: string,
 ): Promise<WebhookEndpoint> {
-  const endpoint = await requireEndpoint(context, principal, id);
+  const endpoint = await requireChangeableEndpoint(context, principal, id);
   if (endpoint.enabled) return endpoint;
   throw endpointDisabled();
 }

@@ -39,7 +39,7 @@ const COLUMNS = `e.id, workspace_id as "workspaceId", e.url, e.description, e.ev
   created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** Any constant: keeps the locks of workspaces apart from other advisory locks. */
-const WORKSPACE_LOCK = 7_368_031;
+const WORKSPACE_LOCK = 7_368_023;
 
 export function endpointStore(knex: Knex): EndpointStore {
   return {

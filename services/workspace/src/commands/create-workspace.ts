@@ -17,7 +17,7 @@ import { recordOf } from './commit-unit.ts';
 export async function createWorkspace(
   { roles, commitUnit }: Pick<Context, 'roles' | 'commitUnit'>,
   principal: Principal,
-  { name, urlKey, logoUrl }: NewWorkspace,
+  { name, urlKey, logoUrl, timeZone }: NewWorkspace,
   trace: Trace,
 ): Promise<WorkspaceReply> {
   requireUnrestricted(principal);
@@ -31,7 +31,12 @@ export async function createWorkspace(
       authority: 'service',
       txId: `create-workspace:${id}`,
       mutations: [
-        { modelName: 'Workspace', modelId: id, action: 'INSERT', payload: { name, urlKey, logoUrl: logoUrl ?? null } },
+        {
+          modelName: 'Workspace',
+          modelId: id,
+          action: 'INSERT',
+          payload: { name, urlKey, logoUrl: logoUrl ?? null, ...(timeZone === undefined ? {} : { timeZone }) },
+        },
         {
           modelName: 'WorkspaceMember',
           modelId: randomUUID(),
