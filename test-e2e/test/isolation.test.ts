@@ -150,7 +150,7 @@ describe('access to a workspace', () => {
     let cells = 0;
     const faults: string[] = [];
     for (const [name, caller] of callers) {
-      // For B nobody has a role; one caller with a role in A is enough.
+      // No caller has a role in B; one caller with a role in A is enough.
       const isOutside = caller.role === null || caller.role === 'admin';
       for (const where of isOutside ? (['A', 'B'] as const) : (['A'] as const)) {
         const answers = operations.map(async (operation) => {

@@ -287,6 +287,6 @@ describe('members, invitations and keys', () => {
         ({ lastSyncId: after, hasMore } = page);
       }
     }
-    assert.ok(frozen.length > 0, 'nobody was removed');
+    assert.ok(frozen.length > 0, 'no member was removed');
   });
 });

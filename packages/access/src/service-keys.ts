@@ -22,7 +22,7 @@ interface KeyPairText {
   readonly publicKey: string;
 }
 
-/** The new and the old one. More would be pairs that nobody took out. */
+/** The new and the old one. More would be pairs that the operator forgot to remove. */
 const KEYS_OF_SERVICE_MAX = 2;
 const FORM = 'in base64 of DER, as openssl writes it';
 

@@ -23,7 +23,7 @@ const repliesTo = (user: NatsUser): string => `${natsInbox(natsUsername(user))}.
 const READING = [`$JS.API.STREAM.INFO.${STREAM.name}`, `$JS.API.STREAM.MSG.GET.${STREAM.name}`];
 /**
  * Depending on the version of the server, the client library or the server names a consumer. Who may create one may also name any
- * subject that it delivers to, so nobody but sync may.
+ * subject that it delivers to, so only sync may.
  */
 const FOLLOWING = [
   `$JS.API.CONSUMER.CREATE.${STREAM.name}`,

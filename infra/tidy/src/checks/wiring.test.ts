@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { plantedTree } from '../tree.ts';
-import { alertedMetrics, bounds, errorCodes, operations, producers, sqlOutsideStore } from './wiring.ts';
+import { advisoryLocks, alertedMetrics, bounds, errorCodes, operations, producers, sqlOutsideStore } from './wiring.ts';
 
 describe('wiring', () => {
   it('refuses an error code without a use, and one without a test', () => {
@@ -22,6 +22,20 @@ describe('wiring', () => {
     assert.deepEqual(
       alertedMetrics(tree).map(({ message }) => message),
       ['has a rule of wts_notes_lost, which nothing measures'],
+    );
+  });
+
+  it('refuses an advisory lock with the number of another one, also of one that a migration took', () => {
+    const tree = plantedTree({
+      'services/a/src/migrations/0001-a.ts': 'pg_advisory_xact_lock(7368011)',
+      'services/a/src/migrations/0002-b.ts': 'pg_advisory_xact_lock(7368011)',
+      'services/a/src/lease.ts': 'const LEASE_KEY = 7_368_012;',
+      'services/b/src/keys.ts': 'const KEYS_LOCK = 7_368_012;',
+      'services/b/src/store.ts': 'const STORE_LOCK = 7_368_011;',
+    });
+    assert.deepEqual(
+      advisoryLocks(tree).map(({ path }) => path),
+      ['services/b/src/keys.ts', 'services/b/src/store.ts'],
     );
   });
 

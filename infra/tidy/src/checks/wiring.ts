@@ -34,6 +34,23 @@ export function alertedMetrics(tree: Tree): Finding[] {
     });
 }
 
+/** Services share a database, so two locks with one number would wait for each other. What a migration took stays taken. */
+export function advisoryLocks(tree: Tree): Finding[] {
+  const taken = new Map<string, string>();
+  return tree.files.filter(isProduct).flatMap((path) => {
+    const user = path.replace(/(?<=\/migrations\/).*/, '');
+    const numbers = (tree.read(path).match(/\b7_?368_?\d{3}\b/g) ?? []).map((number) => number.replaceAll('_', ''));
+    return numbers.flatMap((number): Finding[] => {
+      const other = taken.get(number);
+      taken.set(number, user);
+      const isFree = other === undefined || (other === user && user !== path);
+      return isFree
+        ? []
+        : [{ path, message: `takes the advisory lock ${number}, as ${other} does: take another number` }];
+    });
+  });
+}
+
 /** What the check needs of a contract; `name` is the way it is exported, `workspaceApi.createWorkspace`. */
 export interface Operation {
   readonly name: string;

@@ -228,7 +228,7 @@ describe('people of several networks', () => {
     }
   });
 
-  it('yield together to a network that waits and used less, and to nobody when they are alone [never.one-takes-all]', () => {
+  it('yield together to a network that waits and used less, and to none when they are alone [never.one-takes-all]', () => {
     using clock = stoppedClock();
     const contention = new Contention(networkOf);
     const use = (waiting: string | null): void => {
