@@ -29,17 +29,23 @@ const ID_PREFIX = /^[0-9a-f-]{4,35}$/i;
 /** The task that a word names: a key, a number, an id, the beginning of an id, an address, or a title that only one task has. */
 export async function findTask(given: string, call: Call): Promise<TaskRef> {
   const { session } = call;
-  const { names: openNames, workspaceOrAll } = await session();
-  const [names, workspace] = [await openNames(), await workspaceOrAll()];
+  const { names: openNames, workspace: chosen, workspaceOrAll } = await session();
+  const names = await openNames();
   const word = (ADDRESS.exec(given.trim())?.[1] ?? given).trim();
-  const isKey = word.lastIndexOf('-') > 0 && NUMBER.test(word.slice(word.lastIndexOf('-') + 1));
   // A key and an id name a task in any workspace.
-  if (isKey || UUID.test(word)) return taskOf(word, undefined, names);
-  if (NUMBER.test(word)) return taskOf(word, workspace?.id, names);
+  if (NUMBER.test(word)) return taskOf(word, (await chosen()).id, names);
+  if (isExactWord(word)) return taskOf(word, undefined, names);
+  const workspace = await workspaceOrAll();
   const within = workspace === null ? {} : { workspaceId: { eq: workspace.id } };
   const found = await byTitle(word, within, call);
   if (found.length === 0 && ID_PREFIX.test(word)) return one(await byPrefix(word.toLowerCase(), within, call), word);
   return one(found, word);
+}
+
+/** A key, a number or an id: it names one task or none. */
+export function isExactWord(word: string): boolean {
+  const isKey = word.lastIndexOf('-') > 0 && NUMBER.test(word.slice(word.lastIndexOf('-') + 1));
+  return isKey || NUMBER.test(word) || UUID.test(word);
 }
 
 async function byTitle(words: string, within: object, { session, signal }: Call): Promise<readonly Found[]> {

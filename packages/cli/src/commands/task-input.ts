@@ -1,27 +1,38 @@
+import type { WorkspaceRef } from '@wts/client/names';
 import { dayOf, PRIORITIES, todayIn } from '@wts/models/words';
 import type { Call } from '../call.ts';
 import { readText } from './texts.ts';
 
+/** The lists into which a task is put by its plan alone. */
+const PLANS: Readonly<Record<string, string>> = { inbox: 'not_started', anytime: 'started', someday: 'someday' };
+
 /** The input of GraphQL for the options that set fields of a task: names become ids, words become days, `none` removes a value. */
-export async function taskInputOf({ options, io, session }: Call): Promise<Readonly<Record<string, unknown>>> {
-  const { names: openNames, workspace: openWorkspace } = await session();
-  const [names, workspace] = [await openNames(), await openWorkspace()];
+export async function taskInputOf(
+  { options, io, session }: Call,
+  workspace: WorkspaceRef,
+): Promise<Readonly<Record<string, unknown>>> {
+  const names = await (await session()).names();
   const today = todayIn(io.timezone, io.now());
   const orNull = async <T>(name: string, find: (word: string) => T | Promise<T>): Promise<T | null | undefined> => {
     const word = options.text(name);
     return word === undefined ? undefined : word.toLowerCase() === 'none' ? null : find(word);
   };
-  const priority = options.text('priority');
-  const labels = options.list('label');
+  const labelsOf = async (name: string): Promise<readonly string[] | undefined> => {
+    const words = options.list(name);
+    if (words.length === 0) return undefined;
+    return words.length === 1 && words[0]?.toLowerCase() === 'none' ? [] : names.labels(words, workspace);
+  };
+  const [priority, list] = [options.text('priority'), options.text('list')];
   const input = {
     description: await readText(options.text('description'), io),
     projectId: await orNull('project', (word) => names.project(word, workspace)),
     teamId: await orNull('team', (word) => names.team(word, workspace)),
     assigneeId: await orNull('assignee', (word) => names.person(word, workspace)),
     priority: priority === undefined ? undefined : PRIORITIES.findIndex((word) => word === priority),
+    start: list === undefined ? undefined : PLANS[list],
     startDate: await orNull('start', (word) => dayOf(word, today)),
     deadlineAt: await orNull('due', (word) => dayOf(word, today)),
-    labelIds: labels.length === 0 ? undefined : await names.labels(labels, workspace),
+    labelIds: await labelsOf('label'),
   };
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 }

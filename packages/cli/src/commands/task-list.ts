@@ -1,12 +1,4 @@
-import {
-  between,
-  PRIORITIES,
-  tasksOfList,
-  todayIn,
-  type TaskList,
-  type TaskState,
-  type Today,
-} from '@wts/models/words';
+import { between, PRIORITIES, tasksOfList, todayIn, type TaskList, type TaskState } from '@wts/models/words';
 import type { Call } from '../call.ts';
 import { LISTED, TASK_VIEW, type TaskNode } from '../records/task.ts';
 import { TASK_FIELD_NAMES, taskSelection } from '../records/task-fields.ts';
@@ -26,25 +18,45 @@ const LIMIT_DEFAULT = 50;
 export const LIMIT_BOUNDS = { min: 1, max: 10_000 } as const;
 
 export async function list(call: Call): Promise<void> {
-  const { options } = call;
-  return listTasks(call, options.text('list') as TaskList | undefined);
+  return listTasks(call, {
+    list: call.options.text('list') as TaskList | undefined,
+    state: call.options.text('state') as TaskState | undefined,
+    isMine: false,
+  });
 }
 
-/** The tasks that the options leave, in a list of the app. */
-async function listTasks(
-  { options, io, output, session, signal }: Call,
-  listName: TaskList | undefined,
-): Promise<void> {
-  const today = todayIn(io.timezone, io.now());
-  const { api, ...finding } = await session();
-  const { filter, includeArchived } = await filterOf(options, finding, today, listName);
+const listing = (name: TaskList) => (call: Call) =>
+  listTasks(call, {
+    list: name,
+    state: undefined,
+    isMine: !call.options.flag('everyone') && !call.options.has('assignee'),
+  });
+
+export const today = listing('today');
+export const inbox = listing('inbox');
+export const upcoming = listing('upcoming');
+
+interface Wanted {
+  readonly list: TaskList | undefined;
+  readonly state: TaskState | undefined;
+  /** Assigned to the person, or theirs and assigned to no person. */
+  readonly isMine: boolean;
+}
+
+const ORDER_OF: Partial<Record<TaskList, string>> = { logbook: 'completed', upcoming: 'start' };
+
+/** The tasks that the options leave, of the wanted list. */
+async function listTasks(call: Call, wanted: Wanted): Promise<void> {
+  const { options, output, session, signal } = call;
+  const { api } = await session();
+  const { filter, includeArchived } = await filterOf(call, wanted);
   const names = output.isJson ? output.fields(TASK_FIELD_NAMES) : LISTED;
   const query = `query CliTasks($filter: TaskFilter, $first: Int!, $after: String, $orderBy: [TaskOrder!], $search: String, $includeArchived: Boolean!) {
   page: tasks(filter: $filter, first: $first, after: $after, orderBy: $orderBy, search: $search, includeArchived: $includeArchived) {
     nodes { ${taskSelection(names)} } pageInfo { hasNextPage endCursor }
   }
 }`;
-  const orderBy = ORDERS[options.text('order') ?? (listName === 'logbook' ? 'completed' : 'newest')];
+  const orderBy = ORDERS[options.text('order') ?? ORDER_OF[wanted.list ?? 'inbox'] ?? 'newest'];
   const variables = { filter, orderBy, search: options.text('search') ?? null, includeArchived };
   const limit = options.number('limit', LIMIT_BOUNDS) ?? LIMIT_DEFAULT;
   const { rows, hasMore } = await pagesOf<TaskNode>(
@@ -56,18 +68,15 @@ async function listTasks(
   if (hasMore) await output.note(`The first ${limit}; there are more: --limit ${limit * 10}`);
 }
 
-type Finding = Omit<Awaited<ReturnType<Call['session']>>, 'api'>;
-
 /** What the options are in GraphQL. */
 async function filterOf(
-  options: Call['options'],
-  { names: openNames, workspaceOrAll }: Finding,
-  today: Today,
-  listName: TaskList | undefined,
+  { options, io, session }: Call,
+  { list: listName, state, isMine }: Wanted,
 ): Promise<{ readonly filter: object; readonly includeArchived: boolean }> {
-  const state = options.text('state') as TaskState | undefined;
-  const { conditions, includeArchived } = tasksOfList({ list: listName, state }, today);
-  const [names, workspace] = [await openNames(), await workspaceOrAll()];
+  const day = todayIn(io.timezone, io.now());
+  const { conditions, includeArchived } = tasksOfList({ list: listName, state }, day);
+  const { names: openNames, workspaceOrAll, viewer } = await session();
+  const [names, workspace, { id: me }] = [await openNames(), await workspaceOrAll(), await viewer()];
   const idOr = async (name: string, find: (word: string) => Promise<string>): Promise<object[]> => {
     const word = options.text(name);
     if (word === undefined) return [];
@@ -87,8 +96,9 @@ async function filterOf(
     ...assignee,
     ...(labels.length === 0 ? [] : [{ labelIds: { hasAll: labels } }]),
     ...(priorities.length === 0 ? [] : [{ priority: { in: priorities } }]),
-    ...between('deadlineAt', { from: options.text('dueFrom'), to: options.text('dueTo') }, today),
-    ...between('startDate', { from: options.text('startFrom'), to: options.text('startTo') }, today),
+    ...between('deadlineAt', { from: options.text('dueFrom'), to: options.text('dueTo') }, day),
+    ...between('startDate', { from: options.text('startFrom'), to: options.text('startTo') }, day),
+    ...(isMine ? [{ or: [{ assigneeId: { eq: me } }, { assigneeId: { null: true }, creatorId: { eq: me } }] }] : []),
     ...conditions,
   ];
   return { filter: { and }, includeArchived };

@@ -91,6 +91,17 @@ export class Output {
     }
   }
 
+  /** One record of a stream, as soon as it is there. */
+  async item(row: object, id: string): Promise<void> {
+    await this.#out.write(`${this.isJson ? safeJson(this.#chosen(row)) : id}\n`);
+  }
+
+  /** One line of a stream that is no table: its values, separated by tabs for a pipe. */
+  async line(values: readonly string[]): Promise<void> {
+    const shown = values.map((value) => safeLine(value)).filter((value) => this.form === 'tabs' || value !== '');
+    await this.#out.write(`${shown.join(this.form === 'tabs' ? '\t' : '  ')}\n`);
+  }
+
   /** A value of the API as it is. */
   async value(value: unknown): Promise<void> {
     if (this.form === 'ndjson' && Array.isArray(value)) {

@@ -1,12 +1,14 @@
-/** The word that one was meant to be: at most two letters differ, and not more than a third of them. Null when none is near. */
+/** The word that one was meant to be: one letter differs, of a long word two. Null when none is near. */
 export function nearestWord(word: string, words: readonly string[]): string | null {
-  const distanceMax = Math.min(2, Math.floor((word.length + 1) / 3));
+  const distanceMax = word.length < LONG ? 1 : 2;
   const [best] = words
     .map((one) => ({ one, distance: distanceOf(word.toLowerCase(), one) }))
     .filter(({ distance }) => distance <= distanceMax)
     .toSorted((a, b) => a.distance - b.distance);
   return best?.one ?? null;
 }
+
+const LONG = 7;
 
 /** Letters that are missing, added, replaced or swapped with their neighbor (optimal string alignment). */
 function distanceOf(one: string, other: string): number {

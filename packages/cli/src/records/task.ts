@@ -109,11 +109,14 @@ export const LISTED = [
   'archivedAt',
 ];
 
-/** What happened to a task: its key, its title, and its days as they were understood. */
+/** The fields that the line of a change shows. */
+export const CHANGED = ['project', 'assignee', 'startDate', 'deadlineAt', 'completedAt', 'repeatText'];
+
+/** What happened to a task: its key, its title, and what is new about it. */
 export function changedTask(
   verb: string,
   look: Look,
-): { id: (task: TaskNode) => string; key: typeof keyOf; line: (task: TaskNode) => string } {
+): { readonly id: (task: TaskNode) => string; readonly key: typeof keyOf; readonly line: (task: TaskNode) => string } {
   return {
     id: ({ id }) => id,
     key: keyOf,
@@ -121,10 +124,16 @@ export function changedTask(
   };
 }
 
-function factsText({ startDate, deadlineAt, repeatText }: TaskNode, look: Look): string {
+/** Days as they were understood, and whatever else was selected for it. */
+function factsText(
+  { project, assignee, startDate, deadlineAt, completedAt, repeatText }: Partial<TaskNode>,
+  look: Look,
+): string {
   const facts = [
+    project && `in ${project.name}`,
+    assignee && `for ${assignee.name}`,
     startDate && `starts ${dayText(startDate, look)}`,
-    deadlineAt && `due ${dayText(deadlineAt, look)}`,
+    deadlineAt && !completedAt && `due ${dayText(deadlineAt, look)}`,
     repeatText && `repeats ${repeatText}`,
   ].filter((fact) => typeof fact === 'string');
   return facts.length === 0 ? '' : `, ${facts.join(', ')}`;

@@ -1,8 +1,10 @@
 import type { CommandSpec } from '../spec.ts';
 import { TOPICS } from '../topics.ts';
 import { API, GRAPHQL } from './raw.ts';
-import { TASK } from './task.ts';
+import { CHECKLIST, COMMENTS, LABEL, PROJECT, PROJECT_MEMBERS, TEAM, TEAM_MEMBERS } from './records.ts';
+import { QUICK, TASK } from './task.ts';
 import { EXPORT, IMPORT } from './transfer.ts';
+import { HISTORY, SEARCH, WATCH, WORKSPACES } from './workspace.ts';
 
 export const ROOT: CommandSpec = {
   name: 'wts',
@@ -18,6 +20,16 @@ export const ROOT: CommandSpec = {
   ],
   commands: [
     TASK,
+    ...QUICK,
+    SEARCH,
+    { ...PROJECT, commands: [...(PROJECT.commands ?? []), PROJECT_MEMBERS] },
+    LABEL,
+    { ...TEAM, commands: [...(TEAM.commands ?? []), TEAM_MEMBERS] },
+    COMMENTS,
+    CHECKLIST,
+    WORKSPACES,
+    HISTORY,
+    WATCH,
     {
       name: 'whoami',
       summary: 'Show who you are, where, and by which credential',

@@ -1,11 +1,10 @@
 import { TASK_FIELD_NAMES } from '../../records/task-fields.ts';
-import type { CommandSpec, OptionSpec } from '../spec.ts';
+import type { ArgSpec, CommandSpec, OptionSpec } from '../spec.ts';
+import { DRY_RUN, LIMIT } from './options.ts';
 
 const PRIORITIES = ['none', 'urgent', 'high', 'medium', 'low'];
 const LISTS = ['inbox', 'today', 'upcoming', 'anytime', 'someday', 'logbook'];
 const STATES = ['open', 'done', 'archived', 'any'];
-
-const LIMIT: OptionSpec = { flags: '-L, --limit <number>', about: 'At most so many. Default: 50.' };
 
 /** What sets fields of a task. */
 const FIELDS: readonly OptionSpec[] = [
@@ -23,7 +22,18 @@ const FIELDS: readonly OptionSpec[] = [
     about: 'Planned start: a day such as "monday", "in 3 days", +2w, 2026-12-01; "none" for none.',
   },
   { flags: '--due <day>', about: 'Due day, in the same words.' },
+  { flags: '-l, --list <name>', about: 'Put it into a list of the app.', choices: ['inbox', 'anytime', 'someday'] },
 ];
+
+const REPEAT: OptionSpec = {
+  flags: '--repeat <words>',
+  about: 'How it repeats: "every monday", "every 1st", "every 3 days after completion", or an RFC 5545 rule.',
+};
+const TASKS: ArgSpec = {
+  form: '<task...>',
+  about: 'Keys, numbers, ids, addresses or titles of tasks; - reads them from stdin, one a line.',
+  completes: 'task',
+};
 
 const LIST_OPTIONS: readonly OptionSpec[] = [
   { flags: '-l, --list <name>', about: 'A list of the app.', choices: LISTS },
@@ -98,10 +108,180 @@ export const TASK: CommandSpec = {
       args: [{ form: '[title...]', about: 'The title. Its words need no quotes.' }],
       options: [
         ...FIELDS,
+        REPEAT,
         { flags: '--label <name>', about: 'A label; repeat it for several.', isRepeated: true, completes: 'label' },
       ],
       fields: TASK_FIELD_NAMES,
       load: async () => (await import('../../commands/task-add.ts')).add,
     },
+    {
+      name: 'edit',
+      summary: 'Change tasks',
+      about: 'The same change of each of them. For one task and without options, an editor opens.',
+      examples: [
+        {
+          command: 'wts task edit ACME-12 --due +1w --add-label urgent',
+          prints: 'Changed ACME-12 Write the report, due Fri 4 Dec',
+        },
+        { command: 'wts task list --assignee ana -q | wts task edit - --assignee me' },
+      ],
+      args: [TASKS],
+      options: [
+        { flags: '-t, --title <text>', about: 'The new title.' },
+        ...FIELDS,
+        {
+          flags: '--label <name>',
+          about: 'All labels it has from now on; "none" for none.',
+          isRepeated: true,
+          completes: 'label',
+        },
+        {
+          flags: '--add-label <name>',
+          about: 'A label to add; the others stay.',
+          isRepeated: true,
+          completes: 'label',
+        },
+        {
+          flags: '--remove-label <name>',
+          about: 'A label to remove; the others stay.',
+          isRepeated: true,
+          completes: 'label',
+        },
+      ],
+      fields: TASK_FIELD_NAMES,
+      load: async () => (await import('../../commands/task-change.ts')).edit,
+    },
+    step(
+      'done',
+      'Complete tasks',
+      'Done ACME-12 Write the report',
+      async () => (await import('../../commands/task-change.ts')).done,
+    ),
+    step(
+      'reopen',
+      'Open completed tasks again',
+      'Reopened ACME-12 Write the report',
+      async () => (await import('../../commands/task-change.ts')).reopen,
+    ),
+    step(
+      'trash',
+      'Move tasks to the Trash',
+      'Moved to the Trash ACME-12 Write the report',
+      async () => (await import('../../commands/task-change.ts')).trash,
+    ),
+    step(
+      'restore',
+      'Restore tasks from the Trash',
+      'Restored ACME-12 Write the report',
+      async () => (await import('../../commands/task-change.ts')).restore,
+    ),
+    {
+      name: 'delete',
+      summary: 'Delete tasks for good',
+      about:
+        'With their comments and checklists, and without a way back: wts task trash has one. You type the key to confirm.',
+      examples: [{ command: 'wts task delete ACME-12 --dry-run', prints: 'Would delete ACME-12 (…)' }],
+      args: [TASKS],
+      options: [DRY_RUN],
+      fields: TASK_FIELD_NAMES,
+      load: async () => (await import('../../commands/task-change.ts')).remove,
+    },
+    {
+      name: 'move',
+      summary: 'Move tasks to another project, or to another place in their list',
+      examples: [
+        { command: 'wts task move ACME-12 --after ACME-3' },
+        { command: 'wts task move ACME-12 ACME-13 --project website' },
+      ],
+      args: [TASKS],
+      options: [
+        { flags: '-p, --project <name>', about: 'Into this project; "none" for none.', completes: 'project' },
+        { flags: '--before <task>', about: 'Before this task.', completes: 'task' },
+        { flags: '--after <task>', about: 'After this task.', completes: 'task' },
+      ],
+      fields: TASK_FIELD_NAMES,
+      load: async () => (await import('../../commands/task-change.ts')).move,
+    },
+    {
+      name: 'repeat',
+      summary: 'Make a task repeat, or end its series',
+      examples: [
+        {
+          command: 'wts task repeat ACME-12 every monday and thursday',
+          prints: 'Changed ACME-12 Water the plants, due today, repeats every Monday and Thursday',
+        },
+        { command: 'wts task repeat ACME-12 every 3 days after completion' },
+        { command: 'wts task repeat ACME-12 none' },
+      ],
+      args: [
+        { form: '<task>', about: 'The task.', completes: 'task' },
+        { form: '<words...>', about: 'How it repeats, or "none".' },
+      ],
+      fields: TASK_FIELD_NAMES,
+      load: async () => (await import('../../commands/task-change.ts')).repeat,
+    },
+    step(
+      'skip',
+      'Skip an occurrence: the task goes to the next day of its rule',
+      'Skipped ACME-12 Water the plants, due Thu 3 Dec',
+      async () => (await import('../../commands/task-change.ts')).skip,
+    ),
   ],
 };
+
+function step(name: string, summary: string, prints: string, load: CommandSpec['load']): CommandSpec {
+  return {
+    name,
+    summary,
+    examples: [{ command: `wts task ${name} ACME-12`, prints }],
+    args: [TASKS],
+    fields: TASK_FIELD_NAMES,
+    ...(load === undefined ? {} : { load }),
+  };
+}
+
+/** The quick ways to the same. */
+export const QUICK: readonly CommandSpec[] = [
+  {
+    name: 'add',
+    summary: 'Create a task from one line of quick words',
+    about:
+      '#name is a project, or else a label; @name a person; !1 to !4 a priority (!urgent, !high, !medium, !low). Days and repetition stand at the end: tomorrow, due friday, starts monday, every 1st. A backslash keeps a mark in the title: \\#1. Quotes join names with blanks: #"Big project".',
+    examples: [
+      {
+        command: 'wts add "Pay rent every 1st #home @ana !2"',
+        prints:
+          'Created ACME-14 Pay rent, in Home, for Ana, due Tue 1 Dec, repeats every month on the 1st day of the month',
+      },
+      { command: 'wts add "Call the bank tomorrow" --dry-run' },
+    ],
+    args: [{ form: '<words...>', about: 'The title with its quick words.' }],
+    options: [DRY_RUN],
+    fields: TASK_FIELD_NAMES,
+    load: async () => (await import('../../commands/quick-add.ts')).quickAdd,
+  },
+  listing(
+    'today',
+    'List what starts or is due today or before',
+    async () => (await import('../../commands/task-list.ts')).today,
+  ),
+  listing('inbox', 'List what has no plan yet', async () => (await import('../../commands/task-list.ts')).inbox),
+  listing('upcoming', 'List what starts later', async () => (await import('../../commands/task-list.ts')).upcoming),
+];
+
+/** A list of the app, of one person. */
+function listing(name: string, summary: string, load: CommandSpec['load']): CommandSpec {
+  return {
+    name,
+    summary,
+    about:
+      'Tasks that are assigned to you, and those of yours that are assigned to no person, unless --assignee or --everyone is given.',
+    examples: [{ command: `wts ${name}` }, { command: `wts ${name} --everyone --json number,title` }],
+    options: [
+      { flags: '--everyone', about: 'The tasks of all people.' },
+      ...LIST_OPTIONS.filter(({ flags }) => !/--(?:list|state) /.test(flags)),
+    ],
+    fields: TASK_FIELD_NAMES,
+    ...(load === undefined ? {} : { load }),
+  };
+}

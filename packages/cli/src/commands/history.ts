@@ -1,0 +1,67 @@
+import type { Call } from '../call.ts';
+import { ago } from '../output/times.ts';
+import type { View } from '../output/view.ts';
+import { findTask } from './find-task.ts';
+import { pagesOf, type Page } from './pages.ts';
+
+interface EntryRow {
+  readonly syncId: string;
+  readonly action: string;
+  readonly modelName: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly actor: { readonly name: string } | null;
+  readonly clientId: string;
+  readonly createdAt: string;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  INSERT: 'created',
+  UPDATE: 'changed',
+  DELETE: 'deleted',
+  ARCHIVE: 'archived',
+  UNARCHIVE: 'restored',
+};
+
+const VIEW: View<EntryRow> = {
+  nouns: ['entry', 'entries'],
+  id: ({ syncId }) => syncId,
+  columns: [
+    { title: 'POSITION', value: ({ syncId }) => syncId, isRight: true, style: () => 'dim' },
+    { title: 'WHEN', value: ({ createdAt }) => createdAt, shown: ({ createdAt }, look) => ago(createdAt, look) },
+    { title: 'WHO', value: ({ actor }) => actor?.name, shown: ({ actor }) => actor?.name ?? 'the service' },
+    { title: 'WHAT', value: ({ action }) => action, shown: ({ action }) => WORDS[action] ?? action },
+    { title: 'FIELDS', value: fieldsText, isCut: true },
+    { title: 'BY', value: ({ clientId }) => clientId, isCut: true, style: () => 'dim' },
+  ],
+};
+
+/** What an update changed; what else there is in the log is not shown, because a record has many fields. */
+function fieldsText({ action, data }: EntryRow): string {
+  if (action !== 'UPDATE') return '';
+  const changed = Object.entries(data).filter(([name]) => name !== 'updatedAt');
+  return changed
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+}
+
+const HISTORY = `query CliHistory($modelId: ID!, $first: Int!, $after: String) {
+  page: history(modelId: $modelId, first: $first, after: $after) {
+    nodes { syncId action modelName modelId data groupId actor { id name } clientId clientTxId createdAt }
+    pageInfo { hasNextPage endCursor }
+  }
+}`;
+
+/** Of a task, or of any record by its id, also of a deleted one. */
+export async function history(call: Call): Promise<void> {
+  const { session, output, signal, options, words } = call;
+  const [word = ''] = words;
+  const { api } = await session();
+  const modelId = /^[0-9a-f-]{36}$/i.test(word) ? word : (await findTask(word, call)).id;
+  const limit = options.number('limit', { min: 1, max: 10_000 }) ?? 50;
+  const { rows } = await pagesOf<EntryRow>(
+    (page) =>
+      api.graphql<{ page: Page<EntryRow> }>(HISTORY, { modelId, ...page }, { signal }).then((data) => data.page),
+    limit,
+  );
+  await output.list(rows, VIEW);
+}

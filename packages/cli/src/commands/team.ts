@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import type { Call } from '../call.ts';
+import { usageFault } from '../fault.ts';
+import { TEAM_FIELDS } from '../records/fields.ts';
+import { change } from './changes.ts';
+import { addNoun, editNoun, findNoun, listNouns, showNoun, stepNouns, type NamedRow, type Noun } from './nouns.ts';
+import { readText } from './texts.ts';
+
+interface TeamRow extends NamedRow {
+  readonly key: string;
+  readonly description: string | null;
+}
+
+const TEAM: Noun<TeamRow> = {
+  model: 'Team',
+  plural: 'teams',
+  fields: TEAM_FIELDS,
+  view: {
+    nouns: ['team', 'teams'],
+    id: ({ id }) => id,
+    columns: [
+      { title: 'KEY', value: ({ key }) => key, style: () => 'cyan' },
+      { title: 'NAME', value: ({ name }) => name, isCut: true },
+      { title: 'DESCRIPTION', value: ({ description }) => description, isCut: true },
+      { title: 'ID', value: ({ id }) => id },
+    ],
+  },
+  details: ({ key, name, id, archivedAt, description }) => [
+    { title: '', value: name, shown: `${key}  ${name}` },
+    { title: 'Archived', value: archivedAt },
+    { title: 'Id', value: id },
+    { title: 'Description', value: description, isText: true },
+  ],
+  inputOf: async ({ options, io }) => {
+    const input = { key: options.text('key'), description: await readText(options.text('description'), io) };
+    return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+  },
+  find: (names, word, workspace) => names.team(word, workspace),
+};
+
+export const list = (call: Call): Promise<void> => listNouns(call, TEAM);
+export const show = (call: Call): Promise<void> => showNoun(call, TEAM);
+export const add = (call: Call): Promise<void> => {
+  if (!call.options.has('key')) throw usageFault('A team needs a key.', 'Such as: wts team add "Web site" --key WEB');
+  return addNoun(call, TEAM);
+};
+export const edit = (call: Call): Promise<void> => editNoun(call, TEAM);
+export const archive = (call: Call): Promise<void> => stepNouns(call, TEAM, { verb: 'Archive', past: 'Archived' });
+export const restore = (call: Call): Promise<void> => stepNouns(call, TEAM, { verb: 'Unarchive', past: 'Restored' });
+export const remove = (call: Call): Promise<void> => stepNouns(call, TEAM, { verb: 'Delete', past: 'Deleted' });
+
+interface MemberRow {
+  readonly id: string;
+  readonly userId: string;
+  readonly user: { readonly name: string; readonly email: string | null } | null;
+}
+
+const MEMBERS = `query CliTeamMembers($teamId: ID!, $after: String) {
+  page: teamMembers(first: 100, after: $after, filter: {teamId: {eq: $teamId}}) { nodes { id userId user { name email } } pageInfo { hasNextPage endCursor } }
+}`;
+
+/** The people of a team. */
+export async function members(call: Call): Promise<void> {
+  const { options, session, output, signal } = call;
+  const { api, names: openNames, workspace: openWorkspace } = await session();
+  const { id: teamId } = await findNoun(call, TEAM, call.words[0] ?? '');
+  const [names, workspace] = [await openNames(), await openWorkspace()];
+  const [added, removed] = [options.text('add'), options.text('remove')];
+  const read = async (): Promise<readonly MemberRow[]> =>
+    (await api.graphql<{ page: { nodes: readonly MemberRow[] } }>(MEMBERS, { teamId }, { signal })).page.nodes;
+  const kind = { model: 'TeamMember', selection: 'id' };
+  if (added !== undefined) {
+    const input = { id: randomUUID(), teamId, userId: await names.person(added, workspace) };
+    await change(call, { ...kind, verb: 'Create' }, { input });
+  }
+  if (removed !== undefined) {
+    const userId = await names.person(removed, workspace);
+    const member = (await read()).find((one) => one.userId === userId);
+    if (member !== undefined) await change(call, { ...kind, verb: 'Delete' }, { id: member.id });
+  }
+  await output.list(await read(), {
+    nouns: ['member', 'members'],
+    id: ({ userId }) => userId,
+    columns: [
+      { title: 'NAME', value: ({ user }) => user?.name, isCut: true },
+      { title: 'E-MAIL', value: ({ user }) => user?.email, isCut: true },
+      { title: 'ID', value: ({ userId }) => userId },
+    ],
+  });
+}

@@ -1,0 +1,155 @@
+import type { SyncAction, SyncEvent } from '@wts/client';
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Call } from '../call.ts';
+import { CliFault, usageFault } from '../fault.ts';
+import { RecordNames } from './record-names.ts';
+
+/**
+ * Prints every change as it happens. The cursor decides what is new, so that no line is printed twice or left out, whatever happens to
+ * the connection; with `--cursor` also when the program is started again.
+ */
+export async function watch(call: Call): Promise<void> {
+  const { options, io, output, session, signal } = call;
+  const { sync: openSync, workspaceOrAll } = await session();
+  const [sync, isWanted] = [await openSync(), await wantedOf(call)];
+  const file = options.text('cursor');
+  const stored = file === undefined ? null : await readCursor(resolve(io.cwd, file));
+  const after = options.text('since') ?? stored ?? (await headOf(sync));
+  if (!/^\d{1,19}$/.test(after)) throw usageFault(`--since takes a position of the log, not ${JSON.stringify(after)}.`);
+  const workspace = await workspaceOrAll();
+  await output.note(
+    `Watching ${workspace === null ? 'all workspaces' : workspace.name} from position ${after} on. Ctrl-C ends it.`,
+  );
+  const names = new RecordNames(await session());
+  const connection = new Connection(call);
+  let last = BigInt(after);
+  for await (const event of sync.follow({ after, signal })) {
+    await connection.report(event);
+    if (event.type !== 'delta') continue;
+    const entries = event.actions.filter(({ syncId }) => BigInt(syncId) > last);
+    await print(call, entries.filter(isWanted), names);
+    last = BigInt(event.lastSyncId);
+    if (file !== undefined) await writeCursor(resolve(io.cwd, file), event.lastSyncId);
+  }
+}
+
+/** A snapshot of nothing says where the log is, without reading it. */
+async function headOf(sync: Awaited<ReturnType<Awaited<ReturnType<Call['session']>>['sync']>>): Promise<string> {
+  const { lastSyncId, records } = await sync.bootstrap({ onlyModels: 'Label', syncGroups: randomUUID() });
+  for await (const _ of records);
+  return lastSyncId;
+}
+
+async function print({ output, io }: Call, entries: readonly SyncAction[], names: RecordNames): Promise<void> {
+  if (output.isJson || output.form === 'ids') {
+    for (const entry of entries) await output.item(entry, entry.syncId);
+    return;
+  }
+  await names.learn(entries);
+  for (const entry of entries) {
+    const { syncId, createdAt, action, modelName, modelId } = entry;
+    const what = fieldsText(entry);
+    if (output.form === 'tabs') {
+      await output.line([syncId, createdAt, action, modelName, modelId, JSON.stringify(entry.data)]);
+      continue;
+    }
+    const time = new Intl.DateTimeFormat('en-GB', { timeZone: io.timezone, timeStyle: 'medium' }).format(
+      new Date(createdAt),
+    );
+    await output.line([time, names.of(entry), WORDS[action] ?? action, what]);
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  INSERT: 'created',
+  UPDATE: 'changed',
+  DELETE: 'deleted',
+  ARCHIVE: 'archived',
+  UNARCHIVE: 'restored',
+};
+
+function fieldsText({ action, data }: SyncAction): string {
+  if (action !== 'UPDATE') return '';
+  const changed = Object.entries(data).filter(([name]) => name !== 'updatedAt');
+  return changed.map(([name, value]) => `${name}: ${valueText(value)}`).join(', ');
+}
+
+/** Says once that a connection is lost, and that it is back. */
+class Connection {
+  readonly #call: Call;
+  #isLost = false;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  async report(event: SyncEvent): Promise<void> {
+    const { output } = this.#call;
+    if (event.type === 'reset')
+      await output.warn('The log does not have the next entries any more: some changes are missing here.');
+    if (event.type === 'offline') {
+      const seconds = Math.max(1, Math.round(event.retryMs / 1000));
+      await output.note(`Connection lost, next attempt in ${seconds} s.`);
+      this.#isLost = true;
+    }
+    if (event.type === 'subscribed' && this.#isLost) {
+      await output.note('Connected again.');
+      this.#isLost = false;
+    }
+  }
+}
+
+/** Entries of the chosen workspace with its private projects, of the wanted models, with the wanted values. */
+async function wantedOf({ options, session }: Call): Promise<(entry: SyncAction) => boolean> {
+  const { api, workspaceOrAll } = await session();
+  const workspace = await workspaceOrAll();
+  const groups = new Set<string>();
+  if (workspace !== null) {
+    const query =
+      'query CliGroups($id: ID!) { projects(first: 100, filter: {workspaceId: {eq: $id}, isPrivate: {eq: true}}, includeArchived: true) { nodes { id } } }';
+    const { projects } = await api.graphql<{ projects: { nodes: readonly { id: string }[] } }>(query, {
+      id: workspace.id,
+    });
+    for (const { id } of [workspace, ...projects.nodes]) groups.add(id);
+  }
+  const models = options.list('model').map((name) => name.toLowerCase());
+  const filters = options.list('filter').map((one): readonly [string, string] => {
+    const at = one.indexOf('=');
+    if (at <= 0) throw usageFault(`--filter takes name=value, not ${JSON.stringify(one)}.`);
+    return [one.slice(0, at), one.slice(at + 1)];
+  });
+  return (entry) => {
+    const { data } = entry;
+    if (
+      groups.size > 0 &&
+      !groups.has(entry.groupId) &&
+      (data as { workspaceId?: string }).workspaceId !== workspace?.id
+    )
+      return false;
+    if (models.length > 0 && !models.includes(entry.modelName.toLowerCase())) return false;
+    const values: Readonly<Record<string, unknown>> = { ...data, ...entry };
+    return filters.every(([name, value]) => valueText(values[name]) === value);
+  };
+}
+
+/** As a person writes it: texts without quotes. */
+function valueText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}
+
+async function readCursor(path: string): Promise<string | null> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new CliFault('failed', `${path} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, { cause });
+  }
+}
+
+/** As a whole, because a half number is another position. */
+async function writeCursor(path: string, position: string): Promise<void> {
+  await writeFile(`${path}.part`, `${position}\n`);
+  await rename(`${path}.part`, path);
+}

@@ -1,0 +1,209 @@
+import type { Workspace } from '@wts/client/api';
+import type { WorkspaceRef } from '@wts/client/names';
+import type { Call } from '../call.ts';
+import { CliFault, usageFault } from '../fault.ts';
+import { ago } from '../output/times.ts';
+import type { View } from '../output/view.ts';
+import { confirm, confirmTyped } from './ask.ts';
+
+const VIEW: View<Workspace> = {
+  nouns: ['workspace', 'workspaces'],
+  id: ({ id }) => id,
+  columns: [
+    { title: 'KEY', value: ({ urlKey }) => urlKey, style: () => 'cyan' },
+    { title: 'NAME', value: ({ name }) => name, isCut: true },
+    { title: 'ROLE', value: ({ role }) => role },
+    { title: 'ID', value: ({ id }) => id, style: () => 'dim' },
+  ],
+};
+
+const changed = (verb: string) =>
+  ({
+    id: ({ id }: Workspace) => id,
+    key: ({ urlKey }: Workspace) => urlKey,
+    line: ({ name, urlKey }: Workspace) => `${verb} ${name} (${urlKey})`,
+  }) as const;
+
+export async function list({ session, output, signal }: Call): Promise<void> {
+  const { api } = await session();
+  const { workspaces } = await api.listWorkspaces({}, { signal });
+  await output.list(workspaces, VIEW);
+}
+
+export async function create({ words, options, session, output, signal }: Call): Promise<void> {
+  const name = words.join(' ');
+  const urlKey =
+    options.text('key') ??
+    name
+      .normalize('NFKD')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replaceAll(/^-|-$/g, '');
+  if (urlKey === '') throw usageFault('No key can be made of this name.', 'Give one: --key acme');
+  const { api } = await session();
+  const { workspace } = await api.createWorkspace({ name, urlKey }, { signal });
+  await output.changed([workspace], changed('Created'));
+  await output.note(`To make it the one of commands that name none: wts workspace use ${urlKey}`);
+}
+
+export async function members(call: Call): Promise<void> {
+  const { options, session, output, signal } = call;
+  const { api, workspace: open } = await session();
+  const workspace = await open();
+  const [removed, role] = [options.text('remove'), options.text('role')];
+  if (removed !== undefined) await removeMember(call, workspace, removed);
+  if (role !== undefined) await changeRole(call, workspace, role);
+  const { members: rows } = await api.listMembers({ workspaceId: workspace.id }, { signal });
+  await output.list(rows, {
+    nouns: ['member', 'members'],
+    id: ({ userId }) => userId,
+    columns: [
+      { title: 'NAME', value: ({ name }) => name, isCut: true },
+      { title: 'E-MAIL', value: ({ email }) => email, isCut: true },
+      { title: 'ROLE', value: (member) => member.role },
+      { title: 'JOINED', value: ({ joinedAt }) => joinedAt, shown: ({ joinedAt }, look) => ago(joinedAt, look) },
+      { title: 'ID', value: ({ userId }) => userId, style: () => 'dim' },
+    ],
+  });
+}
+
+async function removeMember(call: Call, workspace: WorkspaceRef, word: string): Promise<void> {
+  const { api, names } = await call.session();
+  const userId = await (await names()).person(word, workspace);
+  await confirm(call, `Remove ${word} from ${workspace.name}?`);
+  const { openInvitations } = await api.removeMember({ workspaceId: workspace.id, userId }, { signal: call.signal });
+  if (openInvitations.length > 0)
+    await call.output.note(
+      `${openInvitations.length} invitations are still open, which people with their codes can use: wts workspace invite --list`,
+    );
+}
+
+const ROLES = ['owner', 'admin', 'member', 'guest'];
+
+/** `ana=admin`. */
+async function changeRole(call: Call, workspace: WorkspaceRef, given: string): Promise<void> {
+  const at = given.lastIndexOf('=');
+  const [word, role] = [given.slice(0, at), given.slice(at + 1)];
+  if (at <= 0 || !ROLES.includes(role)) throw usageFault(`--role takes name=role, with ${ROLES.join(', ')}.`);
+  const { api, names, sync } = await call.session();
+  const userId = await (await names()).person(word, workspace);
+  type Found = { readonly members: { readonly nodes: readonly { readonly id: string }[] } };
+  const query =
+    'query CliMember($workspaceId: ID!, $userId: ID!) { members(filter: {workspaceId: {eq: $workspaceId}, userId: {eq: $userId}}) { nodes { id } } }';
+  const [member] = (await api.graphql<Found>(query, { workspaceId: workspace.id, userId })).members.nodes;
+  if (member === undefined) throw new CliFault('not-found', `${word} is no member of ${workspace.name}.`);
+  const payload = { role: role as 'owner' };
+  await (
+    await sync()
+  ).mutateOrThrow([{ modelName: 'WorkspaceMember', modelId: member.id, action: 'UPDATE', payload }], {
+    signal: call.signal,
+  });
+}
+
+export async function invite(call: Call): Promise<void> {
+  const { options, words, session, output, signal } = call;
+  const { api, workspace: open, settings } = await session();
+  const { id: workspaceId, name } = await open();
+  const revoked = options.text('revoke');
+  if (revoked !== undefined) {
+    await api.deleteInvitation({ workspaceId, invitationId: revoked }, { signal });
+    return output.changed([{ id: revoked }], {
+      id: ({ id }) => id,
+      key: ({ id }) => id,
+      line: () => 'The invitation no longer works.',
+    });
+  }
+  if (options.flag('list')) {
+    const { invitations } = await api.listInvitations({ workspaceId }, { signal });
+    return output.list(invitations, {
+      nouns: ['invitation', 'open invitations'],
+      id: ({ id }) => id,
+      columns: [
+        {
+          title: 'FOR',
+          value: ({ email }) => email,
+          shown: ({ email }) => email ?? 'every person with the code',
+          isCut: true,
+        },
+        { title: 'ROLE', value: ({ role }) => role },
+        { title: 'ENDS', value: ({ expiresAt }) => expiresAt, shown: ({ expiresAt }, look) => ago(expiresAt, look) },
+        { title: 'ID', value: ({ id }) => id, style: () => 'dim' },
+      ],
+    });
+  }
+  const expiresInDays = options.number('days', { min: 1, max: 365 });
+  const role = options.text('role') as 'admin' | 'member' | 'guest' | undefined;
+  const email = words[0];
+  const { invitation } = await api.createInvitation(
+    {
+      workspaceId,
+      ...(email === undefined ? {} : { email }),
+      ...(role === undefined ? {} : { role }),
+      ...(expiresInDays === undefined ? {} : { expiresInDays }),
+    },
+    { signal },
+  );
+  const page = settings.authUrl === null ? '' : `${settings.authUrl.value}/join?code=${invitation.code}`;
+  await output.record(invitation, invitation.id, [
+    { title: 'For', value: invitation.email, shown: invitation.email ?? `every person with the code, to join ${name}` },
+    { title: 'Role', value: invitation.role },
+    { title: 'Ends', value: invitation.expiresAt, shown: ago(invitation.expiresAt, output.look) },
+    { title: 'Code', value: invitation.code },
+    { title: 'Page', value: page },
+    { title: 'Id', value: invitation.id },
+  ]);
+  await output.note('The code is shown only now. They join with wts workspace join CODE, or on the page.');
+}
+
+export async function join({ words, session, output, signal }: Call): Promise<void> {
+  const { api } = await session();
+  const { workspace } = await api.joinWorkspace({ code: words[0] ?? '' }, { signal });
+  await output.changed([workspace], changed('Joined'));
+}
+
+export async function leave(call: Call): Promise<void> {
+  const { session, output, signal, words } = call;
+  const { api, names, viewer } = await session();
+  const [{ id: userId }, workspace] = [await viewer(), await (await names()).workspace(words[0])];
+  await confirm(call, `Leave ${workspace.name}?`);
+  await api.removeMember({ workspaceId: workspace.id, userId }, { signal });
+  await output.changed([workspace], {
+    id: ({ id }) => id,
+    key: ({ urlKey }) => urlKey,
+    line: ({ name }) => `Left ${name}`,
+  });
+}
+
+/** A deleted workspace can be restored for some days. */
+export async function remove(call: Call): Promise<void> {
+  const { session, output, signal, words, options } = call;
+  const { api, names } = await session();
+  const { id: workspaceId, urlKey, name } = await (await names()).workspace(words[0]);
+  if (options.flag('dryRun'))
+    return output.text(`Would delete ${name} (${urlKey}), which can be restored for 7 days.\n`);
+  await confirmTyped(
+    call,
+    `Delete ${name} with everything in it? For 7 days wts workspace restore brings it back.`,
+    urlKey,
+  );
+  const { workspace } = await api.deleteWorkspace({ workspaceId, urlKey }, { signal });
+  await output.changed([workspace], changed('Deleted'));
+}
+
+/** By its key or its id, because lists leave deleted ones out. */
+export async function restore({ session, output, signal, words }: Call): Promise<void> {
+  const { api } = await session();
+  const [word = ''] = words;
+  const query = 'query CliDeleted($urlKey: String!) { found: workspaceByUrlKey(urlKey: $urlKey) { id } }';
+  const isId = /^[0-9a-f-]{36}$/i.test(word);
+  const found = isId
+    ? { id: word }
+    : (await api.graphql<{ found: { id: string } | null }>(query, { urlKey: word.toLowerCase() })).found;
+  if (found === null)
+    throw new CliFault(
+      'not-found',
+      `There is no workspace with the key ${JSON.stringify(word)}, or it cannot be restored any more.`,
+    );
+  const { workspace } = await api.restoreWorkspace({ workspaceId: found.id }, { signal });
+  await output.changed([workspace], changed('Restored'));
+}

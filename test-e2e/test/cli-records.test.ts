@@ -1,0 +1,124 @@
+import { eventually } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { cliPerson, type CliPerson } from './cli-person.ts';
+
+const INTERRUPTED = { code: 'interrupted', message: 'Interrupted.', hint: null, requestId: null };
+
+const parsed = (text: string): Record<string, unknown>[] => JSON.parse(text) as Record<string, unknown>[];
+
+describe('projects, labels, teams and what hangs on tasks, by the command line', function cliRecords() {
+  this.timeout(60_000);
+  let tool: CliPerson;
+  const ok: CliPerson['ok'] = (...argv) => tool.ok(...argv);
+
+  before(async () => {
+    tool = await cliPerson('Keeper');
+  });
+
+  it('have their whole life', async () => {
+    for (const [noun, ...more] of [
+      ['project', '--lead', 'me'],
+      ['team', '--key', 'CORE'],
+      ['label', '--color', '#d33'],
+    ] as const) {
+      const id = (await ok(noun, 'add', 'Core', 'work', ...more, '-q')).trim();
+      assert.equal((await ok(noun, 'edit', 'core WORK', '--name', 'Renamed', '-q')).trim(), id);
+      assert.match(await ok(noun, 'list'), /Renamed/);
+      if (noun !== 'label') assert.match(await tool.shown(noun, 'renamed'), /Renamed/);
+      assert.match(await tool.shown(noun, 'archive', 'renamed'), /^Archived Renamed/);
+      assert.doesNotMatch(await ok(noun, 'list'), /Renamed/);
+      assert.match(await ok(noun, 'list', '--archived'), /Renamed/);
+      assert.match(await tool.shown(noun, 'restore', 'renamed'), /^Restored Renamed/);
+      assert.match(await ok(noun, 'delete', 'renamed', '--dry-run'), /^Would delete Renamed/);
+      assert.equal((await tool.wts([noun, 'delete', 'renamed'])).code, 2);
+      assert.match(await tool.shown(noun, 'delete', 'renamed', '--yes'), /^Deleted Renamed/);
+      assert.equal((await tool.wts([noun, 'edit', 'renamed', '--name', 'x'])).code, 5);
+    }
+  });
+
+  it('have members where they have them', async () => {
+    await ok('project', 'add', 'Secret', '--private');
+    assert.match(await ok('project', 'members', 'secret'), /^Keeper\t/);
+    await ok('team', 'add', 'Crew', '--key', 'CREW');
+    assert.match(await ok('team', 'members', 'crew', '--add', 'me'), /^Keeper\t/);
+    assert.equal(await ok('team', 'members', 'crew', '--remove', 'me'), '');
+  });
+
+  it('take comments and items of a checklist', async () => {
+    const task = (await ok('task', 'add', 'With a list', '-q')).trim();
+    await ok('comment', 'add', task, 'The', 'draft', 'is', 'ready.');
+    const fromStdin = await tool.wts(['comment', 'add', task, '-q'], { stdin: 'Two\nlines\n' });
+    const comment = fromStdin.out.trim();
+    await ok('comment', 'edit', comment, 'Three words now');
+    const bodies = parsed(await ok('comment', 'list', task, '--json', 'body')).map(({ body }) => body);
+    assert.deepEqual(bodies, ['The draft is ready.', 'Three words now']);
+    await ok('comment', 'delete', comment, '--yes');
+    await ok('checklist', 'add', task, 'First step', 'Second step');
+    assert.match(await tool.shown('checklist', 'check', task, 'second'), /^Done: Second step\n$/);
+    assert.match(await tool.shown('checklist', 'list', task), /1 {2}\[ \] +First step.*\n +2 {2}\[x\] +Second step/);
+    assert.match(await tool.shown('checklist', 'uncheck', task, '2'), /^Open: /);
+    assert.equal((await tool.wts(['checklist', 'check', task, 'step'])).code, 6);
+    await ok('checklist', 'delete', task, '1');
+    const shown = await tool.shown('task', task);
+    for (const text of ['[ ] Second step', 'Keeper, just now:', 'The draft is ready.'])
+      assert.ok(shown.includes(text), shown);
+  });
+
+  it('are found by words, and have a history', async () => {
+    const task = (await ok('task', 'add', 'Zebra crossing', '-q')).trim();
+    await ok('task', 'edit', task, '--due', '2026-12-24');
+    assert.match(await tool.shown('search', 'zebra'), /task +CLI-\S+ +Zebra crossing/);
+    const entries = parsed(await ok('history', task, '--json', 'action,clientId'));
+    assert.deepEqual(entries, [
+      { action: 'UPDATE', clientId: 'wts' },
+      { action: 'INSERT', clientId: 'wts' },
+    ]);
+    assert.match(await tool.shown('history', task), /Keeper +changed +deadlineAt: 2026-12-24/);
+  });
+
+  it('of a workspace: created, with members and invitations, joined, left, deleted and restored', async () => {
+    const other = await cliPerson('Guest');
+    const invited = await ok('workspace', 'invite', '--role', 'guest', '--json');
+    const { code, id } = JSON.parse(invited) as Record<string, string>;
+    assert.match(await ok('workspace', 'invite', '--list'), new RegExp(id ?? ''));
+    assert.equal((await other.ok('workspace', 'join', code ?? '', '-q')).length, 37);
+    assert.match(await ok('workspace', 'members', '--role', 'guest=member'), /Guest\t.*\tmember\t/);
+    assert.match(await other.ok('workspace', 'list'), new RegExp(tool.urlKey));
+    await other.ok('workspace', 'leave', tool.urlKey, '--yes');
+    assert.doesNotMatch(await ok('workspace', 'members'), /Guest/);
+    await ok('workspace', 'invite', '--revoke', id ?? '');
+    assert.equal((await other.wts(['workspace', 'join', code ?? ''])).code, 5);
+    const { code: refused } = await other.wts(['workspace', 'delete', other.urlKey]);
+    assert.equal(refused, 2);
+    await other.ok('workspace', 'delete', other.urlKey, '--yes');
+    await other.ok('workspace', 'restore', other.urlKey);
+    assert.match(await other.ok('workspace', 'list'), new RegExp(other.urlKey));
+  });
+
+  it('are watched as they change, each change once, also by a later watch with the same cursor', async () => {
+    /** The titles that a watch prints, until it has printed so many. */
+    const watched = async (count: number, ...more: string[]): Promise<unknown[]> => {
+      const [ending, stdout] = [new AbortController(), new PassThrough()];
+      const argv = ['watch', '--cursor', 'cursor', '--ndjson', '--model', 'task', '--filter', 'action=INSERT', ...more];
+      const watching = tool.wts(argv, { more: { interrupted: ending.signal, stdout } });
+      const titles: unknown[] = [];
+      for await (const line of createInterface({ input: stdout })) {
+        titles.push((JSON.parse(line) as { data: { title: string } }).data.title);
+        if (titles.length === count) break;
+      }
+      await eventually(() => readFileSync(join(tool.folder, 'cursor'), 'utf8'));
+      ending.abort();
+      const { code, err } = await watching;
+      assert.deepEqual([code, err], [130, `${JSON.stringify({ error: INTERRUPTED })}\n`]);
+      return titles;
+    };
+    const before = parsed(await ok('task', 'list', '--state', 'any', '--json', 'title')).map(({ title }) => title);
+    assert.deepEqual(await watched(before.length, '--since', '0'), before.toReversed());
+    await ok('task', 'add', 'While no watch runs');
+    assert.deepEqual(await watched(1), ['While no watch runs']);
+  });
+});
