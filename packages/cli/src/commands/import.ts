@@ -17,6 +17,9 @@ export async function importFrom(call: Call): Promise<void> {
   const people = await peopleMap(call);
   const checkpoint = options.text('checkpoint');
   const isDryRun = options.flag('dryRun');
+  const since = options.text('since');
+  if (since !== undefined && !('into' in target))
+    throw usageFault('--since needs --into: the workspace that has the earlier export.');
   const connect = await connectorOf(call);
   const { api } = await call.session();
   using progress = progressOf(call);
@@ -27,6 +30,7 @@ export async function importFrom(call: Call): Promise<void> {
     target,
     people,
     keepsIds: options.flag('keepIds'),
+    since: since === undefined ? null : folderOf(call, since),
     isDryRun,
     ...(checkpoint === undefined ? {} : { checkpoint: folderOf(call, checkpoint) }),
     progress,
@@ -84,7 +88,7 @@ async function showNotes({ output }: Call, { people, notes, notIncluded, compari
 }
 
 async function show({ output }: Call, report: ImportReport, isDryRun: boolean): Promise<void> {
-  const { target, people, comparison } = report;
+  const { target, people, comparison, planned } = report;
   const { equal, missing, refusedTotal, differencesTotal, sameNumbers, sha256 } = comparison;
   const mapped = (by: string): number => people.filter((one) => one.by === by).length;
   const tasks = equal['Task'] ?? 0;
@@ -92,6 +96,7 @@ async function show({ output }: Call, report: ImportReport, isDryRun: boolean): 
   const fields = Object.entries(SET_BY_SERVER).map(([model, names]) => `${model}: ${names.join(', ')}`);
   await output.record({ dryRun: isDryRun, setByServer: SET_BY_SERVER, ...report }, target?.id ?? '', [
     { title: '', value: target === null ? 'A new workspace' : `${target.name} (${target.urlKey})` },
+    ...(planned === null ? [] : [{ title: 'Since then', value: plannedText(planned) }]),
     { title: 'Equal', value: countsText(equal) },
     { title: isDryRun ? 'Would be made' : 'Missing', value: countsText(missing) },
     { title: isDryRun ? 'Would be refused' : 'Refused', value: isDryRun ? differencesTotal : refusedTotal },
@@ -110,6 +115,13 @@ async function show({ output }: Call, report: ImportReport, isDryRun: boolean): 
         ]),
     { title: 'Set by the server', value: fields.join('\n'), isText: true },
   ]);
+}
+
+/** `2 created, 1 deleted`. */
+function plannedText(planned: NonNullable<ImportReport['planned']>): string {
+  const words = { INSERT: 'created', UPDATE: 'changed', DELETE: 'deleted', ARCHIVE: 'archived', UNARCHIVE: 'restored' };
+  const texts = Object.entries(planned).map(([action, count]) => `${count} ${words[action as keyof typeof words]}`);
+  return texts.length === 0 ? 'no change' : texts.join(', ');
 }
 
 function sumOf(counts: Readonly<Record<string, number>>): number {

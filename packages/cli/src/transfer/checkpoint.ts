@@ -29,10 +29,13 @@ export type CheckpointFacts = Omit<Checkpoint, 'format' | 'version'>;
 export class CheckpointFile {
   readonly path: string;
   readonly refusedPath: string;
+  readonly planPath: string;
 
   constructor(path: string) {
     this.path = path;
-    this.refusedPath = `${path.replace(/\.json$/, '')}.refused.ndjson`;
+    const name = path.replace(/\.json$/, '');
+    this.refusedPath = `${name}.refused.ndjson`;
+    this.planPath = `${name}.changes.ndjson`;
   }
 
   /** Null: there is none, or only one of another export. */

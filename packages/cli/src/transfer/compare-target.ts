@@ -91,7 +91,7 @@ export class TargetComparison implements AsyncDisposable {
     const tally = new Tally(onRefusal);
     const stored = this.#stored.sorted();
     let at = await next(stored);
-    for await (const { record, number, refusal } of this.#records()) {
+    for await (const { record, number, refusal } of this.#records((refusal) => tally.refuse(refusal))) {
       while (at !== null && at.key < record.key) at = await next(stored);
       await tally.add({
         record,
@@ -109,7 +109,7 @@ export class TargetComparison implements AsyncDisposable {
   }
 
   /** Each record once, also where two memberships became one, with its refusal. */
-  async *#records(): AsyncGenerator<ExpectedRecord> {
+  async *#records(onRefusal: CompareOptions['onRefusal']): AsyncGenerator<ExpectedRecord> {
     let current: ExpectedRecord | null = null;
     for await (const { key, text } of this.#expected.sorted()) {
       const [name, kind] = key.split('\v');
@@ -118,6 +118,9 @@ export class TargetComparison implements AsyncDisposable {
       } else if (kind === EXPECTED) {
         if (current !== null) yield current;
         current = { ...(JSON.parse(text) as Omit<ExpectedRecord, 'refusal'>), refusal: null };
+      } else {
+        // Of a record that should not be there any more.
+        await onRefusal(JSON.parse(text) as Refusal);
       }
     }
     if (current !== null) yield current;
@@ -152,13 +155,16 @@ class Tally {
     this.#onRefusal = onRefusal;
   }
 
+  async refuse(refusal: Refusal): Promise<void> {
+    this.#totals.refused += 1;
+    await this.#onRefusal(refusal);
+  }
+
   async add({ record, number, refusal, stored }: Compared): Promise<void> {
     const { model, id, payload } = record;
     const fields = stored === null ? [] : differencesOf(record, stored);
     if (refusal !== null && (stored === null || fields.length > 0)) {
-      this.#totals.refused += 1;
-      await this.#onRefusal(refusal);
-      return;
+      return this.refuse(refusal);
     }
     if (stored === null) {
       this.#missing[model] = (this.#missing[model] ?? 0) + 1;

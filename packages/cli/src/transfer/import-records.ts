@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import type { Change, ChangeResult } from '@wts/client';
+import { changeOf } from './change-of.ts';
+import type { Sent } from './change-of.ts';
 import type { CheckpointFacts, CheckpointFile } from './checkpoint.ts';
 import type { Refusal } from './compare-target.ts';
 import { readLines } from './line-files.ts';
@@ -18,13 +20,6 @@ export interface RecordImportOptions extends SendOptions {
   readonly mapping: Mapping;
   readonly checkpoint: CheckpointFile;
   readonly progress: Progress;
-}
-
-/** One change of a record, with what a refusal says about it. */
-interface Sent {
-  readonly change: Change;
-  readonly record: TargetRecord;
-  readonly exportId: string;
 }
 
 type RefusedResult = ChangeResult & { readonly success: false };
@@ -56,7 +51,7 @@ export class RecordImport {
     if (this.#at.stage === 'insert') {
       progress.stage('import', total);
       progress.advance(this.#at.records);
-      await this.#sendFiles(filesInOrder(files), (record) => insertion(record));
+      await this.#sendFiles(filesInOrder(files), (record) => changeOf(record, 'INSERT', record.payload));
       await this.#advance({ stage: 'archive', file: 0, offset: 0, records: 0 });
     }
     const archived = filesInOrder(files)
@@ -66,19 +61,35 @@ export class RecordImport {
       'archive',
       archived.reduce((sum, file) => sum + file.archived, 0),
     );
-    await this.#sendFiles(archived, (record) => (record.isArchived ? archiving(record) : null));
+    await this.#sendFiles(archived, (record) => (record.isArchived ? changeOf(record, 'ARCHIVE') : null));
     await this.#advance({ stage: 'check', file: 0, offset: 0, records: 0 });
   }
 
-  async #sendFiles(files: readonly ExportedFile[], changeOf: (record: TargetRecord) => Change | null): Promise<void> {
+  /** The same for a file of changes. */
+  async runPlan(path: string, total: number): Promise<void> {
+    const { progress, checkpoint } = this.#options;
+    await checkpoint.truncateRefusals(this.#at.refusedBytes);
+    progress.stage('change', total);
+    progress.advance(this.#at.records);
+    await this.#sendFile(path, (text) => JSON.parse(text) as Sent);
+    await this.#advance({ stage: 'check', file: 0, offset: 0, records: 0 });
+  }
+
+  async #sendFiles(files: readonly ExportedFile[], changed: (record: TargetRecord) => Change | null): Promise<void> {
+    const read = (text: string): Sent | null => {
+      const source = JSON.parse(text) as ExportRecord;
+      const record = isImported(source.__class) ? targetRecord(source.__class, source, this.#options.mapping) : null;
+      const change = record && changed(record);
+      return change && { change, record, exportId: source.id };
+    };
     for (const [index, { name }] of files.entries()) {
       if (index < this.#at.file) continue;
-      await this.#sendFile(join(this.#options.folder, name), changeOf);
+      await this.#sendFile(join(this.#options.folder, name), read);
       await this.#advance({ file: index + 1, offset: 0 });
     }
   }
 
-  async #sendFile(path: string, changeOf: (record: TargetRecord) => Change | null): Promise<void> {
+  async #sendFile(path: string, read: (text: string) => Sent | null): Promise<void> {
     let sent: Sent[] = [];
     let [end, records, bytes] = [this.#at.offset, this.#at.records, 0];
     let sending: Promise<void> = Promise.resolve();
@@ -92,13 +103,11 @@ export class RecordImport {
     };
     for await (const lines of readLines(path, this.#at.offset)) {
       for (const line of lines) {
-        const source = JSON.parse(line.text) as ExportRecord;
-        const record = isImported(source.__class) ? targetRecord(source.__class, source, this.#options.mapping) : null;
-        const change = record && changeOf(record);
+        const one = read(line.text);
         const length = line.end - end + CHANGE_BYTES;
         if (sent.length === BATCH_CHANGES_MAX || bytes + length > BATCH_BYTES_MAX) await flush();
-        if (record && change) {
-          sent.push({ change, record, exportId: source.id });
+        if (one) {
+          sent.push(one);
           bytes += length;
         }
         end = line.end;
@@ -180,14 +189,6 @@ export function filesInOrder(files: readonly ExportedFile[]): readonly ExportedF
   return IMPORTED_MODELS.flatMap((model) => files.filter((file) => file.model === model));
 }
 
-function insertion({ model, id, payload }: TargetRecord): Change {
-  return { modelName: model, modelId: id, action: 'INSERT', payload, clientTxId: `${id}:insert` } as object as Change;
-}
-
-function archiving({ model, id }: TargetRecord): Change {
-  return { modelName: model, modelId: id, action: 'ARCHIVE', clientTxId: `${id}:archive` } as object as Change;
-}
-
 function isReply({ record }: Sent): boolean {
   return record.model === 'Comment' && typeof record.payload['parentId'] === 'string';
 }
@@ -199,13 +200,13 @@ function hasRule({ change, record }: Sent): boolean {
 
 function insertedWithoutRule({ record, exportId }: Sent): Sent {
   const payload = { ...record.payload, repeatRule: null };
-  const change = { ...insertion({ ...record, payload }), clientTxId: `${record.id}:insert-without-rule` };
+  const change = { ...changeOf(record, 'INSERT', payload), clientTxId: `${record.id}:insert-without-rule` };
   return { change, record, exportId };
 }
 
-/** A record that was refused cannot be archived, which says nothing new. */
+/** A record that was refused cannot be archived, and what was deleted with its parent is deleted: both say nothing new. */
 function isOfRefused({ change }: Sent, result: RefusedResult): boolean {
-  return change.action === 'ARCHIVE' && result.code === 'not_found';
+  return ['ARCHIVE', 'DELETE'].includes(change.action) && result.code === 'not_found';
 }
 
 function refusalOf({ record, exportId }: Sent, result: RefusedResult): string {

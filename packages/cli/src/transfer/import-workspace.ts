@@ -16,6 +16,8 @@ import type { ImportOptions } from './open-target.ts';
 import type { WorkspaceFacts } from './read-workspace.ts';
 import { targetRecord } from './target-record.ts';
 import type { Mapping } from './target-record.ts';
+import { planChanges } from './plan-changes.ts';
+import type { ExportFiles, Planned } from './plan-changes.ts';
 import { uuidV5 } from './uuid-v5.ts';
 import { checkFiles } from './verify-export.ts';
 
@@ -33,6 +35,8 @@ export interface ImportReport {
   readonly notes: readonly string[];
   /** What is not in the export at all. */
   readonly notIncluded: readonly string[];
+  /** What changed since the earlier export; null without one. */
+  readonly planned: Planned | null;
   readonly comparison: Comparison;
   /** The file with one refusal a line; null without any. */
   readonly refusedPath: string | null;
@@ -44,8 +48,9 @@ export async function importWorkspace(options: ImportOptions): Promise<ImportRep
   checkModels(manifest);
   progress.stage('verify');
   await checkFiles(folder, manifest, signal);
-  const { target, checkpoint, people, at } = await openTarget(options, manifest, hashOf(text));
-  const facts = { people, notes: at.notes, notIncluded: manifest.notIncluded };
+  const earlier = options.since === null ? null : await readEarlier(options.since, manifest, signal);
+  const { target, checkpoint, people, at } = await openTarget(options, manifest, hashOf(text + (earlier?.text ?? '')));
+  const facts = { people, notes: at.notes, notIncluded: manifest.notIncluded, planned: null };
   if (target === null) return { ...facts, target, comparison: nothingThere(manifest), refusedPath: null };
 
   const { workspace } = target;
@@ -54,7 +59,14 @@ export async function importWorkspace(options: ImportOptions): Promise<ImportRep
   const files = filesInOrder(manifest.files);
   const mapping = mappingOf(workspace.id, people, options.keepsIds);
   const records = { ...sending, folder, files, mapping };
-  if (!isDryRun && at.stage !== 'check') await new RecordImport({ ...records, checkpoint }, at).run();
+  const planned =
+    earlier === null
+      ? null
+      : await planChanges({ ...earlier, after: { folder, files }, mapping, path: checkpoint.planPath });
+  if (!isDryRun && at.stage !== 'check') {
+    const importing = new RecordImport({ ...records, checkpoint }, at);
+    await (planned === null ? importing.run() : importing.runPlan(checkpoint.planPath, sumOf(planned)));
+  }
   await using comparison = new TargetComparison();
   for (const file of files) await expectFile(comparison, join(folder, file.name), mapping);
   const refusals = new StandingRefusals(checkpoint.refusedPath);
@@ -65,7 +77,26 @@ export async function importWorkspace(options: ImportOptions): Promise<ImportRep
     await checkpoint.write({ ...at, ...START, stage: 'done' });
   }
   const refusedPath = compared.refusedTotal > 0 ? checkpoint.refusedPath : null;
-  return { ...facts, target: workspace, comparison: compared, refusedPath };
+  if (planned) await rm(checkpoint.planPath, { force: true });
+  return { ...facts, planned, target: workspace, comparison: compared, refusedPath };
+}
+
+interface EarlierExport {
+  readonly text: string;
+  readonly before: ExportFiles;
+}
+
+/** The export that was imported before. */
+async function readEarlier(folder: string, manifest: Manifest, signal?: AbortSignal): Promise<EarlierExport> {
+  const { manifest: earlier, text } = await readManifest(folder);
+  if (earlier.workspace.id !== manifest.workspace.id)
+    throw new CliFault('usage', `${folder} holds an export of another workspace: ${earlier.workspace.urlKey}.`);
+  await checkFiles(folder, earlier, signal);
+  return { text, before: { folder, files: filesInOrder(earlier.files) } };
+}
+
+function sumOf(counts: Planned): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 function hashOf(text: string): string {

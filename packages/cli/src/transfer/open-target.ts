@@ -25,6 +25,8 @@ export interface ImportOptions {
   readonly people: PeopleMap;
   /** Records keep their ids, for another installation. */
   readonly keepsIds: boolean;
+  /** The folder of an earlier export that was imported before: only what changed since is. Null: everything. */
+  readonly since: string | null;
   /** Nothing is changed. */
   readonly isDryRun: boolean;
   /** Default: beside the files of the export. */

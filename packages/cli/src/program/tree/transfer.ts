@@ -60,10 +60,14 @@ export const IMPORT: CommandSpec = {
         'JSON such as {"ana@example.com": "ana@example.org", "bo@example.com": null}: who is who, null for no person. Others are those with the same address, else you.',
     },
     { flags: '--keep-ids', about: 'Records keep their ids. Only into another installation, where no ids are taken.' },
+    {
+      flags: '--since <folder>',
+      about: 'Only what changed since this earlier export of the same workspace, which was imported there.',
+    },
     { flags: '--dry-run', about: 'Only show what would be created, and as whom.' },
     { flags: '--checkpoint <file>', about: 'Where the checkpoint is. Default: in the folder of the export.' },
     PROGRESS,
   ],
-  fields: ['dryRun', 'target', 'people', 'notes', 'notIncluded', 'comparison', 'refusedPath', 'setByServer'],
+  fields: ['dryRun', 'target', 'people', 'notes', 'notIncluded', 'planned', 'comparison', 'refusedPath', 'setByServer'],
   load: async () => (await import('../../commands/import.ts')).importFrom,
 };
