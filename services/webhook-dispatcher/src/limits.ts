@@ -47,6 +47,9 @@ export const DISPATCH = {
   quickSlots: 512,
   slowSlots: 128,
   unknownSlots: 64,
+  /** Attempts of endpoints that are not quick begin so many at a time: each needs a connection, whose keys cost milliseconds of CPU. */
+  startsAtOnce: 4,
+  startMs: 20,
   /** An attempt gives its quick or unknown slot and that of its origin back after this; all together there are so many. */
   quickMs: 1_000,
   slotsMax: 2_048,

@@ -5,9 +5,11 @@ import { DISPATCH } from '../limits.ts';
 import type { Pace, Slot } from './slots.ts';
 import { Slots } from './slots.ts';
 
-const LIMITS = { ...DISPATCH, quickSlots: 4, slowSlots: 2, unknownSlots: 2, slotsMax: 12, quickMs: 30 };
+/** Any number begins at once, except where a test says otherwise. */
+const AT_ONCE = { ...DISPATCH, startsAtOnce: 10_000 };
+const LIMITS = { ...AT_ONCE, quickSlots: 4, slowSlots: 2, unknownSlots: 2, slotsMax: 12, quickMs: 30 };
 
-const LIMITS_OF_ORIGIN = { ...DISPATCH, quickMs: 30 };
+const LIMITS_OF_ORIGIN = { ...AT_ONCE, quickMs: 30 };
 
 let next = 0;
 const asked = (pace: Pace, origin = `https://host-${(next += 1)}`, ownerId = `owner-${(next += 1)}`) => ({
@@ -40,6 +42,19 @@ describe('the slots for attempts', () => {
     assert.deepEqual(slots.taken, { quick: 2, slow: 4, unknown: 0 });
   });
 
+  it('of endpoints that are not quick are given a few at a time, because each needs a new connection [webhooks.fairness.neighbors]', async () => {
+    const slots = new Slots({ ...DISPATCH, startsAtOnce: 2 });
+    const begun: number[] = [];
+    const others = Array.from({ length: 8 }, async (_, at) => {
+      await slots.take(asked(at % 2 === 0 ? 'slow' : 'unknown'));
+      begun.push(performance.now());
+    });
+    assert.ok((await taken(slots.take(asked('quick')))) !== null);
+    assert.equal(begun.length, 2);
+    await Promise.all(others);
+    assert.ok(begun[7]! - begun[0]! >= 3 * (DISPATCH.startMs - 1));
+  });
+
   it('are bounded in all, also when every attempt turns out to be slow', async () => {
     const slots = new Slots(LIMITS);
     const held: Slot[] = [];
@@ -67,7 +82,7 @@ describe('the slots for attempts', () => {
     for (let at = 0; at < 50; at += 1) for (const pace of ['quick', 'slow', 'unknown'] as const) void of('a', pace);
     for (let at = 0; at < 50; at += 1) for (const pace of ['quick', 'unknown'] as const) void of('b', pace, origin);
     for (const pace of ['quick', 'slow', 'unknown'] as const) assert.ok((await taken(of('c', pace))) !== null, pace);
-    const all = new Slots({ ...DISPATCH, quickMs: 20 });
+    const all = new Slots({ ...AT_ONCE, quickMs: 20 });
     for (let at = 0; at < 3_000; at += 1) void all.take(asked('quick', undefined, 'a')).then((slot) => slot.begin());
     await eventually(() => all.taken.slow === (DISPATCH.slotsMax / 4) * 3);
     for (const pace of ['quick', 'slow', 'unknown'] as const)

@@ -29,6 +29,8 @@ export interface SlotLimits {
   readonly originSlots: number;
   readonly originSlowSlots: number;
   readonly quickMs: number;
+  readonly startsAtOnce: number;
+  readonly startMs: number;
 }
 
 /** The right to make one attempt. */
@@ -119,6 +121,8 @@ export class Slots {
   readonly #slowOrigins: KeyedSlotPools;
   readonly #paces: Readonly<Record<Pace, SlotPool>>;
   readonly #all: SlotPool;
+  /** Of attempts that are not quick: they give their quick slots back together, and the next ones would all begin at once. */
+  readonly #starts: SlotPool;
   /** Attempts that turned out to be slow, which hold only a slot among all. */
   #late = 0;
 
@@ -132,6 +136,7 @@ export class Slots {
       unknown: new SlotPool(limits.unknownSlots),
     };
     this.#all = new SlotPool(limits.slotsMax);
+    this.#starts = new SlotPool(limits.startsAtOnce);
   }
 
   /** Attempts that hold a slot, by what they count as. */
@@ -150,6 +155,10 @@ export class Slots {
     await this.#origins.take(origin, ownerId);
     await pool.take(ownerId);
     await this.#all.take(ownerId);
+    if (pace !== 'quick') {
+      await this.#starts.take(ownerId);
+      setTimeout(() => this.#starts.free(ownerId), this.#limits.startMs);
+    }
 
     let timer: NodeJS.Timeout | undefined;
     let isEarly = true;
