@@ -150,7 +150,7 @@ describe('a workspace is exported and imported', function faults() {
   });
 
   it('not into a key that is taken, and not from a folder that is none', async () => {
-    const taken = await system.wts(['import', system.exported, '--new', 'Taken', '--url-key', system.source.urlKey]);
+    const taken = await system.wts(['import', system.exported, '--new', 'Taken', '--key', system.source.urlKey]);
     assert.deepEqual(
       [taken.code, taken.err.includes(`There is a workspace ${system.source.urlKey} already`)],
       [6, true],

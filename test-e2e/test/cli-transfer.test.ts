@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { insertion, linesOf, RECORDS, TASKS, TransferSystem } from './transfer-system.ts';
-import type { Report } from './transfer-system.ts';
+import type { Report, Row } from './transfer-system.ts';
 
 describe('a workspace is exported and imported', function transfer() {
   this.timeout(120_000);
@@ -17,7 +17,7 @@ describe('a workspace is exported and imported', function transfer() {
   it('with equal records, archived ones, private projects and the numbers of tasks, and twice makes nothing twice', async () => {
     await system.ok(['export', '--verify', system.exported]);
     const urlKey = `copy-${randomUUID().slice(0, 8)}`;
-    const argv = [system.exported, '--new', 'Copy', '--url-key', urlKey];
+    const argv = [system.exported, '--new', 'Copy', '--key', urlKey];
     const planned = await system.importOk([...argv, '--dry-run']);
     assert.deepEqual([planned.target, planned.comparison.missing], [null, RECORDS]);
     for (const run of [1, 2]) {
@@ -97,7 +97,7 @@ describe('a workspace is exported and imported', function transfer() {
     await system.sync.mutateOrThrow(before);
     await system.ok(['export', origin.id, '--to', first]);
     const urlKey = `moved-${randomUUID().slice(0, 8)}`;
-    const { target } = await system.importOk([first, '--new', 'Moved', '--url-key', urlKey]);
+    const { target } = await system.importOk([first, '--new', 'Moved', '--key', urlKey]);
     const own = randomUUID();
     await system.sync.mutateOrThrow([insertion('Task', own, { workspaceId: target.id, title: 'of the target' })]);
     await system.sync.mutateOrThrow(after);
@@ -134,14 +134,14 @@ describe('a workspace is exported and imported', function transfer() {
     }
   });
 
-  it('with its people by a map, by their addresses, and else as who imports', async () => {
+  it('with its settings, and its people by a map, by their addresses, and else as who imports', async () => {
     const target = await system.workspace('People');
     const other = await system.testSystem.member('Dee', 'member', target.id);
     const assignees = async (): Promise<Set<unknown>> =>
       new Set((await system.tasksOf(target.id)).map(({ assigneeId }) => assigneeId));
     const map = join(system.folder, 'people.json');
     writeFileSync(map, JSON.stringify({ [system.member.userId]: other.userId }));
-    const { people } = await system.importOk([system.exported, '--into', target.id, '--people', map]);
+    const { people } = await system.importOk([system.exported, '--into', target.id, '--people', map, '--settings']);
     assert.deepEqual(
       new Map(people.map(({ to, by }) => [by, to?.userId])),
       new Map([
@@ -150,6 +150,9 @@ describe('a workspace is exported and imported', function transfer() {
       ]),
     );
     assert.deepEqual(await assignees(), new Set([null, other.userId]));
+    const { records } = await system.sync.bootstrap({ syncGroups: target.id, onlyModels: 'Workspace' });
+    const [settings] = (await Array.fromAsync(records)).flat() as readonly object[] as readonly Row[];
+    assert.equal(settings?.['timeZone'], 'Europe/Berlin');
     const { out } = await system.wts(['import', system.exported, '--new', 'Elsewhere', '--dry-run', '--json']);
     assert.deepEqual((JSON.parse(out) as Report).people.map(({ by }) => by).toSorted(), ['email', 'importer']);
   });

@@ -145,7 +145,8 @@ function changesOf(workspaceId: string, assigneeId: string): readonly Change[] {
   const [team, open, secret, label] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
   const insert = (model: string, id: string, payload: object): Change =>
     insertion(model, id, { workspaceId, ...payload });
-  const changes = [
+  const changes: Change[] = [
+    { modelName: 'Workspace', modelId: workspaceId, action: 'UPDATE', payload: { timeZone: 'Europe/Berlin' } },
     insert('Team', team, { key: 'ENG', name: 'Engineering' }),
     insertion('TeamMember', randomUUID(), { teamId: team, userId: assigneeId }),
     insert('Project', open, { key: 'P', name: 'Project', teamId: team, status: 'done' }),

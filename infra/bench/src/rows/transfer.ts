@@ -33,7 +33,7 @@ export async function transferRows({ ours, seconds, sizes, print }: BenchmarkCon
     print(`export: ${textOf(exported)}`);
     const before = await changesPerSecond(ours, seconds);
     const urlKey = `bench-${randomUUID().slice(0, 8)}`;
-    const imported = await runProgram(ours, ['import', to, '--new', 'Imported', '--url-key', urlKey], tasks);
+    const imported = await runProgram(ours, ['import', to, '--new', 'Imported', '--key', urlKey], tasks);
     print(`import: ${textOf(imported)}`);
     const changes = [before, await changesPerSecond(ours, seconds)];
     const rows = [

@@ -31,6 +31,7 @@ export async function importFrom(call: Call): Promise<void> {
     people,
     keepsIds: options.flag('keepIds'),
     since: since === undefined ? null : folderOf(call, since),
+    takesSettings: options.flag('settings'),
     isDryRun,
     ...(checkpoint === undefined ? {} : { checkpoint: folderOf(call, checkpoint) }),
     progress,
@@ -59,8 +60,8 @@ function targetOf({ options }: Call): { readonly into: string } | { readonly nam
     .normalize('NFKD')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-');
-  const urlKey = options.text('urlKey') ?? words.replaceAll(/^-|-$/g, '').slice(0, 50);
-  if (urlKey.length < 3) throw usageFault('The new workspace needs a --url-key of 3 letters or more.');
+  const urlKey = options.text('key') ?? words.replaceAll(/^-|-$/g, '').slice(0, 50);
+  if (urlKey.length < 3) throw usageFault('The new workspace needs a --key of 3 letters or more.');
   return { name: name ?? '', urlKey };
 }
 

@@ -27,6 +27,8 @@ export interface ImportOptions {
   readonly keepsIds: boolean;
   /** The folder of an earlier export that was imported before: only what changed since is. Null: everything. */
   readonly since: string | null;
+  /** Also the time zone and the like of the exported workspace; a new one always has them. */
+  readonly takesSettings: boolean;
   /** Nothing is changed. */
   readonly isDryRun: boolean;
   /** Default: beside the files of the export. */
@@ -67,10 +69,11 @@ export async function openTarget(options: ImportOptions, manifest: Manifest, exp
   checkRight(target, members.find((member) => member.userId === userId)?.role);
   const people = mapPeople({ people: manifest.people, members, importerId: userId, map });
   const begun = before?.workspaceId === workspace.id ? continued(before, options, checkpoint) : null;
-  if (begun || into) return { target, people, checkpoint, at: begun ?? { ...fresh, workspaceId: workspace.id } };
-  const notes = await takeSettings(options, workspace.id, exportHash);
+  if (begun) return { target, people, checkpoint, at: begun };
+  const takesSettings = !options.isDryRun && (into === null || options.takesSettings);
+  const notes = takesSettings ? await takeSettings(options, workspace.id, exportHash) : [];
   const at = { ...fresh, workspaceId: workspace.id, notes };
-  await checkpoint.write(at);
+  if (into === null) await checkpoint.write(at);
   return { target, people, checkpoint, at };
 }
 
@@ -105,7 +108,7 @@ async function create(options: ImportOptions, manifest: Manifest, exportHash: st
   } catch (error) {
     if (!(error instanceof SyncError) || error.code !== 'slug_taken') throw error;
     throw new CliFault('refused', `There is a workspace ${urlKey} already.`, {
-      hint: 'Choose another --url-key, or import with --into.',
+      hint: 'Choose another --key, or import with --into.',
       cause: error,
     });
   }

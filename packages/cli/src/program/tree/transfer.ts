@@ -46,14 +46,14 @@ export const IMPORT: CommandSpec = {
     'Repeat the same command after any interruption: it goes on where it stopped, and nothing is created twice. At the end the records in the target are compared with the export. Exit code 9: some were refused.',
   examples: [
     { command: 'wts import acme-export --new "Acme" --dry-run' },
-    { command: 'wts import acme-export --new "Acme" --url-key acme --keep-ids' },
+    { command: 'wts import acme-export --new "Acme" --key acme --keep-ids' },
     { command: 'wts import acme-export --into staging --people people.json' },
   ],
   args: [{ form: '<folder>', about: 'A folder with an export.' }],
   options: [
     { flags: '--into <workspace>', about: 'Into this workspace.', completes: 'workspace' },
     { flags: '--new <name>', about: 'Into a new workspace with this name.' },
-    { flags: '--url-key <key>', about: 'The key of the new workspace. Default: from its name.' },
+    { flags: '--key <key>', about: 'The key of the new workspace. Default: from its name.' },
     {
       flags: '--people <file>',
       about:
@@ -63,6 +63,10 @@ export const IMPORT: CommandSpec = {
     {
       flags: '--since <folder>',
       about: 'Only what changed since this earlier export of the same workspace, which was imported there.',
+    },
+    {
+      flags: '--settings',
+      about: 'Also take over its time zone, logo and days in the Trash; a new workspace always does.',
     },
     { flags: '--dry-run', about: 'Only show what would be created, and as whom.' },
     { flags: '--checkpoint <file>', about: 'Where the checkpoint is. Default: in the folder of the export.' },
