@@ -131,6 +131,8 @@ describe('the occurrence that is made by its date', () => {
   it('counts the days that passed, also without COUNT', () => {
     assert.equal(nextByDate(seriesOf('FREQ=DAILY'), on('2026-06-11'))?.index, 11);
     assert.equal(completed(seriesOf('FREQ=DAILY'), '2026-06-11')?.index, 11);
+    const ancient = { ...seriesOf('FREQ=YEARLY'), anchor: '0900-06-01', startDate: '0900-06-01' };
+    assert.equal(completed(ancient, '2026-06-11')?.index, 11, 'those of ten years, because each year costs a search');
   });
 
   it('of a series that waits is that of the first day to come, unless the rule ends before', () => {

@@ -24,8 +24,9 @@ export interface NextOccurrence extends Omit<Occurrence, 'rule' | 'from'> {
   readonly day: Day;
 }
 
-/** So many days of a series on which nothing was made are counted, so that years of them cost no more. */
+/** So many days of a series on which nothing was made are counted, within so many years, so that more of them cost no more. */
 const PASSED_MAX = 366;
+const PASSED_YEARS_MAX = 10;
 
 /** The day of an occurrence: it is this one that moves by the rule, and the other date moves along. */
 export function dayOf({ startDate, deadlineAt }: Pick<Occurrence, 'startDate' | 'deadlineAt'>): Day | null {
@@ -168,7 +169,9 @@ function occurrenceOn(
 function dateOf(occurrence: Occurrence, own: Day, day: Day, found?: Day): OccurrenceDate {
   const { anchor } = occurrence;
   if (found === own || ruleDays(occurrence, own, 1)[0] === day) return { day, anchor, passed: 1 };
-  return { day, anchor, passed: ruleDays(occurrence, own, PASSED_MAX, day).length };
+  const years = { years: Math.min(PASSED_YEARS_MAX, 9999 - Temporal.PlainDate.from(own).year) };
+  const until = earlierOf(day, Temporal.PlainDate.from(own).add(years).toString());
+  return { day, anchor, passed: Math.max(ruleDays(occurrence, own, PASSED_MAX, until).length, 1) };
 }
 
 /** The latest day of a rule after a day, up to another; null when there is none. */

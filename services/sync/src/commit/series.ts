@@ -96,16 +96,17 @@ function checkRule(task: TaskRecord, isNewRule: boolean, calendar: Calendar): vo
  * together with however many others. Keeps sync.repeat.skip.
  */
 function skip(decision: Decision, values: Values, before: TaskRecord, given: Readonly<Values>): void {
-  const { repeatSkip: skipped, id: _, ...others } = given;
-  const isNamed = typeof skipped === 'string' && SKIPPED.read(skipped).ok;
-  if ((skipped !== true && !isNamed) || Object.keys(others).length > 0)
+  const { repeatSkip, id: _, ...others } = given;
+  const named = SKIPPED.read(repeatSkip);
+  const skipped = named.ok ? named.value : null;
+  if ((repeatSkip !== true && skipped === null) || Object.keys(others).length > 0)
     throw new Refused('validation_failed', 'repeatSkip must be true or the day to skip, without any other field');
   const occurrence = occurrenceOf(before);
   if (!occurrence || before.completedAt !== null)
     throw new Refused('validation_failed', 'Only an open task that has a repeatRule can be skipped');
   const own = dayOf(before);
-  if (isNamed && own !== null && skipped < own) return;
-  if (isNamed && skipped !== own)
+  if (skipped !== null && own !== null && skipped < own) return;
+  if (skipped !== null && skipped !== own)
     throw new Refused(
       'validation_failed',
       `repeatSkip: the day of this task is ${own ?? 'not set'}, and not ${skipped}`,
