@@ -4,7 +4,7 @@ import { readRepeatRule } from '../repeat-rule.ts';
 import { walkDays } from '../../test/calendar-walk.ts';
 import { hasNoDay, ruleDays } from './rule-days.ts';
 
-const daysOf = (rule: string, anchor: string, count: number, after = anchor): string[] =>
+const daysOf = (rule: string, anchor: string, count: number, after = anchor): readonly string[] =>
   ruleDays({ rule, anchor }, after, count);
 
 const NEVER = [

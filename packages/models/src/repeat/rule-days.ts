@@ -34,7 +34,27 @@ const LAST_DAY: Day = `${YEAR_MAX}-12-31`;
  * months or years without a day of the month takes that of its anchor, and the last day of a month that is shorter: from 31
  * January, 28 February and 31 March (RFC 5545 leaves out such months). An explicit BYMONTHDAY=31 follows the RFC.
  */
-export function ruleDays({ rule, anchor }: DayRule, after: Day, count: number, until: Day = LAST_DAY): Day[] {
+export function ruleDays(rule: DayRule, after: Day, count: number, until: Day = LAST_DAY): readonly Day[] {
+  const search = `${rule.rule} ${rule.anchor} ${after} ${count} ${until}`;
+  const known = recent.get(search);
+  if (known !== undefined) return known;
+  const days = searchDays(rule, { after, count, until });
+  if (recent.size >= RECENT_MAX) recent.clear();
+  recent.set(search, days);
+  return days;
+}
+
+/** The last searches: a commit decides its units once for each round of reads, and series of one rule are due together. */
+const recent = new Map<string, readonly Day[]>();
+const RECENT_MAX = 2_000;
+
+interface Search {
+  readonly after: Day;
+  readonly count: number;
+  readonly until: Day;
+}
+
+function searchDays({ rule, anchor }: DayRule, { after, count, until }: Search): Day[] {
   const from = Temporal.PlainDate.from(after);
   const last = from.add({ years: Math.min(YEARS_MAX, YEAR_MAX - from.year) }).toString();
   const rules = dayPartsOf(rule, anchor).map((text) => startedAt(text, anchor, last));
