@@ -236,7 +236,7 @@ export const authentication: readonly Rule[] = [
   {
     id: 'authentication.mcp.audience',
     source: 'Design 10',
-    text: 'At `{auth_url}/mcp` an access token must be for this resource; the API accepts one for either resource.',
+    text: 'An access token is accepted only by the resources that it names: one for `{auth_url}/mcp` alone is refused by the API and on sockets, and the other way around.',
     home: 'packages/access/src/authenticator.ts',
     status: 'kept',
   },

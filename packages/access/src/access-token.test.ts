@@ -197,12 +197,18 @@ describe('an access token', () => {
     assert.equal((await refusalOf(setup.bearer(token))).code, 'token_invalid');
   });
 
-  it('is for the agent endpoint only when it names it, and for the API with either audience [authentication.mcp.audience]', async () => {
+  it('is for the resources that it names, and for no other [authentication.mcp.audience]', async () => {
     const setup = new Setup();
-    for (const aud of [[API, `${ISSUER}/mcp`], [`${ISSUER}/mcp`], `${ISSUER}/mcp`]) {
+    const both = setup.token({ aud: [API, `${ISSUER}/mcp`] });
+    assert.equal((await setup.bearer(both)).userId, setup.userId);
+    assert.equal((await setup.bearer(both, MCP)).userId, setup.userId);
+    for (const aud of [[`${ISSUER}/mcp`], `${ISSUER}/mcp`]) {
       const token = setup.token({ aud });
-      assert.equal((await setup.bearer(token)).userId, setup.userId);
       assert.equal((await setup.bearer(token, MCP)).userId, setup.userId);
+      const fault = await refusalOf(setup.bearer(token));
+      assert.equal(fault.code, 'token_invalid', JSON.stringify(aud));
+      assert.match(fault.headers['WWW-Authenticate'] ?? '', /^Bearer realm="api", error="invalid_token"/);
+      assert.equal((await refusalOf(setup.authenticator.authenticateToken(token))).code, 'token_invalid', 'a socket');
     }
     for (const aud of [[API], API, [API, `${ISSUER}/mcp/`], [API, `${ISSUER}/MCP`], [API, [`${ISSUER}/mcp`]]]) {
       const token = setup.token({ aud });

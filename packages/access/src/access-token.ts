@@ -22,7 +22,8 @@ interface AccessTokenOptions {
 
 /**
  * The authorization server as an issuer of tokens. Its type and algorithm are accepted from no other issuer by default, and no
- * other type from it, so a token of one family never passes as one of the other. Keeps authentication.oauth.families.
+ * other type from it, so a token of one family never passes as one of the other. Its first audience is the API.
+ * Keeps authentication.oauth.families.
  */
 export function accessTokenIssuer({ authUrl, baseUrl, fetchKeys }: AccessTokenOptions): Issuer {
   const issuer = issuerOf(authUrl);

@@ -71,6 +71,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   // A cache of its own, so that invalid credentials cannot evict valid ones.
   const refused = new LRUCache<string, Cached<Fault>>({ max: CACHED_MAX });
   let current = new LookUpGeneration();
+  const [api] = options.accessTokens.issuer.audiences;
+  const audienceOf = ({ audience = api }: ProtectedResource): string | undefined => audience;
 
   async function lookUp(token: string, generation: LookUpGeneration, sender: string): Promise<Accepted> {
     try {
@@ -108,9 +110,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   return {
     authenticateToken: (token, sender = '', resource = API_RESOURCE) =>
-      checkFor(resource, async () => accept(token, sender)),
+      checkFor(audienceOf(resource), resource, async () => accept(token, sender)),
     authenticate: (headers, sender = '', resource = API_RESOURCE) =>
-      checkFor(resource, async () => accept(readHeader(headers), sender)),
+      checkFor(audienceOf(resource), resource, async () => accept(readHeader(headers), sender)),
     revoke(revocation) {
       current = current.end(revocation);
       const ended = [...accepted.entries()].filter(([, { outcome }]) => concerns(revocation, outcome.principal));
@@ -136,11 +138,14 @@ function issuersOf({ issuers, accessTokens }: AuthenticatorOptions): readonly Is
  * The principal, when the credential is for this resource. One look-up serves requests to several resources, so the challenge is
  * added here. Keeps errors.401.www-authenticate, authentication.mcp.audience.
  */
-async function checkFor(resource: ProtectedResource, accept: () => Promise<Accepted>): Promise<Principal> {
+async function checkFor(
+  audience: string | undefined,
+  resource: ProtectedResource,
+  accept: () => Promise<Accepted>,
+): Promise<Principal> {
   try {
     const { principal, audiences } = await accept();
-    const { audience } = resource;
-    if (audience === undefined || audiences === null || audiences.includes(audience)) return principal;
+    if (audiences === null || audiences.includes(audience)) return principal;
     throw refusal('token_invalid', new Error(`the access token is not for ${audience}`));
   } catch (failure) {
     if (!(failure instanceof Fault) || failure.status !== 401) throw failure;

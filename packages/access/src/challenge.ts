@@ -8,7 +8,7 @@ export interface ProtectedResource {
   readonly metadataUrl?: string;
   /** The scopes that a client without a credential asks for. */
   readonly scopes?: readonly Scope[];
-  /** Access tokens must name it as their audience. Without it, one for any of our resources is accepted. */
+  /** Access tokens must name it as their audience; without it, the API. */
   readonly audience?: string;
 }
 

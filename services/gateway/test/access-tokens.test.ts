@@ -94,13 +94,13 @@ describe('an access token at the gateway', () => {
     );
   });
 
-  it('must be for the agent endpoint there, also when the API accepted it before [authentication.mcp.audience]', async () => {
+  it('is accepted by the API or by the agent endpoint alone when it names that one alone [authentication.mcp.audience]', async () => {
     const { token } = testGateway.accessToken(['read', 'write'], { aud: [BASE_URL] });
     assert.equal((await call(token, 'GET /api/workspaces')).status, 200);
     errorOf(await mcp(token), 401, 'token_invalid');
     const own = testGateway.accessToken(['read', 'write'], { aud: [`${AUTH_URL}/mcp`] }).token;
-    assert.equal((await call(own, 'GET /api/workspaces')).status, 200);
     assert.notEqual((await mcp(own)).status, 401);
+    errorOf(await call(own, 'GET /api/workspaces'), 401, 'token_invalid');
     // Credentials of other kinds are for all resources.
     for (const other of [testGateway.readKey, testGateway.jwt()]) assert.notEqual((await mcp(other)).status, 401);
   });

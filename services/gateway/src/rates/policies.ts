@@ -139,11 +139,11 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     appliesTo: ({ id }) => id === connectApi.exchangeCode.id || id === connectApi.endKey.id,
   },
   {
-    // Some tools cost as much as ten GraphQL operations; an agent uses a few of them a minute.
+    // Some tools cost as much as ten GraphQL operations; an agent uses a few of them a minute. A person may have hundreds of credentials.
     name: 'mcp',
     limit: 600,
     windowSeconds: 60,
-    per: 'caller',
+    per: 'person',
     appliesTo: ({ id }) => id === mcpApi.call.id,
   },
   ...OPTIONAL,
