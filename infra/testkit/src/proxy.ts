@@ -1,5 +1,5 @@
 import { freePort, launch } from '@wts/local';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findServer, untilAccepting } from './programs.ts';
 import { scratch } from './scratch.ts';
@@ -7,6 +7,8 @@ import { scratch } from './scratch.ts';
 /** A real reverse proxy, listening on 127.0.0.1. */
 export interface Proxy extends AsyncDisposable {
   readonly port: number;
+  /** All that it has logged. */
+  logs(): string;
 }
 
 interface Kind {
@@ -20,7 +22,7 @@ interface Kind {
 
 const KINDS = {
   nginx: { package: 'nginx-light', settings: 'nginx.conf', prepare: prepareNginx },
-  haproxy: { package: 'haproxy', settings: 'haproxy.cfg', prepare: (_, settings) => ['-db', '-f', settings] },
+  haproxy: { package: 'haproxy', settings: 'haproxy.cfg', prepare: prepareHaproxy },
 } satisfies Record<string, Kind>;
 
 const SETTINGS = join(import.meta.dirname, '../../proxies');
@@ -44,7 +46,8 @@ export async function openProxy(
   const directory = scratch(name);
   const settings = join(directory, kind.settings);
   const template = readFileSync(join(SETTINGS, kind.settings), 'utf8');
-  writeFileSync(settings, replaceAddress(replaceAddress(template, OWN, port), GATEWAY, to));
+  const local = template.replaceAll('/var/log/nginx', directory);
+  writeFileSync(settings, replaceAddress(replaceAddress(local, OWN, port), GATEWAY, to));
   const log = join(directory, `${name}.log`);
   const proxy = await launch({
     name,
@@ -55,7 +58,17 @@ export async function openProxy(
     background: true,
   });
   await untilAccepting(proxy, port);
-  return { port, [Symbol.asyncDispose]: async () => void (await proxy.stop('SIGTERM', STOP_MS)) };
+  const files = (): string[] => [
+    log,
+    ...readdirSync(directory)
+      .filter((file) => file.endsWith('.log'))
+      .map((file) => join(directory, file)),
+  ];
+  return {
+    port,
+    logs: () => [...new Set(files())].map((file) => readFileSync(file, 'utf8')).join(''),
+    [Symbol.asyncDispose]: async () => void (await proxy.stop('SIGTERM', STOP_MS)),
+  };
 }
 
 function replaceAddress(settings: string, address: string, port: number): string {
@@ -63,6 +76,13 @@ function replaceAddress(settings: string, address: string, port: number): string
   if (before === undefined || after === undefined || more.length > 0)
     throw new Error(`the settings must contain ${address} exactly once`);
   return `${before}127.0.0.1:${port}${after}`;
+}
+
+/** The target of logs depends on the machine, so the settings have none. */
+function prepareHaproxy(directory: string, settings: string): readonly string[] {
+  const target = join(directory, 'target.cfg');
+  writeFileSync(target, 'global\n  log stdout format raw local0\n');
+  return ['-db', '-f', target, '-f', settings];
 }
 
 /** Writes the main file, which includes the settings. One process only: workers of root run as a user who cannot read it. */

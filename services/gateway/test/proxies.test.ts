@@ -156,6 +156,16 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
       assert.equal((JSON.parse(logged) as { client: string }).client, '127.0.0.1');
     });
 
+    it('writes no query to its log, neither the token of a socket nor a code [never.secret-in-clear]', async () => {
+      const secrets = ['secret-of-a-socket', 'secret-of-a-page'];
+      await exchangeAll(port, request(`GET /sync/ws?token=${secrets[0]}`, ['Connection: close']));
+      await exchangeAll(port, `GET /sync/ws?token=${secrets[0]} HTTP/9.9\r\n\r\n`);
+      await exchangeAll(port, request(`GET /join?code=${secrets[1]}`, ['Connection: close']));
+      if (proxy === undefined) return;
+      await until('the last request is logged', () => proxy?.logs().includes('/join') === true);
+      for (const secret of secrets) assert.ok(!proxy.logs().includes(secret), proxy.logs());
+    });
+
     it('opens sockets and forwards frames both ways', async () => {
       const server = new WebSocketServer({ noServer: true });
       testGateway.sync.onUpgrade = (req, socket, head) =>
