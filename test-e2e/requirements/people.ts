@@ -40,7 +40,7 @@ export const people: readonly Rule[] = [
   {
     id: 'authentication.accounts.off',
     source: 'Design 10',
-    text: 'With `ACCOUNTS=off` no person signs in by password, registers an account or changes a password.',
+    text: 'With `ACCOUNTS=off` no person signs in by password, registers an account or changes a password; sessions that began with a password end, and the grants of their people are revoked.',
     home: 'services/auth/src/http/sign-in.ts',
     status: 'kept',
   },

@@ -68,7 +68,7 @@ export const settings = defineSettings({
   }),
   hasAccounts: setting.flag('ACCOUNTS', {
     default: true,
-    doc: 'Whether people may have an account with a password here. Set it to off when everyone signs in at OIDC_PROVIDER.',
+    doc: 'Whether people may have an account with a password here. Set it to off when everyone signs in at OIDC_PROVIDER: sessions that began with a password end at once, and the apps that these people connected within ten minutes; their API keys stay.',
   }),
   passwordCostLog2: setting.int('PASSWORD_COST_LOG2', {
     default: 17,

@@ -58,6 +58,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
           () => oauth.grantStore.deleteEnded(),
           () => oauth.clients.deleteUnused(),
           () => keys.deleteRevoked(),
+          ...(config.hasAccounts ? [] : [() => oauth.grants.revokeOfAccounts()]),
         ],
       }),
     );
@@ -68,7 +69,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     mountRegister(app, oauth);
     mountToken(app, oauth);
     mountGrants(app, oauth);
-    mountPages(app, sessionStore(knex), openPeople({ kit, config, knex, context, oauth }));
+    mountPages(app, sessionStore(knex, config), openPeople({ kit, config, knex, context, oauth }));
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };
   },

@@ -239,4 +239,14 @@ describe('accounts that are closed', () => {
       assert.equal(answer.setCookies.length, 0);
     }
   });
+
+  it('end the sessions that began with a password [authentication.accounts.off]', async () => {
+    const open = await openTestPages();
+    const { browser } = await open.signedIn();
+    assert.equal((await browser.get('/account')).status, 200);
+    await open.testService.service.close();
+    const later = pages.browser();
+    for (const cookie of browser.cookies) later.cookies.set(...cookie);
+    assert.equal((await later.get('/account')).to?.href, `${pages.issuer}/sign-in`);
+  });
 });

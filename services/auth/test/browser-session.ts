@@ -5,6 +5,6 @@ import { sessionStore } from '../src/store/sessions.ts';
 /** The id of a session in which the person is signed in. */
 export async function browserSession(knex: Knex, userId: string): Promise<string> {
   const id = randomUUID();
-  await sessionStore(knex).insert({ id, secretHash: randomBytes(32), userId, account: null });
+  await sessionStore(knex, { hasAccounts: true }).insert({ id, secretHash: randomBytes(32), userId, account: null });
   return id;
 }

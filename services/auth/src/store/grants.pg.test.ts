@@ -8,6 +8,8 @@ import { openTestStore } from '../../test/store.ts';
 import { firstRefreshToken, refreshHashesOf, successorOf } from '../domain/refresh-token.ts';
 import { grantStore } from './grants.ts';
 import type { GrantStore } from './grants.ts';
+import { ACCOUNT_ISSUER } from './accounts.ts';
+import { identityStore } from './identities.ts';
 import { sessionStore } from './sessions.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 
@@ -38,7 +40,7 @@ describe('the store of grants', () => {
       grants.insert({ id: randomUUID(), userId: person, sessionId, ...grant, ...more }, randomBytes(32));
     assert.equal(await insert(), true);
     assert.equal(await insert(randomUUID()), false);
-    await sessionStore(knex).endAllOf(userId);
+    await sessionStore(knex, { hasAccounts: true }).endAllOf(userId);
     assert.equal(await insert(), false);
   });
 
@@ -57,6 +59,17 @@ describe('the store of grants', () => {
     grants.revokeOfUsedToken(refreshHashesOf(token));
   const age = (table: string, column: string, where: string, by: string): Promise<unknown> =>
     rows(knex, `update auth.${table} set ${column} = ${column} - interval '${by}' where ${where}`);
+
+  it('revokes those of people with an account, and of no others, when the accounts are closed [authentication.accounts.off]', async () => {
+    const [ofAccount, ofProvider] = [await made(), await made()];
+    const identities = identityStore(knex);
+    const address = { email: null, emailVerified: false };
+    await identities.claim({ issuer: ACCOUNT_ISSUER, subject: randomUUID() }, ofAccount.userId, address);
+    await identities.claim({ issuer: 'https://idp.example', subject: randomUUID() }, ofProvider.userId, address);
+    assert.deepEqual(await grants.revokeOfAccounts(), [{ id: ofAccount.id, userId: ofAccount.userId }]);
+    assert.equal(await grants.redeem(ofAccount.code, null), null);
+    assert.ok(await grants.redeem(ofProvider.code, null));
+  });
 
   it('lists a grant when its code is redeemed, and no more when it is revoked', async () => {
     const { id, userId, code } = await made();

@@ -3,6 +3,7 @@ import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { RefreshHashes } from '../domain/refresh-token.ts';
 import { AUTH_LIMITS } from '../limits.ts';
+import { ACCOUNT_ISSUER } from './accounts.ts';
 
 export interface NewGrant {
   readonly id: string;
@@ -87,6 +88,8 @@ export interface GrantStore {
   revokeExcess(userId: string): Promise<RevokedGrant[]>;
   revoke(userId: string, id: string): Promise<RevokedGrant[]>;
   revokeAllOf(userId: string): Promise<RevokedGrant[]>;
+  /** Revokes some of the grants of people with an account. */
+  revokeOfAccounts(): Promise<RevokedGrant[]>;
   /** Newest first. */
   listOf(userId: string): Promise<ListedGrant[]>;
   /** Null when it is unknown, revoked or expired. */
@@ -97,8 +100,12 @@ export interface GrantStore {
 
 /** In one round; the next one deletes more. */
 const DELETED_MAX = 10_000;
+/** Each is a message to all replicas. */
+const REVOKED_AT_ONCE = 2_000;
 const TOKEN_GRANT = `g.id, g.user_id as "userId", g.client_id as "clientId", g.scopes, g.resources`;
 const IN_FORCE = `g.revoked_at is null and g.expires_at > now()`;
+const OF_ACCOUNTS = `select g.id from auth.grants g join auth.identities i on i.user_id = g.user_id
+  where i.issuer = :issuer and ${IN_FORCE} limit ${REVOKED_AT_ONCE}`;
 /** A grant ends when it is idle, and at its age; one without a refresh token with its access token. */
 const NEXT_END = `least(now() + make_interval(secs => :idle), g.created_at + make_interval(secs => :age))`;
 const seconds = (ms: number): number => ms / 1000;
@@ -153,6 +160,7 @@ export function grantStore(knex: Knex): GrantStore {
     },
     revoke: (userId, id) => revokeWhere(knex, 'id = :id and user_id = :userId', { userId, id }),
     revokeAllOf: (userId) => revokeWhere(knex, 'user_id = :userId', { userId }),
+    revokeOfAccounts: () => revokeWhere(knex, `id in (${OF_ACCOUNTS})`, { issuer: ACCOUNT_ISSUER }),
     // Index grants (user_id).
     listOf: (userId) => {
       const sql = `select g.id, g.client_id as "clientId", g.client_name as "clientName", g.scopes,

@@ -9,7 +9,7 @@ import { AUTH_LIMITS } from '../limits.ts';
 describe('the store of sessions', () => {
   it('keeps a bounded number for each person: a new session ends the one that was used longest ago', async () => {
     await using store = await openTestStore('sessions-bound');
-    const sessions = sessionStore(store.knex);
+    const sessions = sessionStore(store.knex, { hasAccounts: true });
     const userId = randomUUID();
     const begin = async (person = userId): Promise<string> => {
       const id = randomUUID();
@@ -29,7 +29,7 @@ describe('the store of sessions', () => {
 
   it('begins none with a password that was changed since it was checked [authentication.accounts.password-change]', async () => {
     await using store = await openTestStore('sessions');
-    const [accounts, sessions] = [accountStore(store.knex), sessionStore(store.knex)];
+    const [accounts, sessions] = [accountStore(store.knex), sessionStore(store.knex, { hasAccounts: true })];
     const account = { id: randomUUID(), passwordHash: 'old' };
     const email = `${account.id}@example.com`;
     await accounts.insert({ ...account, email, comparableEmail: email, name: 'Ada', emailVerified: false });

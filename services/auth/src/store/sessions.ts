@@ -42,18 +42,20 @@ const DELETED_AT_ONCE = 20;
 const IS_LIVE = `s.last_used_at > now() - make_interval(secs => ${AUTH_LIMITS.sessionIdleMs / 1000})
   and s.created_at > now() - make_interval(secs => ${AUTH_LIMITS.sessionMs / 1000})`;
 
-export function sessionStore(knex: Knex): SessionStore {
+/** Without accounts no session that began with a password is one. Keeps authentication.accounts.off. */
+export function sessionStore(knex: Knex, { hasAccounts }: { readonly hasAccounts: boolean }): SessionStore {
+  const isLive = hasAccounts ? IS_LIVE : `${IS_LIVE} and s.account_id is null`;
   return {
     // Unique index sessions (secret_hash). Both parts of the statement read the same snapshot.
     find: async (secretHash) => {
       const sql = `with used as (
           update auth.sessions s set last_used_at = now()
-          where s.secret_hash = :secretHash and s.last_used_at < now() - make_interval(secs => ${USE_SECONDS}) and ${IS_LIVE}
+          where s.secret_hash = :secretHash and s.last_used_at < now() - make_interval(secs => ${USE_SECONDS}) and ${isLive}
         )
         select s.id, s.user_id as "userId", s.account_id as "accountId", u.name, u.email,
           s.created_at as "createdAt"
         from auth.sessions s join sync.users u on u.id = s.user_id
-        where s.secret_hash = :secretHash and ${IS_LIVE}`;
+        where s.secret_hash = :secretHash and ${isLive}`;
       return (await rows<Session>(knex, sql, { secretHash }))[0] ?? null;
     },
     insert: async ({ id, secretHash, userId, account }) => {
