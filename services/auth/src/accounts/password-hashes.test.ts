@@ -25,6 +25,22 @@ describe('hashes of passwords', () => {
     assert.deepEqual([old.isOutdated(hash), current.isOutdated(hash)], [false, true]);
   });
 
+  it('with a lower cost than new ones take as much work as an unknown address [authentication.accounts.equal-work]', async () => {
+    let work = 0;
+    const counted = new PasswordHashes(CHEAP + 3, async (_password, _salt, _bytes, { N = 0, r = 0, p = 0 }) => {
+      work += N * r * p;
+      return Buffer.alloc(32);
+    });
+    const workOf = async (stored: string | null): Promise<number> => {
+      work = 0;
+      await counted.verify('wrong password', stored, at('a'));
+      return work;
+    };
+    const old = await new PasswordHashes(CHEAP).hash('correct horse', at('a'));
+    assert.equal(await workOf(old), await workOf(null));
+    assert.equal(await counted.verify('correct horse', old, at('a')), false, 'the second hash decides nothing');
+  });
+
   it('are made a few at once, and no more than a bounded number waits, also without an account [authentication.accounts.equal-work, never.unbounded]', async () => {
     const hashes = new PasswordHashes(CHEAP);
     const many = AUTH_LIMITS.passwordHashesAtOnceMax + AUTH_LIMITS.passwordHashesWaitingMax + 5;

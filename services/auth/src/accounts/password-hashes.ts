@@ -52,10 +52,16 @@ export class PasswordHashes {
     return format(this.#cost, salt, await this.#derive(password, salt, this.#cost, sender));
   }
 
-  /** Without a stored hash it does the same work, so that its time does not show whether an account exists. */
+  /**
+   * Without a stored hash, and with one of a lower cost than new ones have, it does the same work as for a new one, so that its time does
+   * not show whether an account exists.
+   */
   async verify(password: string, stored: string | null, sender: Sender): Promise<boolean> {
     const { cost, salt, hash } = parse(stored ?? this.#dummy);
     const isSame = timingSafeEqual(await this.#derive(password, salt, cost, sender), hash);
+    // The work is proportional to N * p, and N is a power of two.
+    const missing = 2 ** (this.#cost.ln - cost.ln) - 1;
+    if (missing >= 1) await this.#derive(password, salt, { ...cost, p: missing }, sender);
     return isSame && stored !== null;
   }
 
