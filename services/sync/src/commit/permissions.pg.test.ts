@@ -245,6 +245,12 @@ describe('who may do what [sync.mutate.roles]', () => {
           assert.equal(refused(await app.try(action, model, id)).code, 'insufficient_scope', `${action} ${model}`);
     }
     await app.make('Task', { workspaceId: workspace, title: 'By an app' });
+    // The lead of a private project becomes a member of it.
+    const project = { workspaceId: workspace, name: 'Private', isPrivate: true };
+    const led = { ...project, key: key(), leadId: people.member.id };
+    assert.equal(refused(await app.try('INSERT', 'Project', randomUUID(), led)).code, 'insufficient_scope');
+    await app.make('Project', { ...led, isPrivate: false });
+    for (const leadId of [null, app.id]) await app.make('Project', { ...project, key: key(), leadId });
   });
 
   it('refuses to archive records of a model that cannot be archived', async () => {

@@ -12,10 +12,15 @@ export function permitScope(decision: Decision, { name, scope }: Pick<Model, 'na
   throw new Refused('insufficient_scope', `A change to a ${name} needs a credential with the scope ${scope}`);
 }
 
-/** Refuses a new record that the caller's role does not allow; `locationOf` has checked that the caller sees its parents. */
+/**
+ * Refuses a new record that the caller's role does not allow; `locationOf` has checked that the caller sees its parents. The lead of a new
+ * private project becomes a member of it, so another person as its lead needs the scope of members.
+ */
 export function permitInsert(decision: Decision, draft: Row): void {
-  if (!decision.isByService && !isPermitted(decision, draft, draft.model.permissions.insert))
-    throw forbidden(draft.model);
+  if (decision.isByService) return;
+  if (isOf(draft, Project) && draft.record.isPrivate && ![null, decision.userId].includes(draft.record.leadId))
+    permitScope(decision, { name: "private Project's leadId", scope: ProjectMember.scope });
+  if (!isPermitted(decision, draft, draft.model.permissions.insert)) throw forbidden(draft.model);
 }
 
 /**
