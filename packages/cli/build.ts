@@ -70,5 +70,7 @@ function publishedManifest(): object {
     exports: _exports,
     ...published
   } = manifest;
-  return { ...published, bin: { wts: './wts.mjs' } };
+  // A program for one platform, so it cannot be inside. Without it a login asks for another store of keys.
+  const optionalDependencies = { '@napi-rs/keyring': '^2.1.2' };
+  return { ...published, bin: { wts: './wts.mjs' }, optionalDependencies };
 }

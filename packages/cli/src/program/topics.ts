@@ -13,6 +13,8 @@ const ENVIRONMENT: readonly (readonly [name: string, about: string])[] = [
   ['WTS_AUTH_URL', 'The address at which people sign in, where a profile does not have it.'],
   ['WTS_PROFILE', 'The profile of commands that name none.'],
   ['WTS_WORKSPACE', 'The workspace of commands that name none.'],
+  ['WTS_CREDENTIAL_STORE', 'Where wts login stores the key: keyring (default) or file.'],
+  ['BROWSER', 'The program that opens the page of wts login.'],
   ['WTS_CONFIG_DIR', 'The folder of the settings. Default: $XDG_CONFIG_HOME/wts, else ~/.config/wts.'],
   ['WTS_PAGER, PAGER', 'The pager for long output. Default: less -FRX; empty or cat for none.'],
   ['WTS_EDITOR, VISUAL, EDITOR', 'The editor for long texts. Default: vi.'],

@@ -7,6 +7,14 @@ export interface Profile {
   readonly url: string;
   readonly authUrl?: string;
   readonly userId?: string;
+  readonly name?: string;
+  readonly email?: string;
+  /** Where the key is. */
+  readonly store?: 'keyring' | 'file';
+  /** Of a key that a login made: a logout revokes it. */
+  readonly keyId?: string;
+  readonly access?: string;
+  readonly expiresAt?: string | null;
   /** The workspace of commands that name none. */
   readonly workspace?: string | null;
 }

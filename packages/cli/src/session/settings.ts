@@ -39,12 +39,16 @@ export async function readSettings(io: Io, options: Options): Promise<Settings> 
     chosen && settingOf(chosen[name], `profile ${profile?.value}`);
   const stack = profile === null ? await readLocalStack(io) : null;
   const ofStack = (name: keyof LocalStack): Setting | null => stack && settingOf(stack[name], 'npm start');
+  const url = ofEnv('WTS_URL') ?? ofProfile('url') ?? ofStack('baseUrl');
   return {
     profile,
-    url: ofEnv('WTS_URL') ?? ofProfile('url') ?? ofStack('baseUrl'),
+    url,
     authUrl: ofEnv('WTS_AUTH_URL') ?? ofProfile('authUrl') ?? ofStack('authUrl'),
     // A credential is only sent to the server that it came with.
-    token: ofEnv('WTS_TOKEN') ?? (ofEnv('WTS_URL') === null ? ofStack('apiKey') : null),
+    token:
+      ofEnv('WTS_TOKEN') ??
+      (profile && (await storedToken(io, profile.value, chosen, url?.value ?? ''))) ??
+      (ofEnv('WTS_URL') === null ? ofStack('apiKey') : null),
     workspace:
       ofFlag('workspace') ??
       ofEnv('WTS_WORKSPACE') ??
@@ -52,6 +56,18 @@ export async function readSettings(io: Io, options: Options): Promise<Settings> 
       ofProfile('workspace') ??
       ofStack('workspaceId'),
   };
+}
+
+/** The key of a profile. Where the address is another one than that of the key, the address may be an attacker's. */
+async function storedToken(io: Io, name: string, profile: Profile | null, url: string): Promise<Setting | null> {
+  if (profile?.store === undefined || !URL.canParse(url)) return null;
+  const { openStore } = await import('./credential-store.ts');
+  const credential = await (await openStore(profile.store, io)).get(name);
+  if (credential === null) return null;
+  if (credential.origin === new URL(url).origin)
+    return { value: credential.token, source: `${profile.store}, profile ${name}` };
+  const message = `The key of the profile ${name} is for ${credential.origin}, and is not sent to ${url}.`;
+  throw new CliFault('sign-in', message, { code: 'other_server', hint: `To sign in there: wts login ${url}` });
 }
 
 function profileOf({ profiles }: Config, { value, source }: Setting): Profile {

@@ -2,8 +2,10 @@ import type { CommandSpec } from '../spec.ts';
 import { TOPICS } from '../topics.ts';
 import { API, GRAPHQL } from './raw.ts';
 import { CHECKLIST, COMMENTS, LABEL, PROJECT, PROJECT_MEMBERS, TEAM, TEAM_MEMBERS } from './records.ts';
+import { API_KEY, AUTH, DOCTOR, LOGIN, LOGOUT } from './sign-in.ts';
 import { QUICK, TASK } from './task.ts';
 import { EXPORT, IMPORT } from './transfer.ts';
+import { WEBHOOK } from './webhook.ts';
 import { HISTORY, SEARCH, WATCH, WORKSPACES } from './workspace.ts';
 
 export const ROOT: CommandSpec = {
@@ -38,6 +40,12 @@ export const ROOT: CommandSpec = {
     },
     EXPORT,
     IMPORT,
+    LOGIN,
+    LOGOUT,
+    AUTH,
+    API_KEY,
+    WEBHOOK,
+    DOCTOR,
     GRAPHQL,
     API,
     {

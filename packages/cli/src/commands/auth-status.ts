@@ -1,0 +1,71 @@
+import type { Call } from '../call.ts';
+import { CliFault } from '../fault.ts';
+import type { View } from '../output/view.ts';
+import { readConfig, type Profile } from '../session/config-file.ts';
+import { openStore } from '../session/credential-store.ts';
+import { faultOf } from '../session/fault-of.ts';
+import { readSettings } from '../session/settings.ts';
+
+interface Status {
+  /** Null for the credential of the environment. */
+  readonly profile: string | null;
+  readonly isUsed: boolean;
+  readonly url: string | null;
+  readonly person: string | null;
+  /** Its last four characters. */
+  readonly key: string | null;
+  readonly access: string | null;
+  readonly expiresAt: string | null;
+  readonly storedIn: string;
+}
+
+const VIEW: View<Status> = {
+  nouns: ['profile', 'profiles'],
+  id: ({ profile }) => profile ?? 'WTS_TOKEN',
+  columns: [
+    { title: '', value: ({ isUsed }) => (isUsed ? '*' : '') },
+    { title: 'PROFILE', value: ({ profile }) => profile },
+    { title: 'SERVICE', value: ({ url }) => url, isCut: true },
+    { title: 'PERSON', value: ({ person }) => person, isCut: true },
+    { title: 'KEY', value: ({ key }) => key },
+    { title: 'ACCESS', value: ({ access }) => access },
+    { title: 'EXPIRES', value: ({ expiresAt }) => expiresAt, shown: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? '' },
+    { title: 'STORED IN', value: ({ storedIn }) => storedIn, isCut: true },
+  ],
+};
+
+/** Which credentials are stored, where, and which one a command uses. Sends nothing. */
+export async function authStatus({ io, options, output }: Call): Promise<void> {
+  const { profiles } = await readConfig(io);
+  const used = (await readSettings(io, options).catch(() => null))?.profile?.value;
+  const token = io.env['WTS_TOKEN'] ?? '';
+  const ofEnvironment: Status = {
+    profile: null,
+    isUsed: true,
+    url: io.env['WTS_URL'] ?? null,
+    person: null,
+    key: `…${token.slice(-4)}`,
+    access: null,
+    expiresAt: null,
+    storedIn: 'the variable WTS_TOKEN',
+  };
+  const stored = await Promise.all(
+    Object.entries(profiles).map(([name, profile]) => statusOf(io, name, profile, token === '' && name === used)),
+  );
+  const all = [...(token === '' ? [] : [ofEnvironment]), ...stored];
+  if (all.length === 0) throw new CliFault('sign-in', 'You are not signed in.', { hint: 'Run wts login.' });
+  await output.list(all, VIEW);
+}
+
+async function statusOf(io: Call['io'], name: string, profile: Profile, isUsed: boolean): Promise<Status> {
+  const { url, store: kind = 'keyring', email, name: personName, access = null, expiresAt = null } = profile;
+  const common = { profile: name, isUsed, url, person: email ?? personName ?? null, access, expiresAt };
+  try {
+    const store = await openStore(kind, io);
+    const credential = await store.get(name);
+    const key = credential === null ? null : `…${credential.token.slice(-4)}`;
+    return { ...common, key, storedIn: credential === null ? 'nowhere: sign in again' : await store.place(name) };
+  } catch (error) {
+    return { ...common, key: null, storedIn: faultOf(error).message };
+  }
+}

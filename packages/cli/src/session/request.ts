@@ -1,0 +1,37 @@
+import { SyncError } from '@wts/client/api';
+
+/** Of a whole request, as other calls have it. */
+const DEADLINE_MS = 30_000;
+
+interface RequestOptions {
+  readonly fetch: typeof fetch;
+  readonly signal?: AbortSignal;
+  /** Makes it a POST. */
+  readonly body?: object;
+}
+
+/** A request without a credential. Throws a `SyncError`, as the client does. */
+export async function requestJson<T>(url: string, { fetch, signal, body }: RequestOptions): Promise<T> {
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const sent: RequestInit = {
+    signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+    headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+  };
+  const answer = await fetch(url, sent).catch((cause: unknown) => {
+    if (cause instanceof SyncError) throw cause;
+    throw new SyncError('connection_failed', `${new URL(url).origin} gave no answer.`, { cause });
+  });
+  const content = await answer.json().catch((cause: unknown) => {
+    const message = `${new URL(url).origin} answered ${answer.status}, and not with JSON: it may be no Workspace Task Service.`;
+    throw new SyncError('answer_invalid', message, { status: answer.status, cause });
+  });
+  if (answer.ok) return content as T;
+  const { code, message, error, requestId } = content as Readonly<Record<string, string | undefined>>;
+  const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN);
+  throw new SyncError((code ?? 'answer_invalid') as SyncError['code'], message ?? error ?? 'No reason was given.', {
+    status: answer.status,
+    requestId,
+    retryAfterMs: Number.isFinite(retryAfter) ? retryAfter * 1000 : undefined,
+  });
+}

@@ -1,0 +1,46 @@
+import { CliFault, usageFault } from '../fault.ts';
+import { requestJson } from './request.ts';
+
+/** A service, by its two addresses. */
+export interface ServerAddress {
+  readonly url: string;
+  readonly authUrl: string;
+}
+
+interface ResourceMetadata {
+  readonly resource?: string;
+  readonly authorization_servers?: readonly string[];
+}
+
+/** The address without a slash at its end. Throws a fault of usage for a text that is no address of a service. */
+export function readAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isAddress =
+    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '' && url.hash === '';
+  if (!isAddress) throw usageFault(`${JSON.stringify(text)} is no address.`, 'It is such as https://api.example.com');
+  return withoutSlash(url.href);
+}
+
+/**
+ * Finds where people of a service sign in (RFC 9728). A service under another name than its own is refused, because a key is only
+ * ever sent to the origin that it was made for.
+ */
+export async function findServer(
+  url: string,
+  options: { readonly fetch: typeof fetch; readonly signal: AbortSignal },
+): Promise<ServerAddress> {
+  const metadata = await requestJson<ResourceMetadata>(`${url}/.well-known/oauth-protected-resource`, options);
+  const [authUrl] = metadata.authorization_servers ?? [];
+  const { resource = '' } = metadata;
+  if (authUrl === undefined || !URL.canParse(authUrl) || !URL.canParse(resource))
+    throw new CliFault('failed', `${url} does not say where people sign in: it may be no Workspace Task Service.`);
+  if (resource !== url) {
+    const hint = `If you trust that address: wts login ${resource}`;
+    throw new CliFault('refused', `${url} calls itself ${resource}.`, { code: 'other_server', hint });
+  }
+  return { url, authUrl: withoutSlash(authUrl) };
+}
+
+function withoutSlash(url: string): string {
+  return url.endsWith('/') ? url.slice(0, -1) : url;
+}
