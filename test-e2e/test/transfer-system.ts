@@ -43,7 +43,6 @@ export const RECORDS = {
   Team: 1,
   TeamMember: 1,
 };
-export const INSERTED = Object.values(RECORDS).reduce((sum, count) => sum + count, 0);
 
 interface WorkspaceRef {
   readonly id: string;
@@ -165,6 +164,14 @@ function changesOf(workspaceId: string, assigneeId: string): readonly Change[] {
       for (const [at, comment] of thread.entries())
         changes.push(insert('Comment', comment, { taskId: id, body: `Level ${at}`, parentId: thread[at - 1] ?? null }));
       changes.push({ modelName: 'Task', modelId: id, action: 'ARCHIVE' });
+    }
+    if (number % 40 === 1) {
+      const deleted = randomUUID();
+      changes.push(insert('Task', deleted, { title: 'Deleted' }), {
+        modelName: 'Task',
+        modelId: deleted,
+        action: 'DELETE',
+      });
     }
   }
   return changes;

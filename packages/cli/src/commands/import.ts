@@ -31,6 +31,7 @@ export async function importFrom(call: Call): Promise<void> {
     people,
     keepsIds: options.flag('keepIds'),
     since: since === undefined ? null : folderOf(call, since),
+    keepsNumbers: options.flag('keepNumbers'),
     takesSettings: options.flag('settings'),
     isDryRun,
     ...(checkpoint === undefined ? {} : { checkpoint: folderOf(call, checkpoint) }),

@@ -18,6 +18,8 @@ export interface Checkpoint {
   readonly offset: number;
   /** How many records of all files are done, for the progress. */
   readonly records: number;
+  /** The number of the last task. */
+  readonly number: number;
   /** The length of the file with refusals. */
   readonly refusedBytes: number;
   readonly notes: readonly string[];

@@ -11,6 +11,7 @@ import type { ExportRecord } from './model-rules.ts';
 import type { Progress } from '../output/progress.ts';
 import { BATCH_BYTES_MAX, BATCH_CHANGES_MAX, CHANGE_BYTES, sendChanges } from './send-changes.ts';
 import type { SendOptions } from './send-changes.ts';
+import { SkippedNumbers } from './skipped-numbers.ts';
 import { targetRecord } from './target-record.ts';
 import type { Mapping, TargetRecord } from './target-record.ts';
 
@@ -18,6 +19,7 @@ export interface RecordImportOptions extends SendOptions {
   readonly folder: string;
   readonly files: readonly ExportedFile[];
   readonly mapping: Mapping;
+  readonly keepsNumbers: boolean;
   readonly checkpoint: CheckpointFile;
   readonly progress: Progress;
 }
@@ -36,11 +38,13 @@ const EARLY_REPLIES_MAX = 1_000;
 export class RecordImport {
   readonly #options: RecordImportOptions;
   #at: CheckpointFacts;
+  readonly #numbers: SkippedNumbers;
   #earlyReplies: Sent[] = [];
 
   constructor(options: RecordImportOptions, at: CheckpointFacts) {
     this.#options = options;
     this.#at = at;
+    this.#numbers = new SkippedNumbers(options.mapping.workspaceId, at.number);
   }
 
   /** Ends with a checkpoint at which all changes are made or refused. */
@@ -71,16 +75,20 @@ export class RecordImport {
     await checkpoint.truncateRefusals(this.#at.refusedBytes);
     progress.stage('change', total);
     progress.advance(this.#at.records);
-    await this.#sendFile(path, (text) => JSON.parse(text) as Sent);
+    await this.#sendFile(path, (text) => [JSON.parse(text) as Sent]);
     await this.#advance({ stage: 'check', file: 0, offset: 0, records: 0 });
   }
 
   async #sendFiles(files: readonly ExportedFile[], changed: (record: TargetRecord) => Change | null): Promise<void> {
-    const read = (text: string): Sent | null => {
+    const { keepsNumbers, mapping } = this.#options;
+    const read = (text: string): readonly Sent[] => {
       const source = JSON.parse(text) as ExportRecord;
-      const record = isImported(source.__class) ? targetRecord(source.__class, source, this.#options.mapping) : null;
+      const record = isImported(source.__class) ? targetRecord(source.__class, source, mapping) : null;
       const change = record && changed(record);
-      return change && { change, record, exportId: source.id };
+      if (!change) return [];
+      const isNumbered = keepsNumbers && change.action === 'INSERT' && record.model === 'Task';
+      const skipped = isNumbered ? this.#numbers.before(Number(source['number'])) : [];
+      return [...skipped, { change, record, exportId: source.id }];
     };
     for (const [index, { name }] of files.entries()) {
       if (index < this.#at.file) continue;
@@ -89,29 +97,29 @@ export class RecordImport {
     }
   }
 
-  async #sendFile(path: string, read: (text: string) => Sent | null): Promise<void> {
+  async #sendFile(path: string, read: (text: string) => readonly Sent[]): Promise<void> {
     let sent: Sent[] = [];
-    let [end, records, bytes] = [this.#at.offset, this.#at.records, 0];
+    let [end, records, number, bytes] = [this.#at.offset, this.#at.records, this.#at.number, 0];
     let sending: Promise<void> = Promise.resolve();
     // One request at a time, so that tasks are numbered in their order. The next one is prepared meanwhile.
     const flush = async (): Promise<void> => {
       await sending;
-      sending = this.#sendAndAdvance(sent, { offset: end, records });
+      sending = this.#sendAndAdvance(sent, { offset: end, records, number });
       // The next flush throws it.
       sending.catch(() => {});
       [sent, bytes] = [[], 0];
     };
     for await (const lines of readLines(path, this.#at.offset)) {
       for (const line of lines) {
-        const one = read(line.text);
         const length = line.end - end + CHANGE_BYTES;
-        if (sent.length === BATCH_CHANGES_MAX || bytes + length > BATCH_BYTES_MAX) await flush();
-        if (one) {
+        for (const one of read(line.text)) {
+          if (sent.length === BATCH_CHANGES_MAX || bytes + length > BATCH_BYTES_MAX) await flush();
           sent.push(one);
           bytes += length;
         }
         end = line.end;
         records += 1;
+        number = this.#numbers.last;
       }
     }
     await flush();

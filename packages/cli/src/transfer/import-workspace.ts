@@ -58,7 +58,8 @@ export async function importWorkspace(options: ImportOptions): Promise<ImportRep
   const sending = { sync, progress, ...(signal === undefined ? {} : { signal }) };
   const files = filesInOrder(manifest.files);
   const mapping = mappingOf(workspace.id, people, options.keepsIds);
-  const records = { ...sending, folder, files, mapping };
+  const keepsNumbers = options.keepsNumbers || !('into' in options.target);
+  const records = { ...sending, folder, files, mapping, keepsNumbers };
   const planned =
     earlier === null
       ? null

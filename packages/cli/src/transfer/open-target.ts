@@ -29,6 +29,8 @@ export interface ImportOptions {
   readonly since: string | null;
   /** Also the time zone and the like of the exported workspace; a new one always has them. */
   readonly takesSettings: boolean;
+  /** Tasks keep their numbers, in a workspace that never had a task; those of a new one always do. */
+  readonly keepsNumbers: boolean;
   /** Nothing is changed. */
   readonly isDryRun: boolean;
   /** Default: beside the files of the export. */
@@ -45,7 +47,7 @@ export interface OpenTarget {
   readonly at: CheckpointFacts;
 }
 
-export const START = { file: 0, offset: 0, records: 0, refusedBytes: 0 } as const;
+export const START = { file: 0, offset: 0, records: 0, number: 0, refusedBytes: 0 } as const;
 
 /** Finds or creates the target, and the place at which an earlier run of the same import stopped. */
 export async function openTarget(options: ImportOptions, manifest: Manifest, exportHash: string): Promise<OpenTarget> {

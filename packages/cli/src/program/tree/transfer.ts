@@ -68,6 +68,10 @@ export const IMPORT: CommandSpec = {
       flags: '--settings',
       about: 'Also take over its time zone, logo and days in the Trash; a new workspace always does.',
     },
+    {
+      flags: '--keep-numbers',
+      about: 'Tasks keep their numbers. Only into a workspace that never had a task; a new one always does it.',
+    },
     { flags: '--dry-run', about: 'Only show what would be created, and as whom.' },
     { flags: '--checkpoint <file>', about: 'Where the checkpoint is. Default: in the folder of the export.' },
     PROGRESS,
