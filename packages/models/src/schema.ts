@@ -59,7 +59,7 @@ export function updateSchema(declared: Model): Schema | null {
   const commands = Object.entries(declared.commands).map(([name, description]) => [
     name,
     {
-      anyOf: [{ const: true }, { type: 'string', format: 'date' }],
+      anyOf: [{ const: true }, { type: 'string', format: 'date', maxLength: 10 }],
       description: `${description} Give \`true\`, or the day of the record: for one day it is done once, however often it is sent.`,
     },
   ]);
