@@ -2,6 +2,7 @@ import type { CommandSpec } from '../spec.ts';
 import { TOPICS } from '../topics.ts';
 import { API, GRAPHQL } from './raw.ts';
 import { CHECKLIST, COMMENTS, LABEL, PROJECT, PROJECT_MEMBERS, TEAM, TEAM_MEMBERS } from './records.ts';
+import { COMPLETE, COMPLETION } from './shell.ts';
 import { API_KEY, AUTH, DOCTOR, LOGIN, LOGOUT } from './sign-in.ts';
 import { QUICK, TASK } from './task.ts';
 import { EXPORT, IMPORT } from './transfer.ts';
@@ -48,6 +49,8 @@ export const ROOT: CommandSpec = {
     DOCTOR,
     GRAPHQL,
     API,
+    COMPLETION,
+    COMPLETE,
     {
       name: 'help',
       summary: 'Show the help of a command or a topic',
