@@ -15,6 +15,7 @@ import { neighborRows } from './rows/neighbor.ts';
 import { peopleRows } from './rows/people.ts';
 import { purgeRows } from './rows/purge.ts';
 import { repeatRows } from './rows/repeats.ts';
+import { startRows } from './rows/start.ts';
 import { stalledRows } from './rows/stalled.ts';
 import { transferRows } from './rows/transfer.ts';
 import { webhookRows } from './rows/webhooks.ts';
@@ -49,6 +50,7 @@ export const BENCHMARKS = {
   purge: { seconds: 90, secondsFull: 1_200, measure: purgeRows },
   repeats: { seconds: 90, secondsFull: 300, measure: repeatRows },
   transfer: { seconds: 70, secondsFull: 75, measure: transferRows },
+  start: { seconds: 10, secondsFull: 10, measure: startRows },
   memory: { seconds: 15, secondsFull: 20, measure: memoryRows, start: { postgres: { shared_buffers: '128MB' } } },
   growth: { seconds: 150, secondsFull: 480, measure: growthLines },
 } satisfies Record<string, Benchmark>;

@@ -22,6 +22,7 @@ export const GOALS = {
   /** With the start of the program, its sorting and its hashes; an import also reads and compares what it has made. */
   export: { ratioMin: 0.1, residentMbMax: 400 },
   import: { ratioMin: 0.6, residentMbMax: 400 },
+  start: { firstByteRatioMax: 1.5, cpuRatioMax: 2 },
   memory: { residentMbMax: 800 },
   /** Of a change and of a small read: the working copy compared with an earlier commit. */
   against: { ratioMin: 1 },

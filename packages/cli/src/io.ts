@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
 /** What a command may use of its process. Tests pass their own, so that commands run within a test. */
@@ -40,26 +39,38 @@ export function processIo(of: NodeJS.Process): Io {
       interrupting.abort();
     });
   }
-  const { stdin, stdout, stderr, env, platform } = of;
+  const { stdout, stderr, env, platform } = of;
   return {
-    stdin,
+    // Few commands read it, and Node loads much for it.
+    get stdin() {
+      return of.stdin;
+    },
     stdout,
     stderr,
-    isTty: { stdin: stdin.isTTY, stdout: stdout.isTTY, stderr: stderr.isTTY },
+    isTty: {
+      get stdin() {
+        return of.stdin.isTTY;
+      },
+      stdout: stdout.isTTY,
+      stderr: stderr.isTTY,
+    },
     columns: stdout.columns ?? 80,
     rows: stdout.rows ?? 24,
     env,
     cwd: of.cwd(),
     platform,
     now: () => new Date(),
-    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    get timezone() {
+      return Intl.DateTimeFormat().resolvedOptions().timeZone;
+    },
     interrupted: interrupting.signal,
     launch,
   };
 }
 
-const launch: Io['launch'] = (command, { args = [], input }) =>
-  new Promise((resolve, reject) => {
+const launch: Io['launch'] = async (command, { args = [], input }) => {
+  const { spawn } = await import('node:child_process');
+  return new Promise((resolve, reject) => {
     // The words of the person are a command line; what is added to it never is.
     const [shell, ...words] = ['sh', '-c', `${command} "$@"`, 'sh', ...args] as const;
     const child = spawn(shell, words, { stdio: [input === undefined ? 'inherit' : 'pipe', 'inherit', 'inherit'] });
@@ -69,3 +80,4 @@ const launch: Io['launch'] = (command, { args = [], input }) =>
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });
+};

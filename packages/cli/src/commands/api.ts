@@ -10,35 +10,64 @@ const DEADLINE_MS = 30_000;
 
 /** The raw door: any operation of the description, with the credential of this profile and to its server only. */
 export async function api(call: Call): Promise<void> {
-  const { session, signal, output } = call;
-  const { server, token, fetch } = await session();
+  const { options, output } = call;
+  const { server } = await call.session();
   const { method, path } = targetOf(call);
-  const fields = Object.fromEntries(call.options.list('field').map((one) => readField(one, '--field')));
+  const fields = Object.fromEntries(options.list('field').map((one) => readField(one, '--field')));
   const url = new URL(path, server.url);
   if (url.origin !== new URL(server.url).origin) throw usageFault(`${path} is no path of ${server.url}.`);
   const body = await bodyOf(call, method, fields);
   if (body === undefined) for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, String(value));
+  if (options.flag('paginate') && method !== 'GET') throw usageFault('--paginate is for GET.');
+  for (;;) {
+    const { answer, text } = await send(call, url, method, body);
+    const value = parsed(text);
+    if (options.flag('include')) await output.text(headText(answer));
+    if (value === undefined) await output.text(text);
+    else await output.value(value);
+    if (!answer.ok) throw faultOf(answer, value);
+    const next = options.flag('paginate') ? nextPageOf(value) : null;
+    if (next === null) return;
+    for (const [name, cursor] of Object.entries(next)) url.searchParams.set(name, cursor);
+  }
+}
+
+async function send(
+  { session, options, signal }: Call,
+  url: URL,
+  method: string,
+  body: string | undefined,
+): Promise<{ readonly answer: Response; readonly text: string }> {
+  const { server, token, fetch } = await session();
   const headers = {
     accept: 'application/json',
     'api-version': '1',
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    ...Object.fromEntries(call.options.list('header').map(readHeader)),
+    ...Object.fromEntries(options.list('header').map(readHeader)),
     authorization: `Bearer ${token.value}`,
   };
   const request = { method, headers, signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)]) };
-  const answer = await fetch(url.href, { ...request, ...(body === undefined ? {} : { body }) }).catch(
-    (cause: unknown) => {
-      throw cause instanceof SyncError
-        ? cause
-        : new SyncError('connection_failed', `${server.url} gave no answer.`, { cause });
-    },
-  );
-  const text = await answer.text();
-  if (call.options.flag('include')) await output.text(headText(answer));
-  const value = parsed(text);
-  if (value === undefined) await output.text(text);
-  else await output.value(value);
-  if (!answer.ok) throw faultOf(answer, value);
+  try {
+    const answer = await fetch(url.href, { ...request, ...(body === undefined ? {} : { body }) });
+    return { answer, text: await answer.text() };
+  } catch (cause) {
+    if (cause instanceof SyncError) throw cause;
+    throw new SyncError('connection_failed', `${server.url} gave no answer.`, { cause });
+  }
+}
+
+/** The parameter of the next page of a list, as the description has it; null after the last one. */
+function nextPageOf(value: unknown): Readonly<Record<string, string>> | null {
+  const { hasMore, lastSyncId, deliveries, ...lists } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const lastOf = (list: unknown): Readonly<Record<string, string>> | undefined =>
+    Array.isArray(list) ? (list.at(-1) as Record<string, string>) : undefined;
+  const before = lastOf(deliveries)?.['createdAt'];
+  if (before !== undefined) return { before };
+  if (hasMore !== true) return null;
+  if (typeof lastSyncId === 'string') return { after: lastSyncId };
+  const last = lastOf(Object.values(lists).find((list) => Array.isArray(list)));
+  const after = last?.['userId'] ?? last?.['id'];
+  return after === undefined ? null : { after };
 }
 
 function targetOf({ words }: Call): { readonly method: string; readonly path: string } {

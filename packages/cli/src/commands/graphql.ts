@@ -12,7 +12,30 @@ export async function graphql({ words, options, io, output, session, signal }: C
   const document = await readText(source, io);
   const variables = Object.fromEntries(options.list('var').map((one) => readField(one, '--var')));
   const { api } = await session();
-  await output.value(await api.graphql<unknown>(document, variables, { signal }));
+  for (let endCursor: string | null = null; ;) {
+    const paged = options.flag('paginate') ? { ...variables, endCursor } : variables;
+    const data: unknown = await api.graphql<unknown>(document, paged, { signal });
+    await output.value(data);
+    const next = options.flag('paginate') ? pageInfoOf(data) : null;
+    if (next?.hasNextPage !== true) return;
+    endCursor = next.endCursor;
+  }
+}
+
+interface PageInfo {
+  readonly hasNextPage: boolean;
+  readonly endCursor: string | null;
+}
+
+/** The first one in the answer. */
+function pageInfoOf(value: unknown): PageInfo | null {
+  if (typeof value !== 'object' || value === null) return null;
+  if ('pageInfo' in value) return value.pageInfo as PageInfo;
+  for (const one of Object.values(value)) {
+    const found = pageInfoOf(one);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** `first=20`, `ids=["a"]`, `name=Acme`. */

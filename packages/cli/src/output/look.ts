@@ -24,7 +24,10 @@ export function lookOf(
     isColored: !noColor && isColored(io.env, io.isTty.stdout),
     isAccessible: accessible || (io.env['WTS_ACCESSIBLE'] ?? '') !== '',
     columns: Math.max(io.columns, COLUMNS_MIN),
-    timezone: io.timezone,
+    // Help has no times, and the name of the zone takes milliseconds.
+    get timezone() {
+      return io.timezone;
+    },
     now: io.now(),
   };
 }

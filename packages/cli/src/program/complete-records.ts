@@ -104,7 +104,7 @@ async function read(kind: Kind, { api, settings }: Session, signal: AbortSignal)
     ...(kind === 'task' ? [{ completedAt: { null: true } }] : []),
   ];
   const variables = kind === 'workspace' ? {} : { filter: { and: conditions } };
-  return readNodes((await api.graphql(query, variables, { signal })) as never);
+  return readNodes(await api.graphql<never>(query, variables, { signal }));
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -37,6 +37,7 @@ export const ROOT: CommandSpec = {
       name: 'whoami',
       summary: 'Show who you are, where, and by which credential',
       examples: [{ command: 'wts whoami', prints: 'Demo Owner <demo@example.com>' }],
+      fields: ['id', 'name', 'email', 'username'],
       load: async () => (await import('../../commands/whoami.ts')).whoami,
     },
     EXPORT,

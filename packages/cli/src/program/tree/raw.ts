@@ -18,6 +18,10 @@ export const GRAPHQL: CommandSpec = {
       about: 'A variable. Numbers, true, false, null and JSON are values of their kind, else a text.',
       isRepeated: true,
     },
+    {
+      flags: '--paginate',
+      about: 'All pages: the document has the variable $endCursor, and selects pageInfo { hasNextPage endCursor }.',
+    },
   ],
   load: async () => (await import('../../commands/graphql.ts')).graphql,
 };
@@ -39,6 +43,7 @@ export const API: CommandSpec = {
     { flags: '--input <file>', about: 'The body: a file, or - for stdin.' },
     { flags: '-H, --header <name: value>', about: 'A header.', isRepeated: true },
     { flags: '-i, --include', about: 'Print the status and the headers too.' },
+    { flags: '--paginate', about: 'All pages of a list, one answer after the other.' },
   ],
   load: async () => (await import('../../commands/api.ts')).api,
 };
