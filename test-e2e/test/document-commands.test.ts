@@ -10,6 +10,8 @@ import { type Program, Terminal } from '../documents/terminal.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FIRST = 'README.md';
+/** `wts` prints for a reader at a terminal. */
+const AT_TERMINAL = { WTS_FORCE_TTY: '100', NO_COLOR: '1', WTS_PAGER: 'cat' };
 const documents = globSync('**/*.md', { cwd: ROOT, exclude: (path) => /(^|\/)(node_modules|\.\w+)$/.test(path) })
   .filter((path) => blocksOf(path, readFileSync(join(ROOT, path), 'utf8')).some(isRun))
   .toSorted((a, b) => Number(b === FIRST) - Number(a === FIRST));
@@ -34,7 +36,7 @@ describe('every command block of the documents', () => {
     // What npm and the test run set for their own processes is not in the terminal of a reader.
     const own = Object.entries(process.env).filter(([name]) => !/^(npm_|TEST_|NODE_|CI$)/.test(name));
     const path = [process.env['PATH'], dirname(findNats(process.env).file)].join(delimiter);
-    env = { ...Object.fromEntries(own), PATH: path, PORT: String(port), AUTH_PORT: String(authPort) };
+    env = { ...Object.fromEntries(own), PATH: path, PORT: String(port), AUTH_PORT: String(authPort), ...AT_TERMINAL };
   });
   after(async () => {
     for (const program of [...running.values()].toReversed()) await program.interrupt();

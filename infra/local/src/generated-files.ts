@@ -1,3 +1,4 @@
+import { referenceText } from '@wts/cli/reference';
 import { natsUsersConfiguration, natsUsersTable } from '@wts/contracts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,6 +17,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   if (!TABLE.test(guide)) throw new Error(`${NATS_GUIDE} has no place for the table of users: ${TABLE}`);
   return new Map([
     ['infra/settings.md', await settingsReference()],
+    ['packages/cli/reference.md', referenceText()],
     ['infra/nats/users.conf', natsUsersConfiguration()],
     [NATS_GUIDE, guide.replace(TABLE, natsUsersTable)],
     [ROLES, (await readFile(join(ROOT, ROLES), 'utf8')).replace(ROLE_ROWS, roleRows)],

@@ -40,6 +40,7 @@ export function processIo(of: NodeJS.Process): Io {
     });
   }
   const { stdout, stderr, env, platform } = of;
+  const forced = env['WTS_FORCE_TTY'] ?? '';
   return {
     // Few commands read it, and Node loads much for it.
     get stdin() {
@@ -51,10 +52,10 @@ export function processIo(of: NodeJS.Process): Io {
       get stdin() {
         return of.stdin.isTTY;
       },
-      stdout: stdout.isTTY,
+      stdout: stdout.isTTY || forced !== '',
       stderr: stderr.isTTY,
     },
-    columns: stdout.columns ?? 80,
+    columns: Number.parseInt(forced, 10) || (stdout.columns ?? 80),
     rows: stdout.rows ?? 24,
     env,
     cwd: of.cwd(),

@@ -30,7 +30,7 @@ export function helpText(path: readonly CommandSpec[], look: Pick<Look, 'isColor
   return `${sections.join('\n\n')}\n`;
 }
 
-function usageOf(name: string, { args, commands, implied }: CommandSpec): string {
+export function usageOf(name: string, { args, commands, implied }: CommandSpec): string {
   if (commands !== undefined) return `${name} ${implied === undefined ? '<command>' : '[command]'} [options]`;
   return [name, ...(args ?? []).map(({ form }) => form), '[options]'].join(' ');
 }
