@@ -19,7 +19,7 @@ export const people: readonly Rule[] = [
   {
     id: 'authentication.accounts.throttled',
     source: 'Design 10',
-    text: 'Failed sign-ins are limited by account and network, by network, and by account from all networks. An attacker in one network keeps the owner out nowhere else, and no attacker where the owner signed in before.',
+    text: 'Failed sign-ins are limited by account and network, by network, and by account from all networks. An attacker in one network keeps the owner out nowhere else, and no attacker in a browser in which the owner signed in before; a network does not tell its accounts from other addresses.',
     home: 'services/auth/src/commands/sign-in-by-password.ts',
     status: 'kept',
   },

@@ -2,7 +2,7 @@
 export const AUTH_LIMITS = {
   /** One hash of a password takes 128 MB and half a second of a core: so many at once, of one network one. */
   passwordHashesAtOnceMax: 2,
-  /** Besides these, for people in a browser or a network in which they signed in before, of one person one. */
+  /** Besides these, for people in a browser in which they signed in before, of one person one. */
   passwordHashesOfKnownAtOnceMax: 1,
   passwordHashesWaitingMax: 32,
   passwordHashWaitMs: 5_000,
@@ -11,7 +11,7 @@ export const AUTH_LIMITS = {
   signInFailuresOfNetworkMax: 30,
   signInFailuresOfAccountMax: 100,
   signInWindowMs: 15 * 60_000,
-  /** Browsers and networks in which the owner of an account signed in before, and that are counted separately. */
+  /** Browsers and networks in which the owner of an account signed in before. */
   signInPlacesMax: 20,
   /** A session ends when it is not used for so long, and after the longer time in any case. */
   sessionIdleMs: 14 * 24 * 60 * 60_000,

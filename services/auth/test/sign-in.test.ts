@@ -94,7 +94,22 @@ describe('the sign-in by password', () => {
     assert.equal((await attempt(pages.browser(), account, account.password)).status, 303, 'another network');
   });
 
-  it('works for the owner in a browser or a network of an earlier sign-in while an attacker is throttled [authentication.accounts.throttled]', async () => {
+  it('in one network has a limit for all addresses, and then is refused alike for people who signed in there and for any others, but not in their browsers [authentication.accounts.throttled, authentication.accounts.equal-work]', async () => {
+    const network = `office ${randomUUID()}`;
+    const colleagues = await Promise.all(Array.from({ length: 6 }, () => pages.account()));
+    const own = colleagues.map(() => pages.browser(network));
+    for (const [n, one] of colleagues.entries()) await attempt(own[n] as TestBrowser, one, one.password);
+    const answers: number[] = [];
+    for (let round = 0; round < 6; round += 1)
+      for (const one of colleagues) answers.push((await attempt(pages.browser(network), one, 'wrong password')).status);
+    assert.equal(answers.filter((status) => status === 422).length, AUTH_LIMITS.signInFailuresOfNetworkMax);
+    const [ada] = colleagues as [TestAccount];
+    for (const who of [ada, await pages.account(), { email: `${randomUUID()}@example.com` }])
+      assert.equal((await attempt(pages.browser(network), who, 'wrong password')).status, 429);
+    assert.equal((await attempt(own[0] as TestBrowser, ada, ada.password)).status, 303);
+  });
+
+  it('works for the owner in a browser of an earlier sign-in, and in a network of one while no one fails there, while an attacker is throttled [authentication.accounts.throttled]', async () => {
     const network = `known ${randomUUID()}`;
     const account: TestAccount = await pages.account();
     const own = pages.browser(network);
@@ -113,7 +128,7 @@ describe('the sign-in by password', () => {
     assert.equal((await attempt(own, account, account.password)).status, 303, 'still the browser');
   });
 
-  it('works for the owner in a known place while attempts from many networks fill the queue of hashes [authentication.accounts.throttled]', async () => {
+  it('works for the owner in a known browser while attempts from many networks fill the queue of hashes [authentication.accounts.throttled]', async () => {
     await using stack = new AsyncDisposableStack();
     const log = createLogger({ name: 'test', level: 'warn' });
     const url = pages.testService.backends.databaseUrl;

@@ -22,13 +22,13 @@ interface Sender {
   /** The network, by which the right to hash is shared. */
   readonly network: string;
   readonly signal: AbortSignal;
-  /** The account, when its owner signed in before from this browser or network. */
+  /** The account, when its owner signed in before from this browser. */
   readonly knownAs?: string;
 }
 
 /**
  * Hashes passwords with scrypt. Each hash takes 128 MB and half a second of a core, so only a few are made at once, and the waiting ones
- * are served in turns by network: who sends many delays their own. People in a known place wait in a queue of their own, in turns by
+ * are served in turns by network: who sends many delays their own. People in a known browser wait in a queue of their own, in turns by
  * account, so a flood from many networks does not keep them out. The hash has its parameters and its salt in it.
  */
 export class PasswordHashes {

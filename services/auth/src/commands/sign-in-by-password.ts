@@ -53,9 +53,10 @@ export async function signInByPassword(
 /**
  * Checks a password. Failures are counted for the account in this network, for the network, and for the account in all networks, which
  * has a larger bound; after too many, further attempts are refused until the window ends. So an attacker in one network keeps the owner
- * out nowhere else, not in a new browser either. A browser or network in which the owner signed in before is counted for itself only, so
- * attackers in many networks cannot lock the owner out there, neither by wrong passwords nor by a queue of them. An unknown address takes the same work and gets the same answers as a
- * known one.
+ * out nowhere else, not in a new browser either. A browser in which the owner signed in before is counted for itself only, so no attacker
+ * locks the owner out there, neither by wrong passwords nor by a queue of them. In a network of an earlier sign-in only the failures there
+ * count, and they count as those of any address: otherwise colleagues learn who has an account, and guess without a limit. An unknown
+ * address takes the same work and gets the same answers as a known one.
  * Keeps authentication.accounts.throttled and authentication.accounts.equal-work.
  */
 export async function checkPassword(
@@ -65,11 +66,13 @@ export async function checkPassword(
   const { accounts, attempts, passwords } = context;
   const email = comparableAddress(attempt.email);
   const account = await accounts.findByEmail(email);
-  const places = placesOf(attempt);
-  const known = await attempts.knownPlaces(account?.id ?? randomUUID(), places);
-  const knownPlace = places.find((place) => known.some((one) => one.equals(place)));
-  const counted = countedFor(email, attempt.network, knownPlace);
-  const sender = knownPlace === undefined || account === null ? attempt : { ...attempt, knownAs: account.id };
+  const [browser, network] = placesOf(attempt);
+  const known = await attempts.knownPlaces(account?.id ?? randomUUID(), [browser, network]);
+  const isKnown = (place: Buffer): boolean => known.some((one) => one.equals(place));
+  const counted = isKnown(browser)
+    ? [{ hash: sha256('place', email, browser.toString('hex')), failuresMax: AUTH_LIMITS.signInFailuresMax }]
+    : countedFor(email, attempt.network, isKnown(network));
+  const sender = account === null || !isKnown(browser) ? attempt : { ...attempt, knownAs: account.id };
   const retryAfterSeconds = await attempts.begin(counted);
   if (retryAfterSeconds !== null) return { outcome: 'throttled', retryAfterSeconds };
   let isRight: boolean | null = null;
@@ -80,25 +83,25 @@ export async function checkPassword(
     if (isRight !== false) await attempts.takeBack(counted);
   }
   if (!isRight || account === null) return { outcome: 'wrong' };
-  await attempts.addPlaces(account.id, places);
+  await attempts.addPlaces(account.id, [browser, network]);
   return { outcome: 'right', account: await renewHash(context, account, sender) };
 }
 
 /** The browser first, because several people may share a network. */
-export function placesOf({ browserId, network }: Pick<Visitor, 'browserId' | 'network'>): Buffer[] {
+export function placesOf({
+  browserId,
+  network,
+}: Pick<Visitor, 'browserId' | 'network'>): [browser: Buffer, network: Buffer] {
   return [sha256('browser', browserId), sha256('network', network)];
 }
 
-function countedFor(email: string, network: string, knownPlace: Buffer | undefined): Counted[] {
-  const ofOne = AUTH_LIMITS.signInFailuresMax;
-  if (knownPlace !== undefined) {
-    return [{ hash: sha256('place', email, knownPlace.toString('hex')), failuresMax: ofOne }];
-  }
-  return [
-    { hash: sha256('account from', email, network), failuresMax: ofOne },
-    { hash: sha256('account', email), failuresMax: AUTH_LIMITS.signInFailuresOfAccountMax },
+function countedFor(email: string, network: string, isKnownNetwork: boolean): Counted[] {
+  const here = [
+    { hash: sha256('account from', email, network), failuresMax: AUTH_LIMITS.signInFailuresMax },
     { hash: sha256('from', network), failuresMax: AUTH_LIMITS.signInFailuresOfNetworkMax },
   ];
+  const anywhere = { hash: sha256('account', email), failuresMax: AUTH_LIMITS.signInFailuresOfAccountMax };
+  return isKnownNetwork ? here : [...here, anywhere];
 }
 
 /** A password that is hashed with another cost is hashed again, now that it is known. */
