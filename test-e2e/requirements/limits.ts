@@ -131,7 +131,7 @@ export const limits: readonly Rule[] = [
   {
     id: 'limits.rate.authorization',
     source: 'Design 10',
-    text: 'Passwords, pages, registrations, authorization requests and token requests are limited per address, and calls of agents per caller.',
+    text: 'Passwords, pages, registrations, authorization requests and token requests are limited per address, and calls of agents per person. A browser gets a page that says when to try again.',
     home: 'services/gateway/src/rates/policies.ts',
     status: 'kept',
   },

@@ -11,7 +11,13 @@ describe("the client's address", () => {
   });
 
   it('is the peer when the peer is not a configured proxy', () => {
-    assert.equal(addressReader(['10.0.0.0/8'])('203.0.113.9', ['198.51.100.1']), '203.0.113.9');
+    let ignored = 0;
+    const addressOf = addressReader(['10.0.0.0/8'], () => (ignored += 1));
+    assert.equal(addressOf('10.0.0.1', ['198.51.100.1']), '198.51.100.1');
+    assert.equal(addressOf('203.0.113.9', []), '203.0.113.9');
+    assert.equal(ignored, 0);
+    for (const peer of ['203.0.113.9', '203.0.113.8']) assert.equal(addressOf(peer, ['198.51.100.1']), peer);
+    assert.equal(ignored, 1, 'the first one is announced');
   });
 
   it('is the right-most address that is not a configured proxy, never the left-most', () => {

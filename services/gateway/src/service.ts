@@ -14,6 +14,7 @@ import type { GatewayConfig } from './config.ts';
 import { allowedOrigins, settings } from './config.ts';
 import { addressReader, peerReader } from './client-address.ts';
 import { DEPRECATIONS, deprecationHeaders } from './deprecations.ts';
+import { edgePages } from './edge-pages.ts';
 import { createEdge } from './edge/edge.ts';
 import type { EdgeParts } from './edge/edge.ts';
 import { securityHeaders } from './edge/request-context.ts';
@@ -31,7 +32,6 @@ import { Tally } from './rates/tally.ts';
 import { checkUpstream } from './ready.ts';
 import { requestRecorder } from './record.ts';
 import { API_ROUTES, AUTH_ROUTES, ESSENTIAL_UPSTREAMS, forUpstreams, GRAPHIQL_ROUTES, routesAtPath } from './routes.ts';
-import { unknownPage } from './unknown-page.ts';
 import { openUpstream } from './upstream.ts';
 
 /**
@@ -64,7 +64,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
       securityHeaders: securityHeaders(new URL(config.authUrl)),
       ownOrigin: new URL(config.authUrl).origin,
       resource: mcpResource(config),
-      unknownPage: unknownPage(config.authUrl),
+      pages: edgePages(config.authUrl),
       // CORS_ORIGINS are for the API. Here an operation is open to pages of any origin, or to its own pages only.
       origins: null,
     });
@@ -109,7 +109,7 @@ function openShared(
     const upstream = upstreams[name];
     kit.readiness.add(upstream.name, (signal) => checkUpstream(upstream, signal));
   }
-  const addressOf = addressReader(config.trustedProxies);
+  const addressOf = addressReader(config.trustedProxies, () => kit.log.warn(IGNORED_ADDRESS));
   const tally = new Tally();
   const { changed } = shareRates(tally, nats, kit.stack);
   return {
@@ -136,6 +136,9 @@ function openShared(
     onAnswered: requestRecorder(kit, addressOf),
   };
 }
+
+const IGNORED_ADDRESS =
+  'an X-Forwarded-For is ignored, because TRUSTED_PROXIES does not list its sender; behind a proxy that is not listed, all callers share the limits of one address';
 
 function shareConnections({ connections }: ServiceContext, config: GatewayConfig): NetworkConnections {
   const ofNetworkMax = Math.ceil((connections.max * config.connectionsOfNetworkPercent) / 100);

@@ -8,7 +8,7 @@ const LIMIT = 2;
 const FORM = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 3'];
 /** By policy: the operations that it counts together. */
 const PER_ADDRESS: Readonly<Record<string, readonly string[]>> = {
-  'sign-in': ['POST /sign-in', 'POST /join', 'POST /account/password'],
+  passwords: ['POST /join', 'POST /account/password'],
   register: ['POST /register'],
   authorize: ['GET /authorize', 'POST /authorize', 'GET /sign-in/provider', 'GET /account/connect'],
   token: ['POST /token'],
@@ -16,6 +16,7 @@ const PER_ADDRESS: Readonly<Record<string, readonly string[]>> = {
   pages: [
     'GET /account',
     'GET /sign-in',
+    'POST /sign-in',
     'GET /consent',
     'POST /account/keys',
     'POST /consent',
@@ -60,14 +61,25 @@ describe('a rate limit of the authorization origin', () => {
     }
   }
 
-  it('"mcp" counts calls of agents per caller: all tokens of one grant are one [limits.rate.authorization]', async () => {
+  it('refuses a page with a page that says when to try again [limits.rate.authorization]', async () => {
+    const open = (accept: string): Promise<RawReply> =>
+      call('GET /sign-in', ['X-Forwarded-For: 203.0.113.250', `Accept: ${accept}`]);
+    for (let n = 0; n < LIMIT; n += 1) await open('text/html');
+    const page = await open('text/html,*/*;q=0.8');
+    assert.deepEqual([page.status, page.headers['content-type']], [429, ['text/html; charset=utf-8']]);
+    const seconds = page.headers['retry-after']?.[0] ?? '';
+    assert.match(page.body, new RegExp(`<h1>Too many requests</h1>[^]*Try again in ${seconds} seconds`));
+    errorOf(await open('*/*'), 429, 'rate_limited');
+  });
+
+  it('"mcp" counts calls of agents per person, over all grants and keys [limits.rate.authorization]', async () => {
     const mcp = (token: string): Promise<RawReply> =>
       call('POST /mcp', [`Authorization: Bearer ${token}`, 'Content-Type: application/json', 'Content-Length: 3']);
-    const { token, userId, grantId } = testGateway.accessToken(['read', 'write']);
-    const renewed = testGateway.accessToken(['read'], { sub: userId, gid: grantId }).token;
+    const { token, userId } = testGateway.accessToken(['read', 'write']);
+    const renewed = testGateway.accessToken(['read'], { sub: userId }).token;
     for (const one of [token, renewed]) assert.notEqual((await mcp(one)).status, 429);
     for (const one of [token, renewed]) errorOf(await mcp(one), 429, 'rate_limited');
     const other = testGateway.accessToken(['read'], {});
-    assert.notEqual((await mcp(other.token)).status, 429, 'another grant is not limited');
+    assert.notEqual((await mcp(other.token)).status, 429, 'another person is not limited');
   });
 });

@@ -123,7 +123,7 @@ function newAccessToken(
   scopes: readonly GrantScope[],
   claims: Record<string, unknown>,
 ): AccessToken {
-  const [userId, grantId] = [randomUUID(), randomUUID()];
+  const [userId, grantId] = [String(claims['sub'] ?? randomUUID()), randomUUID()];
   authService.grants.set(grantId, { userId, clientId: 'client', scopes });
   const now = Math.floor(Date.now() / 1000);
   const token = signAccessToken({

@@ -17,7 +17,7 @@ import { RequestContext } from './request-context.ts';
 import { forward } from './forward.ts';
 import { upgradeRequired } from './handshake.ts';
 import type { RateLimiter } from './limit-rate.ts';
-import { matchMethod, matchPath, wantsPage } from './match-route.ts';
+import { isRead, matchMethod, matchPath, wantsPage } from './match-route.ts';
 import type { NetworkConnections } from './network-connections.ts';
 import { negotiateVersion } from './negotiate-version.ts';
 import { refuseAmbiguity } from './refuse-ambiguity.ts';
@@ -27,6 +27,13 @@ import type { Shares } from './shares.ts';
 /** Answers an operation that the gateway serves itself. */
 export type OwnAnswer = (context: RequestContext, res: ServerResponse) => void | Promise<void>;
 
+export interface EdgePages {
+  /** At an unknown path. */
+  readonly unknown: OwnAnswer;
+  /** A page or a form that is refused until later. */
+  readonly busy: (context: RequestContext, res: ServerResponse, fault: Fault) => void;
+}
+
 /** What the steps use; one set per origin. */
 export interface EdgeParts extends Authentication {
   readonly routes: RouteTable;
@@ -35,8 +42,8 @@ export interface EdgeParts extends Authentication {
   readonly mintToken: Readonly<Record<UpstreamName, MintToken>>;
   /** The operations that the gateway answers itself, by operation id. */
   readonly ownAnswers: ReadonlyMap<string, OwnAnswer>;
-  /** The answer to a browser at an unknown path, where people open pages; all others get the error. */
-  readonly unknownPage?: OwnAnswer;
+  /** Where people open pages: answers to their browsers. All others get the error. */
+  readonly pages?: EdgePages;
   readonly rates: RateLimiter;
   readonly shares: Shares;
   readonly connections: NetworkConnections;
@@ -98,8 +105,8 @@ async function runSteps(context: RequestContext, res: ServerResponse, parts: Edg
       res.end();
       return;
     }
-    if (found === null && parts.unknownPage !== undefined && wantsPage(context)) {
-      await parts.unknownPage(context, res);
+    if (found === null && parts.pages !== undefined && isRead(context) && wantsPage(context)) {
+      await parts.pages.unknown(context, res);
       return;
     }
     const entry = matchPath(found);
@@ -137,8 +144,14 @@ async function runSteps(context: RequestContext, res: ServerResponse, parts: Edg
     });
   } catch (failure) {
     if (failure instanceof ClientClosedError) return;
-    answerFault(context, res, failure);
+    const isOfPage = context.route?.contract.page === true && wantsPage(context) && !res.headersSent;
+    if (parts.pages !== undefined && isOfPage && isBusy(failure)) parts.pages.busy(context, res, failure);
+    else answerFault(context, res, failure);
   }
+}
+
+function isBusy(failure: unknown): failure is Fault {
+  return failure instanceof Fault && (failure.code === 'rate_limited' || failure.code === 'unavailable');
 }
 
 /** The answer to `OPTIONS *` (RFC 9110 section 9.3.7), which some load balancers use as a health check. */

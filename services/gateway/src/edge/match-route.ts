@@ -6,9 +6,13 @@ import type { CompiledRoute, PathEntry } from './route-table.ts';
 const NO_OPERATION =
   'There is no operation at this path. Paths are case-sensitive and have no trailing slash. See /docs or /openapi.json.';
 
-/** Browsers accept `text/html` by name; a program that accepts anything gets the answer of an unknown path. */
-export function wantsPage({ method, req }: RequestContext): boolean {
-  return (method === 'GET' || method === 'HEAD') && /(?:^|,)\s*text\/html\b/i.test(req.headers.accept ?? '');
+export function isRead({ method }: RequestContext): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** Browsers accept `text/html` by name; a program that accepts anything gets the error. */
+export function wantsPage({ req }: RequestContext): boolean {
+  return /(?:^|,)\s*text\/html\b/i.test(req.headers.accept ?? '');
 }
 
 /** 404 for an unknown path. Keeps errors.404.unknown-route. */

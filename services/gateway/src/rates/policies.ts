@@ -49,10 +49,13 @@ const AUTHORIZE: readonly string[] = [
   connectApi.connect,
   pageApi.providerSignIn,
 ].map(({ id }) => id);
-/** These answer whether a code is that of an invitation; the form of a page has the rate `sign-in`. */
+/** These answer whether a code is that of an invitation; the form of a page has the rate `passwords`. */
 const CODES: readonly string[] = [memberApi.joinWorkspace, pageApi.joinPage].map(({ id }) => id);
-/** Forms that check or store a password. */
-const PASSWORD_PAGES: readonly string[] = [pageApi.signIn, pageApi.join, pageApi.changePassword].map(({ id }) => id);
+/**
+ * Forms that store a password. The sign-in is not one of them: auth limits it itself, because only auth recognizes the browser of an earlier
+ * sign-in, which no one in the same network keeps out.
+ */
+const PASSWORD_PAGES: readonly string[] = [pageApi.join, pageApi.changePassword].map(({ id }) => id);
 /** All pages and forms for people that read the database. */
 const PAGES: readonly string[] = [pageApi, authorizeApi, connectApi]
   .flatMap((api): unknown[] => Object.values(api))
@@ -91,8 +94,8 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     onStatus: [403, 404, 410],
   },
   {
-    // Each of these takes half a second of a core and 128 MB. Sign-in has limits for wrong passwords of its own.
-    name: 'sign-in',
+    // Each of these takes half a second of a core and 128 MB.
+    name: 'passwords',
     limit: 60,
     windowSeconds: 60,
     per: 'address',
