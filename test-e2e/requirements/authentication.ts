@@ -227,6 +227,13 @@ export const authentication: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'authentication.oauth.register-bounds',
+    source: 'Design 14.7',
+    text: 'Registered clients and waiting requests are bounded in number. Beyond it the oldest of the networks with most of them are deleted, so strangers from any number of networks push out no client that was just registered.',
+    home: 'services/auth/src/store/rows-of-networks.ts',
+    status: 'kept',
+  },
+  {
     id: 'authentication.mcp.challenge',
     source: 'Specification 5',
     text: 'A 401 from `{auth_url}/mcp` carries `WWW-Authenticate` with `realm=mcp` and `resource_metadata`.',

@@ -19,6 +19,9 @@ export const AUTH_LIMITS = {
   sessionsPerPersonMax: 20,
   /** The time to sign in and to consent. */
   authorizationRequestMs: 10 * 60_000,
+  /** Requests that wait for a person, from all networks, and characters of a `state`: 80 MB in all. */
+  pendingRequestsMax: 10_000,
+  stateMax: 4096,
 
   apiKeysPerPersonMax: 100,
   /** How long a revoked key is stored: longer than its creation may be repeated, and than caches need its revocation. */
@@ -45,7 +48,8 @@ export const AUTH_LIMITS = {
   clientNameMax: 100,
   /** Clients register without a credential: one that never gets a token is deleted after this, one without a grant after the longer time. */
   clientUnusedMs: 24 * 60 * 60_000,
-  /** Of those that never got a token, from all networks; beyond it, a registration deletes the oldest without a running authorization. */
+  /** Of those that never got a token, and of those that did and have no grant. Beyond it the oldest of the networks with most are deleted. */
   clientsUnusedMax: 10_000,
+  clientsWithoutGrantMax: 10_000,
   clientIdleMs: 180 * 24 * 60 * 60_000,
 } as const;

@@ -56,8 +56,8 @@ describe('the migrations', () => {
       values (sha256('a'), '018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21', now(), 'https://a.example', 'b')`);
     await client.query(`insert into auth.signing_keys (id, public_jwk, private_key, sealed_with, signs_from)
       values ('a', '{}', 'a', 'b', now())`);
-    await client.query(`insert into auth.pending_requests (id_hash, kind, browser_hash, content, expires_at)
-      values (sha256('c'), 'connect', sha256('b'), '{}', now())`);
+    await client.query(`insert into auth.pending_requests (id_hash, kind, browser_hash, content, expires_at, network)
+      values (sha256('c'), 'connect', sha256('b'), '{}', now(), 'a')`);
     await client.query(`insert into auth.connect_codes (hash, user_id, session_id, challenge, label, permissions, expires_at)
       values (sha256('a'), gen_random_uuid(), gen_random_uuid(), 'b', 'wts on host', 'read-only', now())`);
     assert.deepEqual(await run(database, 'auth', 'down'), made.toReversed());

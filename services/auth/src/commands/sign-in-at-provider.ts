@@ -7,6 +7,7 @@ import { sha256 } from '../domain/sha256.ts';
 import type { PendingKey, PendingRequestStore } from '../store/pending-requests.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
 import { beginSession } from './begin-session.ts';
+import type { Visitor } from './sign-in-by-password.ts';
 
 interface ProviderContext {
   readonly provider: IdentityProvider | null;
@@ -30,13 +31,13 @@ interface Callback {
 /** Begins a sign-in, which only the same browser can end. Returns the address at the provider. */
 export async function beginProviderSignIn(
   { provider, pending }: Pick<ProviderContext, 'provider' | 'pending'>,
-  browserId: string,
+  { browserId, network }: Pick<Visitor, 'browserId' | 'network'>,
   next: NextStep,
 ): Promise<string> {
   if (provider === null) throw noProvider();
   const state = randomBytes(32).toString('base64url');
   const to = await provider.begin({ browserId, state });
-  await pending.insert(keyOf(state, browserId), next);
+  await pending.insert(keyOf(state, browserId), next, { network });
   return to;
 }
 

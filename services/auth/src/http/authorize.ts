@@ -25,7 +25,8 @@ export function mountAuthorize(pages: Pages, context: PeopleContext): void {
     const reading = await readRequest(context, call, call.query);
     if ('answer' in reading) return reading.answer;
     const request = randomBytes(32).toString('base64url');
-    await context.pending.insert(keyOf(request, browser.id), reading.request, reading.request.clientId);
+    const from = { network: call.network, clientId: reading.request.clientId };
+    await context.pending.insert(keyOf(request, browser.id), reading.request, from);
     const next = new URLSearchParams({ request }).toString();
     return { to: `${site.issuer}${browser.session === null ? '/sign-in' : '/consent'}?${next}` };
   });

@@ -28,14 +28,14 @@ import type { Parameters } from './parameters.ts';
  */
 export function mountConnect(pages: Pages, context: PeopleContext): void {
   const { site, router } = pages;
-  mountPage(pages, connectApi.connect, async ({ browser, query }) => {
+  mountPage(pages, connectApi.connect, async ({ browser, query, network }) => {
     const reading = readConnection(query);
     if (typeof reading === 'string') {
       const text = `${reading} The link may be broken or fake. Nothing was shared.`;
       return { status: 400, page: messagePage({ title: 'This link is not valid', text }) };
     }
     const request = randomBytes(32).toString('base64url');
-    await context.pending.insert(keyOf(request, browser.id), reading);
+    await context.pending.insert(keyOf(request, browser.id), reading, { network });
     const to = browser.session === null ? signInFor(request) : `/account/connect/decision?${queryOf({ request })}`;
     return { to: `${site.issuer}${to}` };
   });

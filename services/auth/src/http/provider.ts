@@ -9,8 +9,8 @@ import { destinationOf, nextOf } from './sign-in.ts';
 export function mountProvider(pages: Pages, context: PeopleContext): void {
   const { site, sessions } = pages;
 
-  mountPage(pages, pageApi.providerSignIn, async ({ browser, query }) => ({
-    to: await beginProviderSignIn(context, browser.id, nextOf(query)),
+  mountPage(pages, pageApi.providerSignIn, async ({ browser, query, network }) => ({
+    to: await beginProviderSignIn(context, { browserId: browser.id, network }, nextOf(query)),
   }));
   mountPage(pages, pageApi.providerCallback, async ({ browser: { id, session }, query, requestId, signal }) => {
     const answer = query.repeated.length > 0 ? null : `?${new URLSearchParams([...query.values]).toString()}`;

@@ -3,11 +3,12 @@ import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { registerClient } from '../oauth/client-metadata.ts';
 import type { OAuth } from '../oauth/oauth.ts';
+import { networkOf } from './network-of.ts';
 
 /** Dynamic registration of clients. Nothing of RFC 7592 is offered, so a client that lost its id registers again. */
 export function mountRegister(router: IRouter, { clients }: OAuth): void {
-  mount(router, oauthApi.register, async ({ body, res }) => {
-    const reply = await registerClient(clients, body);
+  mount(router, oauthApi.register, async ({ body, req, res }) => {
+    const reply = await registerClient(clients, body, networkOf(req));
     res.setHeader('cache-control', 'no-store');
     return reply;
   });

@@ -1,6 +1,7 @@
 import type { Form, GrantScope } from '@wts/contracts';
 import type { Client } from '../domain/client.ts';
 import { isChallenge } from '../domain/pkce.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 import { matchesRedirectUri } from './redirect-uri.ts';
 import { readScopes } from './scopes.ts';
 
@@ -62,6 +63,9 @@ export function readAuthorizationRequest(
   });
   const [twice] = repeated;
   if (twice !== undefined) return refuse('invalid_request', 'A parameter is given more than once.');
+  if (state !== null && state.length > AUTH_LIMITS.stateMax) {
+    return refuse('invalid_request', `state must have at most ${AUTH_LIMITS.stateMax} characters.`);
+  }
   const responseType = values.get('response_type');
   if (responseType === undefined) return refuse('invalid_request', 'response_type is missing.');
   if (responseType !== 'code') return refuse('unsupported_response_type', 'response_type must be code.');

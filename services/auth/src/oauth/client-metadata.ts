@@ -31,11 +31,12 @@ export interface RegisteredClient {
 export async function registerClient(
   clients: Pick<ClientStore, 'insert'>,
   metadata: Metadata,
+  network: string,
 ): Promise<RegisteredClient> {
   const read = readClientMetadata(metadata);
   const secret = read.authMethod === 'none' ? null : newOpaqueToken('clientSecret');
   const client: Client = { id: randomUUID(), secretHash: secret?.hash ?? null, ...read };
-  const registeredAt = await clients.insert(client);
+  const registeredAt = await clients.insert(client, network);
   const { id, name, redirectUris, authMethod, grantTypes, applicationType } = client;
   return {
     client_id: id,

@@ -1,6 +1,7 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
+import { deleteExcessRows, widerNetwork } from './rows-of-networks.ts';
 
 export type PendingKind = 'authorization' | 'provider' | 'connect';
 
@@ -13,8 +14,15 @@ export interface PendingKey {
 
 /** What waits until a person has signed in or decided. */
 export interface PendingRequestStore {
-  /** `clientId` is the client that waits too, whose registration is not deleted meanwhile. */
-  insert(key: PendingKey, content: object, clientId?: string): Promise<void>;
+  /**
+   * `clientId` is the client that waits too, whose registration is not deleted meanwhile. When more than AUTH_LIMITS.pendingRequestsMax
+   * wait, the oldest of the networks that began most of them are deleted.
+   */
+  insert(
+    key: PendingKey,
+    content: object,
+    from: { readonly network: string; readonly clientId?: string },
+  ): Promise<void>;
   /** Null when it is unknown, too old, or of another browser. */
   find<T>(key: PendingKey): Promise<T | null>;
   /** Finds it and ends it: of several callers, one gets it. */
@@ -22,14 +30,21 @@ export interface PendingRequestStore {
 }
 
 const DELETED_AT_ONCE = 20;
+const WAITING = {
+  table: 'auth.pending_requests',
+  key: 'id_hash',
+  counted: 'true',
+  order: 'expires_at desc',
+  rowsMax: AUTH_LIMITS.pendingRequestsMax,
+} as const;
 const IS_MEANT = `id_hash = :idHash and kind = :kind and browser_hash = :browserHash and expires_at > now()`;
 
 export function pendingRequestStore(knex: Knex): PendingRequestStore {
   return {
-    insert: async ({ idHash, kind, browserHash }, content, clientId) => {
-      const sql = `insert into auth.pending_requests (id_hash, kind, browser_hash, content, client_id, expires_at)
-        values (:idHash, :kind, :browserHash, :content, :clientId, now() + make_interval(secs => :seconds))`;
-      const values = { content: JSON.stringify(content), clientId: clientId ?? null };
+    insert: async ({ idHash, kind, browserHash }, content, { network, clientId = null }) => {
+      const sql = `insert into auth.pending_requests (id_hash, kind, browser_hash, content, client_id, network, expires_at)
+        values (:idHash, :kind, :browserHash, :content, :clientId, :network, now() + make_interval(secs => :seconds))`;
+      const values = { content: JSON.stringify(content), clientId, network: widerNetwork(network) };
       await rows(knex, sql, {
         idHash,
         kind,
@@ -41,6 +56,7 @@ export function pendingRequestStore(knex: Knex): PendingRequestStore {
       const deleteExpired = `delete from auth.pending_requests where id_hash in (select id_hash from auth.pending_requests
         where expires_at <= now() order by expires_at limit ${DELETED_AT_ONCE} for update skip locked)`;
       await rows(knex, deleteExpired);
+      await deleteExcessRows(knex, WAITING, idHash);
     },
     find: async <T>({ idHash, kind, browserHash }: PendingKey) => {
       const sql = `select content from auth.pending_requests where ${IS_MEANT}`;
