@@ -99,7 +99,7 @@ async function show({ output }: Call, report: ImportReport, isDryRun: boolean): 
   await output.record({ dryRun: isDryRun, setByServer: SET_BY_SERVER, ...report }, target?.id ?? '', [
     { title: '', value: target === null ? 'A new workspace' : `${target.name} (${target.urlKey})` },
     ...(planned === null ? [] : [{ title: 'Since then', value: plannedText(planned) }]),
-    { title: 'Equal', value: countsText(equal) },
+    { title: isDryRun ? 'There already' : 'Imported', value: countsText(equal) },
     { title: isDryRun ? 'Would be made' : 'Missing', value: countsText(missing) },
     { title: isDryRun ? 'Would be refused' : 'Refused', value: isDryRun ? differencesTotal : refusedTotal },
     ...(isDryRun ? [] : [{ title: 'Different', value: differencesTotal }, ...numbers]),

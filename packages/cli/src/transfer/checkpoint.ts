@@ -22,6 +22,8 @@ export interface Checkpoint {
   readonly number: number;
   /** The length of the file with refusals. */
   readonly refusedBytes: number;
+  /** The position in the log of the last change. */
+  readonly position: string;
   readonly notes: readonly string[];
 }
 

@@ -5,8 +5,7 @@ import type { SortedLine } from './line-sorter.ts';
 import { isImported } from './model-rules.ts';
 import type { ExportRecord } from './model-rules.ts';
 import type { Progress } from '../output/progress.ts';
-import { readWorkspace } from './read-workspace.ts';
-import type { FoundWorkspace } from './read-workspace.ts';
+import { findWorkspace, readWorkspace } from './read-workspace.ts';
 import { comparedBy, differencesOf } from './target-record.ts';
 import type { TargetRecord } from './target-record.ts';
 
@@ -46,7 +45,10 @@ export interface Comparison {
 
 export interface CompareOptions {
   readonly sync: SyncClient;
-  readonly target: FoundWorkspace;
+  /** The id of the target. */
+  readonly target: string;
+  /** Of the last change. */
+  readonly firstSyncId: string;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
   /** Sees each refusal that stands: what is in the target after all is not refused. */
@@ -73,11 +75,13 @@ export class TargetComparison implements AsyncDisposable {
     await this.#expected.add(`${refusal.key}\v${REFUSED}`, JSON.stringify(refusal));
   }
 
-  async compare({ sync, target, progress, signal, onRefusal }: CompareOptions): Promise<Comparison> {
+  async compare({ sync, target, progress, onRefusal, ...options }: CompareOptions): Promise<Comparison> {
     progress.stage('check');
+    // Its private projects may be of this import.
+    const found = await findWorkspace(sync, target, options);
     await readWorkspace(
       sync,
-      target,
+      found,
       {
         begin: () => this.#stored[Symbol.asyncDispose](),
         take: async (record) => {
@@ -86,7 +90,7 @@ export class TargetComparison implements AsyncDisposable {
             await this.#stored.add(comparedBy(record.__class, record), JSON.stringify(record));
         },
       },
-      signal,
+      options,
     );
     const tally = new Tally(onRefusal);
     const stored = this.#stored.sorted();

@@ -42,7 +42,7 @@ const FIRST = ['Workspace', 'User', 'WorkspaceMember', ...IMPORTED_MODELS];
 
 export async function exportWorkspace(options: ExportOptions): Promise<Manifest> {
   const { folder } = options;
-  const workspace = await findWorkspace(options.sync, options.workspace, options.signal);
+  const workspace = await findWorkspace(options.sync, options.workspace, { signal: options.signal });
   await checkFolder(folder, workspace.workspace.id);
   await using parts = new UnfinishedExport(join(folder, PARTIAL), options.runChars);
   options.progress.stage('read');
@@ -79,7 +79,7 @@ async function readAll(
   };
   for (let reads = 1; ; reads += 1) {
     try {
-      return await readWorkspace(sync, workspace, { begin: () => parts.begin(), take }, signal);
+      return await readWorkspace(sync, workspace, { begin: () => parts.begin(), take }, { signal });
     } catch (error) {
       if (signal?.aborted || !(error instanceof SyncError) || !error.isTemporary || reads === READS_MAX) throw error;
       progress.note(`${error.message}; reading again`);

@@ -47,8 +47,8 @@ export class RecordImport {
     this.#numbers = new SkippedNumbers(options.mapping.workspaceId, at.number);
   }
 
-  /** Ends with a checkpoint at which all changes are made or refused. */
-  async run(): Promise<void> {
+  /** Resolves to the checkpoint at which all changes are made or refused. */
+  async run(): Promise<CheckpointFacts> {
     const { files, progress, checkpoint } = this.#options;
     const total = files.reduce((sum, { records }) => sum + records, 0);
     await checkpoint.truncateRefusals(this.#at.refusedBytes);
@@ -67,16 +67,18 @@ export class RecordImport {
     );
     await this.#sendFiles(archived, (record) => (record.isArchived ? changeOf(record, 'ARCHIVE') : null));
     await this.#advance({ stage: 'check', file: 0, offset: 0, records: 0 });
+    return this.#at;
   }
 
   /** The same for a file of changes. */
-  async runPlan(path: string, total: number): Promise<void> {
+  async runPlan(path: string, total: number): Promise<CheckpointFacts> {
     const { progress, checkpoint } = this.#options;
     await checkpoint.truncateRefusals(this.#at.refusedBytes);
     progress.stage('change', total);
     progress.advance(this.#at.records);
     await this.#sendFile(path, (text) => [JSON.parse(text) as Sent]);
     await this.#advance({ stage: 'check', file: 0, offset: 0, records: 0 });
+    return this.#at;
   }
 
   async #sendFiles(files: readonly ExportedFile[], changed: (record: TargetRecord) => Change | null): Promise<void> {
@@ -154,10 +156,11 @@ export class RecordImport {
 
   async #refusedOf(sent: readonly Sent[]): Promise<readonly RefusedChange[]> {
     if (sent.length === 0) return [];
-    const results = await sendChanges(
+    const { results, lastSyncId } = await sendChanges(
       sent.map(({ change }) => change),
       this.#options,
     );
+    if (BigInt(lastSyncId) > BigInt(this.#at.position)) this.#at = { ...this.#at, position: lastSyncId };
     return sent.flatMap((one, index) => {
       const result = results[index];
       return result === undefined || result.success ? [] : [{ one, result }];

@@ -64,15 +64,22 @@ export async function importWorkspace(options: ImportOptions): Promise<ImportRep
     earlier === null
       ? null
       : await planChanges({ ...earlier, after: { folder, files }, mapping, path: checkpoint.planPath });
+  let firstSyncId = at.position;
   if (!isDryRun && at.stage !== 'check') {
     const importing = new RecordImport({ ...records, checkpoint }, at);
-    await (planned === null ? importing.run() : importing.runPlan(checkpoint.planPath, sumOf(planned)));
+    const run = planned === null ? importing.run() : importing.runPlan(checkpoint.planPath, sumOf(planned));
+    firstSyncId = (await run).position;
   }
   await using comparison = new TargetComparison();
   for (const file of files) await expectFile(comparison, join(folder, file.name), mapping);
   const refusals = new StandingRefusals(checkpoint.refusedPath);
   if (!isDryRun) await refusals.addTo(comparison);
-  const compared = await comparison.compare({ ...sending, target, onRefusal: (refusal) => refusals.keep(refusal) });
+  const compared = await comparison.compare({
+    ...sending,
+    target: workspace.id,
+    firstSyncId,
+    onRefusal: (refusal) => refusals.keep(refusal),
+  });
   if (!isDryRun) {
     await refusals.replace();
     await checkpoint.write({ ...at, ...START, stage: 'done' });

@@ -47,13 +47,13 @@ export interface OpenTarget {
   readonly at: CheckpointFacts;
 }
 
-export const START = { file: 0, offset: 0, records: 0, number: 0, refusedBytes: 0 } as const;
+export const START = { file: 0, offset: 0, records: 0, number: 0, refusedBytes: 0, position: '0' } as const;
 
 /** Finds or creates the target, and the place at which an earlier run of the same import stopped. */
 export async function openTarget(options: ImportOptions, manifest: Manifest, exportHash: string): Promise<OpenTarget> {
   const { api, folder, target: wanted, people: map, keepsIds } = options;
   const sync = options.connect(randomUUID());
-  const into = 'into' in wanted ? await findWorkspace(sync, wanted.into, options.signal) : null;
+  const into = 'into' in wanted ? await findWorkspace(sync, wanted.into, { signal: options.signal }) : null;
   const urlKey = 'urlKey' in wanted ? wanted.urlKey : (into?.workspace.urlKey ?? '');
   const checkpoint = new CheckpointFile(options.checkpoint ?? join(folder, `import-${urlKey}.json`));
   const before = await checkpoint.read(exportHash);
@@ -136,7 +136,10 @@ async function takeSettings(
       }) as object as Change,
   );
   if (changes.length === 0) return [];
-  const results = await sendChanges(changes, { ...options, sync: options.connect(uuidV5(workspaceId, exportHash)) });
+  const { results } = await sendChanges(changes, {
+    ...options,
+    sync: options.connect(uuidV5(workspaceId, exportHash)),
+  });
   return results.flatMap((result, at) => (result.success ? [] : [`${names[at]} of the workspace: ${result.error}`]));
 }
 

@@ -3,6 +3,8 @@ import { CliFault } from '../fault.ts';
 import { asRecord, peopleIn } from './model-rules.ts';
 import type { ExportRecord } from './model-rules.ts';
 
+type BootstrapRequest = NonNullable<Parameters<SyncClient['bootstrap']>[0]>;
+
 export interface WorkspaceFacts {
   readonly id: string;
   readonly urlKey: string;
@@ -23,10 +25,19 @@ const GROUPS_MAX = 150;
 /** The caller's groups change while the workspace is read: then it is read again. */
 const TRIES_MAX = 4;
 
+export interface ReadOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Read at this position of the log or later. */
+  readonly firstSyncId?: string | undefined;
+}
+
 /** The workspace by its id, urlKey or name, also a deleted one. */
-export async function findWorkspace(sync: SyncClient, word: string, signal?: AbortSignal): Promise<FoundWorkspace> {
-  const options = signal === undefined ? {} : { signal };
-  const { subscribedSyncGroups, records } = await sync.bootstrap({ onlyModels: 'Workspace' }, options);
+export async function findWorkspace(
+  sync: SyncClient,
+  word: string,
+  options: ReadOptions = {},
+): Promise<FoundWorkspace> {
+  const { subscribedSyncGroups, records } = await openSnapshot(sync, { onlyModels: 'Workspace' }, options);
   const all: WorkspaceFacts[] = [];
   for await (const part of records) for (const one of part) if (one.__class === 'Workspace') all.push(one);
   const lower = word.toLowerCase();
@@ -69,16 +80,16 @@ export async function readWorkspace(
   sync: SyncClient,
   workspace: FoundWorkspace,
   reader: WorkspaceReader,
-  signal?: AbortSignal,
+  options: ReadOptions = {},
 ): Promise<ReadWorkspace> {
   let found = workspace;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     await reader.begin();
     const isNarrow = found.groups.length <= GROUPS_MAX;
     const request = isNarrow ? { syncGroups: found.groups.join(',') } : {};
-    const snapshot = await sync.bootstrap(request, signal === undefined ? {} : { signal });
+    const snapshot = await openSnapshot(sync, request, options);
     await takeAll(snapshot, found.workspace.id, reader);
-    const after = await findWorkspace(sync, found.workspace.id, signal);
+    const after = await findWorkspace(sync, found.workspace.id, { ...options, firstSyncId: snapshot.lastSyncId });
     const before = new Set(found.groups);
     if (after.groups.every((group) => before.has(group)))
       return { ...found, position: snapshot.lastSyncId, epoch: snapshot.epoch };
@@ -87,6 +98,15 @@ export async function readWorkspace(
   throw new CliFault('refused', 'Your private projects change all the time, so the workspace could not be read.', {
     hint: 'Run the command again.',
   });
+}
+
+function openSnapshot(
+  sync: SyncClient,
+  request: BootstrapRequest,
+  { signal, firstSyncId }: ReadOptions,
+): Promise<Snapshot> {
+  const from = firstSyncId === undefined ? {} : { firstSyncId };
+  return sync.bootstrap({ ...request, ...from }, signal === undefined ? {} : { signal });
 }
 
 async function takeAll({ records }: Snapshot, workspaceId: string, reader: WorkspaceReader): Promise<void> {

@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { SyncError } from '@wts/client';
-import type { Change, ChangeResult, SyncClient } from '@wts/client';
+import type { Change, ChangeResult, MutateOutcome, SyncClient } from '@wts/client';
 import { CliFault } from '../fault.ts';
 import type { Progress } from '../output/progress.ts';
 
@@ -11,12 +12,24 @@ export const CHANGE_BYTES = 400;
 
 /** Without any reply for this long, the import stops; the same command continues it. */
 const PATIENCE_MS = 10 * 60_000;
+/** How long the client tries before people are told. */
+const ATTEMPTS_MS = 30_000;
+
+/** Changes that the service cannot make just now are sent again, with all of their request because of their order. */
+const TRIES_MAX = 5;
+const PAUSE_MS = 1_000;
+
+function mayPass(result: ChangeResult): boolean {
+  return !result.success && result.code === 'unavailable';
+}
 
 export interface SendOptions {
   readonly sync: SyncClient;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
+  /** For tests: after which time without a reply the work stops, and the pause before changes are sent again. */
   readonly patienceMs?: number;
+  readonly pauseMs?: number;
 }
 
 /**
@@ -25,13 +38,18 @@ export interface SendOptions {
  */
 export async function sendChanges(
   changes: readonly Change[],
-  { sync, progress, signal, patienceMs = PATIENCE_MS }: SendOptions,
-): Promise<readonly ChangeResult[]> {
+  { sync, progress, signal, patienceMs = PATIENCE_MS, pauseMs = PAUSE_MS }: SendOptions,
+): Promise<MutateOutcome> {
   const startedMs = performance.now();
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     try {
-      const { results } = await sync.mutate(changes, signal === undefined ? {} : { signal });
-      return results;
+      const outcome = await sync.mutate(changes, {
+        deadlineMs: Math.min(ATTEMPTS_MS, patienceMs),
+        ...(signal === undefined ? {} : { signal }),
+      });
+      if (tries >= TRIES_MAX || !outcome.results.some(mayPass)) return outcome;
+      progress.note('The service could not make some changes yet; trying again');
+      await pause(pauseMs, undefined, signal === undefined ? {} : { signal });
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof SyncError) || !(error.isTemporary || error.code === 'deadline_exceeded')) throw error;
