@@ -15,5 +15,11 @@ export function changeOf(
   payload: TargetRecord['payload'] = {},
 ): Change {
   const clientTxId = `${id}:${action.toLowerCase()}`;
-  return { modelName: model, modelId: id, action, payload, clientTxId } as object as Change;
+  const sent = action === 'INSERT' ? withoutNulls(payload) : payload;
+  return { modelName: model, modelId: id, action, payload: sent, clientTxId } as object as Change;
+}
+
+/** Null is the default of every field that may be null, and half of the fields of a task. */
+function withoutNulls(payload: TargetRecord['payload']): TargetRecord['payload'] {
+  return Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== null));
 }

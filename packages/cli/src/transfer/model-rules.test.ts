@@ -25,6 +25,7 @@ describe('what an import knows of the models', () => {
       const people = entries.filter(([, { reference }]) => reference?.model === 'User');
       assert.deepEqual(rule.people, namesOf(people.filter(([, { assigned }]) => assigned === undefined)), name);
       assert.deepEqual(rule.serverSets, namesOf(entries.filter(([, { assigned }]) => assigned !== undefined)), name);
+      for (const [field, { nullable, initial }] of entries) if (nullable) assert.equal(initial, null, field);
       if (rule.key) assert.deepEqual(unique, [rule.key], name);
       const record = Object.fromEntries(people.map(([field]) => [field, field])) as object as ExportRecord;
       assert.deepEqual(peopleIn(record).toSorted(), namesOf(people).toSorted(), name);
