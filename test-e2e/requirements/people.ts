@@ -80,6 +80,13 @@ export const people: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'authentication.consent.choices',
+    source: 'Design 10',
+    text: 'The person may allow less than the app asks for: reading only, one workspace, and an end that no refresh moves. A choice never widens what was asked for.',
+    home: 'services/auth/src/commands/decide-consent.ts',
+    status: 'kept',
+  },
+  {
     id: 'authentication.consent.client-name',
     source: 'Design 10',
     text: 'The name of a client is shown without markup, control and direction characters, and with at most 100 characters.',

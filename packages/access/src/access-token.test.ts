@@ -159,6 +159,15 @@ describe('an access token', () => {
     }
   });
 
+  it('is for one workspace when its grant is [authentication.consent.choices]', async () => {
+    const setup = new Setup();
+    const workspaceId = randomUUID();
+    setup.grant = { userId: setup.userId, clientId: 'client', scopes: ['read'], workspaceId };
+    assert.equal((await setup.bearer(setup.token())).workspaceId, workspaceId);
+    setup.grant = { ...setup.grant, workspaceId: null };
+    assert.ok(!('workspaceId' in (await setup.bearer(setup.token({ jti: 'other' })))));
+  });
+
   it('is looked up once in five seconds, and not at all after it expired', async () => {
     const setup = new Setup();
     const token = setup.token({ exp: START_MS / 1000 + 8 });

@@ -55,7 +55,8 @@ export async function principalOfAccessToken(
   if (grant === null || grant.userId !== subject || grant.clientId !== clientId) throw refused('grant');
   const asked = GRANT_SCOPES.filter((one) => scope.split(' ').includes(one));
   const scopes = GRANT_SCOPES.filter((one) => includesScope(asked, one) && includesScope(grant.scopes, one));
-  return { userId: subject, scopes, credential: { kind: 'oauth', id: gid }, expiresAt };
+  const principal: Principal = { userId: subject, scopes, credential: { kind: 'oauth', id: gid }, expiresAt };
+  return typeof grant.workspaceId === 'string' ? { ...principal, workspaceId: grant.workspaceId } : principal;
 }
 
 function refused(check: string): Fault {

@@ -79,7 +79,7 @@ describe('/authorize', () => {
       'Notes',
       'app.example',
       'See your workspaces',
-      'Create and change tasks',
+      'Create, change and delete tasks',
       'Ada Lovelace',
       account.email,
     ]) {
@@ -116,6 +116,32 @@ describe('/authorize', () => {
     const page = await ask(browser, clientId, { redirect_uri: redirectUri, state: '"><script>alert(3)</script>' });
     assert.match(page.text, /&lt;script&gt;alert\(1\)/);
     for (const raw of ['<script', '<img', '\u202E']) assert.ok(!page.text.includes(raw), raw);
+  });
+
+  it('lets the person allow reading only, one workspace and an end, and never more than was asked for [authentication.consent.choices]', async () => {
+    const { browser, account } = await pages.signedIn();
+    const [person] = await pages.testService.backends.sql(`select user_id from auth.identities where email = $1`, [
+      account.email,
+    ]);
+    const [own, foreign] = [await pages.testService.workspace(), await pages.testService.workspace()];
+    await pages.testService.addMember(own.id, String(person?.['user_id']), 'member');
+    const allow = async (scope: string, choices: Record<string, string>): Promise<[number, unknown]> => {
+      const clientId = await client();
+      const page = await ask(browser, clientId, { scope });
+      assert.ok(page.text.includes(own.id) && !page.text.includes(foreign.id));
+      assert.equal(page.text.includes('also for good'), scope !== 'read');
+      const { status } = await browser.post('/consent', { ...hiddenOf(page), decision: 'allow', ...choices });
+      const [grant] = await grantsOf(clientId);
+      if (grant === undefined) return [status, null];
+      const days = ((grant['ends_at'] as Date).getTime() - (grant['created_at'] as Date).getTime()) / 86_400_000;
+      return [status, [grant['scopes'], grant['workspace_id'], Math.round(days)]];
+    };
+    const chosen = { access: 'read', workspace: own.id, expires: '7' };
+    assert.deepEqual(await allow('read write', chosen), [303, [['read'], own.id, 7]]);
+    assert.deepEqual(await allow('read write', {}), [303, [['read', 'write'], null, 90]]);
+    assert.deepEqual(await allow('read', { access: 'write' }), [303, [['read'], null, 90]]);
+    for (const wrong of [{ access: 'admin' }, { workspace: foreign.id }, { workspace: 'x' }, { expires: '365' }])
+      assert.deepEqual(await allow('read write', { ...chosen, ...wrong }), [400, null], JSON.stringify(wrong));
   });
 
   it('leads back with access_denied, and grants nothing, when the person denies [authentication.consent.redirect]', async () => {

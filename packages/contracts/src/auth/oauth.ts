@@ -14,6 +14,8 @@ export interface ResolvedGrant {
   readonly userId: string;
   readonly clientId: string;
   readonly scopes: readonly GrantScope[];
+  /** The only workspace that it is for; null for all. */
+  readonly workspaceId?: string | null;
 }
 
 /** The grant of an access token, by its claim `gid`. */

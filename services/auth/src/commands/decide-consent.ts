@@ -9,6 +9,13 @@ export interface PendingAuthorization extends AuthorizationRequest {
   readonly clientName: string | null;
 }
 
+/** What the person allows of what the client asked for. */
+export interface Allowed {
+  readonly isReadOnly: boolean;
+  readonly workspaceId: string | null;
+  readonly endsAt: Date;
+}
+
 interface ConsentContext {
   readonly oauth: { readonly issuer: string; readonly grants: Pick<Grants, 'createWithCode'> };
   readonly pending: Pick<PendingRequestStore, 'take'>;
@@ -16,22 +23,25 @@ interface ConsentContext {
 
 /**
  * The address of the client, with a code or the refusal of the person. The decision ends the request, so a form that is sent twice gives
- * one code. Null when the request or the session has ended.
+ * one code. `allowed` is null when the person denies it. Null when the request or the session has ended.
+ * Keeps authentication.consent.choices.
  */
 export async function decideConsent(
   { oauth, pending }: ConsentContext,
   { id: sessionId, userId, createdAt: signedInAt }: Session,
   key: PendingKey,
-  decision: 'allow' | 'deny',
+  allowed: Allowed | null,
 ): Promise<string | null> {
   const taken = await pending.take<PendingAuthorization>(key);
   if (taken === null) return null;
-  const { redirectUri, state, ...granted } = taken;
+  const { redirectUri, state, scopes: asked, ...granted } = taken;
   const iss = oauth.issuer;
-  if (decision === 'deny') {
+  if (allowed === null) {
     const description = 'The person denied the request.';
     return redirectTo(redirectUri, { error: 'access_denied', error_description: description, state, iss });
   }
-  const code = await oauth.grants.createWithCode({ ...granted, redirectUri, userId, sessionId, signedInAt });
+  const { isReadOnly, workspaceId, endsAt } = allowed;
+  const limits = { scopes: isReadOnly ? (['read'] as const) : asked, workspaceId, endsAt };
+  const code = await oauth.grants.createWithCode({ ...granted, ...limits, redirectUri, userId, sessionId, signedInAt });
   return code === null ? null : redirectTo(redirectUri, { code, state, iss });
 }

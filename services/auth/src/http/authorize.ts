@@ -1,11 +1,11 @@
-import { authorizeApi, Fault } from '@wts/contracts';
+import { authorizeApi, Fault, isUuid } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
-import { decideConsent, type PendingAuthorization } from '../commands/decide-consent.ts';
+import { decideConsent, type Allowed, type PendingAuthorization } from '../commands/decide-consent.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { shownAppName } from '../domain/shown-name.ts';
 import { readAuthorizationRequest, redirectTo } from '../oauth/authorization-request.ts';
 import type { PeopleContext } from '../people-context.ts';
-import { consentPage } from '../pages/consent.ts';
+import { consentPage, GRANT_ACCESS, GRANT_DAYS } from '../pages/consent.ts';
 import { messagePage } from '../pages/message.ts';
 import type { PendingKey } from '../store/pending-requests.ts';
 import { endedSessionCookie, formToken } from './browser.ts';
@@ -49,8 +49,9 @@ export function mountAuthorize(pages: Pages, context: PeopleContext): void {
       return { to: `${site.issuer}/sign-in?${new URLSearchParams({ request }).toString()}` };
     const { clientName, redirectUri, scopes } = pending;
     const csrf = formToken(browser, 'session');
-    const shown = { csrf, request, clientName: shownAppName(clientName), redirectUri, scopes, person: browser.session };
-    return { page: consentPage(site, shown) };
+    const workspaces = await context.workspaces.listOf(browser.session.userId);
+    const shown = { csrf, request, clientName: shownAppName(clientName), redirectUri, scopes, workspaces };
+    return { page: consentPage(site, { ...shown, person: browser.session }) };
   });
   mountPage(pages, authorizeApi.consent, (call) => decide(pages, context, call));
 }
@@ -86,9 +87,28 @@ async function decide({ site, sessions }: Pages, context: PeopleContext, call: P
   }
   if (decision !== 'allow' && decision !== 'deny')
     throw new Fault('validation_failed', { message: 'The decision is missing.' });
-  const to = await decideConsent(context, session, keyOf(request, browser.id), decision);
+  const allowed = decision === 'deny' ? null : await readAllowed(context, session.userId, form);
+  const to = await decideConsent(context, session, keyOf(request, browser.id), allowed);
   if (to === null) throw outdated();
   return { to };
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** What is left out is the first of its list: what the client asked for, for as long as a grant may last, in all workspaces. */
+async function readAllowed({ workspaces }: PeopleContext, userId: string, form: Parameters): Promise<Allowed> {
+  const [[asked] = ['']] = GRANT_ACCESS;
+  const access = form.get('access') ?? asked;
+  const [[longest] = ['']] = GRANT_DAYS;
+  const days = form.get('expires') ?? longest;
+  const workspaceId = form.get('workspace') ?? null;
+  const isOwn =
+    workspaceId === null ||
+    (isUuid(workspaceId) && (await workspaces.listOf(userId)).some(({ id }) => id === workspaceId));
+  if (!isOwn || !GRANT_DAYS.some(([value]) => value === days) || !GRANT_ACCESS.some(([value]) => value === access)) {
+    throw new Fault('validation_failed', { message: 'Choose the access, the end and the workspace from the lists.' });
+  }
+  return { isReadOnly: access === 'read', workspaceId, endsAt: new Date(Date.now() + Number(days) * DAY_MS) };
 }
 
 /** The name of the client of a request; null for none of this browser. */

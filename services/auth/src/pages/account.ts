@@ -13,6 +13,8 @@ export interface ConnectedApp {
   readonly scopes: readonly GrantScope[];
   readonly createdAt: Date;
   readonly usedAt: Date;
+  readonly expiresAt: Date;
+  readonly workspaceId: string | null;
 }
 
 export interface AccountPage {
@@ -57,14 +59,17 @@ export function accountPage(site: Site, options: AccountPage): Page {
   };
 }
 
-function appsOf(site: Site, { apps, appsLeftOut }: AccountPage): Html {
-  const rows = apps.map(({ id, clientName, scopes, createdAt, usedAt }) => {
+function appsOf(site: Site, { apps, appsLeftOut, workspaces }: AccountPage): Html {
+  const rows = apps.map(({ id, clientName, scopes, createdAt, usedAt, expiresAt, workspaceId }) => {
     const name = shownAppName(clientName);
     const may = scopes.includes('write') ? 'Can read and change' : 'Can read';
+    const where = workspaceId === null ? null : html` in ${nameOf(workspaces, workspaceId)}`;
     return html`<li>
       <div class="what">
         <bdi class="name">${name}</bdi
-        ><span class="quiet small">${may} · allowed ${day(createdAt)} · used ${day(usedAt)}</span>
+        ><span class="quiet small"
+          >${may}${where} · allowed ${day(createdAt)} · used ${day(usedAt)} · ${endOf(expiresAt.toISOString())}</span
+        >
       </div>
       <a
         class="button plain small"

@@ -2,7 +2,9 @@ import type { GrantScope } from '@wts/contracts';
 import { oauthApi } from '@wts/contracts';
 import { html, type Html } from './html.ts';
 import type { Page, Site } from './layout.ts';
-import { form, named, signedInAs } from './parts.ts';
+import type { WorkspaceChoice } from '../store/workspaces.ts';
+import { workspaceChoice } from './key-choices.ts';
+import { choice, form, named, signedInAs } from './parts.ts';
 
 interface ConsentPage {
   readonly csrf: string;
@@ -10,18 +12,34 @@ interface ConsentPage {
   readonly clientName: string;
   readonly redirectUri: string;
   readonly scopes: readonly GrantScope[];
+  /** Those of the person. */
+  readonly workspaces: readonly WorkspaceChoice[];
   readonly person: { readonly name: string; readonly email: string | null };
 }
 
 /** What a scope allows, in words. */
 const SCOPE_TEXTS: Readonly<Record<GrantScope, string>> = {
   read: 'See your workspaces, tasks, projects, comments and members',
-  write: 'Create and change tasks, projects, comments and labels',
+  write:
+    'Create, change and delete tasks, projects, teams, labels and comments, also for good, and change your name and picture',
 };
+
+/** By the value of the form; the first is chosen. Both lists can only lessen what the app asked for. */
+export const GRANT_ACCESS = [
+  ['write', 'Read and change'],
+  ['read', 'Read only'],
+] as const;
+/** The longest is AUTH_LIMITS.grantMs. */
+export const GRANT_DAYS = [
+  ['90', 'In 90 days'],
+  ['30', 'In 30 days'],
+  ['7', 'In a week'],
+  ['1', 'In a day'],
+] as const;
 
 /** The page on which a person decides about a client. It is shown for every request, because a client cannot prove who it is. */
 export function consentPage(site: Site, options: ConsentPage): Page {
-  const { csrf, request, clientName, redirectUri, scopes, person } = options;
+  const { csrf, request, clientName, redirectUri, scopes, workspaces, person } = options;
   const target = targetOf(redirectUri);
   return {
     title: `Allow ${clientName}?`,
@@ -33,17 +51,21 @@ export function consentPage(site: Site, options: ConsentPage): Page {
         ${oauthApi.GRANT_SCOPES.filter((scope) => scopes.includes(scope) || scopes.includes('write')).map((scope) => html`<li>${SCOPE_TEXTS[scope]}</li>`)}
       </ul>
       <p class="quiet small">
-        It can do this in all your workspaces, as far as your role allows, until you revoke it. It cannot manage the
-        members of workspaces and private projects, webhooks or API keys.
+        It can do this as far as your role allows, until the end that you choose or until you revoke it. It cannot
+        manage the members of workspaces and private projects, webhooks or API keys.
       </p>
-      ${warning(target)}
       ${form(
         site.path('/consent'),
         { csrf, request },
-        html`<div class="choices">
-          <button type="submit" name="decision" value="allow">Allow</button>
-          <button type="submit" name="decision" value="deny" class="plain">Deny</button>
-        </div>`,
+        html`<div class="grid">
+            ${scopes.includes('write') ? choice({ label: 'Access', name: 'access', options: GRANT_ACCESS }) : null}
+            ${choice({ label: 'Expires', name: 'expires', options: GRANT_DAYS })} ${workspaceChoice(workspaces)}
+          </div>
+          ${warning(target)}
+          <div class="choices">
+            <button type="submit" name="decision" value="allow">Allow</button>
+            <button type="submit" name="decision" value="deny" class="plain">Deny</button>
+          </div>`,
       )}
       ${form(site.path('/consent'), { csrf, request, decision: 'switch' }, html`<p class="foot">Not you? <button type="submit" class="link">Use another account</button></p>`)}`,
   };

@@ -27,6 +27,14 @@ export function keyChoices(
   return html`<div class="grid">
     ${choice({ label: 'Access', name: 'access', options: accesses.map((access) => [access, ACCESS_TEXTS[access]]) })}
     ${choice({ label: 'Expires', name: 'expires', options: [...KEY_LIFETIMES].map(([name, { text }]) => [name, text]) })}
-    ${choice({ label: 'Workspace', name: 'workspace', options: [['', 'All workspaces'], ...workspaces.map(({ id, name }) => [id, shownName(name)] as const)] })}
+    ${workspaceChoice(workspaces)}
   </div>`;
+}
+
+export function workspaceChoice(workspaces: readonly WorkspaceChoice[]): Html {
+  const options = [
+    ['', 'All workspaces'],
+    ...workspaces.map(({ id, name }) => [id, shownName(name)] as const),
+  ] as const;
+  return choice({ label: 'Workspace', name: 'workspace', options });
 }

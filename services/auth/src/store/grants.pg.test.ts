@@ -71,6 +71,21 @@ describe('the store of grants', () => {
     assert.ok(await grants.redeem(ofProvider.code, null));
   });
 
+  it('ends when its person chose, however often it is used, and is for the workspace that they chose [authentication.consent.choices]', async () => {
+    const { id, code } = await made();
+    const workspaceId = randomUUID();
+    const limit = `update auth.grants set ends_at = now() + interval '2 days', workspace_id = :workspaceId where id = :id`;
+    await rows(knex, limit, { id, workspaceId });
+    const refresh = firstRefreshToken();
+    const days = (end: Date | null | undefined): number =>
+      Math.round(((end?.getTime() ?? 0) - Date.now()) / 86_400_000);
+    assert.equal(days(await grants.redeem(code, refreshHashesOf(refresh))), 2);
+    const [nonce, next] = [randomBytes(32), randomBytes(32)];
+    const rotated = await grants.rotate({ ...refreshHashesOf(refresh), nextHash: next, nonce, graceMs: 0 });
+    assert.equal(days(rotated?.expiresAt), 2);
+    assert.equal((await grants.resolve(id))?.workspaceId, workspaceId);
+  });
+
   it('lists a grant when its code is redeemed, and no more when it is revoked', async () => {
     const { id, userId, code } = await made();
     assert.deepEqual(await grants.listOf(userId), []);
@@ -79,7 +94,7 @@ describe('the store of grants', () => {
       (await grants.listOf(userId)).map(({ id: listed, clientName }) => [listed, clientName]),
       [[id, 'C']],
     );
-    assert.deepEqual(await grants.resolve(id), { userId, clientId: 'c', scopes: ['read'] });
+    assert.deepEqual(await grants.resolve(id), { userId, clientId: 'c', scopes: ['read'], workspaceId: null });
     assert.deepEqual(await grants.revoke(randomUUID(), id), []);
     assert.deepEqual(await grants.revokeAllOf(userId), [{ id, userId }]);
     assert.deepEqual(await grants.revoke(userId, id), []);

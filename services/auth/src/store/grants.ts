@@ -17,6 +17,10 @@ export interface NewGrant {
   readonly redirectUri: string;
   readonly challenge: string;
   readonly signedInAt: Date;
+  /** The only workspace that it is for. */
+  readonly workspaceId?: string | null;
+  /** It ends then, however it is used; without it after AUTH_LIMITS.grantMs. */
+  readonly endsAt?: Date | null;
 }
 
 /** A grant in use, as its person sees it. */
@@ -28,6 +32,7 @@ export interface ListedGrant {
   readonly createdAt: Date;
   readonly usedAt: Date;
   readonly expiresAt: Date;
+  readonly workspaceId: string | null;
 }
 
 /** The grant that a code or a refresh token belongs to. */
@@ -106,27 +111,30 @@ const TOKEN_GRANT = `g.id, g.user_id as "userId", g.client_id as "clientId", g.s
 const IN_FORCE = `g.revoked_at is null and g.expires_at > now()`;
 const OF_ACCOUNTS = `select g.id from auth.grants g join auth.identities i on i.user_id = g.user_id
   where i.issuer = :issuer and ${IN_FORCE} limit ${REVOKED_AT_ONCE}`;
-/** A grant ends when it is idle, and at its age; one without a refresh token with its access token. */
-const NEXT_END = `least(now() + make_interval(secs => :idle), g.created_at + make_interval(secs => :age))`;
+/** A grant ends when it is idle, at its age, and when its person chose; one without a refresh token with its access token. */
+const NEXT_END = `least(now() + make_interval(secs => :idle), g.created_at + make_interval(secs => :age), g.ends_at)`;
 const seconds = (ms: number): number => ms / 1000;
 const ENDS = { idle: seconds(AUTH_LIMITS.grantIdleMs), age: seconds(AUTH_LIMITS.grantMs) };
 
 export function grantStore(knex: Knex): GrantStore {
   return {
     insert: async (
-      { id, userId, sessionId, clientId, clientName, scopes, resources, redirectUri, challenge, signedInAt },
+      { id, userId, sessionId, clientId, clientName, scopes, resources, redirectUri, challenge, signedInAt, ...limits },
       hash,
     ) => {
+      const { workspaceId = null, endsAt = null } = limits;
       const sql = `with session as (
           select user_id from auth.sessions where id = :sessionId and user_id = :userId for share
         ), granted as (
-          insert into auth.grants (id, user_id, client_id, client_name, scopes, resources, signed_in_at, expires_at)
-          select :id, user_id, :clientId, :clientName, :scopes, :resources, :signedInAt, now() + make_interval(secs => :life)
+          insert into auth.grants (id, user_id, client_id, client_name, scopes, resources, signed_in_at, workspace_id,
+            ends_at, expires_at)
+          select :id, user_id, :clientId, :clientName, :scopes, :resources, :signedInAt, :workspaceId,
+            :endsAt, now() + make_interval(secs => :life)
           from session returning id, expires_at
         )
         insert into auth.codes (hash, grant_id, redirect_uri, challenge, expires_at)
         select :hash, id, :redirectUri, :challenge, expires_at from granted returning grant_id`;
-      const grant = { id, userId, sessionId, clientId, clientName, scopes, resources, signedInAt };
+      const grant = { id, userId, sessionId, clientId, clientName, scopes, resources, signedInAt, workspaceId, endsAt };
       return (
         (await rows(knex, sql, { ...grant, redirectUri, challenge, hash, life: seconds(AUTH_LIMITS.codeMs) })).length >
         0
@@ -164,14 +172,14 @@ export function grantStore(knex: Knex): GrantStore {
     // Index grants (user_id).
     listOf: (userId) => {
       const sql = `select g.id, g.client_id as "clientId", g.client_name as "clientName", g.scopes,
-          g.created_at as "createdAt", g.used_at as "usedAt", g.expires_at as "expiresAt"
+          g.created_at as "createdAt", g.used_at as "usedAt", g.expires_at as "expiresAt", g.workspace_id as "workspaceId"
         from auth.grants g where g.user_id = :userId and g.used_at is not null and ${IN_FORCE}
         order by g.created_at desc, g.id limit ${AUTH_LIMITS.grantsPerPersonMax}`;
       return rows<ListedGrant>(knex, sql, { userId });
     },
     resolve: async (id) => {
-      const sql = `select g.user_id as "userId", g.client_id as "clientId", g.scopes from auth.grants g
-        where g.id = :id and ${IN_FORCE}`;
+      const sql = `select g.user_id as "userId", g.client_id as "clientId", g.scopes, g.workspace_id as "workspaceId"
+        from auth.grants g where g.id = :id and ${IN_FORCE}`;
       const [found] = await rows<ResolvedGrant>(knex, sql, { id });
       return found ?? null;
     },
@@ -189,7 +197,7 @@ async function deleteEnded(knex: Knex): Promise<number> {
 
 /** The update of the code decides: a second one waits for the first and then finds `used_at` set. */
 async function redeemCode(knex: Knex, hash: Buffer, refresh: RefreshHashes | null): Promise<Date | null> {
-  const end = refresh === null ? `now() + make_interval(secs => :life)` : NEXT_END;
+  const end = refresh === null ? `least(now() + make_interval(secs => :life), g.ends_at)` : NEXT_END;
   const token = refresh === null ? '' : ', refresh_family = :family, refresh_hash = :refreshHash, refreshed_at = now()';
   const sql = `with used as (
       update auth.codes c set used_at = now() where c.hash = :hash and c.used_at is null and c.expires_at > now()
