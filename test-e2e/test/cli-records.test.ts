@@ -1,6 +1,7 @@
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import type { TestRunOptions } from '@wts/cli/test-run';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
@@ -97,6 +98,48 @@ describe('projects, labels, teams and what hangs on tasks, by the command line',
     await other.ok('workspace', 'delete', other.urlKey, '--yes');
     await other.ok('workspace', 'restore', other.urlKey);
     assert.match(await other.ok('workspace', 'list'), new RegExp(other.urlKey));
+  });
+
+  it('come from the workspace that a flag, the environment, the folder or the profile names, in this order', async () => {
+    const profile = { url: tool.testSystem.baseUrl, workspace: 'of-the-profile' };
+    const config = { profile: 'one', profiles: { one: profile, two: profile } };
+    const folder = mkdtempSync(join(tool.folder, 'config-'));
+    writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+    mkdirSync(join(folder, 'below'));
+    const env = { WTS_WORKSPACE: undefined, WTS_CONFIG_DIR: folder };
+    const at = { env, more: { cwd: join(folder, 'below') } };
+    const rowOf = async (name: string, options: TestRunOptions = at, ...flags: string[]): Promise<unknown[]> => {
+      const { out } = await tool.wts(['config', 'list', '--json', ...flags], options);
+      const row = parsed(out).find((one) => one['name'] === name);
+      return [row?.['value'], row?.['source']];
+    };
+    assert.deepEqual(await rowOf('workspace'), ['of-the-profile', 'profile one']);
+    assert.deepEqual(await rowOf('url'), [tool.testSystem.baseUrl, 'WTS_URL']);
+    assert.deepEqual(await rowOf('token'), [`…${tool.token.slice(-4)}`, 'WTS_TOKEN']);
+    await tool.wts(['workspace', 'use', tool.urlKey], at);
+    assert.deepEqual(await rowOf('workspace'), [tool.urlKey, 'profile one']);
+    const here = { env, more: { cwd: folder } };
+    await tool.wts(['config', 'set', 'workspace', 'of-the-folder', '--here'], here);
+    assert.deepEqual(await rowOf('workspace'), ['of-the-folder', join(folder, '.wts')]);
+    assert.deepEqual(await rowOf('workspace', { ...at, env: { ...env, WTS_WORKSPACE: 'of-env' } }), [
+      'of-env',
+      'WTS_WORKSPACE',
+    ]);
+    assert.deepEqual(await rowOf('workspace', at, '-w', 'of-flag'), ['of-flag', '--workspace']);
+    await tool.wts(['config', 'unset', 'workspace', '--here'], here);
+    await tool.wts(['config', 'set', 'profile', 'two'], at);
+    assert.deepEqual(await rowOf('workspace'), ['of-the-profile', 'profile two']);
+    assert.equal((await tool.wts(['config', 'get', 'profile'], at)).out, 'two\n');
+    assert.equal((await tool.wts(['config', 'set', 'profile', 'three'], at)).code, 5);
+    writeFileSync(join(folder, '.wts'), '{"url": "https://attacker.example"}');
+    const { code, err } = await tool.wts(['config', 'list'], at);
+    assert.equal(code, 1);
+    assert.match(err, /has "url", which it may not have/);
+    writeFileSync(join(folder, 'config.json'), '{"profile": "o');
+    assert.match(
+      (await tool.wts(['whoami'], { env })).err,
+      /config\.json cannot be read\.\nIt is not whole or not JSON/,
+    );
   });
 
   it('are watched as they change, each change once, also by a later watch with the same cursor', async () => {

@@ -4,6 +4,8 @@ import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
 import { ago } from '../output/times.ts';
 import type { View } from '../output/view.ts';
+import { useWorkspace } from '../session/profiles.ts';
+import { writeProjectFile } from '../session/project-file.ts';
 import { confirm, confirmTyped } from './ask.ts';
 
 const VIEW: View<Workspace> = {
@@ -44,6 +46,22 @@ export async function create({ words, options, session, output, signal }: Call):
   const { workspace } = await api.createWorkspace({ name, urlKey }, { signal });
   await output.changed([workspace], changed('Created'));
   await output.note(`To make it the one of commands that name none: wts workspace use ${urlKey}`);
+}
+
+/** In the profile, or in the file `.wts` of this folder: where there is no profile, or with `--here`. */
+export async function use(call: Call): Promise<void> {
+  const { words, options, io, session, output } = call;
+  const { names, settings } = await session();
+  const workspace = await (await names()).workspace(words[0]);
+  const profile = options.flag('here') ? null : settings.profile;
+  if (profile !== null) await useWorkspace(io, profile.value, workspace.urlKey);
+  const where =
+    profile === null ? await writeProjectFile(io, { workspace: workspace.urlKey }) : `profile ${profile.value}`;
+  await output.changed([workspace], {
+    id: ({ id }) => id,
+    key: ({ urlKey }) => urlKey,
+    line: ({ name, urlKey }) => `Commands that name no workspace use ${name} (${urlKey}) from now on: ${where}`,
+  });
 }
 
 export async function members(call: Call): Promise<void> {

@@ -1,4 +1,4 @@
-import { usageFault } from '../fault.ts';
+import { CliFault, usageFault } from '../fault.ts';
 import type { Io } from '../io.ts';
 import { configFile, readConfig, type Config, type Profile } from './config-file.ts';
 import { writePrivate } from './private-file.ts';
@@ -19,6 +19,24 @@ export async function deleteProfile(io: Files, name: string): Promise<void> {
   const { [name]: _, ...others } = profiles;
   const next = profile === name ? Object.keys(others)[0] : profile;
   await save(io, { ...config, ...(next === undefined ? {} : { profile: next }), profiles: others });
+}
+
+/** The profile of commands that name none; undefined for none. */
+export async function useProfile(io: Files, name: string | undefined): Promise<void> {
+  const { profile: _, ...config } = await readConfig(io);
+  if (name !== undefined && config.profiles[name] === undefined)
+    throw new CliFault('not-found', `There is no profile ${JSON.stringify(name)}.`, {
+      hint: 'wts auth status lists them.',
+    });
+  await save(io, { ...config, ...(name === undefined ? {} : { profile: name }) });
+}
+
+/** The workspace of commands of a profile that name none; null for none. */
+export async function useWorkspace(io: Files, name: string, workspace: string | null): Promise<void> {
+  const config = await readConfig(io);
+  const profile = config.profiles[name];
+  if (profile !== undefined)
+    await save(io, { ...config, profiles: { ...config.profiles, [name]: { ...profile, workspace } } });
 }
 
 /** The name of the profile of a login: the given one, that of the same person, or one by the host, and by the person where that is taken. */

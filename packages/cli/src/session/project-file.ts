@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CliFault } from '../fault.ts';
 import type { Io } from '../io.ts';
@@ -22,6 +23,23 @@ export async function findProjectFile({ cwd }: Pick<Io, 'cwd'>): Promise<Project
     if (content !== null) return { ...read(content, path), path };
     if (folder === dirname(folder)) return null;
   }
+}
+
+/** Changes the file of this folder, not one above it; a value that is undefined is taken out. Returns its path. */
+export async function writeProjectFile(
+  { cwd }: Pick<Io, 'cwd'>,
+  changes: Readonly<Partial<Record<(typeof KEYS)[number], string | undefined>>>,
+): Promise<string> {
+  const path = join(cwd, '.wts');
+  const content = { ...(await readJson<Readonly<Record<string, unknown>>>(path)), ...changes };
+  try {
+    await writeFile(path, `${JSON.stringify(content, null, 2)}\n`);
+  } catch (cause) {
+    throw new CliFault('failed', `${path} cannot be written (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`, {
+      cause,
+    });
+  }
+  return path;
 }
 
 function read(content: Readonly<Record<string, unknown>>, path: string): Omit<ProjectFile, 'path'> {

@@ -2,7 +2,7 @@ import type { CommandSpec } from '../spec.ts';
 import { TOPICS } from '../topics.ts';
 import { API, GRAPHQL } from './raw.ts';
 import { CHECKLIST, COMMENTS, LABEL, PROJECT, PROJECT_MEMBERS, TEAM, TEAM_MEMBERS } from './records.ts';
-import { COMPLETE, COMPLETION } from './shell.ts';
+import { COMPLETE, COMPLETION, CONFIG } from './shell.ts';
 import { API_KEY, AUTH, DOCTOR, LOGIN, LOGOUT } from './sign-in.ts';
 import { QUICK, TASK } from './task.ts';
 import { EXPORT, IMPORT } from './transfer.ts';
@@ -50,6 +50,7 @@ export const ROOT: CommandSpec = {
     DOCTOR,
     GRAPHQL,
     API,
+    CONFIG,
     COMPLETION,
     COMPLETE,
     {

@@ -18,6 +18,52 @@ export const COMPLETION: CommandSpec = {
   load: async () => (await import('../completion.ts')).completion,
 };
 
+const SETTING = { form: '<name>', about: 'The setting.', choices: ['profile', 'workspace'] } as const;
+const HERE = { flags: '--here', about: 'In the file .wts of this folder, for it and those below it.' } as const;
+
+export const CONFIG: CommandSpec = {
+  name: 'config',
+  summary: 'Show settings with their sources, and change them',
+  about: 'A flag takes precedence over the environment, that over the file .wts, that over the profile.',
+  commands: [
+    {
+      name: 'list',
+      summary: 'List settings, with where each comes from',
+      examples: [
+        {
+          command: 'wts config list',
+          prints:
+            'SETTING    VALUE                    FROM\nurl        https://api.example.com  profile api.example.com\nworkspace  acme                     /projects/acme/.wts',
+        },
+      ],
+      fields: ['name', 'value', 'source'],
+      load: async () => (await import('../../commands/config.ts')).list,
+    },
+    {
+      name: 'get',
+      summary: 'Print a setting',
+      args: [{ form: '<name>', about: 'As wts config list names it.' }],
+      fields: ['name', 'value', 'source'],
+      load: async () => (await import('../../commands/config.ts')).get,
+    },
+    {
+      name: 'set',
+      summary: 'Set the profile, or the workspace of the profile',
+      args: [SETTING, { form: '<value>', about: 'The value.' }],
+      options: [HERE],
+      examples: [{ command: 'wts config set profile work' }, { command: 'wts config set workspace acme --here' }],
+      load: async () => (await import('../../commands/config.ts')).set,
+    },
+    {
+      name: 'unset',
+      summary: 'Take a setting away',
+      args: [SETTING],
+      options: [HERE],
+      load: async () => (await import('../../commands/config.ts')).unset,
+    },
+  ],
+};
+
 export const COMPLETE: CommandSpec = {
   name: '__complete',
   summary: 'What may stand at the end of a line, for a shell',

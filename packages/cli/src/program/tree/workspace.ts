@@ -17,6 +17,21 @@ export const WORKSPACES: CommandSpec = {
       load: async () => (await import('../../commands/workspace.ts')).list,
     },
     {
+      name: 'use',
+      summary: 'Choose the workspace of commands that name none',
+      about: 'Kept in the profile; with --here, or without a profile, in the file .wts of this folder.',
+      args: [WORKSPACE],
+      options: [{ flags: '--here', about: 'For this folder and those below it.' }],
+      examples: [
+        {
+          command: 'wts workspace use acme',
+          prints: 'Commands that name no workspace use Acme (acme) from now on: profile api.example.com',
+        },
+      ],
+      fields: ['id', 'name', 'urlKey', 'role'],
+      load: async () => (await import('../../commands/workspace.ts')).use,
+    },
+    {
       name: 'create',
       summary: 'Create a workspace',
       args: [{ form: '<name...>', about: 'The name. Its words need no quotes.' }],
