@@ -41,7 +41,7 @@ describe('what the command line prints, and how it ends', function cliOutput() {
 
   it('has data alone on stdout, and notes on stderr, so that a pipe gets full values without colors or a header', async () => {
     const { out, err } = await tool.wts(['task', 'list', '-L', '2'], { env: { NO_COLOR: undefined } });
-    assert.match(out, /^CLI-\S+\tThird\t\t\tnone\t\t2026-01-02\t\t\nCLI-\S+\tSecond\t.*\n$/);
+    assert.match(out, /^CLI-\S+\tThird\t2026-01-02\tnone\t\t\t\t\t\nCLI-\S+\tSecond\t.*\n$/);
     assert.equal(err, 'The first 2; there are more: --limit 20\n');
     assert.equal((await tool.wts(['task', 'list', '-L', '2', '-q'])).err, '');
     assert.equal((await tool.wts(['task', 'list', '-S', 'nothing'], { columns: 80 })).err, 'No tasks.\n');

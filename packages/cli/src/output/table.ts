@@ -5,7 +5,10 @@ import { safeLine } from './safe-text.ts';
 import type { Column } from './view.ts';
 
 const GAP = 2;
-const CUT_MIN = 12;
+/** A text of this width still says what it is. */
+const CUT_READABLE = 30;
+const CUT_MIN = 8;
+const COLUMNS_KEPT = 2;
 
 /** An aligned table that fits the terminal. Columns without any value are left out. */
 export function tableText<Row>(rows: readonly Row[], all: readonly Column<Row>[], look: Look): string {
@@ -54,18 +57,24 @@ export function tableText<Row>(rows: readonly Row[], all: readonly Column<Row>[]
   return [header, ...lines].map((text) => `${text}\n`).join('');
 }
 
-/** Widths that fit: columns that may be cut become narrower, the widest first; then the last columns are left out. */
+/**
+ * Widths that fit: columns that may be cut become narrower, the widest first, as long as they can be read; then the last columns are
+ * left out; then the rest is cut further.
+ */
 function fitted(natural: readonly number[], isCut: readonly boolean[], columns: number): number[] {
-  const widths = [...natural];
-  const total = (): number => widths.reduce((sum, width) => sum + width + GAP, -GAP);
-  while (total() > columns) {
-    const widest = widths.reduce((best, width, at) => (isCut[at] && width > (widths[best] ?? 0) ? at : best), -1);
-    const at = widest === -1 ? isCut.indexOf(true) : widest;
-    if (at === -1 || at >= widths.length || (widths[at] ?? 0) <= CUT_MIN) {
-      if (widths.length <= 2) break;
-      widths.pop();
-    } else widths[at] = Math.max(CUT_MIN, (widths[at] ?? 0) - Math.max(1, Math.min(total() - columns, 4)));
-  }
+  let widths = [...natural];
+  const excess = (): number => widths.reduce((sum, width) => sum + width + GAP, -GAP) - columns;
+  const cutDownTo = (least: number): void => {
+    for (;;) {
+      const widest = Math.max(...widths.filter((_, at) => isCut[at]));
+      if (excess() <= 0 || widest <= least) return;
+      const at = widths.findIndex((width, index) => isCut[index] && width === widest);
+      widths[at] = Math.max(least, widest - Math.max(1, excess() >> 1));
+    }
+  };
+  cutDownTo(CUT_READABLE);
+  while (excess() > 0 && widths.length > COLUMNS_KEPT) widths = widths.slice(0, -1);
+  cutDownTo(CUT_MIN);
   return widths;
 }
 

@@ -11,9 +11,11 @@ export function helpText(path: readonly CommandSpec[], look: Pick<Look, 'isColor
   const section = (heading: string, text: string | null): string[] =>
     text === null ? [] : [`${styled(heading, 'bold', look)}\n${text}`];
   const isGroup = spec.commands !== undefined;
+  const examples =
+    spec.examples ?? (spec.commands ?? []).flatMap((command) => command.examples?.slice(0, 1) ?? []).slice(0, 3);
   const sections = [
     `${spec.summary}.${spec.about === undefined ? '' : `\n${wrapped(spec.about, 0)}`}`,
-    ...section('Examples', spec.examples === undefined ? null : examplesText(spec.examples)),
+    ...section('Examples', examples.length === 0 ? null : examplesText(examples)),
     ...section('Usage', `  ${usageOf(name, spec)}`),
     ...section('Commands', isGroup ? commandsText(spec) : null),
     ...section(

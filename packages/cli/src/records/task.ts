@@ -55,46 +55,47 @@ function dueStyle({ deadlineAt, completedAt }: TaskNode, { now, timezone }: Look
   return deadlineAt < today ? 'red' : deadlineAt === today ? 'yellow' : undefined;
 }
 
-const COLUMNS: Readonly<Record<string, Column<TaskNode>>> = {
-  key: { title: 'KEY', value: keyOf, style: () => 'cyan' },
-  title: {
+/** The most telling ones first, because a narrow terminal shows only those. */
+const COLUMNS: readonly Column<TaskNode>[] = [
+  { title: 'KEY', value: keyOf, style: () => 'cyan' },
+  {
     title: 'TITLE',
     value: ({ title }) => title,
     isCut: true,
     style: ({ completedAt, archivedAt }) => ((completedAt ?? archivedAt) === null ? undefined : 'dim'),
   },
-  project: {
-    title: 'PROJECT',
-    value: ({ project }) => project?.key,
-    shown: ({ project }) => project?.name ?? '',
-    isCut: true,
-  },
-  assignee: { title: 'ASSIGNEE', value: ({ assignee }) => assignee?.name, isCut: true },
-  priority: {
-    title: 'PRIORITY',
-    value: ({ priority }) => priorityWord(priority),
-    shown: ({ priority }) => (priority === 0 ? '' : priorityWord(priority)),
-    style: ({ priority }) => (priority === 1 ? 'red' : priority === 2 ? 'yellow' : undefined),
-  },
-  start: { title: 'START', value: ({ startDate }) => startDate, shown: ({ startDate }, look) => day(startDate, look) },
-  due: {
+  {
     title: 'DUE',
     value: ({ deadlineAt }) => deadlineAt,
     shown: ({ deadlineAt }, look) => day(deadlineAt, look),
     style: dueStyle,
   },
-  labels: { title: 'LABELS', value: ({ labels }) => labels.nodes.map(({ name }) => name).join(', '), isCut: true },
-  completed: {
+  {
+    title: 'PRIORITY',
+    value: ({ priority }) => priorityWord(priority),
+    shown: ({ priority }) => (priority === 0 ? '' : priorityWord(priority)),
+    style: ({ priority }) => (priority === 1 ? 'red' : priority === 2 ? 'yellow' : undefined),
+  },
+  { title: 'ASSIGNEE', value: ({ assignee }) => assignee?.name, isCut: true },
+  {
+    title: 'PROJECT',
+    value: ({ project }) => project?.key,
+    shown: ({ project }) => project?.name ?? '',
+    isCut: true,
+  },
+  { title: 'LABELS', value: ({ labels }) => labels.nodes.map(({ name }) => name).join(', '), isCut: true },
+  { title: 'START', value: ({ startDate }) => startDate, shown: ({ startDate }, look) => day(startDate, look) },
+  {
     title: 'DONE',
     value: ({ completedAt }) => completedAt,
     shown: ({ completedAt }, look) => (completedAt === null ? '' : ago(completedAt, look)),
   },
-};
+];
 
 export const TASK_VIEW: View<TaskNode> = {
   nouns: ['task', 'tasks'],
   id: ({ id }) => id,
-  columns: Object.values(COLUMNS),
+  columns: COLUMNS,
 };
 
 /** The fields that the columns show. */

@@ -226,7 +226,7 @@ describe('names', () => {
     await assert.rejects(taskOf(ACME.id, other.id, found), refusal(/^The task .* is not in the workspace ".*Leave/));
     await assert.rejects(taskOf(ACME.id, 'initech', found), refusal(/No workspace is named "initech"/));
     const { names: named } = names([{ ...GLOBEX, name: 'Initech' }]);
-    await assert.rejects(taskOf('INITECH-1', undefined, named), refusal(/in no workspace with the key "INITECH"/));
+    await assert.rejects(taskOf('INITECH-1', undefined, named), refusal(/No workspace has the key "INITECH"/));
   });
 
   it('of a workspace may be left out when there is one, and are asked for otherwise', async () => {
@@ -236,6 +236,6 @@ describe('names', () => {
     assert.equal(await both.workspaceOrAll(undefined), null);
     await assert.rejects(both.workspace(undefined), refusal(/"Acme" \(acme\), "Globex" \(globex\)/));
     await assert.rejects(both.workspace('initech'), refusal(/No workspace is named "initech".*list_workspaces/));
-    await assert.rejects(names([]).names.workspace(undefined), refusal(/in no workspace/));
+    await assert.rejects(names([]).names.workspace(undefined), refusal(/There is no workspace yet/));
   });
 });

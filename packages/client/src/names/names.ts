@@ -57,11 +57,8 @@ export class Names {
     const workspace = await this.workspaceOrAll(word);
     if (workspace !== null) return workspace;
     const all = await this.workspaces();
-    if (all.length === 0) throw new NameError('not_found', 'The person is in no workspace yet.');
-    throw new NameError(
-      'bad_user_input',
-      `Name the workspace. The person is in ${shown(all.map(workspaceCandidate))}.`,
-    );
+    if (all.length === 0) throw new NameError('not_found', 'There is no workspace yet.');
+    throw new NameError('bad_user_input', `Name the workspace. There are ${shown(all.map(workspaceCandidate))}.`);
   }
 
   /** The workspace of a list: without a word, null for all, or the only one. */
@@ -88,7 +85,7 @@ export class Names {
   async workspaceOfKey(urlKey: string): Promise<WorkspaceRef> {
     const found = (await this.workspaces()).find((one) => one.urlKey.toLowerCase() === urlKey.toLowerCase());
     if (found !== undefined) return found;
-    const message = `The person is in no workspace with the key ${JSON.stringify(urlKey)}. ${this.listedBy.workspace} shows their keys.`;
+    const message = `No workspace has the key ${JSON.stringify(urlKey)}. ${this.listedBy.workspace} shows their keys.`;
     throw new NameError('not_found', message);
   }
 
@@ -121,8 +118,7 @@ export class Names {
     if (found.all.length === 1 && !found.isPart) return (found.all[0] as Candidate).id;
     const { noun } = KINDS[kind];
     const listedBy = this.listedBy[kind];
-    const where =
-      workspace === null ? ' in the workspaces of the person' : ` in the workspace ${JSON.stringify(workspace.name)}`;
+    const where = workspace === null ? ' in any workspace' : ` in the workspace ${JSON.stringify(workspace.name)}`;
     if (found.all.length > 0) {
       throw mistake({ noun, listedBy, word, where, candidates: found.all, isAmbiguous: true, isPart: found.isPart });
     }

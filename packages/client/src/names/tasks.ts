@@ -46,7 +46,7 @@ export async function tasksOf(
     if (one instanceof NameError) return one;
     const node = nodes.find(one.matches);
     if (node === undefined) {
-      const message = `No task ${JSON.stringify(words[index])} exists that the person may see.`;
+      const message = `No task ${JSON.stringify(words[index])} exists, or it may not be seen.`;
       return new NameError('not_found', message);
     }
     const { id, workspaceId, number, workspace } = node;

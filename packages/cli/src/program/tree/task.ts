@@ -73,7 +73,7 @@ export const TASK: CommandSpec = {
       examples: [
         {
           command: 'wts task list --assignee me',
-          prints: 'KEY      TITLE             PROJECT  DUE\nACME-12  Write the report  Website  Fri 27 Nov',
+          prints: 'KEY      TITLE             DUE         PROJECT\nACME-12  Write the report  Fri 27 Nov  Website',
         },
         { command: 'wts task list --state done --order completed --limit 10 --json number,title,completedAt' },
       ],
