@@ -22,11 +22,12 @@ describe('a workspace is exported and imported', function faults() {
     await using gate = await openGate(system.testSystem.baseUrl, (path, before) =>
       path === '/sync/bootstrap' && before === 1 ? 'hold' : 'pass',
     );
-    await system.killedWhen(
-      gate.url,
-      ['export', system.source.id, '--to', to],
-      () => gate.counts.get('/sync/bootstrap') === 2,
-    );
+    const ended = await system.endedBy('SIGKILL', {
+      url: gate.url,
+      argv: ['export', system.source.id, '--to', to],
+      when: () => gate.counts.get('/sync/bootstrap') === 2,
+    });
+    assert.equal(ended, 'SIGKILL');
     assert.deepEqual(existsSync(join(to, 'manifest.json')), false);
     const { code, err } = await system.wts(['import', to, '--into', system.source.id]);
     assert.deepEqual([code, err.split('\n')[0]], [1, `The export in ${to} is incomplete: it has no manifest.json.`]);
@@ -51,25 +52,27 @@ describe('a workspace is exported and imported', function faults() {
     await system.ok(['export', '--verify', to]);
   });
 
-  it('although the import is killed: the same command goes on, and makes nothing twice', async () => {
+  it('although the import is interrupted and killed: the same command goes on, and makes nothing twice', async () => {
     const target = await system.workspace('Killed');
     let isHeld = true;
     await using gate = await openGate(system.testSystem.baseUrl, (path, before) =>
-      isHeld && path === '/sync/mutate' && before >= 6 ? 'hold' : 'pass',
+      isHeld && path === '/sync/mutate' && (before === 5 || before > 6) ? 'hold' : 'pass',
     );
     const argv = ['import', system.exported, '--into', target.id, '--keep-numbers'];
-    await system.killedWhen(gate.url, argv, () => gate.counts.get('/sync/mutate') === 7);
+    const requests = (): number => gate.counts.get('/sync/mutate') ?? 0;
+    const { url } = gate;
+    assert.equal(await system.endedBy('SIGINT', { url, argv, when: () => requests() === 6 }), 130);
+    assert.equal(await system.endedBy('SIGKILL', { url, argv, when: () => requests() === 8 }), 'SIGKILL');
     const begun = (await system.tasksOf(target.id)).length;
     assert.ok(begun > 0 && begun < TASKS, `${begun} tasks are there`);
     isHeld = false;
-    const requests = (): number => gate.counts.get('/sync/mutate') ?? 0;
     const before = requests();
-    const { comparison } = await system.importOk(argv.slice(1), { WTS_URL: gate.url });
+    const { comparison } = await system.importOk(argv.slice(1), { WTS_URL: url });
     assert.deepEqual([comparison.equal['Task'], comparison.sameNumbers], [TASKS, TASKS]);
     assert.equal((await system.tasksOf(target.id)).length, TASKS);
     const rest = requests() - before;
     await system.importOk([system.exported, '--new', 'Whole', '--key', `whole-${target.urlKey}`], {
-      WTS_URL: gate.url,
+      WTS_URL: url,
     });
     const whole = requests() - before - rest;
     assert.ok(rest <= whole - 5, `the rest took ${rest} requests of ${whole}`);

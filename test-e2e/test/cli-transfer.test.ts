@@ -42,7 +42,11 @@ describe('a workspace is exported and imported', function transfer() {
 
   it('into files that are the same for the same state, in a folder that holds no other', async () => {
     const again = join(system.folder, 'again');
-    for (const _ of [1, 2]) await system.ok(['export', system.source.id, '--to', again]);
+    await system.ok(['export', system.source.id, '--to', again]);
+    const { err: shown } = await system.ok(['export', system.source.id, '--to', again, '--progress-jsonl']);
+    const stages = shown.split('\n').filter((line) => line.includes('"stage"'));
+    const shownStages = stages.map((line) => (JSON.parse(line) as { stage: string }).stage);
+    assert.deepEqual([...new Set(shownStages)], ['read', 'write']);
     const names = readdirSync(again).filter((name) => name.endsWith('.ndjson'));
     assert.deepEqual(readdirSync(again).toSorted(), [...names, 'manifest.json'].toSorted());
     for (const name of names)

@@ -116,18 +116,21 @@ export class TransferSystem {
     return { WTS_URL: url, WTS_TOKEN: this.testSystem.apiKey, WTS_CONFIG_DIR: this.folder };
   }
 
-  /** Runs a command as a program and kills it when the condition holds. */
-  async killedWhen(url: string, argv: readonly string[], condition: () => boolean): Promise<void> {
+  /** Runs a command as a program and sends it a signal when the condition holds; resolves to how it ended. */
+  async endedBy(
+    how: 'SIGINT' | 'SIGKILL',
+    { url, argv, when }: { readonly url: string; readonly argv: readonly string[]; readonly when: () => boolean },
+  ): Promise<number | string | null> {
     const env = { ...process.env, ...this.env(url) };
     const child = spawn(process.execPath, [MAIN, ...argv], { env, stdio: 'ignore' });
     const ended = once(child, 'exit');
     try {
-      await eventually(condition);
+      await eventually(when);
     } finally {
-      child.kill('SIGKILL');
+      child.kill(how);
     }
     const [code, signal] = (await ended) as [number | null, string | null];
-    assert.deepEqual([code, signal], [null, 'SIGKILL']);
+    return signal ?? code;
   }
 }
 
