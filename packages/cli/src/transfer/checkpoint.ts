@@ -3,6 +3,7 @@ import { onDisk } from './line-files.ts';
 import { CliFault } from '../fault.ts';
 
 const FORMAT = 'wts-import';
+const BEGIN_AGAIN = 'Remove it: the import then begins again, and still makes nothing twice.';
 
 /** How far an import is. What was sent after it is sent again, and made once. */
 export interface Checkpoint {
@@ -54,10 +55,12 @@ export class CheckpointFile {
     try {
       parsed = JSON.parse(text) as typeof parsed;
     } catch (cause) {
-      throw new CliFault('usage', `${this.path} is no checkpoint of an import.`, { cause });
+      throw new CliFault('usage', `${this.path} is no checkpoint of an import.`, { hint: BEGIN_AGAIN, cause });
     }
     if (parsed?.format !== FORMAT || parsed.version !== 1)
-      throw new CliFault('usage', `${this.path} is no checkpoint that this version of wts reads.`);
+      throw new CliFault('usage', `${this.path} is no checkpoint that this version of wts reads.`, {
+        hint: BEGIN_AGAIN,
+      });
     return parsed.export === exportHash ? (parsed as Checkpoint) : null;
   }
 
