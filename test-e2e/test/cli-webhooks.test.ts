@@ -113,7 +113,7 @@ describe('webhooks, keys and the doctor of the command line', function cliWebhoo
       'task.created',
     ];
     const running = runWts(argv, { env: envOf(), more: { stdout, stderr, interrupted: interrupting.signal } });
-    const secret = await eventually(() => /Its secret: (whsec_\S+)/.exec(err)?.[1]);
+    const secret = await eventually(() => /Its secret is (whsec_\S+)/.exec(err)?.[1]);
     // The first answer makes the service try again.
     let answers = 0;
     program.answer(() => ({ status: (answers += 1) === 1 ? 503 : 200 }));
@@ -123,7 +123,9 @@ describe('webhooks, keys and the doctor of the command line', function cliWebhoo
       assert.equal(path, '/hooks');
       assert.equal((await verifyWebhook(secret, headers, body)).type, 'task.created');
     }
-    await eventually(() => /task\.created\s+503.*\n.*task\.created\s+200 .*attempt 2/s.test(out));
+    await eventually(() =>
+      /task\.created .*attempt 1, verified, answered 503\).*attempt 2, verified, answered 200\)/s.test(out),
+    );
     assert.ok(!out.includes('\u001b'));
     const [endpoint] = await json<{ id: string; url: string }[]>('webhook', 'list');
     const forged = await fetch(`${program.url}/x`, { method: 'POST' });

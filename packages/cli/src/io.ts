@@ -55,8 +55,9 @@ export function processIo(of: NodeJS.Process): Io {
       stdout: stdout.isTTY || forced !== '',
       stderr: stderr.isTTY,
     },
-    columns: Number.parseInt(forced, 10) || (stdout.columns ?? 80),
-    rows: stdout.rows ?? 24,
+    // A terminal without a size says 0.
+    columns: Number.parseInt(forced, 10) || stdout.columns || 80,
+    rows: stdout.rows || 24,
     env,
     cwd: of.cwd(),
     platform,

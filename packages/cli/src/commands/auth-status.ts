@@ -4,10 +4,10 @@ import type { View } from '../output/view.ts';
 import { readConfig, type Profile } from '../session/config-file.ts';
 import { openStore } from '../session/credential-store.ts';
 import { faultOf } from '../session/fault-of.ts';
-import { readSettings } from '../session/settings.ts';
+import { readSettings, type Setting } from '../session/settings.ts';
 
 interface Status {
-  /** Null for the credential of the environment. */
+  /** Null for a credential that no login stored. */
   readonly profile: string | null;
   readonly isUsed: boolean;
   readonly url: string | null;
@@ -37,24 +37,22 @@ const VIEW: View<Status> = {
 /** Which credentials are stored, where, and which one a command uses. Sends nothing. */
 export async function authStatus({ io, options, output }: Call): Promise<void> {
   const { profiles } = await readConfig(io);
-  const used = (await readSettings(io, options).catch(() => null))?.profile?.value;
-  const token = io.env['WTS_TOKEN'] ?? '';
-  const ofEnvironment: Status = {
-    profile: null,
-    isUsed: true,
-    url: io.env['WTS_URL'] ?? null,
-    person: null,
-    key: `…${token.slice(-4)}`,
-    access: null,
-    expiresAt: null,
-    storedIn: 'the variable WTS_TOKEN',
-  };
+  // The rows say what is wrong with a store that fails.
+  const settings = await readSettings(io, options).catch(() => null);
+  const used = settings?.profile?.value;
+  const isOfProfile = used !== undefined && (io.env['WTS_TOKEN'] ?? '') === '';
   const stored = await Promise.all(
-    Object.entries(profiles).map(([name, profile]) => statusOf(io, name, profile, token === '' && name === used)),
+    Object.entries(profiles).map(([name, profile]) => statusOf(io, name, profile, isOfProfile && name === used)),
   );
-  const all = [...(token === '' ? [] : [ofEnvironment]), ...stored];
+  const other = isOfProfile ? null : settings?.token;
+  const all = [...(other ? [ofEnvironment(other, settings?.url?.value ?? null)] : []), ...stored];
   if (all.length === 0) throw new CliFault('sign-in', 'You are not signed in.', { hint: 'Run wts login.' });
   await output.list(all, VIEW);
+}
+
+function ofEnvironment({ value, source }: Setting, url: string | null): Status {
+  const unknown = { profile: null, person: null, access: null, expiresAt: null };
+  return { ...unknown, isUsed: true, url, key: `…${value.slice(-4)}`, storedIn: source };
 }
 
 async function statusOf(io: Call['io'], name: string, profile: Profile, isUsed: boolean): Promise<Status> {

@@ -2,7 +2,7 @@ import { verifyWebhook, WebhookSignatureError, type WebhookEvent } from '@wts/cl
 import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, dirname } from 'node:path';
+import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
@@ -39,7 +39,7 @@ export async function listen(call: Call): Promise<void> {
       `--forward-to takes an address such as http://localhost:3000/hooks, not ${JSON.stringify(forwardTo)}.`,
     );
   const { api, workspace } = await session();
-  const { id: workspaceId, name } = await workspace();
+  const { id: workspaceId } = await workspace();
   await using stack = new AsyncDisposableStack();
   const { server, url } = await openReceiver(call, stack);
   await deleteLeftovers(api, workspaceId, url);
@@ -68,12 +68,12 @@ export async function listen(call: Call): Promise<void> {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     void answer(listening, request, response).catch(() => response.destroy());
   });
-  const types = endpoint.eventTypes.join(', ') || 'every event type';
-  await output.note(`Endpoint ${endpoint.id} receives ${types} of ${name} at ${url}`);
-  await output.note(`Its secret: ${secret}`);
+  const answers = forwardTo === undefined ? `It answers ${listening.status}` : `It answers as ${forwardTo} does`;
   await output.note(
-    `${forwardTo === undefined ? `It answers ${listening.status}` : `Forwarding to ${forwardTo}`}. Press Ctrl-C to delete it and stop.`,
+    `Endpoint ${endpoint.id} receives ${endpoint.eventTypes.join(', ') || 'every event type'} at ${url}`,
   );
+  if (forwardTo !== undefined) await output.note(`Its secret is ${secret}`);
+  await output.note(`${answers}. Press Ctrl-C to delete it and stop.\n`);
   if (!signal.aborted) await once(signal, 'abort');
 }
 
@@ -87,8 +87,8 @@ async function openReceiver(
 ): Promise<{ readonly server: Server; readonly url: string }> {
   const port = options.number('port', PORTS) ?? 0;
   const publicUrl = options.text('url');
-  const local = (file: string): string | undefined =>
-    io.env['WTS_LOCAL_STACK'] === undefined ? undefined : join(dirname(io.env['WTS_LOCAL_STACK']), 'webhooks', file);
+  const folder = io.env['WTS_LOCAL_WEBHOOKS'];
+  const local = (file: string): string | undefined => (folder === undefined ? undefined : join(folder, file));
   const [cert, key] = [options.text('cert') ?? local('receiver.pem'), options.text('key') ?? local('receiver-key.pem')];
   const isTunnel = publicUrl !== undefined && options.text('cert') === undefined;
   if (!isTunnel && (cert === undefined || key === undefined))
@@ -203,6 +203,5 @@ function lineOf({ type, syncActionId, data }: WebhookEvent, attempt: number, sta
   const label = [title, name, body].find((text) => typeof text === 'string') ?? id;
   const changes = data.changes.length === 0 ? '' : `  changed ${data.changes.join(', ')}`;
   const position = (syncActionId ?? '-').padStart(6);
-  const again = attempt === 1 ? '' : `, attempt ${attempt}`;
-  return `${position}  ${type.padEnd(18)} ${status}  ${safeJson(label)}${changes}${again}\n`;
+  return `${position}  ${type.padEnd(18)} ${safeJson(label)}${changes}  (attempt ${attempt}, verified, answered ${status})\n`;
 }
