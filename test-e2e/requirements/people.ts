@@ -45,6 +45,20 @@ export const people: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'authentication.accounts.plain-address',
+    source: 'Design 4',
+    text: 'An account has an address of visible ASCII characters, with a domain of other letters in its ASCII form, so that no address looks like another one.',
+    home: 'services/auth/src/commands/register-account.ts',
+    status: 'kept',
+  },
+  {
+    id: 'authentication.people.address',
+    source: 'Design 4',
+    text: 'A person is shown without an address that is not verified when another person has it.',
+    home: 'services/auth/src/commands/resolve-person.ts',
+    status: 'kept',
+  },
+  {
     id: 'authentication.sessions.end',
     source: 'Design 10',
     text: 'A session gets a new secret at the sign-in, and ends by a sign-out, after 14 days without use, and after 30 days.',

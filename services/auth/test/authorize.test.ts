@@ -86,7 +86,7 @@ describe('/authorize', () => {
       assert.ok(again.text.includes(text), text);
     }
     const read = await ask(browser, clientId, { scope: 'read' });
-    assert.ok(!read.text.includes('Create and change'));
+    assert.ok(!read.text.includes('Create, change'));
   });
 
   it('warns about programs on the device, whose name any program can use [authentication.consent.always]', async () => {

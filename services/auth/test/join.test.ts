@@ -125,6 +125,20 @@ describe('joining by an invitation', () => {
     assert.ok(!workspace.joined.some((one) => one.code === code));
   });
 
+  it('creates no account whose address looks like another one [authentication.accounts.plain-address]', async () => {
+    const code = invite();
+    const { email } = newPerson();
+    const hidden = ['\u200B', '\u200D', '\u202E', '\u00AD', '\u2060', '\uFEFF', '\u{E0041}'];
+    for (const look of [...hidden.map((one) => email.replace('@', `${one}@`)), email.replace('@', '\u0430@')]) {
+      const answer = await pages.browser().submit(`/join?code=${code}`, { ...newPerson(), email: look });
+      assert.match(answer.text, /Enter your email/, encodeURIComponent(look));
+    }
+    const cyrillic = email.replace('example', 'ex\u0430mple');
+    const browser = pages.browser();
+    await browser.submit(`/join?code=${code}`, { ...newPerson(), email: cyrillic });
+    assert.match((await browser.get('/account')).text, /@xn--exmple-4nf\.com/);
+  });
+
   it('creates one account for the same address in parallel', async () => {
     const person = newPerson();
     const code = invite();

@@ -44,6 +44,20 @@ describe('people', () => {
     assert.notEqual(first, second);
   });
 
+  it('are shown with an address that another person has only when it is verified [authentication.people.address]', async () => {
+    const email = `${randomUUID()}@example.com`;
+    const emailOf = async (claims: object): Promise<unknown> =>
+      ((await profileOf(await resolve({ subject: randomUUID(), ...claims }))) as { email: string | null }).email;
+    assert.equal(await emailOf({ email, emailVerified: true }), email);
+    for (const look of [email, email.toUpperCase()]) {
+      assert.equal(await emailOf({ email: look, emailVerified: false }), null);
+      assert.equal(await emailOf({ email: look }), null);
+      assert.equal(await emailOf({ email: look, emailVerified: true }), look);
+    }
+    const other = `other-${email}`;
+    assert.equal(await emailOf({ email: other }), other);
+  });
+
   it('of two issuers differ, also when issuer and subject concatenate to the same text', async () => {
     const [subject, issuer] = [randomUUID(), 'https://issuer.example/a'];
     const first = await resolve({ issuer, subject: `b${subject}` });

@@ -10,7 +10,8 @@ import type { IdentityStore, StoredIdentity } from '../store/identities.ts';
  * Returns the person of an identity; the first request of an identity creates the person. It first claims the identity
  * for a new id. Then every request that finds the claim commits the person with that id under one transaction id, so any
  * number of parallel first requests, or a crash between the two steps, end with the same person. A person is never found
- * by an address. Keeps authentication.jwt.person.
+ * by an address. An address that is not verified is not shown where another person has it, because members could not tell the two apart.
+ * Keeps authentication.jwt.person and authentication.people.address.
  */
 export async function resolvePerson(
   context: Pick<Context, 'identities' | 'commitUnit'> & { readonly metrics: Pick<ServiceMetrics, 'personCreated'> },
@@ -27,12 +28,15 @@ export async function resolvePerson(
   const profile = profileOf(claims);
   const address = { email: profile.email, emailVerified: claims.emailVerified ?? false };
   const userId = stored?.userId ?? (await identities.claim(identity, randomUUID(), address));
+  const { email } = profile;
+  const isShown = email !== null && (address.emailVerified || !(await identities.isOfAnother(email, userId)));
+  const payload = { ...profile, email: isShown ? email : null, username: null };
   await commitUnit(
     {
       principal: { ...servicePrincipal('auth'), userId },
       authority: 'service',
       txId: `create-person:${userId}`,
-      mutations: [{ modelName: 'User', modelId: userId, action: 'INSERT', payload: { ...profile, username: null } }],
+      mutations: [{ modelName: 'User', modelId: userId, action: 'INSERT', payload }],
     },
     trace,
   );

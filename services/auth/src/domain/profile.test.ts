@@ -26,6 +26,7 @@ describe('the profile of a new person', () => {
 
   it('writes a name on one line', () => {
     assert.equal(profileOf({ name: '  Ada\r\n\t  Lovelace\u0000 ' }).name, 'Ada Lovelace');
+    assert.equal(profileOf({ name: 'Ada\u200B Love\u202Elace\u{E0041}' }).name, 'Ada Lovelace');
   });
 
   it('leaves out a picture whose URL no page can show', () => {
@@ -42,6 +43,9 @@ describe('the profile of a new person', () => {
       'ada@',
       'a b@example.com',
       'a@b@c',
+      ...['\u200B', '\u200D', '\u202E', '\u00AD', '\u2060', '\u{E0041}', '\u034F', '\uFE0F'].map(
+        (hidden) => `ada${hidden}@example.com`,
+      ),
       `${'a'.repeat(320)}@example.com`,
     ]) {
       assert.equal(readEmail(email), null, email);

@@ -1,5 +1,6 @@
 import type { BodyOf, credentialApi } from '@wts/contracts';
 import { User } from '@wts/models';
+import { hasHidden, shownName } from './shown-name.ts';
 
 /** Who an identity provider says that a person is: issuer, subject and claims. */
 export type IdentityClaims = BodyOf<typeof credentialApi.internalResolvePerson>;
@@ -37,17 +38,13 @@ export function profileOf(claims: Claims): Profile {
 /** An address as it is stored, or null when the text is not an address. */
 export function readEmail(text: string | undefined): string | null {
   const address = text?.trim();
-  return address !== undefined && ADDRESS.test(address) ? validOrNull('email', address) : null;
+  return address !== undefined && ADDRESS.test(address) && !hasHidden(address) ? validOrNull('email', address) : null;
 }
 
 function readName(text: string | undefined): string | null {
   if (text === undefined) return null;
   // Control characters, also line breaks, become one space, because lists and mails show names on one line.
-  const line = text
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-    .trim();
-  return validOrNull('name', [...line].slice(0, NAME_CODE_POINTS_MAX).join('').trim());
+  return validOrNull('name', shownName(text.replaceAll(/[\p{Cc}\s]+/gu, ' '), NAME_CODE_POINTS_MAX));
 }
 
 function validOrNull(field: 'name' | 'email' | 'avatarUrl', value: string | undefined): string | null {

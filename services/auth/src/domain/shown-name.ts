@@ -14,6 +14,11 @@ export function shownAppName(name: string | null): string {
   return shownName(name, AUTH_LIMITS.clientNameMax) || 'An app without a name';
 }
 
+/** Whether a text has characters that no page shows, so that it looks like another one. */
+export function hasHidden(text: string): boolean {
+  return text.search(HIDDEN) !== -1 || /[\u200C\u200D\p{Default_Ignorable_Code_Point}]/u.test(text);
+}
+
 /**
  * A name that clients, workspaces or people have, as a page shows it: the page never relies on what it says. Empty when nothing of it can
  * be seen.

@@ -97,9 +97,9 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** What is left out is the first of its list: what the client asked for, for as long as a grant may last, in all workspaces. */
 async function readAllowed({ workspaces }: PeopleContext, userId: string, form: Parameters): Promise<Allowed> {
-  const [[asked] = ['']] = GRANT_ACCESS;
+  const [[asked]] = GRANT_ACCESS;
   const access = form.get('access') ?? asked;
-  const [[longest] = ['']] = GRANT_DAYS;
+  const [[longest]] = GRANT_DAYS;
   const days = form.get('expires') ?? longest;
   const workspaceId = form.get('workspace') ?? null;
   const isOwn =

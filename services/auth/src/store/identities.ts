@@ -27,6 +27,8 @@ export interface IdentityStore {
   /** True for the first of several callers. */
   markPersonCreated(identity: IdentityKey): Promise<boolean>;
   changeAddress(identity: IdentityKey, address: Address): Promise<void>;
+  /** Whether another person has the address, in any case. */
+  isOfAnother(email: string, userId: string): Promise<boolean>;
   /** The addresses of a person that their providers verified. */
   addressesOf(userId: string): Promise<string[]>;
 }
@@ -61,6 +63,12 @@ export function identityStore(knex: Knex): IdentityStore {
       const sql = `update auth.identities set email = :email, email_verified = :emailVerified
         where identity_hash = :hash`;
       await rows(knex, sql, { hash: hashOf(identity), email, emailVerified });
+    },
+    // Index identities (md5(lower(email))).
+    isOfAnother: async (email, userId) => {
+      const sql = `select from auth.identities where md5(lower(email)) = md5(lower(:email)) and lower(email) = lower(:email)
+        and user_id <> :userId limit 1`;
+      return (await rows(knex, sql, { email, userId })).length > 0;
     },
     // Index identities (user_id).
     addressesOf: async (userId) => {
