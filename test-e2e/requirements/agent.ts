@@ -87,6 +87,13 @@ export const agent: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'agent.texts.visible',
+    source: 'Design 14',
+    text: 'A tool and a resource give a model no characters of texts that clients do not show, such as tags and format characters.',
+    home: 'services/agent/src/graph/visible-texts.ts',
+    status: 'kept',
+  },
+  {
     id: 'agent.resources.quoted',
     source: 'Design 14',
     text: 'In the Markdown of a record, what people wrote is in one line after a name or in quoted lines, so that it cannot look like another part of the record or like words of the service.',

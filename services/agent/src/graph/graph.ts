@@ -3,6 +3,7 @@ import type { Principal } from '@wts/contracts';
 import type { ServiceClient } from '@wts/service-kit/call';
 import { AGENT_LIMITS } from '../limits.ts';
 import { ToolError } from '../tool-error.ts';
+import { visibleTexts } from './visible-texts.ts';
 
 /** A GraphQL document with the types of its result and its variables. */
 export interface Document<Data, Variables> {
@@ -47,7 +48,7 @@ export class Graph {
     });
     const [error] = (errors ?? []) as unknown as readonly GraphqlError[];
     if (error !== undefined) throw toolErrorOf(error);
-    return data as Data;
+    return visibleTexts(data) as Data;
   }
 }
 

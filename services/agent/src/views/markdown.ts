@@ -112,7 +112,7 @@ function projectMarkdown(project: ProjectNode): string {
 }
 
 function commentMarkdown({ author, createdAt, body }: CommentNode): string {
-  return `**${inLine(author?.name ?? 'Unknown')}**, ${createdAt}:\n\n${quoted(body)}`;
+  return `**${nameInLine(author?.name ?? 'Unknown')}**, ${createdAt}:\n\n${quoted(body)}`;
 }
 
 /*
@@ -135,6 +135,16 @@ function quoted(text: string): string {
 
 function inLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+}
+
+const NAME_CHARACTERS_MAX = 80;
+
+/** A name ends no emphasis around it, so it cannot add words beside it. */
+function nameInLine(name: string): string {
+  return [...inLine(name)]
+    .slice(0, NAME_CHARACTERS_MAX)
+    .join('')
+    .replaceAll(/[\\*_`[\]<>~]/g, '\\$&');
 }
 
 function heading(key: string, title: string): string {
