@@ -123,7 +123,8 @@ function newAccessToken(
   scopes: readonly GrantScope[],
   claims: Record<string, unknown>,
 ): AccessToken {
-  const [userId, grantId] = [String(claims['sub'] ?? randomUUID()), randomUUID()];
+  const { sub: userId = randomUUID() } = claims as { readonly sub?: string };
+  const grantId = randomUUID();
   authService.grants.set(grantId, { userId, clientId: 'client', scopes });
   const now = Math.floor(Date.now() / 1000);
   const token = signAccessToken({
