@@ -2,6 +2,7 @@ import type { Rule } from './rule.ts';
 import { agent } from './agent.ts';
 import { apiKeys } from './api-keys.ts';
 import { authentication } from './authentication.ts';
+import { commandLine } from './command-line.ts';
 import { errors } from './errors.ts';
 import { events } from './events.ts';
 import { graphql } from './graphql.ts';
@@ -43,5 +44,6 @@ export const RULES: readonly Rule[] = [
   ...versioning,
   ...meta,
   ...agent,
+  ...commandLine,
   ...never,
 ];

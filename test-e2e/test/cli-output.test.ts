@@ -39,7 +39,7 @@ describe('what the command line prints, and how it ends', function cliOutput() {
     return { code, out, err };
   };
 
-  it('has data alone on stdout, and notes on stderr, so that a pipe gets full values without colors or a header', async () => {
+  it('has data alone on stdout, and notes on stderr, so that a pipe gets full values without colors or a header [cli.output.streams]', async () => {
     const { out, err } = await tool.wts(['task', 'list', '-L', '2'], { env: { NO_COLOR: undefined } });
     assert.match(out, /^CLI-\S+\tThird\t2026-01-02\tnone\t\t\t\t\t\nCLI-\S+\tSecond\t.*\n$/);
     assert.equal(err, 'The first 2; there are more: --limit 20\n');
@@ -89,7 +89,7 @@ describe('what the command line prints, and how it ends', function cliOutput() {
     assert.deepEqual([code, out, err], [0, '{\n', '']);
   });
 
-  it('ends with one line and 130 at Ctrl-C', async () => {
+  it('ends with one line and 130 at Ctrl-C [cli.exit.ends]', async () => {
     const child = shell('exec wts watch'.replace('exec wts', `exec '${process.execPath}' '${MAIN}'`));
     let err = '';
     child.stderr!.setEncoding('utf8').on('data', (piece: string) => {
@@ -102,7 +102,7 @@ describe('what the command line prints, and how it ends', function cliOutput() {
     assert.match(err, /^Watching .*\nInterrupted\.\n$/);
   });
 
-  it('says so when no answer comes for two seconds, follows no redirect, and never prints the credential', async () => {
+  it('says so when no answer comes for two seconds, follows no redirect, and never prints the credential [cli.credential.origin]', async () => {
     const held = Promise.withResolvers<void>();
     const server = createServer((req, res) => {
       if (req.url === '/moved') res.writeHead(302, { location: tool.testSystem.baseUrl }).end();
@@ -147,7 +147,7 @@ describe('what the command line prints, and how it ends', function cliOutput() {
     assert.deepEqual(titles, ['Third', 'Second', 'First']);
   });
 
-  it('has the shapes of the API as JSON', async () => {
+  it('has the shapes of the API as JSON [cli.output.json]', async () => {
     const keysOf = async (...argv: string[]): Promise<string[]> => {
       const value = JSON.parse(await tool.ok(...argv, '--json')) as object | object[];
       const [first = {}] = [value].flat();
@@ -193,7 +193,7 @@ describe('what the command line prints, and how it ends', function cliOutput() {
     });
   });
 
-  it('completes keys and names of the chosen workspace, and keeps them for a slow moment', async () => {
+  it('completes keys and names of the chosen workspace, and keeps them for a slow moment [cli.complete.silent]', async () => {
     const env = { XDG_CACHE_HOME: join(tool.folder, 'cache') };
     const complete = async (more: Readonly<Record<string, string>>, ...words: string[]): Promise<string> =>
       (await tool.wts(['__complete', '--', ...words], { env: { ...env, ...more } })).out;

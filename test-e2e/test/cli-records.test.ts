@@ -100,7 +100,7 @@ describe('projects, labels, teams and what hangs on tasks, by the command line',
     assert.match(await other.ok('workspace', 'list'), new RegExp(other.urlKey));
   });
 
-  it('come from the workspace that a flag, the environment, the folder or the profile names, in this order', async () => {
+  it('come from the workspace that a flag, the environment, the folder or the profile names, in this order [cli.settings.order]', async () => {
     const profile = { url: tool.testSystem.baseUrl, workspace: 'of-the-profile' };
     const config = { profile: 'one', profiles: { one: profile, two: profile } };
     const folder = mkdtempSync(join(tool.folder, 'config-'));
@@ -142,7 +142,7 @@ describe('projects, labels, teams and what hangs on tasks, by the command line',
     );
   });
 
-  it('are watched as they change, each change once, also by a later watch with the same cursor', async () => {
+  it('are watched as they change, each change once, also by a later watch with the same cursor [cli.watch.once]', async () => {
     /** The titles that a watch prints, until it has printed so many. */
     const watched = async (count: number, ...more: string[]): Promise<unknown[]> => {
       const [ending, stdout] = [new AbortController(), new PassThrough()];

@@ -48,7 +48,7 @@ describe('tasks by the command line', function cliTasks() {
     assert.equal((JSON.parse(line) as { id: string }).id, id);
   });
 
-  it('shows a task by key, number, id, beginning of its id, address, and title', async () => {
+  it('shows a task by key, number, id, beginning of its id, address, and title [cli.names.task]', async () => {
     const id = (await ok('task', 'show', '1', '-q')).trim();
     const words = [
       `${KEY}-1`,
@@ -70,7 +70,7 @@ describe('tasks by the command line', function cliTasks() {
     assert.match(err, /-3 {2}twice/);
   });
 
-  it('shows marks instead of escape sequences in titles', async () => {
+  it('shows marks instead of escape sequences in titles [cli.output.safe]', async () => {
     await ok('task', 'add', '\u001b]52;c;ZWNobw==\u0007 clipboard');
     for (const columns of [undefined, 100]) {
       const { out } = await wts(
@@ -88,7 +88,7 @@ describe('tasks by the command line', function cliTasks() {
     assert.deepEqual(JSON.parse(out), { description: '# Notes' });
   });
 
-  it('exits with the code of what went wrong', async () => {
+  it('exits with the code of what went wrong [cli.exit.codes]', async () => {
     const readOnly = await tool.testSystem.keyOf(tool.person, { permissions: 'read-only' });
     const cases: readonly (readonly [
       argv: readonly string[],
@@ -168,7 +168,7 @@ describe('tasks by the command line', function cliTasks() {
     assert.equal((await wts(['task', 'skip', next])).code, 2);
   });
 
-  it('does what it can of a batch, reports each of the rest, and exits with 9', async () => {
+  it('does what it can of a batch, reports each of the rest, and exits with 9 [cli.batch.partly]', async () => {
     const id = (await ok('task', 'add', 'In a batch', '-q')).trim();
     const { code, out, err } = await wts(['task', 'done', id, `${KEY}-9999`, 'no such title']);
     assert.equal(code, 9);
@@ -183,7 +183,7 @@ describe('tasks by the command line', function cliTasks() {
     assert.deepEqual([code, out.split('\n').toSorted()], [0, ids.split('\n').toSorted()]);
   });
 
-  it('deletes for good only when the key is typed, or in a script with --yes', async () => {
+  it('deletes for good only when the key is typed, or in a script with --yes [cli.delete.confirmed]', async () => {
     const id = (await ok('task', 'add', 'Delete me', '-q')).trim();
     const key = `${KEY}-${numberOf(await ok('task', id, '--json', 'number'))}`;
     assert.match(await ok('task', 'delete', id, '--dry-run'), new RegExp(`^Would delete ${key} `));

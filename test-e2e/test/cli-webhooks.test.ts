@@ -141,7 +141,7 @@ describe('webhooks, keys and the doctor of the command line', function cliWebhoo
     assert.deepEqual([code, /tunnel/.test(err)], [2, true], err);
   });
 
-  it('create keys with the access and the workspace of the command, list them without, and revoke them', async () => {
+  it('create keys with the access and the workspace of the command, list them without, and revoke them [api-keys.cli.create, api-keys.cli.revoke]', async () => {
     const key = (
       await ok('api-key', 'create', 'ci', 'of', 'docs', '--permissions', 'read-only', '--days', '30')
     ).trim();

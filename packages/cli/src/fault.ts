@@ -1,4 +1,7 @@
-/** What a command ended with, for scripts: the only table of exit codes. `wts help exit-codes` and the tests read it. */
+/**
+ * What a command ended with, for scripts: the only table of exit codes. `wts help exit-codes` and the tests read it.
+ * Keeps cli.exit.codes.
+ */
 export const EXITS = {
   ok: [0, 'It worked, also when the reader of the output closed it early.'],
   failed: [1, 'It failed for another reason than those below.'],

@@ -1,3 +1,4 @@
+/** Personal API keys. Keeps api-keys.cli.create, api-keys.cli.revoke. */
 import { randomUUID } from 'node:crypto';
 import type { Call } from '../call.ts';
 import { usageFault } from '../fault.ts';

@@ -9,7 +9,7 @@ export async function confirm(call: Call, question: string): Promise<void> {
   if (!/^y(?:es)?$/i.test(answer.trim())) throw usageFault('Cancelled.');
 }
 
-/** For what cannot be undone: the person types the key of what they mean. */
+/** For what cannot be undone: the person types the key of what they mean. Keeps cli.delete.confirmed. */
 export async function confirmTyped(call: Call, question: string, key: string): Promise<void> {
   if (call.options.flag('yes')) return;
   const answer = await ask(call, `${question}\nType ${key} to confirm: `);

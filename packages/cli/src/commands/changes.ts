@@ -108,7 +108,7 @@ export interface Outcome<Row> {
 }
 
 /**
- * Throws when some of several things failed: the fault itself when nothing was done, else one of `partly` that says what became of
+ * Keeps cli.batch.partly. Throws when some of several things failed: the fault itself when nothing was done, else one of `partly` that says what became of
  * each.
  */
 export function throwIfRefused(outcomes: readonly Outcome<object>[]): void {

@@ -26,7 +26,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ADDRESS = /^[a-z][a-z+.-]*:\/\/[^?#]*\/([^/?#]+)\/?(?:[?#].*)?$/i;
 const ID_PREFIX = /^[0-9a-f-]{4,35}$/i;
 
-/** The task that a word names: a key, a number, an id, the beginning of an id, an address, or a title that only one task has. */
+/** The task that a word names: a key, a number, an id, the beginning of an id, an address, or a title that only one task has. Keeps cli.names.task. */
 export async function findTask(given: string, call: Call): Promise<TaskRef> {
   const { session } = call;
   const { names: openNames, workspace: chosen, workspaceOrAll } = await session();

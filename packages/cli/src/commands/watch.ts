@@ -8,7 +8,7 @@ import { RecordNames } from './record-names.ts';
 
 /**
  * Prints every change as it happens. The cursor decides what is new, so that no line is printed twice or left out, whatever happens to
- * the connection; with `--cursor` also when the program is started again.
+ * the connection; with `--cursor` also when the program is started again. Keeps cli.watch.once.
  */
 export async function watch(call: Call): Promise<void> {
   const { options, io, output, session, signal } = call;

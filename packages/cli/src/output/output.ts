@@ -10,7 +10,10 @@ import { safeJson, safeLine, safeText } from './safe-text.ts';
 import type { Detail, View } from './view.ts';
 import { Writer } from './writer.ts';
 
-/** Prints what commands give it, in the form that the caller chose: data to stdout, everything else to stderr. */
+/**
+ * Prints what commands give it, in the form that the caller chose: data to stdout, everything else to stderr.
+ * Keeps cli.output.streams, cli.output.json.
+ */
 export class Output {
   readonly look: Look;
   readonly form: Form;

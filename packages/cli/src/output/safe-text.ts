@@ -1,7 +1,7 @@
 /*
  * Texts of people may have control characters: a title could move the cursor, change the title of the window or the clipboard. They
  * are shown as marks and never sent to a terminal. Also characters that change the direction of text, by which one text looks
- * like another. In JSON they are escaped.
+ * like another. In JSON they are escaped. Keeps cli.output.safe.
  */
 
 /** Control characters, but for tabs and the ends of lines, which only texts of several lines keep. */

@@ -45,7 +45,7 @@ export const completion: Action = async (call) => {
   return call.output.text(SCRIPTS[shellOf(word)]);
 };
 
-/** What a shell asks for. It never fails: an error would stand in the prompt. */
+/** What a shell asks for. It never fails: an error would stand in the prompt. Keeps cli.complete.silent. */
 export const complete: Action = async ({ words, io, output }) => {
   const candidates = await candidatesOf(words, io).catch(() => []);
   await output.text(candidates.map(({ value, about }) => `${safeLine(value)}\t${safeLine(about)}\n`).join(''));

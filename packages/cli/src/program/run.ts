@@ -10,7 +10,7 @@ import type { CommandSpec } from './spec.ts';
 import { ROOT } from './tree/index.ts';
 import { VERSION } from '../version.ts';
 
-/** Runs one command, and resolves to its exit code when everything is written. Never throws. */
+/** Runs one command, and resolves to its exit code when everything is written. Never throws. Keeps cli.exit.ends. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const output = new Output(argv, io);
   try {

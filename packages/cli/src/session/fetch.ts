@@ -44,7 +44,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /**
  * `fetch` of the platform, which says so when no answer comes for a while, and with `WTS_DEBUG=1` what is requested. It follows no
- * redirect, because that would send the credential to where a server leads.
+ * redirect, because that would send the credential to where a server leads. Keeps cli.credential.origin.
  */
 export function openFetch({ io, output }: { readonly io: Io; readonly output: Output }): typeof fetch {
   const isDebugged = ['1', 'api'].includes(io.env['WTS_DEBUG'] ?? '');

@@ -10,7 +10,7 @@ export interface Setting {
   readonly source: string;
 }
 
-/** What a command works with: of a flag, else of the environment, else of the project file, else of the profile. */
+/** What a command works with: of a flag, else of the environment, else of the project file, else of the profile. Keeps cli.settings.order. */
 export interface Settings {
   readonly profile: Setting | null;
   readonly url: Setting | null;
