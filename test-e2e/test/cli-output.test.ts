@@ -193,6 +193,34 @@ describe('what the command line prints, and how it ends', function cliOutput() {
     });
   });
 
+  it('says once a day at a terminal, after the output, when the service has another version', async () => {
+    const server = createServer((req, res) => {
+      res.setHeader('content-type', 'application/json');
+      const isVersion = req.url === '/openapi.json';
+      res.end(JSON.stringify(isVersion ? { info: { 'x-build': { version: '9.4.1' } } } : { ok: true, workspaces: [] }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const own = {
+      WTS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      XDG_CACHE_HOME: join(tool.folder, 'versions'),
+    };
+    const noted = async (more: Readonly<Record<string, string>>, columns?: number, days = 0): Promise<boolean> => {
+      const now = () => new Date(Date.now() + days * 86_400_000);
+      const options = { env: { ...own, ...more }, more: { now }, ...(columns === undefined ? {} : { columns }) };
+      return /the service is 9\.4\.1/.test((await tool.wts(['workspace', 'list'], options)).err);
+    };
+    try {
+      assert.deepEqual(
+        [await noted({}), await noted({ CI: '1' }, 80), await noted({ WTS_NO_UPDATE_NOTIFIER: '1' }, 80)],
+        [false, false, false],
+      );
+      assert.deepEqual([await noted({}, 80), await noted({}, 80), await noted({}, 80, 2)], [true, false, true]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
   it('completes keys and names of the chosen workspace, and keeps them for a slow moment [cli.complete.silent]', async () => {
     const env = { XDG_CACHE_HOME: join(tool.folder, 'cache') };
     const complete = async (more: Readonly<Record<string, string>>, ...words: string[]): Promise<string> =>

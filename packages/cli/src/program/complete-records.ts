@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Io } from '../io.ts';
 import { Options } from '../options.ts';
 import { Output } from '../output/output.ts';
+import { CacheFile } from '../session/cache-file.ts';
 import type { Session } from '../session/session.ts';
 import type { Completes } from './spec.ts';
 
@@ -78,18 +76,20 @@ export async function recordsOf(kind: Kind, before: readonly string[], io: Io): 
   const { openSession } = await import('../session/session.ts');
   const options = new Options(optionsIn(before), ['workspace', 'profile']);
   const session = await openSession({ io, options, output: new Output(['--quiet'], io) });
-  const file = cacheFile(io, [session.server.url, session.token.value, session.settings.workspace?.value ?? '', kind]);
-  const kept = await readCache(file);
-  if (kept !== null && io.now().getTime() - kept.atMs < FRESH_MS) return kept.candidates;
+  // Another credential sees other records.
+  const of = [session.server.url, session.token.value, session.settings.workspace?.value ?? '', kind];
+  const cache = new CacheFile<readonly Candidate[]>(io, 'complete', of);
+  const kept = await cache.read();
+  if (kept !== null && kept.ageMs < FRESH_MS) return kept.value;
   const signal = AbortSignal.timeout(BUDGET_MS);
   const reading = read(kind, session, signal).then(async (candidates) => {
-    await writeCache(file, { atMs: io.now().getTime(), candidates });
+    await cache.write(candidates);
     return candidates;
   });
   const late = new Promise<readonly Candidate[]>((resolve) => {
-    signal.addEventListener('abort', () => resolve(kept?.candidates ?? []), { once: true });
+    signal.addEventListener('abort', () => resolve(kept?.value ?? []), { once: true });
   });
-  return Promise.race([reading.catch(() => kept?.candidates ?? []), late]);
+  return Promise.race([reading.catch(() => kept?.value ?? []), late]);
 }
 
 /** One request, because each takes a part of the budget: the filter finds the workspace by its word. */
@@ -118,37 +118,4 @@ function optionsIn(before: readonly string[]): Readonly<Record<string, string>> 
     if (flag === '--profile' && value !== undefined) values['profile'] = value;
   }
   return values;
-}
-
-interface Cached {
-  readonly atMs: number;
-  readonly candidates: readonly Candidate[];
-}
-
-/** Another credential sees other records, so it has another file; the name of the file does not show it. */
-function cacheFile({ env }: Io, of: readonly string[]): string {
-  const xdg = env['XDG_CACHE_HOME'] ?? '';
-  const folder = xdg === '' ? join(env['HOME'] ?? '', '.cache') : xdg;
-  const name = createHash('sha256').update(of.join('\n')).digest('hex').slice(0, 24);
-  return join(folder, 'wts', `complete-${name}.json`);
-}
-
-async function readCache(file: string): Promise<Cached | null> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8')) as Cached;
-  } catch {
-    return null;
-  }
-}
-
-/** A completion that cannot be kept works all the same. */
-async function writeCache(file: string, cached: Cached): Promise<void> {
-  const part = `${file}.${process.pid}.part`;
-  try {
-    await mkdir(join(file, '..'), { recursive: true, mode: 0o700 });
-    await writeFile(part, JSON.stringify(cached), { mode: 0o600 });
-    await rename(part, file);
-  } catch {
-    // The folder may be read-only.
-  }
 }

@@ -42,6 +42,9 @@ async function runCommand(argv: readonly string[], io: Io, output: Output): Prom
   const openSession = async () => (await import('../session/session.ts')).openSession({ io, options, output });
   const signal = AbortSignal.any([io.interrupted, output.gone]);
   await action({ words, options, io, output, signal, session: () => (opening ??= openSession()) });
+  if (opening === undefined) return;
+  const { noteVersion } = await import('../session/version-note.ts');
+  await noteVersion(io, output, await opening);
 }
 
 function interruption(signal: AbortSignal): Promise<never> {

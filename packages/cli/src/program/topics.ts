@@ -22,6 +22,8 @@ const ENVIRONMENT: readonly (readonly [name: string, about: string])[] = [
   ['CLICOLOR_FORCE, FORCE_COLOR', 'Colors also where the output is no terminal.'],
   ['WTS_ACCESSIBLE', 'As --accessible.'],
   ['WTS_FORCE_TTY', 'Output as at a terminal, also in a pipe; a number is its columns.'],
+  ['WTS_NO_UPDATE_NOTIFIER', 'Do not say that the service has another version; CI does the same.'],
+  ['XDG_CACHE_HOME', 'Where names for completion are kept. Default: ~/.cache.'],
   ['WTS_DEBUG', '1 prints requests, without secrets, and where a fault happened.'],
   ['NODE_EXTRA_CA_CERTS', 'A file of authorities whose certificates are trusted, for an installation with its own.'],
 ];
