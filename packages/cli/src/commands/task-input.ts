@@ -2,6 +2,7 @@ import type { WorkspaceRef } from '@wts/client/names';
 import { dayOf, PRIORITIES, todayIn } from '@wts/models/words';
 import type { Call } from '../call.ts';
 import { readText } from './texts.ts';
+import { orNull } from './words.ts';
 
 /** The lists into which a task is put by its plan alone. */
 const PLANS: Readonly<Record<string, string>> = { inbox: 'not_started', anytime: 'started', someday: 'someday' };
@@ -13,10 +14,7 @@ export async function taskInputOf(
 ): Promise<Readonly<Record<string, unknown>>> {
   const names = await (await session()).names();
   const today = todayIn(io.timezone, io.now());
-  const orNull = async <T>(name: string, find: (word: string) => T | Promise<T>): Promise<T | null | undefined> => {
-    const word = options.text(name);
-    return word === undefined ? undefined : word.toLowerCase() === 'none' ? null : find(word);
-  };
+  const given = (name: string) => options.text(name);
   const labelsOf = async (name: string): Promise<readonly string[] | undefined> => {
     const words = options.list(name);
     if (words.length === 0) return undefined;
@@ -25,13 +23,13 @@ export async function taskInputOf(
   const [priority, list] = [options.text('priority'), options.text('list')];
   const input = {
     description: await readText(options.text('description'), io),
-    projectId: await orNull('project', (word) => names.project(word, workspace)),
-    teamId: await orNull('team', (word) => names.team(word, workspace)),
-    assigneeId: await orNull('assignee', (word) => names.person(word, workspace)),
+    projectId: await orNull(given('project'), (word) => names.project(word, workspace)),
+    teamId: await orNull(given('team'), (word) => names.team(word, workspace)),
+    assigneeId: await orNull(given('assignee'), (word) => names.person(word, workspace)),
     priority: priority === undefined ? undefined : PRIORITIES.findIndex((word) => word === priority),
     start: list === undefined ? undefined : PLANS[list],
-    startDate: await orNull('start', (word) => dayOf(word, today)),
-    deadlineAt: await orNull('due', (word) => dayOf(word, today)),
+    startDate: await orNull(given('start'), (word) => dayOf(word, today)),
+    deadlineAt: await orNull(given('due'), (word) => dayOf(word, today)),
     labelIds: await labelsOf('label'),
   };
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
