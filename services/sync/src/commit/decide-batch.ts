@@ -89,7 +89,14 @@ export function decideBatch(state: BatchState, input: BatchInput): BatchDecision
   return round;
 }
 
+/**
+ * How long a batch decides: requests of other people wait for it, and so do all reads of the process. Units after that wait for the
+ * next batch. Only rules of repeating tasks with rare days take so long; a unit of another kind takes some microseconds.
+ */
+const DECIDE_MS_MAX = 25;
+
 class Round implements BatchDecision {
+  readonly #sinceMs = performance.now();
   readonly decided: UnitDecision[] = [];
   readonly missing: Lookup[] = [];
   readonly #state: BatchState;
@@ -102,6 +109,8 @@ class Round implements BatchDecision {
   }
 
   decide(unit: Unit): UnitDecision {
+    const isLate = this.decided.length > 0 && performance.now() - this.#sinceMs > DECIDE_MS_MAX;
+    if (isLate) return { kind: 'later', isHeavy: false };
     const decision = new Decision(this.#state, unit);
     try {
       const mains = this.#decideAll(decision);

@@ -143,6 +143,25 @@ describe('the changes of one person next to those of another [never.one-takes-al
     assert.ok(begun() < 40, `${begun()} transactions`);
   });
 
+  it('changes that take long to decide are divided over batches', async () => {
+    const { engine, begun } = replica();
+    const batchesOf = async (fields: (index: number) => object): Promise<number> => {
+      const before = begun();
+      const units = Array.from({ length: SYNC_LIMITS.commitBatchMutations }, (_, index) =>
+        busy.unit(change('INSERT', 'Task', randomUUID(), { workspaceId: home, title: 'T', ...fields(index) })),
+      );
+      for (const outcome of await engine.commit(units)) applied(outcome);
+      return begun() - before;
+    };
+    const plain = await batchesOf(() => ({}));
+    // Each has other days, so none is found among those that were searched.
+    const costly = await batchesOf((index) => ({
+      repeatRule: 'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO',
+      deadlineAt: new Date(Date.UTC(2027, 0, 1 + index)).toISOString().slice(0, 10),
+    }));
+    assert.ok(costly > plain, `${costly} batches, and ${plain} of plain tasks`);
+  });
+
   it('a unique key that is taken refuses its own unit, and the other units are not read again', async () => {
     const { engine, begun } = replica();
     await busy.make('Project', { workspaceId: home, key: 'TAKEN', name: 'P' });
