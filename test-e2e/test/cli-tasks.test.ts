@@ -177,6 +177,15 @@ describe('tasks by the command line', function cliTasks() {
     assert.equal((await wts(['task', 'done', `${KEY}-9999`, `${KEY}-9998`])).code, 5);
   });
 
+  it('prints a list as JSON where it takes several tasks, also for one, and else one object', async () => {
+    const created = JSON.parse(await ok('task', 'add', 'As JSON', '--json', 'id,title')) as {
+      id: string;
+      title: string;
+    };
+    assert.deepEqual(JSON.parse(await ok('task', 'done', created.id, '--json', 'id,title')), [created]);
+    assert.deepEqual(JSON.parse(await ok('task', 'repeat', created.id, 'none', '--json', 'id,title')), created);
+  });
+
   it('takes tasks from the list of another command', async () => {
     const ids = await ok('task', 'list', '-S', 'twice', '-q');
     const { code, out } = await wts(['task', 'edit', '-', '--priority', 'urgent', '-q'], { stdin: ids });

@@ -105,7 +105,7 @@ async function itemsOf({ session, signal }: Call, taskId: string): Promise<reado
 
 async function report({ output }: Call, past: string, rows: readonly ItemRow[]): Promise<void> {
   if (rows.length === 0) return;
-  await output.changed(rows, {
+  await output.changedAll(rows, {
     id: ({ id }) => id,
     key: ({ title }) => title,
     line: ({ title }) => `${past} ${title}`,

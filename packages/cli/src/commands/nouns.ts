@@ -67,7 +67,7 @@ export async function addNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>)
   const input = { ...(await noun.inputOf(call, workspace)), name, workspaceId: workspace.id };
   const kind = { model: noun.model, verb: 'Create', selection: selectionOf(noun.fields) };
   const { record } = await change<Row>(call, kind, { input });
-  await reportNouns(call, 'Created', [record]);
+  await call.output.changed([record], changedNoun('Created'));
 }
 
 export async function editNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>): Promise<void> {
@@ -78,7 +78,7 @@ export async function editNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>
   if (Object.keys(input).length === 0) throw new CliFault('usage', 'Nothing to change was given.');
   const kind = { model: noun.model, verb: 'Update', selection: selectionOf(noun.fields) };
   const { record } = await change<Row>(call, kind, { id, input });
-  await reportNouns(call, 'Changed', [record]);
+  await call.output.changed([record], changedNoun('Changed'));
 }
 
 /** Archives, restores, completes or deletes each of the named records. */
@@ -101,11 +101,8 @@ export async function stepNouns<Row extends NamedRow>(
     word,
     result: result instanceof CliFault ? result : (changed.shift() as (typeof changed)[number]),
   }));
-  await reportNouns(
-    call,
-    past,
-    outcomes.flatMap(({ result }) => (result instanceof CliFault ? [] : [result.record])),
-  );
+  const made = outcomes.flatMap(({ result }) => (result instanceof CliFault ? [] : [result.record]));
+  if (made.length > 0) await call.output.changedAll(made, changedNoun(past));
   throwIfRefused(outcomes);
 }
 
@@ -149,11 +146,14 @@ export async function findNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>
   return row;
 }
 
-async function reportNouns({ output }: Call, past: string, rows: readonly NamedRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  await output.changed(rows, {
+function changedNoun(past: string): {
+  readonly id: (row: NamedRow) => string;
+  readonly key: (row: NamedRow) => string;
+  readonly line: (row: NamedRow) => string;
+} {
+  return {
     id: ({ id }) => id,
     key: ({ key, name }) => key ?? name,
     line: ({ key, name }) => `${past} ${name}${key === undefined ? '' : ` (${key})`}`,
-  });
+  };
 }

@@ -5,7 +5,7 @@ import { dayText } from '../output/times.ts';
 import { CHANGED, changedTask, keyOf, type TaskNode } from '../records/task.ts';
 import { TASK_FIELD_NAMES, taskSelection } from '../records/task-fields.ts';
 import { confirmTyped } from './ask.ts';
-import { changeMany, throwIfRefused, type Changed, type Outcome } from './changes.ts';
+import { change, changeMany, throwIfRefused, type Changed, type Outcome } from './changes.ts';
 import { isAtTerminal } from './editor.ts';
 import { findTask } from './find-task.ts';
 import { findTasks } from './find-tasks.ts';
@@ -124,7 +124,9 @@ export async function repeat(call: Call): Promise<void> {
     id,
   });
   const input = repeatInputOf(rule.join(' '), call, (task?.startDate ?? task?.deadlineAt ?? null) !== null);
-  await report(call, STEPS.update, await changeFound(call, STEPS.update, await findTasks(call, [id]), input));
+  const selection = taskSelection(call.output.isJson ? call.output.fields(TASK_FIELD_NAMES) : CHANGED);
+  const { record } = await change<TaskNode>(call, { model: 'Task', verb: 'Update', selection }, { id, input });
+  await call.output.changed([record], changedTask('Changed', call.output.look));
 }
 
 /** The input may name records of the workspace of the tasks, so tasks of several workspaces are several changes. */
@@ -165,7 +167,7 @@ async function changeFound(
 async function report({ output }: Call, { past }: Step, outcomes: readonly Outcome<ChangedTask>[]): Promise<void> {
   const made = outcomes.flatMap(({ result }) => (result instanceof CliFault ? [] : [result]));
   if (made.length > 0)
-    await output.changed(
+    await output.changedAll(
       made.map(({ record }) => record),
       changedTask(past, output.look),
     );

@@ -10,6 +10,12 @@ import { safeJson, safeLine, safeText } from './safe-text.ts';
 import type { Detail, View } from './view.ts';
 import { Writer } from './writer.ts';
 
+/** How a changed record is named. `line` says what happened to it, for a person. */
+interface ChangedView<Row> extends Pick<View<Row>, 'id'> {
+  readonly key: (row: Row) => string;
+  readonly line: (row: Row) => string;
+}
+
 /**
  * Prints what commands give it, in the form that the caller chose: data to stdout, everything else to stderr.
  * Keeps cli.output.streams, cli.output.json.
@@ -77,15 +83,15 @@ export class Output {
     return this.form === 'table' ? this.pages(text) : this.#out.write(text);
   }
 
-  /** Records that a command changed. `line` says what happened to one of them, for a person. */
-  async changed<Row extends object>(
-    rows: readonly Row[],
-    view: Pick<View<Row>, 'id'> & { readonly key: (row: Row) => string; readonly line: (row: Row) => string },
-  ): Promise<void> {
-    if (this.form === 'json') {
-      const chosen = rows.map((row) => this.#chosen(row));
-      return this.#json(chosen.length === 1 ? chosen[0] : chosen);
-    }
+  /** The record that a command changed. */
+  async changed<Row extends object>([row]: readonly [Row], view: ChangedView<Row>): Promise<void> {
+    if (this.form === 'json') return this.#json(this.#chosen(row));
+    return this.changedAll([row], view);
+  }
+
+  /** Of a command that takes several, so that its JSON is a list also for one. */
+  async changedAll<Row extends object>(rows: readonly Row[], view: ChangedView<Row>): Promise<void> {
+    if (this.form === 'json') return this.#json(rows.map((row) => this.#chosen(row)));
     for (const row of rows) {
       if (this.form === 'ndjson') await this.#out.write(`${safeJson(this.#chosen(row))}\n`);
       else if (this.form === 'ids') await this.#out.write(`${view.id(row)}\n`);

@@ -47,6 +47,15 @@ describe('the commands', () => {
       assert.equal(typeof (await path.at(-1)?.load?.()), path.at(-1)?.load === undefined ? 'undefined' : 'function');
   });
 
+  it('have the words of other tools for the same too', async () => {
+    for (const [words, summary] of [
+      ['task create', 'Create a task'],
+      ['project ls', 'List projects'],
+      ['task rm', 'Delete tasks for good'],
+    ] as const)
+      assert.ok((await runWts([...words.split(' '), '--help'])).out.startsWith(summary), words);
+  });
+
   it('refuse a wrong word, flag or value with the nearest right one', async () => {
     const wrong: readonly (readonly [argv: readonly string[], near: RegExp])[] = [
       [['tsak', 'list'], /Did you mean wts task\?/],

@@ -58,6 +58,8 @@ separated by tabs, with ISO times and without a header or colors.
   --ndjson          one record a line, as soon as it is there
   --quiet           ids only
 
+Lists, and commands that take several things, print an array; the others print one object.
+
 With --json, errors are JSON too, on stderr: {"error": {"code", "message", "hint", "requestId"}}.
 jq does the rest:
 
