@@ -15,6 +15,7 @@ export { apiResourceOf, issuerOf, mcpResourceOf } from './issuer-of.ts';
 export { parseIssuers } from './issuers.ts';
 export type { Issuer } from './issuers.ts';
 export type { FetchJwks } from './jwks.ts';
+export { subjectOf } from './jwt.ts';
 export type { VerifiedJwt } from './jwt.ts';
 export { includesScope, requireScope, requireUnrestricted, servicePrincipal } from './principal.ts';
 export { readBounded } from './read-bounded.ts';

@@ -92,16 +92,22 @@ function checkHeader(header: JsonObject, issuer: Issuer): Issuer['algorithms'][n
 }
 
 function checkClaims(claims: JsonObject, issuer: Issuer, now: number): { subject: string; expiresAt: number } {
-  const { sub, exp, iat, nbf, aud } = claims;
-  if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARS_MAX) throw refused('sub');
+  const { exp, nbf, aud } = claims;
+  const sub = subjectOf(claims, now);
   if (!isSeconds(exp) || exp <= now) throw refused('exp');
-  if (iat !== undefined && (!isSeconds(iat) || iat > now + ISSUED_AHEAD_SECONDS_MAX)) throw refused('iat');
   if (nbf !== undefined && (!isSeconds(nbf) || nbf > now + NOT_BEFORE_SKEW_SECONDS)) throw refused('nbf');
   const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
   if (!audiences.some((audience) => typeof audience === 'string' && issuer.audiences.includes(audience))) {
     throw refused('aud');
   }
   return { subject: sub, expiresAt: exp };
+}
+
+/** The subject of a token that was not issued in the future; the same for a token at the API and for one of a sign-in at a provider. */
+export function subjectOf({ sub, iat }: JsonObject, now: number): string {
+  if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARS_MAX) throw refused('sub');
+  if (iat !== undefined && (!isSeconds(iat) || iat > now + ISSUED_AHEAD_SECONDS_MAX)) throw refused('iat');
+  return sub;
 }
 
 function isSeconds(value: unknown): value is number {

@@ -102,6 +102,8 @@ describe('the sign-in at an identity provider', () => {
       expiry: (claims) => ({ ...claims, exp: now - 120 }),
       'no subject': (claims) => ({ ...claims, sub: undefined }),
       'an empty subject': (claims) => ({ ...claims, sub: '' }),
+      'a subject that no token at the API may have': (claims) => ({ ...claims, sub: 's'.repeat(300) }),
+      'the time of the future': (claims) => ({ ...claims, iat: 100_000_000_000 }),
       key: (claims) => ({ forged: signForeign(claims) }),
       signature: () => ({ forged: 'eyJhbGciOiJub25lIn0.e30.' }),
     };

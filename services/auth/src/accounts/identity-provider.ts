@@ -1,4 +1,4 @@
-import { identityOf } from '@wts/access';
+import { identityOf, subjectOf } from '@wts/access';
 import { Fault } from '@wts/contracts';
 import { createHmac } from 'node:crypto';
 import * as client from 'openid-client';
@@ -60,14 +60,14 @@ export class IdentityProvider {
       });
       const claims: client.IDToken | undefined = tokens.claims();
       if (claims === undefined) throw new Error('the provider gave no ID token');
-      if (claims.sub === '') throw new Error('the subject of the ID token is empty');
+      const subject = subjectOf({ ...claims }, Math.floor(Date.now() / 1000));
       const { userinfo_endpoint: userinfo } = metadata.serverMetadata();
       const isComplete = claims['name'] !== undefined && claims['email'] !== undefined;
       const more =
         isComplete || userinfo === undefined
           ? {}
           : await client.fetchUserInfo(metadata, tokens.access_token, claims.sub);
-      const verified = { issuer: claims.iss, subject: claims.sub, claims: mergedClaims(claims, more) };
+      const verified = { issuer: claims.iss, subject, claims: mergedClaims(claims, more) };
       return identityOf(verified, this.#setting.trustsEmails);
     } catch (cause) {
       if (cause instanceof client.AuthorizationResponseError) throw this.#refused(cause);
