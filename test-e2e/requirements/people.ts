@@ -101,6 +101,13 @@ export const people: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'authentication.consent.early-click',
+    source: 'Design 10',
+    text: 'The buttons of a decision take no click in the first 800 ms, so a click that was meant for the page before decides nothing.',
+    home: 'services/auth/src/pages/style.ts',
+    status: 'kept',
+  },
+  {
     id: 'authentication.consent.client-name',
     source: 'Design 10',
     text: 'The name of a client is shown without markup, control and direction characters, and with at most 100 characters.',

@@ -27,7 +27,7 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     return (await system.testSystem.request(apiKey, 'GET', `/api/workspaces/${workspaceId}/members`)).text;
   };
 
-  it('lead from an app over sign-in and consent back to the app, whose token then works until it is revoked [authentication.oauth.authorize, authentication.consent.redirect]', async () => {
+  it('lead from an app over sign-in and consent back to the app, whose token then works until it is revoked [authentication.oauth.authorize, authentication.consent.redirect, authentication.consent.early-click]', async () => {
     const app = await system.app('Example Editor');
     await using tab = await system.tab(app.address);
     const { page } = tab;
@@ -35,6 +35,18 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     await signIn(tab, system.testSystem.account);
     await page.getByRole('heading', { name: 'Allow Example Editor to use your account?' }).waitFor();
     await page.getByText('demo@example.com').waitFor();
+    // A click that was meant for a page before this one decides nothing.
+    const begun = await page.evaluate<unknown>(`(() => {
+      const choices = document.querySelector('.choices');
+      const { animationName, animationDuration } = getComputedStyle(choices);
+      const events = (animation) => {
+        choices.style.animation = animation;
+        return getComputedStyle(choices.firstElementChild).pointerEvents;
+      };
+      return [events(animationName + ' 1s paused'), events('none'), parseFloat(animationDuration) >= 0.5];
+    })()`);
+    assert.deepEqual(begun, ['none', 'auto', true]);
+    await page.reload();
     await tab.button('Allow').click();
     // Chromium applies the policy of the page to the redirect after the form too.
     await page.getByText('You can close this page.').waitFor();

@@ -16,6 +16,9 @@ const COMMONEST: ReadonlySet<string> = new Set(
     .filter((word) => word !== ''),
 );
 
+/** Fewer are a pattern such as ten blanks. */
+const DIFFERENT_MIN = 4;
+
 /** Passwords are compared in one form, because keyboards write some letters in two ways. */
 export function normalizePassword(password: string): string {
   return password.normalize('NFKC');
@@ -27,6 +30,7 @@ export function faultOfPassword(password: string, email: string): string | null 
   if (bytes < PASSWORD_BYTES.min) return `Choose a password of at least ${PASSWORD_BYTES.min} characters.`;
   if (bytes > PASSWORD_BYTES.max) return `Choose a password of at most ${PASSWORD_BYTES.max} bytes.`;
   if (comparableAddress(password) === comparableAddress(email)) return 'Choose a password that is not your email.';
+  if (new Set(password).size < DIFFERENT_MIN) return 'Choose a password with more different characters.';
   if (COMMONEST.has(password.toLowerCase())) return 'This password is one of the commonest. Choose another one.';
   return null;
 }

@@ -1,4 +1,4 @@
-/** The style of all pages: one card on a quiet ground, for phones first, light or dark as the browser prefers. */
+/** The style of all pages: one card on a quiet ground, for phones first, light or dark. Keeps authentication.consent.early-click. */
 export const STYLE = `:root {
   color-scheme: light dark;
   --ground: #f5f6f8;
@@ -120,9 +120,6 @@ a {
 }
 a:hover {
   color: var(--accent-strong);
-}
-form {
-  margin: 0;
 }
 label {
   display: block;
@@ -248,7 +245,9 @@ button.link:hover {
   flex-direction: row-reverse;
   gap: 12px;
   margin-top: 24px;
+  animation: unready 800ms;
 }
+@keyframes unready { from, to { pointer-events: none; } }
 .or {
   display: flex;
   align-items: center;
