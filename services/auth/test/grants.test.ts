@@ -60,7 +60,7 @@ describe('a grant', () => {
     const { gid: grantId } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { gid: string };
     const resolve = async (who = SERVICE) =>
       testService.call(who, oauthApi.internalResolveGrant, { body: { grantId } });
-    assert.deepEqual((await resolve()).body.grant, { userId, clientId, scopes: ['read'] });
+    assert.deepEqual((await resolve()).body.grant, { userId, clientId, scopes: ['read'], workspaceId: null });
     assert.notEqual((await resolve(sessionOf(userId))).status, 200);
 
     const list = (body: object) => testService.call(SERVICE, credentialApi.internalListRevokedCredentials, { body });
