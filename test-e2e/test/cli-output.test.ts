@@ -221,6 +221,22 @@ describe('what the command line prints, and how it ends', function cliOutput() {
     }
   });
 
+  it('says when to try again, and exits with 7, when the service asks for a long wait', async () => {
+    const server = createServer((_, res) => res.writeHead(429, { 'retry-after': '60' }).end('{}')).listen(
+      0,
+      '127.0.0.1',
+    );
+    await once(server, 'listening');
+    try {
+      const env = { WTS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+      const { code, err } = await tool.wts(['task', 'list'], { env });
+      assert.deepEqual([code, err], [7, 'Too many requests.\nTry again in 60 s.\n']);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
   it('completes keys and names of the chosen workspace, and keeps them for a slow moment [cli.complete.silent]', async () => {
     const env = { XDG_CACHE_HOME: join(tool.folder, 'cache') };
     const complete = async (more: Readonly<Record<string, string>>, ...words: string[]): Promise<string> =>

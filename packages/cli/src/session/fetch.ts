@@ -18,6 +18,21 @@ class UnreachableError extends SyncError {
   }
 }
 
+/** The service asks for a longer wait than a person has who looks at a prompt. */
+class LongWaitError extends SyncError {
+  override readonly name = 'LongWaitError';
+
+  constructor(seconds: number, requestId: string | undefined) {
+    super('rate_limited', 'Too many requests.', { status: 429, requestId, retryAfterMs: seconds * 1000 });
+  }
+
+  override get isTemporary(): boolean {
+    return false;
+  }
+}
+
+const WAIT_SECONDS_MAX = 10;
+
 /** A connection that was made and then lost, or not made in time: the next attempt may succeed. */
 const TRANSIENT = new Set([
   'ECONNRESET',
@@ -66,15 +81,29 @@ export function openFetch({ io, output }: { readonly io: Io; readonly output: Ou
           `< ${answer.status} in ${ms} ms, request ${answer.headers.get('x-request-id') ?? 'without id'}`,
         );
       }
+      const waitSeconds = waitOf(answer);
+      if (waitSeconds * 1000 >= SILENCE_MS) await output.note(`${url.host} asks to wait ${waitSeconds} s.`);
       return answer;
     } catch (error) {
       if (isDebugged) await output.warn(`< ${String(error)} ${codeOf(error) ?? ''}`);
-      if (init?.signal?.aborted === true || TRANSIENT.has(codeOf(error) ?? '')) throw error;
-      throw new UnreachableError(url.origin, error);
+      throw init?.signal?.aborted === true ? error : failureOf(error, url);
     } finally {
       clearTimeout(noting);
     }
   };
+}
+
+/** The seconds that the service asks to wait before the next attempt; 0 for none. */
+function waitOf({ status, headers }: Response): number {
+  const seconds = Number(headers.get('retry-after') ?? 0);
+  if (status === 429 && seconds > WAIT_SECONDS_MAX)
+    throw new LongWaitError(seconds, headers.get('x-request-id') ?? undefined);
+  return seconds;
+}
+
+function failureOf(error: unknown, url: URL): unknown {
+  const isKnown = error instanceof SyncError || TRANSIENT.has(codeOf(error) ?? '');
+  return isKnown ? error : new UnreachableError(url.origin, error);
 }
 
 function reasonOf(error: unknown): string {
