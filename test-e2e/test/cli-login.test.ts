@@ -1,8 +1,8 @@
-import { openBrowser, type TestSystem } from '@wts/testkit';
+import { eventually, openBrowser, type TestSystem } from '@wts/testkit';
 import { freePort } from '@wts/local';
 import axe from 'axe-core';
 import assert from 'node:assert/strict';
-import { readFileSync, statSync, writeFileSync, chmodSync, readdirSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync, chmodSync, readdirSync, existsSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -195,6 +195,31 @@ describe('wts login', () => {
     chmodSync(file, 0o644);
     const { code, err } = await machine.wts(['whoami']);
     assert.deepEqual([code, /can be read by others \(0644\)/.test(err)], [1, true], err);
+  });
+
+  it('leaves no key alive when Ctrl-C comes while the code is exchanged', async () => {
+    const machine = new Machine(system);
+    const before = await keysMade();
+    const login = machine.start(['login', system.baseUrl]);
+    const { to } = await machine.answer(await login.address(), { access: 'full-access' });
+    const page = fetch(to!).catch(() => undefined);
+    await new Promise(setImmediate);
+    login.interrupt();
+    assert.equal((await login.run).code, 130);
+    await page;
+    await eventually(async () => (await keysMade()) === before || undefined);
+    assert.equal(existsSync(join(machine.folder, 'config.json')), false);
+  });
+
+  it('leaves no key alive that cannot be stored, and says so on the page', async () => {
+    const machine = new Machine(system);
+    const before = await keysMade();
+    writeFileSync(join(machine.folder, 'credentials'), 'a file where the folder would be');
+    const login = machine.start(['login', system.baseUrl]);
+    const { to } = await machine.answer(await login.address(), { access: 'full-access' });
+    assert.match(await (await fetch(to!)).text(), /You are not signed in.*cannot be (?:read|written)/s);
+    assert.equal((await login.run).code, 1, login.said());
+    assert.equal(await keysMade(), before);
   });
 
   it('shows in auth status where each key is, its permission, its end and its last characters, and sends nothing', async () => {

@@ -24,19 +24,25 @@ export async function login(call: Call): Promise<void> {
   const fetch = openFetch({ io, output });
   const server = await findServer(await addressOf(call), { fetch, signal });
   await output.note(`Signing in to ${server.url} ...`);
-  const isGiven = options.flag('withToken');
-  const made = isGiven ? null : await makeKey(call, server, fetch);
-  const token = made?.token ?? (await readSecret(io, 'API key: ', signal));
-  if (token === '') throw usageFault('--with-token reads the key from stdin, and there was none.');
-  try {
-    const { graphql } = createApiClient({ baseUrl: server.url, token, fetch });
-    const { viewer } = await graphql<{ viewer: Viewer }>(VIEWER, {}, { signal });
-    await keep(call, { server, store, fetch, token, viewer, made });
-  } catch (error) {
-    // A key that is stored nowhere would live until its end.
-    if (made !== null) await endKey(server.authUrl, token, { fetch, signal }).catch(() => undefined);
-    throw error;
+  const use = async (token: string, made: MadeKey | null): Promise<void> => {
+    try {
+      const { graphql } = createApiClient({ baseUrl: server.url, token, fetch });
+      const { viewer } = await graphql<{ viewer: Viewer }>(VIEWER, {}, { signal });
+      await keep(call, { server, store, fetch, token, viewer, made });
+    } catch (error) {
+      // A key that is stored nowhere would live until its end.
+      if (made !== null) await endKey(server.authUrl, token, fetch).catch(() => undefined);
+      throw error;
+    }
+  };
+  if (options.flag('withToken')) {
+    const token = await readSecret(io, 'API key: ', signal);
+    if (token === '') throw usageFault('--with-token reads the key from stdin, and there was none.');
+    return use(token, null);
   }
+  const byKey = (key: MadeKey): Promise<void> => use(key.token, key);
+  if (options.flag('browser')) return connectByBrowser(call, server, fetch, byKey);
+  return byKey(await connectByCode(call, server, fetch));
 }
 
 /** Of the command, else of the environment, the profile or the local stack. */
@@ -48,37 +54,48 @@ async function addressOf({ words, io, options }: Call): Promise<string> {
   throw usageFault('Name the address of the API.', 'Such as: wts login https://api.example.com');
 }
 
-async function makeKey(call: Call, server: ServerAddress, fetch: typeof globalThis.fetch): Promise<MadeKey> {
-  const { io, options, output, signal } = call;
-  const access = options.flag('readOnly') ? 'read-only' : 'full-access';
-  if (!options.flag('browser')) {
-    const { address, verifier } = loginRequest(server.authUrl, access, null);
-    await output.warn(`Open this address in a browser on any device:\n\n  ${address}\n`);
-    const code = await readSecret(io, 'Code of the page (not shown): ', signal);
-    if (!/^wtsc_[0-9a-f]{64}$/.test(code)) throw usageFault('That is no code of the page.', 'It begins with wtsc_.');
-    return exchangeCode(server, { code, verifier }, { fetch, signal });
-  }
+type Fetch = typeof globalThis.fetch;
+
+const accessOf = ({ options }: Call): string => (options.flag('readOnly') ? 'read-only' : 'full-access');
+
+/** The person copies the code from a page on any device. */
+async function connectByCode(call: Call, server: ServerAddress, fetch: Fetch): Promise<MadeKey> {
+  const { io, output, signal } = call;
+  const { address, verifier } = loginRequest(server.authUrl, accessOf(call), null);
+  await output.warn(`Open this address in a browser on any device:\n\n  ${address}\n`);
+  const code = await readSecret(io, 'Code of the page (not shown): ', signal);
+  if (!/^wtsc_[0-9a-f]{64}$/.test(code)) throw usageFault('That is no code of the page.', 'It begins with wtsc_.');
+  return exchangeCode(server, { code, verifier }, { fetch, signal });
+}
+
+/** The browser brings the code. Its last page says whether the key is stored. */
+async function connectByBrowser(
+  call: Call,
+  server: ServerAddress,
+  fetch: Fetch,
+  use: (key: MadeKey) => Promise<void>,
+): Promise<void> {
+  const { io, output, signal } = call;
   await using listener = await listenForCallback();
-  const { address, verifier, state } = loginRequest(server.authUrl, access, listener.port);
+  const { address, verifier, state } = loginRequest(server.authUrl, accessOf(call), listener.port);
   const answer = listener.next(state, { signal, timeoutMs: WAIT_MS });
   await output.warn(`Your browser opens. If it does not, open this address on this machine:\n\n  ${address}\n`);
   openBrowser(address, io);
   await output.note('Waiting for you to answer in the browser; Ctrl-C cancels ...');
   const { code, finish } = await answer;
   try {
-    const key = await exchangeCode(server, { code, verifier }, { fetch, signal });
-    await finish(null);
-    return key;
+    await use(await exchangeCode(server, { code, verifier }, { fetch, signal }));
   } catch (error) {
     await finish(faultOf(error).message);
     throw error;
   }
+  await finish(null);
 }
 
 interface Kept {
   readonly server: ServerAddress;
   readonly store: CredentialStore;
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch: Fetch;
   readonly token: string;
   readonly viewer: Viewer;
   /** Null for a key that existed. */
@@ -86,7 +103,7 @@ interface Kept {
 }
 
 async function keep(call: Call, { server, store, fetch, token, viewer, made }: Kept): Promise<void> {
-  const { io, options, output, signal } = call;
+  const { io, options, output } = call;
   const { id: userId, name: personName, email } = viewer;
   const config = await readConfig(io);
   const name = profileName(config, options.text('profile'), { url: server.url, userId, email });
@@ -105,7 +122,7 @@ async function keep(call: Call, { server, store, fetch, token, viewer, made }: K
   await saveProfile(io, name, profile);
   // The key of the login before would live on without a user.
   if (old !== null && old.token !== token && before?.authUrl !== undefined)
-    await endKey(before.authUrl, old.token, { fetch, signal }).catch(() => undefined);
+    await endKey(before.authUrl, old.token, fetch).catch(() => undefined);
   await output.record({ profile: name, ...profile }, name, [
     { title: 'Signed in', value: personName, shown: email === null ? personName : `${personName} <${email}>` },
     { title: 'Service', value: server.url },

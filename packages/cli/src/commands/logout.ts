@@ -9,7 +9,7 @@ import { deleteProfile } from '../session/profiles.ts';
 import { readSettings } from '../session/settings.ts';
 
 /** Revokes the key that a login made, and forgets the profile. */
-export async function logout({ io, options, output, signal }: Call): Promise<void> {
+export async function logout({ io, options, output }: Call): Promise<void> {
   const { profile: setting } = await readSettings(io, options);
   const { profiles } = await readConfig(io);
   const profile = setting === null ? undefined : profiles[setting.value];
@@ -17,8 +17,7 @@ export async function logout({ io, options, output, signal }: Call): Promise<voi
   const name = setting.value;
   const store = await openStore(profile.store ?? 'keyring', io);
   const credential = await store.get(name);
-  const failure =
-    credential === null ? null : await end(profile, credential, { fetch: openFetch({ io, output }), signal });
+  const failure = credential === null ? null : await end(profile, credential, openFetch({ io, output }));
   await store.delete(name);
   await deleteProfile(io, name);
   if (failure !== null) {
@@ -38,11 +37,11 @@ export async function logout({ io, options, output, signal }: Call): Promise<voi
 async function end(
   { url, authUrl, keyId }: Profile,
   { origin, token }: { readonly origin: string; readonly token: string },
-  options: { readonly fetch: typeof globalThis.fetch; readonly signal: AbortSignal },
+  fetch: typeof globalThis.fetch,
 ): Promise<string | null> {
   if (keyId === undefined || authUrl === undefined || origin !== new URL(url).origin) return null;
   try {
-    await endKey(authUrl, token, options);
+    await endKey(authUrl, token, fetch);
     return null;
   } catch (error) {
     return faultOf(error).message;

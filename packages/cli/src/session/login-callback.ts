@@ -52,7 +52,10 @@ export async function listenForCallback(): Promise<CallbackListener> {
               failure === null
                 ? ['You are signed in', 'You can close this page, and go on in your terminal.']
                 : ['You are not signed in', `${failure} You can close this page.`];
-            return new Promise((done) => response.writeHead(200, PAGE_HEADERS).end(page(title, text), done));
+            // A browser that is gone ends it too.
+            const sent = new Promise<void>((done) => void response.once('close', done));
+            response.writeHead(200, PAGE_HEADERS).end(page(title, text));
+            return sent;
           };
           if (code === null) {
             const fault = new CliFault('usage', 'You refused on the page. Nothing was shared.', {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { CliFault } from '../fault.ts';
+import { SyncError } from '@wts/client/api';
 import { requestJson } from './request.ts';
 import type { ServerAddress } from './server.ts';
 
@@ -34,6 +35,11 @@ export function loginRequest(authUrl: string, access: string, port: number | nul
   return { address: `${authUrl}/account/connect?${query.toString()}`, verifier, state };
 }
 
+interface Made {
+  readonly key: MadeKey;
+  readonly apiUrl: string;
+}
+
 interface Options {
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
@@ -46,20 +52,23 @@ interface Options {
 export async function exchangeCode(
   { url, authUrl }: ServerAddress,
   { code, verifier }: { readonly code: string; readonly verifier: string },
-  options: Options,
+  { fetch, signal }: Options,
 ): Promise<MadeKey> {
-  const body = { code, verifier };
-  const { key, apiUrl } = await requestJson<{ readonly key: MadeKey; readonly apiUrl: string }>(
-    `${authUrl}/account/connect/key`,
-    { ...options, body },
-  );
+  const end = ({ key }: Pick<Made, 'key'>): Promise<void> => endKey(authUrl, key.token, fetch).catch(() => undefined);
+  const exchange = (signal?: AbortSignal): Promise<Made> =>
+    requestJson<Made>(`${authUrl}/account/connect/key`, { fetch, body: { code, verifier }, ...(signal && { signal }) });
+  const { key, apiUrl } = await exchange(signal).catch(async (error: unknown) => {
+    // A key may be made whose answer is lost. To exchange the code again revokes it, or gives it to be revoked.
+    if (!(error instanceof SyncError) || error.status === undefined) await exchange().then(end, () => undefined);
+    throw error;
+  });
   if (apiUrl === url) return key;
-  await endKey(authUrl, key.token, options).catch(() => undefined);
+  await end({ key });
   const message = `${url} named the sign-in of ${apiUrl} as its own. No key was sent to it.`;
   throw new CliFault('refused', message, { code: 'other_server' });
 }
 
-/** Revokes a key where it was made. */
-export async function endKey(authUrl: string, token: string, options: Options): Promise<void> {
-  await requestJson(`${authUrl}/account/connect/sign-out`, { ...options, body: { token } });
+/** Revokes a key where it was made, also after Ctrl-C. */
+export async function endKey(authUrl: string, token: string, fetch: Options['fetch']): Promise<void> {
+  await requestJson(`${authUrl}/account/connect/sign-out`, { fetch, body: { token } });
 }
