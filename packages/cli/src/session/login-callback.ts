@@ -40,7 +40,8 @@ export async function listenForCallback(): Promise<CallbackListener> {
     port: (server.address() as AddressInfo).port,
     next: (state, { signal, timeoutMs }) =>
       new Promise<Callback>((resolve, reject) => {
-        const timer = setTimeout(() => reject(tooLate(timeoutMs)), timeoutMs);
+        // The server keeps the process running while it listens; the timer alone must not.
+        const timer = setTimeout(() => reject(tooLate(timeoutMs)), timeoutMs).unref();
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
         settle = (query, response) => {
           if (query.get('state') !== state) return false;
