@@ -5,7 +5,6 @@ const of = (id: string, text: string, home: string): Rule => ({
   source: 'Design 11',
   text,
   home: `packages/cli/src/${home}`,
-  status: 'kept',
 });
 
 /** The command line, `wts`. */

@@ -8,7 +8,6 @@ const kept: Rule = {
   source: 'Specification 4.1',
   text: '…',
   home: 'services/a/src/read.ts',
-  status: 'kept',
 };
 const planned: Rule = { ...kept, id: 'notes.read.fast', home: null, status: 'planned' };
 const home = { 'services/a/src/read.ts': '// Keeps notes.read.own-only.\nexport const read = 1;' };

@@ -19,7 +19,7 @@ function faultsOf({ id, home, status }: Rule, tree: Tree, cited: ReadonlyMap<str
     const path = cited.get(id);
     return path === undefined
       ? []
-      : [{ path, message: `cites [${id}], which is still planned: name its home and mark it kept` }];
+      : [{ path, message: `cites [${id}], which is still planned: name its home and leave out its status` }];
   }
   const findings: Finding[] = [];
   if (!cited.has(id)) findings.push({ path: LIST, message: `no test has [${id}] in its title` });
