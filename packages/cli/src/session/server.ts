@@ -30,9 +30,10 @@ export async function findServer(
   options: { readonly fetch: typeof fetch; readonly signal: AbortSignal },
 ): Promise<ServerAddress> {
   const metadata = await requestJson<ResourceMetadata>(`${url}/.well-known/oauth-protected-resource`, options);
-  const [authUrl] = metadata.authorization_servers ?? [];
+  const [authUrl = ''] = metadata.authorization_servers ?? [];
   const { resource = '' } = metadata;
-  if (authUrl === undefined || !URL.canParse(authUrl) || !URL.canParse(resource))
+  // The system opens this address: one of another scheme, as file:, would start what the server chose.
+  if (!/^https?:\/\//i.test(authUrl) || !URL.canParse(authUrl) || !URL.canParse(resource))
     throw new CliFault('failed', `${url} does not say where people sign in: it may be no Workspace Task Service.`);
   if (resource !== url) {
     const hint = `If you trust that address: wts login ${resource}`;
