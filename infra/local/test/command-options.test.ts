@@ -23,8 +23,19 @@ function run(script: string, args: readonly string[], taken: NodeJS.ProcessEnv =
   return { code: ran.status, text: ran.stdout + ran.stderr };
 }
 
+/** Scripts that run the command line, which has exit codes and help of its own. */
+const COMMAND_LINE = ['wts', 'listen'];
+
 describe('the options of npm scripts', () => {
-  for (const script of Object.keys(scripts)) {
+  for (const script of COMMAND_LINE) {
+    it(`npm run ${script} refuses an option that it does not have, and names its help`, () => {
+      const { code, text } = run(script, ['--no-such-option']);
+      equal(code, 2, text);
+      match(text, /^Unknown option '--no-such-option'\.\nSee wts( webhook listen)? --help$/m);
+    });
+  }
+
+  for (const script of Object.keys(scripts).filter((name) => !COMMAND_LINE.includes(name))) {
     const command = ['start', 'test'].includes(script) ? `npm ${script}` : `npm run ${script}`;
     it(`${command} refuses an option that it does not have, and prints those that it has`, () => {
       const { code, text } = run(script, ['--no-such-option']);

@@ -1,6 +1,6 @@
 import type { Action } from '../call.ts';
 import type { Exit } from '../fault.ts';
-import { CliFault, EXITS, usageFault } from '../fault.ts';
+import { CliFault, EXITS } from '../fault.ts';
 import type { Io } from '../io.ts';
 import { Output } from '../output/output.ts';
 import { ReaderGone } from '../output/writer.ts';
@@ -29,13 +29,11 @@ async function runCommand(argv: readonly string[], io: Io, output: Output): Prom
   const { path, rest, asks } = route(argv, ROOT);
   const spec = path.at(-1) as CommandSpec;
   if (asks === 'version') return output.text(`wts ${VERSION}\n`);
-  if (asks === 'help' || spec.load === undefined) {
-    if (asks === null && rest.some((word) => !word.startsWith('-')))
-      throw usageFault(`Not understood: ${rest.join(' ')}`);
+  if (asks === 'help' || (spec.load === undefined && rest.length === 0))
     return output.pages(helpText(path, output.look));
-  }
   const { parse } = await import('./parse.ts');
   const { words, options } = parse(path, rest);
+  if (spec.load === undefined) return output.pages(helpText(path, output.look));
   output.choose(options.text('json'), spec.fields ?? []);
   const action: Action = await spec.load();
   let opening: ReturnType<typeof openSession> | undefined;
