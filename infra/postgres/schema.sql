@@ -550,6 +550,7 @@ create table auth.clients (
   application_type text,
   created_at timestamp with time zone default now() not null,
   used_at timestamp with time zone,
+  network text,
   constraint clients_check CHECK (((secret_hash IS NULL) = (auth_method = 'none'::text))),
   constraint clients_pkey PRIMARY KEY (id),
   constraint clients_secret_hash_check CHECK ((length(secret_hash) = 32))
@@ -568,6 +569,25 @@ create table auth.codes (
 );
 CREATE INDEX codes_grant_idx ON auth.codes USING btree (grant_id);
 
+create table auth.connect_codes (
+  hash bytea not null,
+  user_id uuid not null,
+  session_id uuid not null,
+  challenge text not null,
+  label text not null,
+  permissions text not null,
+  workspace_id uuid,
+  key_expires_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  uses integer default 0 not null,
+  key_id uuid,
+  constraint connect_codes_hash_check CHECK ((length(hash) = 32)),
+  constraint connect_codes_permissions_check CHECK ((permissions = ANY (ARRAY['read-only'::text, 'full-access'::text]))),
+  constraint connect_codes_pkey PRIMARY KEY (hash)
+);
+CREATE INDEX connect_codes_user_idx ON auth.connect_codes USING btree (user_id, created_at);
+
 create table auth.grants (
   id uuid not null,
   user_id uuid not null,
@@ -585,6 +605,8 @@ create table auth.grants (
   refresh_predecessor bytea,
   refresh_nonce bytea,
   refreshed_at timestamp with time zone,
+  workspace_id uuid,
+  ends_at timestamp with time zone,
   constraint grants_pkey PRIMARY KEY (id),
   constraint grants_refresh_family_check CHECK ((length(refresh_family) = 32)),
   constraint grants_refresh_hash_check CHECK ((length(refresh_hash) = 32)),
@@ -622,6 +644,7 @@ create table auth.identities (
   constraint identities_identity_hash_check CHECK ((length(identity_hash) = 32)),
   constraint identities_pkey PRIMARY KEY (identity_hash)
 );
+CREATE INDEX identities_address_idx ON auth.identities USING btree (md5(lower(email))) WHERE (email IS NOT NULL);
 CREATE INDEX identities_user_id_idx ON auth.identities USING btree (user_id);
 
 create table auth.migrations (
@@ -645,9 +668,10 @@ create table auth.pending_requests (
   content text not null,
   expires_at timestamp with time zone not null,
   client_id text,
+  network text,
   constraint pending_requests_browser_hash_check CHECK ((length(browser_hash) = 32)),
   constraint pending_requests_id_hash_check CHECK ((length(id_hash) = 32)),
-  constraint pending_requests_kind_check CHECK ((kind = ANY (ARRAY['authorization'::text, 'provider'::text]))),
+  constraint pending_requests_kind_check CHECK ((kind = ANY (ARRAY['authorization'::text, 'provider'::text, 'connect'::text]))),
   constraint pending_requests_pkey PRIMARY KEY (id_hash)
 );
 CREATE INDEX pending_requests_client_idx ON auth.pending_requests USING btree (client_id) WHERE (client_id IS NOT NULL);
@@ -713,7 +737,11 @@ insert into auth.migrations (batch, name) values
   (1, '0008-create-sessions'),
   (1, '0009-create-pending-requests'),
   (1, '0010-keep-one-refresh-token'),
-  (1, '0011-name-pending-clients');
+  (1, '0011-name-pending-clients'),
+  (1, '0012-create-connect-codes'),
+  (1, '0013-name-networks'),
+  (1, '0014-limit-grants'),
+  (1, '0015-index-addresses');
 
 reset role;
 
