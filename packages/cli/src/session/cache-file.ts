@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Io } from '../io.ts';
+import { readJson } from './read-json.ts';
 
 interface Kept<T> {
   readonly atMs: number;
@@ -31,8 +32,8 @@ export class CacheFile<T> {
   async read(): Promise<{ readonly ageMs: number; readonly value: T } | null> {
     if (this.#path === null) return null;
     try {
-      const { atMs, value } = JSON.parse(await readFile(this.#path, 'utf8')) as Kept<T>;
-      return { ageMs: this.#now().getTime() - atMs, value };
+      const kept = await readJson<Kept<T>>(this.#path);
+      return kept && { ageMs: this.#now().getTime() - kept.atMs, value: kept.value };
     } catch {
       return null;
     }
