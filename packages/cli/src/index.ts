@@ -1,2 +1,2 @@
-export { processIo, type Io } from './io.ts';
+export { endProcess, processIo, type Io } from './io.ts';
 export { run } from './program/run.ts';

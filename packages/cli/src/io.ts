@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { EXITS } from './fault.ts';
 
 /** What a command may use of its process. Tests pass their own, so that commands run within a test. */
 export interface Io {
@@ -27,6 +28,8 @@ export interface Io {
 
 /** npm and a terminal may both deliver the same Ctrl-C, so a second one counts only after this time. */
 const SAME_PRESS_MS = 400;
+/** A command that is interrupted has so long to undo what it began. */
+const UNDO_MS = 5_000;
 
 /** Of the process that runs now. */
 export function processIo(of: NodeJS.Process): Io {
@@ -34,16 +37,19 @@ export function processIo(of: NodeJS.Process): Io {
   let firstAt: number | null = null;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     of.on(signal, () => {
-      if (firstAt !== null && Date.now() - firstAt > SAME_PRESS_MS) of.exit(130);
+      if (firstAt !== null && Date.now() - firstAt > SAME_PRESS_MS) kill(of);
+      if (firstAt === null) setTimeout(kill, UNDO_MS, of);
       firstAt ??= Date.now();
       interrupting.abort();
     });
   }
+  const endInput = (): void => void of.stdin.destroy();
   const { stdout, stderr, env, platform } = of;
   const forced = env['WTS_FORCE_TTY'] ?? '';
   return {
     // Few commands read it, and Node loads much for it.
     get stdin() {
+      interrupting.signal.addEventListener('abort', endInput);
       return of.stdin;
     },
     stdout,
@@ -68,6 +74,23 @@ export function processIo(of: NodeJS.Process): Io {
     interrupted: interrupting.signal,
     launch,
   };
+}
+
+/** Ends the process when the readers of its output have all of it, or at Ctrl-C. What is still open, as a socket, does not keep it. */
+export async function endProcess(of: NodeJS.Process, { interrupted }: Io, code: number): Promise<never> {
+  const written = [of.stdout, of.stderr].map((stream) => new Promise((resolve) => stream.write('', resolve)));
+  const stopped = new Promise((resolve) => {
+    if (interrupted.aborted) resolve(null);
+    interrupted.addEventListener('abort', resolve);
+  });
+  await Promise.race([Promise.all(written), stopped]);
+  return of.exit(interrupted.aborted ? EXITS.interrupted[0] : code);
+}
+
+/** Ends by the signal, because Node would wait for the calls of the file system, as the open of a named pipe without a writer. */
+function kill(of: NodeJS.Process): void {
+  of.removeAllListeners('SIGINT');
+  of.kill(of.pid, 'SIGINT');
 }
 
 const launch: Io['launch'] = async (command, { args = [], input }) => {

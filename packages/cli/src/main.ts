@@ -11,5 +11,6 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
 }
 // Before the rest is loaded, so that V8 keeps what it compiles of it.
 module.enableCompileCache();
-const { processIo, run } = await import('./index.ts');
-process.exitCode = await run(process.argv.slice(2), processIo(process));
+const { endProcess, processIo, run } = await import('./index.ts');
+const io = processIo(process);
+await endProcess(process, io, await run(process.argv.slice(2), io));

@@ -13,13 +13,17 @@ import { VERSION } from '../version.ts';
 /** Runs one command, and resolves to its exit code when everything is written. Never throws. Keeps cli.exit.ends. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const output = new Output(argv, io);
+  const running = runCommand(argv, io, output);
   try {
-    await Promise.race([runCommand(argv, io, output), interruption(io.interrupted)]);
+    await Promise.race([running, interruption(io.interrupted)]);
     return EXITS.ok[0];
   } catch (error) {
     // The reader of the output has what it needs, as `head`.
     if (error instanceof ReaderGone || output.gone.aborted) return EXITS.ok[0];
-    return EXITS[await report(error, io, output)][0];
+    const exit = await report(error, io, output);
+    // An interrupted command undoes what it began, as to revoke a key that it could not store. The process has a limit for that.
+    await running.catch(() => undefined);
+    return EXITS[exit][0];
   } finally {
     output.close();
   }
