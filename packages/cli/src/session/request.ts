@@ -22,10 +22,14 @@ export async function requestJson<T>(url: string, { fetch, signal, body }: Reque
     if (cause instanceof SyncError) throw cause;
     throw new SyncError('connection_failed', `${new URL(url).origin} gave no answer.`, { cause });
   });
-  const content = await answer.json().catch((cause: unknown) => {
+  const content: unknown = await answer.json().catch((cause: unknown) => {
     const message = `${new URL(url).origin} answered ${answer.status}, and not with JSON: it may be no Workspace Task Service.`;
     throw new SyncError('answer_invalid', message, { status: answer.status, cause });
   });
+  if (typeof content !== 'object' || content === null) {
+    const message = `The answer of ${new URL(url).origin} is not understood: it may be no Workspace Task Service.`;
+    throw new SyncError('answer_invalid', message, { status: answer.status });
+  }
   if (answer.ok) return content as T;
   const { code, message, error, requestId } = content as Readonly<Record<string, string | undefined>>;
   const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN);

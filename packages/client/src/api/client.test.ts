@@ -150,6 +150,17 @@ describe('an operation of GraphQL', () => {
     assert.equal(at.calls.length, 1);
   });
 
+  it('throws at once where the answer is none of GraphQL, with the address', async () => {
+    await using at = await serve(reply(200, {}));
+    await assert.rejects(at.api.graphql('{ a }'), (error) => {
+      assert.ok(error instanceof GraphqlError);
+      assert.equal(error.graphqlCode, 'ANSWER_INVALID');
+      assert.match(error.message, /^The answer of http:\/\/127\.0\.0\.1:\d+ is not understood: it may be no Workspace/);
+      return true;
+    });
+    assert.equal(at.calls.length, 1);
+  });
+
   it('is repeated after a temporary failure, and a mutation only where the caller allows it', async () => {
     await using at = await serve(
       failed('UNAVAILABLE'),

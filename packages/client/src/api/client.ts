@@ -66,9 +66,11 @@ interface GraphqlReply<Data> {
 
 async function runGraphql<Data>(http: Http, body: object, signal: AbortSignal): Promise<Data> {
   const reply = await http.exchange('/graphql', signal, { method: 'POST', body });
-  const { data, errors = [] } = reply.body as GraphqlReply<Data>;
-  if (errors.length > 0) throw new GraphqlError(errors, data ?? null, reply.requestId);
-  return data as Data;
+  const { data = null, errors = [] } = (reply.body ?? {}) as GraphqlReply<Data>;
+  if (errors.length > 0) throw new GraphqlError(errors, data, reply.requestId);
+  if (data !== null) return data;
+  const message = `The answer of ${http.baseUrl} is not understood: it may be no Workspace Task Service, or one of another version`;
+  throw new GraphqlError([{ message, extensions: { code: 'ANSWER_INVALID' } }], null, reply.requestId);
 }
 
 function isStatus(error: unknown, status: number): boolean {
