@@ -9,7 +9,7 @@ import { listenForCallback } from '../session/login-callback.ts';
 import { endKey, exchangeCode, loginRequest, type MadeKey } from '../session/login-exchange.ts';
 import { openBrowser } from '../session/open-browser.ts';
 import { profileName, saveProfile } from '../session/profiles.ts';
-import { findServer, readAddress, type ServerAddress } from '../session/server.ts';
+import { findServer, readAddress, withScheme, type ServerAddress } from '../session/server.ts';
 import { readSettings } from '../session/settings.ts';
 import type { Viewer } from '../session/session.ts';
 import { readSecret } from './secret-input.ts';
@@ -48,7 +48,7 @@ export async function login(call: Call): Promise<void> {
 /** Of the command, else of the environment, the profile or the local stack. */
 async function addressOf({ words, io, options }: Call): Promise<string> {
   const [given] = words;
-  if (given !== undefined) return readAddress(given);
+  if (given !== undefined) return readAddress(withScheme(given));
   const { url } = await readSettings(io, options);
   if (url !== null) return readAddress(url.value);
   throw usageFault('Name the address of the API.', 'Such as: wts login https://api.example.com');
