@@ -34,11 +34,11 @@ const DAY_MS = 86_400_000;
 
 type Check = (call: Call) => Promise<Omit<Finding, 'check'>>;
 
-/** What stands between this machine and the service. Each check runs, whatever the others find. */
+/** What stands between this machine and the service. Each check runs, whatever the others find, but without settings none of the service. */
 const CHECKS: Readonly<Record<string, Check>> = {
   version: async () => ({ state: 'ok', text: `wts ${VERSION} on Node ${process.versions.node}` }),
-  settings: checkSettings,
   proxy: checkProxy,
+  settings: checkSettings,
   service: checkService,
   'sign-in page': checkAuthOrigin,
   clock: checkClock,
@@ -55,6 +55,7 @@ export async function doctor(call: Call): Promise<void> {
       text: faultOf(error).message,
     }));
     findings.push({ check, ...found });
+    if (check === 'settings' && found.state === 'failed') break;
   }
   await call.output.list(findings, VIEW);
   const failed = findings.filter(({ state }) => state === 'failed').map(({ check }) => check);
@@ -64,6 +65,7 @@ export async function doctor(call: Call): Promise<void> {
 async function checkSettings({ io, options }: Call): Promise<Omit<Finding, 'check'>> {
   const { url, profile, workspace } = await readSettings(io, options);
   if (url === null) return { state: 'failed', text: 'no service is chosen: wts login https://api.example.com' };
+  readAddress(url.value);
   const parts = [
     profile && `profile ${profile.value}`,
     workspace && `workspace ${workspace.value} (${workspace.source})`,

@@ -103,7 +103,7 @@ describe('words about repetition', () => {
   });
 
   it('are refused with examples where they say nothing', () => {
-    for (const words of ['sometimes', 'every', 'every door', 'every 0 days', 'every 40th'])
+    for (const words of ['sometimes', 'every', 'every door', 'every 0 days', 'every 40th', 'constructor'])
       assert.throws(() => repeatOf(words, today), /Such as "every day"/, words);
   });
 });

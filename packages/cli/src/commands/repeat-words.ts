@@ -26,18 +26,18 @@ export function repeatOf(given: string, today: Today): Repeat {
   const text = given.trim().replaceAll(/\s+/g, ' ');
   if (/^(?:rrule:)?freq=/i.test(text)) return { rule: text.toUpperCase(), from: 'date', firstDay: today.day };
   const { body, from, end } = withoutEnd(text.toLowerCase(), today);
-  const parts = partsOf(body.replace(/^(?:every|each)(?: |$)/, '')) ?? partsOf(ADVERBS[body] ?? '');
+  const parts = partsOf(body.replace(/^(?:every|each)(?: |$)/, '')) ?? partsOf(ADVERBS.get(body) ?? '');
   if (parts === null) throw new WordError(`${JSON.stringify(given)} does not say how a task repeats. ${EXAMPLES}`);
   return { rule: `${ruleOf(parts)}${end}`, from, firstDay: firstDayOf(parts, today.day) };
 }
 
-const ADVERBS: Readonly<Record<string, string>> = {
-  daily: 'day',
-  weekly: 'week',
-  monthly: 'month',
-  yearly: 'year',
-  annually: 'year',
-};
+const ADVERBS: ReadonlyMap<string, string> = new Map([
+  ['daily', 'day'],
+  ['weekly', 'week'],
+  ['monthly', 'month'],
+  ['yearly', 'year'],
+  ['annually', 'year'],
+]);
 
 function withoutEnd(
   text: string,

@@ -30,8 +30,30 @@ export function parse(path: readonly CommandSpec[], rest: readonly string[]): Pa
   } catch (error) {
     throw error instanceof CommanderError ? faultOf(error, name) : error;
   }
+  refuseBlank(command, spec, declared);
   const names = declared.map(({ flags }) => readFlags(flags).name);
   return { words: command.args, options: new Options(command.opts(), names) };
+}
+
+/** Words that may be blank, because they become one text; a label of `wts label` completes. */
+const TEXT = /^[<[](?:title|words|name|text|label)\.\.\./;
+
+/** A blank name, as of a variable of a script that is not set, would be a part of the name of every record. */
+function refuseBlank(command: Command, { args = [] }: CommandSpec, options: readonly OptionSpec[]): void {
+  const given = [
+    ...command.args.flatMap((word, at) => {
+      const { form = '', completes } = args[Math.min(at, args.length - 1)] ?? {};
+      return completes === undefined && TEXT.test(form) ? [] : [[form, [word]] as const];
+    }),
+    ...options
+      .filter(({ completes }) => completes !== undefined)
+      .map(({ flags }) => {
+        const value = command.getOptionValue(readFlags(flags).name) as string | readonly string[] | undefined;
+        return [flags, [value ?? []].flat()] as const;
+      }),
+  ];
+  const blank = given.find(([, words]) => words.some((word) => word.trim() === ''));
+  if (blank !== undefined) throw usageFault(`${blank[0]} may not be empty.`, `See ${command.name()} --help`);
 }
 
 function optionFor({ flags, about, choices, isRepeated = false }: OptionSpec): Option {

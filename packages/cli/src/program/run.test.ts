@@ -75,6 +75,40 @@ describe('the commands', () => {
     }
   });
 
+  it('refuse a blank name of anything, also among others, before anything is done', async () => {
+    for (const line of [
+      'task done <>',
+      'task done ACME-1 <>',
+      'task list --label x --label <>',
+      'checklist check ACME-1 <>',
+      'webhook test <>',
+      'comment delete <>',
+      'whoami --workspace <>',
+      ...['project', 'team', 'label'].map((noun) => `${noun} archive x <>`),
+      'workspace use <>',
+      'workspace members --remove <>',
+    ])
+      for (const blank of ['', ' \t']) {
+        const { code, err } = await runWts(line.split(' ').map((word) => (word === '<>' ? blank : word)));
+        assert.equal(code, EXITS.usage[0], `${line}: ${err}`);
+        assert.match(err, /may not be empty/);
+      }
+  });
+
+  it('take no name that every object has for a profile', async () => {
+    for (const profile of ['constructor', '__proto__']) {
+      const { code, err } = await runWts(['whoami', '--profile', profile]);
+      assert.deepEqual([code, err.includes(`There is no profile "${profile}"`)], [EXITS['not-found'][0], true], err);
+    }
+  });
+
+  it('say once where no service is chosen, of all that the doctor looks at', async () => {
+    const { code, out } = await runWts(['doctor', '--json']);
+    const found = JSON.parse(out) as readonly { readonly state: string; readonly text: string }[];
+    const failed = found.filter(({ state }) => state === 'failed').map(({ text }) => text);
+    assert.deepEqual([code, failed], [1, ['no service is chosen: wts login https://api.example.com']]);
+  });
+
   it('print errors as JSON on stderr with --json', async () => {
     const { code, out, err } = await runWts(['whoami', '--json']);
     assert.deepEqual([code, out], [EXITS['sign-in'][0], '']);

@@ -40,5 +40,7 @@ export function configFile(io: Pick<Io, 'env' | 'platform'>): string {
 
 export async function readConfig(io: Pick<Io, 'env' | 'platform'>): Promise<Config> {
   const config = await readJson<Partial<Config>>(configFile(io));
-  return { ...config, profiles: config?.profiles ?? {} };
+  // Without a prototype, because a name such as `constructor` is the name of no profile.
+  const profiles = Object.create(null) as Record<string, Profile>;
+  return { ...config, profiles: Object.assign(profiles, config?.profiles) };
 }

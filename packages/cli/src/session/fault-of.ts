@@ -24,7 +24,7 @@ export function faultOf(error: unknown): CliFault {
 
 /** The fault of a refused change, by its code in GraphQL. */
 export function refusalFault({ code, message }: { readonly code: string; readonly message: string }): CliFault {
-  return new CliFault(EXIT_OF[code.toLowerCase()] ?? 'refused', message, { code: code.toLowerCase() });
+  return new CliFault(exitOf(code.toLowerCase()) ?? 'refused', message, { code: code.toLowerCase() });
 }
 
 const EXIT_OF: Readonly<Record<string, Exit>> = {
@@ -47,6 +47,11 @@ const EXIT_OF: Readonly<Record<string, Exit>> = {
   answer_invalid: 'failed',
 };
 
+/** The code is what a server sent, such as `constructor`. */
+function exitOf(code: string): Exit | undefined {
+  return Object.hasOwn(EXIT_OF, code) ? EXIT_OF[code] : undefined;
+}
+
 const HINTS: Readonly<Record<string, string>> = {
   'sign-in': 'Sign in again: wts login',
   unreachable: 'Is the service running? wts doctor finds out more.',
@@ -56,7 +61,7 @@ function ofService(error: SyncError, code: string): CliFault {
   const { message, requestId, retryAfterMs, status } = error;
   // GraphQL has one code for a missing scope and a missing role; the message names the scope.
   const isScope = code === 'insufficient_scope' || (code === 'forbidden' && /\bscope\b/i.test(message));
-  const exit = isScope ? 'sign-in' : (EXIT_OF[code] ?? (status !== undefined && status >= 500 ? 'failed' : 'refused'));
+  const exit = isScope ? 'sign-in' : (exitOf(code) ?? (status !== undefined && status >= 500 ? 'failed' : 'refused'));
   const again = retryAfterMs === undefined ? undefined : `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`;
   const scope = isScope ? 'This credential may not do that. Sign in with full access: wts login' : undefined;
   return new CliFault(exit, message, { code, requestId, hint: scope ?? again ?? HINTS[exit], cause: error });
