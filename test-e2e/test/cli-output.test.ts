@@ -230,7 +230,7 @@ describe('what the command line prints, and how it ends', function cliOutput() {
     try {
       const env = { WTS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
       const { code, err } = await tool.wts(['task', 'list'], { env });
-      assert.deepEqual([code, err], [7, 'Too many requests.\nTry again in 60 s.\n']);
+      assert.deepEqual([code, err], [7, 'No reason was given (HTTP 429)\nTry again in 60 s.\n']);
     } finally {
       server.closeAllConnections();
       server.close();

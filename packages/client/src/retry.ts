@@ -5,6 +5,8 @@ export interface RetryOptions {
   readonly firstPauseMs?: number;
   /** Upper bound of every pause. Default 30 000. */
   readonly pauseMsMax?: number;
+  /** Called before each pause within a call, with what failed. */
+  readonly onPause?: (pauseMs: number, error: unknown) => void;
 }
 
 export interface CallOptions {
@@ -37,14 +39,13 @@ export class Backoff {
   nextPauseMs(error: unknown): number {
     const bound = Math.min(this.#pauseMsMax, this.#firstPauseMs * 2 ** this.#failures);
     this.#failures += 1;
-    const retryAfterMs = error instanceof SyncError ? (error.retryAfterMs ?? 0) : 0;
-    return Math.ceil(retryAfterMs + Math.random() * bound);
+    return Math.ceil(retryAfterMsOf(error) + Math.random() * bound);
   }
 }
 
 /**
  * Retries until an attempt succeeds or fails permanently, or the deadline is over. What is not repeatable is only sent again after
- * 429, because the server refuses that before it does anything.
+ * 429, because the server refuses that before it does anything. What the server asks to send again after the deadline fails at once.
  */
 export async function retrying<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
@@ -53,6 +54,7 @@ export async function retrying<T>(
 ): Promise<T> {
   const deadline = AbortSignal.timeout(deadlineMs);
   const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+  const endMs = performance.now() + deadlineMs;
   const backoff = new Backoff(retry);
   let last: unknown;
   for (;;) {
@@ -60,16 +62,25 @@ export async function retrying<T>(
       return await attempt(either);
     } catch (error) {
       signal?.throwIfAborted();
-      if (!deadline.aborted) last = error;
       if (!isTemporary(error) || !(isRepeatable || isRateLimited(error))) throw error;
+      if (!deadline.aborted) {
+        last = error;
+        const pauseMs = backoff.nextPauseMs(error);
+        if (retryAfterMsOf(error) > 0 && pauseMs > endMs - performance.now()) throw error;
+        retry.onPause?.(pauseMs, error);
+        await pause(pauseMs, either).catch(() => {});
+      }
     }
-    await pause(backoff.nextPauseMs(last), either).catch(() => {});
     signal?.throwIfAborted();
     if (deadline.aborted) {
       const reason = last instanceof Error ? `; the last attempt: ${last.message}` : '';
       throw new SyncError('deadline_exceeded', `No answer in ${deadlineMs} ms${reason}`, { cause: last });
     }
   }
+}
+
+function retryAfterMsOf(error: unknown): number {
+  return error instanceof SyncError ? (error.retryAfterMs ?? 0) : 0;
 }
 
 function isRateLimited(error: unknown): boolean {

@@ -90,8 +90,7 @@ class Connection {
     if (event.type === 'reset')
       await output.warn('The log does not have the next entries any more: some changes are missing here.');
     if (event.type === 'offline') {
-      const seconds = Math.max(1, Math.round(event.retryMs / 1000));
-      await output.note(`Connection lost, next attempt in ${seconds} s.`);
+      if (!this.#isLost) await output.note('Connection lost. Trying again until it is back ...');
       this.#isLost = true;
     }
     if (event.type === 'subscribed' && this.#isLost) {

@@ -47,8 +47,9 @@ const EXIT_OF: Readonly<Record<string, Exit>> = {
   answer_invalid: 'failed',
 };
 
-/** The code is what a server sent, such as `constructor`. */
-function exitOf(code: string): Exit | undefined {
+/** The code is what a server sent, such as `constructor`. A proxy in front of it limits too, with a body of its own. */
+function exitOf(code: string, status?: number): Exit | undefined {
+  if (status === 429) return 'rate-limited';
   return Object.hasOwn(EXIT_OF, code) ? EXIT_OF[code] : undefined;
 }
 
@@ -61,7 +62,9 @@ function ofService(error: SyncError, code: string): CliFault {
   const { message, requestId, retryAfterMs, status } = error;
   // GraphQL has one code for a missing scope and a missing role; the message names the scope.
   const isScope = code === 'insufficient_scope' || (code === 'forbidden' && /\bscope\b/i.test(message));
-  const exit = isScope ? 'sign-in' : (exitOf(code) ?? (status !== undefined && status >= 500 ? 'failed' : 'refused'));
+  const exit = isScope
+    ? 'sign-in'
+    : (exitOf(code, status) ?? (status !== undefined && status >= 500 ? 'failed' : 'refused'));
   const again = retryAfterMs === undefined ? undefined : `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`;
   const scope = isScope ? 'This credential may not do that. Sign in with full access: wts login' : undefined;
   return new CliFault(exit, message, { code, requestId, hint: scope ?? again ?? HINTS[exit], cause: error });

@@ -5,7 +5,7 @@ import type { Output } from '../output/output.ts';
 /** A person wonders what happens after this time. */
 const SILENCE_MS = 2_000;
 
-/** The server cannot be reached: asking again within seconds does not help, and keeps a person waiting. */
+/** The server was never reached: asking again within seconds does not help, and keeps a person waiting. */
 class UnreachableError extends SyncError {
   override readonly name = 'UnreachableError';
 
@@ -17,21 +17,6 @@ class UnreachableError extends SyncError {
     return false;
   }
 }
-
-/** The service asks for a longer wait than a person has who looks at a prompt. */
-class LongWaitError extends SyncError {
-  override readonly name = 'LongWaitError';
-
-  constructor(seconds: number, requestId: string | undefined) {
-    super('rate_limited', 'Too many requests.', { status: 429, requestId, retryAfterMs: seconds * 1000 });
-  }
-
-  override get isTemporary(): boolean {
-    return false;
-  }
-}
-
-const WAIT_SECONDS_MAX = 10;
 
 /** A connection that was made and then lost, or not made in time: the next attempt may succeed. */
 const TRANSIENT = new Set([
@@ -57,13 +42,20 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 
+interface FetchParts {
+  readonly io: Pick<Io, 'env'>;
+  readonly output: Pick<Output, 'note' | 'warn'>;
+}
+
 /**
  * `fetch` of the platform, which says so when no answer comes for a while, and with `WTS_DEBUG=1` what is requested. It follows no
  * redirect, because that would send the credential to where a server leads. Keeps cli.credential.origin.
  */
-export function openFetch({ io, output }: { readonly io: Io; readonly output: Output }): typeof fetch {
+export function openFetch({ io, output }: FetchParts): typeof fetch {
   const isDebugged = ['1', 'api'].includes(io.env['WTS_DEBUG'] ?? '');
   let isNoted = false;
+  // A service that has answered may be starting again.
+  const reached = new Set<string>();
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const since = performance.now();
@@ -81,29 +73,26 @@ export function openFetch({ io, output }: { readonly io: Io; readonly output: Ou
           `< ${answer.status} in ${ms} ms, request ${answer.headers.get('x-request-id') ?? 'without id'}`,
         );
       }
-      const waitSeconds = waitOf(answer);
-      if (waitSeconds * 1000 >= SILENCE_MS) await output.note(`${url.host} asks to wait ${waitSeconds} s.`);
+      reached.add(url.origin);
       return answer;
     } catch (error) {
       if (isDebugged) await output.warn(`< ${String(error)} ${codeOf(error) ?? ''}`);
-      throw init?.signal?.aborted === true ? error : failureOf(error, url);
+      const mayPass = reached.has(url.origin) || TRANSIENT.has(codeOf(error) ?? '');
+      throw init?.signal?.aborted === true || mayPass ? error : new UnreachableError(url.origin, error);
     } finally {
       clearTimeout(noting);
     }
   };
 }
 
-/** The seconds that the service asks to wait before the next attempt; 0 for none. */
-function waitOf({ status, headers }: Response): number {
-  const seconds = Number(headers.get('retry-after') ?? 0);
-  if (status === 429 && seconds > WAIT_SECONDS_MAX)
-    throw new LongWaitError(seconds, headers.get('x-request-id') ?? undefined);
-  return seconds;
-}
-
-function failureOf(error: unknown, url: URL): unknown {
-  const isKnown = error instanceof SyncError || TRANSIENT.has(codeOf(error) ?? '');
-  return isKnown ? error : new UnreachableError(url.origin, error);
+/** Says how long a call waits before it is repeated. */
+export function notePauses(output: Pick<Output, 'note'>): { readonly onPause: (ms: number, error: unknown) => void } {
+  return {
+    onPause: (ms, error) => {
+      const why = error instanceof Error ? error.message : String(error);
+      if (ms > SILENCE_MS) void output.note(`${why}; next attempt in ${Math.ceil(ms / 1000)} s.`);
+    },
+  };
 }
 
 function reasonOf(error: unknown): string {

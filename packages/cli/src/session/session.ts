@@ -5,7 +5,7 @@ import { CliFault, usageFault } from '../fault.ts';
 import type { Io } from '../io.ts';
 import type { Options } from '../options.ts';
 import type { Output } from '../output/output.ts';
-import { openFetch } from './fetch.ts';
+import { notePauses, openFetch } from './fetch.ts';
 import { readSettings, type Setting, type Settings } from './settings.ts';
 
 /** The service as the person who is signed in. */
@@ -70,7 +70,7 @@ export async function openSession({ io, options, output }: SessionParts): Promis
       'It is such as https://api.example.com',
     );
   const fetch = openFetch({ io, output });
-  const server = { baseUrl: url.value, token: token.value, fetch };
+  const server = { baseUrl: url.value, token: token.value, fetch, retry: notePauses(output) };
   const api = createApiClient(server);
   let viewing: Promise<Viewer> | undefined;
   const viewer = (): Promise<Viewer> =>

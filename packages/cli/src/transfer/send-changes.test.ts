@@ -46,6 +46,27 @@ describe('changes of an import', () => {
     assert.deepEqual([success, requests.length], [false, 5]);
   });
 
+  it('are sent again no earlier than the service asks, also when that is later than the time of a call', async () => {
+    let requests = 0;
+    const server = createServer((_, res) => {
+      requests += 1;
+      res.writeHead(429, { 'retry-after': '0.3' }).end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const sync = new SyncClient({
+        baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        token: 'x',
+      });
+      const progress = { stage: () => {}, advance: () => {}, note: () => {} };
+      await assert.rejects(sendChanges([CHANGE], { sync, progress, patienceMs: 200 }), { exit: 'unreachable' });
+      assert.equal(requests, 2);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
   it('stop with a sentence when no service answers any more', async () => {
     const sync = new SyncClient({
       baseUrl: 'http://127.0.0.1:1',

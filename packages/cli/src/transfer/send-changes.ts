@@ -59,6 +59,8 @@ export async function sendChanges(
           cause: error,
         });
       progress.note(`${error.message}; trying again`);
+      // Longer than the time of a call, or the client would have waited.
+      await pause(error.retryAfterMs ?? 0, undefined, signal === undefined ? {} : { signal });
     }
   }
 }

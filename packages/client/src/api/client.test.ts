@@ -24,7 +24,10 @@ const refusal = (status: number, code: string): Answer =>
 const lost: Answer = (res) => res.socket?.destroy();
 
 /** A server that gives these answers, one after the other; what the real one does is tested in test-e2e. */
-async function serve(...answers: Answer[]): Promise<{ api: ApiClient; calls: Call[] } & AsyncDisposable> {
+async function serve(
+  ...answers: Answer[]
+): Promise<{ api: ApiClient; calls: Call[]; pauses: number[] } & AsyncDisposable> {
+  const pauses: number[] = [];
   const calls: Call[] = [];
   const server = createServer((req, res) => {
     const { method = '', url = '', headers } = req;
@@ -38,8 +41,13 @@ async function serve(...answers: Answer[]): Promise<{ api: ApiClient; calls: Cal
   await once(server, 'listening');
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    api: createApiClient({ baseUrl, token: 'token', retry: { firstPauseMs: 1, pauseMsMax: 5 } }),
+    api: createApiClient({
+      baseUrl,
+      token: 'token',
+      retry: { firstPauseMs: 1, pauseMsMax: 5, onPause: (ms) => pauses.push(ms) },
+    }),
     calls,
+    pauses,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       server.close();
@@ -95,6 +103,20 @@ describe('an operation of the API', () => {
     await using at = await serve(refusal(429, 'rate_limited'), lost);
     await assert.rejects(at.api.retryWebhookDelivery(attempt), { code: 'connection_failed' });
     assert.equal(at.calls.length, 2);
+  });
+
+  it('throws at once when the service asks to wait until after its deadline, and reports each shorter wait', async () => {
+    const limited = (seconds: number): Answer => reply(429, { code: 'rate_limited' }, { 'retry-after': `${seconds}` });
+    const inGraphql = reply(200, {
+      errors: [{ message: 'x', extensions: { code: 'RATE_LIMITED', retryAfterSeconds: 60 } }],
+    });
+    await using at = await serve(limited(31), limited(60), inGraphql, limited(0.01), reply(200, { ok: true }));
+    await assert.rejects(at.api.listWorkspaces(), { code: 'rate_limited', retryAfterMs: 31_000 });
+    await assert.rejects(at.api.graphql('{ viewer { id } }'), { code: 'rate_limited', retryAfterMs: 60_000 });
+    await assert.rejects(at.api.graphql('{ viewer { id } }'), { graphqlCode: 'RATE_LIMITED', retryAfterMs: 60_000 });
+    assert.deepEqual(at.pauses, []);
+    await at.api.listWorkspaces();
+    assert.equal(at.pauses.length, 1);
   });
 
   it('that deletes succeeds when an attempt whose reply was lost has deleted', async () => {
