@@ -160,6 +160,15 @@ describe('webhooks, keys and the doctor of the command line', function cliWebhoo
     const { out } = await wts(['api-key', 'list', '--json']);
     const labels = (JSON.parse(out) as { label: string; expiresAt: string | null }[]).map(({ label }) => label);
     assert.ok(labels.includes('ci of docs') && labels.includes('one') && !out.includes(key));
+    await ok('api-key', 'create', 'CI of docs', '--permissions', 'read-only');
+    const several = await wts(['api-key', 'revoke', 'ci of docs']);
+    assert.equal(several.code, 6);
+    assert.match(several.err, /may mean several keys\.\n\S+ {2}wts_\S+… {2}CI of docs\n.*ci of docs/s);
+    assert.equal((await wts(['api-key', 'revoke', 'docs'])).code, 5);
+    const shown = async (word: string): Promise<string> =>
+      (await wts(['api-key', 'revoke', word], { columns: 80 })).out;
+    assert.match(await shown(key.slice(0, 12)), /^Revoked ci of docs\./);
+    assert.match(await shown('ci of docs'), /^Revoked CI of docs\./);
     await ok('api-key', 'revoke', made.id);
     await eventually(async () => (await wts(['whoami'], { env: { WTS_TOKEN: made.token } })).code === 4);
     assert.equal((await wts(['api-key', 'revoke', made.id])).code, 5);

@@ -4,6 +4,7 @@ import type { Call } from '../call.ts';
 import { usageFault } from '../fault.ts';
 import type { View } from '../output/view.ts';
 import { refusalFault } from '../session/fault-of.ts';
+import { isId, pick } from './pick.ts';
 
 interface Key {
   readonly id: string;
@@ -95,12 +96,24 @@ export async function listKeys({ options, output, session }: Call): Promise<void
 }
 
 export async function revokeKey({ words, options, output, session }: Call): Promise<void> {
-  const [keyId = ''] = words;
+  const [word = ''] = words;
   const { api } = await session();
-  await api.revokeApiKey({ keyId, ...(options.flag('includeMade') ? { includeMade: 'true' } : {}) });
-  await output.changed([{ id: keyId }], {
+  const found = isId(word) ? { id: word, label: word } : keyOf(word, (await api.listApiKeys({})).keys);
+  await api.revokeApiKey({ keyId: found.id, ...(options.flag('includeMade') ? { includeMade: 'true' } : {}) });
+  await output.changed([{ id: found.id }], {
     id: ({ id }) => id,
     key: ({ id }) => id,
-    line: ({ id }) => `Revoked ${id}. It stops working within a second.`,
+    line: () => `Revoked ${found.label}. It stops working within a second.`,
+  });
+}
+
+/** A part of a label names no key, because a revoked key does not come back. */
+function keyOf(word: string, keys: readonly Key[]): Key {
+  return pick(word, keys, {
+    nouns: ['API key', 'keys'],
+    isExact: ({ label }, text) => label.toLowerCase() === text,
+    isNear: ({ keyPrefix }, text) => text.length >= 6 && keyPrefix.toLowerCase().startsWith(text.replace(/…$/, '')),
+    shown: ({ label, keyPrefix }) => `${keyPrefix}…  ${label}`,
+    listedBy: 'wts api-key list shows your keys',
   });
 }

@@ -4,7 +4,7 @@ import { usageFault } from '../fault.ts';
 import { readConfig, type Profile } from '../session/config-file.ts';
 import { openStore, storeKind, type CredentialStore } from '../session/credential-store.ts';
 import { faultOf } from '../session/fault-of.ts';
-import { openFetch } from '../session/fetch.ts';
+import { notePauses, openFetch } from '../session/fetch.ts';
 import { listenForCallback } from '../session/login-callback.ts';
 import { endKey, exchangeCode, loginRequest, type MadeKey } from '../session/login-exchange.ts';
 import { openBrowser } from '../session/open-browser.ts';
@@ -26,7 +26,7 @@ export async function login(call: Call): Promise<void> {
   await output.note(`Signing in to ${server.url} ...`);
   const use = async (token: string, made: MadeKey | null): Promise<void> => {
     try {
-      const { graphql } = createApiClient({ baseUrl: server.url, token, fetch });
+      const { graphql } = createApiClient({ baseUrl: server.url, token, fetch, retry: notePauses(output) });
       const { viewer } = await graphql<{ viewer: Viewer }>(VIEWER, {}, { signal });
       await keep(call, { server, store, fetch, token, viewer, made });
     } catch (error) {
@@ -56,7 +56,8 @@ async function addressOf({ words, io, options }: Call): Promise<string> {
 
 type Fetch = typeof globalThis.fetch;
 
-const accessOf = ({ options }: Call): string => (options.flag('readOnly') ? 'read-only' : 'full-access');
+const accessOf = ({ options }: Call): string =>
+  options.text('permissions') ?? (options.flag('readOnly') ? 'read-only' : 'full-access');
 
 /** The person copies the code from a page on any device. */
 async function connectByCode(call: Call, server: ServerAddress, fetch: Fetch): Promise<MadeKey> {

@@ -14,7 +14,8 @@ export const LOGIN: CommandSpec = {
   options: [
     { flags: '--no-browser', about: 'For a machine without a browser: enter the code that the page shows elsewhere.' },
     { flags: '--with-token', about: 'Read an API key that you have from stdin.' },
-    { flags: '--read-only', about: 'Ask for a key that can change nothing.' },
+    { flags: '--permissions <access>', about: 'What the key may do.', choices: ['read-only', 'full-access'] },
+    { flags: '--read-only', about: 'As --permissions read-only.' },
     {
       flags: '--credential-store <store>',
       about: 'Where the key is stored. Default: keyring, or WTS_CREDENTIAL_STORE.',
@@ -109,8 +110,8 @@ export const API_KEY: CommandSpec = {
     {
       name: 'revoke',
       summary: 'Revoke an API key',
-      examples: [{ command: 'wts api-key revoke 018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21' }],
-      args: [{ form: '<id>', about: 'The id of the key, not the key itself.' }],
+      examples: [{ command: 'wts api-key revoke ci', prints: 'Revoked ci. It stops working within a second.' }],
+      args: [{ form: '<key>', about: 'Its label, its id, or the beginning of its id or of the key.' }],
       options: [
         { flags: '--include-made', about: 'Also revoke the keys that were made with it. For a key that leaked.' },
       ],
