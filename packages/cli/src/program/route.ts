@@ -43,19 +43,15 @@ export function route(argv: readonly string[], root: CommandSpec): Route {
   return { path, rest: withFields(rest, path.at(-1) as CommandSpec), asks };
 }
 
-/** What other tools call the same. Help and completion do not show them. */
-const OTHER_WORDS: Readonly<Record<string, string>> = {
-  close: 'done',
-  complete: 'done',
-  create: 'add',
-  get: 'show',
-  ls: 'list',
-  new: 'add',
-  remove: 'delete',
-  rm: 'delete',
-  update: 'edit',
-  view: 'show',
-};
+/** Words for the same, of which a command has one. Help and completion show that alone. */
+const SAME_WORDS: readonly (readonly string[])[] = [
+  ['add', 'create', 'new'],
+  ['delete', 'remove', 'rm'],
+  ['done', 'close', 'complete'],
+  ['edit', 'update'],
+  ['list', 'ls'],
+  ['show', 'get', 'view'],
+];
 
 /** The command that a word names below another one; null for a word that is an argument. */
 function nextOf(
@@ -65,7 +61,8 @@ function nextOf(
 ): { readonly specs: readonly CommandSpec[]; readonly keepsWord: boolean } | null {
   const { commands, implied } = at;
   if (commands === undefined) return null;
-  const named = commands.find(({ name }) => name === word) ?? commands.find(({ name }) => name === OTHER_WORDS[word]);
+  const same = SAME_WORDS.find((words) => words.includes(word));
+  const named = commands.find(({ name }) => name === word) ?? commands.find(({ name }) => same?.includes(name));
   if (named !== undefined) return { specs: [named], keepsWord: false };
   const near = nearestWord(
     word,

@@ -26,6 +26,7 @@ describe('the commands', () => {
     const { code, out } = await runWts([]);
     assert.equal(code, 0);
     assert.match(out, /Examples\n {2}\$ wts /);
+    assert.match(out, /-V, --version/);
   });
 
   it('have a load or commands, options with flags of their own, and no full stop in a summary', () => {
@@ -50,6 +51,11 @@ describe('the commands', () => {
   it('have the words of other tools for the same too', async () => {
     for (const [words, summary] of [
       ['task create', 'Create a task'],
+      ['project create', 'Create a project'],
+      ['label create', 'Create a label'],
+      ['workspace add', 'Create a workspace'],
+      ['api-key add', 'Create an API key'],
+      ['webhook new', 'Create a webhook endpoint'],
       ['project ls', 'List projects'],
       ['task rm', 'Delete tasks for good'],
     ] as const)

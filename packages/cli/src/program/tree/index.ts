@@ -21,6 +21,7 @@ export const ROOT: CommandSpec = {
     { command: 'wts task list --assignee me' },
     { command: 'wts task ACME-12' },
   ],
+  options: [{ flags: '-V, --version', about: 'Show the version of this program.' }],
   commands: [
     TASK,
     ...QUICK,
