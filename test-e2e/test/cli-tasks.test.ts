@@ -119,14 +119,17 @@ describe('tasks by the command line', function cliTasks() {
     const now = () => new Date('2026-11-24T12:00:00Z');
     const quick = ['add', 'Pay rent every 1st #home #money @tool !2'];
     const dry = await wts([...quick, '--dry-run'], { more: { now } });
-    assert.match(dry.out, /^title\tPay rent\nproject\thome\nlabels\tmoney\nassignee\ttool\npriority\thigh\n/);
+    assert.match(dry.out, /^title\tPay rent\nproject\tHome\nlabels\tmoney\nassignee\tTool\npriority\thigh\n/);
+    assert.match(dry.out, /^repeats\tevery month on the 1st day of the month$/m);
     assert.equal(dry.err, 'Nothing was created.\n');
     const { out } = await wts(quick, { columns: 160, more: { now } });
     assert.match(
       out,
       /^Created \S+ Pay rent, in Home, for Tool, due Tue 1 Dec, repeats every month on the 1st day of the month\n$/,
     );
-    assert.equal((await wts(['add', 'x', '#nothing'])).code, 5);
+    const unknown = await wts(['add', 'x', '#nothing']);
+    assert.equal(unknown.code, 5);
+    assert.match(unknown.err, /^No project is named "nothing".*\nNo label is named "nothing"/);
   });
 
   it('changes, completes, trashes, restores and moves tasks, and prints what it did to each', async () => {
