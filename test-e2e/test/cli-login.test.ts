@@ -236,8 +236,9 @@ describe('wts login', () => {
     const days = (Date.parse(status?.['expiresAt'] ?? '') - Date.now()) / 86_400_000;
     assert.ok(days > 29 && days <= 30);
     assert.ok(!out.includes(token));
-    const shown = await machine.wts(['auth', 'status'], { env: { WTS_TOKEN: system.apiKey }, columns: 200 });
+    const shown = await machine.wts(['auth', 'status'], { env: { WTS_TOKEN: system.apiKey }, columns: 40 });
     assert.ok(shown.out.includes('WTS_TOKEN') && !shown.out.includes(system.apiKey));
+    assert.ok(shown.out.includes(`${keyFile(machine)} (0600)`), shown.out);
   });
 
   it('is undone by logout, which revokes the key, also one that can only read; a new login revokes the key before it', async () => {

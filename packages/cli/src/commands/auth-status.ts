@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts';
 import { CliFault } from '../fault.ts';
-import type { View } from '../output/view.ts';
+import type { Detail, View } from '../output/view.ts';
 import { readConfig, type Profile } from '../session/config-file.ts';
 import { openStore } from '../session/credential-store.ts';
 import { faultOf } from '../session/fault-of.ts';
@@ -25,12 +25,12 @@ const VIEW: View<Status> = {
   columns: [
     { title: '', value: ({ isUsed }) => (isUsed ? '*' : '') },
     { title: 'PROFILE', value: ({ profile }) => profile },
-    { title: 'SERVICE', value: ({ url }) => url, isCut: true },
-    { title: 'PERSON', value: ({ person }) => person, isCut: true },
+    { title: 'SERVICE', value: ({ url }) => url },
+    { title: 'PERSON', value: ({ person }) => person },
     { title: 'KEY', value: ({ key }) => key },
     { title: 'ACCESS', value: ({ access }) => access },
-    { title: 'EXPIRES', value: ({ expiresAt }) => expiresAt, shown: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? '' },
-    { title: 'STORED IN', value: ({ storedIn }) => storedIn, isCut: true },
+    { title: 'EXPIRES', value: ({ expiresAt }) => expiresAt },
+    { title: 'STORED IN', value: ({ storedIn }) => storedIn },
   ],
 };
 
@@ -47,7 +47,25 @@ export async function authStatus({ io, options, output }: Call): Promise<void> {
   const other = isOfProfile ? null : settings?.token;
   const all = [...(other ? [ofEnvironment(other, settings?.url?.value ?? null)] : []), ...stored];
   if (all.length === 0) throw new CliFault('sign-in', 'You are not signed in.', { hint: 'Run wts login.' });
-  await output.list(all, VIEW);
+  if (output.form !== 'table') return output.list(all, VIEW);
+  for (const [at, status] of all.entries()) {
+    if (at > 0) await output.text('\n');
+    await output.record(status, VIEW.id(status), detailsOf(status));
+  }
+}
+
+/** A person needs all of an address, which has no place in a row. */
+function detailsOf({ profile, isUsed, url, person, key, access, expiresAt, storedIn }: Status): Detail[] {
+  const name = profile ?? 'Without a profile';
+  return [
+    { title: 'Profile', isHeading: true, value: name, shown: isUsed ? `${name} (in use)` : name },
+    { title: 'Service', value: url },
+    { title: 'Person', value: person },
+    { title: 'Key', value: key },
+    { title: 'Access', value: access },
+    { title: 'Expires', value: expiresAt, shown: expiresAt?.slice(0, 10) ?? '' },
+    { title: 'Stored in', value: storedIn },
+  ];
 }
 
 function ofEnvironment({ value, source }: Setting, url: string | null): Status {

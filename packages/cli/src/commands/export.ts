@@ -46,7 +46,7 @@ async function show({ output }: Call, manifest: Manifest, folder: string): Promi
   const { workspace, position, files, people, server } = manifest;
   const records = Object.fromEntries(files.map((file) => [file.model, file.records]));
   await output.record({ folder, ...manifest }, folder, [
-    { title: '', value: folder },
+    { title: 'Folder', isHeading: true, value: folder },
     { title: 'Workspace', value: workspace.id, shown: `${workspace.name} (${workspace.urlKey}) of ${server}` },
     { title: 'Position', value: position },
     { title: 'Records', value: countsText(records) },

@@ -97,7 +97,11 @@ async function show({ output }: Call, report: ImportReport, isDryRun: boolean): 
   const numbers = tasks === 0 ? [] : [{ title: 'Same numbers', value: `${sameNumbers} of ${tasks} tasks` }];
   const fields = Object.entries(SET_BY_SERVER).map(([model, names]) => `${model}: ${names.join(', ')}`);
   await output.record({ dryRun: isDryRun, setByServer: SET_BY_SERVER, ...report }, target?.id ?? '', [
-    { title: '', value: target === null ? 'A new workspace' : `${target.name} (${target.urlKey})` },
+    {
+      title: 'Target',
+      isHeading: true,
+      value: target === null ? 'A new workspace' : `${target.name} (${target.urlKey})`,
+    },
     ...(planned === null ? [] : [{ title: 'Since then', value: plannedText(planned) }]),
     { title: isDryRun ? 'There already' : 'Imported', value: countsText(equal) },
     { title: isDryRun ? 'Would be made' : 'Missing', value: countsText(missing) },

@@ -45,7 +45,7 @@ const PROJECT: Noun<ProjectRow> = {
     ],
   },
   details: (row, { output: { look } }) => [
-    { title: '', value: row.name, shown: `${row.key}  ${row.name}` },
+    { title: 'Name', isHeading: true, value: row.name, shown: `${row.key}  ${row.name}` },
     { title: 'Status', value: row.status },
     { title: 'Lead', value: row.lead?.name },
     { title: 'Team', value: row.team?.key, shown: row.team?.name ?? '' },

@@ -37,7 +37,7 @@ function detailsOf(task: WholeTask, look: Parameters<typeof dayText>[1]): Detail
   const since = (value: string | null): string => (value === null ? '' : ago(value, look));
   const { nodes, totalCount } = task.comments;
   return [
-    { title: '', value: title, shown: `${keyOf(task)}  ${title}` },
+    { title: 'Title', isHeading: true, value: title, shown: `${keyOf(task)}  ${title}` },
     { title: 'Key', value: keyOf(task), shown: '' },
     {
       title: 'State',

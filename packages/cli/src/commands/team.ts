@@ -26,7 +26,7 @@ const TEAM: Noun<TeamRow> = {
     ],
   },
   details: ({ key, name, id, archivedAt, description }) => [
-    { title: '', value: name, shown: `${key}  ${name}` },
+    { title: 'Name', isHeading: true, value: name, shown: `${key}  ${name}` },
     { title: 'Archived', value: archivedAt },
     { title: 'Id', value: id },
     { title: 'Description', value: description, isText: true },

@@ -6,7 +6,7 @@ export async function whoami({ session, output }: Call): Promise<void> {
   const person = await viewer();
   const { name, email, id } = person;
   await output.record(person, id, [
-    { title: '', value: name, shown: email === null ? name : `${name} <${email}>` },
+    { title: 'Name', isHeading: true, value: name, shown: email === null ? name : `${name} <${email}>` },
     { title: 'Id', value: id },
     { title: 'Service', value: server.url, shown: `${server.url} (${server.source})` },
     { title: 'Credential', value: token.source },

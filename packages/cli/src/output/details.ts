@@ -20,9 +20,9 @@ export function detailsText(details: readonly Detail[], look: Look, isForPerson:
     const text = fact.shown ?? String(fact.value ?? '');
     return text === '' ? [] : [{ ...fact, text }];
   });
-  const width = Math.max(0, ...shown.map(({ title }) => title.length));
-  const lines = shown.map(({ title, text, style }) =>
-    title === ''
+  const width = Math.max(0, ...shown.map(({ title, isHeading }) => (isHeading === true ? 0 : title.length)));
+  const lines = shown.map(({ title, text, style, isHeading }) =>
+    isHeading === true
       ? `${styled(safeLine(text), style ?? 'bold', look)}\n`
       : `${styled(title.padEnd(width), 'dim', look)}  ${styled(safeLine(text), style, look)}\n`,
   );

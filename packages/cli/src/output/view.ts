@@ -19,6 +19,8 @@ export interface Detail {
   readonly value: string | number | null | undefined;
   readonly shown?: string;
   readonly style?: Style | undefined;
+  /** What the record is, which a person reads without its title. */
+  readonly isHeading?: boolean;
   /** A text of several lines, with its title above. */
   readonly isText?: boolean;
 }
