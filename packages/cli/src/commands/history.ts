@@ -2,6 +2,7 @@ import type { Call } from '../call.ts';
 import { ago } from '../output/times.ts';
 import type { View } from '../output/view.ts';
 import { findTask } from './find-task.ts';
+import { actionText, fieldsText } from '../records/entry.ts';
 import { pagesOf, type Page } from './pages.ts';
 
 interface EntryRow {
@@ -14,14 +15,6 @@ interface EntryRow {
   readonly createdAt: string;
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  INSERT: 'created',
-  UPDATE: 'changed',
-  DELETE: 'deleted',
-  ARCHIVE: 'archived',
-  UNARCHIVE: 'restored',
-};
-
 const VIEW: View<EntryRow> = {
   nouns: ['entry', 'entries'],
   id: ({ syncId }) => syncId,
@@ -29,20 +22,11 @@ const VIEW: View<EntryRow> = {
     { title: 'POSITION', value: ({ syncId }) => syncId, isRight: true, style: () => 'dim' },
     { title: 'WHEN', value: ({ createdAt }) => createdAt, shown: ({ createdAt }, look) => ago(createdAt, look) },
     { title: 'WHO', value: ({ actor }) => actor?.name, shown: ({ actor }) => actor?.name ?? 'the service' },
-    { title: 'WHAT', value: ({ action }) => action, shown: ({ action }) => WORDS[action] ?? action },
+    { title: 'WHAT', value: ({ action }) => action, shown: actionText },
     { title: 'FIELDS', value: fieldsText, isCut: true },
     { title: 'BY', value: ({ clientId }) => clientId, isCut: true, style: () => 'dim' },
   ],
 };
-
-/** What an update changed; what else there is in the log is not shown, because a record has many fields. */
-function fieldsText({ action, data }: EntryRow): string {
-  if (action !== 'UPDATE') return '';
-  const changed = Object.entries(data).filter(([name]) => name !== 'updatedAt');
-  return changed
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
-}
 
 const HISTORY = `query CliHistory($modelId: ID!, $first: Int!, $after: String) {
   page: history(modelId: $modelId, first: $first, after: $after) {

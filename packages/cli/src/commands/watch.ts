@@ -4,6 +4,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
+import { actionText, fieldsText, valueText } from '../records/entry.ts';
 import { RecordNames } from './record-names.ts';
 
 /**
@@ -58,22 +59,8 @@ async function print({ output, io }: Call, entries: readonly SyncAction[], names
     const time = new Intl.DateTimeFormat('en-GB', { timeZone: io.timezone, timeStyle: 'medium' }).format(
       new Date(createdAt),
     );
-    await output.line([time, names.of(entry), WORDS[action] ?? action, what]);
+    await output.line([time, names.of(entry), actionText(entry), what]);
   }
-}
-
-const WORDS: Readonly<Record<string, string>> = {
-  INSERT: 'created',
-  UPDATE: 'changed',
-  DELETE: 'deleted',
-  ARCHIVE: 'archived',
-  UNARCHIVE: 'restored',
-};
-
-function fieldsText({ action, data }: SyncAction): string {
-  if (action !== 'UPDATE') return '';
-  const changed = Object.entries(data).filter(([name]) => name !== 'updatedAt');
-  return changed.map(([name, value]) => `${name}: ${valueText(value)}`).join(', ');
 }
 
 /** Says once that a connection is lost, and that it is back. */
@@ -131,11 +118,6 @@ async function wantedOf({ options, session }: Call): Promise<(entry: SyncAction)
     const values: Readonly<Record<string, unknown>> = { ...data, ...entry };
     return filters.every(([name, value]) => valueText(values[name]) === value);
   };
-}
-
-/** As a person writes it: texts without quotes. */
-function valueText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
 async function readCursor(path: string): Promise<string | null> {
