@@ -647,6 +647,28 @@ create table auth.identities (
 CREATE INDEX identities_address_idx ON auth.identities USING btree (md5(lower(email))) WHERE (email IS NOT NULL);
 CREATE INDEX identities_user_id_idx ON auth.identities USING btree (user_id);
 
+create table auth.mail_links (
+  id uuid not null,
+  hash bytea not null,
+  kind text not null,
+  account_id uuid,
+  address text,
+  browser_hash bytea,
+  content bytea,
+  sealed_with text,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  replaced_at timestamp with time zone,
+  constraint mail_links_browser_hash_check CHECK ((length(browser_hash) = 32)),
+  constraint mail_links_hash_check CHECK ((length(hash) = 32)),
+  constraint mail_links_hash_key UNIQUE (hash),
+  constraint mail_links_kind_check CHECK ((kind = ANY (ARRAY['reset'::text, 'verify'::text, 'change'::text, 'stop-change'::text, 'registration'::text, 'invitation'::text]))),
+  constraint mail_links_pkey PRIMARY KEY (id)
+);
+CREATE INDEX mail_links_account_id_idx ON auth.mail_links USING btree (account_id, kind);
+CREATE INDEX mail_links_expires_at_idx ON auth.mail_links USING btree (expires_at);
+
 create table auth.migrations (
   id integer default nextval('auth.migrations_id_seq'::regclass) not null,
   name character varying(255),
@@ -722,6 +744,8 @@ alter table auth.api_keys add constraint api_keys_made_by_key_fkey FOREIGN KEY (
 
 alter table auth.codes add constraint codes_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES auth.grants(id) ON DELETE CASCADE;
 
+alter table auth.mail_links add constraint mail_links_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
+
 alter table auth.sessions add constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
 
 alter table auth.sign_in_places add constraint sign_in_places_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
@@ -741,7 +765,8 @@ insert into auth.migrations (batch, name) values
   (1, '0012-create-connect-codes'),
   (1, '0013-name-networks'),
   (1, '0014-limit-grants'),
-  (1, '0015-index-addresses');
+  (1, '0015-index-addresses'),
+  (1, '0017-create-mail-links');
 
 reset role;
 

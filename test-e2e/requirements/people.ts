@@ -33,6 +33,18 @@ export const people: readonly Rule[] = [
     home: 'services/auth/src/commands/change-password.ts',
   },
   {
+    id: 'authentication.accounts.password-reset',
+    source: 'Design 10',
+    text: 'A person who forgot the password chooses another one by a link of 30 minutes. It ends all sessions and revokes all grants of the person; one that was mailed verifies the address.',
+    home: 'services/auth/src/commands/reset-password.ts',
+  },
+  {
+    id: 'authentication.mail.links',
+    source: 'Design 10',
+    text: 'A link is used once, by its form; opening it changes nothing. One that was used, expired or replaced says so.',
+    home: 'services/auth/src/http/links.ts',
+  },
+  {
     id: 'authentication.accounts.off',
     source: 'Design 10',
     text: 'With `ACCOUNTS=off` no person signs in by password, registers an account or changes a password; sessions that began with a password end, and the grants of their people are revoked.',

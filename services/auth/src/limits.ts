@@ -23,6 +23,11 @@ export const AUTH_LIMITS = {
   pendingRequestsMax: 10_000,
   stateMax: 4096,
 
+  /** From the request of a new password to its choice. */
+  resetLinkMs: 30 * 60_000,
+  /** How long a link is stored after its end, so that its page says why it works no more. */
+  endedLinkKeptMs: 7 * 24 * 60 * 60_000,
+
   apiKeysPerPersonMax: 100,
   /** How long a revoked key is stored: longer than its creation may be repeated, and than caches need its revocation. */
   apiKeyRevokedKeptMs: 2 * 24 * 60 * 60_000,

@@ -13,6 +13,8 @@ import type { IdentityClaims } from './domain/profile.ts';
 import type { OAuth } from './oauth/oauth.ts';
 import { PasswordHashes } from './accounts/password-hashes.ts';
 import { ACCOUNT_ISSUER, accountStore, type Account, type AccountStore } from './store/accounts.ts';
+import { mailLinkStore, type MailLinkStore } from './store/mail-links.ts';
+import { resetPassword } from './store/reset-password.ts';
 import { connectCodeStore, type ConnectCodeStore } from './store/connect-codes.ts';
 import { pendingRequestStore, type PendingRequestStore } from './store/pending-requests.ts';
 import { signInAttemptStore, type SignInAttemptStore } from './store/sign-in-attempts.ts';
@@ -27,6 +29,8 @@ export interface PeopleContext {
   readonly attempts: SignInAttemptStore;
   readonly passwords: PasswordHashes;
   readonly pending: PendingRequestStore;
+  readonly links: MailLinkStore;
+  readonly resetPassword: (reset: Parameters<typeof resetPassword>[1]) => Promise<boolean>;
   readonly connectCodes: ConnectCodeStore;
   readonly oauth: Pick<OAuth, 'issuer' | 'resources' | 'findClient' | 'grants'>;
   readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
@@ -58,6 +62,8 @@ export function openPeople({ kit, config, knex, context, oauth }: Opening): Peop
     attempts: signInAttemptStore(knex),
     passwords: new PasswordHashes(config.passwordCostLog2),
     pending: pendingRequestStore(knex),
+    links: mailLinkStore(knex),
+    resetPassword: (reset) => resetPassword(knex, reset),
     connectCodes: connectCodeStore(knex),
     oauth,
     keys: context,

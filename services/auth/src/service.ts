@@ -21,6 +21,7 @@ import { openOAuth } from './oauth/oauth.ts';
 import { apiKeyStore } from './store/api-keys.ts';
 import { identityStore } from './store/identities.ts';
 import { openPeople } from './people-context.ts';
+import { mailLinkStore } from './store/mail-links.ts';
 import { revocationReads } from './store/revocations.ts';
 import { sessionStore } from './store/sessions.ts';
 import { maintainTables } from './store/table-maintenance.ts';
@@ -58,6 +59,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
           () => oauth.grantStore.deleteEnded(),
           () => oauth.clients.deleteUnused(),
           () => keys.deleteRevoked(),
+          () => mailLinkStore(knex).deleteEnded(),
           ...(config.hasAccounts ? [] : [() => oauth.grants.revokeOfAccounts()]),
         ],
       }),

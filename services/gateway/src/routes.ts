@@ -108,6 +108,8 @@ export const AUTH_ROUTES = [
   { contract: pageApi.providerCallback, to: 'auth' },
   { contract: pageApi.signOut, to: 'auth' },
   { contract: pageApi.signedOutPage, to: 'auth' },
+  { contract: pageApi.linkPage, to: 'auth' },
+  { contract: pageApi.useLink, to: 'auth' },
   { contract: pageApi.joinPage, to: 'auth' },
   { contract: pageApi.join, to: 'auth' },
   { contract: pageApi.accountPage, to: 'auth' },

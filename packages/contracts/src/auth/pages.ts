@@ -39,6 +39,13 @@ export const signIn = form({ id: 'signIn', path: '/sign-in', summary: 'Signs in 
 export const signOut = form({ id: 'signOut', path: '/sign-out', summary: 'Ends the session' });
 export const signedOutPage = page({ id: 'signedOutPage', path: '/signed-out', summary: 'After a sign-out' });
 
+export const linkPage = page({
+  id: 'linkPage',
+  path: '/link',
+  summary: 'Where a link from a mail or the operator leads',
+});
+export const useLink = form({ id: 'useLink', path: '/link', summary: 'Uses such a link' });
+
 export const providerSignIn = page({
   id: 'providerSignIn',
   path: '/sign-in/provider',

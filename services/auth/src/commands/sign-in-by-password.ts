@@ -70,7 +70,7 @@ export async function checkPassword(
   const known = await attempts.knownPlaces(account?.id ?? randomUUID(), [browser, network]);
   const isKnown = (place: Buffer): boolean => known.some((one) => one.equals(place));
   const counted = isKnown(browser)
-    ? [{ hash: sha256('place', email, browser.toString('hex')), failuresMax: AUTH_LIMITS.signInFailuresMax }]
+    ? [countedInBrowser(email, browser)]
     : countedFor(email, attempt.network, isKnown(network));
   const sender = account === null || !isKnown(browser) ? attempt : { ...attempt, knownAs: account.id };
   const retryAfterSeconds = await attempts.begin(counted);
@@ -93,6 +93,11 @@ export function placesOf({
   network,
 }: Pick<Visitor, 'browserId' | 'network'>): [browser: Buffer, network: Buffer] {
   return [sha256('browser', browserId), sha256('network', network)];
+}
+
+/** For the address in a browser of an earlier sign-in. */
+export function countedInBrowser(email: string, browser: Buffer): Counted {
+  return { hash: sha256('place', email, browser.toString('hex')), failuresMax: AUTH_LIMITS.signInFailuresMax };
 }
 
 function countedFor(email: string, network: string, isKnownNetwork: boolean): Counted[] {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sha256 } from './sha256.ts';
 
 /** What a text of random bits is for. The prefix shows it to people, to secret scanners, and to the log, which redacts it. */
-const PREFIXES = { code: 'wtsc_', refreshToken: 'wtsr_', clientSecret: 'wtss_' } as const;
+const PREFIXES = { code: 'wtsc_', refreshToken: 'wtsr_', clientSecret: 'wtss_', mailLink: 'wtsm_' } as const;
 
 export interface OpaqueToken {
   /** Shown once, never stored. */

@@ -6,6 +6,7 @@ import { mountAccount } from './account.ts';
 import { mountAuthorize } from './authorize.ts';
 import { mountConnect } from './connect.ts';
 import { mountJoin } from './join.ts';
+import { mountLinks } from './links.ts';
 import type { Pages } from './mount-page.ts';
 import { mountProvider } from './provider.ts';
 import { mountSignIn } from './sign-in.ts';
@@ -17,6 +18,7 @@ export function mountPages(router: IRouter, sessions: SessionStore, context: Peo
   mountProvider(pages, context);
   mountAuthorize(pages, context);
   mountJoin(pages, context);
+  mountLinks(pages, context);
   mountAccount(pages, context);
   mountConnect(pages, context);
 }

@@ -17,6 +17,8 @@ export interface Grants {
   /** False when the person has no such grant, or it is revoked already. Its access tokens stop working within a second. */
   revoke(userId: string, id: string): Promise<boolean>;
   revokeAllOf(userId: string): Promise<void>;
+  /** For who revoked all grants of a person in a transaction of their own. */
+  announceAllRevoked(userId: string): Promise<void>;
   /** Revokes the grants of all people who sign in with a password, some thousands in one call. False when there are none. */
   revokeOfAccounts(): Promise<boolean>;
   /** Revokes the grant of a code that is presented again: one of the two who have it is a thief. */
@@ -44,6 +46,7 @@ export function openGrants(store: GrantStore, revoke: RevocationSender, log: Log
     revokeAllOf: async (userId) => {
       if ((await store.revokeAllOf(userId)).length > 0) await publishGrantsRevoked(revoke, userId);
     },
+    announceAllRevoked: (userId) => publishGrantsRevoked(revoke, userId),
     revokeOfAccounts: async () => announce(await store.revokeOfAccounts()),
     revokeOfUsedCode: async (hash) => announce(await store.revokeOfUsedCode(hash)),
     revokeOfUsedToken: async (used) => announce(await store.revokeOfUsedToken(used)),

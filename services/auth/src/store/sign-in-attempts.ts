@@ -17,6 +17,8 @@ export interface SignInAttemptStore {
   begin(counted: readonly Counted[]): Promise<number | null>;
   /** The attempt did not fail. */
   takeBack(counted: readonly Counted[]): Promise<void>;
+  /** No failure of before counts any more. */
+  forget(counted: readonly Counted[]): Promise<void>;
   /** Of these places, those in which the owner signed in before. */
   knownPlaces(accountId: string, places: readonly Buffer[]): Promise<Buffer[]>;
   addPlaces(accountId: string, places: readonly Buffer[]): Promise<void>;
@@ -46,6 +48,10 @@ export function signInAttemptStore(knex: Knex): SignInAttemptStore {
       return waits.length === 0 ? null : Math.max(...waits);
     },
     takeBack: (counted) => takeBack(knex, counted),
+    forget: async (counted) => {
+      const sql = `delete from auth.sign_in_failures where counted_hash = :hash`;
+      for (const { hash } of counted) await rows(knex, sql, { hash });
+    },
     // Primary key sign_in_places (account_id, place_hash).
     knownPlaces: async (accountId, places) => {
       const sql = `select place_hash as place from auth.sign_in_places

@@ -1,0 +1,50 @@
+import { comparableAddress } from '@wts/access';
+import type { CallTrace } from '@wts/service-kit/call';
+import type { PasswordHashes } from '../accounts/password-hashes.ts';
+import { faultOfPassword } from '../domain/password-rules.ts';
+import type { Grants } from '../oauth/grants.ts';
+import type { Account, AccountStore } from '../store/accounts.ts';
+import type { resetPassword } from '../store/reset-password.ts';
+import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
+import { countedInBrowser, placesOf, type Visitor } from './sign-in-by-password.ts';
+
+interface ResetContext {
+  readonly accounts: AccountStore;
+  readonly attempts: SignInAttemptStore;
+  readonly passwords: PasswordHashes;
+  readonly grants: Pick<Grants, 'announceAllRevoked'>;
+  readonly resetPassword: (reset: Parameters<typeof resetPassword>[1]) => Promise<boolean>;
+  readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
+}
+
+interface Choice {
+  readonly linkHash: Buffer;
+  readonly accountId: string;
+  readonly password: string;
+  readonly visitor: Visitor;
+}
+
+/**
+ * Sets the password that the holder of a link chose. All sessions and all apps of the person end, because an attacker may have got them by
+ * the old password. The person signs in afterwards, so a second factor is asked for; failures of before do not count in this browser any
+ * more, because they are why people forget a password. Keeps authentication.accounts.password-reset.
+ */
+export async function resetPasswordByLink(
+  context: ResetContext,
+  { linkHash, accountId, password, visitor }: Choice,
+  trace: CallTrace,
+): Promise<{ readonly wrong: string } | 'ended' | 'done'> {
+  const { accounts, attempts, passwords, grants, personOf } = context;
+  const account = await accounts.find(accountId);
+  if (account === null) return 'ended';
+  const fault = faultOfPassword(password, account.email);
+  if (fault !== null) return { wrong: fault };
+  const passwordHash = await passwords.hash(password, visitor);
+  const userId = await personOf(account, trace);
+  if (!(await context.resetPassword({ linkHash, userId, passwordHash }))) return 'ended';
+  await grants.announceAllRevoked(userId);
+  const [browser, network] = placesOf(visitor);
+  await attempts.addPlaces(account.id, [browser, network]);
+  await attempts.forget([countedInBrowser(comparableAddress(account.email), browser)]);
+  return 'done';
+}

@@ -1,0 +1,51 @@
+import { pageApi } from '@wts/contracts';
+import { sha256 } from '../domain/sha256.ts';
+import type { PeopleContext } from '../people-context.ts';
+import { endedLinkPage } from '../pages/link.ts';
+import type { LinkKind } from '../store/mail-links.ts';
+import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
+import { resetLink } from './reset-link.ts';
+
+/** A link whose token was found, and who opened it. */
+export interface OpenedLink {
+  readonly call: PageCall;
+  readonly token: string;
+  readonly hash: Buffer;
+  readonly accountId: string | null;
+}
+
+/** What a kind of link leads to. */
+export interface LinkPages {
+  /** `ended`: its account is gone, or another request used the link meanwhile. */
+  show(opened: OpenedLink): Promise<PageAnswer | 'ended'>;
+  use(opened: OpenedLink): Promise<PageAnswer | 'ended'>;
+}
+
+/**
+ * Where links from mails and from the operator lead. Programs that look at mails open them too, so only the form changes something. Keeps
+ * authentication.mail.links.
+ */
+export function mountLinks(pages: Pages, context: PeopleContext): void {
+  const kinds: Partial<Record<LinkKind, LinkPages>> = { reset: resetLink(pages, context) };
+  const opened = async (
+    call: PageCall,
+    token: string,
+    answer: (to: LinkPages, opened: OpenedLink) => Promise<PageAnswer | 'ended'>,
+  ): Promise<PageAnswer> => {
+    const hash = sha256(token);
+    const link = await context.links.find(hash);
+    const to = link === null ? undefined : kinds[link.kind];
+    const answered =
+      link?.state === 'open' && to !== undefined
+        ? await answer(to, { call, token, hash, accountId: link.accountId })
+        : 'ended';
+    if (answered !== 'ended') return answered;
+    const ended = answered === 'ended' && link?.state === 'open' ? await context.links.find(hash) : link;
+    return { status: ended === null ? 404 : 410, page: endedLinkPage(pages.site, ended) };
+  };
+  mountPage(pages, pageApi.linkPage, (call) => opened(call, call.query.text('token'), (to, link) => to.show(link)));
+  mountPage(pages, pageApi.useLink, (call) => opened(call, call.form.text('token'), (to, link) => to.use(link)), {
+    // The person may be signed in nowhere, or as another one.
+    token: 'browser',
+  });
+}

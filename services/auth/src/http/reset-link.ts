@@ -1,0 +1,47 @@
+import { resetPasswordByLink } from '../commands/reset-password.ts';
+import type { PeopleContext } from '../people-context.ts';
+import { newPasswordPage } from '../pages/link.ts';
+import { messagePage } from '../pages/message.ts';
+import { formToken } from './browser.ts';
+import type { LinkPages, OpenedLink } from './links.ts';
+import type { PageAnswer, Pages } from './mount-page.ts';
+import { passwordsClosed } from './sign-in.ts';
+
+/** A person who forgot the password chooses another one. */
+export function resetLink({ site }: Pages, context: PeopleContext): LinkPages {
+  const show = async (
+    { call: { browser }, token, accountId }: OpenedLink,
+    wrong?: string,
+  ): Promise<PageAnswer | null> => {
+    const account = accountId === null ? null : await context.accounts.find(accountId);
+    if (account === null) return null;
+    const page = newPasswordPage(site, { csrf: formToken(browser, 'browser'), token, email: account.email, wrong });
+    return { page, ...(wrong === undefined ? {} : { status: 422 }) };
+  };
+  return {
+    show: async (opened) => {
+      if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
+      return (await show(opened)) ?? 'ended';
+    },
+    use: async (opened) => {
+      const { call, hash: linkHash, accountId } = opened;
+      const { browser, network, signal, requestId, form } = call;
+      if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
+      const visitor = { browserId: browser.id, network, signal };
+      const choice = { linkHash, accountId: accountId ?? '', password: form.text('password'), visitor };
+      const outcome = await resetPasswordByLink({ ...context, grants: context.oauth.grants }, choice, {
+        requestId,
+        signal,
+      });
+      if (outcome === 'ended') return 'ended';
+      if (outcome !== 'done') return (await show(opened, outcome.wrong)) ?? 'ended';
+      return {
+        page: messagePage({
+          title: 'Your password is changed',
+          text: 'You are signed out everywhere, and no app is connected. API keys stay. Sign in with the new password.',
+          link: { to: site.path('/sign-in'), label: 'Sign in' },
+        }),
+      };
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { rows } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
+import { AUTH_LIMITS } from '../limits.ts';
+
+export type LinkKind = 'reset' | 'verify' | 'change' | 'stop-change' | 'registration' | 'invitation';
+
+export interface NewLink {
+  readonly id: string;
+  readonly hash: Buffer;
+  readonly kind: LinkKind;
+  /** Null while there is none. */
+  readonly accountId: string | null;
+  /** Whoever opens the link has proved this address. Null for a link that was not mailed. */
+  readonly address: string | null;
+  readonly lifeMs: number;
+}
+
+export interface MailLink {
+  readonly id: string;
+  readonly kind: LinkKind;
+  readonly accountId: string | null;
+  readonly address: string | null;
+  readonly state: 'open' | 'used' | 'expired' | 'replaced';
+}
+
+/** Links that people get by mail or from the operator. The store never receives the token of one. */
+export interface MailLinkStore {
+  /** Returns when it expires. Of the links of one kind for one account only the newest works. */
+  insert(link: NewLink): Promise<Date>;
+  find(hash: Buffer): Promise<MailLink | null>;
+  /** Ends an open link: of several callers, one gets it. Run it in the transaction of what the link is for. */
+  use(hash: Buffer, kind: LinkKind): Promise<MailLink | null>;
+  /** Deletes some of those that ended long ago. */
+  deleteEnded(): Promise<number>;
+}
+
+/** In one round; the next one deletes more. */
+const DELETED_MAX = 10_000;
+const STATE = `case when used_at is not null then 'used' when replaced_at is not null then 'replaced'
+  when expires_at <= now() then 'expired' else 'open' end`;
+const COLUMNS = `id, kind, account_id as "accountId", address, ${STATE} as state`;
+
+export function mailLinkStore(knex: Knex): MailLinkStore {
+  return {
+    // Index mail_links (account_id, kind). One statement: of two parallel ones the later ends at most the earlier.
+    insert: async ({ lifeMs, ...link }) => {
+      const sql = `with replaced as (
+          update auth.mail_links set replaced_at = now()
+          where account_id = :accountId and kind = :kind and used_at is null and replaced_at is null
+        )
+        insert into auth.mail_links (id, hash, kind, account_id, address, expires_at)
+        values (:id, :hash, :kind, cast(:accountId as uuid), :address, now() + make_interval(secs => :seconds))
+        returning expires_at as "expiresAt"`;
+      const [made] = await rows<{ expiresAt: Date }>(knex, sql, { ...link, seconds: lifeMs / 1000 });
+      if (made === undefined) throw new Error('an insert without a condition returns its row');
+      return made.expiresAt;
+    },
+    // Unique index mail_links (hash).
+    find: async (hash) =>
+      (await rows<MailLink>(knex, `select ${COLUMNS} from auth.mail_links where hash = :hash`, { hash }))[0] ?? null,
+    use: async (hash, kind) => {
+      const sql = `update auth.mail_links set used_at = now() where hash = :hash and kind = :kind
+          and used_at is null and replaced_at is null and expires_at > now() returning ${COLUMNS}`;
+      return (await rows<MailLink>(knex, sql, { hash, kind }))[0] ?? null;
+    },
+    // Index mail_links (expires_at).
+    deleteEnded: async () => {
+      const sql = `delete from auth.mail_links where id in (select id from auth.mail_links
+        where expires_at < now() - make_interval(secs => :kept) limit :most for update skip locked) returning id`;
+      const kept = AUTH_LIMITS.endedLinkKeptMs / 1000;
+      return (await rows(knex, sql, { kept, most: DELETED_MAX })).length;
+    },
+  };
+}
