@@ -35,7 +35,8 @@ function row({ id, method, path, body, idempotencyKey, reply }: Contract): strin
     ...(idempotencyKey ? ['hasKey'] : []),
     ...(method === 'DELETE' && !hasResult ? ['isDeletion'] : []),
   ];
-  return `  ${id}: { method: '${method}', path: '${path}'${flags.map((flag) => `, ${flag}: true`).join('')} },`;
+  const names = (reply.schema['required'] as string[]).map((name) => `'${name}'`).join(', ');
+  return `  ${id}: { method: '${method}', path: '${path}'${flags.map((flag) => `, ${flag}: true`).join('')}, reply: [${names}] },`;
 }
 
 function signature(operation: Contract, named: ReadonlyMap<string, string>): string {

@@ -10,6 +10,7 @@ import type { CallOptions, RetryOptions } from './retry.ts';
 import { openSnapshot } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { SocketLike } from './socket.ts';
+import { DELTAS_NAMES } from './wire.ts';
 import type { DeltasReply, MutateReply } from './wire.ts';
 
 export interface SyncClientOptions extends ServerOptions {
@@ -52,7 +53,8 @@ export class SyncClient {
   deltas(after: string, { limit, ...options }: CallOptions & { limit?: number } = {}): Promise<DeltasReply> {
     const query = new URLSearchParams({ after, ...(limit === undefined ? {} : { limit: String(limit) }) });
     return retrying(
-      (signal) => this.#http.json<DeltasReply>(`/sync/deltas?${query.toString()}`, signal),
+      (signal) =>
+        this.#http.json<DeltasReply>(`/sync/deltas?${query.toString()}`, signal, { replyNames: DELTAS_NAMES }),
       options,
       this.#retry,
     );
@@ -73,7 +75,8 @@ export class SyncClient {
     const transactions = transactionsOf(changes, this.clientId);
     const attempt = async (signal: AbortSignal): Promise<MutateOutcome> => {
       const body = { batchId: crypto.randomUUID(), transactions };
-      return outcomeOf(await this.#http.json<MutateReply>('/sync/mutate', signal, { body }), transactions);
+      const request = { body, replyNames: ['lastSyncId', 'results', 'mutations'] };
+      return outcomeOf(await this.#http.json<MutateReply>('/sync/mutate', signal, request), transactions);
     };
     return retrying(attempt, options, this.#retry);
   }

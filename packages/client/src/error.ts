@@ -34,8 +34,7 @@ export class SyncError extends Error {
   get isTemporary(): boolean {
     // A request whose reply was lost may still be in progress when it is sent again.
     if (this.code === 'idempotency_in_flight') return true;
-    if (this.status !== undefined && this.status !== 200) return TEMPORARY_STATUSES.has(this.status);
-    return this.code !== 'refused';
+    return this.status === undefined || TEMPORARY_STATUSES.has(this.status);
   }
 }
 

@@ -6,6 +6,7 @@ import type { RetryOptions } from './retry.ts';
 import { openSnapshot } from './snapshot.ts';
 import { receiveFrames } from './socket.ts';
 import type { SocketLike } from './socket.ts';
+import { DELTAS_NAMES } from './wire.ts';
 import type { DeltasReply } from './wire.ts';
 
 export interface FollowOptions {
@@ -132,7 +133,7 @@ export class Follower {
     try {
       for (let hasMore = true; hasMore;) {
         const path = `/sync/deltas?after=${this.#cursor ?? '0'}`;
-        const page = await this.#http.json<DeltasReply>(path, this.#signal);
+        const page = await this.#http.json<DeltasReply>(path, this.#signal, { replyNames: DELTAS_NAMES });
         yield { type: 'delta', lastSyncId: page.lastSyncId, actions: page.actions };
         this.#cursor = page.lastSyncId;
         hasMore = page.hasMore;

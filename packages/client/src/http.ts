@@ -20,6 +20,8 @@ export interface HttpRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
+  /** Names that are in each reply to this request: where one is missing, another program answered, or another version. */
+  readonly replyNames?: readonly string[];
 }
 
 /** Makes one attempt of a call; the caller decides about retries. */
@@ -52,8 +54,10 @@ export class Http {
   ): Promise<{ readonly body: unknown; readonly requestId: string | undefined }> {
     const either = AbortSignal.any([signal, AbortSignal.timeout(this.attemptMs)]);
     const answer = await this.open(path, either, request);
-    const body = await this.#attempt(either, () => answer.json());
-    return { body, requestId: answer.headers.get('x-request-id') ?? undefined };
+    const body: unknown = await this.#attempt(either, () => answer.json());
+    const requestId = answer.headers.get('x-request-id') ?? undefined;
+    if (hasNames(body, request?.replyNames ?? [])) return { body, requestId };
+    throw new SyncError('answer_invalid', notUnderstood(this.baseUrl), { status: answer.status, requestId });
   }
 
   async json<T>(path: string, signal: AbortSignal, request?: HttpRequest): Promise<T> {
@@ -91,6 +95,14 @@ export class Http {
       throw new SyncError('connection_failed', what, { cause });
     }
   }
+}
+
+function hasNames(body: unknown, names: readonly string[]): boolean {
+  return typeof body === 'object' && body !== null && names.every((name) => Object.hasOwn(body, name));
+}
+
+export function notUnderstood(url: string): string {
+  return `The answer of ${url} is not understood: it may be no Workspace Task Service, or one of another version`;
 }
 
 function isHttpUrl(text: unknown): boolean {

@@ -20,6 +20,8 @@ export interface DeltasReply {
   readonly actions: readonly SyncAction[];
 }
 
+export const DELTAS_NAMES: readonly (keyof DeltasReply)[] = ['lastSyncId', 'hasMore', 'actions'];
+
 export interface MutateReply {
   readonly ok: true;
   readonly success: boolean;

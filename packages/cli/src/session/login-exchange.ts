@@ -56,7 +56,12 @@ export async function exchangeCode(
 ): Promise<MadeKey> {
   const end = ({ key }: Pick<Made, 'key'>): Promise<void> => endKey(authUrl, key.token, fetch).catch(() => undefined);
   const exchange = (signal?: AbortSignal): Promise<Made> =>
-    requestJson<Made>(`${authUrl}/account/connect/key`, { fetch, body: { code, verifier }, ...(signal && { signal }) });
+    requestJson<Made>(`${authUrl}/account/connect/key`, {
+      fetch,
+      body: { code, verifier },
+      names: ['key', 'apiUrl'],
+      ...(signal && { signal }),
+    });
   const { key, apiUrl } = await exchange(signal).catch(async (error: unknown) => {
     // A key may be made whose answer is lost. To exchange the code again revokes it, or gives it to be revoked.
     if (!(error instanceof SyncError) || error.status === undefined) await exchange().then(end, () => undefined);

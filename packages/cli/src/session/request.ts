@@ -8,10 +8,12 @@ interface RequestOptions {
   readonly signal?: AbortSignal;
   /** Makes it a POST. */
   readonly body?: object;
+  /** What the answer has, where it is one of this service. */
+  readonly names?: readonly string[];
 }
 
 /** A request without a credential. Throws a `SyncError`, as the client does. */
-export async function requestJson<T>(url: string, { fetch, signal, body }: RequestOptions): Promise<T> {
+export async function requestJson<T>(url: string, { fetch, signal, body, names = [] }: RequestOptions): Promise<T> {
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const sent: RequestInit = {
     signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
@@ -26,7 +28,9 @@ export async function requestJson<T>(url: string, { fetch, signal, body }: Reque
     const message = `${new URL(url).origin} answered ${answer.status}, and not with JSON: it may be no Workspace Task Service.`;
     throw new SyncError('answer_invalid', message, { status: answer.status, cause });
   });
-  if (typeof content !== 'object' || content === null) {
+  const isUnderstood =
+    typeof content === 'object' && content !== null && (!answer.ok || names.every((name) => name in content));
+  if (!isUnderstood) {
     const message = `The answer of ${new URL(url).origin} is not understood: it may be no Workspace Task Service.`;
     throw new SyncError('answer_invalid', message, { status: answer.status });
   }

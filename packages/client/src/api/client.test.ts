@@ -55,11 +55,13 @@ async function serve(
   };
 }
 
+const NOT_UNDERSTOOD = /^The answer of http:\/\/127\.0\.0\.1:\d+ is not understood: it may be no Workspace/;
 const ENDPOINT = { url: 'https://example.com/', workspaceId: 'w' };
 
 describe('an operation of the API', () => {
   it('puts what it is given into the path, the body, or the query where there is no body', async () => {
-    await using at = await serve(...Array.from({ length: 4 }, () => reply(200, { ok: true })));
+    const answer = { ok: true, endpoint: {}, deliveries: [], secret: '', rotatedAt: '', workspaces: [] };
+    await using at = await serve(...Array.from({ length: 4 }, () => reply(200, answer)));
     await at.api.updateWebhookEndpoint({ id: 'a/b', enabled: false });
     await at.api.listWebhookDeliveries({ id: 'x', limit: 5, before: '2026-11-23T00:00:00.000Z' });
     await at.api.rotateWebhookSecret({ id: 'x' });
@@ -88,7 +90,7 @@ describe('an operation of the API', () => {
       lost,
       refusal(409, 'idempotency_in_flight'),
       refusal(503, 'unavailable'),
-      reply(201, { ok: true, secret: 'whsec_' }),
+      reply(201, { ok: true, endpoint: {}, secret: 'whsec_' }),
     );
     const { secret } = await at.api.createWebhookEndpoint(ENDPOINT);
     assert.equal(secret, 'whsec_');
@@ -110,13 +112,29 @@ describe('an operation of the API', () => {
     const inGraphql = reply(200, {
       errors: [{ message: 'x', extensions: { code: 'RATE_LIMITED', retryAfterSeconds: 60 } }],
     });
-    await using at = await serve(limited(31), limited(60), inGraphql, limited(0.01), reply(200, { ok: true }));
+    await using at = await serve(
+      limited(31),
+      limited(60),
+      inGraphql,
+      limited(0.01),
+      reply(200, { ok: true, workspaces: [] }),
+    );
     await assert.rejects(at.api.listWorkspaces(), { code: 'rate_limited', retryAfterMs: 31_000 });
     await assert.rejects(at.api.graphql('{ viewer { id } }'), { code: 'rate_limited', retryAfterMs: 60_000 });
     await assert.rejects(at.api.graphql('{ viewer { id } }'), { graphqlCode: 'RATE_LIMITED', retryAfterMs: 60_000 });
     assert.deepEqual(at.pauses, []);
     await at.api.listWorkspaces();
     assert.equal(at.pauses.length, 1);
+  });
+
+  it('throws at once where the answer is that of another program or version, with the address', async () => {
+    const answers = [{}, [], null, { ok: true }];
+    await using at = await serve(...answers.map((one) => reply(200, one as object)));
+    for (const [index] of answers.entries()) {
+      const refused = { code: 'answer_invalid', status: 200, message: NOT_UNDERSTOOD };
+      await assert.rejects(at.api.listWorkspaces(), refused);
+      assert.equal(at.calls.length, index + 1);
+    }
   });
 
   it('that deletes succeeds when an attempt whose reply was lost has deleted', async () => {
@@ -173,14 +191,17 @@ describe('an operation of GraphQL', () => {
   });
 
   it('throws at once where the answer is none of GraphQL, with the address', async () => {
-    await using at = await serve(reply(200, {}));
-    await assert.rejects(at.api.graphql('{ a }'), (error) => {
-      assert.ok(error instanceof GraphqlError);
-      assert.equal(error.graphqlCode, 'ANSWER_INVALID');
-      assert.match(error.message, /^The answer of http:\/\/127\.0\.0\.1:\d+ is not understood: it may be no Workspace/);
-      return true;
-    });
-    assert.equal(at.calls.length, 1);
+    const answers = [{}, [], { data: {} }, { data: null }];
+    await using at = await serve(...answers.map((one) => reply(200, one)));
+    for (const [index] of answers.entries()) {
+      await assert.rejects(at.api.graphql('{ a }'), (error) => {
+        assert.ok(error instanceof GraphqlError);
+        assert.equal(error.graphqlCode, 'ANSWER_INVALID');
+        assert.match(error.message, NOT_UNDERSTOOD);
+        return true;
+      });
+      assert.equal(at.calls.length, index + 1);
+    }
   });
 
   it('is repeated after a temporary failure, and a mutation only where the caller allows it', async () => {
@@ -189,11 +210,11 @@ describe('an operation of GraphQL', () => {
       reply(200, { data: { a: 1 } }),
       lost,
       lost,
-      reply(200, { data: {} }),
+      reply(200, { data: { b: 1 } }),
     );
     assert.deepEqual(await at.api.graphql('{ a }'), { a: 1 });
     const mutation = 'mutation { taskDelete(id: "x") { success } }';
     await assert.rejects(at.api.graphql(mutation), { code: 'connection_failed' });
-    assert.deepEqual(await at.api.graphql(mutation, {}, { isRepeatable: true }), {});
+    assert.deepEqual(await at.api.graphql(mutation, {}, { isRepeatable: true }), { b: 1 });
   });
 });

@@ -1,5 +1,5 @@
 import { SyncError } from '../error.ts';
-import { Http } from '../http.ts';
+import { Http, notUnderstood } from '../http.ts';
 import type { ServerOptions } from '../http.ts';
 import { retrying } from '../retry.ts';
 import type { CallOptions, RetryOptions } from '../retry.ts';
@@ -66,10 +66,11 @@ interface GraphqlReply<Data> {
 
 async function runGraphql<Data>(http: Http, body: object, signal: AbortSignal): Promise<Data> {
   const reply = await http.exchange('/graphql', signal, { method: 'POST', body });
-  const { data = null, errors = [] } = (reply.body ?? {}) as GraphqlReply<Data>;
+  const { data = null, errors = [] } = reply.body as GraphqlReply<Data>;
   if (errors.length > 0) throw new GraphqlError(errors, data, reply.requestId);
-  if (data !== null) return data;
-  const message = `The answer of ${http.baseUrl} is not understood: it may be no Workspace Task Service, or one of another version`;
+  // Each document asks for something.
+  if (data !== null && Object.keys(data as object).length > 0) return data;
+  const message = notUnderstood(http.baseUrl);
   throw new GraphqlError([{ message, extensions: { code: 'ANSWER_INVALID' } }], null, reply.requestId);
 }
 

@@ -14,11 +14,13 @@ export interface OperationRow {
   readonly hasKey?: boolean;
   /** It deletes, and its reply has nothing but `ok`: a repeated request that finds nothing has the same result. */
   readonly isDeletion?: boolean;
+  /** What each reply has. */
+  readonly reply: readonly string[];
 }
 
 /** Names of the input that are in the path go there; the others into the body, or into the query where there is no body. */
 export function requestOf(
-  { method, path: template, hasBody = false, hasKey = false }: OperationRow,
+  { method, path: template, hasBody = false, hasKey = false, reply: replyNames }: OperationRow,
   input: Readonly<Record<string, unknown>>,
   { idempotencyKey = crypto.randomUUID() }: OperationOptions,
 ): { readonly path: string; readonly request: HttpRequest; readonly isRepeatable: boolean } {
@@ -32,7 +34,7 @@ export function requestOf(
   });
   const headers = hasKey ? { 'idempotency-key': idempotencyKey } : {};
   const isRepeatable = method !== 'POST' || hasKey;
-  if (hasBody) return { path, request: { method, headers, body: Object.fromEntries(rest) }, isRepeatable };
+  if (hasBody) return { path, request: { method, headers, body: Object.fromEntries(rest), replyNames }, isRepeatable };
   const query = new URLSearchParams([...rest].map(([name, value]) => [name, String(value)])).toString();
-  return { path: query === '' ? path : `${path}?${query}`, request: { method, headers }, isRepeatable };
+  return { path: query === '' ? path : `${path}?${query}`, request: { method, headers, replyNames }, isRepeatable };
 }
