@@ -41,6 +41,11 @@ export const commandLine: readonly Rule[] = [
     'A flag takes precedence over the environment, that over the file `.wts`, that over the profile; the file names no server.',
     'session/settings.ts',
   ),
+  of(
+    'settings.kept',
+    'Of two programs that change the settings at the same time, as two logins, neither undoes the change of the other.',
+    'session/config-lock.ts',
+  ),
   of('credential.origin', 'A credential is printed nowhere, and no redirect is followed with it.', 'session/fetch.ts'),
   of(
     'watch.once',

@@ -2,7 +2,8 @@ import { createApiClient } from '@wts/client/api';
 import type { Call } from '../call.ts';
 import { usageFault } from '../fault.ts';
 import { readConfig, type Profile } from '../session/config-file.ts';
-import { openStore, storeKind, type CredentialStore } from '../session/credential-store.ts';
+import { openStore, storeKind, type Credential, type CredentialStore } from '../session/credential-store.ts';
+import { withConfigLock } from '../session/config-lock.ts';
 import { faultOf } from '../session/fault-of.ts';
 import { notePauses, openFetch } from '../session/fetch.ts';
 import { listenForCallback } from '../session/login-callback.ts';
@@ -103,8 +104,36 @@ interface Kept {
   readonly made: MadeKey | null;
 }
 
-async function keep(call: Call, { server, store, fetch, token, viewer, made }: Kept): Promise<void> {
-  const { io, options, output } = call;
+async function keep(call: Call, kept: Kept): Promise<void> {
+  const { io, output } = call;
+  const { server, store, fetch, token } = kept;
+  const { name: personName, email } = kept.viewer;
+  // Two logins at the same time might choose the same name.
+  const { name, profile, before, old } = await withConfigLock(io, () => storeProfile(call, kept));
+  // The key of the login before would live on without a user.
+  if (old !== null && old.token !== token && before?.authUrl !== undefined)
+    await endKey(before.authUrl, old.token, fetch).catch(() => undefined);
+  await output.record({ profile: name, ...profile }, name, [
+    { title: 'Signed in', value: personName, shown: email === null ? personName : `${personName} <${email}>` },
+    { title: 'Service', value: server.url },
+    { title: 'Profile', value: name },
+    { title: 'Key', value: `…${token.slice(-4)}` },
+    { title: 'Access', value: profile.access },
+    { title: 'Expires', value: profile.expiresAt },
+    { title: 'Stored in', value: await store.place(name) },
+  ]);
+  if ((io.env['WTS_TOKEN'] ?? '') !== '') await output.warn('WTS_TOKEN is set and takes precedence over this login.');
+}
+
+interface Stored {
+  readonly name: string;
+  readonly profile: Profile;
+  /** What the profile was, and its key. */
+  readonly before: Profile | undefined;
+  readonly old: Credential | null;
+}
+
+async function storeProfile({ io, options }: Call, { server, store, token, viewer, made }: Kept): Promise<Stored> {
   const { id: userId, name: personName, email } = viewer;
   const config = await readConfig(io);
   const name = profileName(config, options.text('profile'), { url: server.url, userId, email });
@@ -121,17 +150,5 @@ async function keep(call: Call, { server, store, fetch, token, viewer, made }: K
   };
   await store.set(name, { origin: new URL(server.url).origin, token });
   await saveProfile(io, name, profile);
-  // The key of the login before would live on without a user.
-  if (old !== null && old.token !== token && before?.authUrl !== undefined)
-    await endKey(before.authUrl, old.token, fetch).catch(() => undefined);
-  await output.record({ profile: name, ...profile }, name, [
-    { title: 'Signed in', value: personName, shown: email === null ? personName : `${personName} <${email}>` },
-    { title: 'Service', value: server.url },
-    { title: 'Profile', value: name },
-    { title: 'Key', value: `…${token.slice(-4)}` },
-    { title: 'Access', value: profile.access },
-    { title: 'Expires', value: profile.expiresAt },
-    { title: 'Stored in', value: await store.place(name) },
-  ]);
-  if ((io.env['WTS_TOKEN'] ?? '') !== '') await output.warn('WTS_TOKEN is set and takes precedence over this login.');
+  return { name, profile, before, old };
 }
