@@ -1,5 +1,6 @@
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import type { TestRunOptions } from '@wts/cli/test-run';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -142,26 +143,51 @@ describe('projects, labels, teams and what hangs on tasks, by the command line',
     );
   });
 
+  /** The titles that a watch prints, until one is the last. */
+  const watched = async (last: string, ...argv: string[]): Promise<unknown[]> => {
+    const [ending, stdout] = [new AbortController(), new PassThrough()];
+    const created = ['--ndjson', '--model', 'task', '--filter', 'action=INSERT'];
+    const watching = tool.wts(['watch', ...created, ...argv], { more: { interrupted: ending.signal, stdout } });
+    const titles: unknown[] = [];
+    for await (const line of createInterface({ input: stdout })) {
+      titles.push((JSON.parse(line) as { data: { title: string } }).data.title);
+      if (titles.at(-1) === last) break;
+    }
+    ending.abort();
+    const { code, err } = await watching;
+    assert.deepEqual([code, err], [130, `${JSON.stringify({ error: INTERRUPTED })}\n`]);
+    return titles;
+  };
+
   it('are watched as they change, each change once, also by a later watch with the same cursor [cli.watch.once]', async () => {
-    /** The titles that a watch prints, until it has printed so many. */
-    const watched = async (count: number, ...more: string[]): Promise<unknown[]> => {
-      const [ending, stdout] = [new AbortController(), new PassThrough()];
-      const argv = ['watch', '--cursor', 'cursor', '--ndjson', '--model', 'task', '--filter', 'action=INSERT', ...more];
-      const watching = tool.wts(argv, { more: { interrupted: ending.signal, stdout } });
-      const titles: unknown[] = [];
-      for await (const line of createInterface({ input: stdout })) {
-        titles.push((JSON.parse(line) as { data: { title: string } }).data.title);
-        if (titles.length === count) break;
-      }
-      await eventually(() => readFileSync(join(tool.folder, 'cursor'), 'utf8'));
-      ending.abort();
-      const { code, err } = await watching;
-      assert.deepEqual([code, err], [130, `${JSON.stringify({ error: INTERRUPTED })}\n`]);
-      return titles;
-    };
-    const before = parsed(await ok('task', 'list', '--state', 'any', '--json', 'title')).map(({ title }) => title);
-    assert.deepEqual(await watched(before.length, '--since', '0'), before.toReversed());
+    const [first, last] = [`First ${randomUUID()}`, `Last ${randomUUID()}`];
+    for (const title of [first, last]) await ok('task', 'add', title);
+    const all = parsed(await ok('task', 'list', '--state', 'any', '--json', 'title')).map(({ title }) => title);
+    assert.deepEqual(await watched(last, '--since', '0'), all.toReversed());
+    const cursor = ['--cursor', 'cursor'];
+    await watched(last, ...cursor, '--since', '0');
+    await eventually(() => readFileSync(join(tool.folder, 'cursor'), 'utf8'));
     await ok('task', 'add', 'While no watch runs');
-    assert.deepEqual(await watched(1), ['While no watch runs']);
+    assert.deepEqual(await watched('While no watch runs', ...cursor), ['While no watch runs']);
+  });
+
+  it('are watched in one workspace with its private projects, also those made later', async () => {
+    const [other, title] = [`cli-${randomUUID().slice(0, 8)}`, randomUUID()];
+    await ok('workspace', 'create', 'Other', '--key', other);
+    const inProject = async (key: string, workspace: string): Promise<void> => {
+      await ok('project', 'add', key, '--private', '--key', key, '-w', workspace);
+      await ok('task', 'add', `${title} ${key}`, '-p', key, '-w', workspace);
+    };
+    await inProject('EARLIER', tool.urlKey);
+    await inProject('FOREIGN', other);
+    const watching = watched(`${title} last`, '--since', '0');
+    await inProject('LATER', tool.urlKey);
+    await inProject('ALSO', other);
+    await ok('task', 'add', `${title} last`);
+    const titles = (await watching).filter((one) => String(one).startsWith(title));
+    assert.deepEqual(
+      titles,
+      ['EARLIER', 'LATER', 'last'].map((word) => `${title} ${word}`),
+    );
   });
 });

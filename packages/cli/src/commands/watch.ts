@@ -6,6 +6,7 @@ import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
 import { actionText, fieldsText, valueText } from '../records/entry.ts';
 import { RecordNames } from './record-names.ts';
+import { WorkspaceGroups } from './workspace-groups.ts';
 
 /**
  * Prints every change as it happens. The cursor decides what is new, so that no line is printed twice or left out, whatever happens to
@@ -13,13 +14,13 @@ import { RecordNames } from './record-names.ts';
  */
 export async function watch(call: Call): Promise<void> {
   const { options, io, output, session, signal } = call;
-  const { sync: openSync, workspaceOrAll } = await session();
-  const [sync, isWanted] = [await openSync(), await wantedOf(call)];
+  const { sync: openSync, workspaceOrAll, api } = await session();
+  const [sync, isWanted, workspace] = [await openSync(), wantedOf(call), await workspaceOrAll()];
+  const groups = workspace === null ? null : new WorkspaceGroups(workspace.id, api);
   const file = options.text('cursor');
   const stored = file === undefined ? null : await readCursor(resolve(io.cwd, file));
   const after = options.text('since') ?? stored ?? (await headOf(sync));
   if (!/^\d{1,19}$/.test(after)) throw usageFault(`--since takes a position of the log, not ${JSON.stringify(after)}.`);
-  const workspace = await workspaceOrAll();
   await output.note(
     `Watching ${workspace === null ? 'all workspaces' : workspace.name} from position ${after} on. Ctrl-C ends it.`,
   );
@@ -30,7 +31,9 @@ export async function watch(call: Call): Promise<void> {
     await connection.report(event);
     if (event.type !== 'delta') continue;
     const entries = event.actions.filter(({ syncId }) => BigInt(syncId) > last);
-    await print(call, entries.filter(isWanted), names);
+    await groups?.learn(entries, signal);
+    const wanted = entries.filter((entry) => isWanted(entry) && groups?.has(entry) !== false);
+    await print(call, wanted, names);
     last = BigInt(event.lastSyncId);
     if (file !== undefined) await writeCursor(resolve(io.cwd, file), event.lastSyncId);
   }
@@ -87,19 +90,8 @@ class Connection {
   }
 }
 
-/** Entries of the chosen workspace with its private projects, of the wanted models, with the wanted values. */
-async function wantedOf({ options, session }: Call): Promise<(entry: SyncAction) => boolean> {
-  const { api, workspaceOrAll } = await session();
-  const workspace = await workspaceOrAll();
-  const groups = new Set<string>();
-  if (workspace !== null) {
-    const query =
-      'query CliGroups($id: ID!) { projects(first: 100, filter: {workspaceId: {eq: $id}, isPrivate: {eq: true}}, includeArchived: true) { nodes { id } } }';
-    const { projects } = await api.graphql<{ projects: { nodes: readonly { id: string }[] } }>(query, {
-      id: workspace.id,
-    });
-    for (const { id } of [workspace, ...projects.nodes]) groups.add(id);
-  }
+/** Entries of the wanted models, with the wanted values. */
+function wantedOf({ options }: Call): (entry: SyncAction) => boolean {
   const models = options.list('model').map((name) => name.toLowerCase());
   const filters = options.list('filter').map((one): readonly [string, string] => {
     const at = one.indexOf('=');
@@ -107,15 +99,8 @@ async function wantedOf({ options, session }: Call): Promise<(entry: SyncAction)
     return [one.slice(0, at), one.slice(at + 1)];
   });
   return (entry) => {
-    const { data } = entry;
-    if (
-      groups.size > 0 &&
-      !groups.has(entry.groupId) &&
-      (data as { workspaceId?: string }).workspaceId !== workspace?.id
-    )
-      return false;
     if (models.length > 0 && !models.includes(entry.modelName.toLowerCase())) return false;
-    const values: Readonly<Record<string, unknown>> = { ...data, ...entry };
+    const values: Readonly<Record<string, unknown>> = { ...entry.data, ...entry };
     return filters.every(([name, value]) => valueText(values[name]) === value);
   };
 }
