@@ -23,7 +23,7 @@ interface ChangedView<Row> extends Pick<View<Row>, 'id'> {
 export class Output {
   readonly look: Look;
   readonly form: Form;
-  /** Aborts when the reader of the output is gone. */
+  /** Aborts when the reader of the output is gone, or when it cannot be written, with that as the reason. */
   readonly gone: AbortSignal;
   readonly #io: Io;
   readonly #out: Writer;
@@ -37,8 +37,8 @@ export class Output {
     this.form = chosen.form;
     this.look = lookOf(io, chosen);
     this.gone = gone.signal;
-    this.#out = new Writer(io.stdout, gone);
-    this.#err = new Writer(io.stderr, new AbortController());
+    this.#out = new Writer(io.stdout, gone, io.interrupted);
+    this.#err = new Writer(io.stderr, new AbortController(), io.interrupted);
   }
 
   get isJson(): boolean {
@@ -134,19 +134,19 @@ export class Output {
 
   /** A line beside the data, for a person. Texts of people in it are made safe. */
   async note(text: string): Promise<void> {
-    if (!this.isJson && this.form !== 'ids') await this.#err.write(`${safeText(text)}\n`);
+    if (!this.isJson && this.form !== 'ids') await this.#say(`${safeText(text)}\n`);
   }
 
   /** A line that also a script should see. */
   async warn(text: string): Promise<void> {
-    await this.#err.write(`${safeText(text)}\n`);
+    await this.#say(`${safeText(text)}\n`);
   }
 
   async fault({ message, hint, requestId, code }: CliFault): Promise<void> {
     const isReported = requestId !== undefined;
     if (this.isJson) {
       const error = { code, message, hint: hint ?? null, requestId: requestId ?? null };
-      return this.#err.write(`${safeJson({ error })}\n`);
+      return this.#say(`${safeJson({ error })}\n`);
     }
     const look = { isColored: this.look.isColored && this.#io.isTty.stderr };
     const lines = [
@@ -154,12 +154,22 @@ export class Output {
       ...(hint === undefined ? [] : [safeText(hint)]),
       ...(isReported ? [styled(`Request id: ${safeLine(requestId)}`, 'dim', look)] : []),
     ];
-    return this.#err.write(lines.map((line) => `${line}\n`).join(''));
+    return this.#say(lines.map((line) => `${line}\n`).join(''));
+  }
+
+  /** Resolves when everything is written. */
+  written(): Promise<void> {
+    return this.#out.written();
   }
 
   close(): void {
     this.#out.close();
     this.#err.close();
+  }
+
+  /** Where the reader of stderr is gone, the exit code still says what happened. */
+  #say(text: string): Promise<void> {
+    return this.#err.write(text).catch(() => undefined);
   }
 
   #json(value: unknown): Promise<void> {

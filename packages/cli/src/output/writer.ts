@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { CliFault } from '../fault.ts';
 
 /** The reader of the output closed it, as `head` does: a command that only reads has done enough. */
 export class ReaderGone extends Error {
@@ -10,19 +11,27 @@ export class ReaderGone extends Error {
 export class Writer {
   readonly #stream: Writable;
   readonly #gone: AbortController;
+  readonly #ending: AbortSignal;
 
-  constructor(stream: Writable, gone: AbortController) {
+  /** `gone` aborts with what every further write throws. After Ctrl-C there is no wait for a reader that reads nothing. */
+  constructor(stream: Writable, gone: AbortController, interrupted: AbortSignal) {
     this.#stream = stream;
     this.#gone = gone;
+    this.#ending = AbortSignal.any([gone.signal, interrupted]);
     stream.on('error', this.#onError);
   }
 
   async write(text: string): Promise<void> {
-    if (this.#gone.signal.aborted) throw new ReaderGone();
+    this.#gone.signal.throwIfAborted();
     if (text === '' || this.#stream.write(text)) return;
-    await once(this.#stream, 'drain', { signal: this.#gone.signal }).catch(() => {
-      throw new ReaderGone();
+    await once(this.#stream, 'drain', { signal: this.#ending }).catch(() => {
+      throw this.#ending.reason;
     });
+  }
+
+  async written(): Promise<void> {
+    await new Promise((resolve) => this.#stream.write('', resolve));
+    this.#gone.signal.throwIfAborted();
   }
 
   close(): void {
@@ -31,8 +40,10 @@ export class Writer {
     this.#stream.on('error', () => {});
   }
 
-  readonly #onError = ({ code }: NodeJS.ErrnoException): void => {
-    if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') this.#gone.abort();
-    else throw new Error('the output cannot be written', { cause: code });
+  readonly #onError = (cause: NodeJS.ErrnoException): void => {
+    const { code } = cause;
+    const isGone = code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
+    const fault = new CliFault('failed', `The output cannot be written (${code ?? cause.message}).`, { cause });
+    this.#gone.abort(isGone ? new ReaderGone() : fault);
   };
 }

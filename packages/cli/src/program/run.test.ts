@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { PassThrough, Writable } from 'node:stream';
 import { runWts } from '../../test/test-run.ts';
 import { EXITS } from '../fault.ts';
 import { readFlags, GLOBAL_OPTIONS, type CommandSpec } from './spec.ts';
@@ -113,6 +115,18 @@ describe('the commands', () => {
     const found = JSON.parse(out) as readonly { readonly state: string; readonly text: string }[];
     const failed = found.filter(({ state }) => state === 'failed').map(({ text }) => text);
     assert.deepEqual([code, failed], [1, ['no service is chosen: wts login https://api.example.com']]);
+  });
+
+  it('end at Ctrl-C also while nothing reads their output, and say so when it cannot be written', async () => {
+    const interrupting = new AbortController();
+    const stdout = new PassThrough({ highWaterMark: 1 });
+    const running = runWts(['help', 'environment'], { more: { stdout, interrupted: interrupting.signal } });
+    await once(stdout, 'readable');
+    interrupting.abort();
+    assert.deepEqual(await running, { code: 130, out: '', err: 'Interrupted.\n' });
+    const full = new Writable({ write: (_, _encoding, done) => done(Object.assign(new Error(), { code: 'ENOSPC' })) });
+    const { code, err } = await runWts(['--version'], { more: { stdout: full } });
+    assert.deepEqual([code, err], [1, 'The output cannot be written (ENOSPC).\n']);
   });
 
   it('print errors as JSON on stderr with --json', async () => {

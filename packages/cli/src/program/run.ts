@@ -15,12 +15,13 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   const output = new Output(argv, io);
   const running = runCommand(argv, io, output);
   try {
-    await Promise.race([running, interruption(io.interrupted)]);
+    await Promise.race([running.then(() => output.written()), interruption(io.interrupted)]);
     return EXITS.ok[0];
   } catch (error) {
+    const reason: unknown = output.gone.aborted ? output.gone.reason : error;
     // The reader of the output has what it needs, as `head`.
-    if (error instanceof ReaderGone || output.gone.aborted) return EXITS.ok[0];
-    const exit = await report(error, io, output);
+    if (reason instanceof ReaderGone) return EXITS.ok[0];
+    const exit = await report(reason, io, output);
     // An interrupted command undoes what it began, as to revoke a key that it could not store. The process has a limit for that.
     await running.catch(() => undefined);
     return EXITS[exit][0];

@@ -71,7 +71,13 @@ export async function openSession({ io, options, output }: SessionParts): Promis
     );
   const fetch = openFetch({ io, output });
   const server = { baseUrl: url.value, token: token.value, fetch, retry: notePauses(output) };
-  const api = createApiClient(server);
+  const { graphql, ...operations } = createApiClient(server);
+  const api: ApiClient = {
+    ...operations,
+    // After Ctrl-C nobody waits for what is only read; a change is waited for, because it may have to be undone.
+    graphql: (query, variables, given) =>
+      graphql(query, variables, { ...(/\bmutation\b/.test(query) ? {} : { signal: io.interrupted }), ...given }),
+  };
   let viewing: Promise<Viewer> | undefined;
   const viewer = (): Promise<Viewer> =>
     (viewing ??= api.graphql<{ viewer: Viewer }>(VIEWER).then(({ viewer: one }) => one));
