@@ -588,6 +588,28 @@ create table auth.connect_codes (
 );
 CREATE INDEX connect_codes_user_idx ON auth.connect_codes USING btree (user_id, created_at);
 
+create table auth.events (
+  id uuid not null,
+  at timestamp with time zone default clock_timestamp() not null,
+  kind text not null,
+  user_id uuid,
+  account_id uuid,
+  workspace_id uuid,
+  subject_id text,
+  actor text not null,
+  actor_id text,
+  network text,
+  browser text,
+  request_id text,
+  details jsonb default '{}'::jsonb not null,
+  constraint events_actor_check CHECK ((actor = ANY (ARRAY['person'::text, 'operator'::text, 'system'::text]))),
+  constraint events_pkey PRIMARY KEY (id)
+);
+CREATE INDEX events_at_idx ON auth.events USING btree (at);
+CREATE INDEX events_unknown_idx ON auth.events USING btree (kind, at) WHERE (user_id IS NULL);
+CREATE INDEX events_user_idx ON auth.events USING btree (user_id, at, id) WHERE (user_id IS NOT NULL);
+CREATE INDEX events_workspace_idx ON auth.events USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
+
 create table auth.grants (
   id uuid not null,
   user_id uuid not null,
@@ -750,6 +772,19 @@ alter table auth.sessions add constraint sessions_account_id_fkey FOREIGN KEY (a
 
 alter table auth.sign_in_places add constraint sign_in_places_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
 
+CREATE OR REPLACE FUNCTION auth.refuse_change_of_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'DELETE' and old.at < now() - interval '1 day' then return old; end if;
+      raise exception 'rows of auth.events are only added, and deleted when they are old';
+    end $function$;
+
+CREATE TRIGGER events_are_kept BEFORE DELETE OR UPDATE ON auth.events FOR EACH ROW EXECUTE FUNCTION auth.refuse_change_of_events();
+
+CREATE TRIGGER events_are_not_emptied BEFORE TRUNCATE ON auth.events FOR EACH STATEMENT EXECUTE FUNCTION auth.refuse_change_of_events();
+
 insert into auth.migrations (batch, name) values
   (1, '0001-create-idempotency-keys'),
   (1, '0002-create-identities'),
@@ -766,6 +801,7 @@ insert into auth.migrations (batch, name) values
   (1, '0013-name-networks'),
   (1, '0014-limit-grants'),
   (1, '0015-index-addresses'),
+  (1, '0016-create-events'),
   (1, '0017-create-mail-links');
 
 reset role;

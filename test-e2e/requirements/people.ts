@@ -147,6 +147,24 @@ export const people: readonly Rule[] = [
     home: 'services/auth/src/commands/connect-tool.ts',
   },
   {
+    id: 'authentication.record.acts',
+    source: 'Design 4',
+    text: 'The security record has each sign-in and failure of it, sign-out, registration, change of a password, consent, end of a grant and creation and end of a key, with who did it, the network, the browser and the request. An act and its events become true together.',
+    home: 'services/auth/src/record/security-record.ts',
+  },
+  {
+    id: 'authentication.record.kept',
+    source: 'Design 4',
+    text: 'Rows of the security record are only added; the database refuses to change them, and to delete those that are younger than a day.',
+    home: 'services/auth/src/migrations/0016-create-events.ts',
+  },
+  {
+    id: 'authentication.record.bounded',
+    source: 'Design 14',
+    text: 'Failures of unknown people and registrations of clients add a bounded number of rows to the security record, without an address; those of a known person are bounded by the limit of their failures.',
+    home: 'services/auth/src/store/events.ts',
+  },
+  {
     id: 'workspaces.invitations.page',
     source: 'Design 10',
     text: 'A person with an invitation joins on a page, with a new account or as the person who is signed in.',

@@ -4,6 +4,7 @@ import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Idempotency } from '@wts/service-kit/routes';
 import type { KeyUse } from './credentials/key-use.ts';
 import type { ServiceMetrics } from './metrics.ts';
+import type { SecurityRecord } from './record/security-record.ts';
 import type { ApiKeyStore } from './store/api-keys.ts';
 import type { IdentityStore } from './store/identities.ts';
 import type { RevocationReads } from './store/revocations.ts';
@@ -13,6 +14,7 @@ export interface Context {
   readonly roles: Roles;
   readonly identities: IdentityStore;
   readonly keys: ApiKeyStore;
+  readonly record: SecurityRecord;
   readonly revocations: RevocationReads;
   readonly idempotency: Idempotency;
   readonly apiKeyPrefix: string;

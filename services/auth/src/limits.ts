@@ -11,6 +11,8 @@ export const AUTH_LIMITS = {
   signInFailuresOfNetworkMax: 30,
   signInFailuresOfAccountMax: 100,
   signInWindowMs: 15 * 60_000,
+  /** Rows of one kind that strangers add to the security record within that window: further ones are only counted. */
+  unknownEventsMax: 100,
   /** Browsers and networks in which the owner of an account signed in before. */
   signInPlacesMax: 20,
   /** A session ends when it is not used for so long, and after the longer time in any case. */

@@ -14,8 +14,9 @@ import type { OAuth } from './oauth/oauth.ts';
 import { PasswordHashes } from './accounts/password-hashes.ts';
 import { ACCOUNT_ISSUER, accountStore, type Account, type AccountStore } from './store/accounts.ts';
 import { mailLinkStore, type MailLinkStore } from './store/mail-links.ts';
-import { resetPassword } from './store/reset-password.ts';
+import type { SecurityRecord } from './record/security-record.ts';
 import { connectCodeStore, type ConnectCodeStore } from './store/connect-codes.ts';
+import type { IdentityStore } from './store/identities.ts';
 import { pendingRequestStore, type PendingRequestStore } from './store/pending-requests.ts';
 import { signInAttemptStore, type SignInAttemptStore } from './store/sign-in-attempts.ts';
 import { workspaceReads, type WorkspaceReads } from './store/workspaces.ts';
@@ -30,10 +31,11 @@ export interface PeopleContext {
   readonly passwords: PasswordHashes;
   readonly pending: PendingRequestStore;
   readonly links: MailLinkStore;
-  readonly resetPassword: (reset: Parameters<typeof resetPassword>[1]) => Promise<boolean>;
   readonly connectCodes: ConnectCodeStore;
   readonly oauth: Pick<OAuth, 'issuer' | 'resources' | 'findClient' | 'grants'>;
-  readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
+  readonly record: SecurityRecord;
+  readonly identities: Pick<IdentityStore, 'find'>;
+  readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke' | 'record'>;
   readonly workspace: ServiceClient;
   readonly workspaces: WorkspaceReads;
   /** This service, for calls without a person. */
@@ -63,9 +65,10 @@ export function openPeople({ kit, config, knex, context, oauth }: Opening): Peop
     passwords: new PasswordHashes(config.passwordCostLog2),
     pending: pendingRequestStore(knex),
     links: mailLinkStore(knex),
-    resetPassword: (reset) => resetPassword(knex, reset),
     connectCodes: connectCodeStore(knex),
     oauth,
+    record: context.record,
+    identities: context.identities,
     keys: context,
     workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),
     workspaces: workspaceReads(knex),

@@ -18,12 +18,12 @@ import { mountToken } from './http/token.ts';
 import { openKeyUse } from './credentials/key-use.ts';
 import { serviceMetrics } from './metrics.ts';
 import { openOAuth } from './oauth/oauth.ts';
-import { apiKeyStore } from './store/api-keys.ts';
 import { identityStore } from './store/identities.ts';
 import { openPeople } from './people-context.ts';
 import { mailLinkStore } from './store/mail-links.ts';
 import { revocationReads } from './store/revocations.ts';
-import { sessionStore } from './store/sessions.ts';
+import { openSecurityRecord } from './record/security-record.ts';
+import { openStores } from './store/stores.ts';
 import { maintainTables } from './store/table-maintenance.ts';
 
 /**
@@ -37,11 +37,13 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const { log, stack } = kit;
     const { knex, pool } = await openServicePostgres(kit, config);
     const nats = openNats({ urls: config.natsUrls, name: 'wts-auth', log, stack });
-    const keys = apiKeyStore(knex, config.apiKeysPerMinuteMax);
+    const { keys, sessions } = openStores(knex, config);
+    const record = openSecurityRecord(knex, config, log);
     const context: Context = {
       roles: new Roles(pool),
       identities: identityStore(knex),
       keys,
+      record,
       revocations: revocationReads(knex),
       idempotency: idempotency(idempotencyKeys(knex, 'auth.idempotency_keys'), parseReplaySecrets(config.replaySecret)),
       apiKeyPrefix: config.apiKeyPrefix,
@@ -50,7 +52,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       keyUse: stack.use(openKeyUse(keys, log)),
       metrics: serviceMetrics(kit.metrics),
     };
-    const oauth = openOAuth({ ...config, knex, revoke: context.revoke, log });
+    const oauth = openOAuth({ ...config, knex, record, revoke: context.revoke, log });
     stack.use(
       maintainTables(kit, {
         databaseUrl: config.databaseUrl,
@@ -71,7 +73,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     mountRegister(app, oauth);
     mountToken(app, oauth);
     mountGrants(app, oauth);
-    mountPages(app, sessionStore(knex, config), openPeople({ kit, config, knex, context, oauth }));
+    mountPages(app, sessions, openPeople({ kit, config, knex, context, oauth }));
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };
   },

@@ -4,10 +4,10 @@ import { credentialApi, oauthApi } from '@wts/contracts';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
-import { openGrants } from '../src/oauth/grants.ts';
+import { NO_VISITOR } from '../src/domain/security-event.ts';
 import type { Grants } from '../src/oauth/grants.ts';
-import { grantStore } from '../src/store/grants.ts';
 import { browserSession } from './browser-session.ts';
+import { openTestGrants } from './store.ts';
 import type { TestService } from './test-service.ts';
 import { openTestService, SERVICE, sessionOf } from './test-service.ts';
 
@@ -21,7 +21,7 @@ describe('a grant', () => {
     const log = createLogger({ name: 'test', level: 'warn' });
     const url = testService.backends.databaseUrl;
     ({ knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack }));
-    grants = openGrants(grantStore(knex), async () => undefined, log);
+    grants = openTestGrants(knex);
   });
   after(() => stack.disposeAsync());
 
@@ -37,7 +37,7 @@ describe('a grant', () => {
     });
     const clientId = String(client_id);
     const verifier = 'v'.repeat(43);
-    const code = await grants.createWithCode({
+    const granted = {
       userId,
       sessionId: await browserSession(knex, userId),
       clientId,
@@ -47,7 +47,8 @@ describe('a grant', () => {
       redirectUri,
       challenge: createHash('sha256').update(verifier).digest('base64url'),
       signedInAt: new Date(),
-    });
+    } as const;
+    const code = await grants.createWithCode(granted, NO_VISITOR);
     const form = {
       grant_type: 'authorization_code',
       client_id: clientId,

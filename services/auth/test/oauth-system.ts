@@ -4,18 +4,16 @@ import { errorBodySchema, ERRORS } from '@wts/contracts';
 import type { ErrorCode, GrantScope } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
-import { createLogger } from '@wts/service-kit/observe';
 import { rows } from '@wts/service-kit/postgres';
 import { compile } from '@wts/service-kit/routes';
 import { openWire, tokenEnvironment } from '@wts/testkit';
 import type { Knex } from 'knex';
 import type { Wire } from '@wts/testkit';
-import { openGrants } from '../src/oauth/grants.ts';
 import type { Grants } from '../src/oauth/grants.ts';
 import { browserSession } from './browser-session.ts';
+import { NO_VISITOR } from '../src/domain/security-event.ts';
 import { authService } from '../src/service.ts';
-import { grantStore } from '../src/store/grants.ts';
-import { openTestStore } from './store.ts';
+import { openTestGrants, openTestStore } from './store.ts';
 
 export const BASE_URL = 'https://api.example.com';
 export const AUTH_URL = 'https://auth.example.com';
@@ -53,8 +51,7 @@ export class OAuthSystem implements AsyncDisposable {
 
   private constructor(wire: Wire, knex: Knex, url: string, stack: AsyncDisposableStack) {
     this.wire = wire;
-    const log = createLogger({ name: 'test', level: 'warn' });
-    this.grants = openGrants(grantStore(knex), async () => undefined, log);
+    this.grants = openTestGrants(knex);
     this.sql = (text) => rows(knex, text);
     this.#knex = knex;
     this.#stack = stack;
@@ -124,7 +121,7 @@ export class OAuthSystem implements AsyncDisposable {
   ): Promise<IssuedCode> {
     const verifier = randomBytes(32).toString('base64url');
     const userId = randomUUID();
-    const code = await this.grants.createWithCode({
+    const grant = {
       userId,
       sessionId: await browserSession(this.#knex, userId),
       clientId: client.id,
@@ -134,7 +131,8 @@ export class OAuthSystem implements AsyncDisposable {
       redirectUri: REDIRECT_URI,
       challenge: createHash('sha256').update(verifier).digest('base64url'),
       signedInAt: new Date(),
-    });
+    };
+    const code = await this.grants.createWithCode(grant, NO_VISITOR);
     return { code: String(code), verifier, userId };
   }
 

@@ -27,11 +27,11 @@ export class TestPages {
   }
 
   /** A browser in a network of its own. */
-  browser(network = `10.0.0.${(networks += 1)}`): TestBrowser {
+  browser(network = `10.0.0.${(networks += 1)}`, headers: Readonly<Record<string, string>> = {}): TestBrowser {
     return new TestBrowser({
       url: this.testService.service.url,
       issuer: this.issuer,
-      headers: { 'x-wts-network': network },
+      headers: { 'x-wts-network': network, ...headers },
     });
   }
 

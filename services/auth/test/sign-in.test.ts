@@ -1,14 +1,26 @@
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { checkPassword } from '../src/commands/sign-in-by-password.ts';
+import { NO_VISITOR } from '../src/domain/security-event.ts';
 import { derive, PasswordHashes } from '../src/accounts/password-hashes.ts';
 import { accountStore } from '../src/store/accounts.ts';
+import { identityStore } from '../src/store/identities.ts';
 import { signInAttemptStore } from '../src/store/sign-in-attempts.ts';
+import { openTestRecord } from './store.ts';
 import { openTestPages, type TestAccount, type TestPages } from './people.ts';
 import { hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
 import { AUTH_LIMITS } from '../src/limits.ts';
+
+const visitor = NO_VISITOR;
+
+/** What a check of a password uses, besides the hashes. */
+function checksOf(knex: Knex): Omit<Parameters<typeof checkPassword>[0], 'passwords'> {
+  const identities = identityStore(knex);
+  return { accounts: accountStore(knex), attempts: signInAttemptStore(knex), identities, record: openTestRecord(knex) };
+}
 
 describe('the sign-in by password', () => {
   let pages: TestPages;
@@ -62,10 +74,18 @@ describe('the sign-in by password', () => {
     const { knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
     // There are hundreds of hashes. The first right password renews the one of the account with this cost.
     const passwords = new PasswordHashes(4);
-    const context = { accounts: accountStore(knex), attempts: signInAttemptStore(knex), passwords };
+    const context = { ...checksOf(knex), passwords };
     const { signal } = new AbortController();
     const from = (email: string, password: string, at: { browserId?: string; network?: string } = {}) =>
-      checkPassword(context, { browserId: randomUUID(), network: randomUUID(), ...at, email, password, signal });
+      checkPassword(context, {
+        browserId: randomUUID(),
+        network: randomUUID(),
+        visitor,
+        ...at,
+        email,
+        password,
+        signal,
+      });
     const account = await pages.account();
     const own = { browserId: randomUUID() };
     assert.equal((await from(account.email, account.password, own)).outcome, 'right');
@@ -133,7 +153,6 @@ describe('the sign-in by password', () => {
     const log = createLogger({ name: 'test', level: 'warn' });
     const url = pages.testService.backends.databaseUrl;
     const { knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
-    const [accounts, attempts] = [accountStore(knex), signInAttemptStore(knex)];
     const held = Promise.withResolvers<Buffer>();
     const passwords = new PasswordHashes(14, (password, ...more) =>
       password === 'flood' ? held.promise : derive(password, ...more),
@@ -141,8 +160,8 @@ describe('the sign-in by password', () => {
     const account = await pages.account();
     const from = (network: string): ReturnType<typeof checkPassword> =>
       checkPassword(
-        { accounts, attempts, passwords },
-        { ...account, browserId: 'known', network, signal: AbortSignal.timeout(30_000) },
+        { ...checksOf(knex), passwords },
+        { ...account, browserId: 'known', network, visitor, signal: AbortSignal.timeout(30_000) },
       );
     assert.equal((await from(randomUUID())).outcome, 'right');
     const many = AUTH_LIMITS.passwordHashesAtOnceMax + AUTH_LIMITS.passwordHashesWaitingMax;

@@ -2,6 +2,9 @@ import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
 import { testDatabase } from '@wts/testkit';
 import type { Knex } from 'knex';
+import { openGrants, type Grants } from '../src/oauth/grants.ts';
+import { openSecurityRecord, type SecurityRecord } from '../src/record/security-record.ts';
+import { grantStore } from '../src/store/grants.ts';
 
 export interface TestStore extends AsyncDisposable {
   /** With the rights of this service and no more. */
@@ -17,4 +20,15 @@ export async function openTestStore(label: string): Promise<TestStore> {
   const log = createLogger({ name: 'test', level: 'warn' });
   const { knex } = openPostgres({ url, poolMax: 10, applicationName: 'test', log, stack });
   return { knex, url, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+export function openTestRecord(knex: Knex): SecurityRecord {
+  const log = createLogger({ name: 'test', level: 'warn' });
+  return openSecurityRecord(knex, { hasAccounts: true, apiKeysPerMinuteMax: 120 }, log);
+}
+
+/** Grants whose revocations no other service learns. */
+export function openTestGrants(knex: Knex): Grants {
+  const log = createLogger({ name: 'test', level: 'warn' });
+  return openGrants({ store: grantStore(knex), record: openTestRecord(knex), revoke: async () => undefined, log });
 }

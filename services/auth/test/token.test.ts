@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { NO_VISITOR } from '../src/domain/security-event.ts';
 import { assertRefused, AUTH_URL, BASE_URL, OAuthSystem, readToken, REDIRECT_URI } from './oauth-system.ts';
 import type { Reply, TestClient } from './oauth-system.ts';
 
@@ -205,7 +206,7 @@ describe('the token endpoint', () => {
 
   it('refuses the refresh token of a grant that its person revoked', async () => {
     const { code, reply } = await granted();
-    await system.grants.revokeAllOf(code.userId);
+    await system.grants.revokeAllOf(code.userId, 'a test', NO_VISITOR);
     assertRefused(await system.refresh(client, reply.body['refresh_token']), 'invalid_grant');
   });
 

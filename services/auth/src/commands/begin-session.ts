@@ -1,10 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Visitor } from '../domain/security-event.ts';
 import { sha256 } from '../domain/sha256.ts';
-import type { NewSession, SessionStore } from '../store/sessions.ts';
+import type { SecurityRecord } from '../record/security-record.ts';
+import type { NewSession } from '../store/sessions.ts';
 
 interface Beginning extends Pick<NewSession, 'userId' | 'account'> {
   /** The session of the same browser, which ends. */
   readonly replaces?: { readonly id: string } | null;
+  /** How the person signed in, as the security record says it; null when they were signed in already. */
+  readonly way: string | null;
+  readonly visitor: Visitor;
 }
 
 /**
@@ -12,11 +17,17 @@ interface Beginning extends Pick<NewSession, 'userId' | 'account'> {
  * which only the cookie holds; null when the password was changed since it was checked.
  */
 export async function beginSession(
-  sessions: SessionStore,
-  { userId, account, replaces = null }: Beginning,
+  { record }: { readonly record: SecurityRecord },
+  { userId, account, replaces = null, way, visitor }: Beginning,
 ): Promise<string | null> {
   const secret = randomBytes(32).toString('base64url');
-  if (!(await sessions.insert({ id: randomUUID(), secretHash: sha256(secret), userId, account }))) return null;
-  if (replaces !== null) await sessions.end(replaces.id);
-  return secret;
+  const id = randomUUID();
+  const isBegun = await record.act(async ({ sessions, record: write }) => {
+    if (!(await sessions.insert({ id, secretHash: sha256(secret), userId, account }))) return false;
+    if (replaces !== null) await sessions.end(replaces.id);
+    const about = { userId, accountId: account?.id ?? null, subjectId: id, visitor };
+    if (way !== null) await write({ kind: 'sign-in', ...about, details: { way } });
+    return true;
+  });
+  return isBegun ? secret : null;
 }

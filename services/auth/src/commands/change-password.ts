@@ -1,9 +1,11 @@
 import { faultOfPassword } from '../domain/password-rules.ts';
+import type { Visitor } from '../domain/security-event.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { Grants } from '../oauth/grants.ts';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
-import type { Session, SessionStore } from '../store/sessions.ts';
+import type { SecurityRecord } from '../record/security-record.ts';
+import type { Session } from '../store/sessions.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 
@@ -11,7 +13,7 @@ interface ChangeContext {
   readonly accounts: AccountStore;
   readonly attempts: SignInAttemptStore;
   readonly passwords: PasswordHashes;
-  readonly sessions: SessionStore;
+  readonly record: SecurityRecord;
   readonly grants: Pick<Grants, 'revokeAllOf'>;
 }
 
@@ -22,6 +24,7 @@ interface Change {
   readonly current: string;
   readonly password: string;
   readonly network: string;
+  readonly visitor: Visitor;
   readonly signal: AbortSignal;
 }
 
@@ -32,7 +35,7 @@ interface Change {
  * Keeps authentication.accounts.password-change.
  */
 export async function changePassword(context: ChangeContext, session: Session, change: Change): Promise<ChangeOutcome> {
-  const { accounts, attempts, passwords, sessions, grants } = context;
+  const { accounts, attempts, passwords, record, grants } = context;
   const account = session.accountId === null ? null : await accounts.find(session.accountId);
   if (account === null) return { wrong: 'You sign in without a password here.' };
   const fault = faultOfPassword(change.password, account.email);
@@ -49,10 +52,15 @@ export async function changePassword(context: ChangeContext, session: Session, c
   }
   if (!isRight) return { wrong: 'The current password is wrong.' };
   const to = await passwords.hash(change.password, sender);
-  if (!(await accounts.changePassword(account.id, { from: account.passwordHash, to }))) {
-    return { wrong: 'The password was changed meanwhile. Sign in again.' };
-  }
-  await sessions.endAllOf(session.userId);
-  await grants.revokeAllOf(session.userId);
+  const { userId, id: subjectId } = session;
+  const { visitor } = change;
+  const isChanged = await record.act(async ({ sessions, record: write, ...stores }) => {
+    if (!(await stores.accounts.changePassword(account.id, { from: account.passwordHash, to }))) return false;
+    await sessions.endAllOf(userId);
+    await write({ kind: 'password-changed', userId, accountId: account.id, subjectId, visitor, details: {} });
+    return true;
+  });
+  if (!isChanged) return { wrong: 'The password was changed meanwhile. Sign in again.' };
+  await grants.revokeAllOf(userId, 'the password was changed', visitor);
   return { account: { id: account.id, passwordHash: to } };
 }

@@ -2,16 +2,17 @@ import { readApiKey } from '@wts/access';
 import type { ApiKey, Principal } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
 import type { Context } from '../context.ts';
-import { publishRevoked } from '../credentials/publish-revoked.ts';
 import { newOpaqueToken } from '../domain/opaque-token.ts';
 import { challengeOf } from '../domain/pkce.ts';
+import type { Visitor } from '../domain/security-event.ts';
 import { sessionPrincipal } from '../domain/session-principal.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { AUTH_LIMITS } from '../limits.ts';
+import type { SecurityRecord } from '../record/security-record.ts';
 import type { AllowedKey, ConnectCodeStore } from '../store/connect-codes.ts';
 import type { PendingKey, PendingRequestStore } from '../store/pending-requests.ts';
 import type { Session } from '../store/sessions.ts';
-import { createApiKey } from './manage-api-keys.ts';
+import { createApiKey, revokeKeys } from './manage-api-keys.ts';
 
 /** A tool that waits for its person. */
 export interface PendingConnection {
@@ -28,19 +29,25 @@ export type Connected = { readonly to: string } | { readonly code: string | null
 
 interface DecisionContext {
   readonly pending: Pick<PendingRequestStore, 'take'>;
-  readonly connectCodes: Pick<ConnectCodeStore, 'insert'>;
+  readonly record: SecurityRecord;
+}
+
+interface Decision {
+  readonly session: Session;
+  readonly key: PendingKey;
+  /** Null when the person refuses. */
+  readonly allowed: Omit<AllowedKey, 'label'> | null;
+  readonly visitor: Visitor;
 }
 
 /**
- * The decision ends the request, so a form that is sent twice gives one code. `allowed` is null when the person refuses. Null when the
- * request has ended.
+ * The decision ends the request, so a form that is sent twice gives one code. Null when the request has ended.
  */
 export async function decideConnection(
-  { pending, connectCodes }: DecisionContext,
-  { id: sessionId, userId }: Session,
-  key: PendingKey,
-  allowed: Omit<AllowedKey, 'label'> | null,
+  { pending, record }: DecisionContext,
+  { session, key, allowed, visitor }: Decision,
 ): Promise<Connected | null> {
+  const { id: sessionId, userId, accountId } = session;
   const taken = await pending.take<PendingConnection>(key);
   if (taken === null) return null;
   const { toolName, challenge, callback } = taken;
@@ -48,7 +55,11 @@ export async function decideConnection(
   if (allowed !== null) {
     const { token, hash } = newOpaqueToken('code');
     const lifeMs = callback === null ? AUTH_LIMITS.copiedCodeMs : AUTH_LIMITS.codeMs;
-    await connectCodes.insert(hash, { ...allowed, label: toolName, userId, sessionId, challenge, lifeMs });
+    await record.act(async ({ connectCodes, record: write }) => {
+      await connectCodes.insert(hash, { ...allowed, label: toolName, userId, sessionId, challenge, lifeMs });
+      const about = { userId, accountId, workspaceId: allowed.workspaceId, visitor };
+      await write({ kind: 'connect', ...about, details: { tool: toolName, access: allowed.permissions } });
+    });
     code = token;
   }
   if (callback === null) return { code, toolName };
@@ -60,7 +71,7 @@ export async function decideConnection(
 
 interface ExchangeContext {
   readonly connectCodes: Pick<ConnectCodeStore, 'use' | 'keepKey'>;
-  readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
+  readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke' | 'record'>;
 }
 
 /**
@@ -70,14 +81,14 @@ interface ExchangeContext {
  */
 export async function exchangeConnectCode(
   { connectCodes, keys: context }: ExchangeContext,
-  { code, verifier }: { readonly code: string; readonly verifier: string },
+  { code, verifier, visitor }: { readonly code: string; readonly verifier: string; readonly visitor: Visitor },
 ): Promise<ApiKey & { readonly token: string }> {
   const hash = sha256(code);
   const use = await connectCodes.use(hash, challengeOf(verifier) ?? '');
   if (use === null || !use.isVerified) throw new Fault('invalid_grant');
   const { userId, keyId, label, permissions, workspaceId, keyExpiresAt } = use;
   const revoke = async (id: string): Promise<never> => {
-    await publishRevoked(context.revoke, await context.keys.revokeWithMade(userId, id));
+    await revokeKeys(context, { by: { kind: 'system' }, visitor }, (keys) => keys.revokeWithMade(userId, id));
     throw new Fault('invalid_grant');
   };
   if (use.uses > 1 && keyId !== null) return revoke(keyId);
@@ -87,16 +98,19 @@ export async function exchangeConnectCode(
     ...(workspaceId === null ? {} : { workspaceId }),
     ...(keyExpiresAt === null ? {} : { expiresAt: keyExpiresAt.toISOString() }),
   };
-  const key = await createApiKey(context, principal, { label, permissions, ...limits }, {});
+  const key = await createApiKey(context, principal, { label, permissions, ...limits }, { visitor });
   return (await connectCodes.keepKey(hash, key.id)) ? key : revoke(key.id);
 }
 
 /** Revokes the key of a token, whichever scopes it has: a tool that signs out may have a key that can only read. */
 export async function endConnectedKey(
-  { keys: { keys, apiKeyPrefix, revoke } }: Pick<ExchangeContext, 'keys'>,
+  { keys: context }: Pick<ExchangeContext, 'keys'>,
   token: string,
+  visitor: Visitor,
 ): Promise<void> {
-  const hash = readApiKey(token, apiKeyPrefix)?.hash;
-  const key = hash === undefined ? null : await keys.findLive(hash);
-  if (key !== null) await publishRevoked(revoke, await keys.revoke(key.userId, key.id, []));
+  const hash = readApiKey(token, context.apiKeyPrefix)?.hash;
+  const key = hash === undefined ? null : await context.keys.findLive(hash);
+  if (key === null) return;
+  const by = { kind: 'person', id: key.userId } as const;
+  await revokeKeys(context, { by, visitor }, (keys) => keys.revoke(key.userId, key.id, []));
 }

@@ -1,3 +1,4 @@
+import type { Visitor } from '../domain/security-event.ts';
 import type { Grants } from '../oauth/grants.ts';
 import { redirectTo, type AuthorizationRequest } from '../oauth/authorization-request.ts';
 import type { PendingKey, PendingRequestStore } from '../store/pending-requests.ts';
@@ -16,6 +17,14 @@ export interface Allowed {
   readonly endsAt: Date;
 }
 
+interface Decision {
+  readonly session: Session;
+  readonly key: PendingKey;
+  /** Null when the person denies it. */
+  readonly allowed: Allowed | null;
+  readonly visitor: Visitor;
+}
+
 interface ConsentContext {
   readonly oauth: { readonly issuer: string; readonly grants: Pick<Grants, 'createWithCode'> };
   readonly pending: Pick<PendingRequestStore, 'take'>;
@@ -23,15 +32,14 @@ interface ConsentContext {
 
 /**
  * The address of the client, with a code or the refusal of the person. The decision ends the request, so a form that is sent twice gives
- * one code. `allowed` is null when the person denies it. Null when the request or the session has ended.
+ * one code. Null when the request or the session has ended.
  * Keeps authentication.consent.choices.
  */
 export async function decideConsent(
   { oauth, pending }: ConsentContext,
-  { id: sessionId, userId, createdAt: signedInAt }: Session,
-  key: PendingKey,
-  allowed: Allowed | null,
+  { session, key, allowed, visitor }: Decision,
 ): Promise<string | null> {
+  const { id: sessionId, userId, createdAt: signedInAt } = session;
   const taken = await pending.take<PendingAuthorization>(key);
   if (taken === null) return null;
   const { redirectUri, state, scopes: asked, ...granted } = taken;
@@ -42,6 +50,7 @@ export async function decideConsent(
   }
   const { isReadOnly, workspaceId, endsAt } = allowed;
   const limits = { scopes: isReadOnly ? (['read'] as const) : asked, workspaceId, endsAt };
-  const code = await oauth.grants.createWithCode({ ...granted, ...limits, redirectUri, userId, sessionId, signedInAt });
+  const grant = { ...granted, ...limits, redirectUri, userId, sessionId, signedInAt };
+  const code = await oauth.grants.createWithCode(grant, visitor);
   return code === null ? null : redirectTo(redirectUri, { code, state, iss });
 }

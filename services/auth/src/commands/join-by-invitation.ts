@@ -2,13 +2,14 @@ import { Fault, memberApi, type Principal, type ReplyOf, type Role } from '@wts/
 import type { CallTrace, ServiceClient } from '@wts/service-kit/call';
 import { sessionPrincipal } from '../domain/session-principal.ts';
 import { sha256 } from '../domain/sha256.ts';
+import type { SecurityRecord } from '../record/security-record.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { beginSession } from './begin-session.ts';
 import { registerAccount } from './register-account.ts';
-import { placesOf, type Visitor } from './sign-in-by-password.ts';
+import { placesOf, type Guest } from './sign-in-by-password.ts';
 
 export type Invitation = ReplyOf<typeof memberApi.internalReadInvitation>['invitation'];
 
@@ -21,7 +22,8 @@ interface RegisterContext extends JoinContext {
   readonly accounts: AccountStore;
   readonly attempts: SignInAttemptStore;
   readonly passwords: PasswordHashes;
-  readonly sessions: SessionStore;
+  readonly sessions: Pick<SessionStore, 'find'>;
+  readonly record: SecurityRecord;
   readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
 }
 
@@ -35,7 +37,7 @@ export interface Joined {
   readonly role: Role;
 }
 
-interface NewPerson extends Visitor {
+interface NewPerson extends Guest {
   readonly name: string;
   /** As the person entered it; that of an invitation to an address counts instead. */
   readonly email: string;
@@ -64,13 +66,15 @@ export async function registerAndJoin(
   presented: Presented,
   trace: CallTrace,
 ): Promise<{ readonly wrong: string } | (Joined & { readonly secret: string })> {
-  const { accounts, passwords, attempts, sessions, personOf } = context;
+  const { accounts, passwords, attempts, sessions, record, personOf } = context;
   const email = presented.invitation.email ?? person.email;
   const account = await registerAccount({ accounts, passwords }, { ...person, email });
   if (typeof account === 'string') return { wrong: account };
   const userId = await personOf(account, trace);
   await attempts.addPlaces(account.id, placesOf(person));
-  const secret = await beginSession(sessions, { userId, account });
+  const { visitor } = person;
+  await record.add({ kind: 'registered', userId, accountId: account.id, visitor, details: {} });
+  const secret = await beginSession({ record }, { userId, account, way: 'with a password', visitor });
   const session = secret === null ? null : await sessions.find(sha256(secret));
   if (secret === null || session === null) throw new Fault('unavailable');
   return { ...(await joinAs(context, session, presented, trace)), secret };

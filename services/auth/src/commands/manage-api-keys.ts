@@ -2,23 +2,25 @@ import { can, generateApiKey, requireScope, requireUnrestricted } from '@wts/acc
 import type { ApiKey, NewApiKey, Principal } from '@wts/contracts';
 import { Fault, ROLES } from '@wts/contracts';
 import type { Context } from '../context.ts';
+import type { SecurityRecord } from '../record/security-record.ts';
 import { publishRevoked } from '../credentials/publish-revoked.ts';
-import type { KeyInsertRefusal, NewStoredKey } from '../store/api-keys.ts';
+import type { SecurityEvent, Visitor } from '../domain/security-event.ts';
+import type { ApiKeyStore, KeyInsertRefusal, NewStoredKey, RevokedKey } from '../store/api-keys.ts';
 import { newIds } from '@wts/service-kit/routes';
 import type { EffectSource } from '@wts/service-kit/routes';
 import { AUTH_LIMITS } from '../limits.ts';
 
-type KeyContext = Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
+type KeyContext = Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke' | 'record'>;
 
 /** Roles that may revoke keys of others that are limited to their workspace. */
 const KEY_ADMIN_ROLES = ROLES.filter((role) => can(role, 'keys.manage'));
 
 /** Creates a key and returns its token, which is shown only here. Keeps api-keys.create.answer, api-keys.create.rate and api-keys.token.once. */
 export async function createApiKey(
-  { keys, roles, apiKeyPrefix }: KeyContext,
+  { record, roles, apiKeyPrefix }: KeyContext,
   principal: Principal,
   { label, permissions, workspaceId, expiresAt }: NewApiKey,
-  source: EffectSource,
+  source: EffectSource & { readonly visitor: Visitor },
 ): Promise<ApiKey & { readonly token: string }> {
   requireKeyAdmin(principal);
   if (workspaceId !== undefined) await roles.require(principal, workspaceId);
@@ -35,7 +37,7 @@ export async function createApiKey(
   };
   let made: ApiKey | KeyInsertRefusal = 'too_many';
   for (const id of newIds(source)) {
-    if (made === 'too_many') made = await keys.insert({ id, ...key }, AUTH_LIMITS.apiKeysPerPersonMax);
+    if (made === 'too_many') made = await insertKey(record, { id, ...key }, source.visitor);
   }
   // A cache still had the revoked key. Not a 401: the gateway would take that for a refusal of the internal token.
   if (made === 'maker_revoked')
@@ -46,6 +48,17 @@ export async function createApiKey(
     throw new Fault('conflict', { message });
   }
   return { ...made, token };
+}
+
+function insertKey(record: SecurityRecord, key: NewStoredKey, visitor: Visitor): Promise<ApiKey | KeyInsertRefusal> {
+  return record.act(async ({ keys, record: write }) => {
+    const made = await keys.insert(key, AUTH_LIMITS.apiKeysPerPersonMax);
+    if (typeof made === 'string') return made;
+    const { id, userId, workspaceId, label, keyPrefix: prefix, permissions: access } = key;
+    const details = { label, prefix, access };
+    await write({ kind: 'key-created', userId, workspaceId, subjectId: id, visitor, details });
+    return made;
+  });
 }
 
 /** The keys of the caller, or those limited to a workspace of theirs, without tokens. Keeps api-keys.list.no-token. */
@@ -73,15 +86,40 @@ export async function listApiKeys(
  * Keeps api-keys.revoke.dead, api-keys.revoke.made and api-keys.owner.revokes.
  */
 export async function revokeApiKey(
-  { keys, revoke }: KeyContext,
+  context: KeyContext,
   principal: Principal,
-  keyId: string,
-  includeMade: boolean,
+  { keyId, includeMade }: { readonly keyId: string; readonly includeMade: boolean },
+  visitor: Visitor,
 ): Promise<void> {
   requireKeyAdmin(principal);
-  const withMade = includeMade ? await keys.revokeWithMade(principal.userId, keyId) : [];
-  const revoked = withMade.length > 0 ? withMade : await keys.revoke(principal.userId, keyId, KEY_ADMIN_ROLES);
-  if (!(await publishRevoked(revoke, revoked))) throw new Fault('not_found');
+  const { userId } = principal;
+  const source = { by: { kind: 'person', id: userId }, visitor } as const;
+  const isRevoked = await revokeKeys(context, source, async (keys) => {
+    const withMade = includeMade ? await keys.revokeWithMade(userId, keyId) : [];
+    return withMade.length > 0 ? withMade : keys.revoke(userId, keyId, KEY_ADMIN_ROLES);
+  });
+  if (!isRevoked) throw new Fault('not_found');
+}
+
+interface RevocationSource {
+  readonly by: NonNullable<SecurityEvent['actor']>;
+  readonly visitor: Visitor;
+}
+
+/** Revokes keys with their events, and publishes it. False when there was none. */
+export async function revokeKeys(
+  { record, revoke }: Pick<KeyContext, 'record' | 'revoke'>,
+  { by: actor, visitor }: RevocationSource,
+  work: (keys: ApiKeyStore) => Promise<RevokedKey[]>,
+): Promise<boolean> {
+  const revoked = await record.act(async ({ keys, record: write }) => {
+    const ended = await work(keys);
+    for (const { id: subjectId, userId, workspaceId, label, keyPrefix: prefix } of ended) {
+      await write({ kind: 'key-revoked', userId, workspaceId, subjectId, actor, visitor, details: { label, prefix } });
+    }
+    return ended;
+  });
+  return publishRevoked(revoke, revoked);
 }
 
 /** The credential that creates the key, stored with it. Keeps api-keys.list.maker. */

@@ -4,16 +4,17 @@ import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { faultOfPassword } from '../domain/password-rules.ts';
 import type { Grants } from '../oauth/grants.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
-import type { resetPassword } from '../store/reset-password.ts';
+import type { SecurityRecord } from '../record/security-record.ts';
+import { resetPassword } from '../store/reset-password.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
-import { countedInBrowser, placesOf, type Visitor } from './sign-in-by-password.ts';
+import { countedInBrowser, placesOf, type Guest } from './sign-in-by-password.ts';
 
 interface ResetContext {
   readonly accounts: AccountStore;
   readonly attempts: SignInAttemptStore;
   readonly passwords: PasswordHashes;
   readonly grants: Pick<Grants, 'announceAllRevoked'>;
-  readonly resetPassword: (reset: Parameters<typeof resetPassword>[1]) => Promise<boolean>;
+  readonly record: SecurityRecord;
   readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
 }
 
@@ -21,7 +22,7 @@ interface Choice {
   readonly linkHash: Buffer;
   readonly accountId: string;
   readonly password: string;
-  readonly visitor: Visitor;
+  readonly guest: Guest;
 }
 
 /**
@@ -31,19 +32,24 @@ interface Choice {
  */
 export async function resetPasswordByLink(
   context: ResetContext,
-  { linkHash, accountId, password, visitor }: Choice,
+  { linkHash, accountId, password, guest }: Choice,
   trace: CallTrace,
 ): Promise<{ readonly wrong: string } | 'ended' | 'done'> {
-  const { accounts, attempts, passwords, grants, personOf } = context;
+  const { accounts, attempts, passwords, grants, record, personOf } = context;
   const account = await accounts.find(accountId);
   if (account === null) return 'ended';
   const fault = faultOfPassword(password, account.email);
   if (fault !== null) return { wrong: fault };
-  const passwordHash = await passwords.hash(password, visitor);
+  const passwordHash = await passwords.hash(password, guest);
   const userId = await personOf(account, trace);
-  if (!(await context.resetPassword({ linkHash, userId, passwordHash }))) return 'ended';
+  const isReset = await record.act(async ({ transaction, record: write }) => {
+    if (!(await resetPassword(transaction, { linkHash, userId, passwordHash }))) return false;
+    await write({ kind: 'password-reset', userId, accountId, visitor: guest.visitor, details: {} });
+    return true;
+  });
+  if (!isReset) return 'ended';
   await grants.announceAllRevoked(userId);
-  const [browser, network] = placesOf(visitor);
+  const [browser, network] = placesOf(guest);
   await attempts.addPlaces(account.id, [browser, network]);
   await attempts.forget([countedInBrowser(comparableAddress(account.email), browser)]);
   return 'done';

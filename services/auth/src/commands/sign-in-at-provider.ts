@@ -3,16 +3,18 @@ import type { CallTrace } from '@wts/service-kit/call';
 import { randomBytes } from 'node:crypto';
 import type { IdentityProvider } from '../accounts/identity-provider.ts';
 import type { IdentityClaims } from '../domain/profile.ts';
+import type { Visitor } from '../domain/security-event.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { PendingKey, PendingRequestStore } from '../store/pending-requests.ts';
-import type { Session, SessionStore } from '../store/sessions.ts';
+import type { SecurityRecord } from '../record/security-record.ts';
+import type { Session } from '../store/sessions.ts';
 import { beginSession } from './begin-session.ts';
-import type { Visitor } from './sign-in-by-password.ts';
+import type { Guest } from './sign-in-by-password.ts';
 
 interface ProviderContext {
   readonly provider: IdentityProvider | null;
   readonly pending: PendingRequestStore;
-  readonly sessions: SessionStore;
+  readonly record: SecurityRecord;
   readonly resolve: (claims: IdentityClaims, trace: CallTrace) => Promise<string>;
 }
 
@@ -26,12 +28,13 @@ interface Callback {
   readonly query: string | null;
   /** The session that the browser has. */
   readonly session: Session | null;
+  readonly visitor: Visitor;
 }
 
 /** Begins a sign-in, which only the same browser can end. Returns the address at the provider. */
 export async function beginProviderSignIn(
   { provider, pending }: Pick<ProviderContext, 'provider' | 'pending'>,
-  { browserId, network }: Pick<Visitor, 'browserId' | 'network'>,
+  { browserId, network }: Pick<Guest, 'browserId' | 'network'>,
   next: NextStep,
 ): Promise<string> {
   if (provider === null) throw noProvider();
@@ -43,8 +46,8 @@ export async function beginProviderSignIn(
 
 /** Signs in the person who comes back from the provider. Returns the secret of the session, and what the person does next. */
 export async function finishProviderSignIn(
-  { provider, pending, sessions, resolve }: ProviderContext,
-  { state, browserId, query, session }: Callback,
+  { provider, pending, record, resolve }: ProviderContext,
+  { state, browserId, query, session, visitor }: Callback,
   trace: CallTrace,
 ): Promise<{ readonly secret: string; readonly next: NextStep }> {
   if (provider === null) throw noProvider();
@@ -54,7 +57,8 @@ export async function finishProviderSignIn(
     throw new Fault('malformed_request', { message });
   }
   const userId = await resolve(await provider.finish(query, { browserId, state }), trace);
-  const secret = await beginSession(sessions, { userId, account: null, replaces: session });
+  const way = `at ${provider.name}`;
+  const secret = await beginSession({ record }, { userId, account: null, replaces: session, way, visitor });
   if (secret === null) throw new Error('a session without an account always begins');
   return { secret, next };
 }

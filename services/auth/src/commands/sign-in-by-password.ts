@@ -1,33 +1,38 @@
 import { comparableAddress } from '@wts/access';
 import type { CallTrace } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
+import type { Visitor } from '../domain/security-event.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
-import type { Account, AccountStore } from '../store/accounts.ts';
-import type { Session, SessionStore } from '../store/sessions.ts';
+import { ACCOUNT_ISSUER, type Account, type AccountStore } from '../store/accounts.ts';
+import type { IdentityStore } from '../store/identities.ts';
+import type { SecurityRecord } from '../record/security-record.ts';
+import type { Session } from '../store/sessions.ts';
 import type { Counted, SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import { beginSession } from './begin-session.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 
 interface CheckContext {
   readonly accounts: AccountStore;
+  readonly identities: Pick<IdentityStore, 'find'>;
   readonly attempts: SignInAttemptStore;
   readonly passwords: PasswordHashes;
+  readonly record: SecurityRecord;
 }
 
 interface SignInContext extends CheckContext {
-  readonly sessions: SessionStore;
   readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
 }
 
-export interface Visitor {
+export interface Guest {
   /** The secret of the browser. */
   readonly browserId: string;
   readonly network: string;
+  readonly visitor: Visitor;
   readonly signal: AbortSignal;
 }
 
-interface SignInAttempt extends Visitor {
+interface SignInAttempt extends Guest {
   readonly email: string;
   readonly password: string;
 }
@@ -46,7 +51,8 @@ export async function signInByPassword(
   if (checked.outcome !== 'right') return checked;
   const { account } = checked;
   const userId = await context.personOf(account, trace);
-  const secret = await beginSession(context.sessions, { userId, account, replaces: session });
+  const { visitor } = attempt;
+  const secret = await beginSession(context, { userId, account, replaces: session, way: 'with a password', visitor });
   return secret === null ? { outcome: 'wrong' } : { outcome: 'right', secret };
 }
 
@@ -82,16 +88,31 @@ export async function checkPassword(
     // Neither is a right password a failure, nor one that was not checked.
     if (isRight !== false) await attempts.takeBack(counted);
   }
-  if (!isRight || account === null) return { outcome: 'wrong' };
+  if (!isRight || account === null) {
+    await recordFailure(context, account, attempt.visitor);
+    return { outcome: 'wrong' };
+  }
   await attempts.addPlaces(account.id, [browser, network]);
   return { outcome: 'right', account: await renewHash(context, account, sender) };
+}
+
+/** The same work for an unknown address, of which the record says nothing else. */
+async function recordFailure(
+  { identities, record }: Pick<CheckContext, 'identities' | 'record'>,
+  account: Account | null,
+  visitor: Visitor,
+): Promise<void> {
+  const identity = await identities.find({ issuer: ACCOUNT_ISSUER, subject: account?.id ?? randomUUID() });
+  const person = identity === null || account === null ? {} : { userId: identity.userId, accountId: account.id };
+  const actor = { kind: 'person' } as const;
+  await record.add({ kind: 'sign-in-failed', ...person, actor, visitor, details: {} });
 }
 
 /** The browser first, because several people may share a network. */
 export function placesOf({
   browserId,
   network,
-}: Pick<Visitor, 'browserId' | 'network'>): [browser: Buffer, network: Buffer] {
+}: Pick<Guest, 'browserId' | 'network'>): [browser: Buffer, network: Buffer] {
   return [sha256('browser', browserId), sha256('network', network)];
 }
 

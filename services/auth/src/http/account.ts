@@ -23,7 +23,7 @@ const APPS_SHOWN_MAX = 100;
 
 /** What a person has here: apps, API keys, a password. */
 export function mountAccount(pages: Pages, context: PeopleContext): void {
-  const { site, sessions } = pages;
+  const { site } = pages;
   const { oauth } = context;
   const show: Show = (call, session, shown = {}) => showAccount(pages, context, { call, session, shown });
 
@@ -36,16 +36,21 @@ export function mountAccount(pages: Pages, context: PeopleContext): void {
   });
   mountPage(pages, pageApi.changePassword, async (call) => {
     if (!context.hasAccounts) return { status: 403, page: passwordsClosed(pages) };
-    const { form, network, signal } = call;
+    const { form, network, visitor, signal } = call;
     const session = sessionOf(call);
-    const { accounts, attempts, passwords } = context;
-    const change = { current: form.text('current'), password: form.text('password'), network, signal };
-    const parts = { accounts, attempts, passwords, sessions, grants: oauth.grants };
+    const { accounts, attempts, passwords, record } = context;
+    const change = { current: form.text('current'), password: form.text('password'), network, visitor, signal };
+    const parts = { accounts, attempts, passwords, record, grants: oauth.grants };
     const changed = await changePassword(parts, session, change);
     if ('wrong' in changed) {
       return { status: 422, page: await show(call, session, { wrong: { about: 'password', text: changed.wrong } }) };
     }
-    const secret = await beginSession(sessions, { userId: session.userId, account: changed.account });
+    const secret = await beginSession(context, {
+      userId: session.userId,
+      account: changed.account,
+      way: null,
+      visitor,
+    });
     // Null: the password was changed again meanwhile.
     if (secret === null) return { to: `${site.issuer}/sign-in` };
     return { to: `${site.issuer}/account?done=password`, cookies: [sessionCookie(site, secret)] };
@@ -66,7 +71,7 @@ function mountKeys(pages: Pages, context: PeopleContext, show: Show): void {
     if (typeof key === 'string') {
       return { status: 422, page: await show(call, session, { label, wrong: { about: 'keys', text: key } }) };
     }
-    const { token } = await createApiKey(context.keys, sessionPrincipal(session), key, {});
+    const { token } = await createApiKey(context.keys, sessionPrincipal(session), key, call);
     return { to: `${site.issuer}/account#keys`, cookies: [newKeyCookie(site, token)] };
   });
 
@@ -91,7 +96,8 @@ function mountKeys(pages: Pages, context: PeopleContext, show: Show): void {
   });
 
   mountPage(pages, pageApi.revokeKey, async (call) => {
-    await revokeApiKey(context.keys, sessionPrincipal(sessionOf(call)), call.params['keyId'] ?? '', false);
+    const key = { keyId: call.params['keyId'] ?? '', includeMade: false };
+    await revokeApiKey(context.keys, sessionPrincipal(sessionOf(call)), key, call.visitor);
     return { to: `${site.issuer}/account?done=key` };
   });
 }
@@ -119,7 +125,7 @@ function mountApps(pages: Pages, context: PeopleContext): void {
   });
 
   mountPage(pages, pageApi.revokeApp, async (call) => {
-    const isRevoked = await grants.revoke(sessionOf(call).userId, call.params['grantId'] ?? '');
+    const isRevoked = await grants.revoke(sessionOf(call).userId, call.params['grantId'] ?? '', call.visitor);
     if (!isRevoked) throw new Fault('not_found', { message: 'This app is not connected any more.' });
     return { to: `${site.issuer}/account?done=app` };
   });

@@ -1,8 +1,9 @@
 import { apiKeyApi } from '@wts/contracts';
-import { mount } from '@wts/service-kit/routes';
+import { mount, type Call } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { createApiKey, listApiKeys, revokeApiKey } from '../commands/manage-api-keys.ts';
 import type { Context } from '../context.ts';
+import { visitorOf } from './visitor.ts';
 
 /** Personal API keys: those of the caller, and those limited to a workspace the caller owns. */
 export function mountApiKeys(router: IRouter, context: Context): void {
@@ -15,18 +16,23 @@ export function mountApiKeys(router: IRouter, context: Context): void {
     apiKeyApi.createApiKey,
     async (call) => ({
       ok: true,
-      key: await createApiKey(context, call.principal, { ...call.body, permissions: 'full-access' }, call),
+      key: await createApiKey(context, call.principal, { ...call.body, permissions: 'full-access' }, sourceOf(call)),
     }),
     { idempotency: context.idempotency },
   );
-  mount(router, apiKeyApi.revokeApiKey, async ({ principal, params, query }) => {
-    await revokeApiKey(context, principal, params.keyId, query.includeMade === 'true');
+  mount(router, apiKeyApi.revokeApiKey, async (call) => {
+    const key = { keyId: call.params.keyId, includeMade: call.query.includeMade === 'true' };
+    await revokeApiKey(context, call.principal, key, visitorOf(call));
     return { ok: true };
   });
   mount(
     router,
     apiKeyApi.internalCreateApiKey,
-    async (call) => ({ ok: true, key: await createApiKey(context, call.principal, call.body, call) }),
+    async (call) => ({ ok: true, key: await createApiKey(context, call.principal, call.body, sourceOf(call)) }),
     { idempotency: context.idempotency },
   );
+}
+
+function sourceOf(call: Call): Parameters<typeof createApiKey>[3] {
+  return { effectId: call.effectId, visitor: visitorOf(call) };
 }

@@ -1,6 +1,7 @@
 import { authorizeApi, Fault, isUuid } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
 import { decideConsent, type Allowed, type PendingAuthorization } from '../commands/decide-consent.ts';
+import { signOut } from '../commands/sign-out.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { shownAppName } from '../domain/shown-name.ts';
 import { readAuthorizationRequest, redirectTo } from '../oauth/authorization-request.ts';
@@ -74,21 +75,21 @@ async function readRequest(
   return { answer: { to: redirectTo(redirectUri, refusal) } };
 }
 
-async function decide({ site, sessions }: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
-  const { browser, form } = call;
+async function decide({ site }: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
+  const { browser, form, visitor } = call;
   const { session } = browser;
   const request = form.text('request');
   const decision = form.text('decision');
   if (session === null) throw outdated();
   if (decision === 'switch') {
-    await sessions.end(session.id);
+    await signOut(context, session, visitor);
     const to = `${site.issuer}/sign-in?${new URLSearchParams({ request }).toString()}`;
     return { to, cookies: [endedSessionCookie(site)] };
   }
   if (decision !== 'allow' && decision !== 'deny')
     throw new Fault('validation_failed', { message: 'The decision is missing.' });
   const allowed = decision === 'deny' ? null : await readAllowed(context, session.userId, form);
-  const to = await decideConsent(context, session, keyOf(request, browser.id), allowed);
+  const to = await decideConsent(context, { session, key: keyOf(request, browser.id), allowed, visitor });
   if (to === null) throw outdated();
   return { to };
 }

@@ -7,6 +7,7 @@ import {
   exchangeConnectCode,
   type PendingConnection,
 } from '../commands/connect-tool.ts';
+import { signOut } from '../commands/sign-out.ts';
 import { isChallenge } from '../domain/pkce.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { shownName } from '../domain/shown-name.ts';
@@ -20,6 +21,7 @@ import { endedSessionCookie, formToken } from './browser.ts';
 import { readKeyChoices } from './key-choices.ts';
 import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
 import type { Parameters } from './parameters.ts';
+import { visitorOf } from './visitor.ts';
 
 /**
  * How the command line signs in. Its request waits for the browser that brought it, while the person signs in if needed and decides;
@@ -52,13 +54,14 @@ export function mountConnect(pages: Pages, context: PeopleContext): void {
     return { page: connectPage(site, shown) };
   });
   mountPage(pages, connectApi.decision, (call) => decide(pages, context, call));
-  mount(router, connectApi.exchangeCode, async ({ body, res }) => {
-    const key = await exchangeConnectCode(context, body);
+  mount(router, connectApi.exchangeCode, async (call) => {
+    const { body, res } = call;
+    const key = await exchangeConnectCode(context, { ...body, visitor: visitorOf(call) });
     res.setHeader('cache-control', 'no-store');
     return { ok: true, key, apiUrl: context.oauth.resources[0] };
   });
-  mount(router, connectApi.endKey, async ({ body }) => {
-    await endConnectedKey(context, body.token);
+  mount(router, connectApi.endKey, async (call) => {
+    await endConnectedKey(context, call.body.token, visitorOf(call));
     return { ok: true };
   });
 }
@@ -83,20 +86,20 @@ function readConnection(query: Parameters): PendingConnection | string {
   return { ...common, callback: { port: Number(port), state } };
 }
 
-async function decide({ site, sessions }: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
-  const { browser, form } = call;
+async function decide({ site }: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
+  const { browser, form, visitor } = call;
   const { session } = browser;
   const request = form.text('request');
   const decision = form.text('decision');
   if (session === null) throw outdated();
   if (decision === 'switch') {
-    await sessions.end(session.id);
+    await signOut(context, session, visitor);
     return { to: `${site.issuer}${signInFor(request)}`, cookies: [endedSessionCookie(site)] };
   }
   if (decision !== 'allow' && decision !== 'deny')
     throw new Fault('validation_failed', { message: 'The decision is missing.' });
   const allowed = decision === 'deny' ? null : await readAllowed(context, session.userId, form);
-  const connected = await decideConnection(context, session, keyOf(request, browser.id), allowed);
+  const connected = await decideConnection(context, { session, key: keyOf(request, browser.id), allowed, visitor });
   if (connected === null) throw outdated();
   if ('to' in connected) return connected;
   const { code, toolName } = connected;

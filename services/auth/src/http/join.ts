@@ -73,10 +73,10 @@ async function register(
   call: PageCall,
   presented: Presented,
 ): Promise<PageAnswer> {
-  const { form, browser, network, signal } = call;
+  const { form, browser, network, visitor, signal } = call;
   if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
   const entered = { name: form.text('name'), email: form.text('email'), password: form.text('password') };
-  const person = { ...entered, browserId: browser.id, network, signal };
+  const person = { ...entered, browserId: browser.id, network, visitor, signal };
   const joined = await registerAndJoin({ ...context, sessions }, person, presented, traceOf(call));
   if ('wrong' in joined) return showJoin(site, context, call, { ...presented, wrong: joined.wrong });
   return { page: joinedPage(site, joined), cookies: [sessionCookie(site, joined.secret)] };

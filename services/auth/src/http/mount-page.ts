@@ -3,11 +3,13 @@ import { ERRORS, Fault } from '@wts/contracts';
 import { noteRequest, parseForm, readForm, sendText, toFault } from '@wts/service-kit/http';
 import { mountStream, type Call } from '@wts/service-kit/routes';
 import type { IRouter, Request } from 'express';
+import type { Visitor } from '../domain/security-event.ts';
 import { headersOf, renderPage, type Page, type Site } from '../pages/layout.ts';
 import { messagePage } from '../pages/message.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
 import { browserCookie, formToken, isFormToken, readBrowser, type Browser } from './browser.ts';
 import { networkOf } from './network-of.ts';
+import { visitorOf } from './visitor.ts';
 import { Parameters, queryOf } from './parameters.ts';
 
 /** What all pages need. */
@@ -25,6 +27,8 @@ export interface PageCall {
   readonly params: Readonly<Record<string, string>>;
   /** The network of the client, as the gateway counts it. */
   readonly network: string;
+  /** Where the request came from, for the security record. */
+  readonly visitor: Visitor;
   readonly requestId: string;
   readonly signal: AbortSignal;
 }
@@ -70,6 +74,7 @@ export function mountPage(
         form,
         params: req.params as Record<string, string>,
         network: networkOf(req),
+        visitor: visitorOf(call),
         requestId: call.requestId,
         signal: call.signal,
       });

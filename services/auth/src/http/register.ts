@@ -4,11 +4,14 @@ import type { IRouter } from 'express';
 import { registerClient } from '../oauth/client-metadata.ts';
 import type { OAuth } from '../oauth/oauth.ts';
 import { networkOf } from './network-of.ts';
+import { visitorOf } from './visitor.ts';
 
 /** Dynamic registration of clients. Nothing of RFC 7592 is offered, so a client that lost its id registers again. */
-export function mountRegister(router: IRouter, { clients }: OAuth): void {
-  mount(router, oauthApi.register, async ({ body, req, res }) => {
-    const reply = await registerClient(clients, body, networkOf(req));
+export function mountRegister(router: IRouter, oauth: OAuth): void {
+  mount(router, oauthApi.register, async (call) => {
+    const { body, req, res } = call;
+    const sender = { network: networkOf(req), visitor: visitorOf(call) };
+    const reply = await registerClient(oauth, body, sender);
     res.setHeader('cache-control', 'no-store');
     return reply;
   });

@@ -25,10 +25,10 @@ export function resetLink({ site }: Pages, context: PeopleContext): LinkPages {
     },
     use: async (opened) => {
       const { call, hash: linkHash, accountId } = opened;
-      const { browser, network, signal, requestId, form } = call;
+      const { browser, network, visitor, signal, requestId, form } = call;
       if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
-      const visitor = { browserId: browser.id, network, signal };
-      const choice = { linkHash, accountId: accountId ?? '', password: form.text('password'), visitor };
+      const guest = { browserId: browser.id, network, visitor, signal };
+      const choice = { linkHash, accountId: accountId ?? '', password: form.text('password'), guest };
       const outcome = await resetPasswordByLink({ ...context, grants: context.oauth.grants }, choice, {
         requestId,
         signal,

@@ -3,6 +3,7 @@ import { sendText } from '@wts/service-kit/http';
 import { mountStream } from '@wts/service-kit/routes';
 import type { NextStep } from '../commands/sign-in-at-provider.ts';
 import { signInByPassword } from '../commands/sign-in-by-password.ts';
+import { signOut } from '../commands/sign-out.ts';
 import type { PeopleContext } from '../people-context.ts';
 import type { Page } from '../pages/layout.ts';
 import { messagePage } from '../pages/message.ts';
@@ -16,7 +17,7 @@ import type { Parameters } from './parameters.ts';
 
 /** Where people sign in and out. */
 export function mountSignIn(pages: Pages, context: PeopleContext): void {
-  const { router, site, sessions } = pages;
+  const { router, site } = pages;
 
   mountStream(router, pageApi.style, async ({ req, res }) => {
     const headers = { 'content-type': 'text/css; charset=utf-8', 'cache-control': 'public, max-age=300' };
@@ -33,12 +34,12 @@ export function mountSignIn(pages: Pages, context: PeopleContext): void {
     pages,
     pageApi.signIn,
     async (call) => {
-      const { form, browser, network, signal, requestId } = call;
+      const { form, browser, network, visitor, signal, requestId } = call;
       if (!context.hasAccounts) return { status: 403, page: passwordsClosed(pages) };
       const email = form.text('email').slice(0, 320);
       const { id: browserId, session } = browser;
-      const attempt = { email, password: form.text('password'), browserId, session, network, signal };
-      const result = await signInByPassword({ ...context, sessions }, attempt, { requestId, signal });
+      const attempt = { email, password: form.text('password'), browserId, session, network, visitor, signal };
+      const result = await signInByPassword(context, attempt, { requestId, signal });
       if (result.outcome === 'throttled') {
         const { retryAfterSeconds } = result;
         const minutes = Math.ceil(retryAfterSeconds / 60);
@@ -54,8 +55,8 @@ export function mountSignIn(pages: Pages, context: PeopleContext): void {
     { token: 'browser' },
   );
 
-  mountPage(pages, pageApi.signOut, async ({ browser, form }) => {
-    if (browser.session !== null) await sessions.end(browser.session.id);
+  mountPage(pages, pageApi.signOut, async ({ browser, form, visitor }) => {
+    if (browser.session !== null) await signOut(context, browser.session, visitor);
     const invitation = form.get('invitation');
     const to =
       invitation === undefined ? '/signed-out' : `/join?${new URLSearchParams({ code: invitation }).toString()}`;

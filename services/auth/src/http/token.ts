@@ -8,6 +8,7 @@ import { refreshTokens } from '../oauth/refresh-token.ts';
 import { required } from '../oauth/token-request.ts';
 import type { GrantType } from '../domain/client.ts';
 import { networkOf } from './network-of.ts';
+import { visitorOf } from './visitor.ts';
 
 const GRANTS = { authorization_code: redeemCode, refresh_token: refreshTokens } as const;
 
@@ -16,7 +17,8 @@ const GRANTS = { authorization_code: redeemCode, refresh_token: refreshTokens } 
  * Keeps authentication.oauth.token-request, authentication.oauth.token-answer and authentication.not-offered.
  */
 export function mountToken(router: IRouter, oauth: OAuth): void {
-  mount(router, oauthApi.token, async ({ body: form, req, res, signal }) => {
+  mount(router, oauthApi.token, async (call) => {
+    const { body: form, req, res, signal } = call;
     const [repeated] = form.repeated;
     if (repeated !== undefined) throw new Fault('invalid_request', { message: 'A parameter is given more than once.' });
     const grantType = required(form.values, 'grant_type');
@@ -25,7 +27,7 @@ export function mountToken(router: IRouter, oauth: OAuth): void {
     const sender = { network: networkOf(req), signal };
     const client = await authenticateClient(oauth.findClient, { form, authorization, sender });
     if (!client.grantTypes.includes(grantType)) throw new Fault('unauthorized_client');
-    const reply = await GRANTS[grantType](oauth, { client, values: form.values });
+    const reply = await GRANTS[grantType](oauth, { client, values: form.values, visitor: visitorOf(call) });
     res.setHeader('cache-control', 'no-store').setHeader('pragma', 'no-cache');
     return reply;
   });

@@ -13,7 +13,7 @@ import type { TokenReply, TokenRequest } from './token-request.ts';
  * nothing, because otherwise a leaked code would be enough to end the grant.
  * Keeps authentication.oauth.pkce-only.
  */
-export async function redeemCode(oauth: OAuth, { client, values }: TokenRequest): Promise<TokenReply> {
+export async function redeemCode(oauth: OAuth, { client, values, visitor }: TokenRequest): Promise<TokenReply> {
   const { grantStore, grants, keys } = oauth;
   const code = required(values, 'code');
   const redirectUri = required(values, 'redirect_uri');
@@ -32,7 +32,7 @@ export async function redeemCode(oauth: OAuth, { client, values }: TokenRequest)
   const refreshToken = client.grantTypes.includes('refresh_token') ? firstRefreshToken() : null;
   const grantEndsAt = await grantStore.redeem(hash, refreshToken === null ? null : refreshHashesOf(refreshToken));
   if (grantEndsAt === null) {
-    await grants.revokeOfUsedCode(hash);
+    await grants.revokeOfUsedCode(hash, visitor);
     throw new Fault('invalid_grant');
   }
   return tokenReply(oauth, { key, grant, scopes: grant.scopes, audience, grantEndsAt, refreshToken });

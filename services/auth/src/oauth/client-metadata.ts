@@ -4,7 +4,8 @@ import { newOpaqueToken } from '../domain/opaque-token.ts';
 import { AUTH_METHODS, GRANT_TYPES } from '../domain/client.ts';
 import type { Client } from '../domain/client.ts';
 import { shownName } from '../domain/shown-name.ts';
-import type { ClientStore } from '../store/clients.ts';
+import type { Visitor } from '../domain/security-event.ts';
+import type { SecurityRecord } from '../record/security-record.ts';
 import { refusalOfRedirectUri } from './redirect-uri.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 
@@ -29,14 +30,18 @@ export interface RegisteredClient {
 
 /** Keeps authentication.oauth.register. */
 export async function registerClient(
-  clients: Pick<ClientStore, 'insert'>,
+  { record }: { readonly record: SecurityRecord },
   metadata: Metadata,
-  network: string,
+  { network, visitor }: { readonly network: string; readonly visitor: Visitor },
 ): Promise<RegisteredClient> {
   const read = readClientMetadata(metadata);
   const secret = read.authMethod === 'none' ? null : newOpaqueToken('clientSecret');
   const client: Client = { id: randomUUID(), secretHash: secret?.hash ?? null, ...read };
-  const registeredAt = await clients.insert(client, network);
+  const registeredAt = await record.act(async ({ clients, record: write }) => {
+    const details = { app: client.name };
+    await write({ kind: 'client-registered', subjectId: client.id, visitor, details });
+    return clients.insert(client, network);
+  });
   const { id, name, redirectUris, authMethod, grantTypes, applicationType } = client;
   return {
     client_id: id,

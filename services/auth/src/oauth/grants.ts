@@ -3,7 +3,9 @@ import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Logger } from '@wts/service-kit/observe';
 import { publishGrantsRevoked, publishRevoked } from '../credentials/publish-revoked.ts';
 import { newOpaqueToken } from '../domain/opaque-token.ts';
+import { NO_VISITOR, type SecurityEvent, type Visitor } from '../domain/security-event.ts';
 import type { RefreshHashes } from '../domain/refresh-token.ts';
+import type { SecurityRecord } from '../record/security-record.ts';
 import type { GrantStore, ListedGrant, NewGrant, RevokedGrant } from '../store/grants.ts';
 
 /** What people allow clients, from their consent to its end. */
@@ -12,29 +14,65 @@ export interface Grants {
    * Returns the code that the client gets by the redirect. A person with more grants than AUTH_LIMITS.grantsPerPersonMax loses those that
    * were used longest ago.
    */
-  createWithCode(grant: Omit<NewGrant, 'id'>): Promise<string | null>;
+  createWithCode(grant: Omit<NewGrant, 'id'>, visitor: Visitor): Promise<string | null>;
   listOf(userId: string): Promise<ListedGrant[]>;
   /** False when the person has no such grant, or it is revoked already. Its access tokens stop working within a second. */
-  revoke(userId: string, id: string): Promise<boolean>;
-  revokeAllOf(userId: string): Promise<void>;
+  revoke(userId: string, id: string, visitor: Visitor): Promise<boolean>;
+  revokeAllOf(userId: string, reason: string, visitor: Visitor): Promise<void>;
   /** For who revoked all grants of a person in a transaction of their own. */
   announceAllRevoked(userId: string): Promise<void>;
   /** Revokes the grants of all people who sign in with a password, some thousands in one call. False when there are none. */
   revokeOfAccounts(): Promise<boolean>;
   /** Revokes the grant of a code that is presented again: one of the two who have it is a thief. */
-  revokeOfUsedCode(hash: Buffer): Promise<boolean>;
+  revokeOfUsedCode(hash: Buffer, visitor: Visitor): Promise<boolean>;
   /** The same for a refresh token that was replaced. */
-  revokeOfUsedToken(token: RefreshHashes): Promise<boolean>;
+  revokeOfUsedToken(token: RefreshHashes, visitor: Visitor): Promise<boolean>;
 }
 
-export function openGrants(store: GrantStore, revoke: RevocationSender, log: Logger): Grants {
-  const announce = (revoked: readonly RevokedGrant[]): Promise<boolean> => publishRevoked(revoke, revoked);
+interface GrantsOptions {
+  readonly store: GrantStore;
+  readonly record: SecurityRecord;
+  readonly revoke: RevocationSender;
+  readonly log: Logger;
+}
+
+/** Why grants ended, as the security record says it. */
+interface Cause {
+  readonly reason: string;
+  readonly actor: NonNullable<SecurityEvent['actor']>;
+  readonly visitor: Visitor;
+}
+
+const bySystem = (reason: string, visitor: Visitor): Cause => ({ reason, actor: { kind: 'system' }, visitor });
+
+export function openGrants({ store, record, revoke, log }: GrantsOptions): Grants {
+  const end = (cause: Cause, work: (grants: GrantStore) => Promise<RevokedGrant[]>): Promise<RevokedGrant[]> =>
+    record.act(async ({ grants, record: write }) => {
+      const ended = await work(grants);
+      for (const { id: subjectId, userId, clientName, workspaceId } of ended) {
+        const { reason, actor, visitor } = cause;
+        const details = { app: clientName, reason };
+        await write({ kind: 'grant-ended', userId, workspaceId, subjectId, actor, visitor, details });
+      }
+      return ended;
+    });
+  const endAndPublish = async (cause: Cause, work: (grants: GrantStore) => Promise<RevokedGrant[]>): Promise<boolean> =>
+    publishRevoked(revoke, await end(cause, work));
   return {
-    createWithCode: async (grant) => {
+    createWithCode: async (grant, visitor) => {
       const { token, hash } = newOpaqueToken('code');
-      if (!(await store.insert({ id: randomUUID(), ...grant }, hash))) return null;
+      const isMade = await record.act(async ({ grants, record: write }) => {
+        const id = randomUUID();
+        if (!(await grants.insert({ id, ...grant }, hash))) return false;
+        const { userId, workspaceId, clientName: app, scopes } = grant;
+        const about = { userId, workspaceId: workspaceId ?? null, subjectId: id, visitor };
+        await write({ kind: 'consent', ...about, details: { app, access: scopes.join(' ') } });
+        return true;
+      });
+      if (!isMade) return null;
       try {
-        await announce(await store.revokeExcess(grant.userId));
+        const cause = bySystem('more apps than a person can have', visitor);
+        await endAndPublish(cause, (grants) => grants.revokeExcess(grant.userId));
       } catch (err) {
         // The code is stored, so the client gets it.
         log.warn({ err }, 'could not revoke the excess grants of a person; their next consent tries again');
@@ -42,13 +80,20 @@ export function openGrants(store: GrantStore, revoke: RevocationSender, log: Log
       return token;
     },
     listOf: (userId) => store.listOf(userId),
-    revoke: async (userId, id) => announce(await store.revoke(userId, id)),
-    revokeAllOf: async (userId) => {
-      if ((await store.revokeAllOf(userId)).length > 0) await publishGrantsRevoked(revoke, userId);
+    revoke: (userId, id, visitor) => {
+      const actor = { kind: 'person', id: userId } as const;
+      return endAndPublish({ reason: 'revoked', actor, visitor }, (grants) => grants.revoke(userId, id));
     },
     announceAllRevoked: (userId) => publishGrantsRevoked(revoke, userId),
-    revokeOfAccounts: async () => announce(await store.revokeOfAccounts()),
-    revokeOfUsedCode: async (hash) => announce(await store.revokeOfUsedCode(hash)),
-    revokeOfUsedToken: async (used) => announce(await store.revokeOfUsedToken(used)),
+    revokeAllOf: async (userId, reason, visitor) => {
+      const ended = await end(bySystem(reason, visitor), (grants) => grants.revokeAllOf(userId));
+      if (ended.length > 0) await publishGrantsRevoked(revoke, userId);
+    },
+    revokeOfAccounts: () =>
+      endAndPublish(bySystem('accounts with a password are closed', NO_VISITOR), (grants) => grants.revokeOfAccounts()),
+    revokeOfUsedCode: (hash, visitor) =>
+      endAndPublish(bySystem('a code was used twice', visitor), (grants) => grants.revokeOfUsedCode(hash)),
+    revokeOfUsedToken: (used, visitor) =>
+      endAndPublish(bySystem('a replaced token was used again', visitor), (grants) => grants.revokeOfUsedToken(used)),
   };
 }

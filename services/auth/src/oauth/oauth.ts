@@ -5,6 +5,7 @@ import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Logger } from '@wts/service-kit/observe';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
+import type { SecurityRecord } from '../record/security-record.ts';
 import type { Client } from '../domain/client.ts';
 import { clientStore } from '../store/clients.ts';
 import type { ClientStore } from '../store/clients.ts';
@@ -25,7 +26,8 @@ export interface OAuth {
   readonly issuer: string;
   /** The API, then the agent endpoint. */
   readonly resources: readonly [api: string, mcp: string];
-  readonly clients: Pick<ClientStore, 'insert' | 'deleteUnused'>;
+  readonly clients: Pick<ClientStore, 'deleteUnused'>;
+  readonly record: SecurityRecord;
   /** A registered client, or one that its document describes. Rejects with `unavailable` when the host of the document fails. */
   readonly findClient: FindClient;
   /** Whether a client may have the address of a document as its id. */
@@ -45,20 +47,22 @@ interface OAuthOptions {
   readonly refreshGraceMs: number;
   readonly hasClientDocuments: boolean;
   readonly knex: Knex;
+  readonly record: SecurityRecord;
   readonly revoke: RevocationSender;
   readonly log: Logger;
 }
 
-export function openOAuth({ baseUrl, authUrl, knex, revoke, log, ...options }: OAuthOptions): OAuth {
+export function openOAuth({ baseUrl, authUrl, knex, record, revoke, log, ...options }: OAuthOptions): OAuth {
   const store = grantStore(knex);
   const clients = clientStore(knex);
   return {
     issuer: issuerOf(authUrl),
     resources: [apiResourceOf(baseUrl), mcpResourceOf(authUrl)],
     clients,
+    record,
     findClient: options.hasClientDocuments ? finderWithDocuments(clients) : (clientId) => clients.find(clientId),
     hasClientDocuments: options.hasClientDocuments,
-    grants: openGrants(store, revoke, log),
+    grants: openGrants({ store, record, revoke, log }),
     grantStore: store,
     keys: openSigningKeys({
       store: signingKeyStore(knex),

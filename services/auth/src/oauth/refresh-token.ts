@@ -10,7 +10,7 @@ import type { TokenReply, TokenRequest } from './token-request.ts';
  * used again revokes the grant with all its tokens. The new token has the whole scope; only the access token can have less.
  * Keeps authentication.oauth.refresh.
  */
-export async function refreshTokens(oauth: OAuth, { client, values }: TokenRequest): Promise<TokenReply> {
+export async function refreshTokens(oauth: OAuth, { client, values, visitor }: TokenRequest): Promise<TokenReply> {
   const { grantStore, grants, keys, refreshGraceMs } = oauth;
   const token = required(values, 'refresh_token');
   const hashes = refreshHashesOf(token);
@@ -23,7 +23,7 @@ export async function refreshTokens(oauth: OAuth, { client, values }: TokenReque
   const { hash: nextHash } = refreshHashesOf(successorOf(token, nonce));
   const rotated = await grantStore.rotate({ ...hashes, nextHash, nonce, graceMs: refreshGraceMs });
   if (rotated === null) {
-    await grants.revokeOfUsedToken(hashes);
+    await grants.revokeOfUsedToken(hashes, visitor);
     throw new Fault('invalid_grant');
   }
   const refreshToken = successorOf(token, rotated.nonce);

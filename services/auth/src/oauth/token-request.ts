@@ -1,5 +1,6 @@
 import { Fault, oauthApi } from '@wts/contracts';
 import type { Form, GrantScope } from '@wts/contracts';
+import type { Visitor } from '../domain/security-event.ts';
 import type { Client } from '../domain/client.ts';
 import type { TokenGrant } from '../store/grants.ts';
 import { signAccessToken } from './access-token.ts';
@@ -12,6 +13,7 @@ import type { SigningKey } from './signing-keys.ts';
 export interface TokenRequest {
   readonly client: Client;
   readonly values: Form['values'];
+  readonly visitor: Visitor;
 }
 
 /** RFC 6749 section 5.1. */

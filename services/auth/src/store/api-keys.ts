@@ -26,6 +26,9 @@ export type KeyInsertRefusal = 'too_many' | 'too_fast' | 'maker_revoked';
 export interface RevokedKey {
   readonly id: string;
   readonly userId: string;
+  readonly label: string;
+  readonly keyPrefix: string;
+  readonly workspaceId: string | null;
 }
 
 export interface LiveKey {
@@ -76,6 +79,7 @@ interface KeyRow extends Omit<ApiKey, 'expiresAt' | 'createdAt' | 'lastUsedAt' |
 const CREATE_LOCK = 7_368_032;
 /** In one round; the next one deletes more. */
 const DELETED_MAX = 10_000;
+const REVOKED_KEY = `id, user_id as "userId", label, key_prefix as "keyPrefix", workspace_id as "workspaceId"`;
 const COLUMNS = `k.id, k.user_id as "userId", k.label, k.key_prefix as "keyPrefix", k.permissions,
   k.workspace_id as "workspaceId", k.expires_at as "expiresAt", k.created_at as "createdAt",
   k.last_used_at as "lastUsedAt", k.made_by as "madeBy", k.made_by_key as "makerId",
@@ -105,7 +109,7 @@ export function apiKeyStore(knex: Knex, perMinuteMax: number = LIMITS.apiKeysPer
         update auth.api_keys k set revoked_at = clock_timestamp()
         where id = (select cast(:id as uuid) from administered) and revoked_at is null
           and (user_id = :userId or workspace_id = any((select ids from administered)::uuid[]))
-        returning id, user_id as "userId"`;
+        returning ${REVOKED_KEY}`;
       return rows<RevokedKey>(knex, sql, { id, userId, roles });
     },
     revokeWithMade: (userId, id) => revokeKeyWithMade(knex, userId, id),
@@ -183,7 +187,7 @@ function revokeKeyWithMade(knex: Knex, userId: string, id: string): Promise<Revo
       )
       update auth.api_keys set revoked_at = clock_timestamp()
         where id in (select id from made) and user_id = :userId and revoked_at is null
-        returning id, user_id as "userId"`;
+        returning ${REVOKED_KEY}`;
     return rows<RevokedKey>(transaction, sql, { userId, id });
   });
 }

@@ -7,11 +7,19 @@ import { browserSession } from '../../test/browser-session.ts';
 import { openTestStore } from '../../test/store.ts';
 import { firstRefreshToken, refreshHashesOf, successorOf } from '../domain/refresh-token.ts';
 import { grantStore } from './grants.ts';
-import type { GrantStore } from './grants.ts';
+import type { GrantStore, RevokedGrant } from './grants.ts';
 import { ACCOUNT_ISSUER } from './accounts.ts';
 import { identityStore } from './identities.ts';
 import { sessionStore } from './sessions.ts';
 import { AUTH_LIMITS } from '../limits.ts';
+
+/** A grant that just ended, as its store returns it. */
+const ended = ({ id, userId }: Pick<RevokedGrant, 'id' | 'userId'>): RevokedGrant => ({
+  id,
+  userId,
+  clientName: 'C',
+  workspaceId: null,
+});
 
 describe('the store of grants', () => {
   const stack = new AsyncDisposableStack();
@@ -66,7 +74,7 @@ describe('the store of grants', () => {
     const address = { email: null, emailVerified: false };
     await identities.claim({ issuer: ACCOUNT_ISSUER, subject: randomUUID() }, ofAccount.userId, address);
     await identities.claim({ issuer: 'https://idp.example', subject: randomUUID() }, ofProvider.userId, address);
-    assert.deepEqual(await grants.revokeOfAccounts(), [{ id: ofAccount.id, userId: ofAccount.userId }]);
+    assert.deepEqual(await grants.revokeOfAccounts(), [ended(ofAccount)]);
     assert.equal(await grants.redeem(ofAccount.code, null), null);
     assert.ok(await grants.redeem(ofProvider.code, null));
   });
@@ -96,7 +104,7 @@ describe('the store of grants', () => {
     );
     assert.deepEqual(await grants.resolve(id), { userId, clientId: 'c', scopes: ['read'], workspaceId: null });
     assert.deepEqual(await grants.revoke(randomUUID(), id), []);
-    assert.deepEqual(await grants.revokeAllOf(userId), [{ id, userId }]);
+    assert.deepEqual(await grants.revokeAllOf(userId), [ended({ id, userId })]);
     assert.deepEqual(await grants.revoke(userId, id), []);
     assert.deepEqual([await grants.listOf(userId), await grants.resolve(id)], [[], null]);
   });
@@ -144,7 +152,7 @@ describe('the store of grants', () => {
     assert.equal(await rotate(second, 60_000), third);
     await age('grants', 'refreshed_at', `id = '${id}'`, '61 seconds');
     assert.equal(await rotate(second, 60_000), null);
-    assert.deepEqual(await reused(second), [{ id, userId }]);
+    assert.deepEqual(await reused(second), [ended({ id, userId })]);
     assert.equal(await rotate(third, 60_000), null);
   });
 
@@ -156,7 +164,7 @@ describe('the store of grants', () => {
     assert.deepEqual(await reused(current), []);
     for (const token of older) {
       assert.equal(await rotate(token), null);
-      assert.deepEqual(await reused(token), [{ id, userId }]);
+      assert.deepEqual(await reused(token), [ended({ id, userId })]);
       await rows(knex, `update auth.grants set revoked_at = null where id = :id`, { id });
     }
     const read = `select g::text as content from auth.grants g where id = :id`;
@@ -174,7 +182,7 @@ describe('the store of grants', () => {
     assert.deepEqual(await grants.revokeOfUsedCode(randomBytes(32)), []);
     assert.deepEqual(await reused(firstRefreshToken()), []);
     assert.deepEqual(await reused(refresh), []);
-    assert.deepEqual(await grants.revokeOfUsedCode(code), [{ id, userId }]);
+    assert.deepEqual(await grants.revokeOfUsedCode(code), [ended({ id, userId })]);
     assert.equal(await rotate(refresh), null);
   });
 
@@ -193,7 +201,7 @@ describe('the store of grants', () => {
     await age('grants', 'used_at', `id = '${id}'`, '1 day');
     assert.deepEqual(await grants.revokeExcess(userId), []);
     await rows(knex, `update auth.grants set revoked_at = null where user_id = :userId`, { userId });
-    assert.deepEqual(await grants.revokeExcess(userId), [{ id, userId }]);
+    assert.deepEqual(await grants.revokeExcess(userId), [ended({ id, userId })]);
     assert.equal(await rotate(refresh), null);
     assert.ok(await rotate(other.refresh));
   });
@@ -226,13 +234,13 @@ describe('the store of grants', () => {
   });
 
   it('deletes a grant with its tokens when no access token of it is left', async () => {
-    const [ended, revoked, live] = [await redeemed(), await redeemed(), await redeemed()];
+    const [expired, revoked, live] = [await redeemed(), await redeemed(), await redeemed()];
     await grants.revoke(revoked.userId, revoked.id);
-    await age('grants', 'expires_at', `id = '${ended.id}'`, '30 days 31 minutes');
+    await age('grants', 'expires_at', `id = '${expired.id}'`, '30 days 31 minutes');
     await age('grants', 'revoked_at', `id = '${revoked.id}'`, '31 minutes');
     await grants.deleteEnded();
     for (const [{ refresh, code }, isKept] of [
-      [ended, false],
+      [expired, false],
       [revoked, false],
       [live, true],
     ] as const) {

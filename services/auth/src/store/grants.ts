@@ -52,6 +52,8 @@ export interface CodeGrant extends TokenGrant {
 export interface RevokedGrant {
   readonly id: string;
   readonly userId: string;
+  readonly clientName: string | null;
+  readonly workspaceId: string | null;
 }
 
 export interface Rotation extends RefreshHashes {
@@ -246,6 +248,6 @@ function revokeWhere(
       select id from auth.grants where ${condition} and revoked_at is null order by id for update
     )
     update auth.grants set revoked_at = clock_timestamp() where id in (select id from ended)
-    returning id, user_id as "userId"`;
+    returning id, user_id as "userId", client_name as "clientName", workspace_id as "workspaceId"`;
   return rows<RevokedGrant>(knex, sql, bindings);
 }

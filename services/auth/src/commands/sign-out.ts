@@ -1,0 +1,15 @@
+import type { Visitor } from '../domain/security-event.ts';
+import type { SecurityRecord } from '../record/security-record.ts';
+import type { Session } from '../store/sessions.ts';
+
+/** Ends the session of a browser, when its person asks for it. */
+export async function signOut(
+  { record }: { readonly record: SecurityRecord },
+  { id, userId, accountId }: Session,
+  visitor: Visitor,
+): Promise<void> {
+  await record.act(async ({ sessions, record: write }) => {
+    await sessions.end(id);
+    await write({ kind: 'sign-out', userId, accountId, subjectId: id, visitor, details: {} });
+  });
+}

@@ -1,0 +1,50 @@
+/**
+ * What the security record knows: by kind the sentence that people read, in which `{name}` is a detail, and the names of its details.
+ * No detail is a secret or an address.
+ */
+export const EVENT_KINDS = {
+  'sign-in': { says: 'Signed in {way}', details: ['way'] },
+  'sign-in-failed': { says: 'Tried to sign in with a wrong password', details: [] },
+  'sign-out': { says: 'Signed out', details: [] },
+  registered: { says: 'Created the account', details: [] },
+  'password-changed': { says: 'Changed the password', details: [] },
+  'password-reset': { says: 'Chose a new password by a link', details: [] },
+  connect: { says: 'Connected the command line {tool}', details: ['tool', 'access'] },
+  consent: { says: 'Allowed {app} to use the account', details: ['app', 'access'] },
+  'grant-ended': { says: 'The access of {app} ended: {reason}', details: ['app', 'reason'] },
+  'client-registered': { says: 'An app registered itself as {app}', details: ['app'] },
+  'key-created': { says: 'Created the API key {label}', details: ['label', 'prefix', 'access'] },
+  'key-revoked': { says: 'Revoked the API key {label}', details: ['label', 'prefix'] },
+} as const satisfies Readonly<Record<string, { readonly says: string; readonly details: readonly string[] }>>;
+
+export type EventKind = keyof typeof EVENT_KINDS;
+
+type DetailsOf<K extends EventKind> = Readonly<Record<(typeof EVENT_KINDS)[K]['details'][number], string | null>>;
+
+/** Where a request came from. Null where it is not known, as in a request of another service. */
+export interface Visitor {
+  readonly network: string | null;
+  /** In short words, such as "Firefox on Linux". */
+  readonly browser: string | null;
+  readonly requestId: string | null;
+}
+
+interface EventOf<K extends EventKind> {
+  readonly kind: K;
+  readonly details: DetailsOf<K>;
+  /** The person that it happened to; left out for an unknown one. */
+  readonly userId?: string;
+  readonly accountId?: string | null;
+  /** The only workspace that it is about. */
+  readonly workspaceId?: string | null;
+  /** The session, key, grant, client or other thing that it is about. */
+  readonly subjectId?: string;
+  /** Who did it; by default the person themselves. */
+  readonly actor?: { readonly kind: 'person' | 'operator' | 'system'; readonly id?: string };
+  readonly visitor: Visitor;
+}
+
+export type SecurityEvent = { readonly [K in EventKind]: EventOf<K> }[EventKind];
+
+/** Of work that no request asked for. */
+export const NO_VISITOR: Visitor = { network: null, browser: null, requestId: null };

@@ -1,0 +1,37 @@
+import type { Knex } from 'knex';
+import { accountStore, type AccountStore } from './accounts.ts';
+import { apiKeyStore, type ApiKeyStore } from './api-keys.ts';
+import { clientStore, type ClientStore } from './clients.ts';
+import { connectCodeStore, type ConnectCodeStore } from './connect-codes.ts';
+import { eventStore, type EventStore } from './events.ts';
+import { grantStore, type GrantStore } from './grants.ts';
+import { sessionStore, type SessionStore } from './sessions.ts';
+
+/** The stores that an act may write to in one transaction. */
+export interface Stores {
+  readonly accounts: AccountStore;
+  readonly clients: ClientStore;
+  readonly connectCodes: ConnectCodeStore;
+  readonly events: EventStore;
+  readonly grants: GrantStore;
+  readonly keys: ApiKeyStore;
+  readonly sessions: SessionStore;
+}
+
+export interface StoreOptions {
+  readonly hasAccounts: boolean;
+  readonly apiKeysPerMinuteMax: number;
+}
+
+/** On a pool, or within a transaction. */
+export function openStores(knex: Knex, options: StoreOptions): Stores {
+  return {
+    accounts: accountStore(knex),
+    clients: clientStore(knex),
+    connectCodes: connectCodeStore(knex),
+    events: eventStore(knex),
+    grants: grantStore(knex),
+    keys: apiKeyStore(knex, options.apiKeysPerMinuteMax),
+    sessions: sessionStore(knex, options),
+  };
+}
