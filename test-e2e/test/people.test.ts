@@ -56,7 +56,7 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     const token = await system.redeem(app);
     assert.equal(await statusOf(token), 200);
 
-    await page.goto(`${system.testSystem.authUrl}/account`);
+    await page.goto(`${system.testSystem.authUrl}/account/apps`);
     await page.getByRole('link', { name: 'Revoke access of Example Editor' }).click();
     await tab.button('Revoke access').click();
     await page.getByText('Access revoked.').waitFor();
@@ -136,6 +136,7 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     await page.getByLabel('Password').fill(account.password);
     await tab.button('Create account and join').click();
     await page.getByRole('link', { name: 'Go to your account' }).click();
+    await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByLabel('Name of a new key').fill('ci');
     await tab.button('Create key').click();
     const token = await page.locator('code.token').innerText();
@@ -153,6 +154,7 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     await page.getByText('The API key is revoked.').waitFor();
     await eventually(async () => (await statusOf(token)) === 401 || undefined);
     await page.setViewportSize(PHONE);
+    await page.getByRole('link', { name: 'Security' }).click();
     for (const current of ['wrong password', account.password]) {
       await page.getByLabel('Current password').fill(current);
       await page.getByLabel('New password').fill('another horse battery');
@@ -181,6 +183,7 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     await page.getByRole('link', { name: 'Sign in with Example Corp' }).click();
     await page.getByRole('heading', { name: `Person ${WEB_SUBJECT}` }).waitFor();
     await page.getByText(`${WEB_SUBJECT}@example.com`).waitFor();
+    await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByLabel('Name of a new key').fill('from the page');
     await tab.button('Create key').click();
     await page.locator('code.token').waitFor();
@@ -243,10 +246,11 @@ describe('the pages for people (skipped where there is no Chromium)', function p
       await page.goto(`${system.testSystem.authUrl}/sign-in`);
       await signIn(tab, system.testSystem.account);
       await page.getByRole('heading', { name: 'Demo Owner' }).waitFor();
+      for (const path of ['/account', '/account/security', '/account/apps', '/account/keys']) await visit(path);
       await page.getByLabel('Name of a new key').fill('axe');
       await tab.button('Create key').click();
       await page.locator('code.token').waitFor();
-      await check('account');
+      await check('account, new key');
       await page.getByRole('link', { name: 'Revoke the key axe' }).first().click();
       await tab.button('Revoke key').waitFor();
       await check('revoke');

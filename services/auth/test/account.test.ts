@@ -37,10 +37,10 @@ describe('the account page', () => {
     return id;
   };
   const changePassword = (browser: TestBrowser, current: string, password: string): Promise<Answer> =>
-    browser.submit('/account', { current, password }, '/account/password');
+    browser.submit('/account/security', { current, password }, '/account/password');
 
   it('leads to the sign-in without a session', async () => {
-    for (const path of ['/account', '/'])
+    for (const path of ['/account', '/account/security', '/account/keys', '/account/apps', '/'])
       assert.equal((await pages.browser().get(path)).to?.href, `${pages.issuer}/sign-in`);
   });
 
@@ -50,19 +50,19 @@ describe('the account page', () => {
     const userId = await userOf(account);
     const own = await connect(userId, '<b>Notes</b>');
     const foreign = await connect(await userOf(other.account), 'Foreign');
-    const page = await browser.get('/account');
+    const page = await browser.get('/account/apps');
     assert.match(page.text, /&lt;b&gt;Notes/);
     assert.ok(!page.text.includes('Foreign'));
     const published = await pages.testService.backends.revocations();
     assert.equal((await browser.post(`/account/apps/${foreign}/revoke`, hiddenOf(page))).status, 404);
     assert.equal((await browser.get(`/account/apps/${foreign}/revoke`)).status, 404);
     assert.match((await browser.get(`/account/apps/${own}/revoke`)).text, /Revoke the access of <bdi>&lt;b&gt;Notes/);
-    assert.match((await browser.get('/account')).text, /Notes/, 'the question alone revokes nothing');
+    assert.match((await browser.get('/account/apps')).text, /Notes/, 'the question alone revokes nothing');
     assert.equal((await browser.submit(`/account/apps/${own}/revoke`, {})).status, 303);
     const expected: Revocation = { kind: 'credential', credentialId: own, userId };
     assert.deepEqual(await published.next(), expected);
-    assert.match((await browser.get('/account?done=app')).text, /can no longer use your account/);
-    assert.ok(!(await browser.get('/account')).text.includes('Notes'));
+    assert.match((await browser.get('/account/apps?done=app')).text, /can no longer use your account/);
+    assert.ok(!(await browser.get('/account/apps')).text.includes('Notes'));
   });
 
   it('shows at most 100 apps, and says how many it leaves out [never.unbounded]', async () => {
@@ -75,7 +75,7 @@ describe('the account page', () => {
         from auth.grants, generate_series(1, 100) where id = $1`,
       [oldest],
     );
-    const { text } = await browser.get('/account');
+    const { text } = await browser.get('/account/apps');
     assert.equal(text.split('<bdi class="name">App</bdi').length - 1, 100);
     assert.ok(!text.includes('Oldest'));
     assert.match(text, /1 older one is not shown/);
@@ -83,15 +83,15 @@ describe('the account page', () => {
 
   it('creates an API key, shows its token once, and revokes it', async () => {
     const { browser } = await pages.signedIn();
-    const answer = await browser.submit('/account', { label: 'ci "1"' }, '/account/keys');
-    assert.equal(answer.to?.href, `${pages.issuer}/account#keys`);
-    const made = await browser.get('/account');
+    const answer = await browser.submit('/account/keys', { label: 'ci "1"' }, '/account/keys');
+    assert.equal(answer.to?.href, `${pages.issuer}/account/keys`);
+    const made = await browser.get('/account/keys');
     const token = /<code class="token">([^<]+)</.exec(made.text)?.[1] ?? '';
     const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
     const resolve = async (): Promise<unknown> =>
       (await pages.testService.call(SERVICE, credentialApi.internalResolveApiKey, { body })).body.principal;
     assert.notEqual(await resolve(), null);
-    const page = await browser.get('/account');
+    const page = await browser.get('/account/keys');
     assert.ok(page.text.includes('ci &quot;1&quot;') && !page.text.includes(token));
     const revoke = /href="(\/account\/keys\/[^"]+\/revoke)"/.exec(page.text)?.[1] ?? '';
     assert.match((await browser.get(revoke)).text, /Revoke the key <bdi>ci &quot;1&quot;</);
@@ -99,7 +99,7 @@ describe('the account page', () => {
     assert.equal((await browser.submit(revoke, {})).status, 303);
     assert.equal(await resolve(), null);
     for (const label of ['', '  ', 'x'.repeat(101)]) {
-      assert.equal((await browser.submit('/account', { label }, '/account/keys')).status, 422);
+      assert.equal((await browser.submit('/account/keys', { label }, '/account/keys')).status, 422);
     }
   });
 
@@ -117,12 +117,12 @@ describe('the account page', () => {
         )
       )[0];
     const create = (fields: Record<string, string>): Promise<Answer> =>
-      browser.submit('/account', { label: 'ci', ...fields }, '/account/keys');
+      browser.submit('/account/keys', { label: 'ci', ...fields }, '/account/keys');
     await create({});
     assert.deepEqual(await newest(), { permissions: 'read-only', workspace_id: null, days: 90 });
     await create({ access: 'full-access', expires: 'never', workspace });
     assert.deepEqual(await newest(), { permissions: 'full-access', workspace_id: workspace, days: null });
-    const { text } = await browser.get('/account');
+    const { text } = await browser.get('/account/keys');
     assert.match(text, /Full access in <bdi>Platform<\/bdi> · .* ·\s+does not expire/);
     assert.match(text, /Read only · .* ·\s+expires </);
     assert.doesNotMatch(text, /A key has full access/);
@@ -143,11 +143,11 @@ describe('the account page', () => {
     const published = await pages.testService.backends.revocations();
     assert.equal(
       (await changePassword(browser, account.password, NEW_PASSWORD)).to?.href,
-      `${pages.issuer}/account?done=password`,
+      `${pages.issuer}/account/security?done=password`,
     );
     const all: Revocation = { kind: 'credential', userId, credentialKind: 'oauth' };
     assert.deepEqual(await published.next(), all, 'one message, however many apps there are');
-    assert.match((await browser.get('/account')).text, /No app is connected/);
+    assert.match((await browser.get('/account/apps')).text, /No app is connected/);
     assert.equal((await elsewhere.get('/account')).status, 303);
     assert.equal((await pages.browser().submit('/sign-in', { ...account })).status, 422);
     await pages.signedIn({ ...account, password: NEW_PASSWORD });

@@ -52,7 +52,7 @@ describe('/account/connect', () => {
     );
   };
   const keysOf = async (browser: TestBrowser): Promise<number> =>
-    (await browser.get('/account')).text.split('aria-label="Revoke the key').length - 1;
+    (await browser.get('/account/keys')).text.split('aria-label="Revoke the key').length - 1;
 
   it('leads over the sign-in to a page that names tool, port and person, and with the consent to the tool, whose code gives a key once [authentication.connect.page, authentication.connect.key, authentication.connect.code-once]', async () => {
     const account = await pages.account();

@@ -52,12 +52,12 @@ describe('the security record', () => {
     const signIn = (password: string) => browser.submit('/sign-in', { email: account.email, password });
     assert.equal((await signIn(account.password)).status, 303);
     assert.equal((await signIn('a wrong password')).status, 422);
-    await browser.submit('/account', { label: 'ci', access: 'read-only' }, '/account/keys');
+    await browser.submit('/account/keys', { label: 'ci', access: 'read-only' }, '/account/keys');
     const userId = await userOf(account);
     const [key] = await sql<{ id: string }>('select id from auth.api_keys where user_id = $1', [userId]);
     await browser.submit(`/account/keys/${key?.id}/revoke`, {}, `/account/keys/${key?.id}/revoke`);
     const change = { current: account.password, password: 'another horse battery' };
-    await browser.submit('/account', change, '/account/password');
+    await browser.submit('/account/security', change, '/account/password');
     await browser.submit('/account', {}, '/sign-out');
     const events = await eventsOf(userId);
     assert.deepEqual(

@@ -71,8 +71,15 @@ export const join = form({
 export const accountPage = page({
   id: 'accountPage',
   path: '/account',
-  summary: 'Connected apps, API keys and the password',
+  summary: 'The profile and the workspaces of the person',
 });
+export const securityPage = page({
+  id: 'securityPage',
+  path: '/account/security',
+  summary: 'The password and the sessions',
+});
+export const keysPage = page({ id: 'keysPage', path: '/account/keys', summary: 'API keys' });
+export const appsPage = page({ id: 'appsPage', path: '/account/apps', summary: 'Connected apps' });
 export const changePassword = form({
   id: 'changePassword',
   path: '/account/password',

@@ -2,7 +2,7 @@ import type { IRouter } from 'express';
 import type { PeopleContext } from '../people-context.ts';
 import { siteOf } from '../pages/layout.ts';
 import type { SessionStore } from '../store/sessions.ts';
-import { mountAccount } from './account.ts';
+import { mountAccount } from './account/account.ts';
 import { mountAuthorize } from './authorize.ts';
 import { mountConnect } from './connect.ts';
 import { mountJoin } from './join.ts';

@@ -11,10 +11,12 @@ interface ConfirmPage {
   /** The path of the form that does it. */
   readonly action: string;
   readonly label: string;
+  /** The path of the page before. */
+  readonly back: string;
 }
 
 /** Asks before something that cannot be undone. */
-export function confirmPage(site: Site, { csrf, title, heading, text, action, label }: ConfirmPage): Page {
+export function confirmPage(site: Site, { csrf, title, heading, text, action, label, back }: ConfirmPage): Page {
   return {
     title,
     body: html`<h1>${heading}</h1>
@@ -24,7 +26,7 @@ export function confirmPage(site: Site, { csrf, title, heading, text, action, la
         { csrf },
         html`<div class="choices">
           <button type="submit" class="danger">${label}</button>
-          <a class="button plain" href="${site.path('/account')}">Cancel</a>
+          <a class="button plain" href="${site.path(back)}">Cancel</a>
         </div>`,
       )}`,
   };

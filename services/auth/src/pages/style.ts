@@ -1,3 +1,5 @@
+import { LIST_STYLE } from './style-lists.ts';
+
 /** The style of all pages: one card on a quiet ground, for phones first, light or dark. Keeps authentication.consent.early-click. */
 export const STYLE = `:root {
   color-scheme: light dark;
@@ -193,13 +195,6 @@ main.wide section > form > button {
   gap: 0 12px;
   grid-template-columns: repeat(auto-fit, minmax(170px, 1fr));
 }
-nav.links {
-  display: flex;
-  flex-wrap: wrap;
-  gap: 4px 20px;
-  margin: 16px 0 0;
-  font-size: 14.5px;
-}
 button:hover,
 .button:hover {
   background: var(--accent-strong);
@@ -331,60 +326,7 @@ dl.facts dd {
   color: var(--quiet);
   font-size: 14.5px;
 }
-section {
-  margin-top: 28px;
-  padding-top: 24px;
-  border-top: 1px solid var(--line);
-}
-section > p {
-  margin-bottom: 16px;
-}
-section > .rows:last-child {
-  margin-bottom: -12px;
-}
-.rows {
-  margin: 0 0 18px;
-  padding: 0;
-  list-style: none;
-}
-.rows li {
-  display: flex;
-  align-items: center;
-  justify-content: space-between;
-  gap: 16px;
-  padding: 12px 0;
-  border-top: 1px solid var(--line);
-}
-.rows .what {
-  min-width: 0;
-  overflow-wrap: anywhere;
-}
-.rows .name {
-  display: block;
-  font-weight: 600;
-}
-.head {
-  display: flex;
-  align-items: flex-start;
-  justify-content: space-between;
-  gap: 16px;
-}
-.head h1 + p {
-  margin-bottom: 0;
-}
-code.token {
-  display: block;
-  margin: 8px 0 0;
-  padding: 10px 12px;
-  border: 1px solid currentColor;
-  border-radius: 8px;
-  background: var(--card);
-  color: var(--text);
-  font: 14px/1.5 ui-monospace, 'SF Mono', Menlo, Consolas, monospace;
-  overflow-wrap: anywhere;
-  user-select: all;
-}
-@media (min-width: 520px) {
+${LIST_STYLE}@media (min-width: 520px) {
   body {
     padding: 64px 24px;
   }

@@ -1,3 +1,4 @@
+import type { Role } from '@wts/contracts';
 import { membershipsSql } from '@wts/read-model';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
@@ -7,10 +8,15 @@ export interface WorkspaceChoice {
   readonly name: string;
 }
 
+/** A workspace of a person. */
+export interface Membership extends WorkspaceChoice {
+  readonly role: Role;
+}
+
 /** Names of workspaces and people for pages, from the records of the sync service. */
 export interface WorkspaceReads {
   /** Those of the person, by name. */
-  listOf(userId: string): Promise<WorkspaceChoice[]>;
+  listOf(userId: string): Promise<Membership[]>;
   /** Null for an unknown person. */
   nameOfPerson(userId: string): Promise<string | null>;
 }
@@ -18,9 +24,9 @@ export interface WorkspaceReads {
 export function workspaceReads(knex: Knex): WorkspaceReads {
   return {
     listOf: (userId) =>
-      rows<WorkspaceChoice>(
+      rows<Membership>(
         knex,
-        `select w.id, w.name from (${membershipsSql(':userId')}) m join sync.workspaces w on w.id = m.workspace_id
+        `select w.id, w.name, m.role from (${membershipsSql(':userId')}) m join sync.workspaces w on w.id = m.workspace_id
           order by w.name, w.id`,
         { userId },
       ),

@@ -1,0 +1,21 @@
+import type { AccountPageName } from '../../pages/account/layout.ts';
+import { appsSection } from './apps.ts';
+import { keysSection } from './keys.ts';
+import { passwordSection } from './password.ts';
+import { linksSection, workspacesSection } from './profile.ts';
+import type { Section } from './view.ts';
+
+/** The sections of each page, in order. Each is a function in a file of its own beside this, with its forms. */
+export const SECTIONS: Readonly<Record<AccountPageName, readonly Section[]>> = {
+  profile: [workspacesSection, linksSection],
+  security: [passwordSection],
+  keys: [keysSection],
+  apps: [appsSection],
+};
+
+/** The sentence on the page after a redirect, by the value of `done`. */
+export const DONE: ReadonlyMap<string, string> = new Map([
+  ['password', 'Your password is changed. You are signed out everywhere else, and no app is connected.'],
+  ['key', 'The API key is revoked.'],
+  ['app', 'Access revoked. The app can no longer use your account.'],
+]);

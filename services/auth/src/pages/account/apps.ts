@@ -1,0 +1,47 @@
+import { shownAppName } from '../../domain/shown-name.ts';
+import type { ListedGrant } from '../../store/grants.ts';
+import type { WorkspaceChoice } from '../../store/workspaces.ts';
+import { html, type Html } from '../html.ts';
+import type { Site } from '../layout.ts';
+import { day, endOf, nameOfWorkspace } from './words.ts';
+
+interface AppsSection {
+  readonly apps: readonly ListedGrant[];
+  /** How many more there are. */
+  readonly leftOut: number;
+  readonly workspaces: readonly WorkspaceChoice[];
+}
+
+export function appsSection(site: Site, { apps, leftOut, workspaces }: AppsSection): Html {
+  const rows = apps.map(({ id, clientName, scopes, createdAt, usedAt, expiresAt, workspaceId }) => {
+    const name = shownAppName(clientName);
+    const may = scopes.includes('write') ? 'Can read and change' : 'Can read';
+    const where = workspaceId === null ? null : html` in ${nameOfWorkspace(workspaces, workspaceId)}`;
+    return html`<li>
+      <div class="what">
+        <bdi class="name">${name}</bdi
+        ><span class="quiet small"
+          >${may}${where} · allowed ${day(createdAt)} · used ${day(usedAt)} · ${endOf(expiresAt)}</span
+        >
+      </div>
+      <a
+        class="button plain small"
+        href="${site.path(`/account/apps/${id}/revoke`)}"
+        aria-label="Revoke access of ${name}"
+        >Revoke</a
+      >
+    </li>`;
+  });
+  return html`<section aria-labelledby="apps">
+    <h2 id="apps">Connected apps</h2>
+    <p class="quiet">Apps that you allowed to use your account. A revoked app loses access within a second.</p>
+    ${
+      rows.length === 0
+        ? html`<p class="note">No app is connected.</p>`
+        : html`<ul class="rows">
+            ${rows}
+          </ul>`
+    }
+    ${leftOut === 0 ? null : html`<p class="note">These are the newest; ${leftOut} older ${leftOut === 1 ? 'one is' : 'ones are'} not shown. Revoke some to see more.</p>`}
+  </section>`;
+}
