@@ -64,7 +64,7 @@ const accessOf = ({ options }: Call): string =>
 async function connectByCode(call: Call, server: ServerAddress, fetch: Fetch): Promise<MadeKey> {
   const { io, output, signal } = call;
   const { address, verifier } = loginRequest(server.authUrl, accessOf(call), null);
-  await output.warn(`Open this address in a browser on any device:\n\n  ${address}\n`);
+  await output.address('Open this address in a browser on any device:', address);
   const code = await readSecret(io, 'Code of the page (not shown): ', signal);
   if (!/^wtsc_[0-9a-f]{64}$/.test(code)) throw usageFault('That is no code of the page.', 'It begins with wtsc_.');
   return exchangeCode(server, { code, verifier }, { fetch, signal });
@@ -81,7 +81,7 @@ async function connectByBrowser(
   await using listener = await listenForCallback();
   const { address, verifier, state } = loginRequest(server.authUrl, accessOf(call), listener.port);
   const answer = listener.next(state, { signal, timeoutMs: WAIT_MS });
-  await output.warn(`Your browser opens. If it does not, open this address on this machine:\n\n  ${address}\n`);
+  await output.address('Your browser opens. If it does not, open this address on this machine:', address);
   openBrowser(address, io);
   await output.note('Waiting for you to answer in the browser; Ctrl-C cancels ...');
   const { code, finish } = await answer;

@@ -4,6 +4,7 @@ import type { Io } from '../io.ts';
 import { formOf } from './form.ts';
 import type { Form } from './form.ts';
 import type { Look } from './look.ts';
+import { linkText } from './links.ts';
 import { lookOf, styled } from './look.ts';
 import { isLong, pagerOf } from './pager.ts';
 import { safeJson, safeLine, safeText } from './safe-text.ts';
@@ -140,6 +141,11 @@ export class Output {
   /** A line that also a script should see. */
   async warn(text: string): Promise<void> {
     await this.#say(`${safeText(text)}\n`);
+  }
+
+  /** A text that asks a person to open an address, which is below it. */
+  async address(text: string, address: string): Promise<void> {
+    await this.#say(`${safeText(text)}\n\n  ${linkText(address, this.#io)}\n\n`);
   }
 
   async fault({ message, hint, requestId, code }: CliFault): Promise<void> {

@@ -20,6 +20,7 @@ const ENVIRONMENT: readonly (readonly [name: string, about: string])[] = [
   ['WTS_EDITOR, VISUAL, EDITOR', 'The editor for long texts. Default: vi.'],
   ['NO_COLOR, CLICOLOR=0, TERM=dumb', 'No colors.'],
   ['CLICOLOR_FORCE, FORCE_COLOR', 'Colors also where the output is no terminal.'],
+  ['FORCE_HYPERLINK', '1 shows addresses as links also in a terminal that is not known to have them; 0 never.'],
   ['WTS_ACCESSIBLE', 'As --accessible.'],
   ['WTS_FORCE_TTY', 'Output as at a terminal, also in a pipe; a number is its columns.'],
   ['WTS_NO_UPDATE_NOTIFIER', 'Do not say that the service has another version; CI does the same.'],
