@@ -11,7 +11,9 @@ export function progressOf({ io, options, output }: Call): ShownProgress {
   let form: ProgressForm = isBar ? 'bar' : 'lines';
   if (output.form === 'ids') form = 'none';
   if (options.flag('progressJsonl')) form = 'jsonl';
-  return new ShownProgress({ form, write: (text) => void io.stderr.write(text), clock: () => performance.now() });
+  const { columns } = io;
+  const write = (text: string): void => void io.stderr.write(text);
+  return new ShownProgress({ form, columns, write, clock: () => performance.now() });
 }
 
 /** A client whose changes have a `clientId` of their own, by which the server knows repeated ones. */

@@ -3,10 +3,10 @@ import { ShownProgress } from './progress.ts';
 import type { ProgressForm } from './progress.ts';
 
 /** What is written during an import of 1,000 records in 25 seconds, with a note in the middle. */
-function written(form: ProgressForm): string[] {
+function written(form: ProgressForm, columns = 80): string[] {
   const texts: string[] = [];
   let now = 0;
-  using progress = new ShownProgress({ form, write: (text) => texts.push(text), clock: () => now });
+  using progress = new ShownProgress({ form, columns, write: (text) => texts.push(text), clock: () => now });
   progress.stage('import', 1_000);
   for (let second = 1; second <= 25; second += 1) {
     now = second * 1_000;
@@ -20,6 +20,7 @@ describe('progress', () => {
   it('is a bar with the rate and the rest on a terminal', () => {
     const texts = written('bar');
     assert.equal(texts[10], '\r\u001B[2K[########------------] import: 400 of 1,000, 40/s, 15 s left');
+    assert.equal(written('bar', 40)[10], '\r\u001B[2K[########------------] import: 400 of 1');
     assert.ok(texts.includes('\r\u001B[2Kconnection lost␛]52;\n'), JSON.stringify(texts[13]));
   });
 

@@ -20,6 +20,8 @@ const CLEAR = '\r\u001B[2K';
 export interface ProgressOptions {
   readonly form: ProgressForm;
   readonly write: (text: string) => void;
+  /** A bar that the terminal cuts into two lines would not be taken away as a whole. */
+  readonly columns?: number;
   /** In milliseconds. */
   readonly clock: () => number;
 }
@@ -63,11 +65,12 @@ export class ShownProgress implements Progress, Disposable {
 
   /** Removes the bar, because the result follows. */
   [Symbol.dispose](): void {
-    if (this.#options.form === 'bar') this.#options.write(CLEAR);
+    if (this.#options.form === 'bar' && this.#stage !== '') this.#options.write(CLEAR);
+    this.#stage = '';
   }
 
   #show(now: number): void {
-    const { form, write } = this.#options;
+    const { form, write, columns } = this.#options;
     const [stage, done, total] = [this.#stage, this.#done, this.#total];
     const seconds = (now - this.#beganMs) / 1000;
     const perSecond = seconds > 0 ? Math.round(done / seconds) : 0;
@@ -77,7 +80,8 @@ export class ShownProgress implements Progress, Disposable {
     if (perSecond > 0 && total !== null) words.push(`${restOf((total - done) / perSecond)} left`);
     const text = words.join(', ');
     if (form === 'lines') return write(`${text}\n`);
-    write(`${CLEAR}${total === null || total === 0 ? '' : barOf(Math.min(1, done / total))}${text}`);
+    const line = `${total === null || total === 0 ? '' : barOf(Math.min(1, done / total))}${text}`;
+    write(`${CLEAR}${line.slice(0, columns && columns - 1)}`);
   }
 }
 
