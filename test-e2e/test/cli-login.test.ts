@@ -166,6 +166,21 @@ describe('wts login', () => {
     assert.equal(await statusOf(system.readOnlyApiKey), 200);
   });
 
+  it('keeps the keys of two people who sign in at the same time, each in a profile of its own', async () => {
+    const machine = new Machine(system);
+    const people = await Promise.all(['Ada', 'Bob'].map((name) => system.person(name)));
+    const keys = await Promise.all(people.map((one) => system.keyOf(one, { permissions: 'read-only' })));
+    const logins = keys.map(({ token }) =>
+      machine.wts(['login', system.baseUrl, '--with-token', '--json', 'profile'], { stdin: token }),
+    );
+    const profiles = (await Promise.all(logins)).map(({ out }) => (JSON.parse(out) as { profile: string }).profile);
+    const names = profiles.map(async (profile) => {
+      const { out } = await machine.wts(['whoami', '--profile', profile, '--json', 'name']);
+      return (JSON.parse(out) as { name: string }).name;
+    });
+    assert.deepEqual(await Promise.all(names), ['Ada', 'Bob']);
+  });
+
   it('is less than WTS_TOKEN, which it warns of', async () => {
     const machine = new Machine(system);
     await machine.login();
