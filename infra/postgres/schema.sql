@@ -728,6 +728,9 @@ create table auth.sessions (
   account_id uuid,
   created_at timestamp with time zone default now() not null,
   last_used_at timestamp with time zone default now() not null,
+  network text,
+  browser text,
+  last_network text,
   constraint sessions_pkey PRIMARY KEY (id),
   constraint sessions_secret_hash_check CHECK ((length(secret_hash) = 32)),
   constraint sessions_secret_hash_key UNIQUE (secret_hash)
@@ -802,7 +805,8 @@ insert into auth.migrations (batch, name) values
   (1, '0014-limit-grants'),
   (1, '0015-index-addresses'),
   (1, '0016-create-events'),
-  (1, '0017-create-mail-links');
+  (1, '0017-create-mail-links'),
+  (1, '0020-name-session-places');
 
 reset role;
 

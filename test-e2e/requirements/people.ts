@@ -153,6 +153,24 @@ export const people: readonly Rule[] = [
     home: 'services/auth/src/record/security-record.ts',
   },
   {
+    id: 'authentication.record.history',
+    source: 'Design 4',
+    text: 'People see on their account what happened with it, a page at a time, and nothing of others.',
+    home: 'services/auth/src/http/account/history.ts',
+  },
+  {
+    id: 'authentication.sessions.list',
+    source: 'Design 10',
+    text: 'People see their sessions with browser, network and last use, and end one, or all but the one they use.',
+    home: 'services/auth/src/commands/end-sessions.ts',
+  },
+  {
+    id: 'authentication.account.name',
+    source: 'Design 4',
+    text: 'People change their name on their account by a commit of theirs, without characters that cannot be seen.',
+    home: 'services/auth/src/commands/change-name.ts',
+  },
+  {
     id: 'authentication.record.kept',
     source: 'Design 4',
     text: 'Rows of the security record are only added; the database refuses to change them, and to delete those that are younger than a day.',

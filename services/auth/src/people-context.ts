@@ -1,6 +1,6 @@
 import { servicePrincipal } from '@wts/access';
 import type { Principal } from '@wts/contracts';
-import type { CallTrace, ServiceClient } from '@wts/service-kit/call';
+import type { CallTrace, CommitUnitSender, ServiceClient } from '@wts/service-kit/call';
 import { openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext } from '@wts/service-kit/life';
@@ -16,6 +16,7 @@ import { ACCOUNT_ISSUER, accountStore, type Account, type AccountStore } from '.
 import { mailLinkStore, type MailLinkStore } from './store/mail-links.ts';
 import type { SecurityRecord } from './record/security-record.ts';
 import { connectCodeStore, type ConnectCodeStore } from './store/connect-codes.ts';
+import { eventStore, type EventStore } from './store/events.ts';
 import type { IdentityStore } from './store/identities.ts';
 import { pendingRequestStore, type PendingRequestStore } from './store/pending-requests.ts';
 import { signInAttemptStore, type SignInAttemptStore } from './store/sign-in-attempts.ts';
@@ -34,6 +35,8 @@ export interface PeopleContext {
   readonly connectCodes: ConnectCodeStore;
   readonly oauth: Pick<OAuth, 'issuer' | 'resources' | 'findClient' | 'grants'>;
   readonly record: SecurityRecord;
+  readonly events: Pick<EventStore, 'listOf'>;
+  readonly commitUnit: CommitUnitSender;
   readonly identities: Pick<IdentityStore, 'find'>;
   readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke' | 'record'>;
   readonly workspace: ServiceClient;
@@ -68,6 +71,8 @@ export function openPeople({ kit, config, knex, context, oauth }: Opening): Peop
     connectCodes: connectCodeStore(knex),
     oauth,
     record: context.record,
+    events: eventStore(knex),
+    commitUnit: context.commitUnit,
     identities: context.identities,
     keys: context,
     workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),

@@ -34,6 +34,10 @@ describe('the account page', () => {
         values ($1, $2, $3, $4, '{read,write}', '{https://api.example}', now(), now(), now() + interval '1 day')`,
       [id, userId, clientId, name],
     );
+    await sql(
+      `insert into auth.codes (hash, grant_id, redirect_uri, challenge, expires_at) values ($1, $2, 'https://notes.example/cb', '', now())`,
+      [randomBytes(32), id],
+    );
     return id;
   };
   const changePassword = (browser: TestBrowser, current: string, password: string): Promise<Answer> =>
@@ -52,6 +56,7 @@ describe('the account page', () => {
     const foreign = await connect(await userOf(other.account), 'Foreign');
     const page = await browser.get('/account/apps');
     assert.match(page.text, /&lt;b&gt;Notes/);
+    assert.match(page.text, /Answers go to <strong>notes\.example<\/strong>/);
     assert.ok(!page.text.includes('Foreign'));
     const published = await pages.testService.backends.revocations();
     assert.equal((await browser.post(`/account/apps/${foreign}/revoke`, hiddenOf(page))).status, 404);

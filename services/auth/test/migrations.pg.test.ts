@@ -62,6 +62,9 @@ describe('the migrations', () => {
       values (sha256('a'), gen_random_uuid(), gen_random_uuid(), 'b', 'wts on host', 'read-only', now())`);
     await client.query(`insert into auth.mail_links (id, hash, kind, expires_at)
       values (gen_random_uuid(), sha256('a'), 'registration', now())`);
+    await client.query(
+      `insert into auth.sessions (id, secret_hash, user_id, network) values (gen_random_uuid(), sha256('a'), gen_random_uuid(), 'a')`,
+    );
     await client.query(`insert into auth.events (id, kind, actor) values (gen_random_uuid(), 'sign-in', 'person')`);
     assert.deepEqual(await run(database, 'auth', 'down'), made.toReversed());
     const { rows } = await client.query(`select tablename from pg_tables where schemaname = 'auth'

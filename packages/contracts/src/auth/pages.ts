@@ -76,10 +76,22 @@ export const accountPage = page({
 export const securityPage = page({
   id: 'securityPage',
   path: '/account/security',
-  summary: 'The password and the sessions',
+  summary: 'The password, the sessions and what happened',
 });
 export const keysPage = page({ id: 'keysPage', path: '/account/keys', summary: 'API keys' });
 export const appsPage = page({ id: 'appsPage', path: '/account/apps', summary: 'Connected apps' });
+export const changeName = form({ id: 'changeName', path: '/account/name', summary: 'Changes the name' });
+export const endSession = form({
+  id: 'endSession',
+  path: '/account/sessions/{sessionId}/end',
+  summary: 'Ends one session',
+  params: byId('sessionId'),
+});
+export const endOtherSessions = form({
+  id: 'endOtherSessions',
+  path: '/account/sessions/end-others',
+  summary: 'Ends all sessions but this one',
+});
 export const changePassword = form({
   id: 'changePassword',
   path: '/account/password',

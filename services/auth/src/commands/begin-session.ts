@@ -23,7 +23,7 @@ export async function beginSession(
   const secret = randomBytes(32).toString('base64url');
   const id = randomUUID();
   const isBegun = await record.act(async ({ sessions, record: write }) => {
-    if (!(await sessions.insert({ id, secretHash: sha256(secret), userId, account }))) return false;
+    if (!(await sessions.insert({ id, secretHash: sha256(secret), userId, account, visitor }))) return false;
     if (replaces !== null) await sessions.end(replaces.id);
     const about = { userId, accountId: account?.id ?? null, subjectId: id, visitor };
     if (way !== null) await write({ kind: 'sign-in', ...about, details: { way } });

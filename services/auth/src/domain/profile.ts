@@ -41,7 +41,8 @@ export function readEmail(text: string | undefined): string | null {
   return address !== undefined && ADDRESS.test(address) && !hasHidden(address) ? validOrNull('email', address) : null;
 }
 
-function readName(text: string | undefined): string | null {
+/** A name as people are shown with it; null when nothing of it can be seen. */
+export function readName(text: string | undefined): string | null {
   if (text === undefined) return null;
   // Control characters, also line breaks, become one space, because lists and mails show names on one line.
   return validOrNull('name', shownName(text.replaceAll(/[\p{Cc}\s]+/gu, ' '), NAME_CODE_POINTS_MAX));

@@ -6,15 +6,16 @@ export const EVENT_KINDS = {
   'sign-in': { says: 'Signed in {way}', details: ['way'] },
   'sign-in-failed': { says: 'Tried to sign in with a wrong password', details: [] },
   'sign-out': { says: 'Signed out', details: [] },
+  'session-ended': { says: 'Ended the session in {browser}', details: ['browser'] },
   registered: { says: 'Created the account', details: [] },
   'password-changed': { says: 'Changed the password', details: [] },
   'password-reset': { says: 'Chose a new password by a link', details: [] },
-  connect: { says: 'Connected the command line {tool}', details: ['tool', 'access'] },
-  consent: { says: 'Allowed {app} to use the account', details: ['app', 'access'] },
-  'grant-ended': { says: 'The access of {app} ended: {reason}', details: ['app', 'reason'] },
-  'client-registered': { says: 'An app registered itself as {app}', details: ['app'] },
-  'key-created': { says: 'Created the API key {label}', details: ['label', 'prefix', 'access'] },
-  'key-revoked': { says: 'Revoked the API key {label}', details: ['label', 'prefix'] },
+  connect: { says: 'Connected the command line “{tool}”', details: ['tool', 'access'] },
+  consent: { says: 'Allowed “{app}” to use the account', details: ['app', 'access'] },
+  'grant-ended': { says: 'The access of “{app}” ended: {reason}', details: ['app', 'reason'] },
+  'client-registered': { says: 'An app registered itself as “{app}”', details: ['app'] },
+  'key-created': { says: 'Created the API key “{label}”', details: ['label', 'prefix', 'access'] },
+  'key-revoked': { says: 'Revoked the API key “{label}”', details: ['label', 'prefix'] },
 } as const satisfies Readonly<Record<string, { readonly says: string; readonly details: readonly string[] }>>;
 
 export type EventKind = keyof typeof EVENT_KINDS;
@@ -45,6 +46,36 @@ interface EventOf<K extends EventKind> {
 }
 
 export type SecurityEvent = { readonly [K in EventKind]: EventOf<K> }[EventKind];
+
+/** One event as it is stored. Its kind may be one that a newer replica wrote. */
+export interface StoredEvent {
+  readonly id: string;
+  readonly at: Date;
+  readonly kind: string;
+  readonly userId: string | null;
+  readonly workspaceId: string | null;
+  readonly subjectId: string | null;
+  readonly actor: 'person' | 'operator' | 'system';
+  readonly actorId: string | null;
+  readonly network: string | null;
+  readonly browser: string | null;
+  readonly details: Readonly<Record<string, string | null>>;
+}
+
+/** The sentence of an event: words, and between them values that people or programs chose. */
+export function sentenceOf({
+  kind,
+  details,
+}: Pick<StoredEvent, 'kind' | 'details'>): readonly { readonly text: string; readonly isValue: boolean }[] {
+  const says = Object.hasOwn(EVENT_KINDS, kind) ? EVENT_KINDS[kind as EventKind].says : kind;
+  return says.split(/\{(\w+)\}/).flatMap((text, at) => {
+    const isValue = at % 2 === 1;
+    return text === '' ? [] : [{ text: isValue ? (details[text] ?? UNNAMED) : text, isValue }];
+  });
+}
+
+/** For a name that an app or a browser did not give. */
+const UNNAMED = 'without a name';
 
 /** Of work that no request asked for. */
 export const NO_VISITOR: Visitor = { network: null, browser: null, requestId: null };

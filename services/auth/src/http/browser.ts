@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Visitor } from '../domain/security-event.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { Site } from '../pages/layout.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
@@ -24,11 +25,16 @@ export interface Browser {
   readonly newKey: string | null;
 }
 
-export async function readBrowser(req: IncomingMessage, site: Site, sessions: SessionStore): Promise<Browser> {
+export async function readBrowser(
+  req: IncomingMessage,
+  site: Site,
+  sessions: SessionStore,
+  { network }: Pick<Visitor, 'network'>,
+): Promise<Browser> {
   const cookies = readCookies(req.headers.cookie);
   const id = cookies.get(cookieName(site, 'browser'));
   const sessionSecret = cookies.get(cookieName(site, 'session'));
-  const session = sessionSecret === undefined ? null : await sessions.find(sha256(sessionSecret));
+  const session = sessionSecret === undefined ? null : await sessions.find(sha256(sessionSecret), network);
   return {
     id: id ?? randomBytes(32).toString('base64url'),
     isNew: id === undefined,

@@ -57,9 +57,10 @@ export function mountPage(
   const { router, site, sessions } = pages;
   mountStream(router, contract, async (call) => {
     const { req } = call;
+    const visitor = visitorOf(call);
     let browser: Browser | null = null;
     try {
-      browser = await readBrowser(req, site, sessions);
+      browser = await readBrowser(req, site, sessions, visitor);
       const form = new Parameters(contract.method === 'POST' ? await readForm(req) : parseForm(''));
       if (contract.method === 'POST' && token !== 'none') {
         const expected = formToken(
@@ -74,7 +75,7 @@ export function mountPage(
         form,
         params: req.params as Record<string, string>,
         network: networkOf(req),
-        visitor: visitorOf(call),
+        visitor,
         requestId: call.requestId,
         signal: call.signal,
       });

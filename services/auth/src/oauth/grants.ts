@@ -82,7 +82,7 @@ export function openGrants({ store, record, revoke, log }: GrantsOptions): Grant
     listOf: (userId) => store.listOf(userId),
     revoke: (userId, id, visitor) => {
       const actor = { kind: 'person', id: userId } as const;
-      return endAndPublish({ reason: 'revoked', actor, visitor }, (grants) => grants.revoke(userId, id));
+      return endAndPublish({ reason: 'it was revoked', actor, visitor }, (grants) => grants.revoke(userId, id));
     },
     announceAllRevoked: (userId) => publishGrantsRevoked(revoke, userId),
     revokeAllOf: async (userId, reason, visitor) => {

@@ -5,6 +5,7 @@ import type { Page, Site } from './layout.ts';
 import type { WorkspaceChoice } from '../store/workspaces.ts';
 import { workspaceChoice } from './key-choices.ts';
 import { choice, form, named, signedInAs } from './parts.ts';
+import { targetOf, type Target } from './redirect-target.ts';
 
 interface ConsentPage {
   readonly csrf: string;
@@ -69,25 +70,6 @@ export function consentPage(site: Site, options: ConsentPage): Page {
       )}
       ${form(site.path('/consent'), { csrf, request, decision: 'switch' }, html`<p class="foot">Not you? <button type="submit" class="link">Use another account</button></p>`)}`,
   };
-}
-
-interface Target {
-  readonly kind: 'site' | 'loopback' | 'app';
-  /** The host, or the scheme of an app on this device. */
-  readonly shown: string;
-  /** For `form-action`: Chromium applies it to the redirect after the form too. */
-  readonly source: string;
-}
-
-const LOOPBACK: readonly string[] = ['127.0.0.1', '[::1]', 'localhost'];
-/** A policy cannot name an IPv6 address. */
-const NAMEABLE = /^[a-z0-9.-]+$/;
-
-function targetOf(redirectUri: string): Target {
-  const { protocol, hostname, host } = new URL(redirectUri);
-  if (protocol !== 'https:' && protocol !== 'http:') return { kind: 'app', shown: protocol, source: protocol };
-  const source = NAMEABLE.test(hostname) ? `${protocol}//${host}` : protocol;
-  return { kind: LOOPBACK.includes(hostname) ? 'loopback' : 'site', shown: host, source };
 }
 
 function warning({ kind, shown }: Target): Html {

@@ -30,6 +30,9 @@ section > h2 + .rows {
   min-width: 0;
   overflow-wrap: anywhere;
 }
+.rows .more {
+  display: block;
+}
 .rows .name {
   display: block;
   font-weight: 600;
@@ -92,6 +95,13 @@ nav.pages + section,
 .after + section {
   margin-top: 0;
   border-top: 0;
+}
+section > .turn {
+  display: flex;
+  gap: 12px;
+}
+.rows form {
+  flex: none;
 }
 .after {
   margin: 20px 0 -6px;

@@ -1,13 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
-import type { SecurityEvent } from '../domain/security-event.ts';
+import type { SecurityEvent, StoredEvent } from '../domain/security-event.ts';
 import { AUTH_LIMITS } from '../limits.ts';
+
+export interface EventPage {
+  /** The id of the event that the page ends before; none for the newest. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
 
 export interface EventStore {
   /** False when so many of an unknown person were added lately that this one is left out. Keeps authentication.record.bounded. */
   insert(event: SecurityEvent): Promise<boolean>;
+  /** What happened to a person, the newest first, from before an event on. */
+  listOf(userId: string, page: EventPage): Promise<StoredEvent[]>;
 }
+
+const COLUMNS = `e.id, e.at, e.kind, e.user_id as "userId", e.workspace_id as "workspaceId", e.subject_id as "subjectId",
+  e.actor, e.actor_id as "actorId", e.network, e.browser, e.details`;
+const IS_BEFORE = `(cast(:before as uuid) is null
+  or (e.at, e.id) < (select at, id from auth.events where id = cast(:before as uuid)))`;
 
 export function eventStore(knex: Knex): EventStore {
   return {
@@ -34,6 +47,12 @@ export function eventStore(knex: Knex): EventStore {
         details: JSON.stringify(details),
       });
       return added.length > 0;
+    },
+    // Index events (user_id, at, id).
+    listOf: (userId, { before = null, limit }) => {
+      const sql = `select ${COLUMNS} from auth.events e where e.user_id = :userId and ${IS_BEFORE}
+        order by e.at desc, e.id desc limit :limit`;
+      return rows<StoredEvent>(knex, sql, { userId, before, limit });
     },
   };
 }

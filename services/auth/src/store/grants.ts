@@ -33,6 +33,8 @@ export interface ListedGrant {
   readonly usedAt: Date;
   readonly expiresAt: Date;
   readonly workspaceId: string | null;
+  /** Where its code went. */
+  readonly redirectUri: string;
 }
 
 /** The grant that a code or a refresh token belongs to. */
@@ -171,14 +173,7 @@ export function grantStore(knex: Knex): GrantStore {
     revoke: (userId, id) => revokeWhere(knex, 'id = :id and user_id = :userId', { userId, id }),
     revokeAllOf: (userId) => revokeWhere(knex, 'user_id = :userId', { userId }),
     revokeOfAccounts: () => revokeWhere(knex, `id in (${OF_ACCOUNTS})`, { issuer: ACCOUNT_ISSUER }),
-    // Index grants (user_id).
-    listOf: (userId) => {
-      const sql = `select g.id, g.client_id as "clientId", g.client_name as "clientName", g.scopes,
-          g.created_at as "createdAt", g.used_at as "usedAt", g.expires_at as "expiresAt", g.workspace_id as "workspaceId"
-        from auth.grants g where g.user_id = :userId and g.used_at is not null and ${IN_FORCE}
-        order by g.created_at desc, g.id limit ${AUTH_LIMITS.grantsPerPersonMax}`;
-      return rows<ListedGrant>(knex, sql, { userId });
-    },
+    listOf: (userId) => listGrants(knex, userId),
     resolve: async (id) => {
       const sql = `select g.user_id as "userId", g.client_id as "clientId", g.scopes, g.workspace_id as "workspaceId"
         from auth.grants g where g.id = :id and ${IN_FORCE}`;
@@ -187,6 +182,16 @@ export function grantStore(knex: Knex): GrantStore {
     },
     deleteEnded: () => deleteEnded(knex),
   };
+}
+
+/** Indexes grants (user_id) and codes (grant_id). */
+function listGrants(knex: Knex, userId: string): Promise<ListedGrant[]> {
+  const sql = `select g.id, g.client_id as "clientId", g.client_name as "clientName", g.scopes,
+      g.created_at as "createdAt", g.used_at as "usedAt", g.expires_at as "expiresAt", g.workspace_id as "workspaceId",
+      coalesce((select c.redirect_uri from auth.codes c where c.grant_id = g.id limit 1), '') as "redirectUri"
+    from auth.grants g where g.user_id = :userId and g.used_at is not null and ${IN_FORCE}
+    order by g.created_at desc, g.id limit ${AUTH_LIMITS.grantsPerPersonMax}`;
+  return rows<ListedGrant>(knex, sql, { userId });
 }
 
 /** Indexes grants (expires_at) and (revoked_at, id). */

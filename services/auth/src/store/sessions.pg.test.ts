@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rows } from '@wts/service-kit/postgres';
 import { openTestStore } from '../../test/store.ts';
+import { NO_VISITOR } from '../domain/security-event.ts';
 import { accountStore } from './accounts.ts';
 import { sessionStore } from './sessions.ts';
 import { AUTH_LIMITS } from '../limits.ts';
+
+const visitor = NO_VISITOR;
 
 describe('the store of sessions', () => {
   it('keeps a bounded number for each person: a new session ends the one that was used longest ago', async () => {
@@ -13,7 +16,7 @@ describe('the store of sessions', () => {
     const userId = randomUUID();
     const begin = async (person = userId): Promise<string> => {
       const id = randomUUID();
-      assert.ok(await sessions.insert({ id, secretHash: randomBytes(32), userId: person, account: null }));
+      assert.ok(await sessions.insert({ id, secretHash: randomBytes(32), userId: person, account: null, visitor }));
       return id;
     };
     const other = await begin(randomUUID());
@@ -34,7 +37,7 @@ describe('the store of sessions', () => {
     const email = `${account.id}@example.com`;
     await accounts.insert({ ...account, email, comparableEmail: email, name: 'Ada', emailVerified: false });
     const begin = (): Promise<boolean> =>
-      sessions.insert({ id: randomUUID(), secretHash: randomBytes(32), userId: randomUUID(), account });
+      sessions.insert({ id: randomUUID(), secretHash: randomBytes(32), userId: randomUUID(), account, visitor });
     assert.equal(await begin(), true);
     await accounts.changePassword(account.id, { from: 'old', to: 'new' });
     assert.equal(await begin(), false);

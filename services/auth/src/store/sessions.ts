@@ -1,5 +1,6 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import type { Visitor } from '../domain/security-event.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 
 /** A browser in which a person is signed in. Keeps authentication.sessions.end. */
@@ -20,20 +21,37 @@ export interface NewSession {
   readonly userId: string;
   /** The account, with the hash of the password that was right; null after a sign-in at the identity provider. */
   readonly account: { readonly id: string; readonly passwordHash: string } | null;
+  readonly visitor: Visitor;
+}
+
+/** A session in the list of its person. */
+export interface ListedSession {
+  readonly id: string;
+  readonly browser: string | null;
+  /** Where the person signed in, and where the session was used last. */
+  readonly network: string | null;
+  readonly lastNetwork: string | null;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date;
 }
 
 export interface SessionStore {
-  /** Null when it ended, was not used for too long, or its person does not exist. A read counts as a use. */
-  find(secretHash: Buffer): Promise<Session | null>;
+  /** Null when it ended, was not used for too long, or its person does not exist. A read counts as a use, from this network. */
+  find(secretHash: Buffer, network?: string | null): Promise<Session | null>;
+  /** The last used first. */
+  listOf(userId: string): Promise<ListedSession[]>;
   /**
    * False when the password was changed since it was checked. The account stays locked until the session exists, so a change of the
    * password either ends the session or comes first.
    */
   insert(session: NewSession): Promise<boolean>;
   end(id: string): Promise<void>;
-  endAllOf(userId: string): Promise<void>;
+  /** Returns the ids of those that ended; `except` stays. */
+  endAllOf(userId: string, except?: string): Promise<string[]>;
 }
 
+/** Of no session. */
+const NO_ID = '00000000-0000-0000-0000-000000000000';
 /** How exactly the last use is stored. */
 const USE_SECONDS = 600;
 /** Each new session deletes up to so many that ended. */
@@ -47,27 +65,35 @@ export function sessionStore(knex: Knex, { hasAccounts }: { readonly hasAccounts
   const isLive = hasAccounts ? IS_LIVE : `${IS_LIVE} and s.account_id is null`;
   return {
     // Unique index sessions (secret_hash). Both parts of the statement read the same snapshot.
-    find: async (secretHash) => {
+    find: async (secretHash, network = null) => {
       const sql = `with used as (
-          update auth.sessions s set last_used_at = now()
-          where s.secret_hash = :secretHash and s.last_used_at < now() - make_interval(secs => ${USE_SECONDS}) and ${isLive}
+          update auth.sessions s set last_used_at = now(), last_network = coalesce(:network, s.last_network)
+          where s.secret_hash = :secretHash and ${isLive} and (s.last_used_at < now() - make_interval(secs => ${USE_SECONDS})
+            or s.last_network <> cast(:network as text))
         )
         select s.id, s.user_id as "userId", s.account_id as "accountId", u.name, u.email,
           s.created_at as "createdAt"
         from auth.sessions s join sync.users u on u.id = s.user_id
         where s.secret_hash = :secretHash and ${isLive}`;
-      return (await rows<Session>(knex, sql, { secretHash }))[0] ?? null;
+      return (await rows<Session>(knex, sql, { secretHash, network }))[0] ?? null;
     },
-    insert: async ({ id, secretHash, userId, account }) => {
+    // Index sessions (user_id).
+    listOf: (userId) => {
+      const sql = `select s.id, s.browser, s.network, s.last_network as "lastNetwork", s.created_at as "createdAt",
+          s.last_used_at as "lastUsedAt"
+        from auth.sessions s where s.user_id = :userId and ${isLive} order by s.last_used_at desc, s.id`;
+      return rows<ListedSession>(knex, sql, { userId });
+    },
+    insert: async ({ id, secretHash, userId, account, visitor: { network, browser } }) => {
       const owner =
         account === null
           ? `select cast(null as uuid) as id`
           : `select id from auth.accounts where id = :accountId and password_hash = :passwordHash for share`;
       const sql = `with owner as (${owner})
-        insert into auth.sessions (id, secret_hash, user_id, account_id)
-        select :id, :secretHash, :userId, owner.id from owner returning id`;
+        insert into auth.sessions (id, secret_hash, user_id, account_id, network, browser, last_network)
+        select :id, :secretHash, :userId, owner.id, cast(:network as text), :browser, cast(:network as text) from owner returning id`;
       const values = account === null ? {} : { accountId: account.id, passwordHash: account.passwordHash };
-      if ((await rows(knex, sql, { id, secretHash, userId, ...values })).length === 0) return false;
+      if ((await rows(knex, sql, { id, secretHash, userId, network, browser, ...values })).length === 0) return false;
       // Index sessions (user_id).
       const excess = `delete from auth.sessions where id in (select id from auth.sessions where user_id = :userId
         order by last_used_at desc, created_at desc offset ${AUTH_LIMITS.sessionsPerPersonMax})`;
@@ -82,8 +108,9 @@ export function sessionStore(knex: Knex, { hasAccounts }: { readonly hasAccounts
     end: async (id) => {
       await rows(knex, `delete from auth.sessions where id = :id`, { id });
     },
-    endAllOf: async (userId) => {
-      await rows(knex, `delete from auth.sessions where user_id = :userId`, { userId });
+    endAllOf: async (userId, except = NO_ID) => {
+      const sql = `delete from auth.sessions where user_id = :userId and id <> :except returning id`;
+      return (await rows<{ id: string }>(knex, sql, { userId, except })).map(({ id }) => id);
     },
   };
 }

@@ -8,15 +8,17 @@ import { mountPage, type PageAnswer, type PageCall, type Pages } from '../mount-
 import { mountApps } from './apps.ts';
 import { mountKeys } from './keys.ts';
 import { mountPassword } from './password.ts';
+import { mountName } from './profile.ts';
+import { mountSessions } from './sessions.ts';
 import { DONE, SECTIONS } from './sections.ts';
 import { sessionOf, type Account, type AccountView, type Shown } from './view.ts';
 
 /** The pages of an account, each with its sections, and the forms of these. */
 export function mountAccount(pages: Pages, context: PeopleContext): void {
-  const { site } = pages;
+  const { site, sessions } = pages;
   const show = (call: PageCall, session: Session, name: AccountPageName, shown: Shown): Promise<Page> => {
     const csrf = formToken(call.browser, 'session');
-    return render({ site, context, call, session, csrf, shown }, name);
+    return render({ site, sessions, context, call, session, csrf, shown }, name);
   };
   const open =
     (name: AccountPageName) =>
@@ -38,7 +40,9 @@ export function mountAccount(pages: Pages, context: PeopleContext): void {
       to: `${site.issuer}${ACCOUNT_PAGES[name].path}?${new URLSearchParams({ done }).toString()}`,
     }),
   };
+  mountName(account);
   mountPassword(account);
+  mountSessions(account);
   mountKeys(account);
   mountApps(account);
 }

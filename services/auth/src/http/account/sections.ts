@@ -2,13 +2,15 @@ import type { AccountPageName } from '../../pages/account/layout.ts';
 import { appsSection } from './apps.ts';
 import { keysSection } from './keys.ts';
 import { passwordSection } from './password.ts';
-import { linksSection, workspacesSection } from './profile.ts';
+import { historySection } from './history.ts';
+import { linksSection, nameSection, workspacesSection } from './profile.ts';
+import { sessionsSection } from './sessions.ts';
 import type { Section } from './view.ts';
 
 /** The sections of each page, in order. Each is a function in a file of its own beside this, with its forms. */
 export const SECTIONS: Readonly<Record<AccountPageName, readonly Section[]>> = {
-  profile: [workspacesSection, linksSection],
-  security: [passwordSection],
+  profile: [nameSection, workspacesSection, linksSection],
+  security: [passwordSection, sessionsSection, historySection],
   keys: [keysSection],
   apps: [appsSection],
 };
@@ -16,6 +18,9 @@ export const SECTIONS: Readonly<Record<AccountPageName, readonly Section[]>> = {
 /** The sentence on the page after a redirect, by the value of `done`. */
 export const DONE: ReadonlyMap<string, string> = new Map([
   ['password', 'Your password is changed. You are signed out everywhere else, and no app is connected.'],
+  ['name', 'Your name is changed.'],
+  ['session', 'The session has ended.'],
+  ['sessions', 'You are signed out everywhere else.'],
   ['key', 'The API key is revoked.'],
   ['app', 'Access revoked. The app can no longer use your account.'],
 ]);

@@ -1,6 +1,27 @@
 import type { Membership } from '../../store/workspaces.ts';
 import { html, type Html } from '../html.ts';
-import { named } from '../parts.ts';
+import type { Site } from '../layout.ts';
+import { field, form, named, note } from '../parts.ts';
+
+interface NameSection {
+  readonly csrf: string;
+  readonly name: string;
+  readonly wrong: string | null;
+}
+
+export function nameSection(site: Site, { csrf, name, wrong }: NameSection): Html {
+  return html`<section aria-labelledby="name-title">
+    <h2 id="name-title">Name</h2>
+    <p class="quiet">Everyone who shares a workspace with you sees it.</p>
+    ${note('wrong', wrong)}
+    ${form(
+      site.path('/account/name'),
+      { csrf },
+      html`${field({ label: 'Your name', name: 'name', autocomplete: 'name', value: name, isFirst: wrong !== null, lengthMax: 200 })}
+        <button type="submit" class="plain">Save name</button>`,
+    )}
+  </section>`;
+}
 
 export function workspacesSection(workspaces: readonly Membership[]): Html {
   const rows = workspaces.map(

@@ -17,3 +17,19 @@ const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC'
 export function day(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${DAY.format(at)}</time>`;
 }
+
+const TIME = new Intl.DateTimeFormat('en', {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+  hourCycle: 'h23',
+});
+
+export function time(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}">${TIME.format(at)} UTC</time>`;
+}
+
+/** A network without the length of its prefix, which says nothing to people. */
+export function placeOf(network: string | null): Html {
+  return network === null ? html`an unknown network` : html`${network.replace(/\/\d+$/, '')}`;
+}
