@@ -4,11 +4,12 @@ import { helpText } from './help.ts';
 import { route } from './route.ts';
 import { TOPICS } from './topics.ts';
 import { ROOT } from './tree/index.ts';
+import { textColumns } from './wrap.ts';
 
 /** `wts help`, `wts help task add`, `wts help exit-codes`. */
 export const help: Action = async ({ words, output }) => {
   const topic = TOPICS.find(({ name }) => name === words[0]);
-  if (topic !== undefined && words.length === 1) return output.pages(topic.text);
+  if (topic !== undefined && words.length === 1) return output.pages(topic.text(textColumns(output.look)));
   const { path, rest } = route(words, ROOT);
   if (rest.length > 0)
     throw usageFault(

@@ -3,9 +3,13 @@ import { styled } from '../output/look.ts';
 import type { CommandSpec, Example, OptionSpec } from './spec.ts';
 import { GLOBAL_OPTIONS } from './spec.ts';
 import { TOPICS } from './topics.ts';
+import { rows, textColumns, wrapped } from './wrap.ts';
+
+type HelpLook = Pick<Look, 'isColored' | 'isTerminal' | 'columns'>;
 
 /** The help of a command: what it does, examples, then how it is called. */
-export function helpText(path: readonly CommandSpec[], look: Pick<Look, 'isColored'>): string {
+export function helpText(path: readonly CommandSpec[], look: HelpLook): string {
+  const columns = textColumns(look);
   const spec = path.at(-1) as CommandSpec;
   const name = path.map((one) => one.name).join(' ');
   const section = (heading: string, text: string | null): string[] =>
@@ -14,20 +18,31 @@ export function helpText(path: readonly CommandSpec[], look: Pick<Look, 'isColor
   const examples =
     spec.examples ?? (spec.commands ?? []).flatMap((command) => command.examples?.slice(0, 1) ?? []).slice(0, 3);
   const sections = [
-    `${spec.summary}.${spec.about === undefined ? '' : `\n${wrapped(spec.about, 0)}`}`,
+    `${spec.summary}.${spec.about === undefined ? '' : `\n${wrapped(spec.about, 0, columns)}`}`,
     ...section('Examples', examples.length === 0 ? null : examplesText(examples)),
     ...section('Usage', `  ${usageOf(name, spec)}`),
-    ...section('Commands', isGroup ? commandsText(spec) : null),
+    ...section('Commands', isGroup ? commandsText(spec, columns) : null),
     ...section(
       'Words',
       spec.args === undefined
         ? null
-        : rows(spec.args.map(({ form, about, choices }) => [form, withChoices(about, choices)])),
+        : rows(
+            spec.args.map(({ form, about, choices }) => [form, withChoices(about, choices)]),
+            columns,
+          ),
     ),
-    ...section('Options', spec.options === undefined ? null : optionsText(spec.options)),
-    ...section('Options of every command', path.length === 1 ? optionsText(GLOBAL_OPTIONS) : null),
-    ...section('JSON fields', spec.fields === undefined ? null : wrapped(spec.fields.join(', '), 2)),
-    ...section('Topics', path.length === 1 ? rows(TOPICS.map((topic) => [`help ${topic.name}`, topic.summary])) : null),
+    ...section('Options', spec.options === undefined ? null : optionsText(spec.options, columns)),
+    ...section('Options of every command', path.length === 1 ? optionsText(GLOBAL_OPTIONS, columns) : null),
+    ...section('JSON fields', spec.fields === undefined ? null : wrapped(spec.fields.join(', '), 2, columns)),
+    ...section(
+      'Topics',
+      path.length === 1
+        ? rows(
+            TOPICS.map((topic) => [`help ${topic.name}`, topic.summary]),
+            columns,
+          )
+        : null,
+    ),
   ];
   return `${sections.join('\n\n')}\n`;
 }
@@ -44,41 +59,23 @@ function examplesText(examples: readonly Example[]): string {
     .join('\n');
 }
 
-function commandsText({ commands = [] }: CommandSpec): string {
-  return rows(commands.filter(({ isHidden }) => isHidden !== true).map(({ name, summary }) => [name, summary]));
+function commandsText({ commands = [] }: CommandSpec, columns: number): string {
+  return rows(
+    commands.filter(({ isHidden }) => isHidden !== true).map(({ name, summary }) => [name, summary]),
+    columns,
+  );
 }
 
-function optionsText(options: readonly OptionSpec[]): string {
+function optionsText(options: readonly OptionSpec[], columns: number): string {
   return rows(
     options.map(({ flags, about, choices }) => [
       flags.startsWith('--') ? `    ${flags}` : flags,
       withChoices(about, choices),
     ]),
+    columns,
   );
 }
 
 function withChoices(about: string, choices: readonly string[] | undefined): string {
   return choices === undefined ? about : `${about} One of: ${choices.join(', ')}.`;
-}
-
-const TEXT_COLUMNS = 100;
-
-function rows(all: readonly (readonly [string, string])[]): string {
-  const width = Math.min(34, Math.max(...all.map(([name]) => name.length)));
-  return all
-    .map(([name, text]) => {
-      const lines = wrapped(text, width + 4).trimStart();
-      return name.length > width ? `  ${name}\n${' '.repeat(width + 4)}${lines}` : `  ${name.padEnd(width)}  ${lines}`;
-    })
-    .join('\n');
-}
-
-function wrapped(text: string, indent: number): string {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1) ?? '';
-    if (last !== '' && indent + last.length + 1 + word.length > TEXT_COLUMNS) lines.push(word);
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
-  }
-  return lines.map((line) => `${' '.repeat(indent)}${line}`).join('\n');
 }

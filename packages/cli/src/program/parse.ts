@@ -73,5 +73,7 @@ function optionFor({ flags, about, choices, isRepeated = false }: OptionSpec): O
 function faultOf({ message }: CommanderError, name: string): Error {
   const [what = '', near] = message.replace(/^error: /, '').split('\n');
   const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}`.replace(/\.?$/, '.');
-  return usageFault(sentence, near?.replace(/^\((.*)\)$/, '$1') ?? `See ${name} --help`);
+  const isWord = /^Unknown option '-[^-]./.test(sentence);
+  const help = `See ${name} --help${isWord ? `. A word that begins with - stands behind --: ${name} -- -word` : ''}`;
+  return usageFault(sentence, near?.replace(/^\((.*)\)$/, '$1') ?? help);
 }

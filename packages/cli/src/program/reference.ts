@@ -4,6 +4,7 @@ import { GLOBAL_OPTIONS, type CommandSpec, type OptionSpec } from './spec.ts';
 import { TOPICS } from './topics.ts';
 import { ROOT } from './tree/index.ts';
 
+const REFERENCE_COLUMNS = 120;
 const NOT_RUN = 'console not run: examples have names of their own';
 
 /** Every command as a document, made from the same data as the help. `npm run settings` writes it into the repository. */
@@ -17,10 +18,10 @@ export function referenceText(): string {
     ...commands.flatMap((command) => sectionsOf([ROOT, command])),
     '## Exit codes',
     table([['code', 'meaning'], ...Object.values(EXITS).map(([code, meaning]) => [String(code), meaning] as const)]),
-    ...TOPICS.filter(({ name }) => name !== 'exit-codes').flatMap(({ summary, text }) => [
-      `## ${summary}`,
-      block(text.includes('$ wts') ? NOT_RUN : 'text', text.trimEnd()),
-    ]),
+    ...TOPICS.filter(({ name }) => name !== 'exit-codes').flatMap(({ summary, text: textOf }) => {
+      const text = textOf(REFERENCE_COLUMNS).trimEnd();
+      return [`## ${summary}`, block(text.includes('$ wts') ? NOT_RUN : 'text', text)];
+    }),
   ]
     .map((part) => part.trimEnd())
     .join('\n\n')

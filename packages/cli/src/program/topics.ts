@@ -1,10 +1,11 @@
 import { EXITS } from '../fault.ts';
+import { rows, wrapped } from './wrap.ts';
 
 /** What `wts help <topic>` explains, beside the commands. */
 export interface Topic {
   readonly name: string;
   readonly summary: string;
-  readonly text: string;
+  readonly text: (columns: number) => string;
 }
 
 const ENVIRONMENT: readonly (readonly [name: string, about: string])[] = [
@@ -29,30 +30,34 @@ const ENVIRONMENT: readonly (readonly [name: string, about: string])[] = [
   ['NODE_EXTRA_CA_CERTS', 'A file of authorities whose certificates are trusted, for an installation with its own.'],
 ];
 
-const width = Math.max(...ENVIRONMENT.map(([name]) => name.length));
+const PRECEDENCE =
+  'A flag takes precedence over the environment, the environment over the file .wts of the folder (or of one above it), and this file ' +
+  'over the profile. wts sends nothing to any other place than the service: there is no telemetry.';
+const TABLES =
+  'At a terminal, lists are tables that fit its width, with relative times. In a pipe they are lines of full values separated by tabs, ' +
+  'with ISO times and without a header or colors.';
 
 export const TOPICS: readonly Topic[] = [
   {
     name: 'environment',
     summary: 'The environment variables that wts reads',
-    text: `${ENVIRONMENT.map(([name, about]) => `  ${name.padEnd(width)}  ${about}`).join('\n')}
+    text: (columns) => `${rows(ENVIRONMENT, columns)}
 
-A flag takes precedence over the environment, the environment over the file .wts of the folder (or of one above it),
-and this file over the profile. wts sends nothing to any other place than the service: there is no telemetry.
+${wrapped(PRECEDENCE, 0, columns)}
 `,
   },
   {
     name: 'exit-codes',
     summary: 'What each exit code means',
-    text: Object.values(EXITS)
-      .map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}\n`)
-      .join(''),
+    text: (columns) => {
+      const all = Object.values(EXITS).map(([code, meaning]) => [String(code).padStart(3), meaning] as const);
+      return `${rows(all, columns)}\n`;
+    },
   },
   {
     name: 'formatting',
     summary: 'Tables, JSON, scripts',
-    text: `At a terminal, lists are tables that fit its width, with relative times. In a pipe they are lines of full values
-separated by tabs, with ISO times and without a header or colors.
+    text: (columns) => `${wrapped(TABLES, 0, columns)}
 
   --json            everything that the command knows of each record, as the API has it
   --json id,title   only these fields; the help of each command names them

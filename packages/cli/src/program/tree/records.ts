@@ -34,7 +34,9 @@ interface Verb {
 /** The commands of a noun, all of which print records with the same fields. */
 function nounOf(name: string, summary: string, fields: Fields, verbs: readonly Verb[]): CommandSpec {
   const commands = verbs.map((verb) => ({ ...verb, fields: namesOf(fields) }));
-  return { name, summary, commands, ...(verbs.some((verb) => verb.name === 'show') ? { implied: 'show' } : {}) };
+  // A word that is no verb names a record, or the task whose comments are listed.
+  const implied = verbs.find((verb) => verb.name === 'show' || (verb.name === 'list' && verb.args !== undefined));
+  return { name, summary, commands, ...(implied === undefined ? {} : { implied: implied.name }) };
 }
 
 const PROJECT_OPTIONS: readonly OptionSpec[] = [
