@@ -3,6 +3,7 @@ import { CliFault } from '../fault.ts';
 import type { View } from '../output/view.ts';
 import { faultOf } from '../session/fault-of.ts';
 import { openFetch } from '../session/fetch.ts';
+import { durationText } from '../output/times.ts';
 import { openSession } from '../session/session.ts';
 import { findServer, readAddress } from '../session/server.ts';
 import { readSettings } from '../session/settings.ts';
@@ -118,11 +119,10 @@ async function checkClock(call: Call): Promise<Omit<Finding, 'check'>> {
   if (Number.isNaN(theirs)) return { state: 'warning', text: 'the service sends no time' };
   // The header has whole seconds.
   const skew = call.io.now().getTime() - ms / 2 - (theirs + 500);
-  const seconds = Math.round(Math.abs(skew) / 1000);
   if (Math.abs(skew) <= SKEW_MS) return { state: 'ok', text: 'agrees with the service' };
   return {
     state: 'failed',
-    text: `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service: set the clock of this machine`,
+    text: `${durationText(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the service: set the clock of this machine`,
   };
 }
 

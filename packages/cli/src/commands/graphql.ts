@@ -1,5 +1,5 @@
 import type { Call } from '../call.ts';
-import { usageFault } from '../fault.ts';
+import { CliFault, usageFault } from '../fault.ts';
 import { readText } from './texts.ts';
 
 export async function graphql({ words, options, io, output, session, signal }: Call): Promise<void> {
@@ -14,7 +14,10 @@ export async function graphql({ words, options, io, output, session, signal }: C
   const { api } = await session();
   for (let endCursor: string | null = null; ;) {
     const paged = options.flag('paginate') ? { ...variables, endCursor } : variables;
-    const data: unknown = await api.graphql<unknown>(document, paged, { signal });
+    const data: unknown = await api.graphql<unknown>(document, paged, { signal }).catch((error: unknown) => {
+      // The document is the person's own.
+      throw error instanceof CliFault ? error.cause : error;
+    });
     await output.value(data);
     const next = options.flag('paginate') ? pageInfoOf(data) : null;
     if (next?.hasNextPage !== true) return;

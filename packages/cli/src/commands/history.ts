@@ -19,11 +19,17 @@ const VIEW: View<EntryRow> = {
   nouns: ['entry', 'entries'],
   id: ({ syncId }) => syncId,
   columns: [
-    { title: 'POSITION', value: ({ syncId }) => syncId, isRight: true, style: () => 'dim' },
     { title: 'WHEN', value: ({ createdAt }) => createdAt, shown: ({ createdAt }, look) => ago(createdAt, look) },
     { title: 'WHO', value: ({ actor }) => actor?.name, shown: ({ actor }) => actor?.name ?? 'the service' },
-    { title: 'WHAT', value: ({ action }) => action, shown: actionText },
-    { title: 'FIELDS', value: fieldsText, isCut: true },
+    {
+      title: 'WHAT',
+      value: ({ action }) => action,
+      shown: (row) => `${actionText(row)} ${fieldsText(row)}`.trim(),
+      isCut: true,
+    },
+    // A person reads both in one column, which is the last that a narrow terminal leaves out.
+    { title: 'FIELDS', value: fieldsText, shown: () => '' },
+    { title: 'POSITION', value: ({ syncId }) => syncId, isRight: true, style: () => 'dim' },
     { title: 'BY', value: ({ clientId }) => clientId, isCut: true, style: () => 'dim' },
   ],
 };

@@ -119,7 +119,7 @@ async function keep(call: Call, kept: Kept): Promise<void> {
     { title: 'Profile', value: name },
     { title: 'Key', value: `…${token.slice(-4)}` },
     { title: 'Access', value: profile.access },
-    { title: 'Expires', value: profile.expiresAt },
+    { title: 'Expires', value: profile.expiresAt, shown: profile.expiresAt?.slice(0, 10) ?? '' },
     { title: 'Stored in', value: await store.place(name) },
   ]);
   if ((io.env['WTS_TOKEN'] ?? '') !== '') await output.warn('WTS_TOKEN is set and takes precedence over this login.');

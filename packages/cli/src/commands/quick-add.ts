@@ -2,7 +2,7 @@ import { NameError, type Names, type WorkspaceRef } from '@wts/client/names';
 import { repeatText, todayIn } from '@wts/models/words';
 import type { Call } from '../call.ts';
 import { usageFault } from '../fault.ts';
-import { dayText } from '../output/times.ts';
+import { exactDayText } from '../output/times.ts';
 import { priorityWord } from '../records/task.ts';
 import type { Session } from '../session/session.ts';
 import { quickWordsOf, type QuickWords } from './quick-words.ts';
@@ -21,7 +21,7 @@ export async function quickAdd(call: Call): Promise<void> {
   const input = await inputOf(quick, names, workspace);
   if (!options.flag('dryRun')) return createTask(call, { ...input, workspaceId: workspace.id });
   const { look } = call.output;
-  const day = (value: string | undefined): string => (value === undefined ? '' : dayText(value, look));
+  const day = (value: string | undefined): string => (value === undefined ? '' : exactDayText(value, look));
   const { deadlineAt, startDate, projectId = '', labelIds = [], assigneeId = '' } = input;
   const { repeatRule = null, repeatFrom = 'date' } = input;
   const named = await namesOf(await session(), [projectId, ...labelIds, assigneeId]);

@@ -12,6 +12,9 @@ const NAMES = `query CliRecordNames($ids: [ID!]!) {
     ... on Team { name }
     ... on User { name }
     ... on Workspace { name }
+    ... on WorkspaceMember { user { name } }
+    ... on TeamMember { user { name } }
+    ... on ProjectMember { user { name } }
     ... on Comment { task { number title workspace { urlKey } } }
     ... on TaskChecklistItem { title task { number workspace { urlKey } } }
   }
@@ -24,6 +27,7 @@ interface NamedNode {
   readonly title?: string;
   readonly number?: number;
   readonly workspace?: { readonly urlKey: string } | null;
+  readonly user?: { readonly name: string } | null;
   readonly task?: NamedNode | null;
 }
 
@@ -56,9 +60,11 @@ export class RecordNames {
 const IDS_MAX = 100;
 const NAMES_MAX = 10_000;
 
-function nameOf({ __typename: kind, name, title, number, workspace, task }: NamedNode): string {
+function nameOf({ __typename: kind, name, title, number, workspace, user, task }: NamedNode): string {
   if (number !== undefined) return `${taskKey(workspace?.urlKey ?? '', number)} ${title ?? ''}`;
   if (task)
     return `${kind === 'Comment' ? 'Comment' : `Item "${title ?? ''}"`} of ${taskKey(task.workspace?.urlKey ?? '', task.number ?? 0)}`;
-  return `${kind} ${name ?? title ?? ''}`;
+  // `WorkspaceMember` is two words.
+  const noun = kind.replaceAll(/(?!^)[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `${noun} ${name ?? title ?? user?.name ?? ''}`.trimEnd();
 }

@@ -1,7 +1,7 @@
 import type { TaskRef, WorkspaceRef } from '@wts/client/names';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
-import { dayText } from '../output/times.ts';
+import { exactDayText } from '../output/times.ts';
 import { CHANGED, changedTask, keyOf, type TaskNode } from '../records/task.ts';
 import { TASK_FIELD_NAMES, taskSelection } from '../records/task-fields.ts';
 import { confirmTyped } from './ask.ts';
@@ -179,7 +179,7 @@ async function report({ output }: Call, { past }: Step, outcomes: readonly Outco
   throwIfRefused(outcomes);
 }
 
-function daysText({ startDate, deadlineAt }: TaskNode, look: Parameters<typeof dayText>[1]): string {
-  const [starts, due] = [startDate, deadlineAt].map((day) => (day === null ? null : dayText(day, look)));
+function daysText({ startDate, deadlineAt }: TaskNode, look: Parameters<typeof exactDayText>[1]): string {
+  const [starts, due] = [startDate, deadlineAt].map((day) => (day === null ? null : exactDayText(day, look)));
   return [starts && `, starts ${starts}`, due && `, due ${due}`].filter((text) => text !== null).join('');
 }

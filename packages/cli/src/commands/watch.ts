@@ -116,6 +116,10 @@ async function readCursor(path: string): Promise<string | null> {
 
 /** As a whole, because a half number is another position. */
 async function writeCursor(path: string, position: string): Promise<void> {
-  await writeFile(`${path}.part`, `${position}\n`);
-  await rename(`${path}.part`, path);
+  try {
+    await writeFile(`${path}.part`, `${position}\n`);
+    await rename(`${path}.part`, path);
+  } catch (cause) {
+    throw new CliFault('failed', `${path} cannot be written (${(cause as NodeJS.ErrnoException).code}).`, { cause });
+  }
 }

@@ -1,6 +1,7 @@
 import type { WebhookDelivery } from '@wts/client/api';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
+import { ago } from '../output/times.ts';
 import type { View } from '../output/view.ts';
 import { findEndpoint } from './webhook-find.ts';
 
@@ -25,7 +26,7 @@ const VIEW: View<WebhookDelivery> = {
     {
       title: 'QUEUED',
       value: ({ createdAt }) => createdAt,
-      shown: ({ createdAt }) => createdAt.slice(0, 19).replace('T', ' '),
+      shown: ({ createdAt }, look) => ago(createdAt, look),
     },
   ],
 };

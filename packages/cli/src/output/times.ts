@@ -10,14 +10,17 @@ const UNITS = [
 
 /** `3 hours ago`, `in 2 days`. */
 export function ago(iso: string, { now }: Pick<Look, 'now'>): string {
-  const seconds = Math.round((Date.parse(iso) - now.getTime()) / 1000);
-  for (const [unit, size] of UNITS) {
-    const count = Math.floor(Math.abs(seconds) / size);
-    if (count === 0) continue;
-    const text = `${count} ${unit}${count === 1 ? '' : 's'}`;
-    return seconds < 0 ? `${text} ago` : `in ${text}`;
-  }
-  return 'just now';
+  const ms = Date.parse(iso) - now.getTime();
+  if (Math.abs(ms) < 60_000) return 'just now';
+  return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
+}
+
+/** `3 hours`, in the largest unit of which there is one. */
+export function durationText(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  const [unit, size] = UNITS.find(([, one]) => seconds >= one) ?? (['second', 1] as const);
+  const count = Math.floor(seconds / size);
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
 /** `today`, `tomorrow`, `Thu 3 Dec`, with the year when it is another one. */
@@ -32,7 +35,12 @@ export function dayText(day: string, { now, timezone }: Pick<Look, 'now' | 'time
   return near ?? fullDay(day, today);
 }
 
-/** As `dayText`, without words for near days: for echoes of what a word meant. */
+/** `tomorrow (Fri 27 Nov)`: an echo of what a word meant, which also shows a clock that is wrong. */
+export function exactDayText(day: string, look: Pick<Look, 'now' | 'timezone'>): string {
+  const [word, full] = [dayText(day, look), fullDay(day, dayIn(look.now, look.timezone))];
+  return word === full ? full : `${word} (${full})`;
+}
+
 function fullDay(day: string, today: string): string {
   const year = day.slice(0, 4) === today.slice(0, 4) ? undefined : ('numeric' as const);
   const options = { timeZone: 'UTC', weekday: 'short', day: 'numeric', month: 'short', year } as const;

@@ -1,7 +1,7 @@
 import { taskKey } from '@wts/client/names';
 import { PRIORITIES } from '@wts/models/words';
 import type { Look, Style } from '../output/look.ts';
-import { ago, dayText } from '../output/times.ts';
+import { ago, dayText, exactDayText } from '../output/times.ts';
 import type { Column, View } from '../output/view.ts';
 
 interface Named {
@@ -133,8 +133,8 @@ function factsText(
   const facts = [
     project && `in ${project.name}`,
     assignee && `for ${assignee.name}`,
-    startDate && `starts ${dayText(startDate, look)}`,
-    deadlineAt && !completedAt && `due ${dayText(deadlineAt, look)}`,
+    startDate && `starts ${exactDayText(startDate, look)}`,
+    deadlineAt && !completedAt && `due ${exactDayText(deadlineAt, look)}`,
     repeatText && `repeats ${repeatText}`,
   ].filter((fact) => typeof fact === 'string');
   return facts.length === 0 ? '' : `, ${facts.join(', ')}`;

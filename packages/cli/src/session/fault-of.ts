@@ -14,12 +14,24 @@ export function faultOf(error: unknown): CliFault {
     });
   if (error instanceof GraphqlError) return ofService(error, error.graphqlCode.toLowerCase());
   if (error instanceof SyncError) return ofService(error, error.code);
+  if (isOfSystem(error)) {
+    // `ENOSPC: no space left on device, write`
+    const [, reason = error.message] = /^\w+: ([^,]*)/.exec(error.message) ?? [];
+    return new CliFault('failed', `${error.path ?? 'A file'} cannot be used: ${reason} (${error.code}).`, {
+      cause: error,
+    });
+  }
   const text = error instanceof Error ? error.message : String(error);
   return new CliFault('failed', `A fault of this program: ${text}`, {
     code: 'bug',
     hint: 'Please report it. WTS_DEBUG=1 shows where it happened.',
     cause: error,
   });
+}
+
+/** What the operating system refused, such as a file that cannot be written. */
+function isOfSystem(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error;
 }
 
 /** The fault of a refused change, by its code in GraphQL. */
@@ -43,6 +55,7 @@ const EXIT_OF: Readonly<Record<string, Exit>> = {
   connection_failed: 'unreachable',
   deadline_exceeded: 'unreachable',
   unavailable: 'unreachable',
+  unsupported_api_version: 'failed',
   internal: 'failed',
   answer_invalid: 'failed',
 };
@@ -55,8 +68,13 @@ function exitOf(code: string, status?: number): Exit | undefined {
 
 const HINTS: Readonly<Record<string, string>> = {
   'sign-in': 'Sign in again: wts login',
+  unsupported_api_version: 'The service is of another version: wts doctor shows both.',
   unreachable: 'Is the service running? wts doctor finds out more.',
 };
+
+function hintOf(code: string, exit: Exit): string | undefined {
+  return HINTS[Object.hasOwn(HINTS, code) ? code : exit];
+}
 
 function ofService(error: SyncError, code: string): CliFault {
   const { message, requestId, retryAfterMs, status } = error;
@@ -67,5 +85,5 @@ function ofService(error: SyncError, code: string): CliFault {
     : (exitOf(code, status) ?? (status !== undefined && status >= 500 ? 'failed' : 'refused'));
   const again = retryAfterMs === undefined ? undefined : `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`;
   const scope = isScope ? 'This credential may not do that. Sign in with full access: wts login' : undefined;
-  return new CliFault(exit, message, { code, requestId, hint: scope ?? again ?? HINTS[exit], cause: error });
+  return new CliFault(exit, message, { code, requestId, hint: scope ?? again ?? hintOf(code, exit), cause: error });
 }

@@ -1,11 +1,12 @@
 import type { SyncClient } from '@wts/client';
-import { createApiClient, type ApiClient } from '@wts/client/api';
+import { createApiClient, GraphqlError, type ApiClient } from '@wts/client/api';
 import { Names, type WorkspaceRef } from '@wts/client/names';
 import { CliFault, usageFault } from '../fault.ts';
 import type { Io } from '../io.ts';
 import type { Options } from '../options.ts';
 import type { Output } from '../output/output.ts';
 import { notePauses, openFetch } from './fetch.ts';
+import { VERSION } from '../version.ts';
 import { readSettings, type Setting, type Settings } from './settings.ts';
 
 /** The service as the person who is signed in. */
@@ -76,7 +77,10 @@ export async function openSession({ io, options, output }: SessionParts): Promis
     ...operations,
     // After Ctrl-C nobody waits for what is only read; a change is waited for, because it may have to be undone.
     graphql: (query, variables, given) =>
-      graphql(query, variables, { ...(/\bmutation\b/.test(query) ? {} : { signal: io.interrupted }), ...given }),
+      graphql<never>(query, variables, {
+        ...(/\bmutation\b/.test(query) ? {} : { signal: io.interrupted }),
+        ...given,
+      }).catch(throwVersionFault),
   };
   let viewing: Promise<Viewer> | undefined;
   const viewer = (): Promise<Viewer> =>
@@ -107,6 +111,17 @@ export async function openSession({ io, options, output }: SessionParts): Promis
       throw usageFault('Name the workspace: --workspace, or once wts workspace use.', `You are in ${known}.`);
     },
   };
+}
+
+/** As the validation of GraphQL says it. */
+const UNKNOWN_TO_SERVICE = /^(?:Cannot query field|Unknown (?:argument|type)|Field ".+" is not defined by type) /;
+
+/** The documents are those of this program, so a field that the service does not know shows that it is of another version. */
+function throwVersionFault(cause: unknown): never {
+  if (!(cause instanceof GraphqlError) || !UNKNOWN_TO_SERVICE.test(cause.message)) throw cause;
+  const message = `The service does not understand this wts ${VERSION}: ${cause.message}`;
+  const hint = 'It may be of another version: wts doctor shows both.';
+  throw new CliFault('failed', message, { code: 'other_version', hint, requestId: cause.requestId, cause });
 }
 
 /** The name of this program in the log of changes. */
