@@ -96,6 +96,7 @@ const IMPORTS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     'context.ts': ['credentials', 'record', 'store'],
     'limits.ts': [],
     'metrics.ts': [],
+    'operator-context.ts': ['commands', 'oauth', 'store'],
     'people-context.ts': ['accounts', 'commands', 'domain', 'oauth', 'record', 'store'],
   },
   'webhook-dispatcher': {

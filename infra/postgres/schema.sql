@@ -551,6 +551,7 @@ create table auth.clients (
   created_at timestamp with time zone default now() not null,
   used_at timestamp with time zone,
   network text,
+  by_operator boolean default false not null,
   constraint clients_check CHECK (((secret_hash IS NULL) = (auth_method = 'none'::text))),
   constraint clients_pkey PRIMARY KEY (id),
   constraint clients_secret_hash_check CHECK ((length(secret_hash) = 32))
@@ -587,6 +588,15 @@ create table auth.connect_codes (
   constraint connect_codes_pkey PRIMARY KEY (hash)
 );
 CREATE INDEX connect_codes_user_idx ON auth.connect_codes USING btree (user_id, created_at);
+
+create table auth.disabled_people (
+  user_id uuid not null,
+  id uuid not null,
+  disabled_at timestamp with time zone default clock_timestamp() not null,
+  erased_at timestamp with time zone,
+  constraint disabled_people_pkey PRIMARY KEY (user_id)
+);
+CREATE INDEX disabled_people_disabled_at_idx ON auth.disabled_people USING btree (disabled_at, id);
 
 create table auth.events (
   id uuid not null,
@@ -705,6 +715,18 @@ create table auth.migrations_lock (
   constraint migrations_lock_pkey PRIMARY KEY (index)
 );
 
+create table auth.operator_tokens (
+  id uuid not null,
+  token_hash bytea not null,
+  label text not null,
+  created_at timestamp with time zone default now() not null,
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint operator_tokens_pkey PRIMARY KEY (id),
+  constraint operator_tokens_token_hash_check CHECK ((length(token_hash) = 32)),
+  constraint operator_tokens_token_hash_key UNIQUE (token_hash)
+);
+
 create table auth.pending_requests (
   id_hash bytea not null,
   kind text not null,
@@ -806,6 +828,7 @@ insert into auth.migrations (batch, name) values
   (1, '0015-index-addresses'),
   (1, '0016-create-events'),
   (1, '0017-create-mail-links'),
+  (1, '0019-create-operators'),
   (1, '0020-name-session-places');
 
 reset role;

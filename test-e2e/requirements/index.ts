@@ -10,6 +10,7 @@ import { idempotency } from './idempotency.ts';
 import { limits } from './limits.ts';
 import { meta } from './meta.ts';
 import { never } from './never.ts';
+import { operator } from './operator.ts';
 import { people } from './people.ts';
 import { repeating } from './repeating.ts';
 import { sync } from './sync.ts';
@@ -38,6 +39,7 @@ export const RULES: readonly Rule[] = [
   ...events,
   ...authentication,
   ...people,
+  ...operator,
   ...errors,
   ...idempotency,
   ...limits,

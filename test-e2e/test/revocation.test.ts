@@ -164,6 +164,39 @@ describe('a revocation at one of two gateways', () => {
     }
   });
 
+  it('takes effect at both within a second: a disabled person has no key, app and token of an issuer, and no socket [operator.disable.everywhere]', async () => {
+    const { testSystem } = gateways;
+    const ann = await testSystem.member('Ann');
+    const { token } = await testSystem.keyOf(ann, { permissions: 'full-access' });
+    const { accessToken } = await testSystem.appOf(ann, 'read write');
+    const credentials = [token, accessToken, ann.token];
+    const sockets = (await Promise.all(credentials.map((one) => gateways.connect(one)))).flat();
+    for (const one of credentials)
+      for (const { status } of await gateways.requestAll(one, '/api/workspaces')) assert.equal(status, 200);
+    const operate = (path: string) =>
+      sendRequest(
+        { baseUrl: testSystem.authUrl, token: operatorToken },
+        'POST',
+        `/operator/people/${ann.userId}/${path}`,
+      );
+    const operatorToken = await testSystem.operatorToken();
+    const { status, text } = await operate('disabling');
+    assert.equal(status, 200, text);
+    const untilMs = performance.now() + REVOKED_WITHIN_MS;
+    await Promise.all([
+      gateways.assertRefused(token, untilMs),
+      gateways.assertRefused(accessToken, untilMs, 'Invalid token'),
+      gateways.assertRefused(ann.token, untilMs, 'Invalid token'),
+      gateways.assertClosed(sockets, untilMs),
+    ]);
+    assert.equal((await operate('enabling')).status, 200);
+    // A refusal is remembered for a second.
+    await eventually(async () =>
+      (await gateways.requestAll(token, '/api/workspaces')).every((one) => one.status === 200),
+    );
+    await gateways.assertRefused(accessToken, performance.now(), 'Invalid token');
+  });
+
   it('takes effect at both immediately: a removed member receives and reads nothing more [workspaces.members.cut-off]', () =>
     gateways.assertShutOut(true));
 });

@@ -2,7 +2,7 @@
 export { makeAuthority } from './certificates.ts';
 export type { Authority, Identity, IdentityOptions } from './certificates.ts';
 export { optionsOrExit, readOptions } from './command-options.ts';
-export { migrateServices, templatesHash } from './database/migrate.ts';
+export { migrateServices, runScript, templatesHash } from './database/migrate.ts';
 export type { Database } from './database/provision.ts';
 export { databaseExists, describeDatabase, dropDatabase, provision, withServerLock } from './database/provision.ts';
 export { LOCAL, serviceFile } from './layout.ts';

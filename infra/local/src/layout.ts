@@ -13,6 +13,7 @@ export const START_DIRECTORY = join(LOCAL, 'dev');
 export const PATHS = {
   lock: join(LOCAL, 'start.lock'),
   secrets: join(START_DIRECTORY, 'secrets.json'),
+  operatorToken: join(START_DIRECTORY, 'operator-token'),
   records: join(START_DIRECTORY, 'run'),
   logs: join(START_DIRECTORY, 'logs'),
   postgres: join(START_DIRECTORY, 'postgres'),
@@ -25,6 +26,9 @@ export function repositoryHash(): string {
   return createHash('sha256').update(ROOT).digest('hex').slice(0, 12);
 }
 
-export function serviceFile(service: string, file: 'main' | 'migrate' | 'seed'): string {
+/** Programs of a service that end by themselves. */
+export type ServiceScript = 'migrate' | 'seed' | 'operator';
+
+export function serviceFile(service: string, file: 'main' | ServiceScript): string {
   return join(ROOT, 'services', service, 'src', `${file}.ts`);
 }

@@ -7,7 +7,7 @@ import { servicePrincipal } from '@wts/access';
 import type { InternalCommitReply, InternalMutation, NewApiKey, Principal, Role, ServiceName } from '@wts/contracts';
 import { apiKeyApi, credentialApi, HEADERS, syncApi } from '@wts/contracts';
 import type { DemoWorkspace, NatsServer, PostgresServer, Secrets, SupervisedProcess } from '@wts/local';
-import { LOCAL_JWT, Stack, makeSecrets } from '@wts/local';
+import { LOCAL_JWT, Stack, makeSecrets, runScript } from '@wts/local';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -156,6 +156,7 @@ export class TestSystem implements AsyncDisposable {
   readonly services: readonly SupervisedProcess[];
   readonly #parts: Parts;
   readonly #owned: AsyncDisposableStack;
+  #operatorToken: Promise<string> | undefined;
 
   constructor(parts: Parts, demo: DemoWorkspace, owned: AsyncDisposableStack) {
     this.baseUrl = parts.stack.baseUrl;
@@ -195,6 +196,13 @@ export class TestSystem implements AsyncDisposable {
     const found = this.#parts.wires.get(`${service} ${replica} ${store}`);
     if (found !== undefined) return found;
     throw new Error(`no wire between ${service} ${replica} and ${store}; start the system with wires`);
+  }
+
+  /** A token of the operator of this system. */
+  operatorToken(): Promise<string> {
+    const env = { DATABASE_URL: this.database.urlOf('wts_auth') };
+    this.#operatorToken ??= runScript('auth', 'operator', env, ['token', 'create', 'test']);
+    return this.#operatorToken.then((token) => token.trim());
   }
 
   /** Creates a person who signs in with a token and is in no workspace yet. */

@@ -23,8 +23,8 @@ export interface AuthenticatorOptions {
   readonly apiKeyPrefix: string;
   /** Null when no valid key has this hash. */
   readonly resolveApiKey: (hash: string, sender: string) => Promise<Principal | null>;
-  /** The user id of the person, who is created when they are new. */
-  readonly resolvePerson: (identity: TokenIdentity, sender: string) => Promise<string>;
+  /** The user id of the person, who is created when they are new; null for a person who is disabled. */
+  readonly resolvePerson: (identity: TokenIdentity, sender: string) => Promise<string | null>;
   readonly fetchJwks?: FetchJwks;
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
@@ -213,6 +213,7 @@ async function resolve(
   }
   const trustsEmails = options.issuers.find(({ issuer }) => issuer === verified.issuer)?.trustsEmails === true;
   const userId = await options.resolvePerson(identityOf(verified, trustsEmails), sender);
+  if (userId === null) throw refusal('token_invalid', new Error('the person is disabled'));
   // Keeps authentication.jwt.all-scopes.
   const id = createHash('sha256').update(token).digest('hex').slice(0, 32);
   const principal: Principal = {

@@ -26,7 +26,16 @@ export interface Contract<S extends Shape = Shape> {
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: 'Workspaces' | 'API keys' | 'Webhooks' | 'GraphQL' | 'Sync' | 'Meta' | 'Agent' | 'Internal';
+  readonly tag:
+    | 'Workspaces'
+    | 'API keys'
+    | 'Webhooks'
+    | 'GraphQL'
+    | 'Sync'
+    | 'Meta'
+    | 'Agent'
+    | 'Operator'
+    | 'Internal';
   /** The scope a credential needs; `none` for a public operation. */
   readonly scope: Scope | 'none';
   /** Services that may call it on behalf of a person, besides the gateway. */

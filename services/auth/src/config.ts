@@ -56,6 +56,10 @@ export const settings = defineSettings({
     default: false,
     doc: 'Accepts the https address of a document with the metadata of a client as its client_id, besides registered clients. This service then fetches such documents from public addresses.',
   }),
+  clientRegistration: setting.oneOf('CLIENT_REGISTRATION', ['open', 'closed'], {
+    default: 'open',
+    doc: 'Whether programs may register themselves as clients of OAuth, as agents do. `closed`: only clients that an operator registers with `wts admin client add` can be connected from then on, also of those with CLIENT_ID_METADATA_DOCUMENTS; clients that are registered already stay, see `wts admin client list`.',
+  }),
   apiKeysPerMinuteMax: setting.int('API_KEYS_PER_MINUTE', {
     default: LIMITS.apiKeysPerMinuteMax,
     min: 1,

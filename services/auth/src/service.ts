@@ -12,6 +12,7 @@ import { mountApiKeys } from './http/api-keys.ts';
 import { mountCredentials } from './http/credentials.ts';
 import { mountGrants } from './http/grants.ts';
 import { mountMetadata } from './http/metadata.ts';
+import { mountOperator } from './http/operator.ts';
 import { mountPages } from './http/pages.ts';
 import { mountRegister } from './http/register.ts';
 import { mountToken } from './http/token.ts';
@@ -19,6 +20,7 @@ import { openKeyUse } from './credentials/key-use.ts';
 import { serviceMetrics } from './metrics.ts';
 import { openOAuth } from './oauth/oauth.ts';
 import { identityStore } from './store/identities.ts';
+import { openOperator } from './operator-context.ts';
 import { openPeople } from './people-context.ts';
 import { mailLinkStore } from './store/mail-links.ts';
 import { revocationReads } from './store/revocations.ts';
@@ -73,7 +75,9 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     mountRegister(app, oauth);
     mountToken(app, oauth);
     mountGrants(app, oauth);
-    mountPages(app, sessions, openPeople({ kit, config, knex, context, oauth }));
+    const people = openPeople({ kit, config, knex, context, oauth });
+    mountPages(app, sessions, people);
+    mountOperator(app, openOperator({ knex, context, people, oauth }));
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };
   },

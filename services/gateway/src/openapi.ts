@@ -29,7 +29,7 @@ interface Deployment {
   readonly deprecations?: readonly Deprecation[];
 }
 
-const TAGS: Record<Exclude<Contract['tag'], 'Agent' | 'Internal'>, string> = {
+const TAGS: Record<Exclude<Contract['tag'], 'Agent' | 'Operator' | 'Internal'>, string> = {
   Workspaces: 'Workspaces, members and invitations.',
   'API keys': 'Personal API keys for scripts and integrations.',
   Webhooks: 'Endpoints that receive signed events, and their deliveries. The page `/console` shows them.',

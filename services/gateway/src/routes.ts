@@ -8,6 +8,7 @@ import {
   memberApi,
   meta,
   oauthApi,
+  operatorApi,
   pageApi,
   privateProjectApi,
   syncApi,
@@ -21,7 +22,7 @@ interface RouteRow {
   readonly to: ServiceName;
   /** Pages of any origin may read the answer, because it is public. Other answers need a configured origin. */
   readonly anyOrigin?: true;
-  /** The Authorization header is of a client (RFC 6749 section 2.3.1), which its service authenticates. */
+  /** The Authorization header is of a client (RFC 6749 section 2.3.1) or of an operator, whom its service authenticates. */
   readonly hasClient?: true;
 }
 
@@ -139,6 +140,24 @@ export const AUTH_ROUTES = [
   { contract: oauthApi.jwks, to: 'auth', anyOrigin: true },
   { contract: oauthApi.register, to: 'auth', anyOrigin: true },
   { contract: oauthApi.token, to: 'auth', anyOrigin: true, hasClient: true },
+
+  { contract: operatorApi.listPeople, to: 'auth', hasClient: true },
+  { contract: operatorApi.readPerson, to: 'auth', hasClient: true },
+  { contract: operatorApi.makeResetLink, to: 'auth', hasClient: true },
+  { contract: operatorApi.disablePerson, to: 'auth', hasClient: true },
+  { contract: operatorApi.enablePerson, to: 'auth', hasClient: true },
+  { contract: operatorApi.endSessions, to: 'auth', hasClient: true },
+  { contract: operatorApi.exportPerson, to: 'auth', hasClient: true },
+  { contract: operatorApi.erasePerson, to: 'auth', hasClient: true },
+  { contract: operatorApi.createOwner, to: 'auth', hasClient: true },
+  { contract: operatorApi.listWorkspaces, to: 'auth', hasClient: true },
+  { contract: operatorApi.deleteWorkspace, to: 'auth', hasClient: true },
+  { contract: operatorApi.restoreWorkspace, to: 'auth', hasClient: true },
+  { contract: operatorApi.addOwner, to: 'auth', hasClient: true },
+  { contract: operatorApi.readUsage, to: 'auth', hasClient: true },
+  { contract: operatorApi.listClients, to: 'auth', hasClient: true },
+  { contract: operatorApi.registerClient, to: 'auth', hasClient: true },
+  { contract: operatorApi.deleteClient, to: 'auth', hasClient: true },
 ] as const satisfies readonly RouteRow[];
 
 /** Further routes of {auth_url} where it has a path. A proxy forwards these unchanged, and removes the path from all others. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { DeltasReply } from '@wts/contracts';
+import { ERASED_PERSON } from '@wts/models';
 import { TestSyncService, type Line } from './test-sync-service.ts';
 
 /** What members see of a person who left, by snapshots and by the log. */
@@ -65,6 +66,25 @@ describe('a person who left a workspace [sync.people.frozen]', () => {
       );
     }
     assert.deepEqual(await shownTo(leaver), [['WRITTEN AFTER REMOVAL', 'eve@example.org']]);
+  });
+
+  it('is erased there too, by snapshots and deltas, when a service erases them and by no other change [sync.people.erased]', async () => {
+    const other = await sync.workspace(owner);
+    await sync.join(leaver, other);
+    await leave(membership);
+    const start = (await sync.bootstrap(owner, { syncGroups: home })).rows.find(({ id }) => id === leaver);
+    const after = await headOf(owner);
+    const change = (payload: object, actor?: string) =>
+      sync.commit([{ modelName: 'User', modelId: leaver, action: 'UPDATE', payload: { ...payload } }], actor);
+    await change({ name: ERASED_PERSON.name });
+    assert.deepEqual(await shownTo(owner, { syncGroups: home }), [['Eve', null]]);
+    await change(ERASED_PERSON);
+    const erased = [[ERASED_PERSON.name, null]];
+    for (const syncGroups of [home, other]) assert.deepEqual(await shownTo(owner, { syncGroups }), erased);
+    const { actions } = await sync.deltas(owner, { after });
+    const inHome = actions.filter(({ groupId }) => groupId === home);
+    assert.deepEqual([followed(start, { actions: inHome } as unknown as DeltasReply)], erased);
+    assert.deepEqual(await shownTo(leaver), erased);
   });
 
   it('is shown with current fields to people who share another workspace, by snapshots and deltas alike', async () => {

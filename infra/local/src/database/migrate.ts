@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { ROOT, serviceFile } from '../layout.ts';
+import { ROOT, serviceFile, type ServiceScript } from '../layout.ts';
 import { UserError } from '../user-error.ts';
 import { PASSED_THROUGH, SERVICES } from '../services.ts';
 import type { ServiceSpec } from '../services.ts';
@@ -59,9 +59,14 @@ async function isUpToDate(service: string, url: string): Promise<boolean> {
 }
 
 /** Runs a script of a service and resolves to its output. When it fails, the error has the last lines of the output. */
-export async function runScript(service: string, file: 'migrate' | 'seed', env: NodeJS.ProcessEnv): Promise<string> {
+export async function runScript(
+  service: string,
+  file: ServiceScript,
+  env: NodeJS.ProcessEnv,
+  args: readonly string[] = [],
+): Promise<string> {
   try {
-    const { stdout } = await run(process.execPath, [serviceFile(service, file)], {
+    const { stdout } = await run(process.execPath, [serviceFile(service, file), ...args], {
       cwd: join(ROOT, 'services', service),
       env,
       timeout: MIGRATE_MS,

@@ -34,7 +34,7 @@ export function route(argv: readonly string[], root: CommandSpec): Route {
       const isNeeded = option !== undefined && readFlags(option.flags).value === 'needed' && !token.includes('=');
       if (isNeeded && tokens.length > 0) rest.push(tokens.shift() as string);
     } else {
-      const next = nextOf(token, at, rest);
+      const next = nextOf(token, path, rest);
       if (next === null) rest.push(token);
       else path.push(...next.specs);
       if (next?.keepsWord === true) rest.push(token);
@@ -56,10 +56,10 @@ const SAME_WORDS: readonly (readonly string[])[] = [
 /** The command that a word names below another one; null for a word that is an argument. */
 function nextOf(
   word: string,
-  at: CommandSpec,
+  path: readonly CommandSpec[],
   rest: readonly string[],
 ): { readonly specs: readonly CommandSpec[]; readonly keepsWord: boolean } | null {
-  const { commands, implied } = at;
+  const { commands, implied } = path.at(-1) as CommandSpec;
   if (commands === undefined) return null;
   const same = SAME_WORDS.find((words) => words.includes(word));
   const named = commands.find(({ name }) => name === word) ?? commands.find(({ name }) => same?.includes(name));
@@ -71,7 +71,7 @@ function nextOf(
   const command = commands.find(({ name }) => name === implied);
   // A word like a verb is a slip; a record of that name is shown by the full command.
   if (command !== undefined && near === null) return { specs: [command], keepsWord: true };
-  const where = at.name === 'wts' ? 'wts' : `wts ${at.name}`;
+  const where = path.map(({ name }) => name).join(' ');
   const full = command === undefined ? '' : ` To show one of this name: ${where} ${command.name} ${word}`;
   const hint = near === null ? `${where} --help lists the commands.` : `Did you mean ${where} ${near}?${full}`;
   throw usageFault(`There is no command ${JSON.stringify(word)} of ${where}.`, rest.length > 9 ? undefined : hint);

@@ -10,20 +10,15 @@ interface RequestOptions {
   readonly body?: object;
   /** What the answer has, where it is one of this service. */
   readonly names?: readonly string[];
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  /** Those of a credential. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A request without a credential. Throws a `SyncError`, as the client does. */
-export async function requestJson<T>(url: string, { fetch, signal, body, names = [] }: RequestOptions): Promise<T> {
-  const deadline = AbortSignal.timeout(DEADLINE_MS);
-  const sent: RequestInit = {
-    signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
-    headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-  };
-  const answer = await fetch(url, sent).catch((cause: unknown) => {
-    if (cause instanceof SyncError) throw cause;
-    throw new SyncError('connection_failed', `${new URL(url).origin} gave no answer.`, { cause });
-  });
+/** A request outside of the API. Throws a `SyncError`, as the client does. */
+export async function requestJson<T>(url: string, options: RequestOptions): Promise<T> {
+  const { names = [] } = options;
+  const answer = await request(url, options);
   const content: unknown = await answer.json().catch((cause: unknown) => {
     const message = `${new URL(url).origin} answered ${answer.status}, and not with JSON: it may be no Workspace Task Service.`;
     throw new SyncError('answer_invalid', message, { status: answer.status, cause });
@@ -41,5 +36,27 @@ export async function requestJson<T>(url: string, { fetch, signal, body, names =
     status: answer.status,
     requestId,
     retryAfterMs: Number.isFinite(retryAfter) ? retryAfter * 1000 : undefined,
+  });
+}
+
+/** The answer, whatever its status. */
+async function request(
+  url: string,
+  { fetch, signal, body, method = body === undefined ? 'GET' : 'POST', headers = {} }: RequestOptions,
+): Promise<Response> {
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const sent: RequestInit = {
+    method,
+    signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+    headers: {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
+  return fetch(url, sent).catch((cause: unknown) => {
+    if (cause instanceof SyncError) throw cause;
+    throw new SyncError('connection_failed', `${new URL(url).origin} gave no answer.`, { cause });
   });
 }

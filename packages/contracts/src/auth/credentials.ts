@@ -50,7 +50,8 @@ export const internalResolvePerson = contract({
     },
   },
   reply: { status: 200, schema: okBody({ userId: uuid }) },
-  errors: [],
+  /** `forbidden`: the person is disabled. */
+  errors: ['forbidden'],
 });
 
 /** The addresses of a person that are verified, which invitations are compared with. */
@@ -102,8 +103,13 @@ export const internalListRevokedCredentials = contract({
         items: {
           type: 'object',
           additionalProperties: false,
-          required: ['id', 'userId', 'revokedAt'],
-          properties: { id: uuid, userId: uuid, revokedAt: timestamp },
+          required: ['id', 'userId', 'revokedAt', 'isAll'],
+          properties: {
+            id: uuid,
+            userId: uuid,
+            revokedAt: timestamp,
+            isAll: { type: 'boolean', description: 'All credentials of the person; the id names none.' },
+          },
         },
       },
     }),

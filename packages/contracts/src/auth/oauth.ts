@@ -49,7 +49,6 @@ const serverMetadata = {
       'issuer',
       'authorization_endpoint',
       'token_endpoint',
-      'registration_endpoint',
       'jwks_uri',
       'response_types_supported',
       'response_modes_supported',
@@ -174,6 +173,32 @@ export const jwks = contract({
   errors: [],
 });
 
+/** RFC 7591 section 3.2.1. */
+export const registeredClient = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    'client_id',
+    'client_id_issued_at',
+    'redirect_uris',
+    'token_endpoint_auth_method',
+    'grant_types',
+    'response_types',
+  ],
+  properties: {
+    client_id: text,
+    client_id_issued_at: { type: 'integer' },
+    client_secret: text,
+    client_secret_expires_at: { type: 'integer' },
+    client_name: text,
+    redirect_uris: texts,
+    token_endpoint_auth_method: text,
+    grant_types: texts,
+    response_types: texts,
+    application_type: text,
+  },
+} as const;
+
 /** RFC 7591. Unknown members are ignored, and the rules of each member are in the service. */
 export const register = contract({
   id: 'register',
@@ -185,34 +210,8 @@ export const register = contract({
   body: { type: 'object' },
   bodyBytesMax: LIMITS.formBytes,
   bodyRefusal: 'invalid_client_metadata',
-  reply: {
-    status: 201,
-    schema: {
-      type: 'object',
-      additionalProperties: false,
-      required: [
-        'client_id',
-        'client_id_issued_at',
-        'redirect_uris',
-        'token_endpoint_auth_method',
-        'grant_types',
-        'response_types',
-      ],
-      properties: {
-        client_id: text,
-        client_id_issued_at: { type: 'integer' },
-        client_secret: text,
-        client_secret_expires_at: { type: 'integer' },
-        client_name: text,
-        redirect_uris: texts,
-        token_endpoint_auth_method: text,
-        grant_types: texts,
-        response_types: texts,
-        application_type: text,
-      },
-    },
-  },
-  errors: ['invalid_redirect_uri', 'invalid_client_metadata'],
+  reply: { status: 201, schema: registeredClient },
+  errors: ['invalid_redirect_uri', 'invalid_client_metadata', 'forbidden'],
 });
 
 /** RFC 6749 section 3.2. */

@@ -18,3 +18,6 @@ export const User = model({
     ),
   },
 });
+
+/** The profile of a person who was erased. A service that gives a person this profile erases them everywhere they are seen. */
+export const ERASED_PERSON = { name: 'Deleted person', email: null, avatarUrl: null, username: null } as const;

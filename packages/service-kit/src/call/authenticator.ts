@@ -1,6 +1,6 @@
 import type { Authenticator } from '@wts/access';
 import { accessTokenIssuer, createAuthenticator, servicePrincipal } from '@wts/access';
-import { credentialApi, oauthApi } from '@wts/contracts';
+import { credentialApi, Fault, oauthApi } from '@wts/contracts';
 import type { credentialSettings } from '../config/credential-settings.ts';
 import type { ConfigOf } from '../config/settings.ts';
 import type { ServiceClient } from './service-client.ts';
@@ -59,8 +59,12 @@ export function openAuthenticator(
     },
     resolvePerson: async (identity, sender) => {
       const request = { principal, body: identity, idempotent: true };
-      const reply = await limited(sender, () => auth.call(credentialApi.internalResolvePerson, request));
-      return reply.userId;
+      try {
+        return (await limited(sender, () => auth.call(credentialApi.internalResolvePerson, request))).userId;
+      } catch (failure) {
+        if (failure instanceof Fault && failure.code === 'forbidden') return null;
+        throw failure;
+      }
     },
   });
   stack.defer(() => authenticator.close());

@@ -1,5 +1,6 @@
 import { parse as parseQueryString } from 'node:querystring';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { InternalCall } from '@wts/access';
 import type { BodyOf, Contract, ErrorCode, JsonSchema, ParamsOf, Principal, QueryOf, ReplyOf } from '@wts/contracts';
 import { COUNT_PATTERN, Fault, isStorableText } from '@wts/contracts';
 import type { IRouter, Request, Response } from 'express';
@@ -20,7 +21,12 @@ export interface MountOptions<C = Contract> {
   readonly idempotency?: Idempotency;
   /** Throws when the stored reply of a success is no longer true, so that a repeated request does not get it. */
   readonly confirmReplay?: (call: Call<C>, reply: ReplyOf<C>) => Promise<void>;
+  /** Where the service itself checks the credential, and not the gateway. */
+  readonly authenticate?: Authenticate;
 }
+
+/** Who sends a request, decided before anything else of it is read. Throws the fault of a bad credential. */
+export type Authenticate = (req: Request, res: Response) => Promise<InternalCall>;
 
 /** A reply with literal types (`ok: true`), which inference would widen to `boolean`. */
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
@@ -41,26 +47,31 @@ export function mount<C extends Contract, const R extends Frozen<ReplyOf<C>>>(
   const idempotency = contract.idempotencyKey ? options.idempotency : undefined;
   if (contract.idempotencyKey && idempotency === undefined) throw new Error(`${contract.id} needs a store of keys`);
   const headers = contract.scope === 'none' ? {} : { 'cache-control': 'no-store' };
-  mountStream(router, contract, async (call) => {
-    const kept = await idempotency?.(call, contract, () => handler(call));
-    if (kept?.isReplayed) {
-      const { status: storedStatus, body } = kept;
-      if (storedStatus === status) await options.confirmReplay?.(call, body as ReplyOf<C>);
-      sendJson(call.req, call.res, {
-        status: storedStatus,
-        body,
-        headers: { ...headers, 'idempotency-replayed': 'true' },
-      });
-      return;
-    }
-    const reply = kept?.body ?? (await handler(call));
-    if (contextOf(call.req).http.checkReplies) {
-      checkReply ??= compile(schema, 'reply');
-      checkAgainstContract(contract.id, reply, checkReply);
-    }
-    // Node ignores what is written to a closed connection.
-    sendJson(call.req, call.res, { status, body: reply, headers });
-  });
+  mountStream(
+    router,
+    contract,
+    async (call) => {
+      const kept = await idempotency?.(call, contract, () => handler(call));
+      if (kept?.isReplayed) {
+        const { status: storedStatus, body } = kept;
+        if (storedStatus === status) await options.confirmReplay?.(call, body as ReplyOf<C>);
+        sendJson(call.req, call.res, {
+          status: storedStatus,
+          body,
+          headers: { ...headers, 'idempotency-replayed': 'true' },
+        });
+        return;
+      }
+      const reply = kept?.body ?? (await handler(call));
+      if (contextOf(call.req).http.checkReplies) {
+        checkReply ??= compile(schema, 'reply');
+        checkAgainstContract(contract.id, reply, checkReply);
+      }
+      // Node ignores what is written to a closed connection.
+      sendJson(call.req, call.res, { status, body: reply, headers });
+    },
+    options,
+  );
 }
 
 /** Throws a bug when the reply does not match its contract. */
@@ -78,8 +89,9 @@ export function mountStream<C extends Contract>(
   router: IRouter,
   contract: C,
   handler: (call: Call<C>) => Promise<void>,
+  { authenticate }: Pick<MountOptions, 'authenticate'> = {},
 ): void {
-  const check = readerOf(contract);
+  const check = readerOf(contract, authenticate);
   const path = contract.path.replaceAll(/\{(\w+)\}/g, ':$1');
   const method = contract.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
   router[method](path, async (req: Request, res: Response) => {
@@ -106,7 +118,10 @@ async function pause(res: Response): Promise<void> {
   res.off('close', stop);
 }
 
-function readerOf<C extends Contract>(contract: C): (req: Request, res: Response) => Promise<Call<C>> {
+function readerOf<C extends Contract>(
+  contract: C,
+  authenticate?: Authenticate,
+): (req: Request, res: Response) => Promise<Call<C>> {
   const checkParams = contract.params && compile(contract.params, 'path');
   const { form, bodyRefusal } = contract;
   const checkQuery = contract.query && compile(contract.query, 'query');
@@ -115,7 +130,7 @@ function readerOf<C extends Contract>(contract: C): (req: Request, res: Response
   return async (req, res) => {
     const context = contextOf(req);
     context.route = contract.id;
-    const { principal, caller } = whoCalls(req, contract, context.http);
+    const { principal, caller } = (await authenticate?.(req, res)) ?? whoCalls(req, contract, context.http);
     context.userId = principal.userId || undefined;
     const params = readParams(req, checkParams);
     // A page answers a fault of its query or its form with a page, so its handler reads them.

@@ -26,7 +26,7 @@ const NAME = /^[!-?A-~]{1,64}$/;
 const DOMAIN = /^[^\s@\p{C}]{1,255}$/u;
 
 /** The address with its domain in ASCII, so that none looks like another one; null for what is no address. */
-function plainAddress(text: string): string | null {
+export function plainAddress(text: string): string | null {
   const at = text.lastIndexOf('@');
   const [name, domain] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
   const ascii = DOMAIN.test(domain) ? domainToASCII(domain) : '';

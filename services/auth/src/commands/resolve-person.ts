@@ -1,4 +1,5 @@
 import { servicePrincipal } from '@wts/access';
+import { Fault } from '@wts/contracts';
 import type { CallTrace } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
@@ -11,6 +12,7 @@ import type { IdentityStore, StoredIdentity } from '../store/identities.ts';
  * for a new id. Then every request that finds the claim commits the person with that id under one transaction id, so any
  * number of parallel first requests, or a crash between the two steps, end with the same person. A person is never found
  * by an address. An address that is not verified is not shown where another person has it, because members could not tell the two apart.
+ * The person of a disabled identity is refused: that ends the sign-in by password and provider, and the tokens of a provider.
  * Keeps authentication.jwt.person and authentication.people.address.
  */
 export async function resolvePerson(
@@ -21,6 +23,9 @@ export async function resolvePerson(
   const { identities, commitUnit, metrics } = context;
   const identity = { issuer: claims.issuer, subject: claims.subject };
   const stored = await identities.find(identity);
+  if (stored?.isEnabled === false) {
+    throw new Fault('forbidden', { message: 'This account is disabled. Ask the operator of this service.' });
+  }
   if (stored?.hasPerson) {
     await updateAddress(identities, stored, claims);
     return stored.userId;

@@ -16,6 +16,16 @@ export const EVENT_KINDS = {
   'client-registered': { says: 'An app registered itself as “{app}”', details: ['app'] },
   'key-created': { says: 'Created the API key “{label}”', details: ['label', 'prefix', 'access'] },
   'key-revoked': { says: 'Revoked the API key “{label}”', details: ['label', 'prefix'] },
+  'client-deleted': { says: 'The operator deleted an app, which {people} people had connected', details: ['people'] },
+  'person-disabled': { says: 'The operator disabled the account', details: [] },
+  'person-enabled': { says: 'The operator enabled the account', details: [] },
+  'person-erased': { says: 'The operator erased the person', details: [] },
+  'person-exported': { says: 'The operator exported the data of the person', details: [] },
+  'sessions-ended': { says: 'The operator ended all sessions and apps', details: [] },
+  'reset-link-made': { says: 'The operator made a link for a new password', details: [] },
+  'owner-made': { says: 'The operator made the person an owner of a workspace', details: [] },
+  'workspace-deleted': { says: 'The operator deleted the workspace', details: [] },
+  'workspace-restored': { says: 'The operator restored the workspace', details: [] },
 } as const satisfies Readonly<Record<string, { readonly says: string; readonly details: readonly string[] }>>;
 
 export type EventKind = keyof typeof EVENT_KINDS;

@@ -14,13 +14,13 @@ const CACHE_CONTROL = 'public, max-age=300';
  */
 export function mountMetadata(
   router: IRouter,
-  { issuer, resources: [api, mcp], keys, hasClientDocuments }: OAuth,
+  { issuer, resources: [api, mcp], keys, hasClientDocuments, clientRegistration }: OAuth,
 ): void {
   const server = {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
-    registration_endpoint: `${issuer}/register`,
+    ...(clientRegistration === 'open' ? { registration_endpoint: `${issuer}/register` } : {}),
     jwks_uri: `${issuer}/jwks`,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],

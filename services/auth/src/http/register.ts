@@ -1,4 +1,4 @@
-import { oauthApi } from '@wts/contracts';
+import { Fault, oauthApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { registerClient } from '../oauth/client-metadata.ts';
@@ -6,13 +6,17 @@ import type { OAuth } from '../oauth/oauth.ts';
 import { networkOf } from './network-of.ts';
 import { visitorOf } from './visitor.ts';
 
-/** Dynamic registration of clients. Nothing of RFC 7592 is offered, so a client that lost its id registers again. */
+/** Dynamic registration of clients, unless the operator closed it (keeps operator.clients.closed). Nothing of RFC 7592 is offered, so a client that lost its id registers again. */
 export function mountRegister(router: IRouter, oauth: OAuth): void {
   mount(router, oauthApi.register, async (call) => {
     const { body, req, res } = call;
+    if (oauth.clientRegistration === 'closed') throw new Fault('forbidden', { message: CLOSED });
     const sender = { network: networkOf(req), visitor: visitorOf(call) };
     const reply = await registerClient(oauth, body, sender);
     res.setHeader('cache-control', 'no-store');
     return reply;
   });
 }
+
+const CLOSED =
+  'This service registers no clients by itself. Ask its operator to register the app: wts admin client add.';

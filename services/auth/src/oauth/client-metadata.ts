@@ -4,7 +4,7 @@ import { newOpaqueToken } from '../domain/opaque-token.ts';
 import { AUTH_METHODS, GRANT_TYPES } from '../domain/client.ts';
 import type { Client } from '../domain/client.ts';
 import { shownName } from '../domain/shown-name.ts';
-import type { Visitor } from '../domain/security-event.ts';
+import type { SecurityEvent, Visitor } from '../domain/security-event.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import { refusalOfRedirectUri } from './redirect-uri.ts';
 import { AUTH_LIMITS } from '../limits.ts';
@@ -28,18 +28,26 @@ export interface RegisteredClient {
   readonly application_type?: string;
 }
 
+/** Who registers a client. */
+interface ClientSender {
+  /** Null: an operator. */
+  readonly network: string | null;
+  readonly visitor: Visitor;
+  readonly actor?: NonNullable<SecurityEvent['actor']>;
+}
+
 /** Keeps authentication.oauth.register. */
 export async function registerClient(
   { record }: { readonly record: SecurityRecord },
   metadata: Metadata,
-  { network, visitor }: { readonly network: string; readonly visitor: Visitor },
+  { network, ...by }: ClientSender,
 ): Promise<RegisteredClient> {
   const read = readClientMetadata(metadata);
   const secret = read.authMethod === 'none' ? null : newOpaqueToken('clientSecret');
   const client: Client = { id: randomUUID(), secretHash: secret?.hash ?? null, ...read };
   const registeredAt = await record.act(async ({ clients, record: write }) => {
     const details = { app: client.name };
-    await write({ kind: 'client-registered', subjectId: client.id, visitor, details });
+    await write({ kind: 'client-registered', subjectId: client.id, ...by, details });
     return clients.insert(client, network);
   });
   const { id, name, redirectUris, authMethod, grantTypes, applicationType } = client;

@@ -19,6 +19,9 @@ import type { Grants } from './grants.ts';
 import { openSigningKeys } from './signing-keys.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
+/** CLIENT_REGISTRATION. */
+type ClientRegistration = 'open' | 'closed';
+
 export type FindClient = (clientId: string, sender: Sender) => Promise<Client | null>;
 
 /** The authorization server: what its endpoints use, opened once. */
@@ -26,12 +29,13 @@ export interface OAuth {
   readonly issuer: string;
   /** The API, then the agent endpoint. */
   readonly resources: readonly [api: string, mcp: string];
-  readonly clients: Pick<ClientStore, 'deleteUnused'>;
+  readonly clients: Pick<ClientStore, 'deleteUnused' | 'list'>;
   readonly record: SecurityRecord;
   /** A registered client, or one that its document describes. Rejects with `unavailable` when the host of the document fails. */
   readonly findClient: FindClient;
   /** Whether a client may have the address of a document as its id. */
   readonly hasClientDocuments: boolean;
+  readonly clientRegistration: ClientRegistration;
   readonly grants: Grants;
   readonly grantStore: GrantStore;
   readonly keys: SigningKeys;
@@ -46,6 +50,7 @@ interface OAuthOptions {
   readonly keyRotationMs: number;
   readonly refreshGraceMs: number;
   readonly hasClientDocuments: boolean;
+  readonly clientRegistration: ClientRegistration;
   readonly knex: Knex;
   readonly record: SecurityRecord;
   readonly revoke: RevocationSender;
@@ -60,8 +65,11 @@ export function openOAuth({ baseUrl, authUrl, knex, record, revoke, log, ...opti
     resources: [apiResourceOf(baseUrl), mcpResourceOf(authUrl)],
     clients,
     record,
-    findClient: options.hasClientDocuments ? finderWithDocuments(clients) : (clientId) => clients.find(clientId),
+    findClient: options.hasClientDocuments
+      ? finderWithDocuments(clients, options.clientRegistration)
+      : (clientId) => clients.find(clientId),
     hasClientDocuments: options.hasClientDocuments,
+    clientRegistration: options.clientRegistration,
     grants: openGrants({ store, record, revoke, log }),
     grantStore: store,
     keys: openSigningKeys({
@@ -77,8 +85,12 @@ function publicNetwork(): ConnectOptions {
   return { guard: addressGuard(), resolver: openResolver({ servers: [] }) };
 }
 
-function finderWithDocuments(clients: ClientStore): FindClient {
+/** Where registration is closed, the document of a client counts when an operator has listed its address. */
+function finderWithDocuments(clients: ClientStore, registration: ClientRegistration): FindClient {
   const documents = openClientDocuments(publicNetwork());
-  return (clientId, sender) =>
-    isDocumentAddress(clientId) ? documents.find(clientId, sender) : clients.find(clientId);
+  return async (clientId, sender) => {
+    if (!isDocumentAddress(clientId)) return clients.find(clientId);
+    const isAllowed = registration === 'open' || (await clients.isByOperator(clientId));
+    return isAllowed ? documents.find(clientId, sender) : null;
+  };
 }

@@ -4,6 +4,7 @@ import { membershipsSql } from '@wts/read-model';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
+import { isEnabledSql } from './disabled-people.ts';
 
 export interface NewStoredKey {
   readonly id: string;
@@ -58,7 +59,7 @@ export interface ApiKeyStore {
   revoke(userId: string, id: string, roles: readonly Role[]): Promise<RevokedKey[]>;
   /** Revokes a key of the person, the keys created with it, the keys created with these and so on. */
   revokeWithMade(userId: string, id: string): Promise<RevokedKey[]>;
-  /** Null when the key is unknown, revoked or expired, without a difference. */
+  /** Null when the key is unknown, revoked or expired, or its person is disabled, without a difference. */
   findLive(tokenHash: string): Promise<LiveKey | null>;
   /** Writes that keys were just used, except keys whose use was written within `intervalMs`. */
   recordUse(ids: readonly string[], intervalMs: number): Promise<void>;
@@ -116,8 +117,8 @@ export function apiKeyStore(knex: Knex, perMinuteMax: number = LIMITS.apiKeysPer
     // Unique index api_keys (token_hash).
     findLive: async (tokenHash) => {
       const sql = `select id, user_id as "userId", permissions, workspace_id as "workspaceId", expires_at as "expiresAt"
-        from auth.api_keys
-        where token_hash = :hash and revoked_at is null and (expires_at is null or expires_at > now())`;
+        from auth.api_keys k where token_hash = :hash and revoked_at is null
+          and (expires_at is null or expires_at > now()) and ${isEnabledSql('k.user_id')}`;
       const [found] = await rows<LiveKey>(knex, sql, { hash: Buffer.from(tokenHash, 'hex') });
       return found ?? null;
     },

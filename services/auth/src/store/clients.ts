@@ -1,7 +1,10 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import type { OperatorClient } from '@wts/contracts';
 import type { Client } from '../domain/client.ts';
 import { AUTH_LIMITS } from '../limits.ts';
+import { grantStore, type RevokedGrant } from './grants.ts';
+import { timeSql, type Page } from './operator-people.ts';
 import { deleteExcessRows, widerNetwork } from './rows-of-networks.ts';
 
 /** In one round; the next one deletes more. */
@@ -10,10 +13,16 @@ const DELETED_MAX = 10_000;
 export interface ClientStore {
   /**
    * Returns when it was registered. When more than AUTH_LIMITS.clientsUnusedMax clients never got a token, the oldest of the networks that
-   * registered most of them are deleted, those with a running authorization last.
+   * registered most of them are deleted, those with a running authorization last. One of an operator is not counted.
    */
-  insert(client: Client, network: string): Promise<Date>;
+  insert(client: Client, network: string | null): Promise<Date>;
   find(id: string): Promise<Client | null>;
+  /** Whether an operator registered it, or allowed the client of a document. */
+  isByOperator(id: string): Promise<boolean>;
+  /** Newest first, by a part of the name or the id. */
+  list(page: Page): Promise<OperatorClient[]>;
+  /** Revokes its grants and deletes it; null when there is neither. */
+  delete(id: string): Promise<RevokedGrant[] | null>;
   /** Deletes clients that never got a token, and those without a grant that got none for long, or are too many. */
   deleteUnused(): Promise<number>;
 }
@@ -26,14 +35,14 @@ const IS_FREE = `not exists (select from auth.grants where client_id = c.id)
 const UNUSED = {
   table: 'auth.clients',
   key: 'id',
-  counted: 'used_at is null',
+  counted: 'used_at is null and not by_operator',
   order: `${IS_FREE}, created_at desc`,
   rowsMax: AUTH_LIMITS.clientsUnusedMax,
 } as const;
 const WITHOUT_GRANT = {
   table: 'auth.clients',
   key: 'id',
-  counted: `used_at is not null and ${IS_FREE}`,
+  counted: `used_at is not null and not by_operator and ${IS_FREE}`,
   order: 'used_at desc',
   rowsMax: AUTH_LIMITS.clientsWithoutGrantMax,
 } as const;
@@ -42,14 +51,15 @@ export function clientStore(knex: Knex): ClientStore {
   return {
     insert: async ({ id, secretHash, name, redirectUris, authMethod, grantTypes, applicationType }, sender) => {
       const sql = `insert into auth.clients
-          (id, secret_hash, name, redirect_uris, auth_method, grant_types, application_type, network)
-        values (:id, :secretHash, :name, :redirectUris, :authMethod, :grantTypes, :applicationType, :network)
+          (id, secret_hash, name, redirect_uris, auth_method, grant_types, application_type, network, by_operator)
+        values (:id, :secretHash, :name, :redirectUris, :authMethod, :grantTypes, :applicationType, :network,
+          cast(:network as text) is null)
         returning created_at as "createdAt"`;
-      const network = widerNetwork(sender);
+      const network = sender === null ? null : widerNetwork(sender);
       const values = { id, secretHash, name, redirectUris, authMethod, grantTypes, applicationType, network };
       const [made] = await rows<{ createdAt: Date }>(knex, sql, values);
       if (made === undefined) throw new Error('an insert returns its row');
-      await deleteExcessRows(knex, UNUSED, id);
+      if (network !== null) await deleteExcessRows(knex, UNUSED, id);
       return made.createdAt;
     },
     find: async (id) => {
@@ -58,9 +68,29 @@ export function clientStore(knex: Knex): ClientStore {
       const [found] = await rows<Client>(knex, sql, { id });
       return found ?? null;
     },
+    isByOperator: async (id) =>
+      (await rows(knex, `select from auth.clients where id = :id and by_operator`, { id })).length > 0,
+    // Reads all clients, of which there are some ten thousand at most.
+    list: ({ text, after, limit }) => {
+      const sql = `select c.id as "clientId", c.name, c.redirect_uris as "redirectUris", c.auth_method as "authMethod",
+          c.by_operator as "isByOperator", ${timeSql('c.created_at')} as "createdAt", ${timeSql('c.used_at')} as "lastUsedAt",
+          (select count(*)::int from auth.grants g where g.client_id = c.id and g.revoked_at is null
+            and g.expires_at > now()) as grants
+        from auth.clients c
+        where (cast(:text as text) is null or position(lower(:text) in lower(c.name)) > 0 or position(:text in c.id) > 0)
+          and (cast(:after as text) is null or (c.created_at, c.id) < (select created_at, id from auth.clients where id = :after))
+        order by c.created_at desc, c.id desc limit :limit`;
+      return rows<OperatorClient>(knex, sql, { text, after, limit });
+    },
+    // Index grants (client_id).
+    delete: async (id) => {
+      const deleted = await rows(knex, `delete from auth.clients where id = :id returning id`, { id });
+      const revoked = await grantStore(knex).revokeOfClient(id);
+      return deleted.length + revoked.length === 0 ? null : revoked;
+    },
     // Index clients (created_at) of those without use.
     deleteUnused: async () => {
-      const isFree = `${IS_FREE} limit :most`;
+      const isFree = `not by_operator and ${IS_FREE} limit :most`;
       const sql = `delete from auth.clients where id in (
           (select id from auth.clients c where used_at is null
             and created_at < now() - make_interval(secs => :unused) and ${isFree})

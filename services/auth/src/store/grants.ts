@@ -4,6 +4,7 @@ import type { Knex } from 'knex';
 import type { RefreshHashes } from '../domain/refresh-token.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import { ACCOUNT_ISSUER } from './accounts.ts';
+import { isEnabledSql } from './disabled-people.ts';
 
 export interface NewGrant {
   readonly id: string;
@@ -97,11 +98,12 @@ export interface GrantStore {
   revokeExcess(userId: string): Promise<RevokedGrant[]>;
   revoke(userId: string, id: string): Promise<RevokedGrant[]>;
   revokeAllOf(userId: string): Promise<RevokedGrant[]>;
+  revokeOfClient(clientId: string): Promise<RevokedGrant[]>;
   /** Revokes some of the grants of people with an account. */
   revokeOfAccounts(): Promise<RevokedGrant[]>;
   /** Newest first. */
   listOf(userId: string): Promise<ListedGrant[]>;
-  /** Null when it is unknown, revoked or expired. */
+  /** Null when it is unknown, revoked or expired, or its person is disabled. */
   resolve(id: string): Promise<ResolvedGrant | null>;
   /** Deletes what ended so long ago that no access token of it is left. */
   deleteEnded(): Promise<number>;
@@ -172,11 +174,13 @@ export function grantStore(knex: Knex): GrantStore {
     },
     revoke: (userId, id) => revokeWhere(knex, 'id = :id and user_id = :userId', { userId, id }),
     revokeAllOf: (userId) => revokeWhere(knex, 'user_id = :userId', { userId }),
+    // Index grants (client_id).
+    revokeOfClient: (clientId) => revokeWhere(knex, 'client_id = :clientId', { clientId }),
     revokeOfAccounts: () => revokeWhere(knex, `id in (${OF_ACCOUNTS})`, { issuer: ACCOUNT_ISSUER }),
     listOf: (userId) => listGrants(knex, userId),
     resolve: async (id) => {
       const sql = `select g.user_id as "userId", g.client_id as "clientId", g.scopes, g.workspace_id as "workspaceId"
-        from auth.grants g where g.id = :id and ${IN_FORCE}`;
+        from auth.grants g where g.id = :id and ${IN_FORCE} and ${isEnabledSql('g.user_id')}`;
       const [found] = await rows<ResolvedGrant>(knex, sql, { id });
       return found ?? null;
     },

@@ -1,6 +1,7 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { sha256 } from '../domain/sha256.ts';
+import { isEnabledSql } from './disabled-people.ts';
 
 export interface IdentityKey {
   readonly issuer: string;
@@ -13,6 +14,8 @@ export interface StoredIdentity {
   readonly emailVerified: boolean;
   /** False until a commit of the person has succeeded. */
   readonly hasPerson: boolean;
+  /** False for a person whom an operator disabled. */
+  readonly isEnabled: boolean;
 }
 
 interface Address {
@@ -37,7 +40,8 @@ export function identityStore(knex: Knex): IdentityStore {
   return {
     find: async (identity) => {
       const sql = `select user_id as "userId", email, email_verified as "emailVerified",
-        person_created_at is not null as "hasPerson" from auth.identities where identity_hash = :hash`;
+        person_created_at is not null as "hasPerson", ${isEnabledSql('i.user_id')} as "isEnabled"
+        from auth.identities i where identity_hash = :hash`;
       const [found] = await rows<StoredIdentity>(knex, sql, { hash: hashOf(identity) });
       return found ?? null;
     },

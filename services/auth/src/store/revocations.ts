@@ -10,7 +10,13 @@ export interface RevocationPlace {
 export interface RevokedCredentials {
   /** The time of the database, to the microsecond; from here on the next call continues. */
   readonly at: string;
-  readonly credentials: { readonly id: string; readonly userId: string; readonly revokedAt: string }[];
+  readonly credentials: {
+    readonly id: string;
+    readonly userId: string;
+    readonly revokedAt: string;
+    /** All credentials of the person, who is disabled; the id is that of the revocation. */
+    readonly isAll: boolean;
+  }[];
 }
 
 /** Which credentials were revoked, of every kind. */
@@ -35,10 +41,12 @@ const timeText = (value: string): string => `to_char(${value} at time zone 'UTC'
 const AFTER = `revoked_at >= cast(:since as timestamptz)
   and (revoked_at, id) > (cast(:since as timestamptz), cast(:id as uuid)) order by revoked_at, id limit :limit`;
 
-/** Indexes api_keys (revoked_at) and grants (revoked_at, id). */
+/** Indexes api_keys (revoked_at), grants (revoked_at, id) and disabled_people (disabled_at, id). */
 const REVOKED = `with revoked as (
-    (select id, user_id, revoked_at from auth.api_keys where ${AFTER})
-    union all (select id, user_id, revoked_at from auth.grants where ${AFTER})
+    (select id, user_id, revoked_at, false as is_all from auth.api_keys where ${AFTER})
+    union all (select id, user_id, revoked_at, false from auth.grants where ${AFTER})
+    union all (select id, user_id, revoked_at, true
+      from (select id, user_id, disabled_at as revoked_at from auth.disabled_people) disabled where ${AFTER})
   )
-  select id, user_id as "userId", ${timeText('revoked_at')} as "revokedAt" from revoked
+  select id, user_id as "userId", ${timeText('revoked_at')} as "revokedAt", is_all as "isAll" from revoked
   order by revoked_at, id limit :limit`;

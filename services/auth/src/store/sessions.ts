@@ -2,6 +2,7 @@ import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { Visitor } from '../domain/security-event.ts';
 import { AUTH_LIMITS } from '../limits.ts';
+import { isEnabledSql } from './disabled-people.ts';
 
 /** A browser in which a person is signed in. Keeps authentication.sessions.end. */
 export interface Session {
@@ -36,12 +37,12 @@ export interface ListedSession {
 }
 
 export interface SessionStore {
-  /** Null when it ended, was not used for too long, or its person does not exist. A read counts as a use, from this network. */
+  /** Null when it ended, was not used for too long, or its person does not exist or is disabled. A read counts as a use, from this network. */
   find(secretHash: Buffer, network?: string | null): Promise<Session | null>;
   /** The last used first. */
   listOf(userId: string): Promise<ListedSession[]>;
   /**
-   * False when the password was changed since it was checked. The account stays locked until the session exists, so a change of the
+   * False when the person is disabled, or the password was changed since it was checked. The account stays locked until the session exists, so a change of the
    * password either ends the session or comes first.
    */
   insert(session: NewSession): Promise<boolean>;
@@ -58,7 +59,7 @@ const USE_SECONDS = 600;
 const DELETED_AT_ONCE = 20;
 
 const IS_LIVE = `s.last_used_at > now() - make_interval(secs => ${AUTH_LIMITS.sessionIdleMs / 1000})
-  and s.created_at > now() - make_interval(secs => ${AUTH_LIMITS.sessionMs / 1000})`;
+  and s.created_at > now() - make_interval(secs => ${AUTH_LIMITS.sessionMs / 1000}) and ${isEnabledSql('s.user_id')}`;
 
 /** Without accounts no session that began with a password is one. Keeps authentication.accounts.off. */
 export function sessionStore(knex: Knex, { hasAccounts }: { readonly hasAccounts: boolean }): SessionStore {
@@ -91,7 +92,8 @@ export function sessionStore(knex: Knex, { hasAccounts }: { readonly hasAccounts
           : `select id from auth.accounts where id = :accountId and password_hash = :passwordHash for share`;
       const sql = `with owner as (${owner})
         insert into auth.sessions (id, secret_hash, user_id, account_id, network, browser, last_network)
-        select :id, :secretHash, :userId, owner.id, cast(:network as text), :browser, cast(:network as text) from owner returning id`;
+        select :id, :secretHash, :userId, owner.id, cast(:network as text), :browser, cast(:network as text)
+        from owner where ${isEnabledSql(':userId')} returning id`;
       const values = account === null ? {} : { accountId: account.id, passwordHash: account.passwordHash };
       if ((await rows(knex, sql, { id, secretHash, userId, network, browser, ...values })).length === 0) return false;
       // Index sessions (user_id).

@@ -3,6 +3,7 @@ import { accountStore, type AccountStore } from './accounts.ts';
 import { apiKeyStore, type ApiKeyStore } from './api-keys.ts';
 import { clientStore, type ClientStore } from './clients.ts';
 import { connectCodeStore, type ConnectCodeStore } from './connect-codes.ts';
+import { disabledPeople, type DisabledPeople } from './disabled-people.ts';
 import { eventStore, type EventStore } from './events.ts';
 import { grantStore, type GrantStore } from './grants.ts';
 import { sessionStore, type SessionStore } from './sessions.ts';
@@ -12,6 +13,7 @@ export interface Stores {
   readonly accounts: AccountStore;
   readonly clients: ClientStore;
   readonly connectCodes: ConnectCodeStore;
+  readonly disabled: DisabledPeople;
   readonly events: EventStore;
   readonly grants: GrantStore;
   readonly keys: ApiKeyStore;
@@ -29,6 +31,7 @@ export function openStores(knex: Knex, options: StoreOptions): Stores {
     accounts: accountStore(knex),
     clients: clientStore(knex),
     connectCodes: connectCodeStore(knex),
+    disabled: disabledPeople(knex),
     events: eventStore(knex),
     grants: grantStore(knex),
     keys: apiKeyStore(knex, options.apiKeysPerMinuteMax),

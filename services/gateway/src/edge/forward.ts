@@ -19,7 +19,7 @@ interface ForwardOptions {
   readonly caller: readonly string[];
   /** The cookies of the client are for this service, and it may set some. */
   readonly hasCookies: boolean;
-  /** The service authenticates the client by its Authorization header. */
+  /** The service authenticates the client, or the operator, by the Authorization header. */
   readonly hasClient: boolean;
   readonly clientStalledMs: number;
 }

@@ -142,6 +142,14 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     appliesTo: ({ id }) => id === connectApi.exchangeCode.id || id === connectApi.endKey.id,
   },
   {
+    // Operators are few, and each request looks up a secret and reads whole tables.
+    name: 'operator',
+    limit: 600,
+    windowSeconds: 60,
+    per: 'address',
+    appliesTo: ({ tag }) => tag === 'Operator',
+  },
+  {
     // Some tools cost as much as ten GraphQL operations; an agent uses a few of them a minute. A person may have hundreds of credentials.
     name: 'mcp',
     limit: 600,

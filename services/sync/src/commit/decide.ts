@@ -5,6 +5,7 @@ import {
   idIn,
   RANK_FIELD,
   Task,
+  User,
   unknownModel,
   type Model,
   type RecordOf,
@@ -116,7 +117,9 @@ function update(decision: Decision, row: Row, payload: Mutation['payload']): voi
   const { values, placement } = readPayload(model, payload, record);
   derive(decision, model, values, { id: row.id, before: record, given: payload });
   const changed = differences(model, record, values);
-  const fixed = changed.filter((name) => model.fields[name]?.immutable);
+  // Of a person, whose address the service of identities decides.
+  const mayChangeAll = decision.isByService && model === User;
+  const fixed = mayChangeAll ? [] : changed.filter((name) => model.fields[name]?.immutable);
   if (fixed.length > 0) throw new Refused('validation_failed', `${fixed.join(', ')} cannot be changed`);
   permitFields(decision, row, changed);
 

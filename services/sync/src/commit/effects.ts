@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ActionName } from '@wts/contracts';
 import {
   buildRecord,
+  ERASED_PERSON,
   isOf,
   Project,
   ProjectMember,
@@ -42,6 +43,22 @@ export function updateRow(decision: Decision, before: Row, after: Row, changed: 
   const data = changedData(after.record, changed);
   const completes = isDone(after) && !isDone(before);
   for (const groupId of groups) addEntry(decision, after, 'UPDATE', { groupId, data, changed, completes });
+  eraseCopies(decision, after);
+}
+
+/**
+ * A service that erases a person erases what workspaces keep of them too; no other change of a person reaches a workspace that they left.
+ * These copies may differ from the record in any field. Keeps sync.people.erased.
+ */
+function eraseCopies(decision: Decision, { id, ...person }: Row): void {
+  if (!decision.isByService || person.model !== User) return;
+  const changed = Object.keys(ERASED_PERSON);
+  if (!Object.entries(ERASED_PERSON).every(([field, value]) => person.record[field] === value)) return;
+  const data = changedData(person.record, changed);
+  for (const groupId of decision.audiences(id).frozen) {
+    decision.changes.freezeAudience(id, groupId, person.text);
+    addEntry(decision, { id, ...person }, 'UPDATE', { groupId, data, changed });
+  }
 }
 
 function isDone({ model, record }: Row): boolean {

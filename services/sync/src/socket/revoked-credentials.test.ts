@@ -10,15 +10,15 @@ const moment = (second: number): string => new Date(Date.UTC(2026, 10, 21, 10, 0
 
 /** An auth service with revoked credentials, which can be down. */
 class Credentials {
-  readonly revoked: { id: string; userId: string; revokedAt: string }[] = [];
+  readonly revoked: { id: string; userId: string; revokedAt: string; isAll: boolean }[] = [];
   readonly reported: Revocation[] = [];
   questions = 0;
   now = 0;
   isAway = false;
 
-  revoke(second: number): string {
+  revoke(second: number, isAll = false): string {
     const id = `key-${String(this.revoked.length).padStart(3, '0')}`;
-    this.revoked.push({ id, userId: 'ann', revokedAt: moment(second) });
+    this.revoked.push({ id, userId: 'ann', revokedAt: moment(second), isAll });
     return id;
   }
 
@@ -62,6 +62,16 @@ describe('polling for revoked credentials', () => {
     await keys.untilHeard(id);
     await keys.untilAskedAgain();
     assert.deepEqual(keys.reported, [{ kind: 'credential', credentialId: id, userId: 'ann' }]);
+  });
+
+  it('reports a person who was disabled, without a credential', async () => {
+    const keys = new Credentials();
+    keys.now = 60;
+    await using _following = keys.follow();
+    await keys.untilAskedAgain();
+    keys.revoke(61, true);
+    await eventually(() => keys.reported.length > 0);
+    assert.deepEqual(keys.reported, [{ kind: 'credential', userId: 'ann' }]);
   });
 
   it('reports a key that becomes visible after later ones', async () => {

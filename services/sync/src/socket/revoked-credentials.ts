@@ -5,7 +5,13 @@ import { every, type BackgroundContext, type BackgroundWork } from '@wts/service
 /** Credentials revoked after a time of the database, in ascending order. */
 export interface RevokedPage {
   readonly at: string;
-  readonly credentials: readonly { readonly id: string; readonly userId: string; readonly revokedAt: string }[];
+  readonly credentials: readonly {
+    readonly id: string;
+    readonly userId: string;
+    readonly revokedAt: string;
+    /** All credentials of the person. */
+    readonly isAll: boolean;
+  }[];
 }
 
 export interface RevokedCredentialsOptions {
@@ -55,9 +61,9 @@ async function readRevokedCredentials(
   const seen = new Set<string>();
   const first = await list(since === undefined ? {} : { since }, signal);
   for (let page = first; ;) {
-    for (const { id, userId } of page.credentials) {
+    for (const { id, userId, isAll } of page.credentials) {
       seen.add(id);
-      if (!ids.has(id)) onRevoked({ kind: 'credential', credentialId: id, userId });
+      if (!ids.has(id)) onRevoked({ kind: 'credential', userId, ...(isAll ? {} : { credentialId: id }) });
     }
     const last = page.credentials.at(-1);
     if (last === undefined || page.credentials.length < pageMax) break;

@@ -1,5 +1,6 @@
 import type { CommandSpec } from '../spec.ts';
 import { TOPICS } from '../topics.ts';
+import { ADMIN } from './admin.ts';
 import { API, GRAPHQL } from './raw.ts';
 import { CHECKLIST, COMMENTS, LABEL, PROJECT, PROJECT_MEMBERS, TEAM, TEAM_MEMBERS } from './records.ts';
 import { COMPLETE, COMPLETION, CONFIG } from './shell.ts';
@@ -49,6 +50,7 @@ export const ROOT: CommandSpec = {
     API_KEY,
     WEBHOOK,
     DOCTOR,
+    ADMIN,
     GRAPHQL,
     API,
     CONFIG,

@@ -1,0 +1,31 @@
+/** `npm run admin -- ...`: `wts admin` as the operator of the system that `npm start` runs. */
+import { processIo, run } from '@wts/cli';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { runScript } from './database/migrate.ts';
+import { PATHS } from './layout.ts';
+import { readStackFile, type StackFile } from './stack-file.ts';
+
+const stack = readStackFile();
+if (stack === null) {
+  console.error('Nothing runs here. Run npm start first, and this in a second terminal.');
+  process.exitCode = 1;
+} else {
+  const token = await operatorToken(stack);
+  process.chdir(process.env['INIT_CWD'] ?? '.');
+  const io = processIo(process);
+  // These come before a profile, because the token is for this system alone.
+  const env = { ...io.env, WTS_URL: stack.baseUrl, WTS_AUTH_URL: stack.authUrl, WTS_OPERATOR_TOKEN: token };
+  process.exitCode = await run(['admin', ...process.argv.slice(2)], { ...io, env });
+}
+
+/** Made at the first use, and readable by its owner only; `npm start -- --fresh` deletes it with the data. */
+async function operatorToken({ databaseUrl }: StackFile): Promise<string> {
+  try {
+    return readFileSync(PATHS.operatorToken, 'utf8').trim();
+  } catch {
+    const words = ['token', 'create', 'npm run admin'];
+    const token = await runScript('auth', 'operator', { DATABASE_URL: databaseUrl }, words);
+    writeFileSync(PATHS.operatorToken, token, { mode: 0o600 });
+    return token.trim();
+  }
+}

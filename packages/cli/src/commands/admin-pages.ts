@@ -1,0 +1,34 @@
+import type { Call } from '../call.ts';
+import type { OperatorApi } from '../session/operator.ts';
+
+interface Listed<Row> {
+  readonly path: string;
+  /** Of the list in the answer. */
+  readonly name: string;
+  readonly idOf: (row: Row) => string;
+}
+
+const PAGE = 100;
+const ROWS = { min: 1, max: 100_000 } as const;
+
+/** The rows that the words of a command find, page after page, and at most `--limit` of them. */
+export async function allPages<Row>(
+  { words, options }: Call,
+  operator: OperatorApi,
+  { path, name, idOf }: Listed<Row>,
+): Promise<Row[]> {
+  const most = options.number('limit', ROWS) ?? ROWS.max;
+  const rows: Row[] = [];
+  for (let hasMore = true; hasMore && rows.length < most;) {
+    const last = rows.at(-1);
+    const query = {
+      text: words.length === 0 ? undefined : words.join(' '),
+      after: last === undefined ? undefined : idOf(last),
+      limit: Math.min(PAGE, most - rows.length),
+    };
+    const page = await operator.get<{ readonly hasMore: boolean } & Record<string, readonly Row[]>>(path, query);
+    rows.push(...(page[name] ?? []));
+    hasMore = page.hasMore;
+  }
+  return rows;
+}

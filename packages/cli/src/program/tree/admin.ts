@@ -1,0 +1,203 @@
+import type { ArgSpec, CommandSpec } from '../spec.ts';
+import { LIMIT } from './options.ts';
+
+const PERSON: ArgSpec = { form: '<person>', about: 'A name, an address or an id.' };
+const WORKSPACE: ArgSpec = { form: '<workspace>', about: 'A name, key or id.' };
+const TEXT: ArgSpec = { form: '[text...]', about: 'A part of a name or an address, or an id.' };
+const PERSON_FIELDS = ['userId', 'name', 'email', 'createdAt', 'disabledAt', 'erasedAt', 'lastSeenAt', 'workspaces'];
+const DETAIL_FIELDS = [...PERSON_FIELDS, 'account', 'identities', 'memberships', 'sessions', 'keys', 'apps'];
+const WORKSPACE_FIELDS = ['id', 'name', 'urlKey', 'members', 'owners', 'createdAt', 'archivedAt'];
+const CLIENT_FIELDS = [
+  'clientId',
+  'name',
+  'redirectUris',
+  'authMethod',
+  'isByOperator',
+  'grants',
+  'createdAt',
+  'lastUsedAt',
+];
+
+const PEOPLE: CommandSpec = {
+  name: 'person',
+  summary: 'Find people, and help, stop or erase one',
+  implied: 'show',
+  commands: [
+    {
+      name: 'list',
+      summary: 'List or find people',
+      args: [TEXT],
+      options: [LIMIT],
+      examples: [{ command: 'wts admin person list ada@example.com' }],
+      fields: PERSON_FIELDS,
+      load: async () => (await import('../../commands/admin-person.ts')).list,
+    },
+    {
+      name: 'show',
+      summary: 'Show a person with everything by which they sign in',
+      args: [PERSON],
+      fields: DETAIL_FIELDS,
+      load: async () => (await import('../../commands/admin-person.ts')).show,
+    },
+    {
+      name: 'reset-link',
+      summary: 'Print a link by which a person chooses a new password',
+      about: 'It works once and for 30 minutes. Give it to them alone: it is as good as the password.',
+      args: [PERSON],
+      fields: ['url', 'expiresAt'],
+      load: async () => (await import('../../commands/admin-person.ts')).resetLink,
+    },
+    {
+      name: 'disable',
+      summary: 'End everything of a person within a second, and refuse their sign-ins',
+      args: [PERSON],
+      examples: [{ command: 'wts admin person disable ada@example.com', prints: 'Disabled Ada Lovelace' }],
+      fields: DETAIL_FIELDS,
+      load: async () => (await import('../../commands/admin-person.ts')).disable,
+    },
+    {
+      name: 'enable',
+      summary: 'Let a disabled person sign in again; their API keys work again',
+      args: [PERSON],
+      fields: DETAIL_FIELDS,
+      load: async () => (await import('../../commands/admin-person.ts')).enable,
+    },
+    {
+      name: 'end-sessions',
+      summary: 'Sign a person out everywhere and end their apps; API keys stay',
+      args: [PERSON],
+      fields: DETAIL_FIELDS,
+      load: async () => (await import('../../commands/admin-person.ts')).endSessions,
+    },
+    {
+      name: 'export',
+      summary: 'Write everything that is stored of a person, one JSON object a line',
+      args: [PERSON],
+      options: [{ flags: '--to <file>', about: 'A new file. Default: stdout.' }],
+      load: async () => (await import('../../commands/admin-person.ts')).exportData,
+    },
+    {
+      name: 'erase',
+      summary: 'Erase a person; prints what stays',
+      about: 'Removes them from all workspaces, and deletes their profile, account, sessions, keys and apps for good.',
+      args: [PERSON],
+      fields: ['stays'],
+      load: async () => (await import('../../commands/admin-person.ts')).erase,
+    },
+  ],
+};
+
+const WORKSPACES: CommandSpec = {
+  name: 'workspace',
+  summary: 'Find workspaces, delete or restore one, give it an owner',
+  commands: [
+    {
+      name: 'list',
+      summary: 'List or find workspaces',
+      args: [TEXT],
+      options: [LIMIT],
+      fields: WORKSPACE_FIELDS,
+      load: async () => (await import('../../commands/admin-workspace.ts')).list,
+    },
+    {
+      name: 'delete',
+      summary: 'Delete a workspace, as its owners can',
+      args: [WORKSPACE],
+      fields: WORKSPACE_FIELDS,
+      load: async () => (await import('../../commands/admin-workspace.ts')).remove,
+    },
+    {
+      name: 'restore',
+      summary: 'Restore a deleted workspace',
+      args: [WORKSPACE],
+      fields: WORKSPACE_FIELDS,
+      load: async () => (await import('../../commands/admin-workspace.ts')).restore,
+    },
+    {
+      name: 'add-owner',
+      summary: 'Make a person an owner of a workspace whose owners left',
+      args: [WORKSPACE, PERSON],
+      fields: WORKSPACE_FIELDS,
+      load: async () => (await import('../../commands/admin-workspace.ts')).addOwner,
+    },
+  ],
+};
+
+const CLIENTS: CommandSpec = {
+  name: 'client',
+  summary: 'Manage the clients of OAuth, where CLIENT_REGISTRATION is closed',
+  commands: [
+    {
+      name: 'list',
+      summary: 'List or find clients, newest first',
+      args: [TEXT],
+      options: [LIMIT],
+      fields: CLIENT_FIELDS,
+      load: async () => (await import('../../commands/admin-client.ts')).list,
+    },
+    {
+      name: 'add',
+      summary: 'Register a client, or allow one by the address of its document',
+      args: [{ form: '<name>', about: 'Its name, or the https address of its document.' }],
+      options: [
+        { flags: '--redirect-uri <uri>', about: 'Where people are sent back to.', isRepeated: true },
+        { flags: '--with-secret', about: 'It is a server, and gets a secret.' },
+      ],
+      examples: [
+        { command: 'wts admin client add Notes --redirect-uri http://127.0.0.1/callback' },
+        { command: 'wts admin client add https://claude.ai/oauth/client.json' },
+      ],
+      fields: ['client_id', 'client_secret', 'client_name', 'redirect_uris'],
+      load: async () => (await import('../../commands/admin-client.ts')).add,
+    },
+    {
+      name: 'delete',
+      summary: 'Delete a client, which ends what people allowed it',
+      args: [{ form: '<client>', about: 'Its id.' }],
+      fields: ['endedGrants'],
+      load: async () => (await import('../../commands/admin-client.ts')).remove,
+    },
+  ],
+};
+
+export const ADMIN: CommandSpec = {
+  name: 'admin',
+  summary: 'Operate the service: first owner, people, workspaces, clients',
+  about:
+    'For the operator of an installation, by WTS_OPERATOR_TOKEN. A token is made on the machine of the service: node services/auth/src/operator.ts token create <label>. In a checkout, npm run admin has that of npm start.',
+  examples: [
+    { command: 'wts admin owner add ada@example.com --name "Ada Lovelace" --workspace-name Acme --key acme' },
+    { command: 'wts admin person disable ada@example.com' },
+    { command: 'wts admin usage' },
+  ],
+  commands: [
+    {
+      name: 'owner',
+      summary: 'Create the first owner',
+      commands: [
+        {
+          name: 'add',
+          summary: 'Create a workspace with its owner, and print the link by which they choose a password',
+          about: 'Repeated, it creates nothing again, and prints another link.',
+          args: [{ form: '<address>', about: 'Their e-mail address.' }],
+          options: [
+            { flags: '--name <text>', about: 'Their name.' },
+            { flags: '--workspace-name <text>', about: 'The name of the workspace.' },
+            { flags: '--key <key>', about: 'The short name of the workspace in addresses, such as acme.' },
+          ],
+          fields: ['userId', 'workspaceId', 'link'],
+          load: async () => (await import('../../commands/admin-person.ts')).addOwner,
+        },
+      ],
+    },
+    PEOPLE,
+    WORKSPACES,
+    CLIENTS,
+    {
+      name: 'usage',
+      summary: 'Count people, workspaces and tasks, and the size of the database',
+      fields: ['people', 'peopleDisabled', 'peopleActive', 'workspaces', 'workspacesDeleted', 'tasks', 'databaseBytes'],
+      load: async () => (await import('../../commands/admin-workspace.ts')).usage,
+    },
+  ],
+};

@@ -1,0 +1,227 @@
+import { contract } from '../contract.ts';
+import { NOT_BLANK_PATTERN } from '../ids.ts';
+import { okBody, timestamp, uuid } from '../parts.ts';
+import type { TypeOf } from '../type-of.ts';
+import { NAME, URL_KEY } from '../workspaces.ts';
+import { byId, common, count, hasMore, OPERATOR_ERRORS, pageQuery, text, textOrNull, timeOrNull } from './parts.ts';
+
+const personProperties = {
+  userId: uuid,
+  name: text,
+  email: { ...textOrNull, description: 'As others see it.' },
+  createdAt: timestamp,
+  disabledAt: { ...timeOrNull, description: 'Since when no credential of the person works; null: they work.' },
+  erasedAt: { ...timeOrNull, description: 'When the person was erased; null: not.' },
+  lastSeenAt: {
+    ...timeOrNull,
+    description: 'The last use of a session, a key or an app; null for a person who only has tokens of a provider.',
+  },
+  workspaces: { ...count, description: 'How many workspaces the person is in.' },
+} as const;
+
+const personSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: Object.keys(personProperties) as (keyof typeof personProperties)[],
+  properties: personProperties,
+} as const;
+
+export type OperatorPerson = TypeOf<typeof personSchema>;
+
+function listOf<const Properties extends Readonly<Record<string, object>>>(properties: Properties) {
+  return {
+    type: 'array',
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: Object.keys(properties) as (keyof Properties & string)[],
+      properties,
+    },
+  } as const;
+}
+
+const detailProperties = {
+  ...personProperties,
+  account: {
+    description: 'The account with a password; null for a person without one.',
+    anyOf: [
+      {
+        type: 'object',
+        additionalProperties: false,
+        required: ['id', 'email', 'emailVerified', 'createdAt'],
+        properties: { id: uuid, email: text, emailVerified: { type: 'boolean' }, createdAt: timestamp },
+      },
+      { type: 'null' },
+    ],
+  },
+  identities: listOf({ issuer: text, subject: text, email: textOrNull, emailVerified: { type: 'boolean' } }),
+  memberships: listOf({ workspaceId: uuid, name: text, urlKey: text, role: text, archivedAt: timeOrNull }),
+  sessions: listOf({ id: uuid, createdAt: timestamp, lastUsedAt: timestamp }),
+  keys: listOf({
+    id: uuid,
+    label: text,
+    keyPrefix: text,
+    permissions: text,
+    workspaceId: textOrNull,
+    createdAt: timestamp,
+    expiresAt: timeOrNull,
+    lastUsedAt: timeOrNull,
+  }),
+  apps: listOf({
+    id: uuid,
+    clientId: text,
+    clientName: textOrNull,
+    scopes: { type: 'array', items: text },
+    workspaceId: textOrNull,
+    createdAt: timestamp,
+    expiresAt: timestamp,
+    lastUsedAt: timeOrNull,
+  }),
+} as const;
+
+const detailSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: Object.keys(detailProperties) as (keyof typeof detailProperties)[],
+  properties: detailProperties,
+} as const;
+
+export type OperatorPersonDetail = TypeOf<typeof detailSchema>;
+
+export const listPeople = contract({
+  ...common,
+  id: 'operatorListPeople',
+  method: 'GET',
+  path: '/operator/people',
+  summary: 'List or find people, by name',
+  query: pageQuery,
+  reply: { status: 200, schema: okBody({ people: { type: 'array', items: personSchema }, hasMore }) },
+  errors: OPERATOR_ERRORS,
+});
+
+const person = byId('userId');
+const onePerson = { status: 200, schema: okBody({ person: detailSchema }) } as const;
+
+export const readPerson = contract({
+  ...common,
+  id: 'operatorReadPerson',
+  method: 'GET',
+  path: '/operator/people/{userId}',
+  summary: 'A person with everything by which they sign in',
+  params: person,
+  reply: onePerson,
+  errors: OPERATOR_ERRORS,
+});
+
+/** Shown only in this answer; works once. */
+const link = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['url', 'expiresAt'],
+  properties: { url: text, expiresAt: timestamp },
+} as const;
+
+export const makeResetLink = contract({
+  ...common,
+  id: 'operatorMakeResetLink',
+  method: 'POST',
+  path: '/operator/people/{userId}/reset-link',
+  summary: 'Make a link by which a person with an account chooses a new password',
+  idempotencyKey: true,
+  params: person,
+  reply: { status: 201, schema: okBody({ link }) },
+  errors: [...OPERATOR_ERRORS, 'conflict'],
+});
+
+export const disablePerson = contract({
+  ...common,
+  id: 'operatorDisablePerson',
+  method: 'POST',
+  path: '/operator/people/{userId}/disabling',
+  summary: 'End the sessions and apps of a person, and refuse every sign-in, key and token of theirs',
+  idempotencyKey: true,
+  params: person,
+  reply: onePerson,
+  errors: OPERATOR_ERRORS,
+});
+
+export const enablePerson = contract({
+  ...common,
+  id: 'operatorEnablePerson',
+  method: 'POST',
+  path: '/operator/people/{userId}/enabling',
+  summary: 'Let a disabled person sign in again; their API keys work again',
+  idempotencyKey: true,
+  params: person,
+  reply: onePerson,
+  errors: [...OPERATOR_ERRORS, 'conflict'],
+});
+
+export const endSessions = contract({
+  ...common,
+  id: 'operatorEndSessions',
+  method: 'DELETE',
+  path: '/operator/people/{userId}/sessions',
+  summary: 'End the sessions and the apps of a person; API keys stay',
+  params: person,
+  reply: onePerson,
+  errors: OPERATOR_ERRORS,
+});
+
+export const exportPerson = contract({
+  ...common,
+  id: 'operatorExportPerson',
+  method: 'GET',
+  path: '/operator/people/{userId}/export',
+  summary: 'Everything that is stored of a person, one JSON object a line',
+  params: person,
+  reply: { status: 200, contentType: 'application/x-ndjson', schema: { type: 'string' } },
+  errors: OPERATOR_ERRORS,
+});
+
+export const erasePerson = contract({
+  ...common,
+  id: 'operatorErasePerson',
+  method: 'POST',
+  path: '/operator/people/{userId}/erasure',
+  summary: 'Remove a person from all workspaces, and delete their profile and everything by which they sign in',
+  idempotencyKey: true,
+  params: person,
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name'],
+    properties: { name: { type: 'string', maxLength: 400, description: 'The name of the person, as a confirmation.' } },
+  },
+  reply: {
+    status: 200,
+    schema: okBody({
+      stays: { type: 'array', items: text, description: 'What stays of the person, in sentences.' },
+    }),
+  },
+  errors: [...OPERATOR_ERRORS, 'conflict', 'last_owner'],
+});
+
+export const createOwner = contract({
+  ...common,
+  id: 'operatorCreateOwner',
+  method: 'POST',
+  path: '/operator/owners',
+  summary: 'Create a workspace with its owner, who gets an account',
+  description:
+    'Repeated with the same address and urlKey, it changes nothing. The account has no password until its owner chooses one by the link.',
+  idempotencyKey: true,
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['email', 'name', 'workspaceName', 'urlKey'],
+    properties: {
+      email: { type: 'string', minLength: 3, maxLength: 320 },
+      name: { type: 'string', minLength: 1, maxLength: 200, pattern: NOT_BLANK_PATTERN },
+      workspaceName: { type: 'string', minLength: NAME.min, maxLength: NAME.max, pattern: NOT_BLANK_PATTERN },
+      urlKey: { type: 'string', minLength: URL_KEY.min, maxLength: URL_KEY.max, pattern: URL_KEY.pattern },
+    },
+  },
+  reply: { status: 201, schema: okBody({ userId: uuid, workspaceId: uuid, link }) },
+  errors: [...OPERATOR_ERRORS, 'slug_taken', 'conflict', 'forbidden'],
+});

@@ -1,0 +1,121 @@
+import { contract } from '../contract.ts';
+import { okBody, timestamp, uuid } from '../parts.ts';
+import type { TypeOf } from '../type-of.ts';
+import { byId, common, count, hasMore, OPERATOR_ERRORS, pageQuery, text, timeOrNull } from './parts.ts';
+
+const workspaceProperties = {
+  id: uuid,
+  name: text,
+  urlKey: text,
+  members: count,
+  owners: {
+    type: 'array',
+    description: 'The owners who joined first.',
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['userId', 'name'],
+      properties: { userId: uuid, name: text },
+    },
+  },
+  createdAt: timestamp,
+  archivedAt: { ...timeOrNull, description: 'When it was deleted; it can be restored for a time. Null: it is not.' },
+} as const;
+
+const workspaceSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: Object.keys(workspaceProperties) as (keyof typeof workspaceProperties)[],
+  properties: workspaceProperties,
+} as const;
+
+export type OperatorWorkspace = TypeOf<typeof workspaceSchema>;
+
+const workspace = byId('workspaceId');
+const oneWorkspace = { status: 200, schema: okBody({ workspace: workspaceSchema }) } as const;
+
+export const listWorkspaces = contract({
+  ...common,
+  id: 'operatorListWorkspaces',
+  method: 'GET',
+  path: '/operator/workspaces',
+  summary: 'List or find workspaces, by name',
+  query: pageQuery,
+  reply: { status: 200, schema: okBody({ workspaces: { type: 'array', items: workspaceSchema }, hasMore }) },
+  errors: OPERATOR_ERRORS,
+});
+
+export const deleteWorkspace = contract({
+  ...common,
+  id: 'operatorDeleteWorkspace',
+  method: 'POST',
+  path: '/operator/workspaces/{workspaceId}/deletion',
+  summary: 'Delete a workspace, as an owner of it can',
+  idempotencyKey: true,
+  params: workspace,
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['urlKey'],
+    properties: {
+      urlKey: { type: 'string', maxLength: 100, description: 'The `urlKey` of the workspace, as a confirmation.' },
+    },
+  },
+  reply: oneWorkspace,
+  errors: [...OPERATOR_ERRORS, 'conflict'],
+});
+
+export const restoreWorkspace = contract({
+  ...common,
+  id: 'operatorRestoreWorkspace',
+  method: 'POST',
+  path: '/operator/workspaces/{workspaceId}/restoration',
+  summary: 'Restore a deleted workspace',
+  idempotencyKey: true,
+  params: workspace,
+  reply: oneWorkspace,
+  errors: [...OPERATOR_ERRORS, 'conflict'],
+});
+
+export const addOwner = contract({
+  ...common,
+  id: 'operatorAddOwner',
+  method: 'POST',
+  path: '/operator/workspaces/{workspaceId}/owners',
+  summary: 'Make a person an owner of a workspace, for one whose owners left',
+  idempotencyKey: true,
+  params: workspace,
+  body: { type: 'object', additionalProperties: false, required: ['userId'], properties: { userId: uuid } },
+  reply: oneWorkspace,
+  errors: [...OPERATOR_ERRORS, 'conflict', 'workspace_archived'],
+});
+
+const usageProperties = {
+  people: { ...count, description: 'Without those that were erased.' },
+  peopleDisabled: count,
+  peopleActive: { ...count, description: 'With a session, key or app in use within 30 days.' },
+  workspaces: count,
+  workspacesDeleted: { ...count, description: 'Those that can be restored.' },
+  tasks: count,
+  databaseBytes: count,
+} as const;
+
+export const readUsage = contract({
+  ...common,
+  id: 'operatorReadUsage',
+  method: 'GET',
+  path: '/operator/usage',
+  summary: 'Figures of the installation',
+  reply: {
+    status: 200,
+    schema: okBody({
+      usage: {
+        type: 'object',
+        additionalProperties: false,
+        required: Object.keys(usageProperties) as (keyof typeof usageProperties)[],
+        properties: usageProperties,
+      },
+    }),
+  },
+  errors: OPERATOR_ERRORS,
+});

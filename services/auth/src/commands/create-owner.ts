@@ -1,0 +1,93 @@
+import { comparableAddress } from '@wts/access';
+import { Fault } from '@wts/contracts';
+import type { CallTrace } from '@wts/service-kit/call';
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { PasswordHashes } from '../accounts/password-hashes.ts';
+import type { Account, AccountStore } from '../store/accounts.ts';
+import type { Operator } from './disable-person.ts';
+import { commitByOperator, type OperateContext } from './operate-workspaces.ts';
+import { plainAddress } from './register-account.ts';
+
+export interface CreateOwnerContext extends OperateContext {
+  /** People may sign in by password. */
+  readonly hasAccounts: boolean;
+  readonly accounts: Pick<AccountStore, 'findByEmail' | 'insert'>;
+  readonly passwords: Pick<PasswordHashes, 'hash'>;
+  readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
+}
+
+interface NewOwner {
+  readonly email: string;
+  readonly name: string;
+  readonly workspaceName: string;
+  readonly urlKey: string;
+}
+
+const HASH_MS = 30_000;
+
+/**
+ * An account, its person and a workspace of theirs: how an installation without people gets its first. Each step happens once, by the
+ * address and the urlKey, so a run that broke off is repeated, and two operators who do it at once end with one owner and one workspace.
+ * The account has a password that no one knows, until its owner chooses one by a link. Keeps operator.owner.once.
+ */
+export async function createOwner(
+  context: CreateOwnerContext,
+  given: NewOwner,
+  operator: Operator,
+  trace: CallTrace,
+): Promise<{ readonly userId: string; readonly workspaceId: string; readonly account: Account }> {
+  const { workspaces, accounts, personOf } = context;
+  if (!context.hasAccounts) {
+    const message = 'ACCOUNTS is off: the person signs in at the identity provider first, then you make them an owner.';
+    throw new Fault('conflict', { message });
+  }
+  const email = plainAddress(given.email.trim());
+  if (email === null) throw new Fault('validation_failed', { message: 'body/email must be such as ada@example.com' });
+  const known = await accounts.findByEmail(comparableAddress(email));
+  // Of another person, it leaves no account behind.
+  if (known === null && (await workspaces.findByUrlKey(given.urlKey)) !== null) throw new Fault('slug_taken');
+  const account = known ?? (await newAccount(context, email, given.name.trim()));
+  const userId = await personOf(account, trace);
+  const made = await newWorkspace(context, given, userId);
+  const workspace = await workspaces.findByUrlKey(given.urlKey);
+  const isOwner = (await workspaces.membershipsOf(userId)).some(
+    ({ workspaceId, role }) => workspaceId === workspace?.id && role === 'owner',
+  );
+  if (workspace === null || !isOwner) throw new Fault('slug_taken');
+  if (made) {
+    const about = { userId, accountId: account.id, workspaceId: workspace.id };
+    await context.record.add({ kind: 'owner-made', ...about, ...operator, details: {} });
+  }
+  return { userId, workspaceId: workspace.id, account };
+}
+
+/** The account of the address: of several who make one at once, that of the first. */
+async function newAccount({ accounts, passwords }: CreateOwnerContext, email: string, name: string): Promise<Account> {
+  const sender = { network: '', signal: AbortSignal.timeout(HASH_MS) };
+  const passwordHash = await passwords.hash(randomBytes(32).toString('base64url'), sender);
+  const comparableEmail = comparableAddress(email);
+  await accounts.insert({ id: randomUUID(), comparableEmail, email, name, emailVerified: false, passwordHash });
+  const account = await accounts.findByEmail(comparableEmail);
+  if (account === null) throw new Error('An account vanished between its creation and its reading');
+  return account;
+}
+
+/** False when the urlKey is taken, by an earlier run or by others. */
+async function newWorkspace(
+  context: OperateContext,
+  { workspaceName: name, urlKey }: NewOwner,
+  userId: string,
+): Promise<boolean> {
+  const id = randomUUID();
+  const payload = { workspaceId: id, userId, role: 'owner' };
+  try {
+    await commitByOperator(context, [
+      { modelName: 'Workspace', modelId: id, action: 'INSERT', payload: { name, urlKey, logoUrl: null } },
+      { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload },
+    ]);
+    return true;
+  } catch (failure) {
+    if (failure instanceof Fault && failure.code === 'slug_taken') return false;
+    throw failure;
+  }
+}

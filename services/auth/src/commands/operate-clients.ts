@@ -1,0 +1,62 @@
+import { Fault } from '@wts/contracts';
+import type { RevocationSender } from '@wts/service-kit/nats';
+import { publishRevoked } from '../credentials/publish-revoked.ts';
+import { isDocumentAddress } from '../oauth/client-documents.ts';
+import { registerClient, type RegisteredClient } from '../oauth/client-metadata.ts';
+import type { SecurityRecord } from '../record/security-record.ts';
+import type { Operator } from './disable-person.ts';
+
+interface ClientContext {
+  readonly record: SecurityRecord;
+  readonly revoke: RevocationSender;
+}
+
+/**
+ * Registers a client as RFC 7591 does, also where registration is closed; with the address of a document as its `client_id`, it allows the
+ * client that this document describes. Neither is ever deleted for want of use.
+ */
+export async function addClient(
+  { record }: Pick<ClientContext, 'record'>,
+  metadata: Readonly<Record<string, unknown>>,
+  operator: Operator,
+): Promise<RegisteredClient> {
+  const { client_id: id } = metadata;
+  if (id === undefined) return registerClient({ record }, metadata, { network: null, ...operator });
+  if (typeof id !== 'string' || !isDocumentAddress(id) || URL.parse(id)?.href !== id) {
+    throw new Fault('invalid_client_metadata', { message: 'client_id must be the https address of a document.' });
+  }
+  const listed = { id, secretHash: null, name: null, redirectUris: [], authMethod: 'none', grantTypes: [] } as const;
+  const createdAt = await record.act(async ({ clients, record: write }) => {
+    await write({ kind: 'client-registered', subjectId: id, ...operator, details: { app: id } });
+    return clients.insert({ ...listed, applicationType: null }, null);
+  });
+  return {
+    client_id: id,
+    client_id_issued_at: Math.floor(createdAt.getTime() / 1000),
+    redirect_uris: [],
+    token_endpoint_auth_method: 'none',
+    grant_types: [],
+    response_types: [],
+  };
+}
+
+/** Returns how many people had it connected. Their access tokens stop working within a second. */
+export async function deleteClient(
+  { record, revoke }: ClientContext,
+  clientId: string,
+  operator: Operator,
+): Promise<number> {
+  const ended = await record.act(async ({ clients, record: write }) => {
+    const revoked = await clients.delete(clientId);
+    if (revoked === null) throw new Fault('not_found', { message: 'There is no client with this id.' });
+    await write({
+      kind: 'client-deleted',
+      subjectId: clientId,
+      ...operator,
+      details: { people: String(revoked.length) },
+    });
+    return revoked;
+  });
+  await publishRevoked(revoke, ended);
+  return ended.length;
+}

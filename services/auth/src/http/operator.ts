@@ -1,0 +1,173 @@
+import { Fault, operatorApi, type OperatorPersonDetail, type OperatorWorkspace } from '@wts/contracts';
+import type { CallTrace } from '@wts/service-kit/call';
+import { mount, mountStream } from '@wts/service-kit/routes';
+import type { IRouter } from 'express';
+import { pipeline } from 'node:stream/promises';
+import { createOwner } from '../commands/create-owner.ts';
+import { disablePerson, enablePerson, endSessions } from '../commands/disable-person.ts';
+import { erasePerson } from '../commands/erase-person.ts';
+import { addOwner, deleteWorkspace, restoreWorkspace } from '../commands/operate-workspaces.ts';
+import type { OperatorContext } from '../operator-context.ts';
+import type { PersonalDatum } from '../store/personal-data.ts';
+import { cut, pageOf } from './operator-page.ts';
+import { operatorGuard, operatorOf, type OperatorCall, type OperatorOptions } from './operator-guard.ts';
+import { mountOperatorClients } from './operator-clients.ts';
+
+/** The operations of operators. Each has the guard, and those that change something are in the security record. */
+export function mountOperator(router: IRouter, context: OperatorContext): void {
+  const options = { authenticate: operatorGuard(context.tokens), idempotency: context.idempotency };
+  mountPeople(router, context, options);
+  mountAccess(router, context, options);
+  mountEnd(router, context, options);
+  mountWorkspaces(router, context, options);
+  mountOperatorClients(router, context, options);
+}
+
+function mountPeople(router: IRouter, context: OperatorContext, options: OperatorOptions): void {
+  mount(
+    router,
+    operatorApi.listPeople,
+    async ({ query }) => {
+      const page = pageOf(query);
+      const { items: people, hasMore } = cut(await context.people.list(page), page);
+      return { ok: true, people, hasMore };
+    },
+    options,
+  );
+  mount(
+    router,
+    operatorApi.readPerson,
+    async ({ params }) => ({ ok: true, person: await personOf(context, params.userId) }),
+    options,
+  );
+  mount(
+    router,
+    operatorApi.createOwner,
+    async (call) => {
+      const { account, ...made } = await createOwner(context, call.body, operatorOf(call), traceOf(call));
+      return { ok: true, ...made, link: await context.resetLink(account) };
+    },
+    options,
+  );
+  mount(
+    router,
+    operatorApi.makeResetLink,
+    async (call) => {
+      const { userId } = call.params;
+      const person = await personOf(context, userId);
+      const account = person.account === null ? null : await context.accounts.find(person.account.id);
+      if (account === null) throw new Fault('conflict', { message: 'This person has no account with a password.' });
+      const link = await context.resetLink(account);
+      const about = { userId, accountId: account.id };
+      await context.record.add({ kind: 'reset-link-made', ...about, ...operatorOf(call), details: {} });
+      return { ok: true, link };
+    },
+    options,
+  );
+}
+
+function mountAccess(router: IRouter, context: OperatorContext, options: OperatorOptions): void {
+  const changed =
+    (change: typeof disablePerson) => async (call: OperatorCall & { readonly params: { readonly userId: string } }) => {
+      const { userId } = await personOf(context, call.params.userId);
+      await change(context, userId, operatorOf(call));
+      return { ok: true, person: await personOf(context, userId) } as const;
+    };
+  mount(router, operatorApi.disablePerson, changed(disablePerson), options);
+  mount(router, operatorApi.enablePerson, changed(enablePerson), options);
+  mount(router, operatorApi.endSessions, changed(endSessions), options);
+}
+
+function mountEnd(router: IRouter, context: OperatorContext, options: OperatorOptions): void {
+  mountStream(
+    router,
+    operatorApi.exportPerson,
+    async (call) => {
+      const { userId } = await personOf(context, call.params.userId);
+      await context.record.add({ kind: 'person-exported', userId, ...operatorOf(call), details: {} });
+      call.res.setHeader('content-type', 'application/x-ndjson');
+      await pipeline(linesOf(context.personalData(userId)), call.res);
+    },
+    options,
+  );
+  mount(
+    router,
+    operatorApi.erasePerson,
+    async (call) => {
+      const { userId } = await personOf(context, call.params.userId);
+      return { ok: true, stays: [...(await erasePerson(context, { userId, ...call.body }, operatorOf(call)))] };
+    },
+    options,
+  );
+}
+
+function mountWorkspaces(router: IRouter, context: OperatorContext, options: OperatorOptions): void {
+  const { workspaces } = context;
+  const find = async (workspaceId: string): Promise<OperatorWorkspace> => {
+    const workspace = await workspaces.find(workspaceId);
+    if (workspace === null) throw new Fault('not_found');
+    return workspace;
+  };
+  mount(
+    router,
+    operatorApi.listWorkspaces,
+    async ({ query }) => {
+      const page = pageOf(query);
+      const { items, hasMore } = cut(await workspaces.list(page), page);
+      return { ok: true, workspaces: items, hasMore };
+    },
+    options,
+  );
+  mount(
+    router,
+    operatorApi.deleteWorkspace,
+    async (call) => {
+      const { id: workspaceId } = await find(call.params.workspaceId);
+      await deleteWorkspace(context, { workspaceId, ...call.body }, operatorOf(call));
+      return { ok: true, workspace: await find(workspaceId) };
+    },
+    options,
+  );
+  mount(
+    router,
+    operatorApi.restoreWorkspace,
+    async (call) => {
+      const { id: workspaceId } = await find(call.params.workspaceId);
+      await restoreWorkspace(context, { workspaceId }, operatorOf(call));
+      return { ok: true, workspace: await find(workspaceId) };
+    },
+    options,
+  );
+  mount(
+    router,
+    operatorApi.addOwner,
+    async (call) => {
+      const { id: workspaceId } = await find(call.params.workspaceId);
+      const { userId } = await personOf(context, call.body.userId);
+      await addOwner(context, { workspaceId, userId }, operatorOf(call));
+      return { ok: true, workspace: await find(workspaceId) };
+    },
+    options,
+  );
+  mount(router, operatorApi.readUsage, async () => ({ ok: true, usage: await workspaces.usage() }), options);
+}
+
+async function personOf({ people }: OperatorContext, userId: string): Promise<OperatorPersonDetail> {
+  const person = await people.find(userId);
+  if (person === null) throw new Fault('not_found', { message: 'There is no person with this id.' });
+  return person;
+}
+
+function traceOf({ requestId, signal }: OperatorCall & { readonly signal: AbortSignal }): CallTrace {
+  return { requestId, signal };
+}
+
+/** The last line says that the file is whole. */
+async function* linesOf(data: AsyncIterable<PersonalDatum>): AsyncGenerator<string> {
+  let lines = 0;
+  for await (const datum of data) {
+    lines += 1;
+    yield `${JSON.stringify(datum)}\n`;
+  }
+  yield `${JSON.stringify({ type: 'end', lines })}\n`;
+}

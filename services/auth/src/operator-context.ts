@@ -1,0 +1,56 @@
+import type { Knex } from 'knex';
+import type { CreateOwnerContext } from './commands/create-owner.ts';
+import type { EraseContext } from './commands/erase-person.ts';
+import { makeResetLink } from './commands/make-link.ts';
+import type { Context } from './context.ts';
+import type { OAuth } from './oauth/oauth.ts';
+import type { PeopleContext } from './people-context.ts';
+import type { Account } from './store/accounts.ts';
+import { disabledPeople } from './store/disabled-people.ts';
+import { operatorPeople } from './store/operator-people.ts';
+import { operatorTokenStore, type OperatorTokenStore } from './store/operator-tokens.ts';
+import { operatorWorkspaces } from './store/operator-workspaces.ts';
+import { personalData, type PersonalDatum } from './store/personal-data.ts';
+
+/** What the operations of operators use, opened once. */
+export interface OperatorContext extends EraseContext, CreateOwnerContext {
+  readonly tokens: OperatorTokenStore;
+  readonly idempotency: Context['idempotency'];
+  readonly accounts: PeopleContext['accounts'];
+  readonly oauth: OAuth;
+  readonly personalData: (userId: string) => AsyncIterable<PersonalDatum>;
+  /** A link to choose a password, for the operator to pass on. */
+  readonly resetLink: (account: Account) => Promise<{ readonly url: string; readonly expiresAt: string }>;
+}
+
+interface Opening {
+  readonly knex: Knex;
+  readonly context: Context;
+  readonly people: PeopleContext;
+  readonly oauth: OAuth;
+}
+
+export function openOperator({ knex, context, people, oauth }: Opening): OperatorContext {
+  const { hasAccounts, accounts, passwords, personOf, links } = people;
+  return {
+    tokens: operatorTokenStore(knex),
+    idempotency: context.idempotency,
+    record: context.record,
+    commitUnit: context.commitUnit,
+    revoke: context.revoke,
+    hasAccounts,
+    accounts,
+    passwords,
+    personOf,
+    oauth,
+    grants: oauth.grants,
+    disabled: disabledPeople(knex),
+    people: operatorPeople(knex),
+    workspaces: operatorWorkspaces(knex),
+    personalData: (userId) => personalData(knex, userId),
+    resetLink: async (account) => {
+      const { url, expiresAt } = await makeResetLink({ links, issuer: oauth.issuer }, account, 'given');
+      return { url, expiresAt: expiresAt.toISOString() };
+    },
+  };
+}

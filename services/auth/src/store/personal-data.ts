@@ -1,0 +1,102 @@
+import { layoutOf, MODELS, snakeCase, User } from '@wts/models';
+import { rows } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
+import { ACCOUNT_ISSUER } from './accounts.ts';
+
+/** One thing that is stored of a person. */
+export interface PersonalDatum {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+interface Source {
+  readonly type: string;
+  /** A query of `key`, by which it is ordered, and `data`; it begins after `:after`, which is null at first. */
+  readonly sql: string;
+}
+
+const PAGE = 500;
+const LOWEST = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Everything that is stored of a person, in pages, so that any amount of it takes a bounded memory. Without hashes and other things that
+ * only the service can use, and without the history of records, which workspaces have. Keeps operator.export.whole.
+ */
+export async function* personalData(knex: Knex, userId: string): AsyncGenerator<PersonalDatum> {
+  for (const { type, sql } of SOURCES) {
+    let after = LOWEST;
+    for (;;) {
+      const page = await rows<{ key: string; data: object }>(knex, `${sql} limit ${PAGE}`, {
+        userId,
+        after,
+        issuer: ACCOUNT_ISSUER,
+      });
+      for (const { data } of page) yield { type, ...data };
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) break;
+      after = last.key;
+    }
+  }
+}
+
+/** The records of a model that refer to a person, and the person's own. Primary key of each table. */
+const MODEL_SOURCES: readonly Source[] = MODELS.flatMap((model) => {
+  const fields = Object.entries(model.fields).filter(([, { reference }]) => reference?.model === User.name);
+  const names = model === User ? ['id'] : fields.map(([field]) => snakeCase(field));
+  if (names.length === 0) return [];
+  const isTheirs = names.map((name) => `${name} = :userId`).join(' or ');
+  const sql = `select id::text as key, record as data from ${layoutOf(model).table}
+    where (${isTheirs}) and id > :after order by id`;
+  return [{ type: model.name, sql }];
+});
+
+/** Rows of this service with these columns besides the id. */
+function ownSource(type: string, table: string, columns: readonly string[]): Source {
+  const data = ['id', ...columns].map((column) => `'${camelCase(column)}', ${column}`).join(', ');
+  const sql = `select id::text as key, json_build_object(${data}) as data from auth.${table}
+    where user_id = :userId and id > :after order by id`;
+  return { type, sql };
+}
+
+function camelCase(column: string): string {
+  return column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const SOURCES: readonly Source[] = [
+  ...MODEL_SOURCES,
+  {
+    type: 'identity',
+    sql: `select encode(identity_hash, 'hex') as key, json_build_object('issuer', issuer, 'subject', subject,
+        'email', email, 'emailVerified', email_verified, 'createdAt', created_at) as data
+      from auth.identities where user_id = :userId and encode(identity_hash, 'hex') > :after order by 1`,
+  },
+  {
+    type: 'account',
+    sql: `select a.id::text as key, json_build_object('id', a.id, 'email', a.shown_email, 'name', a.name,
+        'emailVerified', a.email_verified, 'createdAt', a.created_at) as data
+      from auth.identities i join auth.accounts a on a.id::text = i.subject
+      where i.user_id = :userId and i.issuer = :issuer and a.id > :after order by a.id`,
+  },
+  ownSource('session', 'sessions', ['created_at', 'last_used_at']),
+  ownSource('event', 'events', ['at', 'kind', 'actor', 'workspace_id', 'network', 'browser', 'details']),
+  ownSource('key', 'api_keys', [
+    'label',
+    'key_prefix',
+    'permissions',
+    'workspace_id',
+    'created_at',
+    'expires_at',
+    'last_used_at',
+    'revoked_at',
+  ]),
+  ownSource('app', 'grants', [
+    'client_id',
+    'client_name',
+    'scopes',
+    'workspace_id',
+    'created_at',
+    'used_at',
+    'expires_at',
+    'revoked_at',
+  ]),
+];
