@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { cliPerson, type CliPerson } from './cli-person.ts';
 
@@ -100,6 +101,51 @@ describe('what the command line prints, and how it ends', function cliOutput() {
     const [code] = (await once(child, 'close')) as [number];
     assert.equal(code, 130);
     assert.match(err, /^Watching .*\nInterrupted\.\n$/);
+  });
+
+  it('says once that a watch lost its connection, and when it is back, and prints each change once [cli.watch.once]', async () => {
+    const { hostname, port } = new URL(tool.testSystem.baseUrl);
+    const sockets = new Set<Socket>();
+    let isOpen = true;
+    const way = createTcpServer((socket) => {
+      if (!isOpen) return socket.destroy();
+      const further = connect(Number(port), hostname);
+      for (const [one, other] of [
+        [socket, further],
+        [further, socket],
+      ] as const)
+        sockets.add(one.on('error', () => other.destroy()).on('close', () => other.destroy()));
+      return socket.pipe(further).pipe(socket);
+    }).listen(0, '127.0.0.1');
+    await once(way, 'listening');
+    const cut = (): void => {
+      for (const socket of sockets) socket.destroy();
+    };
+    const [ending, stdout, stderr] = [new AbortController(), new PassThrough(), new PassThrough()];
+    let [out, err] = ['', ''];
+    stdout.on('data', (piece: Buffer) => (out += piece.toString()));
+    stderr.on('data', (piece: Buffer) => (err += piece.toString()));
+    const env = { WTS_URL: `http://127.0.0.1:${(way.address() as AddressInfo).port}` };
+    const watching = tool.wts(['watch', '--model', 'task'], {
+      env,
+      columns: 120,
+      more: { interrupted: ending.signal, stdout, stderr },
+    });
+    await eventually(() => err.includes('Watching'));
+    await tool.ok('task', 'add', 'Before the loss');
+    await eventually(() => out.includes('Before the loss'));
+    isOpen = false;
+    cut();
+    await eventually(() => err.includes('Connection lost. Trying again'));
+    await tool.ok('task', 'add', 'During the loss');
+    isOpen = true;
+    await eventually(() => err.includes('Connected again.') && out.includes('During the loss'));
+    ending.abort();
+    assert.equal((await watching).code, 130);
+    cut();
+    way.close();
+    assert.match(out, /^\S+ +\S+ Before the loss +created\n\S+ +\S+ During the loss +created\n$/);
+    assert.match(err, /^Watching .*\nConnection lost\. .*\nConnected again\.\nInterrupted\.\n$/);
   });
 
   it('says so when no answer comes for two seconds, follows no redirect, and never prints the credential [cli.credential.origin]', async () => {

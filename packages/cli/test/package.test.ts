@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
 
@@ -40,6 +41,17 @@ describe('the packed command line, installed into an empty folder without a netw
     const notices = readFileSync(join(installed, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
     for (const name of ['commander', 'string-width']) assert.match(notices, new RegExp(`^${name} \\d`, 'm'));
     for (const name of ['LICENSE', 'README.md']) assert.ok(existsSync(join(installed, name)));
+  });
+
+  it('reads one chunk for help, so that it starts as fast as an empty program', async () => {
+    const hook = `import { registerHooks } from 'node:module';
+      registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`;
+    const argv = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, join(installed, 'wts.mjs'), '--help'];
+    const { stderr } = await run(process.execPath, argv, { env: { WTS_CONFIG_DIR: folder } });
+    const files = stderr.split('\n').filter((url) => url.startsWith('file:'));
+    // Beside it: the program itself, its entry and what the bundler adds.
+    const large = files.filter((url) => statSync(fileURLToPath(url)).size > 5_000);
+    assert.deepEqual([files.length, large.length], [4, 1], files.join('\n'));
   });
 
   it('has a manifest without a fault that publint knows', async () => {

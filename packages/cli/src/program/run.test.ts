@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import { runWts } from '../../test/test-run.ts';
 import { EXITS } from '../fault.ts';
+import { parse } from './parse.ts';
+import { route } from './route.ts';
 import { readFlags, GLOBAL_OPTIONS, type CommandSpec } from './spec.ts';
 import { TOPICS } from './topics.ts';
 import { ROOT } from './tree/index.ts';
@@ -62,6 +64,20 @@ describe('the commands', () => {
       ['task rm', 'Delete tasks for good'],
     ] as const)
       assert.ok((await runWts([...words.split(' '), '--help'])).out.startsWith(summary), words);
+  });
+
+  it('take options before, between and after their words, and none behind --', () => {
+    for (const line of [
+      '-q task add -p home A title',
+      'task -q add A --project=home title',
+      'task add A title --project home -q',
+    ]) {
+      const { path, rest } = route(line.split(' '), ROOT);
+      const { words, options } = parse(path, rest);
+      assert.deepEqual([words, options.text('project'), options.flag('quiet')], [['A', 'title'], 'home', true], line);
+    }
+    const { path, rest } = route(['task', 'add', '--', '-q', '--help'], ROOT);
+    assert.deepEqual(parse(path, rest).words, ['-q', '--help']);
   });
 
   it('refuse a wrong word, flag or value with the nearest right one', async () => {
