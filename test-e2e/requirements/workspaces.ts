@@ -194,4 +194,28 @@ export const workspaces: readonly Rule[] = [
     text: 'Only owners and admins manage members and invitations.',
     home: 'packages/access/src/roles.ts',
   },
+  {
+    id: 'workspaces.access.members',
+    source: 'Design 4',
+    text: 'Owners and admins see how each member signs in, and how many keys and apps of theirs reach the workspace.',
+    home: 'services/auth/src/commands/manage-access.ts',
+  },
+  {
+    id: 'workspaces.access.events',
+    source: 'Design 4',
+    text: 'Owners and admins see sign-ins of members, keys and apps that reach the workspace, and who joined, left or got another role, the newest first; nothing of other workspaces, and no network of what is not for this workspace alone.',
+    home: 'services/auth/src/commands/manage-access.ts',
+  },
+  {
+    id: 'workspaces.access.apps',
+    source: 'Design 4',
+    text: 'Owners and admins see the apps that members connected to the workspace, with the host that got the answer.',
+    home: 'services/auth/src/commands/manage-access.ts',
+  },
+  {
+    id: 'workspaces.access.end-app',
+    source: 'Design 4',
+    text: 'An owner ends an app that is limited to the workspace, and no other.',
+    home: 'services/auth/src/commands/manage-access.ts',
+  },
 ];

@@ -182,6 +182,15 @@ export const ACCESS_RULES: Readonly<Record<string, ApiOperation>> = {
     // The project has no member with this id.
     answer: (role) => (role === 'owner' || role === 'admin' ? NOT_FOUND : forAdmins(200)(role)),
   },
+  listWorkspaceAccess: { scope: 'admin', path: (ids) => `${workspace(ids)}/access`, answer: forAdmins(200) },
+  listSecurityEvents: { scope: 'admin', path: (ids) => `${workspace(ids)}/security-events`, answer: forAdmins(200) },
+  listWorkspaceApps: { scope: 'admin', path: (ids) => `${workspace(ids)}/apps`, answer: forAdmins(200) },
+  endWorkspaceApp: {
+    scope: 'admin',
+    path: (ids) => `${workspace(ids)}/apps/${ids.unique}`,
+    // The workspace has no such app; only owners may end one.
+    answer: (role) => (role === 'owner' ? NOT_FOUND : role === null ? NOT_FOUND : FORBIDDEN),
+  },
   listApiKeys: { scope: 'admin', path: () => '/api/auth/keys', answer: unrestricted({ status: 200 }) },
   createApiKey: {
     scope: 'admin',

@@ -13,6 +13,8 @@ export const PERMISSIONS = {
   'webhooks.manage': { owner: 'all', admin: 'all' },
   /** See and revoke API keys of others that are limited to the workspace. Other keys lose access with the membership. */
   'keys.manage': { owner: 'all' },
+  /** See how members sign in, what happened, and which apps reach the workspace. */
+  'access.view': { owner: 'all', admin: 'all' },
   /** Promote, demote and remove owners. The last one always stays. */
   'owners.manage': { owner: 'all' },
   /** The workspace itself, members that are no owners, teams, who is in a private project, and comments of others. */

@@ -21,6 +21,7 @@ export * as meta from './meta.ts';
 export * as oauthApi from './auth/oauth.ts';
 export * as operatorApi from './operator.ts';
 export * as pageApi from './auth/pages.ts';
+export * as accessApi from './workspace-access.ts';
 export * as authorizeApi from './auth/authorize.ts';
 export * as connectApi from './auth/connect.ts';
 export * as privateProjectApi from './private-projects.ts';
@@ -52,6 +53,7 @@ export type {
 } from './webhooks.ts';
 export type { NewWorkspace, Workspace } from './workspaces.ts';
 export type { PageQuery, PrivateProject } from './private-projects.ts';
+export type { MemberAccess, WorkspaceApp, WorkspaceEvent } from './workspace-access.ts';
 export type { ApiKey, KeyMaker, KeyPermissions, NewApiKey } from './api-keys.ts';
 export type { Invitation, InvitableRole, Member, NewInvitation, OpenInvitation } from './members.ts';
 export type { OperatorClient, OperatorPerson, OperatorPersonDetail, OperatorWorkspace } from './operator.ts';

@@ -8,6 +8,7 @@ import { idempotencyKeys, openServicePostgres } from '@wts/service-kit/postgres'
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import { settings } from './config.ts';
 import type { Context } from './context.ts';
+import { mountAccess } from './http/access.ts';
 import { mountApiKeys } from './http/api-keys.ts';
 import { mountCredentials } from './http/credentials.ts';
 import { mountGrants } from './http/grants.ts';
@@ -26,6 +27,7 @@ import { mailLinkStore } from './store/mail-links.ts';
 import { revocationReads } from './store/revocations.ts';
 import { openSecurityRecord } from './record/security-record.ts';
 import { openStores } from './store/stores.ts';
+import { workspaceAccessReads } from './store/workspace-access.ts';
 import { maintainTables } from './store/table-maintenance.ts';
 
 /**
@@ -70,6 +72,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     );
     const app = createApp(kit);
     mountApiKeys(app, context);
+    mountAccess(app, { roles: context.roles, access: workspaceAccessReads(knex), grants: oauth.grants });
     mountCredentials(app, context);
     mountMetadata(app, oauth);
     mountRegister(app, oauth);

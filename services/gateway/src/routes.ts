@@ -1,5 +1,6 @@
 import type { Contract, ServiceName } from '@wts/contracts';
 import {
+  accessApi,
   apiKeyApi,
   authorizeApi,
   connectApi,
@@ -64,6 +65,11 @@ export const API_ROUTES = [
   { contract: apiKeyApi.listApiKeys, to: 'auth' },
   { contract: apiKeyApi.createApiKey, to: 'auth' },
   { contract: apiKeyApi.revokeApiKey, to: 'auth' },
+
+  { contract: accessApi.listAccess, to: 'auth' },
+  { contract: accessApi.listSecurityEvents, to: 'auth' },
+  { contract: accessApi.listApps, to: 'auth' },
+  { contract: accessApi.endApp, to: 'auth' },
 
   { contract: webhookApi.listEventTypes, to: 'webhook-dispatcher' },
   { contract: webhookApi.listEndpoints, to: 'webhook-dispatcher' },

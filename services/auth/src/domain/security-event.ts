@@ -1,34 +1,45 @@
+interface KindOfEvent {
+  readonly says: string;
+  readonly details: readonly string[];
+  readonly forOwners?: true;
+}
+
 /**
  * What the security record knows: by kind the sentence that people read, in which `{name}` is a detail, and the names of its details.
- * No detail is a secret or an address.
+ * No detail is a secret or an address. `forOwners`: owners and admins of a workspace see it of a member, also where it concerns
+ * all workspaces of that person; what concerns theirs alone they see in any case.
  */
 export const EVENT_KINDS = {
-  'sign-in': { says: 'Signed in {way}', details: ['way'] },
-  'sign-in-failed': { says: 'Tried to sign in with a wrong password', details: [] },
+  'sign-in': { says: 'Signed in {way}', details: ['way'], forOwners: true },
+  'sign-in-failed': { says: 'Tried to sign in with a wrong password', details: [], forOwners: true },
   'sign-out': { says: 'Signed out', details: [] },
   'session-ended': { says: 'Ended the session in {browser}', details: ['browser'] },
   registered: { says: 'Created the account', details: [] },
-  'password-changed': { says: 'Changed the password', details: [] },
-  'password-reset': { says: 'Chose a new password by a link', details: [] },
+  'password-changed': { says: 'Changed the password', details: [], forOwners: true },
+  'password-reset': { says: 'Chose a new password by a link', details: [], forOwners: true },
   connect: { says: 'Connected the command line “{tool}”', details: ['tool', 'access'] },
-  consent: { says: 'Allowed “{app}” to use the account', details: ['app', 'access'] },
-  'grant-ended': { says: 'The access of “{app}” ended: {reason}', details: ['app', 'reason'] },
+  consent: { says: 'Allowed “{app}” to use the account', details: ['app', 'access'], forOwners: true },
+  'grant-ended': { says: 'The access of “{app}” ended: {reason}', details: ['app', 'reason'], forOwners: true },
   'client-registered': { says: 'An app registered itself as “{app}”', details: ['app'] },
-  'key-created': { says: 'Created the API key “{label}”', details: ['label', 'prefix', 'access'] },
-  'key-revoked': { says: 'Revoked the API key “{label}”', details: ['label', 'prefix'] },
+  'key-created': { says: 'Created the API key “{label}”', details: ['label', 'prefix', 'access'], forOwners: true },
+  'key-revoked': { says: 'Revoked the API key “{label}”', details: ['label', 'prefix'], forOwners: true },
   'client-deleted': { says: 'The operator deleted an app, which {people} people had connected', details: ['people'] },
-  'person-disabled': { says: 'The operator disabled the account', details: [] },
-  'person-enabled': { says: 'The operator enabled the account', details: [] },
-  'person-erased': { says: 'The operator erased the person', details: [] },
+  'person-disabled': { says: 'The operator disabled the account', details: [], forOwners: true },
+  'person-enabled': { says: 'The operator enabled the account', details: [], forOwners: true },
+  'person-erased': { says: 'The operator erased the person', details: [], forOwners: true },
   'person-exported': { says: 'The operator exported the data of the person', details: [] },
   'sessions-ended': { says: 'The operator ended all sessions and apps', details: [] },
   'reset-link-made': { says: 'The operator made a link for a new password', details: [] },
   'owner-made': { says: 'The operator made the person an owner of a workspace', details: [] },
   'workspace-deleted': { says: 'The operator deleted the workspace', details: [] },
   'workspace-restored': { says: 'The operator restored the workspace', details: [] },
-} as const satisfies Readonly<Record<string, { readonly says: string; readonly details: readonly string[] }>>;
+} as const satisfies Readonly<Record<string, KindOfEvent>>;
 
 export type EventKind = keyof typeof EVENT_KINDS;
+
+export const KINDS_FOR_OWNERS: readonly string[] = Object.entries<KindOfEvent>(EVENT_KINDS).flatMap(
+  ([kind, { forOwners }]) => (forOwners === true ? [kind] : []),
+);
 
 type DetailsOf<K extends EventKind> = Readonly<Record<(typeof EVENT_KINDS)[K]['details'][number], string | null>>;
 
@@ -72,12 +83,21 @@ export interface StoredEvent {
   readonly details: Readonly<Record<string, string | null>>;
 }
 
+/** Kinds of the log of sync, which has the memberships of a workspace. */
+const MEMBERSHIP_KINDS: Readonly<Record<string, string>> = {
+  'member-joined': 'Joined as {role}',
+  'member-left': 'Left, or was removed',
+  'member-role-changed': 'Got the role {role}',
+};
+
 /** The sentence of an event: words, and between them values that people or programs chose. */
 export function sentenceOf({
   kind,
   details,
 }: Pick<StoredEvent, 'kind' | 'details'>): readonly { readonly text: string; readonly isValue: boolean }[] {
-  const says = Object.hasOwn(EVENT_KINDS, kind) ? EVENT_KINDS[kind as EventKind].says : kind;
+  const says = Object.hasOwn(EVENT_KINDS, kind)
+    ? EVENT_KINDS[kind as EventKind].says
+    : (MEMBERSHIP_KINDS[kind] ?? kind);
   return says.split(/\{(\w+)\}/).flatMap((text, at) => {
     const isValue = at % 2 === 1;
     return text === '' ? [] : [{ text: isValue ? (details[text] ?? UNNAMED) : text, isValue }];

@@ -18,6 +18,12 @@ export interface Grants {
   listOf(userId: string): Promise<ListedGrant[]>;
   /** False when the person has no such grant, or it is revoked already. Its access tokens stop working within a second. */
   revoke(userId: string, id: string, visitor: Visitor): Promise<boolean>;
+  /** Ends a grant that is limited to a workspace, for an owner of it. False when there is none. */
+  revokeIn(
+    workspaceId: string,
+    id: string,
+    by: { readonly ownerId: string; readonly visitor: Visitor },
+  ): Promise<boolean>;
   revokeAllOf(userId: string, reason: string, visitor: Visitor): Promise<void>;
   /** For who revoked all grants of a person in a transaction of their own. */
   announceAllRevoked(userId: string): Promise<void>;
@@ -85,6 +91,12 @@ export function openGrants({ store, record, revoke, log }: GrantsOptions): Grant
       return endAndPublish({ reason: 'it was revoked', actor, visitor }, (grants) => grants.revoke(userId, id));
     },
     announceAllRevoked: (userId) => publishGrantsRevoked(revoke, userId),
+    revokeIn: (workspaceId, id, { ownerId, visitor }) => {
+      const actor = { kind: 'person', id: ownerId } as const;
+      return endAndPublish({ reason: 'an owner of the workspace ended it', actor, visitor }, (grants) =>
+        grants.revokeIn(workspaceId, id),
+      );
+    },
     revokeAllOf: async (userId, reason, visitor) => {
       const ended = await end(bySystem(reason, visitor), (grants) => grants.revokeAllOf(userId));
       if (ended.length > 0) await publishGrantsRevoked(revoke, userId);

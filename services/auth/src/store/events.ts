@@ -17,7 +17,8 @@ export interface EventStore {
   listOf(userId: string, page: EventPage): Promise<StoredEvent[]>;
 }
 
-const COLUMNS = `e.id, e.at, e.kind, e.user_id as "userId", e.workspace_id as "workspaceId", e.subject_id as "subjectId",
+/** Of a stored event `e`. */
+export const EVENT_COLUMNS = `e.id, e.at, e.kind, e.user_id as "userId", e.workspace_id as "workspaceId", e.subject_id as "subjectId",
   e.actor, e.actor_id as "actorId", e.network, e.browser, e.details`;
 const IS_BEFORE = `(cast(:before as uuid) is null
   or (e.at, e.id) < (select at, id from auth.events where id = cast(:before as uuid)))`;
@@ -50,7 +51,7 @@ export function eventStore(knex: Knex): EventStore {
     },
     // Index events (user_id, at, id).
     listOf: (userId, { before = null, limit }) => {
-      const sql = `select ${COLUMNS} from auth.events e where e.user_id = :userId and ${IS_BEFORE}
+      const sql = `select ${EVENT_COLUMNS} from auth.events e where e.user_id = :userId and ${IS_BEFORE}
         order by e.at desc, e.id desc limit :limit`;
       return rows<StoredEvent>(knex, sql, { userId, before, limit });
     },

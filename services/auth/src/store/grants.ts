@@ -99,6 +99,8 @@ export interface GrantStore {
   revoke(userId: string, id: string): Promise<RevokedGrant[]>;
   revokeAllOf(userId: string): Promise<RevokedGrant[]>;
   revokeOfClient(clientId: string): Promise<RevokedGrant[]>;
+  /** Revokes a grant that is limited to the workspace. */
+  revokeIn(workspaceId: string, id: string): Promise<RevokedGrant[]>;
   /** Revokes some of the grants of people with an account. */
   revokeOfAccounts(): Promise<RevokedGrant[]>;
   /** Newest first. */
@@ -176,6 +178,7 @@ export function grantStore(knex: Knex): GrantStore {
     revokeAllOf: (userId) => revokeWhere(knex, 'user_id = :userId', { userId }),
     // Index grants (client_id).
     revokeOfClient: (clientId) => revokeWhere(knex, 'client_id = :clientId', { clientId }),
+    revokeIn: (workspaceId, id) => revokeWhere(knex, 'id = :id and workspace_id = :workspaceId', { workspaceId, id }),
     revokeOfAccounts: () => revokeWhere(knex, `id in (${OF_ACCOUNTS})`, { issuer: ACCOUNT_ISSUER }),
     listOf: (userId) => listGrants(knex, userId),
     resolve: async (id) => {

@@ -1,4 +1,4 @@
-import { apiKeyApi, isUuid, memberApi, privateProjectApi, workspaceApi } from '@wts/contracts';
+import { accessApi, apiKeyApi, isUuid, memberApi, privateProjectApi, workspaceApi } from '@wts/contracts';
 import type { ApiKey, Contract, Invitation, InvitableRole, KeyPermissions, Role, Workspace } from '@wts/contracts';
 import type { ServiceCallOptions, ServiceClient } from '@wts/service-kit/call';
 import { createHash } from 'node:crypto';
@@ -85,6 +85,19 @@ export class WorkspaceCommands {
 
   async listInvitations({ workspaceId }: OfWorkspace): Promise<readonly Invitation[]> {
     return (await this.#call(memberApi.listInvitations, { params: { workspaceId } })).invitations;
+  }
+
+  async listSecurityEvents({
+    workspaceId,
+    before,
+    limit,
+  }: OfWorkspace & { readonly before?: string | null; readonly limit?: number | null }) {
+    const query = { ...pageOf({ limit: limit ?? null }), ...given({ before }) };
+    const { events: nodes, next } = await this.#callAuth(accessApi.listSecurityEvents, {
+      params: { workspaceId },
+      query,
+    });
+    return { nodes, next };
   }
 
   async listPrivateProjects({ workspaceId, ...page }: OfWorkspace & PageArguments) {

@@ -99,6 +99,7 @@ function commands(names: Readonly<Record<string, keyof WorkspaceCommands>>): Fie
 const WORKSPACE_QUERIES = commands({
   apiKeys: 'listApiKeys',
   invitations: 'listInvitations',
+  securityEvents: 'listSecurityEvents',
   privateProjects: 'listPrivateProjects',
   privateProjectMembers: 'listPrivateProjectMembers',
 });
@@ -143,6 +144,7 @@ export const WRITE_RESOLVERS: Resolvers = {
   ApiKey: { user: referenceTo(User, 'userId'), workspace: referenceTo(Workspace, 'workspaceId') },
   Invitation: { creator: referenceTo(User, 'createdBy'), workspace: referenceTo(Workspace, 'workspaceId') },
   PrivateProject: { lead: referenceTo(User, 'leadId'), creator: referenceTo(User, 'creatorId') },
+  SecurityEvent: { user: referenceTo(User, 'userId') },
   PrivateProjectMember: { user: referenceTo(User, 'userId') },
   Query: WORKSPACE_QUERIES,
   Mutation: {

@@ -1,4 +1,5 @@
 import {
+  accessApi,
   apiKeyApi,
   LIMITS,
   memberApi,
@@ -131,6 +132,17 @@ export const WORKSPACE_TYPE_DEFS: string = [
     docs: { role: 'Role in the workspace.' },
     more: [entry('The person.', 'user: User')],
   }),
+  objectOf('SecurityEvent', replyOf(accessApi.listSecurityEvents, 'events'), {
+    docs: {
+      actor: 'Who did it: person, operator of this service, or system, which is the service itself.',
+      kind: 'What happened, for programs, such as sign-in. New kinds may be added.',
+    },
+    more: [entry('The member it happened to.', 'user: User')],
+  }),
+  block('One page of the security events.', 'type SecurityEventPage', [
+    entry('The events, the newest first.', 'nodes: [SecurityEvent!]!'),
+    entry('Send it as `before` for the next page; null after the last one.', 'next: String'),
+  ]),
   page('PrivateProject', 'private projects', 'id'),
   page('PrivateProjectMember', 'the members of a private project', 'userId'),
   payload('ApiKeyCreatePayload', 'The new API key, with its token.', [
@@ -196,6 +208,15 @@ export const WORKSPACE_QUERIES: readonly string[] = [
     'invitations: [Invitation!]!',
     'The pending invitations of a workspace, newest first; for its owners and admins.',
     [WORKSPACE],
+  ),
+  field(
+    'securityEvents: SecurityEventPage!',
+    'What happened with the access to a workspace, the newest first; for its owners and admins, with the scope `admin`.',
+    [
+      WORKSPACE,
+      entry('The `next` of the page before.', 'before: String'),
+      entry(`Size of the page: 1 to ${LIMITS.listPageMax}. Default: ${LIMITS.listPageDefault}.`, 'limit: Int'),
+    ],
   ),
   field(
     'privateProjects: PrivateProjectPage!',

@@ -1,0 +1,255 @@
+import { contract } from './contract.ts';
+import { EXAMPLE_IDS } from './example-ids.ts';
+import { LIMITS } from './limits.ts';
+import { memberExample, memberSchema } from './members.ts';
+import { okBody, timestamp, uuid } from './parts.ts';
+import { GRANT_SCOPES } from './auth/oauth.ts';
+import type { TypeOf } from './type-of.ts';
+
+/*
+ * Who reaches a workspace, for its owners and admins: how members sign in, their keys and apps, and what happened. What concerns other
+ * workspaces of a member is left out.
+ */
+
+const workspaceId = { ...uuid, description: 'The id of the workspace. 404 when you are not a member of it.' } as const;
+const timestampOrNull = { ...timestamp, type: ['string', 'null'] } as const;
+const textOrNull = { type: ['string', 'null'] } as const;
+
+const limit = {
+  type: 'integer',
+  minimum: 0,
+  default: LIMITS.listPageDefault,
+  description: `How many, clamped to 1..${LIMITS.listPageMax}.`,
+} as const;
+
+/** Of an owner or admin, with the scope admin. */
+const managed = {
+  tag: 'Workspaces',
+  scope: 'admin',
+  params: { type: 'object', additionalProperties: false, required: ['workspaceId'], properties: { workspaceId } },
+  errors: ['not_found', 'forbidden'],
+} as const;
+
+function pageQuery(after: string) {
+  return { type: 'object', properties: { after: { ...uuid, description: after }, limit } } as const;
+}
+
+const hasMore = { type: 'boolean', description: 'True when there is another page.' } as const;
+
+const accessProperties = {
+  ...memberSchema.properties,
+  emailVerified: { type: 'boolean', description: 'Whether someone verified that the address is theirs.' },
+  signsInWith: {
+    type: 'array',
+    items: { type: 'string', enum: ['password', 'provider'] },
+    description: 'How the person can sign in: with a password of this service, or at an identity provider.',
+  },
+  hasSecondFactor: {
+    type: ['boolean', 'null'],
+    description:
+      'Whether a password alone is not enough; null for a person of an identity provider, which decides that.',
+  },
+  lastSignInAt: {
+    ...timestampOrNull,
+    description: 'The last sign-in on a page, as far as the security record has it.',
+  },
+  apiKeys: { type: 'integer', minimum: 0, description: 'How many API keys of theirs reach this workspace.' },
+  apps: { type: 'integer', minimum: 0, description: 'How many connected apps of theirs reach this workspace.' },
+} as const;
+
+const accessSchema = {
+  type: 'object',
+  description: 'How a member reaches a workspace.',
+  additionalProperties: false,
+  required: Object.keys(accessProperties),
+  properties: accessProperties,
+} as const;
+
+export type MemberAccess = TypeOf<typeof accessSchema>;
+
+export const listAccess = contract({
+  ...managed,
+  id: 'listWorkspaceAccess',
+  method: 'GET',
+  path: '/api/workspaces/{workspaceId}/access',
+  summary: 'List how members reach a workspace',
+  description:
+    'For owners and admins: how each member signs in, and how many keys and apps of theirs reach the workspace. In the order of the ids.',
+  query: pageQuery('The `userId` of the last member of the page before.'),
+  reply: {
+    status: 200,
+    description: 'One page of the members.',
+    schema: okBody({ members: { type: 'array', items: accessSchema, description: 'Ascending by `userId`.' }, hasMore }),
+    example: {
+      ok: true,
+      members: [
+        {
+          ...memberExample,
+          emailVerified: true,
+          signsInWith: ['password'],
+          hasSecondFactor: false,
+          lastSignInAt: '2026-11-21T09:00:00.000Z',
+          apiKeys: 1,
+          apps: 0,
+        },
+      ],
+      hasMore: false,
+    },
+  },
+});
+
+const CURSOR = {
+  type: 'string',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z_[0-9a-f-]{36}$',
+  maxLength: 64,
+} as const;
+
+const eventProperties = {
+  id: { ...uuid, description: 'Unique identifier of the event.' },
+  at: { ...timestamp, description: 'When it happened.' },
+  kind: { type: 'string', description: 'What happened, for programs, such as `sign-in`. New kinds may be added.' },
+  text: { type: 'string', description: 'What happened, for people.' },
+  userId: { ...uuid, description: 'The member it happened to.' },
+  actor: {
+    type: 'string',
+    description: 'Who did it: `person`, `operator` of this service, or `system`, which is the service itself.',
+  },
+  actorId: { ...textOrNull, description: 'The person who did it; null where nothing proved who it was.' },
+  subjectId: { ...textOrNull, description: 'The key, the app or the session that it is about.' },
+  network: {
+    ...textOrNull,
+    description: 'The network of the request; null for what does not concern this workspace alone.',
+  },
+  browser: { ...textOrNull, description: 'The browser or program of the request, with the same exception.' },
+} as const;
+
+const eventSchema = {
+  type: 'object',
+  description: 'Something that happened with the access to a workspace.',
+  additionalProperties: false,
+  required: Object.keys(eventProperties),
+  properties: eventProperties,
+} as const;
+
+export type WorkspaceEvent = TypeOf<typeof eventSchema>;
+
+export const listSecurityEvents = contract({
+  ...managed,
+  id: 'listSecurityEvents',
+  method: 'GET',
+  path: '/api/workspaces/{workspaceId}/security-events',
+  summary: 'List what happened with the access to a workspace',
+  description:
+    'For owners and admins, the newest first: sign-ins of members, keys and apps that reach the workspace, who joined and left, and changes of roles. What members do for other workspaces alone is left out, and so is what they did before they joined.',
+  callers: ['graph'],
+  query: {
+    type: 'object',
+    properties: { before: { ...CURSOR, description: 'The `next` of the page before.' }, limit },
+  },
+  reply: {
+    status: 200,
+    description: 'One page of the events.',
+    schema: okBody({
+      events: { type: 'array', items: eventSchema, description: 'The newest first.' },
+      next: { ...textOrNull, description: 'Send it as `before` for the next page; null after the last one.' },
+    }),
+    example: {
+      ok: true,
+      events: [
+        {
+          id: EXAMPLE_IDS.event,
+          at: '2026-11-21T09:00:00.000Z',
+          kind: 'key-created',
+          text: 'Created the API key “ci”',
+          userId: EXAMPLE_IDS.person,
+          actor: 'person',
+          actorId: EXAMPLE_IDS.person,
+          subjectId: EXAMPLE_IDS.apiKey,
+          network: '192.0.2.7',
+          browser: 'Firefox on Linux',
+        },
+      ],
+      next: null,
+    },
+  },
+});
+
+const appProperties = {
+  id: { ...uuid, description: 'Use it to end the access.' },
+  userId: { ...uuid, description: 'The member who allowed it.' },
+  name: { ...textOrNull, description: 'As the app calls itself. Any app can use any name.' },
+  clientId: { type: 'string', description: 'The client of OAuth.' },
+  redirectHost: {
+    ...textOrNull,
+    description: 'Where the app got its answer: a host, or the scheme of an app on a device.',
+  },
+  scopes: { type: 'array', items: { type: 'string', enum: GRANT_SCOPES }, description: 'What it may do.' },
+  coversOtherWorkspaces: {
+    type: 'boolean',
+    description:
+      'True when the member allowed it for all of their workspaces. Only they can end it; remove the member, or ask them.',
+  },
+  createdAt: { ...timestamp, description: 'When the member allowed it.' },
+  lastUsedAt: { ...timestamp, description: 'When it last got tokens.' },
+  expiresAt: { ...timestamp, description: 'When it ends if it is not used.' },
+} as const;
+
+const appSchema = {
+  type: 'object',
+  description: 'An app that a member connected.',
+  additionalProperties: false,
+  required: Object.keys(appProperties),
+  properties: appProperties,
+} as const;
+
+export type WorkspaceApp = TypeOf<typeof appSchema>;
+
+const APPS_PATH = '/api/workspaces/{workspaceId}/apps';
+
+export const listApps = contract({
+  ...managed,
+  id: 'listWorkspaceApps',
+  method: 'GET',
+  path: APPS_PATH,
+  summary: 'List the apps that reach a workspace',
+  description: 'For owners and admins: what members connected by OAuth. In the order of the ids.',
+  query: pageQuery('The `id` of the last app of the page before.'),
+  reply: {
+    status: 200,
+    description: 'One page of the apps.',
+    schema: okBody({ apps: { type: 'array', items: appSchema, description: 'Ascending by `id`.' }, hasMore }),
+    example: {
+      ok: true,
+      apps: [
+        {
+          id: EXAMPLE_IDS.otherTx,
+          userId: EXAMPLE_IDS.person,
+          name: 'Example Editor',
+          clientId: EXAMPLE_IDS.endpoint,
+          redirectHost: 'editor.example',
+          scopes: ['read', 'write'],
+          coversOtherWorkspaces: false,
+          createdAt: '2026-11-21T09:00:00.000Z',
+          lastUsedAt: '2026-11-21T09:00:00.000Z',
+          expiresAt: '2026-12-21T09:00:00.000Z',
+        },
+      ],
+      hasMore: false,
+    },
+  },
+});
+
+export const endApp = contract({
+  ...managed,
+  id: 'endWorkspaceApp',
+  method: 'DELETE',
+  path: `${APPS_PATH}/{grantId}`,
+  summary: 'End the access of an app to a workspace',
+  description: 'For owners. Ends an app that is limited to the workspace, within a second, also on open connections.',
+  params: {
+    ...managed.params,
+    required: ['workspaceId', 'grantId'],
+    properties: { workspaceId, grantId: { ...uuid, description: 'The `id` of the app in the list.' } },
+  },
+  reply: { status: 200, description: 'It has ended.', schema: okBody({}), example: { ok: true } },
+});

@@ -1,0 +1,138 @@
+import { requireScope } from '@wts/access';
+import {
+  Fault,
+  LIMITS,
+  type MemberAccess,
+  type Principal,
+  type WorkspaceApp,
+  type WorkspaceEvent,
+} from '@wts/contracts';
+import type { Context } from '../context.ts';
+import { KINDS_FOR_OWNERS, sentenceOf, type StoredEvent, type Visitor } from '../domain/security-event.ts';
+import type { Grants } from '../oauth/grants.ts';
+import type { ListedEvent, StoredApp, WorkspaceAccessReads } from '../store/workspace-access.ts';
+
+interface AccessContext extends Pick<Context, 'roles'> {
+  readonly access: WorkspaceAccessReads;
+  readonly grants: Pick<Grants, 'revokeIn'>;
+}
+
+interface PageOptions {
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+/** How members reach a workspace, for its owners and admins. Keeps workspaces.access.members. */
+export async function listAccess(
+  { roles, access }: AccessContext,
+  principal: Principal,
+  workspaceId: string,
+  { after, limit }: PageOptions,
+): Promise<{ readonly members: MemberAccess[]; readonly hasMore: boolean }> {
+  await requireView(roles, principal, workspaceId);
+  const size = sizeOf(limit);
+  const found = await access.members(workspaceId, { after, limit: size + 1 });
+  const members = found.slice(0, size).map(({ joinedAt, lastSignInAt, signsInWith, ...member }) => ({
+    ...member,
+    joinedAt: joinedAt.toISOString(),
+    signsInWith: [...signsInWith],
+    hasSecondFactor: null,
+    lastSignInAt: lastSignInAt?.toISOString() ?? null,
+  }));
+  return { members, hasMore: found.length > size };
+}
+
+/** What happened with the access to a workspace, for its owners and admins. Keeps workspaces.access.events. */
+export async function listSecurityEvents(
+  { roles, access }: AccessContext,
+  principal: Principal,
+  workspaceId: string,
+  { before, limit }: { readonly before?: string; readonly limit?: number },
+): Promise<{ readonly events: WorkspaceEvent[]; readonly next: string | null }> {
+  await requireView(roles, principal, workspaceId);
+  const size = sizeOf(limit);
+  const [at = '', id = ''] = before?.split('_') ?? [];
+  const from = before === undefined ? null : { at, id };
+  const found = await access.events(workspaceId, { kinds: KINDS_FOR_OWNERS, before: from, limit: size + 1 });
+  const shown = found.slice(0, size);
+  return { events: shown.map(eventOf), next: found.length > size ? placeOf(shown.at(-1)) : null };
+}
+
+/** The apps that reach a workspace, for its owners and admins. Keeps workspaces.access.apps. */
+export async function listApps(
+  { roles, access }: AccessContext,
+  principal: Principal,
+  workspaceId: string,
+  { after, limit }: PageOptions,
+): Promise<{ readonly apps: WorkspaceApp[]; readonly hasMore: boolean }> {
+  await requireView(roles, principal, workspaceId);
+  const size = sizeOf(limit);
+  const found = await access.apps(workspaceId, { after, limit: size + 1 });
+  return { apps: found.slice(0, size).map(appOf), hasMore: found.length > size };
+}
+
+/**
+ * Ends a grant that is limited to a workspace, for an owner, who ends keys of members too. One that covers other workspaces is not theirs
+ * to end. Keeps workspaces.access.end-app.
+ */
+export async function endApp(
+  { roles, grants }: AccessContext,
+  principal: Principal,
+  { workspaceId, grantId }: { readonly workspaceId: string; readonly grantId: string },
+  visitor: Visitor,
+): Promise<void> {
+  requireScope(principal, 'admin');
+  await roles.requirePermission(principal, workspaceId, 'keys.manage');
+  const by = { ownerId: principal.userId, visitor };
+  if (!(await grants.revokeIn(workspaceId, grantId, by))) throw new Fault('not_found');
+}
+
+async function requireView(roles: Context['roles'], principal: Principal, workspaceId: string): Promise<void> {
+  requireScope(principal, 'admin');
+  await roles.requirePermission(principal, workspaceId, 'access.view');
+}
+
+const sizeOf = (limit: number = LIMITS.listPageDefault): number => Math.min(Math.max(1, limit), LIMITS.listPageMax);
+
+function placeOf(event: ListedEvent | undefined): string | null {
+  return event === undefined ? null : `${event.place}_${event.id}`;
+}
+
+/** A member may be in other workspaces: where they sign in from, and what they call a key for all of them, is not for this one. */
+function eventOf(event: ListedEvent): WorkspaceEvent {
+  const { id, at, kind, userId, workspaceId, actor, actorId, subjectId, network, browser } = event;
+  if (userId === null) throw new Error('the list has events of people only');
+  const isOfWorkspace = workspaceId !== null;
+  const shown = isOfWorkspace ? event : { kind, details: withoutNames(event.details) };
+  return {
+    id,
+    at: at.toISOString(),
+    kind,
+    text: sentenceOf(shown)
+      .map(({ text }) => text)
+      .join(''),
+    userId,
+    actor,
+    actorId,
+    subjectId,
+    network: isOfWorkspace ? network : null,
+    browser: isOfWorkspace ? browser : null,
+  };
+}
+
+function withoutNames({ label, prefix, ...details }: StoredEvent['details']): StoredEvent['details'] {
+  return label === undefined ? details : { ...details, label: `${prefix ?? ''}…` };
+}
+
+function appOf({ redirectUri, scopes, createdAt, lastUsedAt, expiresAt, ...app }: StoredApp): WorkspaceApp {
+  return {
+    ...app,
+    scopes: [...scopes],
+    redirectHost: redirectUri === null || !URL.canParse(redirectUri) ? null : hostOf(new URL(redirectUri)),
+    createdAt: createdAt.toISOString(),
+    lastUsedAt: lastUsedAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
+  };
+}
+
+const hostOf = ({ host, protocol }: URL): string => (host === '' ? protocol : host);

@@ -1,0 +1,132 @@
+import type { GrantScope, Role } from '@wts/contracts';
+import { rows } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
+import type { StoredEvent } from '../domain/security-event.ts';
+import { ACCOUNT_ISSUER } from './accounts.ts';
+import { EVENT_COLUMNS } from './events.ts';
+
+/** A page of a list that ascends by an id. */
+interface Page {
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+export interface StoredAccess {
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly avatarUrl: string | null;
+  readonly role: Role;
+  readonly joinedAt: Date;
+  readonly emailVerified: boolean;
+  readonly signsInWith: readonly ('password' | 'provider')[];
+  readonly lastSignInAt: Date | null;
+  readonly apiKeys: number;
+  readonly apps: number;
+}
+
+export interface StoredApp {
+  readonly id: string;
+  readonly userId: string;
+  readonly name: string | null;
+  readonly clientId: string;
+  readonly redirectUri: string | null;
+  readonly scopes: readonly GrantScope[];
+  readonly coversOtherWorkspaces: boolean;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** An event with its place in the list, to the microsecond. */
+export interface ListedEvent extends StoredEvent {
+  readonly place: string;
+}
+
+interface EventsPage {
+  /** What members do for all their workspaces is listed of these kinds only. */
+  readonly kinds: readonly string[];
+  readonly before: { readonly at: string; readonly id: string } | null;
+  readonly limit: number;
+}
+
+/** What reaches a workspace: its members with their keys and grants, without those for other workspaces. */
+export interface WorkspaceAccessReads {
+  members(workspaceId: string, page: Page): Promise<StoredAccess[]>;
+  apps(workspaceId: string, page: Page): Promise<StoredApp[]>;
+  /** The newest first. */
+  events(workspaceId: string, page: EventsPage): Promise<ListedEvent[]>;
+}
+
+const IN_REACH = `(workspace_id is null or workspace_id = m.workspace_id)`;
+const GRANT_IN_USE = `used_at is not null and revoked_at is null and expires_at > now()`;
+
+export function workspaceAccessReads(knex: Knex): WorkspaceAccessReads {
+  return {
+    // Indexes workspace_members (workspace_id, user_id), and of each member identities, events, api_keys and grants (user_id).
+    members: (workspaceId, { after = null, limit }) => {
+      const sql = `select m.user_id as "userId", u.name, u.email, u.avatar_url as "avatarUrl", m.role, m.created_at as "joinedAt",
+          i.verified as "emailVerified", i.ways as "signsInWith",
+          (select e.at from auth.events e where e.user_id = m.user_id and e.kind = 'sign-in'
+            order by e.at desc limit 1) as "lastSignInAt",
+          (select count(*)::int from auth.api_keys where user_id = m.user_id and revoked_at is null
+            and (expires_at is null or expires_at > now()) and ${IN_REACH}) as "apiKeys",
+          (select count(*)::int from auth.grants where user_id = m.user_id and ${GRANT_IN_USE} and ${IN_REACH}) as apps
+        from sync.workspace_members m join sync.users u on u.id = m.user_id
+        cross join lateral (
+          select coalesce(bool_or(i.email_verified or coalesce(a.email_verified, false)), false) as verified,
+            coalesce(array_agg(distinct case when i.issuer = :issuer then 'password' else 'provider' end), '{}') as ways
+          from auth.identities i left join auth.accounts a on i.issuer = :issuer and a.id::text = i.subject
+          where i.user_id = m.user_id) i
+        where m.workspace_id = :workspaceId and (cast(:after as uuid) is null or m.user_id > :after)
+        order by m.user_id limit :limit`;
+      return rows<StoredAccess>(knex, sql, { workspaceId, issuer: ACCOUNT_ISSUER, after, limit });
+    },
+    // Indexes workspace_members (workspace_id, user_id), grants (user_id) and codes (grant_id).
+    apps: (workspaceId, { after = null, limit }) => {
+      const sql = `select g.id, g.user_id as "userId", g.client_name as name, g.client_id as "clientId", g.scopes,
+          (select c.redirect_uri from auth.codes c where c.grant_id = g.id limit 1) as "redirectUri",
+          g.workspace_id is null as "coversOtherWorkspaces", g.created_at as "createdAt", g.used_at as "lastUsedAt",
+          g.expires_at as "expiresAt"
+        from sync.workspace_members m join lateral (
+          select * from auth.grants where user_id = m.user_id and ${GRANT_IN_USE} and ${IN_REACH}) g on true
+        where m.workspace_id = :workspaceId and (cast(:after as uuid) is null or g.id > :after)
+        order by g.id limit :limit`;
+      return rows<StoredApp>(knex, sql, { workspaceId, after, limit });
+    },
+    events: (workspaceId, { kinds, before, limit }) => {
+      const bindings = { workspaceId, kinds, at: before?.at ?? null, id: before?.id ?? null, limit };
+      return rows<ListedEvent>(knex, EVENTS, bindings);
+    },
+  };
+}
+
+const IS_BEFORE = `(cast(:at as timestamptz) is null or (e.at, e.id) < (cast(:at as timestamptz), cast(:id as uuid)))`;
+const NEWEST = `order by e.at desc, e.id desc limit :limit`;
+
+/**
+ * Who joined and left, from the log as long as it is kept: the partial index sync_actions (group_id, sync_id) of moves. Changes of roles:
+ * the index (model_id, sync_id), of those who are members now.
+ */
+const LOG = `select event_id as id, created_at as at, cast(record->>'userId' as uuid) as user_id, workspace_id, model_id::text as subject_id,
+    case action when 'INSERT' then 'member-joined' when 'DELETE' then 'member-left' else 'member-role-changed' end as kind,
+    'person' as actor, actor_id::text as actor_id, cast(null as text) as network, cast(null as text) as browser,
+    jsonb_build_object('role', record->>'role') as details
+  from sync.sync_actions where group_id = :workspaceId and model = 'WorkspaceMember'`;
+const MEMBERSHIPS = `(${LOG} and action in ('INSERT', 'DELETE')) union all (${LOG} and action = 'UPDATE' and 'role' = any(changed)
+  and model_id in (select id from sync.workspace_members where workspace_id = :workspaceId))`;
+
+/** Indexes events (workspace_id, at, id), and of each member (user_id, at, id). */
+const EVENTS = `select ${EVENT_COLUMNS}, to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place from (
+    (select id, at, kind, user_id, workspace_id, subject_id, actor, actor_id, network, browser, details
+      from auth.events e where workspace_id = :workspaceId and user_id is not null and ${IS_BEFORE} ${NEWEST})
+    union all
+    (select e.* from sync.workspace_members m cross join lateral (
+        select id, at, kind, user_id, workspace_id, subject_id, actor, actor_id, network, browser, details
+        from auth.events e where e.user_id = m.user_id and e.workspace_id is null and e.kind = any(:kinds)
+          and e.at >= m.created_at and ${IS_BEFORE} ${NEWEST}) e
+      where m.workspace_id = :workspaceId ${NEWEST})
+    union all
+    (select id, at, kind, user_id, workspace_id, subject_id, actor, actor_id, network, browser, details
+      from (${MEMBERSHIPS}) e where ${IS_BEFORE} ${NEWEST})
+  ) e ${NEWEST}`;
