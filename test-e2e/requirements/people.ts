@@ -177,6 +177,12 @@ export const people: readonly Rule[] = [
     home: 'services/auth/src/migrations/0016-create-events.ts',
   },
   {
+    id: 'authentication.record.retention',
+    source: 'Design 4',
+    text: 'The security record is kept for `SECURITY_RECORD_DAYS`, 400 by default; older events are deleted in bounded steps.',
+    home: 'services/auth/src/store/events.ts',
+  },
+  {
     id: 'authentication.record.bounded',
     source: 'Design 14',
     text: 'Failures of unknown people and registrations of clients add a bounded number of rows to the security record, without an address; those of a known person are bounded by the limit of their failures.',

@@ -116,6 +116,20 @@ describe('keys, workspaces and people by GraphQL', () => {
     });
   });
 
+  it('shows owners what happened with the access to a workspace, and refuses others [workspaces.access.events]', async () => {
+    const list =
+      'query ($w: ID!) { securityEvents(workspaceId: $w, limit: 500) { nodes { kind text user { id } actor } next } }';
+    const { securityEvents } = await ask<{
+      securityEvents: { nodes: { kind: string; user: { id: string } | null }[] };
+    }>(testSystem, owner(), list, { w: workspaceId });
+    const joined = securityEvents.nodes.filter(({ kind }) => kind === 'member-joined');
+    assert.ok(joined.some(({ user }) => user?.id === testSystem.userId));
+    const refused = await testSystem.request(testSystem.readOnlyApiKey, 'POST', '/graphql', {
+      body: { query: list, variables: { w: workspaceId } },
+    });
+    assert.match(refused.text, /FORBIDDEN/);
+  });
+
   it('manages the members of a private project, which its reader is not in', async () => {
     const project = await new Writer(testSystem, ann.token, workspaceId).change(
       'projectCreate',

@@ -86,6 +86,12 @@ export const settings = defineSettings({
     read: parseProvider,
     doc: 'OpenID provider at which people sign in: {issuer, clientId, clientSecret?, name, scopes?, trustsEmails?, allowedCidrs?}. `name` is the text of its button. The issuer may have a private address; an endpoint that its metadata names at another host, port or scheme must be public, or in `allowedCidrs`, for example ["10.1.0.0/16"]. Register {AUTH_URL}/sign-in/callback there as the redirect URI. For a provider that is in JWT_ISSUERS too, a person is the same.',
   }),
+  recordDays: setting.int('SECURITY_RECORD_DAYS', {
+    default: 400,
+    min: 1,
+    max: 3650,
+    doc: 'Days that the security record is kept: sign-ins, keys, apps and what operators did. Older events are deleted, ten thousand in ten minutes.',
+  }),
   natsUrls: natsSetting('NATS server, which announces revoked credentials to all caches.'),
   poolMax: poolMaxSetting(),
 });

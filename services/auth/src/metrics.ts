@@ -1,9 +1,16 @@
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 
+/** How someone tried to sign in, and what came of it. */
+export type SignInWay = 'password' | 'provider';
+export type SignInOutcome = 'right' | 'wrong' | 'throttled';
+
 export interface ServiceMetrics {
   keyResolved(isKnown: boolean): void;
   personCreated(): void;
+  signIn(way: SignInWay, outcome: SignInOutcome): void;
+  /** Events of the security record. `left_out`: strangers caused too many of its kind. */
+  event(kind: string, outcome: 'written' | 'left_out'): void;
 }
 
 export function serviceMetrics(registry: Registry): ServiceMetrics {
@@ -19,7 +26,21 @@ export function serviceMetrics(registry: Registry): ServiceMetrics {
     help: 'People created at the first request of their identity.',
     registers,
   });
+  const signIns = new Counter({
+    name: 'wts_sign_ins_total',
+    help: 'Sign-ins on the pages. Many wrong or throttled ones mean that passwords are guessed.',
+    labelNames: ['way', 'outcome'] as const,
+    registers,
+  });
+  const events = new Counter({
+    name: 'wts_security_events_total',
+    help: 'Events of the security record. Those left out were too many of people who are not known.',
+    labelNames: ['kind', 'outcome'] as const,
+    registers,
+  });
   return {
+    signIn: (way, outcome) => signIns.inc({ way, outcome }),
+    event: (kind, outcome) => events.inc({ kind, outcome }),
     keyResolved: (isKnown) => keys.inc({ outcome: isKnown ? 'known' : 'unknown' }),
     personCreated: () => people.inc(),
   };

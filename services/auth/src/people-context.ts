@@ -10,6 +10,7 @@ import type { settings } from './config.ts';
 import type { Context } from './context.ts';
 import { IdentityProvider } from './accounts/identity-provider.ts';
 import type { IdentityClaims } from './domain/profile.ts';
+import type { ServiceMetrics } from './metrics.ts';
 import type { OAuth } from './oauth/oauth.ts';
 import { PasswordHashes } from './accounts/password-hashes.ts';
 import { ACCOUNT_ISSUER, accountStore, type Account, type AccountStore } from './store/accounts.ts';
@@ -37,6 +38,7 @@ export interface PeopleContext {
   readonly record: SecurityRecord;
   readonly events: Pick<EventStore, 'listOf'>;
   readonly commitUnit: CommitUnitSender;
+  readonly metrics: Pick<ServiceMetrics, 'signIn'>;
   readonly identities: Pick<IdentityStore, 'find'>;
   readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke' | 'record'>;
   readonly workspace: ServiceClient;
@@ -73,6 +75,7 @@ export function openPeople({ kit, config, knex, context, oauth }: Opening): Peop
     record: context.record,
     events: eventStore(knex),
     commitUnit: context.commitUnit,
+    metrics: context.metrics,
     identities: context.identities,
     keys: context,
     workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),

@@ -41,8 +41,9 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const { log, stack } = kit;
     const { knex, pool } = await openServicePostgres(kit, config);
     const nats = openNats({ urls: config.natsUrls, name: 'wts-auth', log, stack });
-    const { keys, sessions } = openStores(knex, config);
-    const record = openSecurityRecord(knex, config, log);
+    const { events, keys, sessions } = openStores(knex, config);
+    const metrics = serviceMetrics(kit.metrics);
+    const record = openSecurityRecord(knex, { ...config, log, metrics });
     const context: Context = {
       roles: new Roles(pool),
       identities: identityStore(knex),
@@ -54,7 +55,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       commitUnit: commitUnitSender(openServiceClient(kit, 'sync', config.syncUrls)),
       revoke: revocationSender(nats, log),
       keyUse: stack.use(openKeyUse(keys, log)),
-      metrics: serviceMetrics(kit.metrics),
+      metrics,
     };
     const oauth = openOAuth({ ...config, knex, record, revoke: context.revoke, log });
     stack.use(
@@ -65,6 +66,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
           () => oauth.grantStore.deleteEnded(),
           () => oauth.clients.deleteUnused(),
           () => keys.deleteRevoked(),
+          () => events.deleteOlder(config.recordDays),
           () => mailLinkStore(knex).deleteEnded(),
           ...(config.hasAccounts ? [] : [() => oauth.grants.revokeOfAccounts()]),
         ],

@@ -5,6 +5,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { NO_VISITOR } from '../src/domain/security-event.ts';
+import { openSecurityRecord } from '../src/record/security-record.ts';
+import { eventStore } from '../src/store/events.ts';
 import { AUTH_LIMITS } from '../src/limits.ts';
 import { openTestPages, type TestPages } from './people.ts';
 import { openTestRecord } from './store.ts';
@@ -106,6 +108,36 @@ describe('the security record', () => {
       await assert.rejects(async () => knex.raw(change), /only added/, change);
     }
     assert.deepEqual(await kindsOf(userId), ['sign-out']);
+  });
+
+  it('deletes what is older than its days, and nothing else [authentication.record.retention]', async () => {
+    const userId = randomUUID();
+    const insert = `insert into auth.events (id, at, kind, user_id, actor)
+      select gen_random_uuid(), now() - days * interval '1 day', days || ' days', $1, 'person' from unnest(array[3, 399, 401]) days`;
+    await sql(insert, [userId]);
+    assert.ok((await eventStore(knex).deleteOlder(400)) >= 1);
+    assert.deepEqual(await kindsOf(userId), ['399 days', '3 days']);
+  });
+
+  it('is a log line and a count for each event, without a secret [authentication.record.acts]', async () => {
+    const lines: string[] = [];
+    const destination = { write: (line: string) => void lines.push(line) };
+    const counted: string[] = [];
+    const record = openSecurityRecord(knex, {
+      hasAccounts: true,
+      apiKeysPerMinuteMax: 120,
+      log: createLogger({ name: 'test', destination }),
+      metrics: { event: (kind, outcome) => void counted.push(`${kind} ${outcome}`) },
+    });
+    const userId = randomUUID();
+    await record.add({ kind: 'sign-in', userId, visitor: NO_VISITOR, details: { way: 'with a password' } });
+    const [line = '{}'] = lines;
+    const { event, msg } = JSON.parse(line) as { event: Record<string, unknown>; msg: string };
+    assert.deepEqual(
+      [msg, event['kind'], event['userId'], event['actor']],
+      ['security event', 'sign-in', userId, 'person'],
+    );
+    assert.deepEqual(counted, ['sign-in written']);
   });
 
   it('takes a bounded number from strangers, of whom it says no address [authentication.record.bounded]', async () => {

@@ -24,7 +24,8 @@ export async function openTestStore(label: string): Promise<TestStore> {
 
 export function openTestRecord(knex: Knex): SecurityRecord {
   const log = createLogger({ name: 'test', level: 'warn' });
-  return openSecurityRecord(knex, { hasAccounts: true, apiKeysPerMinuteMax: 120 }, log);
+  const metrics = { event: () => undefined };
+  return openSecurityRecord(knex, { hasAccounts: true, apiKeysPerMinuteMax: 120, log, metrics });
 }
 
 /** Grants whose revocations no other service learns. */

@@ -112,6 +112,52 @@ export type ApiKey = {
   readonly lastUsedAt: string | null;
 };
 
+export type App = {
+  /** Use it to end the access. */
+  readonly id: string;
+  /** The member who allowed it. */
+  readonly userId: string;
+  /** As the app calls itself. Any app can use any name. */
+  readonly name: string | null;
+  /** The client of OAuth. */
+  readonly clientId: string;
+  /** Where the app got its answer: a host, or the scheme of an app on a device. */
+  readonly redirectHost: string | null;
+  /** What it may do. */
+  readonly scopes: readonly ('read' | 'write')[];
+  /** True when the member allowed it for all of their workspaces. Only they can end it; remove the member, or ask them. */
+  readonly coversOtherWorkspaces: boolean;
+  /** When the member allowed it. */
+  readonly createdAt: string;
+  /** When it last got tokens. */
+  readonly lastUsedAt: string;
+  /** When it ends if it is not used. */
+  readonly expiresAt: string;
+};
+
+export type Event = {
+  /** Unique identifier of the event. */
+  readonly id: string;
+  /** When it happened. */
+  readonly at: string;
+  /** What happened, for programs, such as `sign-in`. New kinds may be added. */
+  readonly kind: string;
+  /** What happened, for people. */
+  readonly text: string;
+  /** The member it happened to. */
+  readonly userId: string;
+  /** Who did it: `person`, `operator` of this service, or `system`, which is the service itself. */
+  readonly actor: string;
+  /** The person who did it; null where nothing proved who it was. */
+  readonly actorId: string | null;
+  /** The key, the app or the session that it is about. */
+  readonly subjectId: string | null;
+  /** The network of the request; null for what does not concern this workspace alone. */
+  readonly network: string | null;
+  /** The browser or program of the request, with the same exception. */
+  readonly browser: string | null;
+};
+
 export type WebhookAttempt = {
   /** Counts up from 1. */
   readonly number: number;
@@ -255,6 +301,18 @@ export interface Operations {
   /** Revoke an API key. Revokes your own key, or one that is limited to a workspace you own. It stops working everywhere within a second, and its open sockets close. */
   readonly revokeApiKey: (input: { /** The `id` of the key, not its token. */ readonly keyId: string; /** `true`: also revokes all keys that were made with it, and those made with these, and so on, even when the key itself is revoked already. Use this after a leak. */ readonly includeMade?: 'true' | 'false'; }, options?: CallOptions) => Promise<{ readonly ok: true; }>;
 
+  /** End the access of an app to a workspace. For owners. Ends an app that is limited to the workspace, within a second, also on open connections. */
+  readonly endWorkspaceApp: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; /** The `id` of the app in the list. */ readonly grantId: string; }, options?: CallOptions) => Promise<{ readonly ok: true; }>;
+
+  /** List how members reach a workspace. For owners and admins: how each member signs in, and how many keys and apps of theirs reach the workspace. In the order of the ids. */
+  readonly listWorkspaceAccess: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; /** The `userId` of the last member of the page before. */ readonly after?: string; /** How many, clamped to 1..500. */ readonly limit?: number; }, options?: CallOptions) => Promise<{ readonly ok: true; /** Ascending by `userId`. */ readonly members: readonly { /** Unique identifier of the person, the same in every workspace. */ readonly userId: string; /** Full name. */ readonly name: string; /** As the identity provider gave it. */ readonly email: string | null; /** Absolute URL of a picture. */ readonly avatarUrl: string | null; /** `owner`: everything, owners included. `admin`: members, invitations, teams and webhooks. `member`: all work items. `guest`: reads, comments, and changes the tasks they created or are assigned. */ readonly role: 'owner' | 'admin' | 'member' | 'guest'; /** When they created or joined the workspace. */ readonly joinedAt: string; /** Whether someone verified that the address is theirs. */ readonly emailVerified: boolean; /** How the person can sign in: with a password of this service, or at an identity provider. */ readonly signsInWith: readonly ('password' | 'provider')[]; /** Whether a password alone is not enough; null for a person of an identity provider, which decides that. */ readonly hasSecondFactor: boolean | null; /** The last sign-in on a page, as far as the security record has it. */ readonly lastSignInAt: string | null; /** How many API keys of theirs reach this workspace. */ readonly apiKeys: number; /** How many connected apps of theirs reach this workspace. */ readonly apps: number; }[]; /** True when there is another page. */ readonly hasMore: boolean; }>;
+
+  /** List the apps that reach a workspace. For owners and admins: what members connected by OAuth. In the order of the ids. */
+  readonly listWorkspaceApps: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; /** The `id` of the last app of the page before. */ readonly after?: string; /** How many, clamped to 1..500. */ readonly limit?: number; }, options?: CallOptions) => Promise<{ readonly ok: true; /** Ascending by `id`. */ readonly apps: readonly App[]; /** True when there is another page. */ readonly hasMore: boolean; }>;
+
+  /** List what happened with the access to a workspace. For owners and admins, the newest first: sign-ins of members, keys and apps that reach the workspace, who joined and left, and changes of roles. What members do for other workspaces alone is left out, and so is what they did before they joined. */
+  readonly listSecurityEvents: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; /** The `next` of the page before. */ readonly before?: string; /** How many, clamped to 1..500. */ readonly limit?: number; }, options?: CallOptions) => Promise<{ readonly ok: true; /** The newest first. */ readonly events: readonly Event[]; /** Send it as `before` for the next page; null after the last one. */ readonly next: string | null; }>;
+
   /** Create a webhook endpoint. It receives the events committed from now on. The secret is shown only here. A workspace has at most 10 endpoints. */
   readonly createWebhookEndpoint: (input: { /** Public HTTPS address that receives the events, on port 443 or from 1024 on. Private, loopback and link-local addresses are refused; redirects are not followed. */ readonly url: string; /** The workspace whose events it receives. */ readonly workspaceId: string; /** What the endpoint is for. */ readonly description?: string; /** The event types it receives; empty for every type. `endpoint.test` is always sent. */ readonly eventTypes?: readonly ('task.created' | 'task.updated' | 'task.completed' | 'task.archived' | 'task.deleted' | 'project.created' | 'project.updated' | 'project.completed' | 'project.archived' | 'project.deleted' | 'comment.created' | 'comment.updated' | 'comment.deleted')[]; }, options?: OperationOptions) => Promise<{ readonly ok: true; /** A webhook endpoint, without its secret. */ readonly endpoint: WebhookEndpoint; /** Verifies the signatures of deliveries. Shown only here: keep it now, and keep it secret. */ readonly secret: string; }>;
 
@@ -311,6 +369,10 @@ export const OPERATIONS = {
   createApiKey: { method: 'POST', path: '/api/auth/keys', hasBody: true, hasKey: true, reply: ['ok', 'key'] },
   listApiKeys: { method: 'GET', path: '/api/auth/keys', reply: ['ok', 'keys'] },
   revokeApiKey: { method: 'DELETE', path: '/api/auth/keys/{keyId}', isDeletion: true, reply: ['ok'] },
+  endWorkspaceApp: { method: 'DELETE', path: '/api/workspaces/{workspaceId}/apps/{grantId}', isDeletion: true, reply: ['ok'] },
+  listWorkspaceAccess: { method: 'GET', path: '/api/workspaces/{workspaceId}/access', reply: ['ok', 'members', 'hasMore'] },
+  listWorkspaceApps: { method: 'GET', path: '/api/workspaces/{workspaceId}/apps', reply: ['ok', 'apps', 'hasMore'] },
+  listSecurityEvents: { method: 'GET', path: '/api/workspaces/{workspaceId}/security-events', reply: ['ok', 'events', 'next'] },
   createWebhookEndpoint: { method: 'POST', path: '/api/webhooks', hasBody: true, hasKey: true, reply: ['ok', 'endpoint', 'secret'] },
   deleteWebhookEndpoint: { method: 'DELETE', path: '/api/webhooks/{id}', isDeletion: true, reply: ['ok'] },
   getWebhookEndpoint: { method: 'GET', path: '/api/webhooks/{id}', reply: ['ok', 'endpoint'] },

@@ -6,6 +6,7 @@ import type { IdentityClaims } from '../domain/profile.ts';
 import type { Visitor } from '../domain/security-event.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { PendingKey, PendingRequestStore } from '../store/pending-requests.ts';
+import type { ServiceMetrics } from '../metrics.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { Session } from '../store/sessions.ts';
 import { beginSession } from './begin-session.ts';
@@ -15,6 +16,7 @@ interface ProviderContext {
   readonly provider: IdentityProvider | null;
   readonly pending: PendingRequestStore;
   readonly record: SecurityRecord;
+  readonly metrics: Pick<ServiceMetrics, 'signIn'>;
   readonly resolve: (claims: IdentityClaims, trace: CallTrace) => Promise<string>;
 }
 
@@ -46,7 +48,7 @@ export async function beginProviderSignIn(
 
 /** Signs in the person who comes back from the provider. Returns the secret of the session, and what the person does next. */
 export async function finishProviderSignIn(
-  { provider, pending, record, resolve }: ProviderContext,
+  { provider, pending, record, metrics, resolve }: ProviderContext,
   { state, browserId, query, session, visitor }: Callback,
   trace: CallTrace,
 ): Promise<{ readonly secret: string; readonly next: NextStep }> {
@@ -56,7 +58,15 @@ export async function finishProviderSignIn(
     const message = 'This sign-in has ended, or began in another browser. Start again.';
     throw new Fault('malformed_request', { message });
   }
-  const userId = await resolve(await provider.finish(query, { browserId, state }), trace);
+  let claims: IdentityClaims;
+  try {
+    claims = await provider.finish(query, { browserId, state });
+  } catch (failure) {
+    metrics.signIn('provider', 'wrong');
+    throw failure;
+  }
+  const userId = await resolve(claims, trace);
+  metrics.signIn('provider', 'right');
   const way = `at ${provider.name}`;
   const secret = await beginSession({ record }, { userId, account: null, replaces: session, way, visitor });
   if (secret === null) throw new Error('a session without an account always begins');

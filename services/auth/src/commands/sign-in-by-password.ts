@@ -9,6 +9,7 @@ import type { IdentityStore } from '../store/identities.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Counted, SignInAttemptStore } from '../store/sign-in-attempts.ts';
+import type { ServiceMetrics } from '../metrics.ts';
 import { beginSession } from './begin-session.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 
@@ -21,6 +22,7 @@ interface CheckContext {
 }
 
 interface SignInContext extends CheckContext {
+  readonly metrics: Pick<ServiceMetrics, 'signIn'>;
   readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
 }
 
@@ -48,6 +50,7 @@ export async function signInByPassword(
   trace: CallTrace,
 ): Promise<NotSignedIn | { readonly outcome: 'right'; readonly secret: string }> {
   const checked = await checkPassword(context, attempt);
+  context.metrics.signIn('password', checked.outcome);
   if (checked.outcome !== 'right') return checked;
   const { account } = checked;
   const userId = await context.personOf(account, trace);

@@ -1,5 +1,6 @@
 import type { Logger } from '@wts/service-kit/observe';
 import type { Knex } from 'knex';
+import type { ServiceMetrics } from '../metrics.ts';
 import type { SecurityEvent } from '../domain/security-event.ts';
 import { openStores, type StoreOptions, type Stores } from '../store/stores.ts';
 
@@ -23,25 +24,32 @@ export interface SecurityRecord {
   add(event: SecurityEvent): Promise<void>;
 }
 
-export function openSecurityRecord(knex: Knex, options: StoreOptions, log: Logger): SecurityRecord {
+interface RecordOptions extends StoreOptions {
+  readonly log: Logger;
+  readonly metrics: Pick<ServiceMetrics, 'event'>;
+}
+
+export function openSecurityRecord(knex: Knex, { log, metrics, ...options }: RecordOptions): SecurityRecord {
+  const report = (event: SecurityEvent, isWritten: boolean): void => {
+    metrics.event(event.kind, isWritten ? 'written' : 'left_out');
+    if (isWritten) logEvent(log, event);
+  };
   const act: SecurityRecord['act'] = async (work) => {
-    const written: SecurityEvent[] = [];
+    const events: [SecurityEvent, isWritten: boolean][] = [];
     const result = await knex.transaction((transaction) => {
-      const { events, ...stores } = openStores(transaction, options);
+      const { events: store, ...stores } = openStores(transaction, options);
       const record = async (event: SecurityEvent): Promise<void> => {
-        if (await events.insert(event)) written.push(event);
+        events.push([event, await store.insert(event)]);
       };
       return work({ ...stores, transaction, record });
     });
-    for (const event of written) logEvent(log, event);
+    for (const [event, isWritten] of events) report(event, isWritten);
     return result;
   };
   const { events } = openStores(knex, options);
   return {
     act,
-    add: async (event) => {
-      if (await events.insert(event)) logEvent(log, event);
-    },
+    add: async (event) => report(event, await events.insert(event)),
   };
 }
 

@@ -4,6 +4,9 @@ import type { Knex } from 'knex';
 import type { SecurityEvent, StoredEvent } from '../domain/security-event.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 
+/** In one round; the next one deletes more. */
+const DELETED_MAX = 10_000;
+
 export interface EventPage {
   /** The id of the event that the page ends before; none for the newest. */
   readonly before?: string | undefined;
@@ -15,6 +18,8 @@ export interface EventStore {
   insert(event: SecurityEvent): Promise<boolean>;
   /** What happened to a person, the newest first, from before an event on. */
   listOf(userId: string, page: EventPage): Promise<StoredEvent[]>;
+  /** Deletes some of those that are older than so many days. Keeps authentication.record.retention. */
+  deleteOlder(days: number): Promise<number>;
 }
 
 /** Of a stored event `e`. */
@@ -54,6 +59,12 @@ export function eventStore(knex: Knex): EventStore {
       const sql = `select ${EVENT_COLUMNS} from auth.events e where e.user_id = :userId and ${IS_BEFORE}
         order by e.at desc, e.id desc limit :limit`;
       return rows<StoredEvent>(knex, sql, { userId, before, limit });
+    },
+    // Index events (at).
+    deleteOlder: async (days) => {
+      const sql = `delete from auth.events where id in (select id from auth.events
+        where at < now() - make_interval(days => :days) order by at limit ${DELETED_MAX}) returning id`;
+      return (await rows(knex, sql, { days })).length;
     },
   };
 }
