@@ -109,7 +109,11 @@ const eventProperties = {
   at: { ...timestamp, description: 'When it happened.' },
   kind: { type: 'string', description: 'What happened, for programs, such as `sign-in`. New kinds may be added.' },
   text: { type: 'string', description: 'What happened, for people.' },
-  userId: { ...uuid, description: 'The member it happened to.' },
+  userId: {
+    ...uuid,
+    type: ['string', 'null'],
+    description: 'The member it happened to; null for the workspace itself.',
+  },
   actor: {
     type: 'string',
     description: 'Who did it: `person`, `operator` of this service, or `system`, which is the service itself.',

@@ -144,8 +144,8 @@ export type Event = {
   readonly kind: string;
   /** What happened, for people. */
   readonly text: string;
-  /** The member it happened to. */
-  readonly userId: string;
+  /** The member it happened to; null for the workspace itself. */
+  readonly userId: string | null;
   /** Who did it: `person`, `operator` of this service, or `system`, which is the service itself. */
   readonly actor: string;
   /** The person who did it; null where nothing proved who it was. */

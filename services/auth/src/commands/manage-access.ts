@@ -101,7 +101,6 @@ function placeOf(event: ListedEvent | undefined): string | null {
 /** A member may be in other workspaces: where they sign in from, and what they call a key for all of them, is not for this one. */
 function eventOf(event: ListedEvent): WorkspaceEvent {
   const { id, at, kind, userId, workspaceId, actor, actorId, subjectId, network, browser } = event;
-  if (userId === null) throw new Error('the list has events of people only');
   const isOfWorkspace = workspaceId !== null;
   const shown = isOfWorkspace ? event : { kind, details: withoutNames(event.details) };
   return {

@@ -119,7 +119,7 @@ const MEMBERSHIPS = `(${LOG} and action in ('INSERT', 'DELETE')) union all (${LO
 /** Indexes events (workspace_id, at, id), and of each member (user_id, at, id). */
 const EVENTS = `select ${EVENT_COLUMNS}, to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place from (
     (select id, at, kind, user_id, workspace_id, subject_id, actor, actor_id, network, browser, details
-      from auth.events e where workspace_id = :workspaceId and user_id is not null and ${IS_BEFORE} ${NEWEST})
+      from auth.events e where workspace_id = :workspaceId and ${IS_BEFORE} ${NEWEST})
     union all
     (select e.* from sync.workspace_members m cross join lateral (
         select id, at, kind, user_id, workspace_id, subject_id, actor, actor_id, network, browser, details
