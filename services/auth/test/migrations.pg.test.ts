@@ -159,6 +159,7 @@ describe('the migrations', () => {
       email: '6@example.com',
       emailVerified: true,
       hasPerson: true,
+      isEnabled: true,
     });
     const hashOf = (n: number): string => createHash('sha256').update(String(n)).digest('hex');
     assert.equal((await apiKeyStore(knex).findLive(hashOf(2)))?.permissions, 'read-only');

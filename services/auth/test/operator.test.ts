@@ -251,8 +251,8 @@ describe('an operator', () => {
     assert.equal(restored.body.workspace.archivedAt, null);
     for (let times = 0; times < 2; times += 1) {
       assert.deepEqual(
-        (await add()).body.workspace.owners.map(({ userId }) => userId),
-        [workspace.owner.userId, workspace.member.userId],
+        (await add()).body.workspace.owners.map(({ userId }) => userId).toSorted(),
+        [workspace.owner.userId, workspace.member.userId].toSorted(),
       );
     }
     const kinds = await sql<{ kind: string }>(`select kind from auth.events where workspace_id = $1 order by at`, [
