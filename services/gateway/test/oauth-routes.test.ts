@@ -77,12 +77,14 @@ describe('the routes of the authorization server', () => {
     assert.deepEqual(routesAtPath('https://example.com'), []);
   });
 
-  it('forward the Authorization header of a client to the token endpoint, and to no other', async () => {
+  it('forward the Authorization header of a client to the token endpoint, that of an operator without cookies, and no other', async () => {
     const lines = ['Authorization: Basic YTpi', 'Content-Length: 1', 'Content-Type: application/x-www-form-urlencoded'];
     await exchange(edge.port, request('POST /token', lines, 'a'));
     assert.equal(service.last.headers.authorization, 'Basic YTpi');
     await exchange(edge.port, request('POST /register', lines, 'a'));
     assert.equal(service.last.headers.authorization, undefined);
+    await exchange(edge.port, request('GET /operator/usage', ['Authorization: Bearer wtsop_x', 'Cookie: a=b']));
+    assert.deepEqual([service.last.headers.authorization, service.last.headers.cookie], ['Bearer wtsop_x', undefined]);
   });
 
   it('do not exist for what is not offered [authentication.not-offered]', async () => {
