@@ -72,7 +72,14 @@ export const SERVICES = [
     name: 'auth',
     database: { role: 'wts_auth', schema: 'auth', readsSync: true, connections: { pool: 10, besides: 1 } },
     given: ['NATS_URL', 'API_KEY_PREFIX', 'BASE_URL', 'AUTH_URL', 'AUTH_SECRET_KEY', 'REPLAY_SECRET'],
-    optional: ['ACCOUNTS', 'CLIENT_REGISTRATION', 'OIDC_PROVIDER', 'PASSWORD_COST_LOG2', 'SECURITY_RECORD_DAYS'],
+    optional: [
+      'ACCOUNTS',
+      'CLIENT_REGISTRATION',
+      'OIDC_PROVIDER',
+      'PASSWORD_COST_LOG2',
+      'SECOND_FACTOR',
+      'SECURITY_RECORD_DAYS',
+    ],
     memoryMb: { idle: 134 },
   },
   {

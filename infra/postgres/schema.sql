@@ -727,6 +727,22 @@ create table auth.operator_tokens (
   constraint operator_tokens_token_hash_key UNIQUE (token_hash)
 );
 
+create table auth.passkeys (
+  id uuid not null,
+  account_id uuid not null,
+  credential_id bytea not null,
+  public_key bytea not null,
+  sign_count bigint not null,
+  transports text[] not null,
+  name text not null,
+  created_at timestamp with time zone default now() not null,
+  last_used_at timestamp with time zone,
+  constraint passkeys_credential_id_check CHECK (((length(credential_id) >= 1) AND (length(credential_id) <= 1023))),
+  constraint passkeys_credential_id_key UNIQUE (credential_id),
+  constraint passkeys_pkey PRIMARY KEY (id)
+);
+CREATE INDEX passkeys_account_id_idx ON auth.passkeys USING btree (account_id);
+
 create table auth.pending_requests (
   id_hash bytea not null,
   kind text not null,
@@ -737,11 +753,19 @@ create table auth.pending_requests (
   network text,
   constraint pending_requests_browser_hash_check CHECK ((length(browser_hash) = 32)),
   constraint pending_requests_id_hash_check CHECK ((length(id_hash) = 32)),
-  constraint pending_requests_kind_check CHECK ((kind = ANY (ARRAY['authorization'::text, 'provider'::text, 'connect'::text]))),
+  constraint pending_requests_kind_check CHECK ((kind = ANY (ARRAY['authorization'::text, 'provider'::text, 'connect'::text, 'factor'::text, 'totp'::text]))),
   constraint pending_requests_pkey PRIMARY KEY (id_hash)
 );
 CREATE INDEX pending_requests_client_idx ON auth.pending_requests USING btree (client_id) WHERE (client_id IS NOT NULL);
 CREATE INDEX pending_requests_expires_at_idx ON auth.pending_requests USING btree (expires_at);
+
+create table auth.recovery_codes (
+  account_id uuid not null,
+  code_hash bytea not null,
+  used_at timestamp with time zone,
+  constraint recovery_codes_code_hash_check CHECK ((length(code_hash) = 32)),
+  constraint recovery_codes_pkey PRIMARY KEY (account_id, code_hash)
+);
 
 create table auth.sessions (
   id uuid not null,
@@ -750,6 +774,8 @@ create table auth.sessions (
   account_id uuid,
   created_at timestamp with time zone default now() not null,
   last_used_at timestamp with time zone default now() not null,
+  method text,
+  confirmed_at timestamp with time zone,
   network text,
   browser text,
   last_network text,
@@ -787,15 +813,46 @@ create table auth.signing_keys (
   constraint signing_keys_pkey PRIMARY KEY (id)
 );
 
+create table auth.totp (
+  account_id uuid not null,
+  secret bytea not null,
+  sealed_with text not null,
+  last_step bigint not null,
+  created_at timestamp with time zone default now() not null,
+  constraint totp_pkey PRIMARY KEY (account_id)
+);
+
+create table auth.used_challenges (
+  hash bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint used_challenges_hash_check CHECK ((length(hash) = 32)),
+  constraint used_challenges_pkey PRIMARY KEY (hash)
+);
+CREATE INDEX used_challenges_expires_at_idx ON auth.used_challenges USING btree (expires_at);
+
+create table auth.workspace_policies (
+  workspace_id uuid not null,
+  requires_second_factor boolean not null,
+  changed_by uuid not null,
+  changed_at timestamp with time zone default now() not null,
+  constraint workspace_policies_pkey PRIMARY KEY (workspace_id)
+);
+
 alter table auth.api_keys add constraint api_keys_made_by_key_fkey FOREIGN KEY (made_by_key) REFERENCES auth.api_keys(id);
 
 alter table auth.codes add constraint codes_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES auth.grants(id) ON DELETE CASCADE;
 
 alter table auth.mail_links add constraint mail_links_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
 
+alter table auth.passkeys add constraint passkeys_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
+
+alter table auth.recovery_codes add constraint recovery_codes_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
+
 alter table auth.sessions add constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
 
 alter table auth.sign_in_places add constraint sign_in_places_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
+
+alter table auth.totp add constraint totp_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
 
 CREATE OR REPLACE FUNCTION auth.refuse_change_of_events()
  RETURNS trigger
@@ -828,6 +885,7 @@ insert into auth.migrations (batch, name) values
   (1, '0015-index-addresses'),
   (1, '0016-create-events'),
   (1, '0017-create-mail-links'),
+  (1, '0018-create-second-factors'),
   (1, '0019-create-operators'),
   (1, '0020-name-session-places');
 

@@ -1,10 +1,18 @@
 /** The text of `src/api/operations.ts`, from the contracts of REST. */
-import { accessApi, apiKeyApi, memberApi, privateProjectApi, webhookApi, workspaceApi } from '@wts/contracts';
+import {
+  accessApi,
+  apiKeyApi,
+  memberApi,
+  privateProjectApi,
+  webhookApi,
+  workspaceApi,
+  workspaceSecurityApi,
+} from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
 import { typeOf } from './write-types.ts';
 import type { Schema } from './write-types.ts';
 
-const APIS = [workspaceApi, memberApi, privateProjectApi, apiKeyApi, accessApi, webhookApi];
+const APIS = [workspaceApi, memberApi, privateProjectApi, apiKeyApi, accessApi, workspaceSecurityApi, webhookApi];
 const CONTRACTS = APIS.flatMap((api) => Object.values(api) as unknown[]).filter(
   (one): one is Contract =>
     typeof one === 'object' && one !== null && 'reply' in one && 'path' in one && !('internal' in one),

@@ -5,7 +5,7 @@ export const people: readonly Rule[] = [
   {
     id: 'authentication.pages.closed',
     source: 'Design 10',
-    text: 'A page of {auth_url} runs no script, is not framed and not stored, sends no referrer, and its forms lead only where it names.',
+    text: 'A page of {auth_url} runs no script, except one file of this site where it has buttons for passkeys, is not framed and not stored, sends no referrer, and its forms lead only where it names.',
     home: 'services/auth/src/pages/layout.ts',
   },
   {
@@ -67,6 +67,72 @@ export const people: readonly Rule[] = [
     source: 'Design 10',
     text: 'A session gets a new secret at the sign-in, and ends by a sign-out, after 14 days without use, and after 30 days.',
     home: 'services/auth/src/store/sessions.ts',
+  },
+  {
+    id: 'authentication.sessions.ask-again',
+    source: 'Design 10',
+    text: 'A person who signed in more than ten minutes ago is asked for the password or a passkey again before a second factor is added or removed, recovery codes are made, or a key with full access is created. Wrong answers are limited, and nothing that was entered is lost.',
+    home: 'services/auth/src/commands/confirm-session.ts',
+  },
+  {
+    id: 'authentication.factors.second-step',
+    source: 'Design 10',
+    text: 'An account with a second factor begins no session by its password alone. After a right password the second step waits ten minutes in the same browser, and ends with its first right answer and with a change of the password.',
+    home: 'services/auth/src/commands/finish-second-step.ts',
+  },
+  {
+    id: 'authentication.factors.once',
+    source: 'Design 10',
+    text: 'A code of an authenticator app counts once, and none that is older than one that was used, on any number of replicas.',
+    home: 'services/auth/src/commands/check-second-factor.ts',
+  },
+  {
+    id: 'authentication.factors.throttled',
+    source: 'Design 10',
+    text: 'Wrong codes are limited to ten in 15 minutes and 30 in a day for each account. Browsers in which the owner used a second factor before are counted apart, and recovery codes and passkeys always work.',
+    home: 'services/auth/src/commands/check-second-factor.ts',
+  },
+  {
+    id: 'authentication.factors.recovery',
+    source: 'Design 10',
+    text: 'The first second factor comes with ten recovery codes, which are shown once, stored as hashes, and count once each beside the password.',
+    home: 'services/auth/src/commands/manage-factors.ts',
+  },
+  {
+    id: 'authentication.factors.last',
+    source: 'Design 10',
+    text: 'A person of whom a second factor is required cannot remove the last one.',
+    home: 'services/auth/src/commands/manage-factors.ts',
+  },
+  {
+    id: 'authentication.factors.required',
+    source: 'Design 10',
+    text: 'A person with an account and without the second factor that is required of them gets only the page that adds one. Their API keys and access tokens are refused with 403 `second_factor_required`, and work again then.',
+    home: 'services/auth/src/queries/require-second-factor.ts',
+  },
+  {
+    id: 'authentication.factors.workspace',
+    source: 'Design 10',
+    text: 'An owner who has a second factor may require one of the members of the workspace. Sessions and grants of members without one end, their sockets close, and who has none cannot join.',
+    home: 'services/auth/src/commands/change-workspace-security.ts',
+  },
+  {
+    id: 'authentication.passkeys.sign-in',
+    source: 'Design 10',
+    text: 'A passkey whose authenticator has verified its person signs in without a password; without that it is a second factor only.',
+    home: 'services/auth/src/commands/sign-in-by-passkey.ts',
+  },
+  {
+    id: 'authentication.passkeys.challenge',
+    source: 'Design 10',
+    text: 'An answer of a passkey counts once, for the challenge that this service gave this browser for this purpose, from this origin and for this host.',
+    home: 'services/auth/src/commands/check-second-factor.ts',
+  },
+  {
+    id: 'authentication.passkeys.copy',
+    source: 'Design 10',
+    text: 'A passkey whose counter does not advance is refused as a copy, which the security record shows.',
+    home: 'services/auth/src/commands/check-second-factor.ts',
   },
   {
     id: 'authentication.provider.sign-in',

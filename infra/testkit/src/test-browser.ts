@@ -94,6 +94,9 @@ function actionOf(page: Answer): string {
 /** The hidden fields of a form: its token, and what the page carries along. */
 export function hiddenOf(page: Answer, action?: string): Record<string, string> {
   return Object.fromEntries(
-    [...(formOf(page, action)[2] ?? '').matchAll(HIDDEN)].map(([, name = '', value = '']) => [name, value]),
+    [...(formOf(page, action)[2] ?? '').matchAll(HIDDEN)].map(([, name = '', value = '']) => [
+      name,
+      value.replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
+    ]),
   );
 }

@@ -236,7 +236,7 @@ async function verify(token: string, options: AuthenticatorOptions, clock: () =>
   }
 }
 
-const REFUSALS: readonly ErrorCode[] = ['api_key_invalid', 'token_invalid'];
+const REFUSALS: readonly ErrorCode[] = ['api_key_invalid', 'token_invalid', 'second_factor_required'];
 
 function isRefusal(failure: unknown): failure is Fault {
   return failure instanceof Fault && REFUSALS.includes(failure.code);

@@ -15,6 +15,8 @@ export const PERMISSIONS = {
   'keys.manage': { owner: 'all' },
   /** See how members sign in, what happened, and which apps reach the workspace. */
   'access.view': { owner: 'all', admin: 'all' },
+  /** What the workspace requires of its members. */
+  'security.manage': { owner: 'all' },
   /** Promote, demote and remove owners. The last one always stays. */
   'owners.manage': { owner: 'all' },
   /** The workspace itself, members that are no owners, teams, who is in a private project, and comments of others. */

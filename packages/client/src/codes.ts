@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'endpoint_limit_reached'
   | 'insufficient_scope'
   | 'forbidden'
+  | 'second_factor_required'
   | 'wrong_address'
   | 'not_found'
   | 'method_not_allowed'

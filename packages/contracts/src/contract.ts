@@ -135,6 +135,7 @@ export const CREDENTIAL_ERRORS = [
   'api_key_invalid',
   'token_invalid',
   'insufficient_scope',
+  'second_factor_required',
 ] as const satisfies readonly ErrorCode[];
 
 /** Errors of operations with a body. */

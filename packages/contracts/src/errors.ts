@@ -74,6 +74,11 @@ export const ERRORS = {
     'The credential lacks the scope that this operation needs. Use another credential.',
   ),
   forbidden: row(403, 'Forbidden', 'Your role, or a restriction on this credential, does not allow this.'),
+  second_factor_required: row(
+    403,
+    'Second factor required',
+    'A workspace of yours, or this service, requires a second factor. Add one on the page of your account; your API keys and apps work again then.',
+  ),
   wrong_address: row(
     403,
     'This invitation is for another address',

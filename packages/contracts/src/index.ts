@@ -22,6 +22,8 @@ export * as oauthApi from './auth/oauth.ts';
 export * as operatorApi from './operator.ts';
 export * as pageApi from './auth/pages.ts';
 export * as accessApi from './workspace-access.ts';
+export * as factorApi from './auth/factors.ts';
+export * as workspaceSecurityApi from './auth/workspace-security.ts';
 export * as authorizeApi from './auth/authorize.ts';
 export * as connectApi from './auth/connect.ts';
 export * as privateProjectApi from './private-projects.ts';

@@ -14,6 +14,10 @@ const HISTORY: readonly { readonly hash: string; readonly change: string }[] = [
     hash: '10b90a63cdd3ac6f137a852f594c016bc93ac2daf33dd168c8b9f49edba5e55d',
     change: 'the first version that is pinned',
   },
+  {
+    hash: 'bab67b587a3d901d84161b398a51875546ac3de279873bff6b5f28293254404a',
+    change: 'credentials of people without a required second factor are refused with `second_factor_required`',
+  },
 ];
 
 /** What only people read; and the order of members means nothing in JSON. */

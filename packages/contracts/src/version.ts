@@ -4,7 +4,7 @@ export const SUPPORTED_API_VERSIONS: readonly string[] = ['1'];
 /** Version of the machine-readable description. */
 export const DESCRIPTION_VERSION = '1.0.0';
 /** Version of the protocol between clients and sync; `protocol.test.ts` pins its hash. */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 /** Version of the chunks between services; `wire.test.ts` pins their bytes. */
 export const WIRE_VERSION = 3;
 

@@ -39,7 +39,7 @@ export const settings = defineSettings({
   secretKey: setting.text('AUTH_SECRET_KEY', {
     secret: true,
     refuse: refusalOf(parseSecretKeys),
-    doc: 'Encrypts the keys that sign access tokens: 32 random bytes in base64, or several keys separated by commas, each `key` or `name:key`; the first encrypts, all decrypt.',
+    doc: 'Encrypts the keys that sign access tokens, and the secrets of authenticator apps: 32 random bytes in base64, or several keys separated by commas, each `key` or `name:key`; the first encrypts, all decrypt.',
   }),
   keyRotationMs: setting.durationMs('SIGNING_KEY_ROTATION_MS', {
     default: 30 * DAY_MS,
@@ -73,6 +73,10 @@ export const settings = defineSettings({
   hasAccounts: setting.flag('ACCOUNTS', {
     default: true,
     doc: 'Whether people may have an account with a password here. Set it to off when everyone signs in at OIDC_PROVIDER: sessions that began with a password end at once, and the apps that these people connected within ten minutes; their API keys stay.',
+  }),
+  secondFactor: setting.oneOf('SECOND_FACTOR', ['optional', 'required'], {
+    default: 'optional',
+    doc: 'Whether everyone who signs in with a password here needs a second factor (a passkey or an authenticator app). With `required`, a person without one gets only the page that adds one, and their API keys and apps are refused until then. Owners can require it for their workspace alone. People who sign in at OIDC_PROVIDER have their second factor there.',
   }),
   passwordCostLog2: setting.int('PASSWORD_COST_LOG2', {
     default: 17,

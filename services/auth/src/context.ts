@@ -7,6 +7,8 @@ import type { ServiceMetrics } from './metrics.ts';
 import type { SecurityRecord } from './record/security-record.ts';
 import type { ApiKeyStore } from './store/api-keys.ts';
 import type { IdentityStore } from './store/identities.ts';
+import type { SecondFactorStore } from './store/second-factors.ts';
+import type { WorkspacePolicyStore } from './store/workspace-policies.ts';
 import type { RevocationReads } from './store/revocations.ts';
 
 /** What the operations of this service use, opened once. Each operation names the part it needs. */
@@ -15,6 +17,10 @@ export interface Context {
   readonly identities: IdentityStore;
   readonly keys: ApiKeyStore;
   readonly record: SecurityRecord;
+  readonly factors: SecondFactorStore;
+  readonly policies: WorkspacePolicyStore;
+  /** The address where people manage their account. */
+  readonly accountPage: string;
   readonly revocations: RevocationReads;
   readonly idempotency: Idempotency;
   readonly apiKeyPrefix: string;

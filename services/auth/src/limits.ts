@@ -19,6 +19,16 @@ export const AUTH_LIMITS = {
   sessionIdleMs: 14 * 24 * 60 * 60_000,
   sessionMs: 30 * 24 * 60 * 60_000,
   sessionsPerPersonMax: 20,
+  /** How long a person who signed in, or proved it again, is not asked before something that outlasts the session. */
+  confirmedMs: 10 * 60_000,
+  /** Wrong codes of an authenticator app within the window, and within a day: a code has six digits. */
+  codeFailuresMax: 10,
+  codeFailuresOfDayMax: 30,
+  codeFailuresDayMs: 24 * 60 * 60_000,
+  passkeysPerAccountMax: 20,
+  passkeyNameMax: 60,
+  /** A page with a button for a passkey works for so long. */
+  passkeyChallengeMs: 30 * 60_000,
   /** The time to sign in and to consent. */
   authorizationRequestMs: 10 * 60_000,
   /** Requests that wait for a person, from all networks, and characters of a `state`: 80 MB in all. */

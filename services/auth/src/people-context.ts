@@ -2,6 +2,7 @@ import { servicePrincipal } from '@wts/access';
 import type { Principal } from '@wts/contracts';
 import type { CallTrace, CommitUnitSender, ServiceClient } from '@wts/service-kit/call';
 import { openServiceClient } from '@wts/service-kit/call';
+import { parseSecretKeys, type SecretKeys } from '@wts/service-kit/sealing';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext } from '@wts/service-kit/life';
 import type { Knex } from 'knex';
@@ -9,9 +10,11 @@ import { resolvePerson } from './commands/resolve-person.ts';
 import type { settings } from './config.ts';
 import type { Context } from './context.ts';
 import { IdentityProvider } from './accounts/identity-provider.ts';
+import { PRODUCT } from './domain/product.ts';
 import type { IdentityClaims } from './domain/profile.ts';
 import type { ServiceMetrics } from './metrics.ts';
 import type { OAuth } from './oauth/oauth.ts';
+import { Passkeys } from './accounts/passkeys.ts';
 import { PasswordHashes } from './accounts/password-hashes.ts';
 import { ACCOUNT_ISSUER, accountStore, type Account, type AccountStore } from './store/accounts.ts';
 import { mailLinkStore, type MailLinkStore } from './store/mail-links.ts';
@@ -20,6 +23,7 @@ import { connectCodeStore, type ConnectCodeStore } from './store/connect-codes.t
 import { eventStore, type EventStore } from './store/events.ts';
 import type { IdentityStore } from './store/identities.ts';
 import { pendingRequestStore, type PendingRequestStore } from './store/pending-requests.ts';
+import type { SecondFactorStore } from './store/second-factors.ts';
 import { signInAttemptStore, type SignInAttemptStore } from './store/sign-in-attempts.ts';
 import { workspaceReads, type WorkspaceReads } from './store/workspaces.ts';
 
@@ -31,6 +35,10 @@ export interface PeopleContext {
   readonly accounts: AccountStore;
   readonly attempts: SignInAttemptStore;
   readonly passwords: PasswordHashes;
+  readonly passkeys: Passkeys;
+  readonly factors: SecondFactorStore;
+  /** AUTH_SECRET_KEY, which seals the secrets of authenticator apps. */
+  readonly secretKeys: SecretKeys;
   readonly pending: PendingRequestStore;
   readonly links: MailLinkStore;
   readonly connectCodes: ConnectCodeStore;
@@ -68,6 +76,9 @@ export function openPeople({ kit, config, knex, context, oauth }: Opening): Peop
     accounts: accountStore(knex),
     attempts: signInAttemptStore(knex),
     passwords: new PasswordHashes(config.passwordCostLog2),
+    passkeys: new Passkeys({ ...config, name: PRODUCT }),
+    factors: context.factors,
+    secretKeys: parseSecretKeys(config.secretKey),
     pending: pendingRequestStore(knex),
     links: mailLinkStore(knex),
     connectCodes: connectCodeStore(knex),

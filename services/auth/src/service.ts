@@ -1,12 +1,15 @@
+import { issuerOf } from '@wts/access';
 import { Roles } from '@wts/read-model';
 import { commitUnitSender, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import { parseReplaySecrets } from '@wts/service-kit/config';
+import { parseSecretKeys } from '@wts/service-kit/sealing';
 import type { ServiceDefinition } from '@wts/service-kit/life';
 import { openNats, revocationSender } from '@wts/service-kit/nats';
 import { idempotencyKeys, openServicePostgres } from '@wts/service-kit/postgres';
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import { settings } from './config.ts';
+import { resealTotp } from './commands/reseal-totp.ts';
 import type { Context } from './context.ts';
 import { mountAccess } from './http/access.ts';
 import { mountApiKeys } from './http/api-keys.ts';
@@ -16,6 +19,7 @@ import { mountMetadata } from './http/metadata.ts';
 import { mountOperator } from './http/operator.ts';
 import { mountPages } from './http/pages.ts';
 import { mountRegister } from './http/register.ts';
+import { mountWorkspaceSecurity } from './http/workspace-security.ts';
 import { mountToken } from './http/token.ts';
 import { openKeyUse } from './credentials/key-use.ts';
 import { serviceMetrics } from './metrics.ts';
@@ -41,7 +45,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const { log, stack } = kit;
     const { knex, pool } = await openServicePostgres(kit, config);
     const nats = openNats({ urls: config.natsUrls, name: 'wts-auth', log, stack });
-    const { events, keys, sessions } = openStores(knex, config);
+    const { events, keys, sessions, factors, policies } = openStores(knex, config);
     const metrics = serviceMetrics(kit.metrics);
     const record = openSecurityRecord(knex, { ...config, log, metrics });
     const context: Context = {
@@ -49,6 +53,9 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       identities: identityStore(knex),
       keys,
       record,
+      factors,
+      policies,
+      accountPage: `${issuerOf(config.authUrl)}/account`,
       revocations: revocationReads(knex),
       idempotency: idempotency(idempotencyKeys(knex, 'auth.idempotency_keys'), parseReplaySecrets(config.replaySecret)),
       apiKeyPrefix: config.apiKeyPrefix,
@@ -67,6 +74,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
           () => oauth.clients.deleteUnused(),
           () => keys.deleteRevoked(),
           () => events.deleteOlder(config.recordDays),
+          () => resealTotp(factors, parseSecretKeys(config.secretKey)),
           () => mailLinkStore(knex).deleteEnded(),
           ...(config.hasAccounts ? [] : [() => oauth.grants.revokeOfAccounts()]),
         ],
@@ -79,7 +87,8 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     mountMetadata(app, oauth);
     mountRegister(app, oauth);
     mountToken(app, oauth);
-    mountGrants(app, oauth);
+    mountGrants(app, oauth, context);
+    mountWorkspaceSecurity(app, context);
     const people = openPeople({ kit, config, knex, context, oauth });
     mountPages(app, sessions, people);
     mountOperator(app, openOperator({ knex, context, people, oauth }));

@@ -1,6 +1,7 @@
 import { Fault } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { addApp } from './factors.ts';
 import { SERVICE } from './test-service.ts';
 import { openTestPages, type TestPages } from './people.ts';
 import { hiddenOf } from '@wts/testkit';
@@ -59,6 +60,22 @@ describe('joining by an invitation', () => {
     assert.equal(joined?.principal.userId, identity?.['user_id']);
     assert.match((await browser.get('/account')).text, /Grace Hopper/);
     assert.equal((await pages.browser().submit('/sign-in', person)).status, 303);
+  });
+
+  it('leads to the page that adds a second factor where the workspace requires one, and joins with it [authentication.factors.workspace]', async () => {
+    const code = invite();
+    const browser = pages.browser();
+    workspace.failure = new Fault('second_factor_required');
+    const answer = await browser.post('/join', {
+      ...hiddenOf(await browser.get(`/join?code=${code}`)),
+      ...newPerson(),
+    });
+    assert.equal(answer.to?.href, `https://auth.example/account/second-factor?invitation=${code}`);
+    const enrol = `/account/second-factor?invitation=${code}`;
+    const { answer: added } = await addApp(browser, enrol);
+    assert.ok(added.text.includes(`href="https://auth.example/join?code=${code}"`), added.text);
+    assert.equal((await browser.get(enrol)).to?.pathname, '/join', 'a person who has one goes on');
+    assert.match((await browser.submit(`/join?code=${code}`, {})).text, /Welcome to/);
   });
 
   it('with an invitation for an address takes that address, which the code proves for this invitation only [workspaces.invitations.page]', async () => {

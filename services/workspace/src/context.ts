@@ -3,6 +3,7 @@ import type { CommitUnitSender } from '@wts/service-kit/call';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Idempotency } from '@wts/service-kit/routes';
 import type { AddressReader } from './queries/read-addresses.ts';
+import type { JoiningCheck } from './queries/check-joining.ts';
 import type { InvitationStore } from './store/invitations.ts';
 import type { PrivateProjectReads } from './store/private-projects.ts';
 import type { WorkspaceReads } from './store/workspaces.ts';
@@ -18,6 +19,7 @@ export interface Context {
   /** 0: no bound. */
   readonly wrongCodesPerMinuteMax: number;
   readonly addressesOf: AddressReader;
+  readonly checkJoining: JoiningCheck;
   readonly idempotency: Idempotency;
   readonly commitUnit: CommitUnitSender;
   readonly revoke: RevocationSender;

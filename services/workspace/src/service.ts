@@ -11,6 +11,7 @@ import type { Context } from './context.ts';
 import { mountPrivateProjects } from './http/private-projects.ts';
 import { mountWorkspaces } from './http/workspaces.ts';
 import { addressReader } from './queries/read-addresses.ts';
+import { joiningCheck } from './queries/check-joining.ts';
 import { invitationStore } from './store/invitations.ts';
 import { privateProjectReads } from './store/private-projects.ts';
 import { workspaceReads } from './store/workspaces.ts';
@@ -40,6 +41,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
         parseReplaySecrets(config.replaySecret),
       ),
       addressesOf: addressReader(auth),
+      checkJoining: joiningCheck(auth),
       commitUnit: commitUnitSender(openServiceClient(kit, 'sync', config.syncUrls)),
       revoke: revocationSender(nats, log),
     };

@@ -156,6 +156,7 @@ describe('an invitation code from before a removal or a demotion', () => {
         wrongCodes: wrongCodeStore(knex),
         wrongCodesPerMinuteMax: 30,
         addressesOf: async () => [],
+        checkJoining: async () => {},
         commitUnit: async (unit, trace) => {
           isChecked.resolve();
           await gate.promise;

@@ -245,6 +245,11 @@ export type WebhookEndpoint = {
   readonly updatedAt: string;
 };
 
+export type Security = {
+  /** Members who sign in with a password need a passkey or an authenticator app. Members of an identity provider have their second factor there. */
+  readonly requireSecondFactor: boolean;
+};
+
 /** Each operation takes one object: the names in its path, of its query and of its body. */
 export interface Operations {
   /** Create a workspace and become its owner. A person can own at most 1000 workspaces; 409 beyond that. */
@@ -313,6 +318,12 @@ export interface Operations {
   /** List what happened with the access to a workspace. For owners and admins, the newest first: sign-ins of members, keys and apps that reach the workspace, who joined and left, and changes of roles. What members do for other workspaces alone is left out, and so is what they did before they joined. */
   readonly listSecurityEvents: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; /** The `next` of the page before. */ readonly before?: string; /** How many, clamped to 1..500. */ readonly limit?: number; }, options?: CallOptions) => Promise<{ readonly ok: true; /** The newest first. */ readonly events: readonly Event[]; /** Send it as `before` for the next page; null after the last one. */ readonly next: string | null; }>;
 
+  /** Read what a workspace requires of its members. Every member can read it. */
+  readonly getWorkspaceSecurity: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; }, options?: CallOptions) => Promise<{ readonly ok: true; /** What a workspace requires of its members. */ readonly security: Security; }>;
+
+  /** Require a second factor of the members. For owners. Members without a second factor are signed out, their apps are disconnected, and their API keys answer 403 `second_factor_required`, in all workspaces, until they add one. 409 while your own account has none. Who has none cannot join: 403. */
+  readonly updateWorkspaceSecurity: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; /** Whether members need a second factor. */ readonly requireSecondFactor: boolean; }, options?: CallOptions) => Promise<{ readonly ok: true; /** What a workspace requires of its members. */ readonly security: Security; }>;
+
   /** Create a webhook endpoint. It receives the events committed from now on. The secret is shown only here. A workspace has at most 10 endpoints. */
   readonly createWebhookEndpoint: (input: { /** Public HTTPS address that receives the events, on port 443 or from 1024 on. Private, loopback and link-local addresses are refused; redirects are not followed. */ readonly url: string; /** The workspace whose events it receives. */ readonly workspaceId: string; /** What the endpoint is for. */ readonly description?: string; /** The event types it receives; empty for every type. `endpoint.test` is always sent. */ readonly eventTypes?: readonly ('task.created' | 'task.updated' | 'task.completed' | 'task.archived' | 'task.deleted' | 'project.created' | 'project.updated' | 'project.completed' | 'project.archived' | 'project.deleted' | 'comment.created' | 'comment.updated' | 'comment.deleted')[]; }, options?: OperationOptions) => Promise<{ readonly ok: true; /** A webhook endpoint, without its secret. */ readonly endpoint: WebhookEndpoint; /** Verifies the signatures of deliveries. Shown only here: keep it now, and keep it secret. */ readonly secret: string; }>;
 
@@ -373,6 +384,8 @@ export const OPERATIONS = {
   listWorkspaceAccess: { method: 'GET', path: '/api/workspaces/{workspaceId}/access', reply: ['ok', 'members', 'hasMore'] },
   listWorkspaceApps: { method: 'GET', path: '/api/workspaces/{workspaceId}/apps', reply: ['ok', 'apps', 'hasMore'] },
   listSecurityEvents: { method: 'GET', path: '/api/workspaces/{workspaceId}/security-events', reply: ['ok', 'events', 'next'] },
+  getWorkspaceSecurity: { method: 'GET', path: '/api/workspaces/{workspaceId}/security', reply: ['ok', 'security'] },
+  updateWorkspaceSecurity: { method: 'PATCH', path: '/api/workspaces/{workspaceId}/security', hasBody: true, reply: ['ok', 'security'] },
   createWebhookEndpoint: { method: 'POST', path: '/api/webhooks', hasBody: true, hasKey: true, reply: ['ok', 'endpoint', 'secret'] },
   deleteWebhookEndpoint: { method: 'DELETE', path: '/api/webhooks/{id}', isDeletion: true, reply: ['ok'] },
   getWebhookEndpoint: { method: 'GET', path: '/api/webhooks/{id}', reply: ['ok', 'endpoint'] },

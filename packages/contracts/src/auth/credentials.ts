@@ -73,6 +73,25 @@ export const internalListAddresses = contract({
   errors: [],
 });
 
+/** Refuses a person without a second factor for a workspace that requires one. */
+export const internalCheckJoining = contract({
+  id: 'internalCheckJoining',
+  method: 'POST',
+  path: '/internal/people/joining',
+  summary: 'Whether a person may join a workspace: 403 when it requires a second factor that they lack',
+  tag: 'Internal',
+  scope: 'none',
+  internal: { callers: ['workspace'], forItself: true },
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['userId', 'workspaceId'],
+    properties: { userId: uuid, workspaceId: uuid },
+  },
+  reply: { status: 200, schema: okBody({}) },
+  errors: [],
+});
+
 /** Credentials per page of `internalListRevokedCredentials`. */
 export const REVOKED_CREDENTIALS_PAGE = 1000;
 

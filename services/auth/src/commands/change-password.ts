@@ -1,13 +1,12 @@
 import { faultOfPassword } from '../domain/password-rules.ts';
 import type { Visitor } from '../domain/security-event.ts';
-import { sha256 } from '../domain/sha256.ts';
 import type { Grants } from '../oauth/grants.ts';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { Session } from '../store/sessions.ts';
+import { checkOwnPassword, TOO_MANY } from './confirm-session.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
-import { AUTH_LIMITS } from '../limits.ts';
 
 interface ChangeContext {
   readonly accounts: AccountStore;
@@ -40,18 +39,10 @@ export async function changePassword(context: ChangeContext, session: Session, c
   if (account === null) return { wrong: 'You sign in without a password here.' };
   const fault = faultOfPassword(change.password, account.email);
   if (fault !== null) return { wrong: fault };
-  const counted = [{ hash: sha256('change', account.id), failuresMax: AUTH_LIMITS.signInFailuresMax }];
-  if ((await attempts.begin(counted)) !== null)
-    return { wrong: 'Too many attempts failed. Try again in a few minutes.' };
-  const sender = { ...change, knownAs: account.id };
-  let isRight: boolean | null = null;
-  try {
-    isRight = await passwords.verify(change.current, account.passwordHash, sender);
-  } finally {
-    if (isRight !== false) await attempts.takeBack(counted);
-  }
+  const isRight = await checkOwnPassword({ attempts, passwords }, account, change.current, change);
+  if (isRight === 'throttled') return { wrong: TOO_MANY };
   if (!isRight) return { wrong: 'The current password is wrong.' };
-  const to = await passwords.hash(change.password, sender);
+  const to = await passwords.hash(change.password, { ...change, knownAs: account.id });
   const { userId, id: subjectId } = session;
   const { visitor } = change;
   const isChanged = await record.act(async ({ sessions, record: write, ...stores }) => {

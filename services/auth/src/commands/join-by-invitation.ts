@@ -65,7 +65,7 @@ export async function registerAndJoin(
   person: NewPerson,
   presented: Presented,
   trace: CallTrace,
-): Promise<{ readonly wrong: string } | (Joined & { readonly secret: string })> {
+): Promise<{ readonly wrong: string } | { readonly joined: Joined | null; readonly secret: string }> {
   const { accounts, passwords, attempts, sessions, record, personOf } = context;
   const email = presented.invitation.email ?? person.email;
   const account = await registerAccount({ accounts, passwords }, { ...person, email });
@@ -77,22 +77,30 @@ export async function registerAndJoin(
   const secret = await beginSession({ record }, { userId, account, way: 'with a password', visitor });
   const session = secret === null ? null : await sessions.find(sha256(secret));
   if (secret === null || session === null) throw new Fault('unavailable');
-  return { ...(await joinAs(context, session, presented, trace)), secret };
+  return { joined: await joinAs(context, session, presented, trace), secret };
 }
 
-/** The inviter knows the code too, so it proves the address of the person for this invitation only. */
+/**
+ * The inviter knows the code too, so it proves the address of the person for this invitation only. Null for a person without the second
+ * factor that the workspace requires: they add one, and accept again.
+ */
 export async function joinAs(
   { workspace, accounts }: JoinContext,
   session: Session,
   { code, invitation }: Presented,
   trace: CallTrace,
-): Promise<Joined> {
+): Promise<Joined | null> {
   const account = session.accountId === null ? null : await accounts.find(session.accountId);
-  const { role } = await workspace.call(memberApi.internalJoinWorkspace, {
-    principal: sessionPrincipal(session),
-    body: { code, address: account?.email ?? null },
-    ...trace,
-    idempotent: true,
-  });
-  return { workspaceName: invitation.workspaceName, role };
+  try {
+    const { role } = await workspace.call(memberApi.internalJoinWorkspace, {
+      principal: sessionPrincipal(session),
+      body: { code, address: account?.email ?? null },
+      ...trace,
+      idempotent: true,
+    });
+    return { workspaceName: invitation.workspaceName, role };
+  } catch (failure) {
+    if (failure instanceof Fault && failure.code === 'second_factor_required') return null;
+    throw failure;
+  }
 }

@@ -11,6 +11,10 @@ import type { Session } from '../store/sessions.ts';
 import type { Counted, SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import type { ServiceMetrics } from '../metrics.ts';
 import { beginSession } from './begin-session.ts';
+import { beginSecondStep } from './begin-second-step.ts';
+import type { NextStep } from './sign-in-at-provider.ts';
+import type { PendingRequestStore } from '../store/pending-requests.ts';
+import type { SecondFactorStore } from '../store/second-factors.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 
 interface CheckContext {
@@ -23,6 +27,8 @@ interface CheckContext {
 
 interface SignInContext extends CheckContext {
   readonly metrics: Pick<ServiceMetrics, 'signIn'>;
+  readonly factors: Pick<SecondFactorStore, 'has'>;
+  readonly pending: PendingRequestStore;
   readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
 }
 
@@ -43,16 +49,33 @@ type NotSignedIn =
   | { readonly outcome: 'wrong' }
   | { readonly outcome: 'throttled'; readonly retryAfterSeconds: number };
 
-/** Begins a session, in place of the one that the browser has, when the password is right. Returns its secret. */
+interface SignIn extends SignInAttempt {
+  readonly session: Session | null;
+  /** What the person does after the sign-in. */
+  readonly next: NextStep;
+}
+
+/** The secret of a session, or what the page of the second step has. */
+type SignedIn =
+  | { readonly outcome: 'right'; readonly secret: string }
+  | { readonly outcome: 'second step'; readonly step: string };
+
+/**
+ * Begins a session, in place of the one that the browser has, when the password is right; the second step before it when the account has
+ * a second factor.
+ */
 export async function signInByPassword(
   context: SignInContext,
-  { session, ...attempt }: SignInAttempt & { readonly session: Session | null },
+  { session, next, ...attempt }: SignIn,
   trace: CallTrace,
-): Promise<NotSignedIn | { readonly outcome: 'right'; readonly secret: string }> {
+): Promise<NotSignedIn | SignedIn> {
   const checked = await checkPassword(context, attempt);
   context.metrics.signIn('password', checked.outcome);
   if (checked.outcome !== 'right') return checked;
   const { account } = checked;
+  if (await context.factors.has(account.id)) {
+    return { outcome: 'second step', step: await beginSecondStep(context, account, next, attempt) };
+  }
   const userId = await context.personOf(account, trace);
   const { visitor } = attempt;
   const secret = await beginSession(context, { userId, account, replaces: session, way: 'with a password', visitor });

@@ -18,6 +18,7 @@ import { messagePage } from '../pages/message.ts';
 import type { AllowedKey } from '../store/connect-codes.ts';
 import type { PendingKey } from '../store/pending-requests.ts';
 import { endedSessionCookie, formToken } from './browser.ts';
+import { askAgain } from './ask-again.ts';
 import { readKeyChoices } from './key-choices.ts';
 import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
 import type { Parameters } from './parameters.ts';
@@ -86,7 +87,8 @@ function readConnection(query: Parameters): PendingConnection | string {
   return { ...common, callback: { port: Number(port), state } };
 }
 
-async function decide({ site }: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
+async function decide(pages: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
+  const { site } = pages;
   const { browser, form, visitor } = call;
   const { session } = browser;
   const request = form.text('request');
@@ -99,6 +101,19 @@ async function decide({ site }: Pages, context: PeopleContext, call: PageCall): 
   if (decision !== 'allow' && decision !== 'deny')
     throw new Fault('validation_failed', { message: 'The decision is missing.' });
   const allowed = decision === 'deny' ? null : await readAllowed(context, session.userId, form);
+  if (allowed?.permissions === 'full-access') {
+    const waiting = await context.pending.find<PendingConnection>(keyOf(request, browser.id));
+    const port = waiting?.callback?.port;
+    const leadsTo = port === undefined ? [] : [`http://127.0.0.1:${port}`];
+    const purpose = 'give a program full access';
+    const asked = await askAgain(
+      pages,
+      context,
+      { call, session },
+      { action: '/account/connect/decision', purpose, leadsTo },
+    );
+    if (asked !== null) return asked;
+  }
   const connected = await decideConnection(context, { session, key: keyOf(request, browser.id), allowed, visitor });
   if (connected === null) throw outdated();
   if ('to' in connected) return connected;

@@ -3,6 +3,7 @@ import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { resolvePerson } from '../commands/resolve-person.ts';
 import type { Context } from '../context.ts';
+import { requireFactorToJoin, requireSecondFactor } from '../queries/require-second-factor.ts';
 import { resolveApiKey } from '../queries/resolve-api-key.ts';
 
 /** Sorts before the id of every credential. */
@@ -13,7 +14,10 @@ export function mountCredentials(router: IRouter, context: Context): void {
   mount(router, credentialApi.internalResolveApiKey, async ({ body }) => {
     const principal = await resolveApiKey(context.keys, body.tokenHash);
     context.metrics.keyResolved(principal !== null);
-    if (principal !== null) context.keyUse.record(principal.credential.id);
+    if (principal !== null) {
+      await requireSecondFactor(context, principal.userId);
+      context.keyUse.record(principal.credential.id);
+    }
     return { ok: true, principal };
   });
   mount(router, credentialApi.internalListRevokedCredentials, async ({ body: { since, afterId = LOWEST_ID } }) => {
@@ -28,4 +32,8 @@ export function mountCredentials(router: IRouter, context: Context): void {
     ok: true,
     addresses: await context.identities.addressesOf(body.userId),
   }));
+  mount(router, credentialApi.internalCheckJoining, async ({ body }) => {
+    await requireFactorToJoin(context, body);
+    return { ok: true };
+  });
 }

@@ -1,5 +1,11 @@
 import { ERRORS, Fault, pageApi, type ErrorCode } from '@wts/contracts';
-import { joinAs, readInvitation, registerAndJoin, type Presented } from '../commands/join-by-invitation.ts';
+import {
+  joinAs,
+  readInvitation,
+  registerAndJoin,
+  type Joined,
+  type Presented,
+} from '../commands/join-by-invitation.ts';
 import type { CallTrace } from '@wts/service-kit/call';
 import type { PeopleContext } from '../people-context.ts';
 import { enterCodePage, joinedPage, memberPage, newPersonPage, signedInPage } from '../pages/join.ts';
@@ -32,7 +38,7 @@ export function mountJoin(pages: Pages, context: PeopleContext): void {
       const presented = { code, invitation: await readInvitation(context, call.browser.session, code, traceOf(call)) };
       const { session } = call.browser;
       if (session === null) return register(pages, context, call, presented);
-      return { page: joinedPage(site, await joinAs(context, session, presented, traceOf(call))) };
+      return afterJoining(site, code, await joinAs(context, session, presented, traceOf(call)));
     },
     // The token of the page: before the registration there is no session.
     { token: 'either' },
@@ -79,5 +85,11 @@ async function register(
   const person = { ...entered, browserId: browser.id, network, visitor, signal };
   const joined = await registerAndJoin({ ...context, sessions }, person, presented, traceOf(call));
   if ('wrong' in joined) return showJoin(site, context, call, { ...presented, wrong: joined.wrong });
-  return { page: joinedPage(site, joined), cookies: [sessionCookie(site, joined.secret)] };
+  return { ...afterJoining(site, presented.code, joined.joined), cookies: [sessionCookie(site, joined.secret)] };
+}
+
+/** Over the page that adds a second factor, when the workspace requires one that the person lacks. */
+function afterJoining(site: Site, code: string, joined: Joined | null): PageAnswer {
+  if (joined !== null) return { page: joinedPage(site, joined) };
+  return { to: `${site.issuer}/account/second-factor?${new URLSearchParams({ invitation: code }).toString()}` };
 }

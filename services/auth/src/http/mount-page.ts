@@ -8,6 +8,7 @@ import { headersOf, renderPage, type Page, type Site } from '../pages/layout.ts'
 import { messagePage } from '../pages/message.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
 import { browserCookie, formToken, isFormToken, readBrowser, type Browser } from './browser.ts';
+import { enrolAddress } from './enrol-address.ts';
 import { networkOf } from './network-of.ts';
 import { visitorOf } from './visitor.ts';
 import { Parameters, queryOf } from './parameters.ts';
@@ -42,6 +43,8 @@ export type PageAnswer = (
 interface PageOptions {
   /** Which token the form must have; `either` is that of the session when there is one. `none` is for a form of other sites. */
   readonly token?: 'session' | 'browser' | 'either' | 'none';
+  /** For a person of whom a second factor is required and who has none, too. All other pages lead them to the page that adds one. */
+  readonly isOpenWithoutFactor?: boolean;
 }
 
 /**
@@ -52,7 +55,7 @@ export function mountPage(
   pages: Pages,
   contract: Contract,
   handler: (call: PageCall) => Promise<PageAnswer>,
-  { token = 'session' }: PageOptions = {},
+  { token = 'session', isOpenWithoutFactor = false }: PageOptions = {},
 ): void {
   const { router, site, sessions } = pages;
   mountStream(router, contract, async (call) => {
@@ -68,6 +71,10 @@ export function mountPage(
           token === 'either' ? (browser.session === null ? 'browser' : 'session') : token,
         );
         checkForm(req, site, isFormToken(form.text('csrf'), expected));
+      }
+      if (!isOpenWithoutFactor && browser.session?.lacksFactor === true) {
+        send(call, site, browser, { to: `${site.issuer}${enrolAddress(contract, queryOf(req))}` });
+        return;
       }
       const answer = await handler({
         browser,

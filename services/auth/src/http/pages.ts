@@ -9,6 +9,7 @@ import { mountJoin } from './join.ts';
 import { mountLinks } from './links.ts';
 import type { Pages } from './mount-page.ts';
 import { mountProvider } from './provider.ts';
+import { mountSecondStep } from './second-step.ts';
 import { mountSignIn } from './sign-in.ts';
 
 /** The pages of {auth_url} for people. */
@@ -21,4 +22,5 @@ export function mountPages(router: IRouter, sessions: SessionStore, context: Peo
   mountLinks(pages, context);
   mountAccount(pages, context);
   mountConnect(pages, context);
+  mountSecondStep(pages, context);
 }

@@ -3,6 +3,8 @@ import { sendText } from '@wts/service-kit/http';
 import { mountStream } from '@wts/service-kit/routes';
 import type { NextStep } from '../commands/sign-in-at-provider.ts';
 import { signInByPassword } from '../commands/sign-in-by-password.ts';
+import { signInUse } from '../commands/sign-in-by-passkey.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 import { signOut } from '../commands/sign-out.ts';
 import type { PeopleContext } from '../people-context.ts';
 import type { Page } from '../pages/layout.ts';
@@ -28,7 +30,9 @@ export function mountSignIn(pages: Pages, context: PeopleContext): void {
     to: `${site.issuer}${browser.session === null ? '/sign-in' : '/account'}`,
   }));
 
-  mountPage(pages, pageApi.signInPage, async (call) => ({ page: await showSignIn(pages, context, call, {}) }));
+  mountPage(pages, pageApi.signInPage, async (call) => ({ page: await showSignIn(pages, context, call, {}) }), {
+    isOpenWithoutFactor: true,
+  });
 
   mountPage(
     pages,
@@ -38,38 +42,64 @@ export function mountSignIn(pages: Pages, context: PeopleContext): void {
       if (!context.hasAccounts) return { status: 403, page: passwordsClosed(pages) };
       const email = form.text('email').slice(0, 320);
       const { id: browserId, session } = browser;
-      const attempt = { email, password: form.text('password'), browserId, session, network, visitor, signal };
+      const attempt = {
+        email,
+        password: form.text('password'),
+        browserId,
+        session,
+        network,
+        visitor,
+        signal,
+        next: nextOf(form),
+      };
       const result = await signInByPassword(context, attempt, { requestId, signal });
       if (result.outcome === 'throttled') {
         const { retryAfterSeconds } = result;
-        const minutes = Math.ceil(retryAfterSeconds / 60);
-        const wrong = `Too many attempts failed. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
+        const wrong = tooMany(retryAfterSeconds);
         return { status: 429, retryAfterSeconds, page: await showSignIn(pages, context, call, { email, wrong }) };
       }
       if (result.outcome === 'wrong') {
         const wrong = 'This email and password do not match an account.';
         return { status: 422, page: await showSignIn(pages, context, call, { email, wrong }) };
       }
+      if (result.outcome === 'second step') {
+        return { to: `${site.issuer}/sign-in/factor?${new URLSearchParams({ step: result.step }).toString()}` };
+      }
       return { to: destinationOf(pages, nextOf(form)), cookies: [sessionCookie(site, result.secret)] };
     },
-    { token: 'browser' },
+    { token: 'browser', isOpenWithoutFactor: true },
   );
 
-  mountPage(pages, pageApi.signOut, async ({ browser, form, visitor }) => {
-    if (browser.session !== null) await signOut(context, browser.session, visitor);
-    const invitation = form.get('invitation');
-    const to =
-      invitation === undefined ? '/signed-out' : `/join?${new URLSearchParams({ code: invitation }).toString()}`;
-    return { to: `${site.issuer}${to}`, cookies: [endedSessionCookie(site)] };
-  });
+  mountSignOut(pages, context);
+}
 
-  mountPage(pages, pageApi.signedOutPage, async () => ({
-    page: messagePage({
-      title: 'You are signed out',
-      text: 'Apps that you allowed keep their access until you revoke it in your account.',
-      link: { to: site.path('/sign-in'), label: 'Sign in again' },
+function mountSignOut(pages: Pages, context: PeopleContext): void {
+  const { site } = pages;
+  mountPage(
+    pages,
+    pageApi.signOut,
+    async ({ browser, form, visitor }) => {
+      if (browser.session !== null) await signOut(context, browser.session, visitor);
+      const invitation = form.get('invitation');
+      const to =
+        invitation === undefined ? '/signed-out' : `/join?${new URLSearchParams({ code: invitation }).toString()}`;
+      return { to: `${site.issuer}${to}`, cookies: [endedSessionCookie(site)] };
+    },
+    { isOpenWithoutFactor: true },
+  );
+
+  mountPage(
+    pages,
+    pageApi.signedOutPage,
+    async () => ({
+      page: messagePage({
+        title: 'You are signed out',
+        text: 'Apps that you allowed keep their access until you revoke it in your account.',
+        link: { to: site.path('/sign-in'), label: 'Sign in again' },
+      }),
     }),
-  }));
+    { isOpenWithoutFactor: true },
+  );
 }
 
 /** What the person does after the sign-in: only what this site knows, never an address from outside. */
@@ -85,19 +115,30 @@ export function destinationOf({ site }: Pick<Pages, 'site'>, { request, connect,
   return `${site.issuer}/account`;
 }
 
+export function tooMany(retryAfterSeconds: number): string {
+  const minutes = Math.ceil(retryAfterSeconds / 60);
+  const hours = Math.ceil(minutes / 60);
+  const wait = minutes === 1 ? 'a minute' : hours > 1 ? `${hours} hours` : `${minutes} minutes`;
+  return `Too many attempts failed. Try again in ${wait}.`;
+}
+
 interface Shown {
   readonly email?: string;
   readonly wrong?: string;
 }
 
-async function showSignIn(
+export async function showSignIn(
   { site }: Pages,
   context: PeopleContext,
   { browser, query, form }: PageCall,
   shown: Shown,
 ): Promise<Page> {
   const next = nextOf(form.values.size === 0 ? query : form);
+  const { passkeys, factors, hasAccounts } = context;
+  const now = hasAccounts && passkeys.arePossible ? await factors.now() : null;
   return signInPage(site, {
+    passkeyOptions:
+      now === null ? null : passkeys.requestOptions(signInUse(browser.id), now + AUTH_LIMITS.passkeyChallengeMs / 1000),
     csrf: formToken(browser, 'browser'),
     next,
     appName: await nameOfWaiting(context, next, browser.id),

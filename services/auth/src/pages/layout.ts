@@ -1,3 +1,4 @@
+import { PRODUCT } from '../domain/product.ts';
 import { html, type Html } from './html.ts';
 
 /** The addresses of pages. They begin with the path of the issuer, when it has one. */
@@ -23,9 +24,9 @@ export interface Page {
   readonly isWide?: boolean;
   /** Sources of the policy to which a form of this page leads besides this site: after an answer of 303, too. */
   readonly leadsTo?: readonly string[];
+  /** It has buttons for passkeys, which need the script of this site. */
+  readonly hasPasskeys?: boolean;
 }
-
-const PRODUCT = 'Workspace Task Service';
 
 const MARK = html`<svg width="22" height="22" viewBox="0 0 22 22" fill="none" aria-hidden="true">
   <rect x="1.5" y="1.5" width="19" height="19" rx="5.5" stroke="currentColor" stroke-width="2" />
@@ -38,7 +39,7 @@ const MARK = html`<svg width="22" height="22" viewBox="0 0 22 22" fill="none" ar
   />
 </svg>`;
 
-export function renderPage(site: Site, { title, body, isWide = false }: Page): string {
+export function renderPage(site: Site, { title, body, isWide = false, hasPasskeys = false }: Page): string {
   return html`<!doctype html>
 <html lang="en">
   <head>
@@ -48,7 +49,7 @@ export function renderPage(site: Site, { title, body, isWide = false }: Page): s
     <title>${title} · ${PRODUCT}</title>
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="${site.path('/style.css')}">
-  </head>
+${hasPasskeys ? html` <script src="${site.path('/passkeys.js')}" defer></script> ` : null}  </head>
   <body>
     <header class="product">${MARK} ${PRODUCT}</header>
     <main${isWide ? html` class="wide"` : null}>
@@ -60,14 +61,17 @@ export function renderPage(site: Site, { title, body, isWide = false }: Page): s
 }
 
 /**
- * No script runs, no other site frames a page, nothing of it is stored or sent to other sites. Chromium applies `form-action` to
+ * No script runs, except one file of this site on pages with passkeys; no other site frames a page, nothing of it is stored or sent to other sites. Chromium applies `form-action` to
  * every redirect after a form too, so a page names where its form leads. Keeps authentication.pages.closed.
  */
-export function headersOf({ leadsTo = [] }: Pick<Page, 'leadsTo'>): Readonly<Record<string, string>> {
+export function headersOf({
+  leadsTo = [],
+  hasPasskeys = false,
+}: Pick<Page, 'leadsTo' | 'hasPasskeys'>): Readonly<Record<string, string>> {
   const forms = ["'self'", ...leadsTo].join(' ');
   return {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action ${forms}; frame-ancestors 'none'`,
+    'content-security-policy': `default-src 'none';${hasPasskeys ? " script-src 'self';" : ''} style-src 'self'; img-src data:; base-uri 'none'; form-action ${forms}; frame-ancestors 'none'`,
     'x-frame-options': 'DENY',
     'referrer-policy': 'no-referrer',
     'cache-control': 'no-store',

@@ -36,6 +36,8 @@ interface FieldOptions {
   readonly type?: 'email' | 'password' | 'text';
   /** https://html.spec.whatwg.org/#autofill: password managers know the field by it. */
   readonly autocomplete: string;
+  /** Which keyboard a phone shows. */
+  readonly inputMode?: 'numeric';
   readonly value?: string;
   readonly hint?: string;
   readonly isFirst?: boolean;
@@ -61,7 +63,7 @@ export function choice({ label, name, options }: ChoiceOptions): Html {
 }
 
 export function field(options: FieldOptions): Html {
-  const { label, name, type = 'text', autocomplete, value = '', hint, lengthMin, lengthMax } = options;
+  const { label, name, type = 'text', autocomplete, value = '', hint, lengthMin, lengthMax, inputMode } = options;
   const hintId = `${name}-hint`;
   return html`<div class="field">
     <label for="${name}">${label}</label>
@@ -73,7 +75,7 @@ export function field(options: FieldOptions): Html {
       value="${value}"
       required${
         hint === undefined ? null : html` aria-describedby="${hintId}"`
-      }${options.isFixed ? html` readonly` : null}${options.isFirst ? html` autofocus` : null}${
+      }${inputMode === undefined ? null : html` inputmode="${inputMode}"`}${options.isFixed ? html` readonly` : null}${options.isFirst ? html` autofocus` : null}${
         lengthMin === undefined ? null : html` minlength="${lengthMin}"`
       }${lengthMax === undefined ? null : html` maxlength="${lengthMax}"`}${
         type === 'text' ? null : html` autocapitalize="none" spellcheck="false"`

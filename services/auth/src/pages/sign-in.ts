@@ -1,5 +1,6 @@
 import { html } from './html.ts';
 import type { Page, Site } from './layout.ts';
+import { passkeyPart } from './passkey-part.ts';
 import { field, form, named, note, type Fields } from './parts.ts';
 
 interface SignInPage {
@@ -11,12 +12,14 @@ interface SignInPage {
   readonly hasAccounts: boolean;
   /** The name of the identity provider, when there is one. */
   readonly providerName: string | null;
+  /** For a passkey alone; null where none works. */
+  readonly passkeyOptions: object | null;
   readonly email?: string;
   readonly wrong?: string;
 }
 
 export function signInPage(site: Site, options: SignInPage): Page {
-  const { csrf, next, appName, hasAccounts, providerName, email = '', wrong = null } = options;
+  const { csrf, next, appName, hasAccounts, providerName, passkeyOptions, email = '', wrong = null } = options;
   const query = new URLSearchParams(
     Object.entries(next).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]])),
   );
@@ -24,21 +27,36 @@ export function signInPage(site: Site, options: SignInPage): Page {
   const byPassword = form(
     site.path('/sign-in'),
     { csrf, ...next },
-    html`${field({ label: 'Email', name: 'email', type: 'email', autocomplete: 'username', value: email, isFirst: email === '', lengthMax: 320 })}
+    html`${field({ label: 'Email', name: 'email', type: 'email', autocomplete: 'username webauthn', value: email, isFirst: email === '', lengthMax: 320 })}
       ${field({ label: 'Password', name: 'password', type: 'password', autocomplete: 'current-password', isFirst: email !== '' })}
       <button type="submit">Sign in</button>`,
   );
+  const byPasskey =
+    passkeyOptions === null
+      ? null
+      : form(
+          site.path('/sign-in/passkey'),
+          { csrf, ...next },
+          passkeyPart({
+            options: passkeyOptions,
+            kind: 'get',
+            label: 'Sign in with a passkey',
+            isPlain: true,
+            hasAutofill: true,
+          }),
+        );
   const byProvider =
     providerName === null
       ? null
       : html`<a class="button${hasAccounts ? ' plain' : ''}" href="${providerLink}">Sign in with ${providerName}</a>`;
   return {
     title: 'Sign in',
+    hasPasskeys: passkeyOptions !== null,
     body: html`<h1>Sign in</h1>
       <p class="quiet">
         ${appName === null ? 'Your account, your apps and your API keys.' : html`to continue to <strong>${named(appName)}</strong>`}
       </p>
-      ${note('wrong', wrong)} ${hasAccounts ? byPassword : null}
+      ${note('wrong', wrong)} ${hasAccounts ? byPassword : null} ${byPasskey}
       ${hasAccounts && byProvider !== null ? html`<p class="or">or</p>` : null} ${byProvider}
       ${hasAccounts || byProvider !== null ? null : html`<p class="note">There is no way to sign in here. The operator of this service can set one up.</p>`}
       ${hasAccounts ? html`<p class="foot">New here? <a href="${site.path('/join')}">Join with an invitation</a></p>` : null}`,

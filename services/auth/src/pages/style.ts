@@ -1,3 +1,4 @@
+import { FACTOR_STYLE } from './style-factors.ts';
 import { LIST_STYLE } from './style-lists.ts';
 
 /** The style of all pages: one card on a quiet ground, for phones first, light or dark. Keeps authentication.consent.early-click. */
@@ -326,7 +327,7 @@ dl.facts dd {
   color: var(--quiet);
   font-size: 14.5px;
 }
-${LIST_STYLE}@media (min-width: 520px) {
+${LIST_STYLE}${FACTOR_STYLE}@media (min-width: 520px) {
   body {
     padding: 64px 24px;
   }

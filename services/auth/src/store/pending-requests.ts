@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
 import { deleteExcessRows, widerNetwork } from './rows-of-networks.ts';
 
-export type PendingKind = 'authorization' | 'provider' | 'connect';
+export type PendingKind = 'authorization' | 'provider' | 'connect' | 'factor' | 'totp';
 
 export interface PendingKey {
   readonly idHash: Buffer;

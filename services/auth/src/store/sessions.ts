@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { Visitor } from '../domain/security-event.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import { isEnabledSql } from './disabled-people.ts';
+import { hasFactorSql, requiresFactorSql, type FactorRule } from './second-factors.ts';
 
 /** A browser in which a person is signed in. Keeps authentication.sessions.end. */
 export interface Session {
@@ -14,7 +15,22 @@ export interface Session {
   readonly email: string | null;
   /** When the person signed in. */
   readonly createdAt: Date;
+  /** Null for a session from before this was stored. */
+  readonly method: SessionMethod | null;
+  /** The person proved who they are so recently that they are not asked again. */
+  readonly isConfirmed: boolean;
+  /** A second factor is required of the person, and the account has none: only the pages that add one are open. */
+  readonly lacksFactor: boolean;
 }
+
+/** How a session began. */
+export type SessionMethod =
+  | 'password'
+  | 'password and code'
+  | 'password and recovery code'
+  | 'password and passkey'
+  | 'passkey'
+  | 'provider';
 
 export interface NewSession {
   readonly id: string;
@@ -23,6 +39,8 @@ export interface NewSession {
   /** The account, with the hash of the password that was right; null after a sign-in at the identity provider. */
   readonly account: { readonly id: string; readonly passwordHash: string } | null;
   readonly visitor: Visitor;
+  /** Without one: by a password alone, or at the provider. */
+  readonly method?: SessionMethod;
 }
 
 /** A session in the list of its person. */
@@ -42,10 +60,13 @@ export interface SessionStore {
   /** The last used first. */
   listOf(userId: string): Promise<ListedSession[]>;
   /**
-   * False when the person is disabled, or the password was changed since it was checked. The account stays locked until the session exists, so a change of the
-   * password either ends the session or comes first.
+   * False when the person is disabled, when the password was changed since it was checked, and for a password alone when the account has a
+   * second factor. The account stays locked until the session exists, so a change of the password either ends the session or comes first.
+   * Keeps authentication.factors.second-step.
    */
   insert(session: NewSession): Promise<boolean>;
+  /** The person proved again who they are. */
+  confirm(id: string): Promise<void>;
   end(id: string): Promise<void>;
   /** Returns the ids of those that ended; `except` stays. */
   endAllOf(userId: string, except?: string): Promise<string[]>;
@@ -61,8 +82,13 @@ const DELETED_AT_ONCE = 20;
 const IS_LIVE = `s.last_used_at > now() - make_interval(secs => ${AUTH_LIMITS.sessionIdleMs / 1000})
   and s.created_at > now() - make_interval(secs => ${AUTH_LIMITS.sessionMs / 1000}) and ${isEnabledSql('s.user_id')}`;
 
-/** Without accounts no session that began with a password is one. Keeps authentication.accounts.off. */
-export function sessionStore(knex: Knex, { hasAccounts }: { readonly hasAccounts: boolean }): SessionStore {
+interface Options {
+  /** Without accounts no session that began with a password is one. Keeps authentication.accounts.off. */
+  readonly hasAccounts: boolean;
+  readonly secondFactor?: FactorRule;
+}
+
+export function sessionStore(knex: Knex, { hasAccounts, secondFactor = 'optional' }: Options): SessionStore {
   const isLive = hasAccounts ? IS_LIVE : `${IS_LIVE} and s.account_id is null`;
   return {
     // Unique index sessions (secret_hash). Both parts of the statement read the same snapshot.
@@ -73,7 +99,10 @@ export function sessionStore(knex: Knex, { hasAccounts }: { readonly hasAccounts
             or s.last_network <> cast(:network as text))
         )
         select s.id, s.user_id as "userId", s.account_id as "accountId", u.name, u.email,
-          s.created_at as "createdAt"
+          s.created_at as "createdAt", s.method,
+          coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => ${AUTH_LIMITS.confirmedMs / 1000}) as "isConfirmed",
+          s.account_id is not null and not ${hasFactorSql('s.account_id')}
+            and ${requiresFactorSql('s.user_id', secondFactor)} as "lacksFactor"
         from auth.sessions s join sync.users u on u.id = s.user_id
         where s.secret_hash = :secretHash and ${isLive}`;
       return (await rows<Session>(knex, sql, { secretHash, network }))[0] ?? null;
@@ -85,17 +114,19 @@ export function sessionStore(knex: Knex, { hasAccounts }: { readonly hasAccounts
         from auth.sessions s where s.user_id = :userId and ${isLive} order by s.last_used_at desc, s.id`;
       return rows<ListedSession>(knex, sql, { userId });
     },
-    insert: async ({ id, secretHash, userId, account, visitor: { network, browser } }) => {
+    insert: async ({ id, secretHash, userId, account, visitor: { network, browser }, method = methodOf(account) }) => {
       const owner =
         account === null
           ? `select cast(null as uuid) as id`
-          : `select id from auth.accounts where id = :accountId and password_hash = :passwordHash for share`;
+          : `select id from auth.accounts where id = :accountId and password_hash = :passwordHash
+              ${method === 'password' ? `and not ${hasFactorSql('id')}` : ''} for share`;
       const sql = `with owner as (${owner})
-        insert into auth.sessions (id, secret_hash, user_id, account_id, network, browser, last_network)
-        select :id, :secretHash, :userId, owner.id, cast(:network as text), :browser, cast(:network as text)
+        insert into auth.sessions (id, secret_hash, user_id, account_id, network, browser, last_network, method)
+        select :id, :secretHash, :userId, owner.id, cast(:network as text), :browser, cast(:network as text), :method
         from owner where ${isEnabledSql(':userId')} returning id`;
-      const values = account === null ? {} : { accountId: account.id, passwordHash: account.passwordHash };
-      if ((await rows(knex, sql, { id, secretHash, userId, network, browser, ...values })).length === 0) return false;
+      const by = account === null ? {} : { accountId: account.id, passwordHash: account.passwordHash };
+      const values = { id, secretHash, userId, network, browser, method, ...by };
+      if ((await rows(knex, sql, values)).length === 0) return false;
       // Index sessions (user_id).
       const excess = `delete from auth.sessions where id in (select id from auth.sessions where user_id = :userId
         order by last_used_at desc, created_at desc offset ${AUTH_LIMITS.sessionsPerPersonMax})`;
@@ -107,6 +138,9 @@ export function sessionStore(knex: Knex, { hasAccounts }: { readonly hasAccounts
       await rows(knex, ended);
       return true;
     },
+    confirm: async (id) => {
+      await rows(knex, `update auth.sessions set confirmed_at = now() where id = :id`, { id });
+    },
     end: async (id) => {
       await rows(knex, `delete from auth.sessions where id = :id`, { id });
     },
@@ -115,4 +149,9 @@ export function sessionStore(knex: Knex, { hasAccounts }: { readonly hasAccounts
       return (await rows<{ id: string }>(knex, sql, { userId, except })).map(({ id }) => id);
     },
   };
+}
+
+/** How a session begins that no second factor is a part of. */
+function methodOf(account: NewSession['account']): SessionMethod {
+  return account === null ? 'provider' : 'password';
 }

@@ -6,6 +6,8 @@ export interface Counted {
   readonly hash: Buffer;
   /** Failures within the window, after which attempts are refused. */
   readonly failuresMax: number;
+  /** By default AUTH_LIMITS.signInWindowMs. */
+  readonly windowMs?: number;
 }
 
 /** Failed sign-ins, shared by all replicas, and the places where owners of accounts signed in before. */
@@ -80,14 +82,17 @@ async function takeBack(knex: Knex, counted: readonly Counted[]): Promise<void> 
 }
 
 /** Empty when the attempt may proceed, otherwise the seconds until the window ends. A refused attempt does not prolong it. */
-async function count(knex: Knex, { hash, failuresMax }: Counted): Promise<number[]> {
+async function count(
+  knex: Knex,
+  { hash, failuresMax, windowMs = AUTH_LIMITS.signInWindowMs }: Counted,
+): Promise<number[]> {
   const sql = `insert into auth.sign_in_failures as f (counted_hash, failures, ends_at)
       values (:hash, 1, now() + make_interval(secs => :seconds))
     on conflict (counted_hash) do update set
       failures = case when f.ends_at <= now() then 1 else least(f.failures + 1, :failuresMax + 1) end,
       ends_at = case when f.ends_at <= now() then excluded.ends_at else f.ends_at end
     returning failures, ceil(extract(epoch from ends_at - now()))::integer as "retryAfterSeconds"`;
-  const values = { hash, failuresMax, seconds: AUTH_LIMITS.signInWindowMs / 1000 };
+  const values = { hash, failuresMax, seconds: windowMs / 1000 };
   const [row] = await rows<{ failures: number; retryAfterSeconds: number }>(knex, sql, values);
   if (row === undefined) throw new Error('an upsert without a condition returns its row');
   return row.failures > failuresMax ? [row.retryAfterSeconds] : [];

@@ -6,7 +6,9 @@ import { connectCodeStore, type ConnectCodeStore } from './connect-codes.ts';
 import { disabledPeople, type DisabledPeople } from './disabled-people.ts';
 import { eventStore, type EventStore } from './events.ts';
 import { grantStore, type GrantStore } from './grants.ts';
+import { secondFactorStore, type FactorRule, type SecondFactorStore } from './second-factors.ts';
 import { sessionStore, type SessionStore } from './sessions.ts';
+import { workspacePolicyStore, type WorkspacePolicyStore } from './workspace-policies.ts';
 
 /** The stores that an act may write to in one transaction. */
 export interface Stores {
@@ -15,13 +17,16 @@ export interface Stores {
   readonly connectCodes: ConnectCodeStore;
   readonly disabled: DisabledPeople;
   readonly events: EventStore;
+  readonly factors: SecondFactorStore;
   readonly grants: GrantStore;
   readonly keys: ApiKeyStore;
+  readonly policies: WorkspacePolicyStore;
   readonly sessions: SessionStore;
 }
 
 export interface StoreOptions {
   readonly hasAccounts: boolean;
+  readonly secondFactor?: FactorRule;
   readonly apiKeysPerMinuteMax: number;
 }
 
@@ -33,8 +38,10 @@ export function openStores(knex: Knex, options: StoreOptions): Stores {
     connectCodes: connectCodeStore(knex),
     disabled: disabledPeople(knex),
     events: eventStore(knex),
+    factors: secondFactorStore(knex, options),
     grants: grantStore(knex),
     keys: apiKeyStore(knex, options.apiKeysPerMinuteMax),
+    policies: workspacePolicyStore(knex),
     sessions: sessionStore(knex, options),
   };
 }

@@ -1,4 +1,4 @@
-import { authorizeApi, connectApi, mcpApi, memberApi, oauthApi, pageApi, syncApi } from '@wts/contracts';
+import { authorizeApi, connectApi, factorApi, mcpApi, memberApi, oauthApi, pageApi, syncApi } from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
 import { WINDOW_MS_MAX } from './tally.ts';
 
@@ -57,10 +57,11 @@ const CODES: readonly string[] = [memberApi.joinWorkspace, pageApi.joinPage].map
  */
 const PASSWORD_PAGES: readonly string[] = [pageApi.join, pageApi.changePassword, pageApi.useLink].map(({ id }) => id);
 /** All pages and forms for people that read the database. */
-const PAGES: readonly string[] = [pageApi, authorizeApi, connectApi]
+const PAGES: readonly string[] = [pageApi, authorizeApi, connectApi, factorApi]
   .flatMap((api): unknown[] => Object.values(api))
-  .filter((one): one is Contract => typeof one === 'object' && one !== pageApi.style && (one as Contract).page === true)
-  .map(({ id }) => id);
+  .filter((one): one is Contract => typeof one === 'object' && (one as Contract).page === true)
+  .map(({ id }) => id)
+  .filter((id) => id !== pageApi.style.id && id !== factorApi.passkeyScript.id);
 
 /**
  * Every rate limit, with its reason. Keeps limits.rate.rest, limits.rate.sync, limits.rate.codes, limits.rate.credentials and

@@ -10,7 +10,10 @@ import type { PresentedInvitation } from '../store/invitations.ts';
 import type { Trace } from './commit-unit.ts';
 import { countWrongCodes } from './count-wrong-codes.ts';
 
-type JoinContext = Pick<Context, 'roles' | 'workspaces' | 'invitations' | 'addressesOf' | 'commitUnit'>;
+type JoinContext = Pick<
+  Context,
+  'roles' | 'workspaces' | 'invitations' | 'addressesOf' | 'checkJoining' | 'commitUnit'
+>;
 type CountedJoinContext = JoinContext & Pick<Context, 'wrongCodes' | 'wrongCodesPerMinuteMax'>;
 
 interface Presented {
@@ -85,6 +88,7 @@ async function addMember(
   const { userId } = principal;
   const { workspaceId, role, endedMemberships } = invitation;
   const isForOneUse = invitation.email !== null;
+  await context.checkJoining(userId, workspaceId, trace);
   if (isForOneUse && !(await context.invitations.claim(invitation.id, userId))) throw new Fault('invitation_expired');
   const payload = { workspaceId, userId, role };
   try {

@@ -6,6 +6,7 @@ import type { Session } from '../../store/sessions.ts';
 import { endedNewKeyCookie, formToken } from '../browser.ts';
 import { mountPage, type PageAnswer, type PageCall, type Pages } from '../mount-page.ts';
 import { mountApps } from './apps.ts';
+import { mountFactors } from './factors.ts';
 import { mountKeys } from './keys.ts';
 import { mountPassword } from './password.ts';
 import { mountName } from './profile.ts';
@@ -43,6 +44,7 @@ export function mountAccount(pages: Pages, context: PeopleContext): void {
   mountName(account);
   mountPassword(account);
   mountSessions(account);
+  mountFactors(account);
   mountKeys(account);
   mountApps(account);
 }

@@ -5,6 +5,7 @@ import { shownName } from '../../domain/shown-name.ts';
 import * as pages from '../../pages/account/keys.ts';
 import { confirmPage } from '../../pages/confirm.ts';
 import { html } from '../../pages/html.ts';
+import { askAgain } from '../ask-again.ts';
 import { formToken, newKeyCookie } from '../browser.ts';
 import { readKeyChoices } from '../key-choices.ts';
 import { mountPage } from '../mount-page.ts';
@@ -35,6 +36,11 @@ export function mountKeys({ pages: mounted, context, refuse, done }: Account): v
     const key = readNewKey(call.form, label);
     if (typeof key === 'string')
       return refuse(call, 'keys', { entered: { label }, wrong: { about: 'keys', text: key } });
+    if (key.permissions === 'full-access') {
+      const purpose = 'create a key with full access';
+      const asked = await askAgain(mounted, context, { call, session }, { action: '/account/keys', purpose });
+      if (asked !== null) return asked;
+    }
     const { token } = await createApiKey(context.keys, sessionPrincipal(session), key, call);
     return { to: `${site.issuer}/account/keys`, cookies: [newKeyCookie(site, token)] };
   });

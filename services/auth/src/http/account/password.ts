@@ -26,9 +26,10 @@ export function mountPassword({ pages: { site }, pages: mounted, context, refuse
     const parts = { accounts, attempts, passwords, record, grants: oauth.grants };
     const changed = await changePassword(parts, session, change);
     if ('wrong' in changed) return refuse(call, 'security', { wrong: { about: 'password', text: changed.wrong } });
-    const { userId } = session;
-    const secret = await beginSession(context, { userId, account: changed.account, way: null, visitor });
-    // Null: the password was changed again meanwhile.
+    const { userId, method } = session;
+    const by = method === null ? {} : { method };
+    const secret = await beginSession(context, { userId, account: changed.account, way: null, visitor, ...by });
+    // Null: the password was changed again meanwhile, or the session is from before a second factor.
     if (secret === null) return { to: `${site.issuer}/sign-in` };
     return { ...done('security', 'password'), cookies: [sessionCookie(site, secret)] };
   });

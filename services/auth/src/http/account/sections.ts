@@ -1,5 +1,6 @@
 import type { AccountPageName } from '../../pages/account/layout.ts';
 import { appsSection } from './apps.ts';
+import { factorsSection } from './factors.ts';
 import { keysSection } from './keys.ts';
 import { passwordSection } from './password.ts';
 import { historySection } from './history.ts';
@@ -10,7 +11,7 @@ import type { Section } from './view.ts';
 /** The sections of each page, in order. Each is a function in a file of its own beside this, with its forms. */
 export const SECTIONS: Readonly<Record<AccountPageName, readonly Section[]>> = {
   profile: [nameSection, workspacesSection, linksSection],
-  security: [passwordSection, sessionsSection, historySection],
+  security: [passwordSection, factorsSection, sessionsSection, historySection],
   keys: [keysSection],
   apps: [appsSection],
 };
@@ -21,6 +22,9 @@ export const DONE: ReadonlyMap<string, string> = new Map([
   ['name', 'Your name is changed.'],
   ['session', 'The session has ended.'],
   ['sessions', 'You are signed out everywhere else.'],
+  ['passkey', 'The passkey is added.'],
+  ['totp', 'The authenticator app is set up.'],
+  ['factor-removed', 'The second factor is removed.'],
   ['key', 'The API key is revoked.'],
   ['app', 'Access revoked. The app can no longer use your account.'],
 ]);

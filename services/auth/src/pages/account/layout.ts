@@ -29,6 +29,7 @@ export function accountPage(site: Site, { page, csrf, person, done, sections }: 
   return {
     title: page === 'profile' ? 'Your account' : `${ACCOUNT_PAGES[page].name} · Your account`,
     isWide: true,
+    hasPasskeys: page === 'security',
     body: html`<div class="head">
         <div>
           <h1>${named(person.name)}</h1>

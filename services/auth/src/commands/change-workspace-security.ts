@@ -1,0 +1,30 @@
+import { Fault, type Principal } from '@wts/contracts';
+import type { Context } from '../context.ts';
+import type { Visitor } from '../domain/security-event.ts';
+
+type SecurityContext = Pick<Context, 'roles' | 'factors' | 'record' | 'revoke'>;
+
+/**
+ * Requires a second factor of the members of a workspace, or no longer. Who has none is signed out, and their credentials leave every
+ * cache, so that the next look-up refuses them. The owner needs one first, because otherwise they lock themselves out.
+ * Keeps authentication.factors.workspace.
+ */
+export async function changeWorkspaceSecurity(
+  { roles, factors, record, revoke }: SecurityContext,
+  principal: Principal,
+  { workspaceId, requiresSecondFactor }: { readonly workspaceId: string; readonly requiresSecondFactor: boolean },
+  visitor: Visitor,
+): Promise<void> {
+  const { userId } = principal;
+  await roles.requirePermission(principal, workspaceId, 'security.manage');
+  if (requiresSecondFactor && (await factors.lacks(userId))) {
+    throw new Fault('conflict', { message: 'Add a second factor to your own account first.' });
+  }
+  const without = await record.act(async ({ policies, record: write }) => {
+    await policies.change(workspaceId, { requiresSecondFactor, by: userId });
+    const rule = requiresSecondFactor ? 'a second factor is required' : 'no second factor is required';
+    await write({ kind: 'policy-changed', userId, workspaceId, visitor, details: { rule } });
+    return requiresSecondFactor ? policies.endWithoutFactor(workspaceId) : [];
+  });
+  for (const one of without) await revoke({ kind: 'credential', userId: one });
+}

@@ -1,0 +1,75 @@
+import type { ChallengeUse } from '../accounts/passkeys.ts';
+import type { PasswordHashes } from '../accounts/password-hashes.ts';
+import { sha256 } from '../domain/sha256.ts';
+import { AUTH_LIMITS } from '../limits.ts';
+import type { Account, AccountStore } from '../store/accounts.ts';
+import type { Session, SessionStore } from '../store/sessions.ts';
+import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
+import { usePasskey, type FactorContext } from './check-second-factor.ts';
+import type { Guest } from './sign-in-by-password.ts';
+
+interface PasswordContext {
+  readonly attempts: SignInAttemptStore;
+  readonly passwords: PasswordHashes;
+}
+
+type ConfirmContext = PasswordContext &
+  Pick<FactorContext, 'factors' | 'passkeys' | 'identities' | 'record'> & {
+    readonly accounts: Pick<AccountStore, 'find'>;
+    readonly sessions: Pick<SessionStore, 'confirm'>;
+  };
+
+/** What the person presents again: the password or a passkey. */
+export interface Confirmation {
+  readonly password: string;
+  readonly passkeyAnswer: string | undefined;
+}
+
+/**
+ * Checks again who uses a session, before something that outlasts it. Returns a sentence about what is wrong; null when it is confirmed.
+ * Failures are counted, so a stolen session does not help to guess. Keeps authentication.sessions.ask-again.
+ */
+export async function confirmSession(
+  context: ConfirmContext,
+  session: Session,
+  { password, passkeyAnswer }: Confirmation,
+  guest: Guest,
+): Promise<string | null> {
+  const account = session.accountId === null ? null : await context.accounts.find(session.accountId);
+  if (account === null) return 'This account is closed.';
+  if (passkeyAnswer === undefined) {
+    const isRight = await checkOwnPassword(context, account, password, guest);
+    if (isRight === 'throttled') return TOO_MANY;
+    if (!isRight) return 'The password is wrong.';
+  } else {
+    const use = confirmUse(session.id, guest.browserId);
+    const passkey = await usePasskey(context, { answer: passkeyAnswer, use }, guest);
+    if (passkey?.accountId !== account.id) return 'This passkey was not accepted. Try again, or enter your password.';
+  }
+  await context.sessions.confirm(session.id);
+  return null;
+}
+
+export const TOO_MANY = 'Too many attempts failed. Try again in a few minutes.';
+
+/** The password of the person of a session. Sessions of one account share the counter of failures. */
+export async function checkOwnPassword(
+  { attempts, passwords }: PasswordContext,
+  account: Account,
+  password: string,
+  { network, signal }: Pick<Guest, 'network' | 'signal'>,
+): Promise<boolean | 'throttled'> {
+  const counted = [{ hash: sha256('change', account.id), failuresMax: AUTH_LIMITS.signInFailuresMax }];
+  if ((await attempts.begin(counted)) !== null) return 'throttled';
+  let isRight: boolean | null = null;
+  try {
+    isRight = await passwords.verify(password, account.passwordHash, { network, signal, knownAs: account.id });
+  } finally {
+    if (isRight !== false) await attempts.takeBack(counted);
+  }
+  return isRight;
+}
+
+export function confirmUse(sessionId: string, browserId: string): ChallengeUse {
+  return { purpose: 'confirm', browserId, subject: sessionId };
+}

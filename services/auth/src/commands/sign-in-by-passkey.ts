@@ -1,0 +1,42 @@
+import type { CallTrace } from '@wts/service-kit/call';
+import type { ChallengeUse } from '../accounts/passkeys.ts';
+import type { Account, AccountStore } from '../store/accounts.ts';
+import type { Session } from '../store/sessions.ts';
+import { beginSession } from './begin-session.ts';
+import { provenPlacesOf, usePasskey, type FactorContext } from './check-second-factor.ts';
+import type { Guest } from './sign-in-by-password.ts';
+
+type SignInContext = FactorContext & {
+  readonly accounts: Pick<AccountStore, 'find'>;
+  readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
+};
+
+interface Attempt {
+  readonly answer: string;
+  /** The session that the browser has, which the new one replaces. */
+  readonly session: Session | null;
+}
+
+/**
+ * Signs in with a passkey alone: the authenticator has verified its person, so it stands for both factors. Returns the secret of the
+ * session; null for a wrong answer. Keeps authentication.passkeys.sign-in.
+ */
+export async function signInByPasskey(
+  context: SignInContext,
+  { answer, session }: Attempt,
+  guest: Guest,
+  trace: CallTrace,
+): Promise<string | null> {
+  const use = signInUse(guest.browserId);
+  const passkey = await usePasskey(context, { answer, use }, guest);
+  const account = passkey === null ? null : await context.accounts.find(passkey.accountId);
+  if (account === null) return null;
+  const userId = await context.personOf(account, trace);
+  await context.attempts.addPlaces(account.id, provenPlacesOf(guest));
+  const begun = { userId, account, replaces: session, way: 'with a passkey', visitor: guest.visitor };
+  return beginSession(context, { ...begun, method: 'passkey' });
+}
+
+export function signInUse(browserId: string): ChallengeUse {
+  return { purpose: 'sign-in', browserId, subject: '' };
+}

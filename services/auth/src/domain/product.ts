@@ -1,0 +1,2 @@
+/** The name of this service for people. */
+export const PRODUCT = 'Workspace Task Service';

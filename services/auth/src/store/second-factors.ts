@@ -1,0 +1,244 @@
+import { membershipsSql } from '@wts/read-model';
+import { rows } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
+import { ACCOUNT_ISSUER } from './accounts.ts';
+
+export interface Passkey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly credentialId: Buffer;
+  readonly publicKey: Buffer;
+  readonly transports: readonly string[];
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+export interface NewPasskey extends Pick<
+  Passkey,
+  'id' | 'accountId' | 'credentialId' | 'publicKey' | 'transports' | 'name'
+> {
+  readonly signCount: number;
+}
+
+/** The secret of an authenticator app, at rest. */
+interface StoredTotp {
+  readonly sealed: Buffer;
+  readonly keyId: string;
+}
+
+/** What an account has besides its password. */
+export interface FactorsOfAccount {
+  readonly passkeys: readonly Passkey[];
+  /** When the authenticator app was set up; null without one. */
+  readonly totpSince: Date | null;
+  readonly recoveryCodesLeft: number;
+}
+
+/** The second factors of accounts. What is used once is used by one statement, so that of several attempts on any replicas one succeeds. */
+export interface SecondFactorStore {
+  of(accountId: string): Promise<FactorsOfAccount>;
+  has(accountId: string): Promise<boolean>;
+  /** Whether a person can sign in here by a password alone. */
+  lacks(userId: string): Promise<boolean>;
+  /** Whether the operator or a workspace requires a second factor of a person who has none. */
+  isMissing(userId: string): Promise<boolean>;
+  /** Whether one is required of a person, whatever they have. */
+  isRequired(userId: string): Promise<boolean>;
+  findPasskey(credentialId: Buffer): Promise<Passkey | null>;
+  /** False when the authenticator is registered already, or the account has `most` of them. */
+  addPasskey(passkey: NewPasskey, most: number): Promise<boolean>;
+  /** False when the counter did not advance, so that the passkey may be a copy. An authenticator without a counter always sends 0. */
+  usePasskey(id: string, signCount: number): Promise<boolean>;
+  /** Removes a passkey, or without an id the authenticator app; with the last factor also the recovery codes. For a transaction. */
+  remove(accountId: string, passkeyId: string | null): Promise<Removal>;
+  /** The app of an account, with the time of the database. */
+  findTotp(accountId: string): Promise<(StoredTotp & { readonly atSeconds: number }) | null>;
+  /** Replaces the one before. */
+  setTotp(accountId: string, totp: StoredTotp, usedStep: number): Promise<void>;
+  /** Some apps whose secrets are not sealed with this key. */
+  totpSealedOtherwise(keyId: string): Promise<(StoredTotp & { readonly accountId: string })[]>;
+  /** Changes nothing when the app was replaced meanwhile. */
+  resealTotp(accountId: string, from: StoredTotp, to: StoredTotp): Promise<void>;
+  /** False when a code of this time step, or of a later one, was used. */
+  useTotp(accountId: string, step: number): Promise<boolean>;
+  /** In place of all codes before. */
+  setRecoveryCodes(accountId: string, hashes: readonly Buffer[]): Promise<void>;
+  useRecoveryCode(accountId: string, hash: Buffer): Promise<boolean>;
+  /** The time of the database. */
+  now(): Promise<number>;
+  /** False when the challenge was used or has expired. */
+  useChallenge(hash: Buffer, expiresAtSeconds: number): Promise<boolean>;
+}
+
+/** The setting SECOND_FACTOR: whether everyone who has an account needs a second factor. */
+export type FactorRule = 'optional' | 'required';
+
+/** `last`: it was the only one. */
+type Removal = 'removed' | 'last' | 'unknown';
+
+/** Each use of a challenge deletes up to so many that have expired. */
+const DELETED_AT_ONCE = 20;
+/** Each round of the maintenance of tables. */
+const RESEALED_AT_ONCE = 5_000;
+
+/** Whether an account, whose id is SQL, has a second factor. */
+export function hasFactorSql(accountId: string): string {
+  return `(exists (select from auth.passkeys where account_id = ${accountId})
+    or exists (select from auth.totp where account_id = ${accountId}))`;
+}
+
+/** Whether a second factor is required of a person, whose id is SQL. */
+export function requiresFactorSql(userId: string, ofAll: FactorRule): string {
+  if (ofAll === 'required') return 'true';
+  return `exists (select from auth.workspace_policies p join (${membershipsSql(userId)}) m on m.workspace_id = p.workspace_id
+    where p.requires_second_factor)`;
+}
+
+/**
+ * Whether a person, whose id is SQL, can sign in by a password alone. People of an identity provider cannot: their second factor is the
+ * business of the provider.
+ */
+export function lacksFactorSql(userId: string): string {
+  // `case`, because subjects of other issuers are no ids, and PostgreSQL may convert them before it compares the issuer.
+  return `exists (select from auth.identities i
+    join auth.accounts a on a.id = case when i.issuer = '${ACCOUNT_ISSUER}' then cast(i.subject as uuid) end
+    where i.user_id = ${userId} and not ${hasFactorSql('a.id')})`;
+}
+
+const PASSKEY = `p.id, p.account_id as "accountId", p.credential_id as "credentialId", p.public_key as "publicKey", p.transports,
+  p.name, p.created_at as "createdAt", p.last_used_at as "lastUsedAt"`;
+
+interface Options {
+  readonly secondFactor?: FactorRule;
+}
+
+export function secondFactorStore(knex: Knex, { secondFactor = 'optional' }: Options): SecondFactorStore {
+  const isTrue = async (condition: string, values: Readonly<Record<string, string>>): Promise<boolean> =>
+    (await rows<{ isTrue: boolean }>(knex, `select ${condition} as "isTrue"`, values))[0]?.isTrue === true;
+  return {
+    of: (accountId) => factorsOf(knex, accountId),
+    has: (accountId) => isTrue(hasFactorSql(':accountId'), { accountId }),
+    lacks: (userId) => isTrue(lacksFactorSql(':userId'), { userId }),
+    isMissing: (userId) =>
+      isTrue(`${requiresFactorSql(':userId', secondFactor)} and ${lacksFactorSql(':userId')}`, { userId }),
+    isRequired: (userId) => isTrue(requiresFactorSql(':userId', secondFactor), { userId }),
+    ...passkeyRows(knex),
+    ...totpRows(knex),
+    remove: (accountId, passkeyId) => removeFactor(knex, accountId, passkeyId),
+    setRecoveryCodes: async (accountId, hashes) => {
+      const sql = `with gone as (delete from auth.recovery_codes where account_id = :accountId)
+        insert into auth.recovery_codes (account_id, code_hash)
+        select :accountId, decode(hash, 'hex') from unnest(cast(:hashes as text[])) hash`;
+      await rows(knex, sql, { accountId, hashes: hashes.map((hash) => hash.toString('hex')) });
+    },
+    useRecoveryCode: async (accountId, hash) => {
+      const sql = `update auth.recovery_codes set used_at = now()
+        where account_id = :accountId and code_hash = :hash and used_at is null returning account_id`;
+      return (await rows(knex, sql, { accountId, hash })).length > 0;
+    },
+    now: async () => {
+      const [clock] = await rows<{ at: number }>(knex, `select extract(epoch from now())::float8 as at`);
+      if (clock === undefined) throw new Error('a select without a table has one row');
+      return clock.at;
+    },
+    // Index used_challenges (expires_at).
+    useChallenge: async (hash, expiresAtSeconds) => {
+      const sql = `insert into auth.used_challenges (hash, expires_at) select :hash, to_timestamp(:expiresAtSeconds)
+        where to_timestamp(:expiresAtSeconds) > now() on conflict (hash) do nothing returning hash`;
+      const isFirst = (await rows(knex, sql, { hash, expiresAtSeconds })).length > 0;
+      await rows(
+        knex,
+        `delete from auth.used_challenges where hash in (select hash from auth.used_challenges
+          where expires_at <= now() order by expires_at limit ${DELETED_AT_ONCE} for update skip locked)`,
+      );
+      return isFirst;
+    },
+  };
+}
+
+/** Index passkeys (account_id). */
+async function factorsOf(knex: Knex, accountId: string): Promise<FactorsOfAccount> {
+  const passkeys = await rows<Passkey>(
+    knex,
+    `select ${PASSKEY} from auth.passkeys p where p.account_id = :accountId order by p.created_at, p.id`,
+    { accountId },
+  );
+  const [other] = await rows<{ totpSince: Date | null; recoveryCodesLeft: number }>(
+    knex,
+    `select (select created_at from auth.totp where account_id = :accountId) as "totpSince",
+      (select count(*)::int from auth.recovery_codes where account_id = :accountId and used_at is null) as "recoveryCodesLeft"`,
+    { accountId },
+  );
+  return { passkeys, totpSince: other?.totpSince ?? null, recoveryCodesLeft: other?.recoveryCodesLeft ?? 0 };
+}
+
+/** The account is locked first, so that of two removals at once the second one finds what the first one left. */
+async function removeFactor(knex: Knex, accountId: string, passkeyId: string | null): Promise<Removal> {
+  await rows(knex, `select id from auth.accounts where id = :accountId for update`, { accountId });
+  const removal =
+    passkeyId === null
+      ? `delete from auth.totp where account_id = :accountId returning account_id`
+      : `delete from auth.passkeys where id = :passkeyId and account_id = :accountId returning account_id`;
+  const values = passkeyId === null ? { accountId } : { accountId, passkeyId };
+  if ((await rows(knex, removal, values)).length === 0) return 'unknown';
+  const left = `select where ${hasFactorSql(':accountId')}`;
+  if ((await rows(knex, left, { accountId })).length > 0) return 'removed';
+  await rows(knex, `delete from auth.recovery_codes where account_id = :accountId`, { accountId });
+  return 'last';
+}
+
+function passkeyRows(knex: Knex): Pick<SecondFactorStore, 'findPasskey' | 'addPasskey' | 'usePasskey'> {
+  return {
+    // Unique index passkeys (credential_id).
+    findPasskey: async (credentialId) => {
+      const sql = `select ${PASSKEY} from auth.passkeys p where p.credential_id = :credentialId`;
+      return (await rows<Passkey>(knex, sql, { credentialId }))[0] ?? null;
+    },
+    addPasskey: async ({ id, accountId, credentialId, publicKey, transports, name, signCount }, most) => {
+      const sql = `insert into auth.passkeys (id, account_id, credential_id, public_key, sign_count, transports, name)
+        select :id, :accountId, :credentialId, :publicKey, :signCount, :transports, :name
+        where (select count(*) from auth.passkeys where account_id = :accountId) < :most
+        on conflict (credential_id) do nothing returning id`;
+      const values = { id, accountId, credentialId, publicKey, signCount, transports, name, most };
+      return (await rows(knex, sql, values)).length > 0;
+    },
+    usePasskey: async (id, signCount) => {
+      const sql = `update auth.passkeys set sign_count = :signCount, last_used_at = now()
+        where id = :id and (sign_count < :signCount or (sign_count = 0 and :signCount = 0)) returning id`;
+      return (await rows(knex, sql, { id, signCount })).length > 0;
+    },
+  };
+}
+
+function totpRows(
+  knex: Knex,
+): Pick<SecondFactorStore, 'findTotp' | 'setTotp' | 'totpSealedOtherwise' | 'resealTotp' | 'useTotp'> {
+  return {
+    findTotp: async (accountId) => {
+      const sql = `select secret as sealed, sealed_with as "keyId", extract(epoch from now())::float8 as "atSeconds"
+        from auth.totp where account_id = :accountId`;
+      return (await rows<StoredTotp & { atSeconds: number }>(knex, sql, { accountId }))[0] ?? null;
+    },
+    setTotp: async (accountId, { sealed, keyId }, usedStep) => {
+      const sql = `insert into auth.totp (account_id, secret, sealed_with, last_step)
+        values (:accountId, :sealed, :keyId, :usedStep)
+        on conflict (account_id) do update set secret = excluded.secret, sealed_with = excluded.sealed_with,
+          last_step = excluded.last_step, created_at = now()`;
+      await rows(knex, sql, { accountId, sealed, keyId, usedStep });
+    },
+    totpSealedOtherwise: (keyId) => {
+      const sql = `select account_id as "accountId", secret as sealed, sealed_with as "keyId" from auth.totp
+        where sealed_with <> :keyId limit ${RESEALED_AT_ONCE}`;
+      return rows<StoredTotp & { accountId: string }>(knex, sql, { keyId });
+    },
+    resealTotp: async (accountId, from, to) => {
+      const sql = `update auth.totp set secret = :sealed, sealed_with = :keyId where account_id = :accountId and secret = :before`;
+      await rows(knex, sql, { accountId, before: from.sealed, sealed: to.sealed, keyId: to.keyId });
+    },
+    useTotp: async (accountId, step) => {
+      const sql = `update auth.totp set last_step = :step where account_id = :accountId and last_step < :step returning account_id`;
+      return (await rows(knex, sql, { accountId, step })).length > 0;
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { rows } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
+import { lacksFactorSql } from './second-factors.ts';
+
+/** What a workspace requires of its members. */
+export interface WorkspacePolicyStore {
+  requiresSecondFactor(workspaceId: string): Promise<boolean>;
+  change(workspaceId: string, change: { readonly requiresSecondFactor: boolean; readonly by: string }): Promise<void>;
+  /** Ends the sessions and grants of members who have no second factor, and returns these people. For a transaction. */
+  endWithoutFactor(workspaceId: string): Promise<string[]>;
+}
+
+export function workspacePolicyStore(knex: Knex): WorkspacePolicyStore {
+  return {
+    requiresSecondFactor: async (workspaceId) => {
+      const sql = `select from auth.workspace_policies where workspace_id = :workspaceId and requires_second_factor`;
+      return (await rows(knex, sql, { workspaceId })).length > 0;
+    },
+    change: async (workspaceId, { requiresSecondFactor, by }) => {
+      const sql = `insert into auth.workspace_policies (workspace_id, requires_second_factor, changed_by)
+        values (:workspaceId, :requiresSecondFactor, :by)
+        on conflict (workspace_id) do update set requires_second_factor = excluded.requires_second_factor,
+          changed_by = excluded.changed_by, changed_at = now()`;
+      await rows(knex, sql, { workspaceId, requiresSecondFactor, by });
+    },
+    // Indexes workspace_members (workspace_id, user_id), identities, sessions and grants (user_id).
+    endWithoutFactor: async (workspaceId) => {
+      const without = `select m.user_id as "userId" from sync.workspace_members m
+        where m.workspace_id = :workspaceId and ${lacksFactorSql('m.user_id')}`;
+      const people = (await rows<{ userId: string }>(knex, without, { workspaceId })).map(({ userId }) => userId);
+      await rows(knex, `delete from auth.sessions where user_id = any(:people) and account_id is not null`, { people });
+      const grants = `with ended as (
+          select id from auth.grants where user_id = any(:people) and revoked_at is null order by id for update
+        )
+        update auth.grants set revoked_at = clock_timestamp() where id in (select id from ended)`;
+      await rows(knex, grants, { people });
+      return people;
+    },
+  };
+}
