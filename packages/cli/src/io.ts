@@ -35,8 +35,11 @@ const UNDO_MS = 5_000;
 export function processIo(of: NodeJS.Process): Io {
   const interrupting = new AbortController();
   let firstAt: number | null = null;
+  let launchedCount = 0;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     of.on(signal, () => {
+      // The terminal sends Ctrl-C also to the program that has it, where it may mean something else, as in less.
+      if (signal === 'SIGINT' && launchedCount > 0) return;
       if (firstAt !== null && Date.now() - firstAt > SAME_PRESS_MS) kill(of);
       if (firstAt === null) setTimeout(kill, UNDO_MS, of);
       firstAt ??= Date.now();
@@ -72,7 +75,10 @@ export function processIo(of: NodeJS.Process): Io {
       return Intl.DateTimeFormat().resolvedOptions().timeZone;
     },
     interrupted: interrupting.signal,
-    launch,
+    launch: (command, how) => {
+      launchedCount += 1;
+      return launch(command, how).finally(() => (launchedCount -= 1));
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -54,6 +54,23 @@ describe('the program at a real terminal', () => {
     assert.match(await written(['--help'], { rows: 200, env: more }), /^Tasks of a Workspace/);
     using quit = open(['--help'], { rows: 10, env: { PAGER: 'head -n 1' } });
     assert.equal((await quit.end()).code, 0);
+    // A system without less.
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    for (const name of ['sh', 'stty']) symlinkSync(`/bin/${name}`, join(bin, name));
+    assert.match(await written(['--help'], { rows: 10, env: { PATH: bin } }), /^Tasks of a Workspace/);
+    assert.match(await written(['--help'], { rows: 10, env: { PAGER: 'wts-missing' } }), /not found\nTasks of a/);
+  });
+
+  it('leaves Ctrl-C to a pager, as less, which does not end by it', async () => {
+    const pager = join(folder, 'pager');
+    const script = '#!/bin/sh\ntrap "" INT\ncat > /dev/null\necho shown\nread key < /dev/tty\necho "ended by $key"\n';
+    writeFileSync(pager, script, { mode: 0o755 });
+    using terminal = open(['--help'], { rows: 10, env: { PAGER: pager } });
+    await terminal.until(/shown/);
+    terminal.type(`${CTRL_C}q\r`);
+    const { code, text } = await terminal.end();
+    assert.deepEqual([code, text], [0, 'shown\n^Cq\nended by q\n']);
   });
 
   it('ends with one line and 130 at Ctrl-C while no answer comes', async () => {

@@ -21,7 +21,7 @@ const VIEW: View<Key> = {
   nouns: ['API key', 'API keys'],
   id: ({ id }) => id,
   columns: [
-    { title: 'ID', value: ({ id }) => id },
+    { title: 'ID', value: ({ id }) => id, shown: ({ id }) => id.slice(0, 8) },
     { title: 'LABEL', value: ({ label }) => label, isCut: true },
     { title: 'KEY', value: ({ keyPrefix }) => keyPrefix, shown: ({ keyPrefix }) => `${keyPrefix}…` },
     { title: 'ACCESS', value: ({ permissions }) => permissions },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call } from '../call.ts';
 import { usageFault } from '../fault.ts';
+import { NOT_FOUND } from '../output/pager.ts';
 
 /** Whether a person is there who can answer. */
 export function isAtTerminal({ io }: Pick<Call, 'io'>): boolean {
@@ -17,7 +18,8 @@ export async function editedText({ io }: Pick<Call, 'io'>, text: string, name: s
     const file = join(folder, name);
     await writeFile(file, text, { mode: 0o600 });
     const code = await io.launch(editor, { args: [file] });
-    if (code !== 0) throw usageFault(`Cancelled: ${editor} ended with ${code}.`);
+    const hint = 'EDITOR names another editor. Or give the text with the command.';
+    if (code !== 0) throw usageFault(`Cancelled: ${editor} ended with ${code}.`, code === NOT_FOUND ? hint : undefined);
     return await readFile(file, 'utf8');
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import type { Form } from './form.ts';
 import type { Look } from './look.ts';
 import { linkText } from './links.ts';
 import { lookOf, styled } from './look.ts';
-import { isLong, pagerOf } from './pager.ts';
+import { isLong, NOT_FOUND, pagerCommand, pagerOf } from './pager.ts';
 import { safeJson, safeLine, safeText } from './safe-text.ts';
 import type { Detail, View } from './view.ts';
 import { Writer } from './writer.ts';
@@ -130,7 +130,8 @@ export class Output {
   async pages(text: string): Promise<void> {
     const pager = pagerOf(this.#io);
     if (!this.look.isTerminal || pager === null || !isLong(text, this.#io)) return this.#out.write(text);
-    await this.#io.launch(pager, { input: text }).catch(() => this.#out.write(text));
+    const code = await this.#io.launch(pagerCommand(pager), { input: text }).catch(() => NOT_FOUND);
+    if (code === NOT_FOUND) await this.#out.write(text);
   }
 
   /** A line beside the data, for a person. Texts of people in it are made safe. */

@@ -1,9 +1,18 @@
 import type { Io } from '../io.ts';
 
+const DEFAULT = 'less -FRX';
+/** The exit code of a shell that does not find the program. */
+export const NOT_FOUND = 127;
+
 /** The pager of the person; null where they want none. */
 export function pagerOf({ env }: Pick<Io, 'env'>): string | null {
-  const pager = (env['WTS_PAGER'] ?? env['PAGER'] ?? 'less -FRX').trim();
+  const pager = (env['WTS_PAGER'] ?? env['PAGER'] ?? DEFAULT).trim();
   return pager === '' || pager === 'cat' ? null : pager;
+}
+
+/** For a shell, which says nothing where a small system does not have the pager that nobody asked for. */
+export function pagerCommand(pager: string): string {
+  return pager === DEFAULT ? `command -v less >/dev/null || exit ${NOT_FOUND}; ${pager}` : pager;
 }
 
 /** Whether a text is longer than the terminal. */
