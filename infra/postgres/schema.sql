@@ -83,6 +83,8 @@ create table sync.log_state (
   began_at bigint default 0 not null,
   floor_moved_at timestamp with time zone default now() not null,
   lineage text default ''::text not null,
+  gap_max bigint default 0 not null,
+  constraint log_state_gap_max_check CHECK ((gap_max >= 0)),
   constraint log_state_is_only_row_check CHECK (is_only_row),
   constraint log_state_pkey PRIMARY KEY (is_only_row)
 );
@@ -437,6 +439,23 @@ AS $function$
     end
   $function$;
 
+CREATE OR REPLACE FUNCTION sync.groups_of_next(after bigint, up_to bigint, size bigint, OUT reached bigint, OUT groups uuid[])
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+AS $function$
+    begin
+      with next as materialized (
+        select sync_id, group_id from sync.sync_actions where sync_id > after and sync_id <= up_to order by sync_id limit size
+      )
+      select case count(*) when size then max(sync_id) else up_to end, array_agg(distinct group_id) into reached, groups from next;
+    end
+  $function$;
+
 CREATE OR REPLACE FUNCTION sync.insist(holds boolean)
  RETURNS void
  LANGUAGE plpgsql
@@ -492,7 +511,8 @@ insert into sync.migrations (batch, name) values
   (1, '0017-index-order-of-lists'),
   (1, '0018-narrow-indexes'),
   (1, '0019-add-repeating'),
-  (1, '0020-create-trash');
+  (1, '0020-create-trash'),
+  (1, '0021-allow-gaps');
 
 reset role;
 

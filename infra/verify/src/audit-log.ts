@@ -18,7 +18,7 @@ const BEGINNING = 'greatest(floor, began_at)';
 /**
  * Audits the log and the tables in one database snapshot, so concurrent commits cannot disturb it.
  *
- * - *dense*: every position from the floor to the head has an entry (the primary key allows only one);
+ * - *dense*: every position from the floor to the head has an entry (the primary key allows only one), unless this log may have gaps;
  * - *one-group*: an entry's group is its workspace, its person, or a private project of its workspace;
  * - *state-is-log*: the last entry of a record equals its row, and a record whose last entry is DELETE has no row;
  * - *columns-are-record*: the columns equal the fields of the record;
@@ -31,8 +31,9 @@ export async function auditLog(client: ClientBase): Promise<LogAudit> {
     await client.query(`set local statement_timeout = 0; set local timezone = 'UTC'`);
     const { rows } = await client.query<{ head: string; floor: string; entries: string; dense: boolean }>(
       `select coalesce(max(sync_id), s.at)::text as head, s.at::text as floor, count(sync_id)::text as entries,
-         coalesce(max(sync_id), s.at) - s.at = count(sync_id) as dense
-       from (select ${BEGINNING} as at from sync.log_state) s left join sync.sync_actions a on a.sync_id > s.at group by s.at`,
+         s.gaps or coalesce(max(sync_id), s.at) - s.at = count(sync_id) as dense
+       from (select ${BEGINNING} as at, gap_max > 0 as gaps from sync.log_state) s
+         left join sync.sync_actions a on a.sync_id > s.at group by s.at, s.gaps`,
     );
     const [state] = rows;
     if (state === undefined)

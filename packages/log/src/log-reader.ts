@@ -31,12 +31,9 @@ export const LOG_COLUMNS = `sync_id::text as "syncId", event_id as "eventId", wo
   actor_id as "actorId", client_id as "clientId", client_tx_id as "clientTxId",
   to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"`;
 
-const READ = `with next as materialized (
-    select (select sync_id from sync.sync_actions where sync_id > $1::bigint order by sync_id limit 1) as at
-  )
-  select (select ${HEAD})::text as head, floor::text, epoch::text, page.* from sync.log_state left join (
+const READ = `select (select ${HEAD})::text as head, floor::text, epoch::text, page.* from sync.log_state left join (
     select ${LOG_COLUMNS}, sync_id as position from sync.sync_actions
-    where sync_id >= (select at from next) and sync_id < (select at from next) + $2::int
+    where sync_id > $1::bigint order by sync_actions.sync_id limit $2::int
   ) page on true order by page.position`;
 
 /** Reads the entries of all groups. */
@@ -55,10 +52,7 @@ export class LogReader {
     return { epoch, floor: BigInt(floor), head: BigInt(head) };
   }
 
-  /**
-   * The entries in `limit` positions from the first entry after `after` on, so that no query plan reads more than that. The head
-   * is of the same snapshot.
-   */
+  /** The first entries after `after`, with the head of the same snapshot. */
   async read(after: bigint, limit: number): Promise<Required<LogPage>> {
     const { rows } = await this.#database.query<LogRow & { head: string; floor: string; epoch: string }>({
       name: 'read_log',

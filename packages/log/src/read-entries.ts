@@ -65,7 +65,7 @@ const READ_AT_HEAD = readSql(
 
 /**
  * The entries of some groups as clients read them, with the JSON text of the log unchanged. `after` is exclusive, `upTo`
- * inclusive. The cost depends on the size of the page and on the number of groups or the number of positions between `after`
+ * inclusive. The cost depends on the size of the page and on the number of groups or the number of entries between `after`
  * and `upTo`, whichever is smaller; it does not depend on the size of the log or on the entries of other groups.
  *
  * Prepared once for each connection, because planning over all partitions takes longer than reading most pages.
@@ -74,25 +74,27 @@ export async function readEntries(pool: Queryable, range: EntryRange): Promise<E
   const { groups, after, limit, upTo } = range;
   if (areFew(groups)) return readPage(pool, range);
   const entries: Entry[] = [];
-  const groupCount = BigInt(groups.size);
   let reached = after;
+  let seen = 0;
   for (let width = WINDOW_FIRST; ; width *= WINDOW_GROWS) {
     const missing = limit - entries.length;
-    // As many positions as groups are read: from here on, looking for each group is less work.
-    if (reached - after + width > groupCount && upTo > after + groupCount) {
+    const size = Math.min(width, groups.size - seen);
+    // As many entries as groups are read: from here on, looking for each group is less work.
+    if (size === 0) {
       const page = await readPage(pool, { groups, after: reached, limit: missing, upTo });
       return { ...page, entries: [...entries, ...page.entries] };
     }
-    const edge = reached + width < upTo ? reached + width : upTo;
-    const window = await groupsBetween(pool, reached, edge);
+    const window = await groupsOfNext(pool, { after: reached, upTo, size });
+    const edge = window.upTo;
     const present = groups.intersection(window.groups);
     const page =
       present.size === 0
         ? window
         : await readPage(pool, { groups: present, after: reached, limit: missing, upTo: edge });
     entries.push(...page.entries);
-    if (entries.length === limit || edge === upTo || page.upTo < edge) return { ...page, entries };
+    if (entries.length === limit || window.isLast || page.upTo < edge) return { ...page, entries };
     reached = edge;
+    seen += size;
   }
 }
 
@@ -118,8 +120,8 @@ function areFew(groups: ReadonlySet<string>): boolean {
   return groups.size <= GROUPS_FEW;
 }
 
-const WINDOW_FIRST = 256n;
-const WINDOW_GROWS = 4n;
+const WINDOW_FIRST = 256;
+const WINDOW_GROWS = 4;
 
 /** The list of tens of thousands of groups is written once for each set. */
 const lists = new WeakMap<ReadonlySet<string>, string>();
@@ -149,19 +151,25 @@ function isEntry(row: PageRow): row is PageRow & { readonly syncId: string } {
   return row.syncId !== null;
 }
 
-/** The groups that have entries in (after, upTo]. */
-async function groupsBetween(
+interface Window extends EntryPage {
+  readonly groups: ReadonlySet<string>;
+  /** There is no entry between this window and where it was to end. */
+  readonly isLast: boolean;
+}
+
+/** The groups of the next entries in (after, upTo], and the position up to which that is all of them. */
+async function groupsOfNext(
   pool: Queryable,
-  after: bigint,
-  upTo: bigint,
-): Promise<EntryPage & { groups: ReadonlySet<string> }> {
-  const { rows } = await pool.query<{ state: string; groups: string }>({
-    name: 'groups_between',
-    text: `select concat_ws(' ', least($2::bigint, ${HEAD}), ${CLIENT_FLOOR}, epoch) as state,
-      array_to_string(sync.groups_between($1::bigint, $2::bigint), ' ') as groups from sync.log_state`,
-    values: [after.toString(), upTo.toString()],
+  { after, upTo, size }: { readonly after: bigint; readonly upTo: bigint; readonly size: number },
+): Promise<Window> {
+  const { rows } = await pool.query<{ state: string; groups: string; last: boolean }>({
+    name: 'groups_of_next',
+    text: `select concat_ws(' ', least(reached, ${HEAD}), ${CLIENT_FLOOR}, epoch) as state, reached = $2::bigint as last,
+      array_to_string(groups, ' ') as groups from sync.log_state, sync.groups_of_next($1::bigint, $2::bigint, $3::bigint)`,
+    values: [after.toString(), upTo.toString(), size],
   });
-  return { groups: new Set(rows[0]?.groups.split(' ')), entries: [], ...stateOf(rows) };
+  const [row] = rows;
+  return { groups: new Set(row?.groups?.split(' ')), isLast: row?.last ?? true, entries: [], ...stateOf(rows) };
 }
 
 function stateOf(rows: readonly { readonly state: string | null }[]): Pick<EntryPage, 'upTo' | 'floor' | 'epoch'> {

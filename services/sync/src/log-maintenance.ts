@@ -5,6 +5,7 @@ import type { Pool } from 'pg';
 import { beginEpochAfterPromotion } from './store/log.ts';
 import { dropDetached, dropPartition, listPartitions, makePartitions } from './store/partitions.ts';
 import { deleteOldIdempotencyKeys } from './store/idempotency-keys.ts';
+import { positionsPerEntry } from './store/positions.ts';
 import { findFloor, findTrimmed, FLOOR_AGE_MS_MIN, raiseFloor, type Retention } from './store/retention.ts';
 
 const EVERY_MS = 10_000;
@@ -51,7 +52,11 @@ export async function maintainLogOnce(options: LogMaintenanceOptions, signal?: A
   const { pool, log } = options;
   await beginEpochAfterPromotion(pool);
   const { head } = await log.head();
-  await makePartitions(pool, head, BigInt(options.partitionEntries ?? PARTITION_ENTRIES));
+  await makePartitions(
+    pool,
+    head,
+    BigInt(options.partitionEntries ?? PARTITION_ENTRIES) * (await positionsPerEntry(pool)),
+  );
   // Before the trim, because that waits for readers of the log, and a table of keys without deletions grows by every change.
   const hasMoreKeys = await deleteOldIdempotencyKeys(pool);
   await trim(options, head, signal);

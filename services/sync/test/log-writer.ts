@@ -2,7 +2,7 @@ import type { EntryChunk, ActionName, StoredEntry } from '@wts/contracts';
 import { chunkAfter } from '@wts/log/stream';
 import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
-import { append } from '../src/store/log.ts';
+import { append, type Appended } from '../src/store/log.ts';
 import { runStatements } from '../src/store/prepared.ts';
 
 export interface NewAction {
@@ -117,11 +117,11 @@ export class LogWriter {
       ...append(entries, [key], createdAt),
       'commit',
     ]);
-    const { head, epoch } = results.at(-2)!.rows[0] as { head: string; epoch: string };
+    const { head, base, epoch } = results.at(-2)!.rows[0] as Appended;
     const committed = full.map(({ offset, ...one }): StoredEntry => {
       const record = { id: one.modelId, ...one.data };
       const data = one.action === 'INSERT' ? record : one.data;
-      return { ...one, syncId: (BigInt(head) + BigInt(offset)).toString(), createdAt, record, data };
+      return { ...one, syncId: (BigInt(base) + BigInt(offset)).toString(), createdAt, record, data };
     });
     const [first, ...others] = committed;
     return chunkAfter(epoch, head, [first!, ...others]);

@@ -6,7 +6,7 @@ import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
 import type { PoolClient } from 'pg';
 import { FREEZE_AUDIENCE, JOIN_AUDIENCE } from '../store/audiences.ts';
 import { INSERT_COUNTERS, ADVANCE_COUNTERS } from '../store/counters.ts';
-import { append, type NewEntry, type NewIdempotencyKey } from '../store/log.ts';
+import { append, type Appended, type NewEntry, type NewIdempotencyKey } from '../store/log.ts';
 import { jsonList, runStatements, type Statement } from '../store/prepared.ts';
 import type { Replay } from '../store/idempotency-keys.ts';
 import { checkUnchanged, deleteRows, insertRows, updateRows, type Row } from '../store/rows.ts';
@@ -108,10 +108,13 @@ export async function writeBatch(
   ]);
   onSent(state);
   const statementResults = await running;
-  const appended = statementResults.at(-2)?.rows[0] as { head: string; epoch: string };
-  const head = BigInt(appended.head);
-  const chunk = entries.length === 0 ? null : chunkOf(entries, head, now, appended.epoch);
-  return { results: resultsOf(decided, offsets, head), chunk, hasSweeps: state.changes.sweeps.length > 0 };
+  const appended = statementResults.at(-2)?.rows[0] as Appended;
+  const chunk = entries.length === 0 ? null : chunkOf(entries, appended, now);
+  return {
+    results: resultsOf(decided, offsets, BigInt(appended.base)),
+    chunk,
+    hasSweeps: state.changes.sweeps.length > 0,
+  };
 }
 
 /** The last of these positions. A number is an offset in this batch, and comes after every `bigint`, an older position. */
@@ -215,8 +218,8 @@ function assumptionStatements({ changes }: BatchState): Statement[] {
   ];
 }
 
-function resultsOf(decided: readonly UnitDecision[], offsets: ReadonlyMap<Effect, number>, head: bigint): UnitResult[] {
-  const positionOf = (effect: Effect): bigint => head + BigInt(offsets.get(effect) ?? 0);
+function resultsOf(decided: readonly UnitDecision[], offsets: ReadonlyMap<Effect, number>, base: bigint): UnitResult[] {
+  const positionOf = (effect: Effect): bigint => base + BigInt(offsets.get(effect) ?? 0);
   const resultOf = (one: UnitDecision): UnitResult => {
     if (one.kind === 'same') return resultOf(decided[one.as] as UnitDecision);
     if (one.kind !== 'applied') return one;
@@ -256,14 +259,14 @@ function entryOf(effect: Effect, unit: Unit, offset: number): NewEntry & { effec
 
 function chunkOf(
   entries: readonly (NewEntry & { effect: Effect })[],
-  head: bigint,
+  { head, base: after, epoch }: Appended,
   createdAt: string,
-  epoch: string,
 ): EntryChunk {
+  const base = BigInt(after);
   const actions = entries.map((entry): StoredEntry => {
     const record = withJsonText(entry.effect.record, entry.record);
     return {
-      syncId: (head + BigInt(entry.offset)).toString(),
+      syncId: (base + BigInt(entry.offset)).toString(),
       modelName: entry.modelName,
       modelId: entry.modelId,
       action: entry.action,
@@ -283,9 +286,9 @@ function chunkOf(
   });
   return {
     epoch,
-    prev: head.toString(),
-    first: (head + 1n).toString(),
-    last: (head + BigInt(entries.length)).toString(),
+    prev: head,
+    first: (base + 1n).toString(),
+    last: (base + BigInt(entries.length)).toString(),
     actions,
   };
 }

@@ -10,7 +10,11 @@ export interface RelayMetrics {
 export function relayMetrics(registry: Registry): RelayMetrics {
   const registers = [registry];
   return {
-    behind: new Gauge({ name: 'wts_relay_lag_entries', help: 'Log entries not yet in the stream.', registers }),
+    behind: new Gauge({
+      name: 'wts_relay_lag_entries',
+      help: 'Log entries not yet in the stream, at most a page of 500.',
+      registers,
+    }),
     relayed: new Counter({ name: 'wts_relay_entries_total', help: 'Log entries put into the stream.', registers }),
     publishSeconds: new Histogram({
       name: 'wts_relay_publish_duration_seconds',

@@ -177,7 +177,7 @@ class RelayLoop {
     const isQuiet = page.entries.length === 0 && now - this.#publishedAt > QUIET_AFTER_MS;
     this.#readAt = page.entries.length < LOG_PAGE ? now + (isQuiet ? QUIET_POLL_MS : POLL_MS) : 0;
     this.#backlog.removeUpTo(cursor);
-    this.#options.metrics.behind.set(Number(page.head - cursor));
+    this.#options.metrics.behind.set(page.entries.length);
     return chunksAfter(epoch, cursor.toString(), page.entries);
   }
 

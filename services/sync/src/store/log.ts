@@ -1,23 +1,16 @@
 import type { ActionName } from '@wts/contracts';
-import { CLIENT_FLOOR, HEAD, LOG_STATE } from '@wts/log';
+import { CLIENT_FLOOR, LOG_STATE } from '@wts/log';
 import type { Pool } from 'pg';
+import { POSITIONS } from './positions.ts';
 import { arrayOf, fromJsonList, jsonList, PreparedStatement, type Statement } from './prepared.ts';
 
 /*
  * The log: what became true, in one order.
  *
- * Positions are dense numbers computed under a lock that ends with the transaction: the next commit can take the lock only after
- * PostgreSQL made the one before visible. So a reader that sees position N sees every position below it, a rollback leaves
- * no hole, and no reader waits for late entries. A sequence gives neither.
+ * Positions are computed under a lock that ends with the transaction (store/positions.ts): the next commit can take the lock only
+ * after PostgreSQL made the one before visible. So a reader that sees position N sees every position below it, and no reader waits
+ * for late entries. A sequence does not give that.
  */
-
-/**
- * The lock of the log: an empty table, because only who may write a table may lock it, and every role may take any advisory lock. Of
- * the modes that exclude each other this is the weakest: it does not wait for readers, and no other backend has to give up locks
- * that it holds without the lock manager. Nothing is written, so there is neither WAL nor a row that long snapshots make
- * expensive. Keeps never.locks.
- */
-const LOCK = 'lock table sync.log_lock in share update exclusive mode';
 
 /** Under the lock: a promoted database begins a new epoch before it takes the next entry. Keeps sync.log.epoch. */
 const BEGIN_EPOCH = new PreparedStatement(
@@ -25,7 +18,7 @@ const BEGIN_EPOCH = new PreparedStatement(
   `select sync.begin_epoch() from ${LOG_STATE} and split_part(lineage, '/', 2) <> sync.log_timeline()`,
 );
 
-/** An entry to be appended; its position is the head plus `offset`. */
+/** An entry to be appended; its position is the base of its commit plus `offset`. */
 export interface NewEntry {
   readonly offset: number;
   readonly eventId: string;
@@ -59,19 +52,28 @@ const KEY = 'uuid[], text[], text[], bigint[], text[]';
 
 const APPEND = new PreparedStatement(
   `${ENTRY}, ${KEY}, timestamptz`,
-  `with head as materialized (select ${HEAD} as at),
+  `with next as materialized (${POSITIONS.next}),
 entries as (
   insert into sync.sync_actions (sync_id, event_id, workspace_id, group_id, model, model_id, action, record, data, changed, actor_id, client_id, client_tx_id, completes, created_at)
-  select head.at + s.n, s.e, s.w, s.g, s.m, s.i, s.a, s.r, s.d, s.c::text[], s.u, s.x, s.t, s.o, $19
-  from head, unnest($1, $2, $3, $4, $5, $6, ${fromJsonList('$7')}, ${fromJsonList('$8')}, $9, $10, $11, $12, $13) with ordinality as s(e, w, g, m, i, a, r, d, c, u, x, t, o, n)
+  select next.base + s.n, s.e, s.w, s.g, s.m, s.i, s.a, s.r, s.d, s.c::text[], s.u, s.x, s.t, s.o, $19
+  from next, unnest($1, $2, $3, $4, $5, $6, ${fromJsonList('$7')}, ${fromJsonList('$8')}, $9, $10, $11, $12, $13) with ordinality as s(e, w, g, m, i, a, r, d, c, u, x, t, o, n)
 ),
 keys as (
   insert into sync.idempotency_keys (user_id, client_id, client_tx_id, last_id, main_ids, created_at)
-  select s.u, s.x, s.t, case when s.l > 0 then head.at + s.l else -s.l end, array(select case when place > 0 then head.at + place else -place end from unnest(s.m::bigint[]) with ordinality as m(place, n) order by n), $19
-  from head, unnest($14, $15, $16, $17, $18) as s(u, x, t, l, m)
+  select s.u, s.x, s.t, case when s.l > 0 then next.base + s.l else -s.l end, array(select case when place > 0 then next.base + place else -place end from unnest(s.m::bigint[]) with ordinality as m(place, n) order by n), $19
+  from next, unnest($14, $15, $16, $17, $18) as s(u, x, t, l, m)
 )
-select at::text as head, (select epoch from ${LOG_STATE}) as epoch from head`,
+select head::text, base::text, epoch from next`,
 );
+
+/** What the last statement of `append` returns. */
+export interface Appended {
+  /** The last position before these entries. */
+  readonly head: string;
+  /** The position of an entry is this plus its offset. */
+  readonly base: string;
+  readonly epoch: string;
+}
 
 /**
  * Takes the lock, reads the head, appends entries and idempotency keys at the positions that follow. Sent in one message with
@@ -105,7 +107,7 @@ export function append(
     keys.map(({ mains }) => arrayOf(mains.map(numberOf))),
     createdAt,
   );
-  return [LOCK, BEGIN_EPOCH.with(), ...conditions, append];
+  return [POSITIONS.lock, BEGIN_EPOCH.with(), ...conditions, append];
 }
 
 /** Older positions are passed as negative numbers, because offsets are positive. */
@@ -115,7 +117,9 @@ function numberOf(place: number | bigint): string {
 
 /** Begins a new epoch when the database was promoted or restored since the last one began. */
 export async function beginEpochAfterPromotion(pool: Pool): Promise<void> {
-  await pool.query(`${LOCK}; select sync.begin_epoch() from sync.log_state where lineage <> sync.log_lineage()`);
+  await pool.query(
+    `${POSITIONS.lock}; select sync.begin_epoch() from sync.log_state where lineage <> sync.log_lineage()`,
+  );
 }
 
 /**

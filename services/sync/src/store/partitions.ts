@@ -37,13 +37,13 @@ export async function listPartitions(pool: Pool): Promise<Partition[]> {
     .toSorted((a, b) => (a.from < b.from ? -1 : 1));
 }
 
-/** Makes the partitions that the log needs next, each for `entries` positions. Existing partitions keep their size. */
-export async function makePartitions(pool: Pool, head: bigint, entries: bigint): Promise<void> {
+/** Makes the partitions that the log needs next, each for `size` positions. Existing partitions keep theirs. */
+export async function makePartitions(pool: Pool, head: bigint, size: bigint): Promise<void> {
   const end = (await listPartitions(pool)).at(-1)?.to ?? 0n;
   const next = head + 1n;
-  const until = next + PARTITIONS_AHEAD * entries;
-  for (let from = end > next ? end : max(end, next - (next % entries)); from < until; from += entries) {
-    const to = from + entries;
+  const until = next + PARTITIONS_AHEAD * size;
+  for (let from = end > next ? end : max(end, next - (next % size)); from < until; from += size) {
+    const to = from + size;
     const name = `sync_actions_from_${from}`;
     // The check saves ATTACH a scan. Both statements are one message and so one transaction.
     await pool.query(

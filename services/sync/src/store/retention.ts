@@ -5,7 +5,7 @@ import type { Partition } from './partitions.ts';
 export interface Retention {
   /** An entry is kept at least this long, ... */
   readonly ageMs: number;
-  /** ... or as long as no more than so many entries follow it. */
+  /** ... or as long as no more than so many entries follow it in partitions that are full. */
   readonly entries?: number | undefined;
   /** No entry is deleted before this age: a client that loads a snapshot must be able to continue from it. */
   readonly youngestMs: number;
@@ -26,9 +26,9 @@ export async function findFloor(
   { ageMs, entries, youngestMs }: Retention,
 ): Promise<bigint | null> {
   let found: bigint | null = null;
-  for (const { from, to } of partitions) {
-    if (to > head) break;
-    const isMany = entries !== undefined && head - (to - 1n) >= BigInt(entries);
+  const full = partitions.filter(({ to }) => to <= head);
+  for (const [index, { from, to }] of full.entries()) {
+    const isMany = entries !== undefined && (await haveMany(pool, full.slice(index + 1), entries));
     const { rows } = await pool.query<{ old: boolean }>(
       `select created_at <= now() - make_interval(secs => $3) as old from sync.sync_actions
        where sync_id >= $1 and sync_id < $2 order by sync_id desc limit 1`,
@@ -39,6 +39,25 @@ export async function findFloor(
     found = to - 1n;
   }
   return found;
+}
+
+/** Of partitions that are full, which do not change. */
+const entriesOf = new WeakMap<Pool, Map<string, number>>();
+
+/** Counted, because positions may have gaps. */
+async function haveMany(pool: Pool, full: readonly Partition[], entries: number): Promise<boolean> {
+  const known = entriesOf.get(pool) ?? new Map<string, number>();
+  entriesOf.set(pool, known);
+  let found = 0;
+  for (const { name } of full.toReversed()) {
+    let count = known.get(name);
+    if (count === undefined) {
+      const { rows } = await pool.query<{ count: number }>(`select count(*)::integer as count from sync.${name}`);
+      known.set(name, (count = rows[0]?.count ?? 0));
+    }
+    if ((found += count) >= entries) return true;
+  }
+  return false;
 }
 
 /**
