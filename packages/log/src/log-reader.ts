@@ -65,6 +65,16 @@ export class LogReader {
     return { entries, head: BigInt(head), floor: BigInt(floor), epoch };
   }
 
+  /** The position before the last `count` entries that the log still has. */
+  async before(count: number): Promise<bigint> {
+    const { rows } = await this.#database.query<{ at: string }>(
+      `select coalesce((select sync_id from sync.sync_actions where sync_id > ${CLIENT_FLOOR}
+         order by sync_actions.sync_id desc offset $1 limit 1), ${CLIENT_FLOOR})::text as at from sync.log_state`,
+      [count],
+    );
+    return BigInt(stateRow(rows).at);
+  }
+
   /** The entries at these positions, for answering a replayed transaction. Trimmed entries are missing. */
   async at(positions: readonly bigint[]): Promise<Map<bigint, StoredEntry>> {
     if (positions.length === 0) return new Map();

@@ -60,7 +60,7 @@ export class GroupsModel {
     await this.engines.sweep();
     const made = await this.engines.entries(this.head);
     this.entries.push(...made);
-    this.head += BigInt(made.length);
+    this.head = BigInt(made.at(-1)?.syncId ?? this.head);
     for (const { id } of this.people) this.#noteGains(id, made);
     const groups = new Map(this.people.map(({ id }) => [id, this.groupsOf(id)]));
     for (const { syncId, groupId } of made) {

@@ -30,7 +30,7 @@ export async function migrateServices(database: Database, env: NodeJS.ProcessEnv
  * TEST_LOG_GAP=5000 npm test (or `npm start -- --fresh`, `npm run soak`): each commit leaves a gap of up to so many positions, so
  * everything that relies on dense positions fails. The first partition is made large, since tests commit without maintenance.
  */
-const LOG_GAP = process.env['TEST_LOG_GAP'];
+const LOG_GAP = process.env['TEST_LOG_GAP'] || undefined;
 
 async function leaveGaps(url: string, gap: string): Promise<void> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });

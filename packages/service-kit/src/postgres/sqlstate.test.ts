@@ -35,6 +35,12 @@ describe('an error of the database', () => {
     it(`${code} means ${meaning ?? 'a bug'}`, () => assert.equal(faultOfSqlState(database(code))?.code, meaning));
   }
 
+  it('means a violated check only where it names one; otherwise a partition is missing, which maintenance makes', () => {
+    const violated = Object.assign(database('23514'), { constraint: 'log_state_gap_max_check' });
+    assert.equal(faultOfSqlState(violated)?.code, 'validation_failed');
+    assert.equal(faultOfSqlState(database('23514'))?.code, 'unavailable');
+  });
+
   it('may be retried immediately only after a conflict with another transaction', () => {
     for (const code of ['40001', '40P01', '55P03']) assert.ok(isRetryableSqlState(database(code)), code);
     for (const code of ['23505', '57014', '08006', '22P02']) assert.ok(!isRetryableSqlState(database(code)), code);

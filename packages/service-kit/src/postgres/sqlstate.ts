@@ -52,6 +52,9 @@ export function faultOfSqlState(error: unknown): Fault | undefined {
     const isUnreachable = isOfConnection(error, code);
     return isUnreachable ? new Fault('unavailable', { cause: error }) : undefined;
   }
+  // Without a constraint, a check violation is a row for which there is no partition yet.
+  const hasPartition = code !== '23514' || (error as { constraint?: unknown }).constraint !== undefined;
+  if (!hasPartition) return new Fault('unavailable', { cause: error });
   const fault = BY_CODE[code];
   if (fault !== undefined) return withCause(fault(), error);
   if (code.startsWith('22')) return new Fault('validation_failed', { cause: error });

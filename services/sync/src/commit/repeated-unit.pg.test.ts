@@ -69,8 +69,8 @@ describe('a unit that is sent again because its answer was lost', () => {
       const records = same.map(({ outcome }) => outcome.mutations[0]?.record);
       for (const record of records) assert.deepEqual(record, records[0]);
     }
-    assert.equal(await engines.head(), before + 1n + BigInt(units.length));
     const entries = await engines.entries(before);
+    assert.equal(entries.length, 1 + units.length);
     assert.equal(new Set(entries.map(({ clientTxId }) => clientTxId)).size, entries.length);
   });
 
@@ -138,7 +138,7 @@ describe('a unit that is sent again because its answer was lost', () => {
     assert.deepEqual(await engines.send(owner.unit(mutation, { clientId: 'other device' })), conflict);
     assert.deepEqual(await engines.send(member.unit(mutation, { clientId: owner.clientId })), conflict);
     assert.equal(await engines.head(), between);
-    assert.equal(between - head, 4n);
+    assert.equal((await engines.entries(head)).length, 4);
   });
 
   it('with a new record is a replay for the device that made it last, after it was deleted, made again and moved [sync.mutate.insert-replay]', async () => {

@@ -131,7 +131,7 @@ class Scenario {
       case 'work':
         return this.#work(b % 3 === 0 ? null : (id ?? null), home, c % 3 === 0);
       case 'trim':
-        return this.#trim(BigInt((a * 7 + b) % 40));
+        return this.#trim((a * 7 + b) % 40);
       case 'read':
         return this.#readAndCompare(people[a % people.length]!, b, 1 + (c % 9));
     }
@@ -153,10 +153,10 @@ class Scenario {
     assert.match(refused(outcome).error, /with this id already exists|Workspace not found/);
   }
 
-  /** Trims the log up to a few positions before its head. Readers below the floor load again and continue from the head. */
-  async #trim(behind: bigint): Promise<void> {
+  /** Trims the log up to a few entries before its head. Readers below the floor load again and continue from the head. */
+  async #trim(behind: number): Promise<void> {
     const { model } = this;
-    const floor = model.head - behind;
+    const floor = await model.engines.log.before(behind);
     if (floor <= model.floor) return;
     model.floor = floor;
     await raiseFloor(model.engines.pool, floor);
@@ -168,7 +168,8 @@ class Scenario {
     const { model } = this;
     const { id } = person;
     const only = back % 3 === 0 ? model.workspaces[back % model.workspaces.length] : undefined;
-    for (const after of [model.head - BigInt(back % 60), this.#cursors.get(id)!]) {
+    const recent = BigInt(model.entries.at(-(back % 60))?.syncId ?? 0);
+    for (const after of [recent, this.#cursors.get(id)!]) {
       const from = after < model.floor ? model.floor : after;
       assert.deepEqual(await this.#pages(id, from, limit, only), model.shown(id, from, only));
     }

@@ -151,7 +151,8 @@ describe('replicas', () => {
     })();
     await Promise.all([faults, write(writers, groups, 120)]);
 
-    const late = stack.use(await socketOf(all[1]!.replica, { token: users[0]!, after: '50' }));
+    const fiftieth = [...committed.keys()].toSorted((a, b) => (a < b ? -1 : 1))[49]!;
+    const late = stack.use(await socketOf(all[1]!.replica, { token: users[0]!, after: String(fiftieth) }));
     for (const { token, socket } of sockets) {
       const visible = [token, ...groups.slice(users.indexOf(token))];
       const last = [...committed]
@@ -161,7 +162,7 @@ describe('replicas', () => {
       assertComplete(socket, joined, visible);
       if (token === users[0]) {
         await late.untilAction(({ syncId }) => BigInt(syncId) === last, 20_000);
-        assertComplete(late, 50n, visible);
+        assertComplete(late, fiftieth, visible);
       }
     }
   });

@@ -7,9 +7,9 @@ import {
   pause,
   STREAM_LIMITS,
 } from '@wts/log/stream';
-import type { Logger } from '@wts/log';
+import type { Logger, LogReader } from '@wts/log';
 import type { Publisher } from '@wts/log/stream';
-import type { EntryChunk, StoredEntry } from '@wts/contracts';
+import type { EntryChunk } from '@wts/contracts';
 import { every, type BackgroundContext, type BackgroundWork, type Run } from '@wts/service-kit/background';
 import type { NatsConnection } from 'nats';
 import { Backlog } from './backlog.ts';
@@ -36,13 +36,7 @@ import type { RelayMetrics } from './metrics.ts';
 
 export interface RelayOptions {
   readonly nc: () => NatsConnection | null;
-  readonly log: {
-    head(): Promise<{ epoch: string; head: bigint; floor: bigint }>;
-    read(
-      after: bigint,
-      limit: number,
-    ): Promise<{ entries: readonly StoredEntry[]; head: bigint; epoch: string; floor: bigint }>;
-  };
+  readonly log: Pick<LogReader, 'head' | 'read' | 'before'>;
   readonly handover: Handover;
   /** For the session that holds the lease. */
   readonly databaseUrl: string;
@@ -53,7 +47,7 @@ export interface RelayOptions {
 }
 
 /** The number of past entries that an empty stream gets, so that consumers can resume from it. */
-const REFILL_ENTRIES = 10_000n;
+const REFILL_ENTRIES = 10_000;
 const LEASE_KEY = 7_368_012;
 const LEASE_RETRY_MS = 500;
 const POLL_MS = 50;
@@ -136,7 +130,7 @@ class RelayLoop {
     const end = await publisher.last();
     const bounds = await log.head();
     const { epoch } = bounds;
-    let cursor = startAfter(end, bounds);
+    let cursor = end === null ? await log.before(REFILL_ENTRIES) : startAfter(end, bounds);
     this.#readAt = 0;
     while (!ended.aborted && nc() === connection) {
       const chunks = await this.#next(epoch, cursor, ended);
@@ -199,8 +193,7 @@ class RelayLoop {
 }
 
 /** Any start is correct, because consumers behind the beginning of the stream read the log; these keep the stream useful. */
-function startAfter(end: { last: bigint } | null, { head, floor }: { head: bigint; floor: bigint }): bigint {
-  if (end === null) return head - floor > REFILL_ENTRIES ? head - REFILL_ENTRIES : floor;
+function startAfter(end: { last: bigint }, { head, floor }: { head: bigint; floor: bigint }): bigint {
   // The log no longer has entries below its floor.
   if (end.last < floor) return floor;
   return end.last <= head ? end.last : head;

@@ -123,7 +123,7 @@ describe('the groups of a person in thousands of private projects', () => {
     assert.deepEqual(quiet.actions, []);
     assert.deepEqual(
       asked.map(({ name }) => name),
-      ['group_changes', 'groups_between'],
+      ['group_changes', 'groups_of_next'],
     );
     assert.ok(
       asked.every(({ bytes }) => bytes < 2_000),
@@ -135,7 +135,7 @@ describe('the groups of a person in thousands of private projects', () => {
     assert.equal(one.actions.length, 1);
     assert.deepEqual(
       asked.map(({ name }) => name),
-      ['group_changes', 'groups_between', 'read_entries'],
+      ['group_changes', 'groups_of_next', 'read_entries'],
     );
     assert.ok(
       asked.every(({ bytes }) => bytes < 2_000),

@@ -29,11 +29,13 @@ describe('the retention of the log', () => {
     log = new LogReader(pool);
     // It is replaced by partitions of ten positions each.
     await pool.query('drop table sync.sync_actions_0');
+    await gaps(0);
     await keep({ ageMs: DAY_MS, youngestMs: DAY_MS });
     await writer.join(user, workspace);
   });
   afterEach(() => stack.disposeAsync());
 
+  const gaps = (most: number) => pool.query('update sync.log_state set gap_max = $1', [most]);
   const everything = { ageMs: 0, youngestMs: 0 };
   const options = (retention: LogMaintenanceOptions['retention'], floorAgeMsMin: number): LogMaintenanceOptions => ({
     pool,
@@ -88,6 +90,20 @@ describe('the retention of the log', () => {
     assert.equal(await floor(), 0n);
     await keep({ ageMs: DAY_MS, entries: 20, youngestMs: 0 });
     assert.equal(await floor(), 19n);
+  });
+
+  it('counts entries and not positions, and has a partition for every commit, where positions have gaps', async () => {
+    await makePartitions(pool, (await log.head()).head, 1_000n);
+    await gaps(500);
+    const written: bigint[] = [];
+    for (let commit = 0; commit < 60; commit += 1) {
+      written.push(BigInt((await writer.append([{ groupId: workspace }])).last));
+      await keep({ ageMs: DAY_MS, youngestMs: DAY_MS });
+    }
+    await keep({ ageMs: DAY_MS, entries: 15, youngestMs: 0 });
+    const after = await floor();
+    const following = written.filter((position) => position > after).length;
+    assert.ok(following >= 15 && following <= 45, `${following} entries follow the floor`);
   });
 
   it('waits between raising a floor and dropping the entries below it', async () => {
