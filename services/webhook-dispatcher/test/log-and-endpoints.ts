@@ -73,9 +73,8 @@ export class LogAndEndpoints implements AsyncDisposable {
     const where = adminUrl === undefined ? {} : { adminUrl };
     const store = new LogAndEndpoints(await testDatabase(label, { migrated: true, ...where }));
     // A new epoch begins a million places on.
-    await store.admin.query(
-      'create table sync.sync_actions_next partition of sync.sync_actions for values from (1000000) to (9000000)',
-    );
+    await store.admin.query(`drop table sync.sync_actions_0;
+      create table sync.sync_actions_all partition of sync.sync_actions for values from (0) to (1000000000)`);
     return store;
   }
 
@@ -101,18 +100,19 @@ export class LogAndEndpoints implements AsyncDisposable {
     return inTransaction(this.admin, async (client) => {
       const places: number[] = [];
       await client.query('lock table sync.log_lock in share update exclusive mode');
-      for (const entry of entries) places.push(await this.#append(client, entry));
+      for (const entry of entries) places.push(await this.#append(client, entry, places.length === 0));
       return places;
     });
   }
 
-  async #append(client: Pick<Pool, 'query'>, fields: EntryFields): Promise<number> {
+  async #append(client: Pick<Pool, 'query'>, fields: EntryFields, isFirst: boolean): Promise<number> {
     const { workspaceId = this.workspaceId, model = 'Task', modelId = randomUUID(), action = 'INSERT' } = fields;
     const record = fields.recordText ?? JSON.stringify(fields.record ?? { id: modelId, title: 'A task', workspaceId });
     const { rows } = await client.query<{ at: string }>(
       `insert into sync.sync_actions (sync_id, event_id, workspace_id, group_id, model, model_id, action, record, data,
         changed, actor_id, client_id, client_tx_id, created_at)
-      select greatest(coalesce(max(sync_id), 0), (select began_at from sync.log_state)) + 1, $1, $2, $3, $4, $5, $6, $7, null,
+      select greatest(coalesce(max(sync_id), 0), (select began_at from sync.log_state)) + 1
+        + case when ${isFirst} then (select floor(random() * (gap_max + 1))::bigint from sync.log_state) else 0 end, $1, $2, $3, $4, $5, $6, $7, null,
         $8, $9, 'test', 'test', coalesce($10::timestamptz, date_trunc('milliseconds', clock_timestamp()))
       from sync.sync_actions returning sync_id as at`,
       [
