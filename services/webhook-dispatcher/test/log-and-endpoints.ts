@@ -61,6 +61,8 @@ export class LogAndEndpoints implements AsyncDisposable {
   readonly admin: Pool;
   readonly pool: Pool;
   readonly workspaceId = randomUUID();
+  /** The places of all entries, in order. */
+  readonly appended: number[] = [];
 
   private constructor(database: TestDatabase) {
     this.database = database;
@@ -101,6 +103,7 @@ export class LogAndEndpoints implements AsyncDisposable {
       const places: number[] = [];
       await client.query('lock table sync.log_lock in share update exclusive mode');
       for (const entry of entries) places.push(await this.#append(client, entry, places.length === 0));
+      this.appended.push(...places);
       return places;
     });
   }
