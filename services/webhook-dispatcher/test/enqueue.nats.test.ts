@@ -185,10 +185,10 @@ describe('following the log', () => {
     const endpoint = await store.endpoint();
     const control = await store.endpoint();
     await store.append([{}, {}]);
-    await delivered(control, [4, 5]);
+    await delivered(control, at(4, 5));
     await store.pool.query('update webhooks.endpoints set enabled = false where id = $1', [endpoint]);
     await store.append([{}]);
-    await delivered(control, [4, 5, 6]);
+    await delivered(control, at(4, 5, 6));
     await store.pool.query('update webhooks.endpoints set enabled = true where id = $1', [endpoint]);
     await store.append([{}]);
     await delivered(control, at(4, 5, 6, 7));
