@@ -109,11 +109,13 @@ describe('enqueuing a step', () => {
       to,
       hasMore,
     ];
-    assert.deepEqual(shown(await read(some, 12)), [[1, 4, 7], '7', true]);
-    assert.deepEqual(shown(await read(some, 1)), [[1], '1', true]);
-    assert.deepEqual(shown(await read(some, 1_000, 1)), [[1], '1', true]);
-    assert.deepEqual(shown(await read(some, 1_000)), [places.filter((place) => place % 3 === 1), '30', false]);
-    for (const one of [idle, unserved]) assert.deepEqual(shown(await read(one, 12)), [[], '30', false]);
+    const own = places.filter((_, index) => index % 3 === 0);
+    const end = String(places.at(-1));
+    assert.deepEqual(shown(await read(some, 12)), [own.slice(0, 3), String(own[2]), true]);
+    assert.deepEqual(shown(await read(some, 1)), [own.slice(0, 1), String(own[0]), true]);
+    assert.deepEqual(shown(await read(some, 1_000, 1)), [own.slice(0, 1), String(own[0]), true]);
+    assert.deepEqual(shown(await read(some, 1_000)), [own, end, false]);
+    for (const one of [idle, unserved]) assert.deepEqual(shown(await read(one, 12)), [[], end, false]);
     assert.equal(
       await store.admin
         .query('update sync.log_state set floor = 4')
@@ -158,13 +160,13 @@ describe('enqueuing a step', () => {
   });
 
   it('follows workspaces with an enabled endpoint, from the cursor of a version before or from their first endpoint', async () => {
-    await store.append([{}, {}, {}]);
+    const places = await store.append([{}, {}, {}]);
     const workspaceId = randomUUID();
     await store.endpoint({ since: 2, workspaceId });
     await store.endpoint({ enabled: false });
     await store.admin.query('delete from webhooks.workspaces');
     await adoptWorkspaces(store.pool);
-    assert.deepEqual([await store.cursor(), await store.cursor(workspaceId)], [3, 2]);
+    assert.deepEqual([await store.cursor(), await store.cursor(workspaceId)], [places[2], 2]);
     await store.admin.query('delete from webhooks.workspaces; update webhooks.cursor set position = 1');
     await adoptWorkspaces(store.pool);
     await store.admin.query('update webhooks.cursor set position = null');
