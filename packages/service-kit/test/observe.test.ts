@@ -15,7 +15,7 @@ async function freePort(): Promise<number> {
 }
 
 describe('the metrics of a service', () => {
-  it('count requests by operation, method and status, on a port of their own', async () => {
+  it('count requests by operation, method and status, and refusals by code, on a port of their own', async () => {
     const port = await freePort();
     const demo = await startDemo({ METRICS_PORT: String(port) });
     try {
@@ -37,6 +37,8 @@ describe('the metrics of a service', () => {
         text,
         /wts_http_request_duration_seconds_count\{service="sync",route="unmatched",method="GET",status="404"\} 3/,
       );
+      assert.match(text, /wts_refusals_total\{code="validation_failed",service="sync"\} 1/);
+      assert.match(text, /wts_refusals_total\{code="not_found",service="sync"\} 3/);
       assert.match(text, /nodejs_eventloop_lag_p99_seconds/);
       assert.ok(!/hunter2|things/.test(text), 'the number of series must not depend on callers');
       assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 404);

@@ -41,6 +41,7 @@ export function recordRequest({ log, requests }: Records, record: RequestRecord)
   const name = route ?? 'unmatched';
   const durationMs = performance.now() - record.startedAt;
   requests.observe(name, method, status, durationMs / 1000);
+  if (failure !== null) requests.refused(failure.code);
   if (span !== null) endRequestSpan(span, name, method, status);
   const level = levelOf(failure, name);
   if (!log.isLevelEnabled(level)) return;

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Seconds. Most replies take under 5 ms; callers give up after the largest. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -8,6 +8,8 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 export interface RequestMetrics {
   /** `route` is the id of a contract, never a path: the number of series must not depend on callers. */
   observe(route: string, method: string, status: number, seconds: number): void;
+  /** `code` is that of the fault, from the closed list. */
+  refused(code: string): void;
 }
 
 export function createMetrics(
@@ -29,6 +31,12 @@ export function createMetrics(
     buckets: BUCKETS,
     registers: [registry],
   });
+  const refusals = new Counter({
+    name: 'wts_refusals_total',
+    help: 'Requests that this service answered with an error of its own, by the code.',
+    labelNames: ['code'] as const,
+    registers: [registry],
+  });
   // Labels are resolved once per series, because resolving them costs more than observing.
   const series = new Map<string, ReturnType<typeof durations.labels>>();
   return {
@@ -43,6 +51,7 @@ export function createMetrics(
         }
         one.observe(seconds);
       },
+      refused: (code) => refusals.inc({ code }),
     },
   };
 }

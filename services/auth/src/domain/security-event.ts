@@ -11,7 +11,7 @@ interface KindOfEvent {
  */
 export const EVENT_KINDS = {
   'sign-in': { says: 'Signed in {way}', details: ['way'], forOwners: true },
-  'sign-in-failed': { says: 'Tried to sign in with a wrong password', details: [], forOwners: true },
+  'sign-in-failed': { says: 'A sign-in with a wrong password failed', details: [], forOwners: true },
   'sign-out': { says: 'Signed out', details: [] },
   'session-ended': { says: 'Ended the session in {browser}', details: ['browser'] },
   'factor-failed': { says: 'Entered a wrong code after the right password', details: [] },

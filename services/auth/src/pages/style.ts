@@ -217,8 +217,7 @@ button.small,
 .button.small {
   font-size: 14px;
   width: auto;
-  min-height: 36px;
-  padding: 5px 14px;
+  padding: 9px 14px;
 }
 button.link {
   display: inline;
