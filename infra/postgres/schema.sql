@@ -524,7 +524,7 @@ create sequence auth.migrations_lock_index_seq as integer;
 
 create table auth.accounts (
   id uuid not null,
-  email text not null,
+  email text,
   shown_email text not null,
   name text not null,
   email_verified boolean default false not null,
@@ -721,6 +721,28 @@ create table auth.mail_links (
 CREATE INDEX mail_links_account_id_idx ON auth.mail_links USING btree (account_id, kind);
 CREATE INDEX mail_links_expires_at_idx ON auth.mail_links USING btree (expires_at);
 
+create table auth.mails (
+  id uuid not null,
+  kind text not null,
+  recipient text not null,
+  user_id uuid,
+  content bytea,
+  sealed_with text,
+  state text default 'waiting'::text not null,
+  attempts integer default 0 not null,
+  reason text,
+  created_at timestamp with time zone default now() not null,
+  next_at timestamp with time zone default now() not null,
+  ends_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint mails_check CHECK (((state = 'waiting'::text) = (content IS NOT NULL))),
+  constraint mails_pkey PRIMARY KEY (id),
+  constraint mails_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'sent'::text, 'refused'::text, 'given-up'::text])))
+);
+CREATE INDEX mails_ended_at_idx ON auth.mails USING btree (ended_at) WHERE (state <> 'waiting'::text);
+CREATE INDEX mails_next_at_idx ON auth.mails USING btree (next_at) WHERE (state = 'waiting'::text);
+CREATE INDEX mails_user_id_idx ON auth.mails USING btree (user_id, created_at) WHERE (user_id IS NOT NULL);
+
 create table auth.migrations (
   id integer default nextval('auth.migrations_id_seq'::regclass) not null,
   name character varying(255),
@@ -907,7 +929,8 @@ insert into auth.migrations (batch, name) values
   (1, '0017-create-mail-links'),
   (1, '0018-create-second-factors'),
   (1, '0019-create-operators'),
-  (1, '0020-name-session-places');
+  (1, '0020-name-session-places'),
+  (1, '0021-create-mails');
 
 reset role;
 

@@ -17,6 +17,8 @@ export { makeSecrets, tokenSettings } from './secrets.ts';
 export type { Secrets } from './secrets.ts';
 export type { DemoWorkspace } from './secrets.ts';
 export { fetchDebianPackages } from './servers/debian.ts';
+export { openMailCatcher } from './mail/catcher.ts';
+export type { CaughtMail, MailCatcher } from './mail/catcher.ts';
 export type { NatsServer } from './servers/nats.ts';
 export { openNats } from './servers/nats.ts';
 export { findNats } from './servers/nats-program.ts';

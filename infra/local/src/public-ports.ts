@@ -5,9 +5,13 @@ import { UserError } from './user-error.ts';
 
 const { PORT: API_PORT, AUTH_PORT } = PUBLIC_PORTS;
 
+const MAIL_PORT = 4002;
+
 export interface PublicPorts {
   readonly api: number;
   readonly auth: number;
+  /** Of the page with the mails, any that is free. */
+  readonly mail: number;
   /** Messages for the user about the choice. */
   readonly remarks: readonly string[];
 }
@@ -40,7 +44,8 @@ export async function choosePorts(env: NodeJS.ProcessEnv): Promise<PublicPorts> 
     configured.api ??
     (await choose(API_PORT, API_PORT, 'the API', configured.auth === null ? [AUTH_PORT] : [configured.auth]));
   const auth = configured.auth ?? (await choose(AUTH_PORT, AUTH_PORT, 'sign-in', [api]));
-  return { api, auth, remarks };
+  const mail = await nextFreePort(MAIL_PORT, [api, auth]);
+  return { api, auth, mail, remarks };
 }
 
 function readPort(env: NodeJS.ProcessEnv, variable: string): number | null {

@@ -11,6 +11,8 @@ export interface StackFile extends DemoWorkspace {
   readonly jwt: { readonly issuer: string; readonly audience: string; readonly secret: string };
   readonly databaseUrl: string;
   readonly natsUrl: string;
+  /** Where the mails of the system are; null when SMTP_URL names another server. */
+  readonly mailUrl: string | null;
   /** Receivers on this machine show a certificate of this authority. */
   readonly webhooks: { readonly caFile: string };
   readonly services: {
@@ -24,14 +26,14 @@ export interface StackFile extends DemoWorkspace {
   };
 }
 
-interface Surroundings extends Pick<StackFile, 'databaseUrl' | 'natsUrl' | 'webhooks'> {
+interface Surroundings extends Pick<StackFile, 'databaseUrl' | 'natsUrl' | 'mailUrl' | 'webhooks'> {
   readonly jwtSecret: string;
 }
 
 export function describeStack(
   stack: Stack,
   demo: DemoWorkspace,
-  { jwtSecret, databaseUrl, natsUrl, webhooks }: Surroundings,
+  { jwtSecret, databaseUrl, natsUrl, mailUrl, webhooks }: Surroundings,
 ): StackFile {
   return {
     baseUrl: stack.baseUrl,
@@ -44,6 +46,7 @@ export function describeStack(
     jwt: { ...LOCAL_JWT, secret: jwtSecret },
     databaseUrl,
     natsUrl,
+    mailUrl,
     webhooks,
     services: Object.fromEntries(
       stack.services.map(({ name, url, pid, log }) => [name, { url, metrics: stack.metricsUrlOf(name), pid, log }]),

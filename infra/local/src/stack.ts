@@ -32,6 +32,8 @@ export interface StackOptions extends CrashHandlers {
   readonly ports?: { readonly api: number; readonly auth: number };
   /** A certificate that the webhook dispatcher trusts, for receivers on this machine. */
   readonly webhookCaFile?: string;
+  /** The mail server of a system whose environment names none. */
+  readonly smtpUrl?: string;
   /** Zero needs a row in `elsewhere`. */
   readonly replicas?: { readonly [service: string]: number };
   /** The URL of a service without replicas. */
@@ -216,6 +218,7 @@ export class Stack implements AsyncDisposable {
       database,
       natsUrlOf,
       overrides,
+      smtpUrl,
       webhookCaFile,
       route = (_service, _replica, _store, url) => url,
     } = this.#options;
@@ -231,6 +234,8 @@ export class Stack implements AsyncDisposable {
       // The first gateway has the public port, the others any free port.
       AUTH_PORT: replica === 0 ? String(this.#authPort) : '0',
       AUTH_SECRET_KEY: env['AUTH_SECRET_KEY'] ?? secrets.authSecretKey,
+      SMTP_URL: env['SMTP_URL'] ?? smtpUrl ?? '',
+      MAIL_FROM: env['MAIL_FROM'] ?? 'Workspace Task Service <no-reply@localhost>',
       REPLAY_SECRET: env['REPLAY_SECRET'] ?? secrets.replaySecret,
       WEBHOOK_SECRET_KEY: env['WEBHOOK_SECRET_KEY'] ?? secrets.webhookSecretKey,
       WEBHOOK_ALLOWED_CIDRS: env['WEBHOOK_ALLOWED_CIDRS'] ?? LOOPBACK_CIDRS,

@@ -22,6 +22,7 @@ import { choosePorts } from './public-ports.ts';
 import { UserError } from './user-error.ts';
 import type { DemoWorkspace, Secrets } from './secrets.ts';
 import { writeSecrets, readSecrets } from './secrets.ts';
+import { openMailCatcher } from './mail/catcher.ts';
 import { openNats } from './servers/nats.ts';
 import { checkNats } from './servers/nats-external.ts';
 import { openPostgres, removePostgresData } from './servers/postgres.ts';
@@ -42,7 +43,7 @@ const USAGE = `npm start [-- options]
   --version            print the version and the commit
   --help               print this text
 
-Environment variables: PORT (4000), AUTH_PORT (4001), DATABASE_URL and NATS_URL (your own servers),
+Environment variables: PORT (4000), AUTH_PORT (4001), DATABASE_URL, NATS_URL and SMTP_URL (your own servers),
 PG_BIN and NATS_SERVER_BIN (your own programs), LOG_LEVEL, CORS_ORIGINS (web pages that may call the API;
 default ${PAGES_OF_THIS_MACHINE}).`;
 
@@ -88,8 +89,10 @@ await runTask(async (stack, { stopping, fail }) => {
   const servers = await openServers(stack, secrets, progress, handlers);
   for (const { data } of servers.own) if (data !== undefined) disk.add(data);
   const webhooks = await openLocalWebhooks(PATHS.webhooks);
+  const mail = process.env['SMTP_URL'] ? null : stack.use(await openMailCatcher({ port: ports.mail }));
   const services = await Stack.plan({
     webhookCaFile: webhooks.caFile,
+    ...(mail === null ? {} : { smtpUrl: mail.smtpUrl }),
     logs: PATHS.logs,
     records: PATHS.records,
     ...servers,
@@ -104,22 +107,18 @@ await runTask(async (stack, { stopping, fail }) => {
   });
   const demo = await openServices(stack, services, progress);
   writeSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), demo });
-  writeFile = () =>
-    writeStackFile(
-      describeStack(services, demo, {
-        jwtSecret: secrets.jwtSecret,
-        databaseUrl: servers.database.adminUrl,
-        natsUrl: servers.natsUrlOf('verify'),
-        webhooks: { caFile: webhooks.caFile },
-      }),
-    );
+  const mailUrl = mail?.url ?? null;
+  writeFile = () => {
+    const { jwtSecret } = secrets;
+    const { adminUrl: databaseUrl } = servers.database;
+    const around = { jwtSecret, databaseUrl, natsUrl: servers.natsUrlOf('verify'), mailUrl };
+    writeStackFile(describeStack(services, demo, { ...around, webhooks: { caFile: webhooks.caFile } }));
+  };
   writeFile();
   stack.defer(removeStackFile);
-  const boundingLogs = setInterval(() => orFail(fail, () => boundLogs(PATHS.logs)), LOGS_EVERY_MS);
-  stack.defer(() => clearInterval(boundingLogs));
-  progress.print(
-    welcome(services, demo, { seconds: (Date.now() - since) / 1000, remarks: ports.remarks, logs: PATHS.logs }),
-  );
+  keepLogsBounded(stack, fail);
+  const seconds = (Date.now() - since) / 1000;
+  progress.print(welcome(services, demo, { seconds, remarks: ports.remarks, logs: PATHS.logs, mailUrl }));
   served = true;
   // Runs first of all that the stack has.
   stack.defer(async () => {
@@ -127,6 +126,11 @@ await runTask(async (stack, { stopping, fail }) => {
   });
   return 'until stopped';
 });
+
+function keepLogsBounded(stack: AsyncDisposableStack, fail: (error: unknown) => void): void {
+  const bounding = setInterval(() => orFail(fail, () => boundLogs(PATHS.logs)), LOGS_EVERY_MS);
+  stack.defer(() => clearInterval(bounding));
+}
 
 function crashHandlers(
   progress: Progress,

@@ -8,13 +8,15 @@ interface StartInfo {
   readonly seconds: number;
   readonly remarks: readonly string[];
   readonly logs: string;
+  /** Null when SMTP_URL names another server. */
+  readonly mailUrl: string | null;
 }
 
 /** The text after a start, with the most important information first. */
 export function welcome(
   stack: Pick<Stack, 'baseUrl' | 'authUrl' | 'metricsUrlOf'>,
   demo: DemoWorkspace,
-  { seconds, remarks, logs }: StartInfo,
+  { seconds, remarks, logs, mailUrl }: StartInfo,
 ): string {
   const { baseUrl, authUrl } = stack;
   return [
@@ -28,6 +30,7 @@ export function welcome(
     `  Webhooks        ${baseUrl}/console`,
     `  Sign-in         ${authUrl}`,
     `                  ${demo.person.email}, password ${demo.person.password}`,
+    `  Mail            ${mailUrl ?? 'sent by the server at SMTP_URL'}`,
     `  Agents (MCP)    ${authUrl}/mcp`,
     `  API key         ${demo.apiKey}`,
     `  Read-only key   ${demo.readOnlyApiKey}`,

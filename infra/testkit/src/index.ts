@@ -22,6 +22,8 @@ export {
   tokenEnvironment,
 } from './environment.ts';
 export { eventually } from './eventually.ts';
+export { openMailCatcher } from '@wts/local';
+export type { CaughtMail, MailCatcher } from '@wts/local';
 export { testNats } from './nats.ts';
 export { npmPackage } from './npm-package.ts';
 export { callOperation } from './operation.ts';

@@ -26,6 +26,7 @@ export * as factorApi from './auth/factors.ts';
 export * as workspaceSecurityApi from './auth/workspace-security.ts';
 export * as authorizeApi from './auth/authorize.ts';
 export * as connectApi from './auth/connect.ts';
+export * as mailApi from './auth/mail.ts';
 export * as privateProjectApi from './private-projects.ts';
 export * as syncApi from './sync.ts';
 export * as syncFrames from './sync/frames.ts';

@@ -194,7 +194,7 @@ export const createInvitation = contract({
   path: '/api/workspaces/{workspaceId}/invitations',
   summary: 'Invite people',
   description:
-    'For owners and admins. With an e-mail address, the invitation can be used once, by that address. Without one, every person who has the code can use it until it expires. Only this answer shows the code.',
+    'For owners and admins. With an e-mail address, the invitation can be used once, by that address. Without one, every person who has the code can use it until it expires. Only this answer shows the code. Where the operator set up mail, the invitation is mailed to its address too.',
   tag: 'Workspaces',
   scope: 'admin',
   callers: ['graph'],
@@ -301,8 +301,8 @@ export const joinWorkspace = contract({
 });
 
 /**
- * Joins as `joinWorkspace` does, for a person who signs in by password. Their address is not verified, because no service sends mail; for
- * the invitation that names it, its code is enough.
+ * Joins as `joinWorkspace` does, for a person who signs in by password. Their address is not verified, unless a mailed link
+ * proved it; for the invitation that names it, its code is enough.
  */
 export const internalJoinWorkspace = contract({
   id: 'internalJoinWorkspace',

@@ -12,6 +12,7 @@ import {
   setting,
 } from '@wts/service-kit/config';
 import { parseProvider, type ProviderSetting } from './domain/provider-setting.ts';
+import { parseSender, parseSmtpUrl } from './domain/smtp-setting.ts';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -95,6 +96,21 @@ export const settings = defineSettings({
     min: 1,
     max: 3650,
     doc: 'Days that the security record is kept: sign-ins, keys, apps and what operators did. Older events are deleted, ten thousand in ten minutes.',
+  }),
+  smtpUrl: setting.text('SMTP_URL', {
+    optional: true,
+    secret: true,
+    refuse: refusalOf(parseSmtpUrl),
+    doc: 'Mail server: smtps://user:password@host:465, or smtp://host:587 with STARTTLS, which is required except at a loopback address; ?tls=off sends clear text to a server that you trust the network to. Without it no mail is sent: people join by invitation codes, no address is verified, and the operator gives links for forgotten passwords.',
+  }),
+  mailFrom: setting.text('MAIL_FROM', {
+    optional: true,
+    refuse: refusalOf(parseSender),
+    doc: 'Sender of mails, as an address or `Name <address>`. Default: no-reply@ the host of AUTH_URL.',
+  }),
+  smtpExtraCaFile: setting.text('SMTP_EXTRA_CA_FILE', {
+    optional: true,
+    doc: 'PEM file of certificate authorities that the mail server may have besides the public ones.',
   }),
   natsUrls: natsSetting('NATS server, which announces revoked credentials to all caches.'),
   poolMax: poolMaxSetting(),

@@ -3,6 +3,7 @@ import type { CommitUnitSender } from '@wts/service-kit/call';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Idempotency } from '@wts/service-kit/routes';
 import type { KeyUse } from './credentials/key-use.ts';
+import type { Mail } from './mail/open-mail.ts';
 import type { ServiceMetrics } from './metrics.ts';
 import type { SecurityRecord } from './record/security-record.ts';
 import type { ApiKeyStore } from './store/api-keys.ts';
@@ -27,5 +28,6 @@ export interface Context {
   readonly commitUnit: CommitUnitSender;
   readonly revoke: RevocationSender;
   readonly keyUse: KeyUse;
+  readonly mail: Pick<Mail, 'mailer' | 'notices'>;
   readonly metrics: ServiceMetrics;
 }

@@ -35,6 +35,28 @@ export const AUTH_LIMITS = {
   pendingRequestsMax: 10_000,
   stateMax: 4096,
 
+  /** Mails that wait, in all: some 30 MB. */
+  mailsWaitingMax: 10_000,
+  /** Of one replica. */
+  mailsAtOnceMax: 4,
+  /** Each step with the mail server, and all of them; then another replica may try the mail. */
+  mailStepMs: 10_000,
+  mailAttemptMs: 60_000,
+  mailLeaseMs: 90_000,
+  /** Mails that strangers ask for within the window: to one address, and of one network. */
+  mailsAskedOfAddressMax: 5,
+  mailsAskedOfNetworkMax: 60,
+  mailsAskedWindowMs: 60 * 60_000,
+  /** Notices that one person gets within that window. */
+  noticesOfPersonMax: 20,
+  /** How long a mail is tried, and how long its outcome is stored. */
+  mailMs: 24 * 60 * 60_000,
+  endedMailKeptMs: 7 * 24 * 60 * 60_000,
+  /** Invitations that one person has mailed within the window. */
+  invitationMailsMax: 300,
+  /** Links that confirm an address or an account, and the one that stops a change of it. */
+  confirmLinkMs: 24 * 60 * 60_000,
+  stopLinkMs: 7 * 24 * 60 * 60_000,
   /** From the request of a new password to its choice. */
   resetLinkMs: 30 * 60_000,
   /** How long a link is stored after its end, so that its page says why it works no more. */

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { CreateOwnerContext } from './commands/create-owner.ts';
 import type { EraseContext } from './commands/erase-person.ts';
-import { makeResetLink } from './commands/make-link.ts';
+import { makeResetLink } from './links/make-link.ts';
 import type { Context } from './context.ts';
 import type { OAuth } from './oauth/oauth.ts';
 import type { PeopleContext } from './people-context.ts';

@@ -15,6 +15,8 @@ import type { IdentityClaims } from './domain/profile.ts';
 import type { ServiceMetrics } from './metrics.ts';
 import type { OAuth } from './oauth/oauth.ts';
 import { Passkeys } from './accounts/passkeys.ts';
+import type { Mailer } from './mail/mailer.ts';
+import type { Notices } from './mail/notices.ts';
 import { PasswordHashes } from './accounts/password-hashes.ts';
 import { ACCOUNT_ISSUER, accountStore, type Account, type AccountStore } from './store/accounts.ts';
 import { mailLinkStore, type MailLinkStore } from './store/mail-links.ts';
@@ -37,10 +39,12 @@ export interface PeopleContext {
   readonly passwords: PasswordHashes;
   readonly passkeys: Passkeys;
   readonly factors: SecondFactorStore;
-  /** AUTH_SECRET_KEY, which seals the secrets of authenticator apps. */
+  /** AUTH_SECRET_KEY, which seals the secrets of authenticator apps, and what waits for a link. */
   readonly secretKeys: SecretKeys;
   readonly pending: PendingRequestStore;
   readonly links: MailLinkStore;
+  readonly mailer: Mailer;
+  readonly notices: Notices;
   readonly connectCodes: ConnectCodeStore;
   readonly oauth: Pick<OAuth, 'issuer' | 'resources' | 'findClient' | 'grants'>;
   readonly record: SecurityRecord;
@@ -81,6 +85,8 @@ export function openPeople({ kit, config, knex, context, oauth }: Opening): Peop
     secretKeys: parseSecretKeys(config.secretKey),
     pending: pendingRequestStore(knex),
     links: mailLinkStore(knex),
+    mailer: context.mail.mailer,
+    notices: context.mail.notices,
     connectCodes: connectCodeStore(knex),
     oauth,
     record: context.record,

@@ -1,5 +1,5 @@
-import { issuerOf } from '@wts/access';
 import { Roles } from '@wts/read-model';
+import { issuerOf } from '@wts/access';
 import { commitUnitSender, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import { parseReplaySecrets } from '@wts/service-kit/config';
@@ -22,12 +22,14 @@ import { mountRegister } from './http/register.ts';
 import { mountWorkspaceSecurity } from './http/workspace-security.ts';
 import { mountToken } from './http/token.ts';
 import { openKeyUse } from './credentials/key-use.ts';
+import { openMail } from './mail/open-mail.ts';
 import { serviceMetrics } from './metrics.ts';
 import { openOAuth } from './oauth/oauth.ts';
 import { identityStore } from './store/identities.ts';
 import { openOperator } from './operator-context.ts';
 import { openPeople } from './people-context.ts';
 import { mailLinkStore } from './store/mail-links.ts';
+import { mailStore } from './store/mails.ts';
 import { revocationReads } from './store/revocations.ts';
 import { openSecurityRecord } from './record/security-record.ts';
 import { openStores } from './store/stores.ts';
@@ -47,7 +49,9 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const nats = openNats({ urls: config.natsUrls, name: 'wts-auth', log, stack });
     const { events, keys, sessions, factors, policies } = openStores(knex, config);
     const metrics = serviceMetrics(kit.metrics);
-    const record = openSecurityRecord(knex, { ...config, log, metrics });
+    const mail = openMail({ kit, config, knex, issuer: issuerOf(config.authUrl) });
+    const record = openSecurityRecord(knex, { ...config, log, metrics, notify: mail.notices.onEvent });
+    mail.start(record);
     const context: Context = {
       roles: new Roles(pool),
       identities: identityStore(knex),
@@ -62,6 +66,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       commitUnit: commitUnitSender(openServiceClient(kit, 'sync', config.syncUrls)),
       revoke: revocationSender(nats, log),
       keyUse: stack.use(openKeyUse(keys, log)),
+      mail,
       metrics,
     };
     const oauth = openOAuth({ ...config, knex, record, revoke: context.revoke, log });
@@ -76,6 +81,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
           () => events.deleteOlder(config.recordDays),
           () => resealTotp(factors, parseSecretKeys(config.secretKey)),
           () => mailLinkStore(knex).deleteEnded(),
+          () => mailStore(knex).deleteEnded(),
           ...(config.hasAccounts ? [] : [() => oauth.grants.revokeOfAccounts()]),
         ],
       }),

@@ -4,7 +4,7 @@ import { hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
 import type { Revocation } from '@wts/contracts';
 import type { Knex } from 'knex';
 import assert from 'node:assert/strict';
-import { makeResetLink } from '../src/commands/make-link.ts';
+import { makeResetLink } from '../src/links/make-link.ts';
 import { AUTH_LIMITS } from '../src/limits.ts';
 import { mailLinkStore } from '../src/store/mail-links.ts';
 import { openTestPages, type TestAccount, type TestPages } from './people.ts';

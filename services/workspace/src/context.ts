@@ -1,5 +1,6 @@
 import type { Roles } from '@wts/read-model';
-import type { CommitUnitSender } from '@wts/service-kit/call';
+import type { Invitation } from '@wts/contracts';
+import type { CallTrace, CommitUnitSender } from '@wts/service-kit/call';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Idempotency } from '@wts/service-kit/routes';
 import type { AddressReader } from './queries/read-addresses.ts';
@@ -8,6 +9,13 @@ import type { InvitationStore } from './store/invitations.ts';
 import type { PrivateProjectReads } from './store/private-projects.ts';
 import type { WorkspaceReads } from './store/workspaces.ts';
 import type { WrongCodeStore } from './store/wrong-codes.ts';
+
+/** Sends an invitation to its address. Never rejects: the code is in the answer of the creation anyway. */
+export type InvitationMailer = (
+  invitation: Invitation & { readonly code: string },
+  workspaceName: string,
+  trace: CallTrace,
+) => Promise<void>;
 
 /** What the operations of this service use, opened once. Each operation names the part it needs. */
 export interface Context {
@@ -20,6 +28,7 @@ export interface Context {
   readonly wrongCodesPerMinuteMax: number;
   readonly addressesOf: AddressReader;
   readonly checkJoining: JoiningCheck;
+  readonly mailInvitation: InvitationMailer;
   readonly idempotency: Idempotency;
   readonly commitUnit: CommitUnitSender;
   readonly revoke: RevocationSender;

@@ -6,6 +6,7 @@ import type { ServiceDefinition } from '@wts/service-kit/life';
 import { openNats, revocationSender } from '@wts/service-kit/nats';
 import { idempotencyKeys, openServicePostgres } from '@wts/service-kit/postgres';
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
+import { invitationMailer } from './commands/mail-invitation.ts';
 import { settings } from './config.ts';
 import type { Context } from './context.ts';
 import { mountPrivateProjects } from './http/private-projects.ts';
@@ -42,6 +43,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
       ),
       addressesOf: addressReader(auth),
       checkJoining: joiningCheck(auth),
+      mailInvitation: invitationMailer(auth, log),
       commitUnit: commitUnitSender(openServiceClient(kit, 'sync', config.syncUrls)),
       revoke: revocationSender(nats, log),
     };

@@ -39,6 +39,13 @@ export const signIn = form({ id: 'signIn', path: '/sign-in', summary: 'Signs in 
 export const signOut = form({ id: 'signOut', path: '/sign-out', summary: 'Ends the session' });
 export const signedOutPage = page({ id: 'signedOutPage', path: '/signed-out', summary: 'After a sign-out' });
 
+export const forgottenPage = page({
+  id: 'forgottenPage',
+  path: '/forgot-password',
+  summary: 'Where people ask for a link to choose a new password',
+});
+export const askForReset = form({ id: 'askForReset', path: '/forgot-password', summary: 'Sends such a link by mail' });
+
 export const linkPage = page({
   id: 'linkPage',
   path: '/link',
@@ -121,4 +128,15 @@ export const revokeApp = form({
   path: '/account/apps/{grantId}/revoke',
   summary: 'Revokes what an app may do',
   params: byId('grantId'),
+});
+
+export const changeAddress = form({
+  id: 'changeAddress',
+  path: '/account/address',
+  summary: 'Sends a link that changes the address of the account',
+});
+export const verifyAddress = form({
+  id: 'verifyAddress',
+  path: '/account/address/verify',
+  summary: 'Sends a link that verifies the address of the account',
 });

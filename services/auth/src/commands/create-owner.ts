@@ -6,7 +6,7 @@ import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { Operator } from './disable-person.ts';
 import { commitByOperator, type OperateContext } from './operate-workspaces.ts';
-import { plainAddress } from './register-account.ts';
+import { plainAddress } from '../domain/plain-address.ts';
 
 export interface CreateOwnerContext extends OperateContext {
   /** People may sign in by password. */

@@ -1,14 +1,18 @@
 import { Fault, memberApi, type Principal, type ReplyOf, type Role } from '@wts/contracts';
-import type { CallTrace, ServiceClient } from '@wts/service-kit/call';
+import type { CallTrace, CommitUnitSender, ServiceClient } from '@wts/service-kit/call';
 import { sessionPrincipal } from '../domain/session-principal.ts';
 import { sha256 } from '../domain/sha256.ts';
+import type { Notices } from '../mail/notices.ts';
+import type { WorkspaceReads } from '../store/workspaces.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { Session, SessionStore } from '../store/sessions.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { beginSession } from './begin-session.ts';
-import { registerAccount } from './register-account.ts';
+import { checkRegistration, registerAccount } from './register-account.ts';
+import { createProved } from './register-by-mail.ts';
+import type { ProvedLink } from './mail-invitation.ts';
 import { placesOf, type Guest } from './sign-in-by-password.ts';
 
 export type Invitation = ReplyOf<typeof memberApi.internalReadInvitation>['invitation'];
@@ -16,6 +20,9 @@ export type Invitation = ReplyOf<typeof memberApi.internalReadInvitation>['invit
 interface JoinContext {
   readonly workspace: ServiceClient;
   readonly accounts: Pick<AccountStore, 'find'>;
+  readonly workspaces: Pick<WorkspaceReads, 'listOf'>;
+  readonly notices: Pick<Notices, 'send'>;
+  readonly oauth: { readonly issuer: string };
 }
 
 interface RegisterContext extends JoinContext {
@@ -24,11 +31,14 @@ interface RegisterContext extends JoinContext {
   readonly passwords: PasswordHashes;
   readonly sessions: Pick<SessionStore, 'find'>;
   readonly record: SecurityRecord;
+  readonly commitUnit: CommitUnitSender;
   readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
 }
 
 export interface Presented {
   readonly code: string;
+  /** The token of the link that brought the code by mail. */
+  readonly proof?: string | undefined;
   readonly invitation: Invitation;
 }
 
@@ -37,7 +47,7 @@ export interface Joined {
   readonly role: Role;
 }
 
-interface NewPerson extends Guest {
+export interface NewPerson extends Guest {
   readonly name: string;
   /** As the person entered it; that of an invitation to an address counts instead. */
   readonly email: string;
@@ -63,21 +73,51 @@ export async function readInvitation(
 export async function registerAndJoin(
   context: RegisterContext,
   person: NewPerson,
-  presented: Presented,
+  { link, ...presented }: Presented & { readonly link: ProvedLink | null },
   trace: CallTrace,
 ): Promise<{ readonly wrong: string } | { readonly joined: Joined | null; readonly secret: string }> {
-  const { accounts, passwords, attempts, sessions, record, personOf } = context;
-  const email = presented.invitation.email ?? person.email;
-  const account = await registerAccount({ accounts, passwords }, { ...person, email });
-  if (typeof account === 'string') return { wrong: account };
-  const userId = await personOf(account, trace);
-  await attempts.addPlaces(account.id, placesOf(person));
+  const { sessions, record } = context;
   const { visitor } = person;
-  await record.add({ kind: 'registered', userId, accountId: account.id, visitor, details: {} });
+  const made = await makeAccount(context, person, { invitation: presented.invitation, link }, trace);
+  if ('wrong' in made) return made;
+  const { account, userId } = made;
   const secret = await beginSession({ record }, { userId, account, way: 'with a password', visitor });
   const session = secret === null ? null : await sessions.find(sha256(secret));
   if (secret === null || session === null) throw new Fault('unavailable');
   return { joined: await joinAs(context, session, presented, trace), secret };
+}
+
+/** An account with a mailed link has proved its address; without one nothing proves it. */
+async function makeAccount(
+  context: RegisterContext,
+  person: NewPerson,
+  { invitation, link }: Pick<Presented, 'invitation'> & { readonly link: ProvedLink | null },
+  trace: CallTrace,
+): Promise<{ readonly wrong: string } | { readonly account: Account; readonly userId: string }> {
+  const { accounts, passwords, attempts, record, personOf } = context;
+  const registration = { ...person, email: invitation.email ?? person.email };
+  const { visitor } = person;
+  if (link !== null) {
+    const account = await checkRegistration({ passwords }, { ...registration, email: link.address });
+    if (typeof account === 'string') return { wrong: account };
+    const proved = {
+      account: { ...account, emailVerified: true },
+      linkHash: link.hash,
+      kind: 'invitation',
+      guest: person,
+    } as const;
+    const created = await createProved(context, proved, trace);
+    if (created === 'ended') return { wrong: 'The link of this invitation was used already. Ask for a new one.' };
+    return created === 'taken'
+      ? { wrong: 'There is an account with this email. Sign in to accept the invitation.' }
+      : created;
+  }
+  const account = await registerAccount({ accounts, passwords }, registration);
+  if (typeof account === 'string') return { wrong: account };
+  const userId = await personOf(account, trace);
+  await attempts.addPlaces(account.id, placesOf(person));
+  await record.add({ kind: 'registered', userId, accountId: account.id, visitor, details: {} });
+  return { account, userId };
 }
 
 /**
@@ -85,7 +125,7 @@ export async function registerAndJoin(
  * factor that the workspace requires: they add one, and accept again.
  */
 export async function joinAs(
-  { workspace, accounts }: JoinContext,
+  { workspace, accounts, workspaces, notices, oauth }: JoinContext,
   session: Session,
   { code, invitation }: Presented,
   trace: CallTrace,
@@ -98,7 +138,11 @@ export async function joinAs(
       ...trace,
       idempotent: true,
     });
-    return { workspaceName: invitation.workspaceName, role };
+    const { workspaceName } = invitation;
+    const isFirst = (await workspaces.listOf(session.userId)).length <= 1;
+    const data = { url: `${oauth.issuer}/account`, workspaceName, role };
+    if (isFirst) await notices.send(session.userId, { kind: 'welcome', data });
+    return { workspaceName, role };
   } catch (failure) {
     if (failure instanceof Fault && failure.code === 'second_factor_required') return null;
     throw failure;

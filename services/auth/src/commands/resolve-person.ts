@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { profileOf, readEmail, type IdentityClaims } from '../domain/profile.ts';
 import type { ServiceMetrics } from '../metrics.ts';
-import type { IdentityStore, StoredIdentity } from '../store/identities.ts';
+import type { StoredIdentity } from '../store/identities.ts';
 
 /**
  * Returns the person of an identity; the first request of an identity creates the person. It first claims the identity
@@ -27,7 +27,7 @@ export async function resolvePerson(
     throw new Fault('forbidden', { message: 'This account is disabled. Ask the operator of this service.' });
   }
   if (stored?.hasPerson) {
-    await updateAddress(identities, stored, claims);
+    await updateAddress(context, stored, claims, trace);
     return stored.userId;
   }
   const profile = profileOf(claims);
@@ -49,12 +49,33 @@ export async function resolvePerson(
   return userId;
 }
 
-/** Invitations compare the latest address of the provider. The profile stays, because the person may have edited it. */
-async function updateAddress(identities: IdentityStore, stored: StoredIdentity, claims: IdentityClaims): Promise<void> {
+/**
+ * Invitations compare the latest address. The name stays, because the person may have edited it. An address that is verified is shown to
+ * others from then on. The identity is written last, so that a failure in between is repaired at the next sign-in.
+ */
+async function updateAddress(
+  { identities, commitUnit }: Pick<Context, 'identities' | 'commitUnit'>,
+  stored: StoredIdentity,
+  claims: IdentityClaims,
+  trace: CallTrace,
+): Promise<void> {
   const email = readEmail(claims.email);
   if (email === null) return;
   // A token without the claim changes nothing for a stored address; a new address is not verified.
   const emailVerified = claims.emailVerified ?? (email === stored.email && stored.emailVerified);
   if (email === stored.email && emailVerified === stored.emailVerified) return;
+  if (emailVerified) await showAddress({ commitUnit }, stored.userId, email, trace);
   await identities.changeAddress({ issuer: claims.issuer, subject: claims.subject }, { email, emailVerified });
+}
+
+/** Shows a person with this address to all who share a workspace with them; null for none. */
+export async function showAddress(
+  { commitUnit }: Pick<Context, 'commitUnit'>,
+  userId: string,
+  email: string | null,
+  trace: CallTrace,
+): Promise<void> {
+  const mutation = { modelName: 'User', modelId: userId, action: 'UPDATE', payload: { email } } as const;
+  const principal = { ...servicePrincipal('auth'), userId };
+  await commitUnit({ principal, authority: 'service', txId: randomUUID(), mutations: [mutation] }, trace);
 }

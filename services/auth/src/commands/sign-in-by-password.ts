@@ -6,6 +6,7 @@ import { sha256 } from '../domain/sha256.ts';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { ACCOUNT_ISSUER, type Account, type AccountStore } from '../store/accounts.ts';
 import type { IdentityStore } from '../store/identities.ts';
+import type { Notices } from '../mail/notices.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Counted, SignInAttemptStore } from '../store/sign-in-attempts.ts';
@@ -30,6 +31,8 @@ interface SignInContext extends CheckContext {
   readonly factors: Pick<SecondFactorStore, 'has'>;
   readonly pending: PendingRequestStore;
   readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
+  readonly notices: Pick<Notices, 'send'>;
+  readonly oauth: { readonly issuer: string };
 }
 
 export interface Guest {
@@ -60,6 +63,13 @@ type SignedIn =
   | { readonly outcome: 'right'; readonly secret: string }
   | { readonly outcome: 'second step'; readonly step: string };
 
+interface RightPassword {
+  readonly outcome: 'right';
+  readonly account: Account;
+  /** The owner signed in before neither in this browser nor in this network: a private window alone is no news. */
+  readonly isNewPlace: boolean;
+}
+
 /**
  * Begins a session, in place of the one that the browser has, when the password is right; the second step before it when the account has
  * a second factor.
@@ -73,11 +83,12 @@ export async function signInByPassword(
   context.metrics.signIn('password', checked.outcome);
   if (checked.outcome !== 'right') return checked;
   const { account } = checked;
+  const userId = await context.personOf(account, trace);
+  const { visitor } = attempt;
+  if (checked.isNewPlace) await noticeNewPlace(context, userId, visitor);
   if (await context.factors.has(account.id)) {
     return { outcome: 'second step', step: await beginSecondStep(context, account, next, attempt) };
   }
-  const userId = await context.personOf(account, trace);
-  const { visitor } = attempt;
   const secret = await beginSession(context, { userId, account, replaces: session, way: 'with a password', visitor });
   return secret === null ? { outcome: 'wrong' } : { outcome: 'right', secret };
 }
@@ -94,7 +105,7 @@ export async function signInByPassword(
 export async function checkPassword(
   context: CheckContext,
   attempt: SignInAttempt,
-): Promise<NotSignedIn | { readonly outcome: 'right'; readonly account: Account }> {
+): Promise<NotSignedIn | RightPassword> {
   const { accounts, attempts, passwords } = context;
   const email = comparableAddress(attempt.email);
   const account = await accounts.findByEmail(email);
@@ -119,7 +130,17 @@ export async function checkPassword(
     return { outcome: 'wrong' };
   }
   await attempts.addPlaces(account.id, [browser, network]);
-  return { outcome: 'right', account: await renewHash(context, account, sender) };
+  return { outcome: 'right', account: await renewHash(context, account, sender), isNewPlace: known.length === 0 };
+}
+
+async function noticeNewPlace(
+  { notices, oauth }: Pick<SignInContext, 'notices' | 'oauth'>,
+  userId: string,
+  { browser, network }: Visitor,
+): Promise<void> {
+  const place = { browser: browser ?? 'an unknown browser', network: network ?? 'an unknown network' };
+  const data = { url: `${oauth.issuer}/account/security`, ...place, at: new Date().toISOString() };
+  await notices.send(userId, { kind: 'new-sign-in', data });
 }
 
 /** The same work for an unknown address, of which the record says nothing else. */

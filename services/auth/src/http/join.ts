@@ -8,7 +8,9 @@ import {
 } from '../commands/join-by-invitation.ts';
 import type { CallTrace } from '@wts/service-kit/call';
 import type { PeopleContext } from '../people-context.ts';
-import { enterCodePage, joinedPage, memberPage, newPersonPage, signedInPage } from '../pages/join.ts';
+import { proofOf, proveByInvitation } from '../commands/mail-invitation.ts';
+import { askForAccount } from '../commands/register-by-mail.ts';
+import { confirmSentPage, enterCodePage, joinedPage, memberPage, newPersonPage, signedInPage } from '../pages/join.ts';
 import type { Site } from '../pages/layout.ts';
 import { formToken, sessionCookie } from './browser.ts';
 import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
@@ -23,6 +25,7 @@ export function mountJoin(pages: Pages, context: PeopleContext): void {
     try {
       return await showJoin(site, context, call, {
         code,
+        proof: call.query.get('proof'),
         invitation: await readInvitation(context, call.browser.session, code, traceOf(call)),
       });
     } catch (failure) {
@@ -35,9 +38,11 @@ export function mountJoin(pages: Pages, context: PeopleContext): void {
     pageApi.join,
     async (call) => {
       const code = call.form.text('code');
-      const presented = { code, invitation: await readInvitation(context, call.browser.session, code, traceOf(call)) };
+      const invitation = await readInvitation(context, call.browser.session, code, traceOf(call));
+      const presented = { code, invitation, proof: call.form.get('proof') };
       const { session } = call.browser;
       if (session === null) return register(pages, context, call, presented);
+      await proveByInvitation(context, session, { ...presented, visitor: call.visitor }, traceOf(call));
       return afterJoining(site, code, await joinAs(context, session, presented, traceOf(call)));
     },
     // The token of the page: before the registration there is no session.
@@ -56,6 +61,7 @@ async function showJoin(
   { browser, form }: PageCall,
   {
     code,
+    proof,
     invitation: { workspaceId, workspaceName, email, role, createdBy },
     wrong,
   }: Presented & { readonly wrong?: string },
@@ -65,7 +71,16 @@ async function showJoin(
   if (roleNow !== null) return { page: memberPage(site, { workspaceName, role: roleNow }) };
   const csrf = formToken(browser, session === null ? 'browser' : 'session');
   const inviter = await workspaces.nameOfPerson(createdBy);
-  const shown = { csrf, code, workspaceName, address: email, role, inviter, ...(wrong === undefined ? {} : { wrong }) };
+  const shown = {
+    csrf,
+    code,
+    proof,
+    workspaceName,
+    address: email,
+    role,
+    inviter,
+    ...(wrong === undefined ? {} : { wrong }),
+  };
   const page =
     session === null
       ? newPersonPage(site, { ...shown, hasAccounts, name: form.text('name'), email: form.text('email') })
@@ -83,13 +98,23 @@ async function register(
   if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
   const entered = { name: form.text('name'), email: form.text('email'), password: form.text('password') };
   const person = { ...entered, browserId: browser.id, network, visitor, signal };
-  const joined = await registerAndJoin({ ...context, sessions }, person, presented, traceOf(call));
+  const link = await proofOf(context, presented);
+  if (context.mailer.isOn && link === null) {
+    const asked = await askForAccount(
+      context,
+      { ...person, email: presented.invitation.email ?? person.email },
+      presented,
+    );
+    if ('wrong' in asked) return showJoin(site, context, call, { ...presented, wrong: asked.wrong });
+    return { page: confirmSentPage(asked.sentTo) };
+  }
+  const joined = await registerAndJoin({ ...context, sessions }, person, { ...presented, link }, traceOf(call));
   if ('wrong' in joined) return showJoin(site, context, call, { ...presented, wrong: joined.wrong });
   return { ...afterJoining(site, presented.code, joined.joined), cookies: [sessionCookie(site, joined.secret)] };
 }
 
 /** Over the page that adds a second factor, when the workspace requires one that the person lacks. */
-function afterJoining(site: Site, code: string, joined: Joined | null): PageAnswer {
+export function afterJoining(site: Site, code: string, joined: Joined | null): PageAnswer {
   if (joined !== null) return { page: joinedPage(site, joined) };
   return { to: `${site.issuer}/account/second-factor?${new URLSearchParams({ invitation: code }).toString()}` };
 }

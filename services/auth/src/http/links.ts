@@ -4,29 +4,25 @@ import type { PeopleContext } from '../people-context.ts';
 import { endedLinkPage } from '../pages/link.ts';
 import type { LinkKind } from '../store/mail-links.ts';
 import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
+import { addressLink, stopLink } from './address-links.ts';
+import { invitationLink } from './invitation-link.ts';
+import { registrationLink } from './registration-link.ts';
+import type { LinkPages, OpenedLink } from './opened-link.ts';
 import { resetLink } from './reset-link.ts';
-
-/** A link whose token was found, and who opened it. */
-export interface OpenedLink {
-  readonly call: PageCall;
-  readonly token: string;
-  readonly hash: Buffer;
-  readonly accountId: string | null;
-}
-
-/** What a kind of link leads to. */
-export interface LinkPages {
-  /** `ended`: its account is gone, or another request used the link meanwhile. */
-  show(opened: OpenedLink): Promise<PageAnswer | 'ended'>;
-  use(opened: OpenedLink): Promise<PageAnswer | 'ended'>;
-}
 
 /**
  * Where links from mails and from the operator lead. Programs that look at mails open them too, so only the form changes something. Keeps
  * authentication.mail.links.
  */
 export function mountLinks(pages: Pages, context: PeopleContext): void {
-  const kinds: Partial<Record<LinkKind, LinkPages>> = { reset: resetLink(pages, context) };
+  const kinds: Readonly<Record<LinkKind, LinkPages>> = {
+    reset: resetLink(pages, context),
+    verify: addressLink(pages, context, 'verify'),
+    change: addressLink(pages, context, 'change'),
+    'stop-change': stopLink(pages, context),
+    registration: registrationLink(pages, context),
+    invitation: invitationLink(pages, context),
+  };
   const opened = async (
     call: PageCall,
     token: string,
@@ -34,10 +30,9 @@ export function mountLinks(pages: Pages, context: PeopleContext): void {
   ): Promise<PageAnswer> => {
     const hash = sha256(token);
     const link = await context.links.find(hash);
-    const to = link === null ? undefined : kinds[link.kind];
     const answered =
-      link?.state === 'open' && to !== undefined
-        ? await answer(to, { call, token, hash, accountId: link.accountId })
+      link?.state === 'open'
+        ? await answer(kinds[link.kind], { call, token, hash, accountId: link.accountId, address: link.address })
         : 'ended';
     if (answered !== 'ended') return answered;
     const ended = answered === 'ended' && link?.state === 'open' ? await context.links.find(hash) : link;

@@ -3,7 +3,7 @@ import type { PeopleContext } from '../people-context.ts';
 import { newPasswordPage } from '../pages/link.ts';
 import { messagePage } from '../pages/message.ts';
 import { formToken } from './browser.ts';
-import type { LinkPages, OpenedLink } from './links.ts';
+import type { LinkPages, OpenedLink } from './opened-link.ts';
 import type { PageAnswer, Pages } from './mount-page.ts';
 import { passwordsClosed } from './sign-in.ts';
 

@@ -22,6 +22,8 @@ export function enterCodePage(site: Site, wrong: string | null = null): Page {
 interface JoinPage {
   readonly csrf: string;
   readonly code: string;
+  /** The token of a mailed link, which proves the address. */
+  readonly proof: string | undefined;
   readonly workspaceName: string;
   /** The only address that may use the invitation; null for any. */
   readonly address: string | null;
@@ -44,7 +46,7 @@ interface NewPersonPage extends JoinPage {
 
 /** For a person who is not signed in: a new account, or the way to the sign-in. */
 export function newPersonPage(site: Site, options: NewPersonPage): Page {
-  const { csrf, code, workspaceName, address, hasAccounts, name = '', email = '', wrong = null } = options;
+  const { csrf, code, proof, workspaceName, address, hasAccounts, name = '', email = '', wrong = null } = options;
   const signIn = `${site.path('/sign-in')}?${new URLSearchParams({ invitation: code }).toString()}`;
   return {
     title: `Join ${shownName(workspaceName)}`,
@@ -58,7 +60,7 @@ export function newPersonPage(site: Site, options: NewPersonPage): Page {
         hasAccounts
           ? form(
               site.path('/join'),
-              { csrf, code },
+              { csrf, code, proof },
               html`${field({ label: 'Name', name: 'name', autocomplete: 'name', value: name, isFirst: true, lengthMax: 200 })}
                 ${field({
                   label: 'Email',
@@ -84,13 +86,13 @@ interface MemberPage extends JoinPage {
 
 /** For a person who is signed in. */
 export function signedInPage(site: Site, options: MemberPage): Page {
-  const { csrf, code, workspaceName, address, person, wrong = null } = options;
+  const { csrf, code, proof, workspaceName, address, person, wrong = null } = options;
   return {
     title: `Join ${shownName(workspaceName)}`,
     body: html`<h1>Join ${named(workspaceName)}</h1>
       ${invited(options)} ${signedInAs(person)} ${note('wrong', wrong)}
       ${address === null ? null : html`<p class="note">The invitation is for ${named(address)}.</p>`}
-      ${form(site.path('/join'), { csrf, code }, html`<button type="submit">Join ${named(workspaceName)}</button>`)}
+      ${form(site.path('/join'), { csrf, code, proof }, html`<button type="submit">Join ${named(workspaceName)}</button>`)}
       ${form(site.path('/sign-out'), { csrf, invitation: code }, html`<p class="foot">Not you? <button type="submit" class="link">Use another account</button></p>`)}`,
   };
 }
@@ -105,6 +107,18 @@ export function memberPage(
     body: html`<h1>You are already a member</h1>
       <p>You are in ${named(workspaceName)} with the role <strong>${role}</strong>. There is nothing to accept.</p>
       <a class="button" href="${site.path('/account')}">Go to your account</a>`,
+  };
+}
+
+/** After a registration that has to be confirmed: the same for every address. */
+export function confirmSentPage(address: string): Page {
+  return {
+    title: 'Look into your mail',
+    body: html`<h1>Look into your mail</h1>
+      <p>A message with a link is on its way to ${named(address)}. Open the link within a day to join.</p>
+      <p class="quiet small">
+        Nothing came? Look into your spam folder, and check the address. You can close this page.
+      </p>`,
   };
 }
 

@@ -3,7 +3,7 @@ import { PASSWORD_BYTES } from '../domain/password-rules.ts';
 import { html } from './html.ts';
 import type { Page, Site } from './layout.ts';
 import { messagePage } from './message.ts';
-import { field, form, note } from './parts.ts';
+import { field, form, named, note } from './parts.ts';
 
 interface NewPasswordPage {
   readonly csrf: string;
@@ -47,4 +47,61 @@ export function endedLinkPage(site: Site, link: Pick<MailLink, 'state'> | null):
       ? ['This link is not valid', 'Copy the whole address from the message, or ask for a new link.']
       : ENDED[link.state];
   return messagePage({ title, text, link: { to: site.path('/sign-in'), label: 'Go to the sign-in' } });
+}
+
+interface ConfirmAddressPage {
+  readonly csrf: string;
+  readonly token: string;
+  readonly address: string;
+  /** Of an account that exists. */
+  readonly name: string | null;
+  /** In a browser of which nothing is known. */
+  readonly needsPassword: boolean;
+  readonly wrong: string | undefined;
+}
+
+export function confirmAddressPage(site: Site, options: ConfirmAddressPage): Page {
+  const { csrf, token, address, name, needsPassword, wrong } = options;
+  return {
+    title: 'Confirm your address',
+    body: html`<h1>Confirm your address</h1>
+      <p>
+        ${name === null ? html`You asked for an account with the address ${named(address)}.` : html`The account of ${named(name)} gets the address ${named(address)}.`}
+      </p>
+      ${needsPassword ? html`<p class="quiet">This is another browser, so enter the password of the account.</p>` : null}
+      ${note('wrong', wrong ?? null)}
+      ${form(
+        site.path('/link'),
+        { csrf, token },
+        html`${needsPassword ? field({ label: 'Password', name: 'password', type: 'password', autocomplete: 'current-password', isFirst: true }) : null}
+          <button type="submit">Confirm</button>`,
+      )}
+      <p class="foot">If you did not ask for this, close the page: nothing changes.</p>`,
+  };
+}
+
+interface StopChangePage {
+  readonly csrf: string;
+  readonly token: string;
+  readonly address: string;
+}
+
+export function stopChangePage(site: Site, { csrf, token, address }: StopChangePage): Page {
+  return {
+    title: 'Stop the change of your address?',
+    body: html`<h1>Stop the change of your address?</h1>
+      <p>
+        Your account keeps or gets back the address ${named(address)}. It is signed out everywhere, its apps are
+        disconnected, and you choose a new password.
+      </p>
+      ${form(site.path('/link'), { csrf, token }, html`<button type="submit" class="danger">Stop the change</button>`)}`,
+  };
+}
+
+export function takenPage(site: Site): Page {
+  return messagePage({
+    title: 'Another account has this address',
+    text: 'Sign in with that account. If you forgot its password, ask for a new one there.',
+    link: { to: site.path('/sign-in'), label: 'Sign in' },
+  });
 }

@@ -24,12 +24,20 @@ export interface SecurityRecord {
   add(event: SecurityEvent): Promise<void>;
 }
 
+/** Queues what the person of an event learns about it by mail, in its transaction. */
+export type Notify = (transaction: Knex, event: SecurityEvent) => Promise<void>;
+
 interface RecordOptions extends StoreOptions {
   readonly log: Logger;
   readonly metrics: Pick<ServiceMetrics, 'event'>;
+  /** Default: nothing is mailed. */
+  readonly notify?: Notify;
 }
 
-export function openSecurityRecord(knex: Knex, { log, metrics, ...options }: RecordOptions): SecurityRecord {
+export function openSecurityRecord(
+  knex: Knex,
+  { log, metrics, notify = async () => undefined, ...options }: RecordOptions,
+): SecurityRecord {
   const report = (event: SecurityEvent, isWritten: boolean): void => {
     metrics.event(event.kind, isWritten ? 'written' : 'left_out');
     if (isWritten) logEvent(log, event);
@@ -39,7 +47,9 @@ export function openSecurityRecord(knex: Knex, { log, metrics, ...options }: Rec
     const result = await knex.transaction((transaction) => {
       const { events: store, ...stores } = openStores(transaction, options);
       const record = async (event: SecurityEvent): Promise<void> => {
-        events.push([event, await store.insert(event)]);
+        const isWritten = await store.insert(event);
+        events.push([event, isWritten]);
+        if (isWritten) await notify(transaction, event);
       };
       return work({ ...stores, transaction, record });
     });
@@ -49,7 +59,11 @@ export function openSecurityRecord(knex: Knex, { log, metrics, ...options }: Rec
   const { events } = openStores(knex, options);
   return {
     act,
-    add: async (event) => report(event, await events.insert(event)),
+    add: async (event) => {
+      const isWritten = await events.insert(event);
+      report(event, isWritten);
+      if (isWritten) await notify(knex, event);
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { sha256 } from '../domain/sha256.ts';
+import { ACCOUNT_ISSUER } from './accounts.ts';
 import { isEnabledSql } from './disabled-people.ts';
 
 export interface IdentityKey {
@@ -77,7 +78,7 @@ export function identityStore(knex: Knex): IdentityStore {
     // Index identities (user_id).
     addressesOf: async (userId) => {
       const sql = `select email from auth.identities
-        where user_id = :userId and email is not null and email_verified`;
+        where user_id = :userId and email is not null and email_verified order by issuer = '${ACCOUNT_ISSUER}' desc, created_at`;
       return (await rows<{ email: string }>(knex, sql, { userId })).map(({ email }) => email);
     },
   };

@@ -1,4 +1,5 @@
 import { rows } from '@wts/service-kit/postgres';
+import type { SealedSecret } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
 
@@ -13,6 +14,10 @@ export interface NewLink {
   /** Whoever opens the link has proved this address. Null for a link that was not mailed. */
   readonly address: string | null;
   readonly lifeMs: number;
+  /** What waits for the link, sealed under its id. */
+  readonly content?: SealedSecret;
+  /** The browser that asked for it. */
+  readonly browserHash?: Buffer;
 }
 
 export interface MailLink {
@@ -20,6 +25,8 @@ export interface MailLink {
   readonly kind: LinkKind;
   readonly accountId: string | null;
   readonly address: string | null;
+  readonly content: SealedSecret | null;
+  readonly browserHash: Buffer | null;
   readonly state: 'open' | 'used' | 'expired' | 'replaced';
 }
 
@@ -30,6 +37,8 @@ export interface MailLinkStore {
   find(hash: Buffer): Promise<MailLink | null>;
   /** Ends an open link: of several callers, one gets it. Run it in the transaction of what the link is for. */
   use(hash: Buffer, kind: LinkKind): Promise<MailLink | null>;
+  /** Ends the open links of a kind for an account. */
+  endOf(accountId: string, kind: LinkKind): Promise<void>;
   /** Deletes some of those that ended long ago. */
   deleteEnded(): Promise<number>;
 }
@@ -38,30 +47,42 @@ export interface MailLinkStore {
 const DELETED_MAX = 10_000;
 const STATE = `case when used_at is not null then 'used' when replaced_at is not null then 'replaced'
   when expires_at <= now() then 'expired' else 'open' end`;
-const COLUMNS = `id, kind, account_id as "accountId", address, ${STATE} as state`;
+const COLUMNS = `id, kind, account_id as "accountId", address, browser_hash as "browserHash", ${STATE} as state,
+  content as sealed, sealed_with as "keyId"`;
 
 export function mailLinkStore(knex: Knex): MailLinkStore {
   return {
     // Index mail_links (account_id, kind). One statement: of two parallel ones the later ends at most the earlier.
-    insert: async ({ lifeMs, ...link }) => {
+    insert: async ({ lifeMs, content, browserHash = null, ...link }) => {
       const sql = `with replaced as (
           update auth.mail_links set replaced_at = now()
           where account_id = :accountId and kind = :kind and used_at is null and replaced_at is null
         )
-        insert into auth.mail_links (id, hash, kind, account_id, address, expires_at)
-        values (:id, :hash, :kind, cast(:accountId as uuid), :address, now() + make_interval(secs => :seconds))
+        insert into auth.mail_links (id, hash, kind, account_id, address, browser_hash, content, sealed_with, expires_at)
+        values (:id, :hash, :kind, cast(:accountId as uuid), :address, :browserHash, :sealed, :keyId, now() + make_interval(secs => :seconds))
         returning expires_at as "expiresAt"`;
-      const [made] = await rows<{ expiresAt: Date }>(knex, sql, { ...link, seconds: lifeMs / 1000 });
+      const [made] = await rows<{ expiresAt: Date }>(knex, sql, {
+        ...link,
+        browserHash,
+        sealed: content?.sealed ?? null,
+        keyId: content?.keyId ?? null,
+        seconds: lifeMs / 1000,
+      });
       if (made === undefined) throw new Error('an insert without a condition returns its row');
       return made.expiresAt;
     },
     // Unique index mail_links (hash).
     find: async (hash) =>
-      (await rows<MailLink>(knex, `select ${COLUMNS} from auth.mail_links where hash = :hash`, { hash }))[0] ?? null,
+      linkOf((await rows<LinkRow>(knex, `select ${COLUMNS} from auth.mail_links where hash = :hash`, { hash }))[0]),
     use: async (hash, kind) => {
       const sql = `update auth.mail_links set used_at = now() where hash = :hash and kind = :kind
           and used_at is null and replaced_at is null and expires_at > now() returning ${COLUMNS}`;
-      return (await rows<MailLink>(knex, sql, { hash, kind }))[0] ?? null;
+      return linkOf((await rows<LinkRow>(knex, sql, { hash, kind }))[0]);
+    },
+    endOf: async (accountId, kind) => {
+      const sql = `update auth.mail_links set replaced_at = now()
+        where account_id = :accountId and kind = :kind and used_at is null and replaced_at is null`;
+      await rows(knex, sql, { accountId, kind });
     },
     // Index mail_links (expires_at).
     deleteEnded: async () => {
@@ -71,4 +92,15 @@ export function mailLinkStore(knex: Knex): MailLinkStore {
       return (await rows(knex, sql, { kept, most: DELETED_MAX })).length;
     },
   };
+}
+
+interface LinkRow extends Omit<MailLink, 'content'> {
+  readonly sealed: Buffer | null;
+  readonly keyId: string | null;
+}
+
+function linkOf(row: LinkRow | undefined): MailLink | null {
+  if (row === undefined) return null;
+  const { sealed, keyId, ...link } = row;
+  return { ...link, content: sealed === null || keyId === null ? null : { sealed, keyId } };
 }

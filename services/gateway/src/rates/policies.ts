@@ -55,7 +55,12 @@ const CODES: readonly string[] = [memberApi.joinWorkspace, pageApi.joinPage].map
  * Forms that store a password. The sign-in is not one of them: auth limits it itself, because only auth recognizes the browser of an earlier
  * sign-in, which no one in the same network keeps out.
  */
-const PASSWORD_PAGES: readonly string[] = [pageApi.join, pageApi.changePassword, pageApi.useLink].map(({ id }) => id);
+const PASSWORD_PAGES: readonly string[] = [
+  pageApi.join,
+  pageApi.changePassword,
+  pageApi.changeAddress,
+  pageApi.useLink,
+].map(({ id }) => id);
 /** All pages and forms for people that read the database. */
 const PAGES: readonly string[] = [pageApi, authorizeApi, connectApi, factorApi]
   .flatMap((api): unknown[] => Object.values(api))

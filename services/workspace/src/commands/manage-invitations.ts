@@ -6,14 +6,14 @@ import { newIds } from '@wts/service-kit/routes';
 import type { Trace } from './commit-unit.ts';
 
 type InvitationContext = Pick<Context, 'roles' | 'invitations'>;
-type CreationContext = InvitationContext & Pick<Context, 'workspaces'>;
+type CreationContext = InvitationContext & Pick<Context, 'workspaces' | 'mailInvitation'>;
 
 /** An expired code gets 410 for this long, then 404. */
 const EXPIRED_KEPT_DAYS = 90;
 
-/** Creates an invitation and returns its code, which is shown only here. Keeps workspaces.invitations.defaults, workspaces.invitations.code-once. */
+/** Creates an invitation and returns its code, which is shown only here and in the mail to its address. Keeps workspaces.invitations.defaults, workspaces.invitations.code-once. */
 export async function createInvitation(
-  { roles, invitations, workspaces }: CreationContext,
+  { roles, invitations, workspaces, mailInvitation }: CreationContext,
   principal: Principal,
   workspaceId: string,
   given: NewInvitation & { readonly trace: Trace },
@@ -31,6 +31,7 @@ export async function createInvitation(
     const message = `A workspace can have at most ${LIMITS.invitationsPendingMax} pending invitations; delete some first.`;
     throw new Fault('conflict', { message });
   }
+  await mailInvitation({ ...made, code }, workspace?.name ?? '', trace);
   return { ...made, code };
 }
 

@@ -5,6 +5,7 @@ import type { Page } from '../../pages/layout.ts';
 import type { Session } from '../../store/sessions.ts';
 import { endedNewKeyCookie, formToken } from '../browser.ts';
 import { mountPage, type PageAnswer, type PageCall, type Pages } from '../mount-page.ts';
+import { mountAddress } from './address.ts';
 import { mountApps } from './apps.ts';
 import { mountFactors } from './factors.ts';
 import { mountKeys } from './keys.ts';
@@ -42,6 +43,7 @@ export function mountAccount(pages: Pages, context: PeopleContext): void {
     }),
   };
   mountName(account);
+  mountAddress(account);
   mountPassword(account);
   mountSessions(account);
   mountFactors(account);

@@ -1,4 +1,5 @@
 import type { AccountPageName } from '../../pages/account/layout.ts';
+import { addressSection } from './address.ts';
 import { appsSection } from './apps.ts';
 import { factorsSection } from './factors.ts';
 import { keysSection } from './keys.ts';
@@ -10,7 +11,7 @@ import type { Section } from './view.ts';
 
 /** The sections of each page, in order. Each is a function in a file of its own beside this, with its forms. */
 export const SECTIONS: Readonly<Record<AccountPageName, readonly Section[]>> = {
-  profile: [nameSection, workspacesSection, linksSection],
+  profile: [nameSection, addressSection, workspacesSection, linksSection],
   security: [passwordSection, factorsSection, sessionsSection, historySection],
   keys: [keysSection],
   apps: [appsSection],
@@ -20,6 +21,7 @@ export const SECTIONS: Readonly<Record<AccountPageName, readonly Section[]>> = {
 export const DONE: ReadonlyMap<string, string> = new Map([
   ['password', 'Your password is changed. You are signed out everywhere else, and no app is connected.'],
   ['name', 'Your name is changed.'],
+  ['address', 'A link is on its way. Open it within a day.'],
   ['session', 'The session has ended.'],
   ['sessions', 'You are signed out everywhere else.'],
   ['passkey', 'The passkey is added.'],

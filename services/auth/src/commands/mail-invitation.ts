@@ -1,0 +1,91 @@
+import { comparableAddress } from '@wts/access';
+import type { BodyOf, mailApi } from '@wts/contracts';
+import type { CallTrace } from '@wts/service-kit/call';
+import type { SecretKeys } from '@wts/service-kit/sealing';
+import { plainAddress } from '../domain/plain-address.ts';
+import type { Visitor } from '../domain/security-event.ts';
+import { sha256 } from '../domain/sha256.ts';
+import { AUTH_LIMITS } from '../limits.ts';
+import { contentOf, makeLinkWith } from '../links/make-link.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import type { MailLinkStore } from '../store/mail-links.ts';
+import type { Session } from '../store/sessions.ts';
+import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
+import type { WorkspaceReads } from '../store/workspaces.ts';
+import { confirmAddress } from './confirm-address.ts';
+import type { Presented } from './join-by-invitation.ts';
+
+interface MailContext {
+  readonly attempts: SignInAttemptStore;
+  readonly mailer: Mailer;
+  readonly links: MailLinkStore;
+  readonly secretKeys: SecretKeys;
+  readonly workspaces: Pick<WorkspaceReads, 'nameOfPerson'>;
+  readonly oauth: { readonly issuer: string };
+}
+
+/**
+ * Mails an invitation to its address. The link carries the code, and a proof besides: the inviter has the code too, but only who reads the mail
+ * has the proof. False when no mail is sent, or too many were. Keeps authentication.mail.invitation.
+ */
+export async function mailInvitation(
+  { attempts, mailer, oauth, ...context }: MailContext,
+  invitation: BodyOf<typeof mailApi.internalMailInvitation>,
+): Promise<boolean> {
+  const { code, workspaceName, role, createdBy, expiresAt } = invitation;
+  const to = plainAddress(invitation.email);
+  if (!mailer.isOn || to === null) return false;
+  const windowMs = AUTH_LIMITS.mailsAskedWindowMs;
+  const refused = await attempts.begin([
+    { hash: sha256('mails to', comparableAddress(to)), failuresMax: AUTH_LIMITS.mailsAskedOfAddressMax, windowMs },
+    { hash: sha256('invitations of', createdBy), failuresMax: AUTH_LIMITS.invitationMailsMax, windowMs },
+  ]);
+  if (refused !== null) return false;
+  const { url } = await makeLinkWith(
+    { ...context, issuer: oauth.issuer },
+    { code },
+    {
+      kind: 'invitation',
+      accountId: null,
+      address: to,
+      lifeMs: Math.max(0, Date.parse(expiresAt) - Date.now()),
+    },
+  );
+  const inviter = await context.workspaces.nameOfPerson(createdBy);
+  return mailer.add({ kind: 'invitation', to, data: { url, workspaceName, inviter, role, expiresAt } });
+}
+
+export interface ProvedLink {
+  readonly hash: Buffer;
+  readonly address: string;
+}
+
+/** The mailed link that a person came by, when it is of this invitation and was not used. */
+export async function proofOf(
+  { links, secretKeys }: Pick<MailContext, 'links' | 'secretKeys'>,
+  { proof, code }: Pick<Presented, 'proof' | 'code'>,
+): Promise<ProvedLink | null> {
+  if (proof === undefined) return null;
+  const hash = sha256(proof);
+  const link = await links.find(hash);
+  if (link?.kind !== 'invitation' || link.state !== 'open' || link.address === null) return null;
+  return (contentOf(secretKeys, link) as { readonly code: string }).code === code
+    ? { hash, address: link.address }
+    : null;
+}
+
+type ProveContext = Parameters<typeof confirmAddress>[0] & Pick<MailContext, 'links' | 'secretKeys'>;
+
+/** Someone who is signed in and came by a mailed link has proved the address of the account, when that is the invited one. */
+export async function proveByInvitation(
+  context: ProveContext,
+  { accountId }: Session,
+  { code, proof, visitor }: Pick<Presented, 'code' | 'proof'> & { readonly visitor: Visitor },
+  trace: CallTrace,
+): Promise<void> {
+  const link = await proofOf(context, { code, proof });
+  const account = accountId === null ? null : await context.accounts.find(accountId);
+  if (link === null || account === null || account.emailVerified) return;
+  if (comparableAddress(account.email) !== comparableAddress(link.address)) return;
+  await confirmAddress(context, { linkHash: link.hash, kind: 'invitation', accountId: account.id, visitor }, trace);
+}

@@ -1,0 +1,46 @@
+import { comparableAddress } from '@wts/access';
+import type { CallTrace, CommitUnitSender } from '@wts/service-kit/call';
+import type { Visitor } from '../domain/security-event.ts';
+import type { Act } from '../record/security-record.ts';
+import { ACCOUNT_ISSUER } from '../store/accounts.ts';
+import { freeAddress } from '../store/addresses.ts';
+import { identityStore } from '../store/identities.ts';
+import { showAddress } from './resolve-person.ts';
+
+interface Proof {
+  readonly accountId: string;
+  readonly email: string;
+  readonly visitor: Visitor;
+}
+
+/**
+ * Takes an address from an account that never proved it, for the person who proves it now. That account keeps its sessions, and its page says
+ * what happened. `taken`: another account proved the address too. Run it in the act that gives the address away.
+ */
+export async function takeAddress(
+  { transaction, record }: Pick<Act, 'transaction' | 'record'>,
+  { commitUnit }: { readonly commitUnit: CommitUnitSender },
+  { accountId, email, visitor }: Proof,
+  trace: CallTrace,
+): Promise<'taken' | 'free'> {
+  const freed = await freeAddress(transaction, { comparableEmail: comparableAddress(email), exceptId: accountId });
+  if (freed === 'taken') return 'taken';
+  if (freed === null) return 'free';
+  const loser = { issuer: ACCOUNT_ISSUER, subject: freed.accountId };
+  const identities = identityStore(transaction);
+  const identity = await identities.find(loser);
+  if (identity === null) return 'free';
+  await identities.changeAddress(loser, { email: null, emailVerified: false });
+  const { userId } = identity;
+  await record({
+    kind: 'address-lost',
+    userId,
+    accountId: freed.accountId,
+    actor: { kind: 'system' },
+    visitor,
+    details: {},
+  });
+  // Within the transaction, so that no failure leaves two people shown with one address.
+  if (identity.hasPerson) await showAddress({ commitUnit }, userId, null, trace);
+  return 'free';
+}

@@ -1,0 +1,40 @@
+import { pageApi } from '@wts/contracts';
+import { askForAddress, askForVerification } from '../../commands/change-address.ts';
+import * as pages from '../../pages/account/address.ts';
+import { mountPage } from '../mount-page.ts';
+import { passwordsClosed } from '../sign-in.ts';
+import { sessionOf, wrongIn, type Account, type Section } from './view.ts';
+
+/** Null for a person who signs in at the identity provider. */
+export const addressSection: Section = async (view) => {
+  const { site, context, session, csrf, shown } = view;
+  const { accountId } = session;
+  const account = accountId === null || !context.hasAccounts ? null : await context.accounts.find(accountId);
+  if (account === null) return null;
+  return pages.addressSection(site, {
+    csrf,
+    email: account.email,
+    isVerified: account.emailVerified,
+    hasMail: context.mailer.isOn,
+    entered: shown.entered?.['email'],
+    wrong: wrongIn(view, 'address'),
+  });
+};
+
+export function mountAddress({ pages: mounted, context, refuse, done }: Account): void {
+  mountPage(mounted, pageApi.changeAddress, async (call) => {
+    if (!context.hasAccounts) return { status: 403, page: passwordsClosed(mounted) };
+    const { form, network, visitor, signal } = call;
+    const email = form.text('email').slice(0, 320);
+    const change = { email, current: form.text('current'), network, visitor, signal };
+    const wrong = await askForAddress(context, sessionOf(call), change);
+    if (wrong === null) return done('profile', 'address');
+    return refuse(call, 'profile', { entered: { email }, wrong: { about: 'address', text: wrong } });
+  });
+  mountPage(mounted, pageApi.verifyAddress, async (call) => {
+    if (!context.hasAccounts) return { status: 403, page: passwordsClosed(mounted) };
+    const wrong = await askForVerification(context, sessionOf(call), call);
+    if (wrong === null) return done('profile', 'address');
+    return refuse(call, 'profile', { wrong: { about: 'address', text: wrong } });
+  });
+}

@@ -1,0 +1,73 @@
+import { confirmAddress } from '../commands/confirm-address.ts';
+import { refusalOfLink } from '../commands/may-use-link.ts';
+import { makeResetLink } from '../links/make-link.ts';
+import type { PeopleContext } from '../people-context.ts';
+import { confirmAddressPage, stopChangePage, takenPage } from '../pages/link.ts';
+import { messagePage } from '../pages/message.ts';
+import { formToken } from './browser.ts';
+import { guestOf, type LinkPages, type OpenedLink } from './opened-link.ts';
+import type { PageAnswer, Pages } from './mount-page.ts';
+import { passwordsClosed } from './sign-in.ts';
+
+/** A person confirms the address of their account, the one it has or a new one. */
+export function addressLink({ site }: Pages, context: PeopleContext, kind: 'verify' | 'change'): LinkPages {
+  const show = async (opened: OpenedLink, wrong?: string): Promise<PageAnswer | 'ended'> => {
+    if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
+    const { call, token, accountId, address } = opened;
+    const account = accountId === null ? null : await context.accounts.find(accountId);
+    if (account === null || address === null) return 'ended';
+    const page = confirmAddressPage(site, {
+      csrf: formToken(call.browser, 'browser'),
+      token,
+      address,
+      name: account.name,
+      needsPassword: call.browser.session?.accountId !== account.id,
+      wrong,
+    });
+    return { page, ...(wrong === undefined ? {} : { status: 422 }) };
+  };
+  return {
+    show: (opened) => show(opened),
+    use: async (opened) => {
+      const { call, hash: linkHash, accountId } = opened;
+      const account = accountId === null ? null : await context.accounts.find(accountId);
+      if (account === null || !context.hasAccounts) return show(opened);
+      const [guest, trace] = guestOf(call);
+      const person = { session: call.browser.session, password: call.form.text('password'), guest };
+      const refusal = await refusalOfLink(context, account, person);
+      if (refusal !== null) return show(opened, refusal);
+      const outcome = await confirmAddress(context, { linkHash, kind, visitor: call.visitor }, trace);
+      if (outcome === 'ended') return 'ended';
+      if (outcome === 'taken') return { status: 409, page: takenPage(site) };
+      return {
+        page: messagePage({
+          title: 'Your address is confirmed',
+          text: 'Invitations and notices go to it, and you sign in with it.',
+          link: { to: site.path('/account'), label: 'Go to your account' },
+        }),
+      };
+    },
+  };
+}
+
+/** The owner of the old address of an account stops a change, or takes it back. Whoever opens the link has proved that address. */
+export function stopLink({ site }: Pages, context: PeopleContext): LinkPages {
+  return {
+    show: async ({ call, token, address }) => {
+      if (address === null) return 'ended';
+      return { page: stopChangePage(site, { csrf: formToken(call.browser, 'browser'), token, address }) };
+    },
+    use: async ({ call, hash: linkHash }) => {
+      const [, trace] = guestOf(call);
+      const outcome = await confirmAddress(context, { linkHash, kind: 'stop-change', visitor: call.visitor }, trace);
+      if (outcome === 'ended') return 'ended';
+      if (outcome === 'taken') return { status: 409, page: takenPage(site) };
+      const { userId, account } = outcome;
+      await context.links.endOf(account.id, 'change');
+      await context.record.act(({ sessions }) => sessions.endAllOf(userId));
+      await context.oauth.grants.revokeAllOf(userId, 'a change of the address was stopped', call.visitor);
+      const { url } = await makeResetLink({ links: context.links, issuer: context.oauth.issuer }, account, 'mailed');
+      return { to: url };
+    },
+  };
+}
