@@ -33,6 +33,12 @@ export const operator: readonly Rule[] = [
     home: 'services/auth/src/commands/create-owner.ts',
   },
   {
+    id: 'operator.factors.remove',
+    source: 'Decision 0032',
+    text: 'An operator removes all second factors of a person at once, recovery codes included; then the password is enough, or the sign-in leads to a new factor where one is required.',
+    home: 'services/auth/src/commands/remove-second-factors.ts',
+  },
+  {
     id: 'operator.export.whole',
     source: 'Decision 0032',
     text: 'The export of a person has everything that is stored of them and no secret, one JSON object a line, and its last line counts the others.',

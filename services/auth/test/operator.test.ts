@@ -6,6 +6,8 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { hiddenOf } from '@wts/testkit';
+import { addPasskey, optionsOf, present } from './factors.ts';
 import { TestOperator } from './operator.ts';
 import { openTestPages, type TestAccount, type TestPages } from './people.ts';
 import { SERVICE, sessionOf, type TestService } from './test-service.ts';
@@ -172,6 +174,26 @@ describe('an operator', () => {
     }
   });
 
+  it('disables a passkey too, alone and as the second step after the password [operator.disable.everywhere]', async () => {
+    const { browser, account } = await pages.signedIn();
+    const { authenticator } = await addPasskey(pages, browser);
+    const userId = await userOf(account);
+    assert.equal((await operator.call(operatorApi.disablePerson, { params: { userId } })).status, 200);
+    const alone = pages.browser();
+    const signIn = await alone.get('/sign-in');
+    const passkey = authenticator.get(optionsOf(signIn, 'get'));
+    const answer = await alone.post('/sign-in/passkey', { ...hiddenOf(signIn, '/sign-in/passkey'), passkey });
+    assert.deepEqual([answer.status, /disabled/.test(answer.text)], [403, true]);
+    const second = pages.browser();
+    const attempt = await second.submit('/sign-in', { email: account.email, password: account.password });
+    if (attempt.status === 303) {
+      const page = await second.get(`${attempt.to?.pathname}${attempt.to?.search}`);
+      const given = { passkey: authenticator.get(optionsOf(page, 'get')) };
+      assert.equal((await present(second, page, given)).status, 403);
+    }
+    for (const one of [alone, second]) assert.notEqual((await one.get('/account')).status, 200);
+  });
+
   it('reports a disabled person to services that missed the message, with all credentials [operator.disable.everywhere]', async () => {
     const { userId } = await testService.person();
     const list = (body: { since?: string }) =>
@@ -232,8 +254,38 @@ describe('an operator', () => {
     assert.equal(made.status, 201, made.text);
     assert.equal((await pages.browser().get(made.body.link.url.slice(pages.issuer.length))).status, 200);
     assert.deepEqual(await kindsOf(userId), ['reset-link-made']);
+    const repeat = async (who: TestOperator): Promise<string> =>
+      (await who.call(operatorApi.makeResetLink, { params: { userId }, headers: { 'idempotency-key': userId } })).body
+        .link.url;
+    const [first, second] = [await repeat(operator), await repeat(operator)];
+    assert.equal(second, first, 'a lost answer is repeated');
+    assert.notEqual(await repeat(await TestOperator.of(testService)), first, 'to the same operator alone');
     const { userId: without } = await testService.person();
     assert.equal((await operator.call(operatorApi.makeResetLink, { params: { userId: without } })).code, 'conflict');
+  });
+
+  it('removes the second factors of a person who lost them, so that the password is enough [operator.factors.remove]', async () => {
+    const account = await pages.account();
+    await pages.signedIn(account);
+    const userId = await userOf(account);
+    const remove = () => operator.call(operatorApi.removeSecondFactors, { params: { userId } });
+    assert.equal((await remove()).code, 'not_found');
+    await sql(`insert into auth.totp (account_id, secret, sealed_with, last_step) values ($1, 'x', 'key', 0)`, [
+      account.id,
+    ]);
+    await sql(
+      `insert into auth.passkeys (id, account_id, credential_id, public_key, sign_count, transports, name)
+        values ($1, $2, 'c', 'k', 0, '{}', 'Phone')`,
+      [randomUUID(), account.id],
+    );
+    assert.deepEqual((await detail(userId)).secondFactors.map(({ name }) => name).toSorted(), [
+      'Authenticator app',
+      'Phone',
+    ]);
+    const removed = await remove();
+    assert.deepEqual(removed.body.person.secondFactors, [], removed.text);
+    assert.deepEqual(await kindsOf(userId), ['factor-removed']);
+    await pages.signedIn(account);
   });
 
   it('deletes and restores a workspace, and gives it an owner when its owners left', async () => {
@@ -293,7 +345,8 @@ describe('an operator', () => {
     const userId = await userOf(account);
     const workspace = await testService.workspace();
     await testService.addMember(workspace.id, userId, 'member');
-    const { name } = await detail(userId);
+    const { name, sessions } = await detail(userId);
+    assert.match(sessions[0]?.lastNetwork ?? '', /^10\./);
     const key = await keyOf(userId);
     const erase = (confirmed: string) =>
       operator.call(operatorApi.erasePerson, { params: { userId }, body: { name: confirmed } });
@@ -310,6 +363,7 @@ describe('an operator', () => {
       email: null,
       workspaces: 0,
       account: null,
+      secondFactors: [],
       identities: [],
       memberships: [],
       sessions: [],

@@ -175,6 +175,7 @@ export const AUTH_ROUTES = [
   { contract: operatorApi.disablePerson, to: 'auth', hasClient: true },
   { contract: operatorApi.enablePerson, to: 'auth', hasClient: true },
   { contract: operatorApi.endSessions, to: 'auth', hasClient: true },
+  { contract: operatorApi.removeSecondFactors, to: 'auth', hasClient: true },
   { contract: operatorApi.exportPerson, to: 'auth', hasClient: true },
   { contract: operatorApi.erasePerson, to: 'auth', hasClient: true },
   { contract: operatorApi.createOwner, to: 'auth', hasClient: true },

@@ -22,9 +22,10 @@ interface Person {
 
 interface PersonDetail extends Person {
   readonly account: { readonly email: string; readonly emailVerified: boolean } | null;
+  readonly secondFactors: readonly { readonly name: string }[];
   readonly identities: readonly { readonly issuer: string; readonly subject: string }[];
   readonly memberships: readonly { readonly name: string; readonly urlKey: string; readonly role: string }[];
-  readonly sessions: readonly object[];
+  readonly sessions: readonly { readonly browser: string | null; readonly lastNetwork: string | null }[];
   readonly keys: readonly { readonly label: string; readonly keyPrefix: string }[];
   readonly apps: readonly { readonly clientName: string | null }[];
 }
@@ -76,9 +77,13 @@ export async function show(call: Call): Promise<void> {
       title: 'Account',
       value: account === null ? '' : `${account.email}, ${account.emailVerified ? 'verified' : 'not verified'}`,
     },
+    { title: 'Second factors', value: lines(person.secondFactors.map((one) => one.name)) },
     { title: 'Signs in by', value: lines(identities.map(({ issuer, subject }) => `${issuer} ${subject}`)) },
     { title: 'Workspaces', value: lines(memberships.map((one) => `${one.name} (${one.urlKey}): ${one.role}`)) },
-    { title: 'Sessions', value: sessions.length },
+    {
+      title: 'Sessions',
+      value: lines(sessions.map((one) => `${one.browser ?? 'a browser'}, ${one.lastNetwork ?? 'unknown network'}`)),
+    },
     { title: 'API keys', value: lines(keys.map(({ label, keyPrefix }) => `${keyPrefix}… ${label}`)) },
     { title: 'Apps', value: lines(apps.map(({ clientName }) => clientName ?? 'without a name')) },
     { title: 'Last seen', value: lastSeenAt },
@@ -121,6 +126,8 @@ async function printLink({ output }: Call, row: object, { url, expiresAt }: Link
 
 export const disable = (call: Call): Promise<void> => change(call, 'Disabled', 'post', 'disabling');
 export const enable = (call: Call): Promise<void> => change(call, 'Enabled', 'post', 'enabling');
+export const removeSecondFactors = (call: Call): Promise<void> =>
+  change(call, 'Removed the second factors of', 'delete', 'second-factors');
 export const endSessions = (call: Call): Promise<void> => change(call, 'Signed out', 'delete', 'sessions');
 
 async function change(call: Call, verb: string, method: 'post' | 'delete', act: string): Promise<void> {

@@ -54,9 +54,16 @@ const detailProperties = {
       { type: 'null' },
     ],
   },
+  secondFactors: listOf({ name: text, createdAt: timestamp }),
   identities: listOf({ issuer: text, subject: text, email: textOrNull, emailVerified: { type: 'boolean' } }),
   memberships: listOf({ workspaceId: uuid, name: text, urlKey: text, role: text, archivedAt: timeOrNull }),
-  sessions: listOf({ id: uuid, createdAt: timestamp, lastUsedAt: timestamp }),
+  sessions: listOf({
+    id: uuid,
+    browser: textOrNull,
+    lastNetwork: textOrNull,
+    createdAt: timestamp,
+    lastUsedAt: timestamp,
+  }),
   keys: listOf({
     id: uuid,
     label: text,
@@ -163,6 +170,17 @@ export const endSessions = contract({
   method: 'DELETE',
   path: '/operator/people/{userId}/sessions',
   summary: 'End the sessions and the apps of a person; API keys stay',
+  params: person,
+  reply: onePerson,
+  errors: OPERATOR_ERRORS,
+});
+
+export const removeSecondFactors = contract({
+  ...common,
+  id: 'operatorRemoveSecondFactors',
+  method: 'DELETE',
+  path: '/operator/people/{userId}/second-factors',
+  summary: 'Remove all second factors of a person, who lost them; the password alone is enough then',
   params: person,
   reply: onePerson,
   errors: OPERATOR_ERRORS,

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createOwner } from '../commands/create-owner.ts';
 import { disablePerson, enablePerson, endSessions } from '../commands/disable-person.ts';
 import { erasePerson } from '../commands/erase-person.ts';
+import { removeSecondFactors } from '../commands/remove-second-factors.ts';
 import { addOwner, deleteWorkspace, restoreWorkspace } from '../commands/operate-workspaces.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { PersonalDatum } from '../store/personal-data.ts';
@@ -18,6 +19,7 @@ export function mountOperator(router: IRouter, context: OperatorContext): void {
   const options = { authenticate: operatorGuard(context.tokens), idempotency: context.idempotency };
   mountPeople(router, context, options);
   mountAccess(router, context, options);
+  mountFactors(router, context, options);
   mountEnd(router, context, options);
   mountWorkspaces(router, context, options);
   mountOperatorClients(router, context, options);
@@ -76,6 +78,19 @@ function mountAccess(router: IRouter, context: OperatorContext, options: Operato
   mount(router, operatorApi.disablePerson, changed(disablePerson), options);
   mount(router, operatorApi.enablePerson, changed(enablePerson), options);
   mount(router, operatorApi.endSessions, changed(endSessions), options);
+}
+
+function mountFactors(router: IRouter, context: OperatorContext, options: OperatorOptions): void {
+  mount(
+    router,
+    operatorApi.removeSecondFactors,
+    async (call) => {
+      const { userId, account } = await personOf(context, call.params.userId);
+      await removeSecondFactors(context, { userId, accountId: account?.id ?? null }, operatorOf(call));
+      return { ok: true, person: await personOf(context, userId) };
+    },
+    options,
+  );
 }
 
 function mountEnd(router: IRouter, context: OperatorContext, options: OperatorOptions): void {

@@ -65,6 +65,7 @@ export function operatorPeople(knex: Knex): OperatorPeople {
       return {
         ...person,
         account,
+        secondFactors: await of(FACTORS),
         identities: await of(IDENTITIES),
         memberships: await of(MEMBERSHIPS),
         sessions: await of(SESSIONS),
@@ -79,13 +80,21 @@ const ACCOUNT = `select a.id, a.shown_email as email, a.email_verified as "email
     ${timeSql('a.created_at')} as "createdAt"
   from auth.identities i join auth.accounts a on a.id::text = i.subject
   where i.user_id = :userId and i.issuer = :issuer order by a.created_at`;
+/** Names of passkeys, and the authenticator app. */
+const FACTORS = `select f.name, ${timeSql('f.created_at')} as "createdAt"
+  from auth.identities i join (
+    select account_id, name, created_at from auth.passkeys
+    union all select account_id, 'Authenticator app', created_at from auth.totp
+  ) f on cast(f.account_id as text) = i.subject
+  where i.user_id = :userId and i.issuer = :issuer order by f.created_at, f.name`;
 const IDENTITIES = `select issuer, subject, email, email_verified as "emailVerified"
   from auth.identities where user_id = :userId order by created_at, issuer`;
 const MEMBERSHIPS = `select w.id as "workspaceId", w.name, w.url_key as "urlKey", m.role,
     ${timeSql('w.archived_at')} as "archivedAt"
   from sync.workspace_members m join sync.workspaces w on w.id = m.workspace_id
   where m.user_id = :userId order by lower(w.name), w.id`;
-const SESSIONS = `select id, ${timeSql('created_at')} as "createdAt", ${timeSql('last_used_at')} as "lastUsedAt"
+const SESSIONS = `select id, browser, last_network as "lastNetwork", ${timeSql('created_at')} as "createdAt",
+    ${timeSql('last_used_at')} as "lastUsedAt"
   from auth.sessions where user_id = :userId order by last_used_at desc, id`;
 const KEYS = `select id, label, key_prefix as "keyPrefix", permissions, workspace_id as "workspaceId",
     ${timeSql('created_at')} as "createdAt", ${timeSql('expires_at')} as "expiresAt",

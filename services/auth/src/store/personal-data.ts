@@ -77,7 +77,14 @@ const SOURCES: readonly Source[] = [
       from auth.identities i join auth.accounts a on a.id::text = i.subject
       where i.user_id = :userId and i.issuer = :issuer and a.id > :after order by a.id`,
   },
-  ownSource('session', 'sessions', ['created_at', 'last_used_at']),
+  {
+    type: 'passkey',
+    sql: `select cast(p.id as text) as key, json_build_object('id', p.id, 'name', p.name, 'createdAt', p.created_at,
+        'lastUsedAt', p.last_used_at) as data
+      from auth.identities i join auth.passkeys p on cast(p.account_id as text) = i.subject
+      where i.user_id = :userId and i.issuer = :issuer and p.id > :after order by p.id`,
+  },
+  ownSource('session', 'sessions', ['created_at', 'last_used_at', 'browser', 'network', 'last_network']),
   ownSource('event', 'events', ['at', 'kind', 'actor', 'workspace_id', 'network', 'browser', 'details']),
   ownSource('key', 'api_keys', [
     'label',

@@ -5,7 +5,16 @@ const PERSON: ArgSpec = { form: '<person>', about: 'A name, an address or an id.
 const WORKSPACE: ArgSpec = { form: '<workspace>', about: 'A name, key or id.' };
 const TEXT: ArgSpec = { form: '[text...]', about: 'A part of a name or an address, or an id.' };
 const PERSON_FIELDS = ['userId', 'name', 'email', 'createdAt', 'disabledAt', 'erasedAt', 'lastSeenAt', 'workspaces'];
-const DETAIL_FIELDS = [...PERSON_FIELDS, 'account', 'identities', 'memberships', 'sessions', 'keys', 'apps'];
+const DETAIL_FIELDS = [
+  ...PERSON_FIELDS,
+  'account',
+  'secondFactors',
+  'identities',
+  'memberships',
+  'sessions',
+  'keys',
+  'apps',
+];
 const WORKSPACE_FIELDS = ['id', 'name', 'urlKey', 'members', 'owners', 'createdAt', 'archivedAt'];
 const CLIENT_FIELDS = [
   'clientId',
@@ -68,6 +77,15 @@ const PEOPLE: CommandSpec = {
       args: [PERSON],
       fields: DETAIL_FIELDS,
       load: async () => (await import('../../commands/admin-person.ts')).endSessions,
+    },
+    {
+      name: 'remove-factors',
+      summary: 'Remove the second factors of a person who lost them',
+      about:
+        'The password alone is enough then. Be sure who asks: a stranger with the password may pretend to be them.',
+      args: [PERSON],
+      fields: DETAIL_FIELDS,
+      load: async () => (await import('../../commands/admin-person.ts')).removeSecondFactors,
     },
     {
       name: 'export',
