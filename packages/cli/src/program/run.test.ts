@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import { runWts } from '../../test/test-run.ts';
 import { EXITS } from '../fault.ts';
+import { helpText } from './help.ts';
 import { parse } from './parse.ts';
 import { route } from './route.ts';
 import { readFlags, GLOBAL_OPTIONS, type CommandSpec } from './spec.ts';
 import { TOPICS } from './topics.ts';
 import { ROOT } from './tree/index.ts';
 
+const LOOK = { isColored: false, isTerminal: false, columns: 80 };
 const ALL: readonly (readonly CommandSpec[])[] = below([ROOT]);
 
 function below(path: readonly CommandSpec[]): (readonly CommandSpec[])[] {
@@ -45,6 +47,16 @@ describe('the commands', () => {
       assert.equal(new Set(flags).size, flags.length, `${spec.name}: ${flags.join(' ')}`);
       if (spec.implied !== undefined) assert.ok(spec.commands?.some(({ name }) => name === spec.implied));
     }
+  });
+
+  it('have an example in their help', () => {
+    // Of operators, infra/docs/people.md has more than examples: a test runs it.
+    const shown = ALL.filter((path) => path[1]?.name !== 'admin' && path.every(({ isHidden }) => isHidden !== true));
+    const without = shown.filter((path) => !helpText(path, LOOK).includes('\nExamples\n  $ wts '));
+    assert.deepEqual(
+      without.map((path) => path.map(({ name }) => name).join(' ')),
+      [],
+    );
   });
 
   it('load their modules, each of which has the action', async () => {

@@ -59,6 +59,7 @@ export const ROOT: CommandSpec = {
     {
       name: 'help',
       summary: 'Show the help of a command or a topic',
+      examples: [{ command: 'wts help task add' }, { command: 'wts help exit-codes' }],
       args: [
         {
           form: '[words...]',

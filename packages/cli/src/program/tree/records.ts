@@ -72,6 +72,7 @@ export const PROJECT = nounOf('project', 'Work with projects', PROJECT_FIELDS, [
     name: 'show',
     summary: 'Show a project',
     args: [one('project')],
+    examples: [{ command: 'wts project web' }],
     load: async () => (await import('../../commands/project.ts')).show,
   },
   {
@@ -100,24 +101,28 @@ export const PROJECT = nounOf('project', 'Work with projects', PROJECT_FIELDS, [
     name: 'done',
     summary: 'Complete projects',
     args: [several('project')],
+    examples: [{ command: 'wts project done web' }],
     load: async () => (await import('../../commands/project.ts')).done,
   },
   {
     name: 'reopen',
     summary: 'Open completed projects again',
     args: [several('project')],
+    examples: [{ command: 'wts project reopen web' }],
     load: async () => (await import('../../commands/project.ts')).reopen,
   },
   {
     name: 'archive',
     summary: 'Archive projects, which hides them with their tasks',
     args: [several('project')],
+    examples: [{ command: 'wts project archive web', prints: 'Archived Web site (WEB)' }],
     load: async () => (await import('../../commands/project.ts')).archive,
   },
   {
     name: 'restore',
     summary: 'Restore archived projects',
     args: [several('project')],
+    examples: [{ command: 'wts project restore web', prints: 'Restored Web site (WEB)' }],
     load: async () => (await import('../../commands/project.ts')).restore,
   },
   {
@@ -125,6 +130,7 @@ export const PROJECT = nounOf('project', 'Work with projects', PROJECT_FIELDS, [
     summary: 'Delete projects for good, with their tasks',
     args: [several('project')],
     options: [DRY_RUN],
+    examples: [{ command: 'wts project delete web --dry-run', prints: 'Would delete Web site (WEB)' }],
     load: async () => (await import('../../commands/project.ts')).remove,
   },
 ]);
@@ -169,18 +175,21 @@ export const LABEL = nounOf('label', 'Work with labels', LABEL_FIELDS, [
     summary: 'Change a label',
     args: [one('label')],
     options: [NEW_NAME, ...LABEL_OPTIONS],
+    examples: [{ command: 'wts label edit urgent --name today', prints: 'Changed today' }],
     load: async () => (await import('../../commands/label.ts')).edit,
   },
   {
     name: 'archive',
     summary: 'Archive labels',
     args: [several('label')],
+    examples: [{ command: 'wts label archive urgent', prints: 'Archived urgent' }],
     load: async () => (await import('../../commands/label.ts')).archive,
   },
   {
     name: 'restore',
     summary: 'Restore archived labels',
     args: [several('label')],
+    examples: [{ command: 'wts label restore urgent', prints: 'Restored urgent' }],
     load: async () => (await import('../../commands/label.ts')).restore,
   },
   {
@@ -188,6 +197,7 @@ export const LABEL = nounOf('label', 'Work with labels', LABEL_FIELDS, [
     summary: 'Delete labels for good',
     args: [several('label')],
     options: [DRY_RUN],
+    examples: [{ command: 'wts label delete urgent --dry-run', prints: 'Would delete urgent' }],
     load: async () => (await import('../../commands/label.ts')).remove,
   },
 ]);
@@ -199,12 +209,14 @@ export const TEAM = nounOf('team', 'Work with teams', TEAM_FIELDS, [
     name: 'list',
     summary: 'List teams',
     options: [ARCHIVED, LIMIT],
+    examples: [{ command: 'wts team list' }],
     load: async () => (await import('../../commands/team.ts')).list,
   },
   {
     name: 'show',
     summary: 'Show a team',
     args: [one('team')],
+    examples: [{ command: 'wts team web' }],
     load: async () => (await import('../../commands/team.ts')).show,
   },
   {
@@ -220,18 +232,21 @@ export const TEAM = nounOf('team', 'Work with teams', TEAM_FIELDS, [
     summary: 'Change a team',
     args: [one('team')],
     options: [NEW_NAME, ...TEAM_OPTIONS],
+    examples: [{ command: 'wts team edit web --key SITE', prints: 'Changed Web site (SITE)' }],
     load: async () => (await import('../../commands/team.ts')).edit,
   },
   {
     name: 'archive',
     summary: 'Archive teams',
     args: [several('team')],
+    examples: [{ command: 'wts team archive web', prints: 'Archived Web site (WEB)' }],
     load: async () => (await import('../../commands/team.ts')).archive,
   },
   {
     name: 'restore',
     summary: 'Restore archived teams',
     args: [several('team')],
+    examples: [{ command: 'wts team restore web', prints: 'Restored Web site (WEB)' }],
     load: async () => (await import('../../commands/team.ts')).restore,
   },
   {
@@ -239,6 +254,7 @@ export const TEAM = nounOf('team', 'Work with teams', TEAM_FIELDS, [
     summary: 'Delete teams for good',
     args: [several('team')],
     options: [DRY_RUN],
+    examples: [{ command: 'wts team delete web --dry-run', prints: 'Would delete Web site (WEB)' }],
     load: async () => (await import('../../commands/team.ts')).remove,
   },
 ]);
@@ -252,6 +268,7 @@ export const TEAM_MEMBERS: CommandSpec = {
     { flags: '--remove <name>', about: 'Remove a person.', completes: 'person' },
   ],
   fields: ['id', 'userId', 'user'],
+  examples: [{ command: 'wts team members web --add ana' }],
   load: async () => (await import('../../commands/team.ts')).members,
 };
 
@@ -264,6 +281,7 @@ export const COMMENTS = nounOf('comment', 'Work with the comments of a task', CO
     summary: 'List the comments of a task',
     args: [TASK],
     options: [LIMIT],
+    examples: [{ command: 'wts comment ACME-12' }],
     load: async () => (await import('../../commands/comment.ts')).list,
   },
   {
@@ -279,6 +297,7 @@ export const COMMENTS = nounOf('comment', 'Work with the comments of a task', CO
     name: 'edit',
     summary: 'Change a comment of yours',
     args: [COMMENT, { form: '[text...]', about: 'The new text.' }],
+    examples: [{ command: 'wts comment edit 5d0fa963-0c5e-4b56-9a35-5a0f6d1c9a44 The final draft is ready.' }],
     load: async () => (await import('../../commands/comment.ts')).edit,
   },
   {
@@ -286,6 +305,7 @@ export const COMMENTS = nounOf('comment', 'Work with the comments of a task', CO
     summary: 'Delete a comment with its replies',
     args: [COMMENT],
     options: [DRY_RUN],
+    examples: [{ command: 'wts comment delete 5d0fa963-0c5e-4b56-9a35-5a0f6d1c9a44 --dry-run' }],
     load: async () => (await import('../../commands/comment.ts')).remove,
   },
 ]);
@@ -297,6 +317,7 @@ export const CHECKLIST = nounOf('checklist', 'Work with the checklist of a task'
     name: 'list',
     summary: 'List the items of a task',
     args: [TASK],
+    examples: [{ command: 'wts checklist ACME-12', prints: 'NO  DONE  TITLE\n 1  [x]   Write it\n 2  [ ]   Send it' }],
     load: async () => (await import('../../commands/checklist.ts')).list,
   },
   {
@@ -317,12 +338,14 @@ export const CHECKLIST = nounOf('checklist', 'Work with the checklist of a task'
     name: 'uncheck',
     summary: 'Open items again',
     args: [TASK, ITEMS],
+    examples: [{ command: 'wts checklist uncheck ACME-12 1', prints: 'Open: Write it' }],
     load: async () => (await import('../../commands/checklist.ts')).uncheck,
   },
   {
     name: 'delete',
     summary: 'Delete items',
     args: [TASK, ITEMS],
+    examples: [{ command: 'wts checklist delete ACME-12 2' }],
     load: async () => (await import('../../commands/checklist.ts')).remove,
   },
 ]);

@@ -44,6 +44,7 @@ export const CONFIG: CommandSpec = {
       summary: 'Print a setting',
       args: [{ form: '<name>', about: 'As wts config list names it.' }],
       fields: ['name', 'value', 'source'],
+      examples: [{ command: 'wts config get workspace', prints: 'acme' }],
       load: async () => (await import('../../commands/config.ts')).get,
     },
     {
@@ -59,6 +60,7 @@ export const CONFIG: CommandSpec = {
       summary: 'Take a setting away',
       args: [SETTING],
       options: [HERE],
+      examples: [{ command: 'wts config unset workspace --here' }],
       load: async () => (await import('../../commands/config.ts')).unset,
     },
   ],

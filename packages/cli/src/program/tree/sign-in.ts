@@ -105,6 +105,13 @@ export const API_KEY: CommandSpec = {
         'createdBy',
         'lastUsedAt',
       ],
+      examples: [
+        {
+          command: 'wts api-key list',
+          prints:
+            'ID        LABEL  KEY            ACCESS     WORKSPACE  EXPIRES     USED\n36734788  ci     wts_LAetQTel…  read-only  all        2027-01-26  2026-11-26',
+        },
+      ],
       load: async () => (await import('../../commands/api-key.ts')).listKeys,
     },
     {

@@ -92,6 +92,7 @@ export const TASK: CommandSpec = {
         },
       ],
       fields: TASK_FIELD_NAMES,
+      examples: [{ command: 'wts task ACME-12' }],
       load: async () => (await import('../../commands/task-show.ts')).show,
     },
     {

@@ -30,6 +30,13 @@ export const WEBHOOK: CommandSpec = {
       name: 'list',
       summary: 'List the webhook endpoints of the workspace',
       fields: ENDPOINT_FIELDS,
+      examples: [
+        {
+          command: 'wts webhook list',
+          prints:
+            'ID        URL                        EVENTS  STATE\nbcd00620  https://example.com/hooks  all     enabled',
+        },
+      ],
       load: async () => (await endpoints()).listEndpoints,
     },
     {
@@ -61,6 +68,7 @@ export const WEBHOOK: CommandSpec = {
       summary: 'Send an event endpoint.test',
       args: [ENDPOINT],
       fields: DELIVERY_FIELDS,
+      examples: [{ command: 'wts webhook test example.com' }],
       load: async () => (await endpoints()).testEndpoint,
     },
     {
@@ -80,6 +88,7 @@ export const WEBHOOK: CommandSpec = {
       summary: 'Attempt a delivery once more',
       args: [ENDPOINT, { form: '<delivery>', about: 'Its id, or the beginning of it.' }],
       fields: DELIVERY_FIELDS,
+      examples: [{ command: 'wts webhook retry example.com ecca8a24' }],
       load: async () => (await deliveries()).retryDelivery,
     },
     {
@@ -95,6 +104,7 @@ export const WEBHOOK: CommandSpec = {
       summary: 'Make a new secret, and print it once',
       args: [ENDPOINT],
       fields: [...ENDPOINT_FIELDS, 'secret'],
+      examples: [{ command: 'wts webhook rotate example.com' }],
       load: async () => (await endpoints()).rotateSecret,
     },
     {
@@ -125,6 +135,7 @@ export const WEBHOOK: CommandSpec = {
       summary: 'Delete a webhook endpoint with its deliveries',
       args: [ENDPOINT],
       fields: ENDPOINT_FIELDS,
+      examples: [{ command: 'wts webhook delete example.com' }],
       load: async () => (await endpoints()).deleteEndpoint,
     },
   ],

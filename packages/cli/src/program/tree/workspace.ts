@@ -75,6 +75,7 @@ export const WORKSPACES: CommandSpec = {
       summary: 'Join a workspace with the code of an invitation',
       args: [{ form: '<code>', about: 'The code.' }],
       fields: FIELDS,
+      examples: [{ command: 'wts workspace join cKw6ygjm_vD6OoM5I9ZTCleWOZ7djCZ5' }],
       load: async () => (await import('../../commands/workspace.ts')).join,
     },
     {
@@ -82,6 +83,7 @@ export const WORKSPACES: CommandSpec = {
       summary: 'Leave a workspace',
       args: [WORKSPACE],
       fields: FIELDS,
+      examples: [{ command: 'wts workspace leave acme' }],
       load: async () => (await import('../../commands/workspace.ts')).leave,
     },
     {
@@ -92,6 +94,7 @@ export const WORKSPACES: CommandSpec = {
       args: [WORKSPACE],
       options: [DRY_RUN],
       fields: FIELDS,
+      examples: [{ command: 'wts workspace delete acme --dry-run' }],
       load: async () => (await import('../../commands/workspace.ts')).remove,
     },
     {
@@ -99,6 +102,7 @@ export const WORKSPACES: CommandSpec = {
       summary: 'Restore a deleted workspace',
       args: [{ form: '<workspace>', about: 'Its key or its id.' }],
       fields: FIELDS,
+      examples: [{ command: 'wts workspace restore acme' }],
       load: async () => (await import('../../commands/workspace.ts')).restore,
     },
   ],
