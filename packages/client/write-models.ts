@@ -4,7 +4,7 @@ import { MODELS, insertSchema, recordSchema, setChangesOf, updateSchema } from '
 import type { Model } from '@wts/models';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { operationsText } from './write-operations.ts';
+import { operationRowsText, operationsText } from './write-operations.ts';
 import { members, typeOf, union } from './write-types.ts';
 import type { Schema } from './write-types.ts';
 
@@ -30,6 +30,7 @@ export type EventType =
 ${members([...webhookApi.EVENT_TYPES, webhookApi.TEST_EVENT_TYPE])};
 `,
     'api/operations.ts': `${HEAD}${operationsText()}`,
+    'api/operation-rows.ts': `${HEAD}${operationRowsText()}`,
   };
 }
 

@@ -22,14 +22,23 @@ export function operationsText(): string {
   const named = namedTypes();
   return `
 import type { CallOptions } from '../retry.ts';
-import type { OperationOptions, OperationRow } from './request.ts';
+import type { OperationOptions } from './request.ts';
 
 ${[...named].map(([text, name]) => `export type ${name} = ${inLines(text)};\n`).join('\n')}
 /** Each operation takes one object: the names in its path, of its query and of its body. */
 export interface Operations {
 ${CONTRACTS.map((one) => signature(one, named)).join('\n\n')}
 }
+`;
+}
 
+/** The text of `src/api/operation-rows.ts`. */
+export function operationRowsText(): string {
+  return `
+import type { Operations } from './operations.ts';
+import type { OperationRow } from './request.ts';
+
+/** How each operation is sent. */
 export const OPERATIONS = {
 ${CONTRACTS.map(row).join('\n')}
 } as const satisfies Readonly<Record<keyof Operations, OperationRow>>;

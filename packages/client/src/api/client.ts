@@ -5,7 +5,7 @@ import { retrying } from '../retry.ts';
 import type { CallOptions, RetryOptions } from '../retry.ts';
 import { GraphqlError } from './graphql-error.ts';
 import type { GraphqlErrorEntry } from './graphql-error.ts';
-import { OPERATIONS } from './operations.ts';
+import { OPERATIONS } from './operation-rows.ts';
 import type { Operations } from './operations.ts';
 import { requestOf } from './request.ts';
 import type { OperationOptions, OperationRow } from './request.ts';

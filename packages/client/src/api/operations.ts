@@ -1,7 +1,7 @@
 // Written by `npm run models` in packages/client. Do not edit.
 
 import type { CallOptions } from '../retry.ts';
-import type { OperationOptions, OperationRow } from './request.ts';
+import type { OperationOptions } from './request.ts';
 
 export type Workspace = {
   /** Unique identifier; never changes. */
@@ -267,7 +267,7 @@ export interface Operations {
   /** Restore a deleted workspace. For its owners, for 7 days after it was deleted. When it is not deleted, nothing changes. */
   readonly restoreWorkspace: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; }, options?: CallOptions) => Promise<{ readonly ok: true; /** A workspace of one organization, with your role in it. */ readonly workspace: Workspace; }>;
 
-  /** Invite people. For owners and admins. With an e-mail address, the invitation can be used once, by that address. Without one, every person who has the code can use it until it expires. Only this answer shows the code. */
+  /** Invite people. For owners and admins. With an e-mail address, the invitation can be used once, by that address. Without one, every person who has the code can use it until it expires. Only this answer shows the code. Where the operator set up mail, the invitation is mailed to its address too. */
   readonly createInvitation: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; /** The only address that may redeem it, once. Without it, or with null, every person with the code may redeem it until it expires. */ readonly email?: string | null; /** The role of the person who redeems it. `owner`: everything, owners included. `admin`: members, invitations, teams and webhooks. `member`: all work items. `guest`: reads, comments, and changes the tasks they created or are assigned. */ readonly role?: 'admin' | 'member' | 'guest'; /** Days until it expires. */ readonly expiresInDays?: number; }, options?: OperationOptions) => Promise<{ readonly ok: true; /** An invitation to a workspace, for one e-mail address or for every person with its code. */ readonly invitation: { /** Use it to delete the invitation. */ readonly id: string; /** The workspace that it is for. */ readonly workspaceId: string; /** The only address that may redeem it; null for anyone. */ readonly email: string | null; /** The role of the person who redeems it. */ readonly role: 'admin' | 'member' | 'guest'; /** The person who invited. */ readonly createdBy: string; /** When it was created. */ readonly createdAt: string; /** When it expires. */ readonly expiresAt: string; /** Give it to the people you invite, or the page where they join: `/join?code=...` of the authorization server. Only this answer shows it. */ readonly code: string; }; }>;
 
   /** Delete a pending invitation. For owners and admins. Its code no longer works. */
@@ -360,42 +360,3 @@ export interface Operations {
   /** Change a webhook endpoint. Pending deliveries go to the new `url`. `enabled: true` clears the failure count and resumes pending deliveries; `enabled: false` keeps them. */
   readonly updateWebhookEndpoint: (input: { /** The endpoint. */ readonly id: string; /** Public HTTPS address that receives the events, on port 443 or from 1024 on. Private, loopback and link-local addresses are refused; redirects are not followed. */ readonly url?: string; /** What the endpoint is for. */ readonly description?: string; /** The event types it receives; empty for every type. `endpoint.test` is always sent. */ readonly eventTypes?: readonly ('task.created' | 'task.updated' | 'task.completed' | 'task.archived' | 'task.deleted' | 'project.created' | 'project.updated' | 'project.completed' | 'project.archived' | 'project.deleted' | 'comment.created' | 'comment.updated' | 'comment.deleted')[]; /** True enables it again and clears the failure count. */ readonly enabled?: boolean; }, options?: CallOptions) => Promise<{ readonly ok: true; /** A webhook endpoint, without its secret. */ readonly endpoint: WebhookEndpoint; }>;
 }
-
-export const OPERATIONS = {
-  createWorkspace: { method: 'POST', path: '/api/workspaces', hasBody: true, hasKey: true, reply: ['ok', 'workspace'] },
-  deleteWorkspace: { method: 'POST', path: '/api/workspaces/{workspaceId}/deletion', hasBody: true, reply: ['ok', 'workspace'] },
-  getWorkspaceBySlug: { method: 'GET', path: '/api/workspaces/by-slug/{slug}', reply: ['ok', 'workspace'] },
-  listWorkspaces: { method: 'GET', path: '/api/workspaces', reply: ['ok', 'workspaces'] },
-  restoreWorkspace: { method: 'POST', path: '/api/workspaces/{workspaceId}/restoration', reply: ['ok', 'workspace'] },
-  createInvitation: { method: 'POST', path: '/api/workspaces/{workspaceId}/invitations', hasBody: true, hasKey: true, reply: ['ok', 'invitation'] },
-  deleteInvitation: { method: 'DELETE', path: '/api/workspaces/{workspaceId}/invitations/{invitationId}', isDeletion: true, reply: ['ok'] },
-  joinWorkspace: { method: 'POST', path: '/api/workspaces/join', hasBody: true, hasKey: true, reply: ['ok', 'workspace', 'role'] },
-  listInvitations: { method: 'GET', path: '/api/workspaces/{workspaceId}/invitations', reply: ['ok', 'invitations'] },
-  listMembers: { method: 'GET', path: '/api/workspaces/{workspaceId}/members', reply: ['ok', 'members'] },
-  removeMember: { method: 'DELETE', path: '/api/workspaces/{workspaceId}/members/{userId}', reply: ['ok', 'openInvitations'] },
-  addPrivateProjectMember: { method: 'POST', path: '/api/workspaces/{workspaceId}/private-projects/{projectId}/members', hasBody: true, reply: ['ok', 'member'] },
-  listPrivateProjectMembers: { method: 'GET', path: '/api/workspaces/{workspaceId}/private-projects/{projectId}/members', reply: ['ok', 'members', 'hasMore'] },
-  listPrivateProjects: { method: 'GET', path: '/api/workspaces/{workspaceId}/private-projects', reply: ['ok', 'projects', 'hasMore'] },
-  removePrivateProjectMember: { method: 'DELETE', path: '/api/workspaces/{workspaceId}/private-projects/{projectId}/members/{userId}', isDeletion: true, reply: ['ok'] },
-  createApiKey: { method: 'POST', path: '/api/auth/keys', hasBody: true, hasKey: true, reply: ['ok', 'key'] },
-  listApiKeys: { method: 'GET', path: '/api/auth/keys', reply: ['ok', 'keys'] },
-  revokeApiKey: { method: 'DELETE', path: '/api/auth/keys/{keyId}', isDeletion: true, reply: ['ok'] },
-  endWorkspaceApp: { method: 'DELETE', path: '/api/workspaces/{workspaceId}/apps/{grantId}', isDeletion: true, reply: ['ok'] },
-  listWorkspaceAccess: { method: 'GET', path: '/api/workspaces/{workspaceId}/access', reply: ['ok', 'members', 'hasMore'] },
-  listWorkspaceApps: { method: 'GET', path: '/api/workspaces/{workspaceId}/apps', reply: ['ok', 'apps', 'hasMore'] },
-  listSecurityEvents: { method: 'GET', path: '/api/workspaces/{workspaceId}/security-events', reply: ['ok', 'events', 'next'] },
-  getWorkspaceSecurity: { method: 'GET', path: '/api/workspaces/{workspaceId}/security', reply: ['ok', 'security'] },
-  updateWorkspaceSecurity: { method: 'PATCH', path: '/api/workspaces/{workspaceId}/security', hasBody: true, reply: ['ok', 'security'] },
-  createWebhookEndpoint: { method: 'POST', path: '/api/webhooks', hasBody: true, hasKey: true, reply: ['ok', 'endpoint', 'secret'] },
-  deleteWebhookEndpoint: { method: 'DELETE', path: '/api/webhooks/{id}', isDeletion: true, reply: ['ok'] },
-  getWebhookEndpoint: { method: 'GET', path: '/api/webhooks/{id}', reply: ['ok', 'endpoint'] },
-  listWebhookAttempts: { method: 'GET', path: '/api/webhooks/{id}/deliveries/{deliveryId}/attempts', reply: ['ok', 'attempts'] },
-  listWebhookDeliveries: { method: 'GET', path: '/api/webhooks/{id}/deliveries', reply: ['ok', 'deliveries'] },
-  listWebhookEndpoints: { method: 'GET', path: '/api/webhooks', reply: ['ok', 'endpoints'] },
-  listWebhookEventTypes: { method: 'GET', path: '/api/webhooks/event-types', reply: ['ok', 'eventTypes'] },
-  replayWebhookDeliveries: { method: 'POST', path: '/api/webhooks/{id}/replay', hasBody: true, reply: ['ok', 'count'] },
-  retryWebhookDelivery: { method: 'POST', path: '/api/webhooks/{id}/deliveries/{deliveryId}/retry', reply: ['ok', 'delivery'] },
-  rotateWebhookSecret: { method: 'POST', path: '/api/webhooks/{id}/rotate-secret', hasKey: true, reply: ['ok', 'endpoint', 'secret'] },
-  testWebhookEndpoint: { method: 'POST', path: '/api/webhooks/{id}/test', hasKey: true, reply: ['ok', 'delivery'] },
-  updateWebhookEndpoint: { method: 'PATCH', path: '/api/webhooks/{id}', hasBody: true, reply: ['ok', 'endpoint'] },
-} as const satisfies Readonly<Record<keyof Operations, OperationRow>>;
