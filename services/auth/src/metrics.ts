@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 
-/** How someone tried to sign in, and what came of it. */
-export type SignInWay = 'password' | 'provider';
+/** How someone tried to sign in, and what came of it. A second factor follows a right password. */
+export type SignInWay = 'password' | 'second factor' | 'passkey' | 'provider';
 export type SignInOutcome = 'right' | 'wrong' | 'throttled';
 
 export interface ServiceMetrics {

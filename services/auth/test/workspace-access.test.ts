@@ -89,6 +89,32 @@ describe('the access to a workspace', () => {
     assert.deepEqual([...first.members, ...second.members], members);
   });
 
+  it('says of people with a password whether it alone is enough, and of people of a provider nothing [workspaces.access.members]', async () => {
+    const { id: workspaceId, owner, member, admin } = await testService.workspace('member', 'admin');
+    const accountOf = async ({ userId, email }: TestPerson): Promise<string> => {
+      const id = randomUUID();
+      const account = `insert into auth.accounts (id, email, shown_email, name, password_hash) values ($1, $2, $2, 'Ada', 'x')`;
+      await sql(account, [id, `${id}@example.com`]);
+      await sql(
+        `insert into auth.identities (identity_hash, issuer, subject, user_id, email) values ($1, 'wts:accounts', $2, $3, $4)`,
+        [randomBytes(32), id, userId, email],
+      );
+      return id;
+    };
+    await accountOf(member);
+    const protectedId = await accountOf(admin);
+    await sql(`insert into auth.totp (account_id, secret, sealed_with, last_step) values ($1, 'x', 'x', 0)`, [
+      protectedId,
+    ]);
+    const { members } = (await testService.call(owner, accessApi.listAccess, { params: { workspaceId } })).body;
+    const of = ({ userId }: TestPerson) => members.find((one) => one.userId === userId);
+    assert.deepEqual(
+      [owner, member, admin].map((one) => of(one)?.hasSecondFactor),
+      [null, false, true],
+    );
+    assert.deepEqual(of(admin)?.signsInWith, ['password', 'provider']);
+  });
+
   it('has the events of members, without those for other workspaces, from before they joined, and their places and labels [workspaces.access.events]', async () => {
     const { id: workspaceId, owner, member } = await testService.workspace('member');
     const stranger = await testService.person();
@@ -97,20 +123,22 @@ describe('the access to a workspace', () => {
     await addEvent(member, { kind: 'key-created', details });
     await addEvent(member, { kind: 'key-created', details, workspaceId });
     await addEvent(member, { kind: 'key-created', details, workspaceId: randomUUID() });
+    await addEvent(member, { kind: 'factor-added', details: { factor: 'the passkey phone of Ada' } });
     await addEvent(member, { kind: 'session-ended', details: { browser: 'Firefox' } });
     await addEvent(stranger, { kind: 'sign-in', details: { way: 'with a password' } });
     const events = await eventsIn(owner, workspaceId);
     assert.deepEqual(
       events.map(({ text, network, browser }) => [text, network, browser]),
       [
+        ['Added a passkey as a second factor', null, null],
         ['Created the API key “secret project”', '192.0.2.7', 'Firefox'],
         ['Created the API key “wts_12345678…”', null, null],
-        ...events.slice(2).map(({ text }) => [text, null, null]),
+        ...events.slice(3).map(({ text }) => [text, null, null]),
       ],
     );
     assert.deepEqual(
       events
-        .slice(2)
+        .slice(3)
         .map(({ text }) => text)
         .toSorted(),
       ['Joined as member', 'Joined as owner'],

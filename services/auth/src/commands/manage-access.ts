@@ -36,7 +36,6 @@ export async function listAccess(
     ...member,
     joinedAt: joinedAt.toISOString(),
     signsInWith: [...signsInWith],
-    hasSecondFactor: null,
     lastSignInAt: lastSignInAt?.toISOString() ?? null,
   }));
   return { members, hasMore: found.length > size };
@@ -119,8 +118,13 @@ function eventOf(event: ListedEvent): WorkspaceEvent {
   };
 }
 
-function withoutNames({ label, prefix, ...details }: StoredEvent['details']): StoredEvent['details'] {
-  return label === undefined ? details : { ...details, label: `${prefix ?? ''}…` };
+function withoutNames({ label, prefix, factor, passkey, ...details }: StoredEvent['details']): StoredEvent['details'] {
+  return {
+    ...details,
+    ...(label === undefined ? {} : { label: `${prefix ?? ''}…` }),
+    ...(typeof factor === 'string' ? { factor: factor.startsWith('the passkey') ? 'a passkey' : factor } : {}),
+    ...(passkey === undefined ? {} : { passkey: 'of this person' }),
+  };
 }
 
 function appOf({ redirectUri, scopes, createdAt, lastUsedAt, expiresAt, ...app }: StoredApp): WorkspaceApp {

@@ -38,6 +38,7 @@ export function mountSecondStep(pages: Pages, context: PeopleContext): void {
       const attempt = { step, proof: proofOf(call, step), session: call.browser.session };
       const result = await finishSecondStep(context, attempt, guestOf(call), call);
       if (result.outcome === 'ended') throw ended();
+      context.metrics.signIn('second factor', result.outcome);
       if (result.outcome === 'right') {
         return { to: destinationOf(pages, result.next), cookies: [sessionCookie(site, result.secret)] };
       }
@@ -59,6 +60,7 @@ export function mountSecondStep(pages: Pages, context: PeopleContext): void {
       if (!context.hasAccounts) return { status: 403, page: passwordsClosed(pages) };
       const attempt = { answer: call.form.text('passkey'), session: call.browser.session };
       const secret = await signInByPasskey(context, attempt, guestOf(call), call);
+      context.metrics.signIn('passkey', secret === null ? 'wrong' : 'right');
       if (secret !== null)
         return { to: destinationOf(pages, nextOf(call.form)), cookies: [sessionCookie(site, secret)] };
       const wrong = 'This passkey does not open an account here. Sign in with your password.';

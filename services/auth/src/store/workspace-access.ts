@@ -4,6 +4,7 @@ import type { Knex } from 'knex';
 import type { StoredEvent } from '../domain/security-event.ts';
 import { ACCOUNT_ISSUER } from './accounts.ts';
 import { EVENT_COLUMNS } from './events.ts';
+import { lacksFactorSql } from './second-factors.ts';
 
 /** A page of a list that ascends by an id. */
 interface Page {
@@ -20,6 +21,8 @@ export interface StoredAccess {
   readonly joinedAt: Date;
   readonly emailVerified: boolean;
   readonly signsInWith: readonly ('password' | 'provider')[];
+  /** Null for a person who has no account here. */
+  readonly hasSecondFactor: boolean | null;
   readonly lastSignInAt: Date | null;
   readonly apiKeys: number;
   readonly apps: number;
@@ -67,6 +70,7 @@ export function workspaceAccessReads(knex: Knex): WorkspaceAccessReads {
     members: (workspaceId, { after = null, limit }) => {
       const sql = `select m.user_id as "userId", u.name, u.email, u.avatar_url as "avatarUrl", m.role, m.created_at as "joinedAt",
           i.verified as "emailVerified", i.ways as "signsInWith",
+          case when 'password' = any(i.ways) then not ${lacksFactorSql('m.user_id')} end as "hasSecondFactor",
           (select e.at from auth.events e where e.user_id = m.user_id and e.kind = 'sign-in'
             order by e.at desc limit 1) as "lastSignInAt",
           (select count(*)::int from auth.api_keys where user_id = m.user_id and revoked_at is null
