@@ -1,4 +1,5 @@
-import { openBrowser, startTestSystem, type TestSystem } from '@wts/testkit';
+import { eventually, openBrowser, openMailCatcher, startTestSystem } from '@wts/testkit';
+import type { MailCatcher, TestSystem } from '@wts/testkit';
 import axe from 'axe-core';
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
@@ -29,6 +30,7 @@ export interface App {
 interface Parts {
   readonly testSystem: TestSystem;
   readonly provider: IdentityProvider;
+  readonly mail: MailCatcher;
   readonly browser: Awaited<ReturnType<typeof openBrowser>>;
   readonly callback: string;
   readonly answers: URLSearchParams[];
@@ -60,11 +62,12 @@ export class PeopleBrowser implements AsyncDisposable {
     const { issuer } = provider;
     const JWT_ISSUERS = JSON.stringify([provider.configuration]);
     const OIDC_PROVIDER = JSON.stringify({ issuer, clientId: WEB_CLIENT, name: 'Example Corp' });
+    const mail = opening.use(await openMailCatcher());
     const testSystem = opening.use(
       await startTestSystem({
         label: 'people',
         services: [],
-        overrides: { gateway: { JWT_ISSUERS }, sync: { JWT_ISSUERS }, auth: { OIDC_PROVIDER } },
+        overrides: { gateway: { JWT_ISSUERS }, sync: { JWT_ISSUERS }, auth: { OIDC_PROVIDER, SMTP_URL: mail.smtpUrl } },
       }),
     );
     provider.webRedirect = `${testSystem.authUrl}/sign-in/callback`;
@@ -78,7 +81,7 @@ export class PeopleBrowser implements AsyncDisposable {
     opening.defer(() => void server.close());
     await once(server, 'listening');
     const callback = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
-    return new PeopleBrowser({ testSystem, provider, browser, callback, answers }, opening.move());
+    return new PeopleBrowser({ testSystem, provider, mail, browser, callback, answers }, opening.move());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -94,6 +97,13 @@ export class PeopleBrowser implements AsyncDisposable {
     const tab = new Tab(page, this.testSystem.authUrl);
     await page.goto(path.startsWith('http') ? path : `${this.testSystem.authUrl}${path}`);
     return tab;
+  }
+
+  /** The link in the newest mail to an address with these words in its subject; waits for it. */
+  async mailedLink(address: string, words: string): Promise<string> {
+    const { mails } = this.#parts.mail;
+    const mail = await eventually(() => mails.findLast(({ to, subject }) => to === address && subject.includes(words)));
+    return mail.links[0] ?? '';
   }
 
   /** Registers an app by RFC 7591, which then begins an authorization. */

@@ -104,13 +104,11 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     assert.deepEqual(tab.faults, []);
   });
 
-  it('let a new person join with an invitation, and one who is signed in [workspaces.invitations.page]', async () => {
+  it('let a new person join by a mailed invitation, and say so to one who is in [workspaces.invitations.page, authentication.mail.invitation]', async () => {
     const email = `${randomUUID()}@example.com`;
     const code = await invite({ email, role: 'admin' });
-    await using tab = await system.tab('/join');
+    await using tab = await system.tab(await system.mailedLink(email, 'Invitation to'));
     const { page } = tab;
-    await page.getByLabel('Invitation code').fill(code);
-    await tab.button('Continue').click();
     assert.equal(await page.getByLabel('Email').inputValue(), email);
     await page.getByLabel('Name').fill('Grace Hopper');
     await page.getByLabel('Password').fill('correct horse battery');
@@ -126,15 +124,19 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     tab.assertClean();
   });
 
-  it('make an API key that works, and change the password [authentication.accounts.password-change]', async () => {
-    const code = await invite({});
-    await using tab = await system.tab(`/join?code=${code}`);
+  it('confirm a new account by a mail, make an API key that works, change the password, and replace a forgotten one [authentication.mail.registration, authentication.accounts.password-change, authentication.accounts.password-reset]', async () => {
+    await using tab = await system.tab('/join');
     const { page } = tab;
+    await page.getByLabel('Invitation code').fill(await invite({}));
+    await tab.button('Continue').click();
     const account = { email: `${randomUUID()}@example.com`, password: 'correct horse battery' };
     await page.getByLabel('Name').fill('Key Maker');
     await page.getByLabel('Email').fill(account.email);
     await page.getByLabel('Password').fill(account.password);
     await tab.button('Create account and join').click();
+    await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+    await page.goto(await system.mailedLink(account.email, 'Confirm your account'));
+    await tab.button('Confirm').click();
     await page.getByRole('link', { name: 'Go to your account' }).click();
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByLabel('Name of a new key').fill('ci');
@@ -172,7 +174,16 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     await page.getByText('Your password is changed.').waitFor();
     await tab.button('Sign out').click();
     await page.getByRole('link', { name: 'Sign in again' }).click();
-    await signIn(tab, { ...account, password: 'another horse battery' });
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByLabel('Email').fill(account.email);
+    await tab.button('Send a link').click();
+    await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+    await page.goto(await system.mailedLink(account.email, 'Choose a new password'));
+    await page.getByLabel('New password').fill('a third horse battery');
+    await tab.button('Change password').click();
+    await page.getByText('Your password is changed').waitFor();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await signIn(tab, { ...account, password: 'a third horse battery' });
     await page.getByRole('heading', { name: 'Key Maker' }).waitFor();
     tab.assertClean();
   });
@@ -215,6 +226,14 @@ describe('the pages for people (skipped where there is no Chromium)', function p
   it('have no barriers that axe finds, also dark and on a phone', async () => {
     const bound = await invite({ email: `${randomUUID()}@example.com` });
     const open = await invite({});
+    const resetLink = async (): Promise<string> => {
+      const email = 'demo@example.com';
+      await using tab = await system.tab('/forgot-password');
+      await tab.page.getByLabel('Email').fill(email);
+      await tab.button('Send a link').click();
+      await tab.page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+      return system.mailedLink(email, 'Choose a new password');
+    };
     for (const options of [{}, { colorScheme: 'dark' as const, viewport: PHONE }]) {
       await using tab = await system.tab('/sign-in', options);
       const { page } = tab;
@@ -236,6 +255,9 @@ describe('the pages for people (skipped where there is no Chromium)', function p
       await check('sign-in, wrong');
       for (const path of [
         '/join',
+        '/forgot-password',
+        '/link?token=unknown',
+        await resetLink(),
         `/join?code=${bound}`,
         '/join?code=unknown',
         '/authorize',
