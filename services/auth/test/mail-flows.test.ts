@@ -183,7 +183,7 @@ describe('the flows by mail', () => {
     );
   });
 
-  it('tell a person at a proved address of a new password, a new key, and a sign-in in a new browser and network, and no one else [authentication.mail.notices]', async () => {
+  it('are sent to a proved address about a new password, a new key, and a sign-in in a new browser and network, and to no other [authentication.mail.notices]', async () => {
     const proved = await mail.pages.signedIn(await mail.pages.account(PASSWORD, true));
     await mail.mailTo(proved.account.email, 'New sign-in');
     const silent = await mail.pages.signedIn();

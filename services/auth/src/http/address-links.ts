@@ -50,7 +50,7 @@ export function addressLink({ site }: Pages, context: PeopleContext, kind: 'veri
   };
 }
 
-/** The owner of the old address of an account stops a change, or takes it back. Whoever opens the link has proved that address. */
+/** The owner of the old address of an account stops a change, or takes it back. Who opens the link has proved that address. */
 export function stopLink({ site }: Pages, context: PeopleContext): LinkPages {
   return {
     show: async ({ call, token, address }) => {

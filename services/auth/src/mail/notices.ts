@@ -24,7 +24,7 @@ interface NoticeOptions {
 }
 
 /**
- * Notices about an account. Only an address that its person proved gets them: another one may be of somebody else. One person gets a bounded
+ * Notices about an account. Only an address that its person proved gets them: another one may be of another person. One person gets a bounded
  * number in an hour. Keeps authentication.mail.notices.
  */
 export function openNotices({ knex, mailer, issuer }: NoticeOptions): Notices {

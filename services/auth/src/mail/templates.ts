@@ -88,7 +88,7 @@ const CONTENTS: { readonly [K in MailKind]: (data: MailData[K]) => Content } = {
     subject: `Invitation to ${quoted(workspaceName)}`,
     paragraphs: [
       `${inviter === null ? 'You are invited' : `${quoted(inviter)} invites you`} to the workspace ${quoted(workspaceName)} with the role ${role}. The invitation ends on ${day(expiresAt)}.`,
-      'The link is for you alone: whoever opens it can join in your name.',
+      'The link is for you alone: anyone who opens it can join in your name.',
     ],
     button: { label: 'Accept the invitation', url },
     foot: 'If you do not expect an invitation, ignore this message.',

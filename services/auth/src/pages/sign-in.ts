@@ -30,7 +30,7 @@ export function signInPage(site: Site, options: SignInPage): Page {
     html`${field({ label: 'Email', name: 'email', type: 'email', autocomplete: 'username webauthn', value: email, isFirst: email === '', lengthMax: 320 })}
       ${field({ label: 'Password', name: 'password', type: 'password', autocomplete: 'current-password', isFirst: email !== '' })}
       <button type="submit">Sign in</button>
-      <p class="foot"><a href="${site.path('/forgot-password')}">Forgot your password?</a></p>`,
+      <p class="small"><a href="${site.path('/forgot-password')}">Forgot your password?</a></p>`,
   );
   const byPasskey =
     passkeyOptions === null

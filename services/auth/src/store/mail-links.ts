@@ -11,7 +11,7 @@ export interface NewLink {
   readonly kind: LinkKind;
   /** Null while there is none. */
   readonly accountId: string | null;
-  /** Whoever opens the link has proved this address. Null for a link that was not mailed. */
+  /** Who opens the link has proved this address. Null for a link that was not mailed. */
   readonly address: string | null;
   readonly lifeMs: number;
   /** What waits for the link, sealed under its id. */
