@@ -104,6 +104,8 @@ describe('what the command line prints, and how it ends', function cliOutput() {
   });
 
   it('says once that a watch lost its connection, and when it is back, and prints each change once [cli.watch.once]', async () => {
+    // The other tests here count the tasks of their person.
+    const watcher = await cliPerson('Watcher');
     const { hostname, port } = new URL(tool.testSystem.baseUrl);
     const sockets = new Set<Socket>();
     let isOpen = true;
@@ -126,18 +128,18 @@ describe('what the command line prints, and how it ends', function cliOutput() {
     stdout.on('data', (piece: Buffer) => (out += piece.toString()));
     stderr.on('data', (piece: Buffer) => (err += piece.toString()));
     const env = { WTS_URL: `http://127.0.0.1:${(way.address() as AddressInfo).port}` };
-    const watching = tool.wts(['watch', '--model', 'task'], {
+    const watching = watcher.wts(['watch', '--model', 'task'], {
       env,
       columns: 120,
       more: { interrupted: ending.signal, stdout, stderr },
     });
     await eventually(() => err.includes('Watching'));
-    await tool.ok('task', 'add', 'Before the loss');
+    await watcher.ok('task', 'add', 'Before the loss');
     await eventually(() => out.includes('Before the loss'));
     isOpen = false;
     cut();
     await eventually(() => err.includes('Connection lost. Trying again'));
-    await tool.ok('task', 'add', 'During the loss');
+    await watcher.ok('task', 'add', 'During the loss');
     isOpen = true;
     await eventually(() => err.includes('Connected again.') && out.includes('During the loss'));
     ending.abort();
