@@ -232,7 +232,7 @@ describe('the pages for people (skipped where there is no Chromium)', function p
       await tab.page.getByLabel('Email').fill(email);
       await tab.button('Send a link').click();
       await tab.page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
-      return system.mailedLink(email, 'Choose a new password');
+      return await system.mailedLink(email, 'Choose a new password');
     };
     for (const options of [{}, { colorScheme: 'dark' as const, viewport: PHONE }]) {
       await using tab = await system.tab('/sign-in', options);

@@ -21,6 +21,11 @@ export interface OperatorContext extends EraseContext, CreateOwnerContext {
   readonly personalData: (userId: string) => AsyncIterable<PersonalDatum>;
   /** A link to choose a password, for the operator to pass on. */
   readonly resetLink: (account: Account) => Promise<{ readonly url: string; readonly expiresAt: string }>;
+  /** Mails such a link to a new owner, where mail is set up. */
+  readonly mailOwner: (
+    account: Account,
+    made: { readonly url: string; readonly workspaceName: string },
+  ) => Promise<void>;
 }
 
 interface Opening {
@@ -48,6 +53,9 @@ export function openOperator({ knex, context, people, oauth }: Opening): Operato
     people: operatorPeople(knex),
     workspaces: operatorWorkspaces(knex),
     personalData: (userId) => personalData(knex, userId),
+    mailOwner: async ({ email }, data) => {
+      await people.mailer.add({ kind: 'account-made', to: email, data });
+    },
     resetLink: async (account) => {
       const { url, expiresAt } = await makeResetLink({ links, issuer: oauth.issuer }, account, 'given');
       return { url, expiresAt: expiresAt.toISOString() };

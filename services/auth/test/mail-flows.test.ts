@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mailApi } from '@wts/contracts';
+import { mailApi, operatorApi } from '@wts/contracts';
 import { eventually, hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
 import { MailPages } from './mail.ts';
+import { TestOperator } from './operator.ts';
 import type { TestAccount } from './people.ts';
 import { SERVICE } from './test-service.ts';
 import { openWorkspaceStandIn, type WorkspaceStandIn } from './workspace-stand-in.ts';
@@ -134,6 +135,19 @@ describe('the flows by mail', () => {
     await mail.mailTo(email, 'Welcome to');
     const guessed = await register(mail.pages.browser(), invite(email), newPerson());
     assert.match(guessed.text, /Look into your mail/, 'the code alone proves nothing');
+  });
+
+  it('give the first owner the link of the operator too', async () => {
+    const operator = await TestOperator.of(mail.pages.testService);
+    const body = {
+      email: `${randomUUID()}@example.com`,
+      name: 'Ada',
+      workspaceName: 'Acme',
+      urlKey: `w-${randomUUID().slice(0, 12)}`,
+    };
+    const made = await operator.call(operatorApi.createOwner, { body });
+    assert.equal(made.status, 201, made.text);
+    assert.deepEqual((await mail.mailTo(body.email, 'You own the workspace')).links, [made.body.link.url]);
   });
 
   it('verify the address of an older account, in its browser or with its password [authentication.mail.proved-address]', async () => {

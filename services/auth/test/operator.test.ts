@@ -348,6 +348,10 @@ describe('an operator', () => {
     const { name, sessions } = await detail(userId);
     assert.match(sessions[0]?.lastNetwork ?? '', /^10\./);
     const key = await keyOf(userId);
+    await sql(
+      `insert into auth.mails (id, kind, recipient, state, ended_at, ends_at) values (gen_random_uuid(), 'invitation', $1, 'sent', now(), now())`,
+      [account.email.toUpperCase()],
+    );
     const erase = (confirmed: string) =>
       operator.call(operatorApi.erasePerson, { params: { userId }, body: { name: confirmed } });
     assert.equal((await erase('Another')).code, 'validation_failed');
@@ -371,7 +375,10 @@ describe('an operator', () => {
       apps: [],
     });
     assert.ok(erasedAt !== null && disabledAt !== null && createdAt !== null && lastSeenAt === null);
-    const leftovers = await sql(`select from auth.accounts where id = $1`, [account.id]);
+    const leftovers = await sql(
+      `select id from auth.accounts where id::text = $1 union all select id from auth.mails where lower(recipient) = $2`,
+      [account.id, account.email],
+    );
     assert.deepEqual([leftovers.length, await isLive(key)], [0, false]);
     const signIn = await pages.browser().submit('/sign-in', { email: account.email, password: account.password });
     assert.equal(signIn.status, 422);

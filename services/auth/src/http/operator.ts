@@ -47,7 +47,9 @@ function mountPeople(router: IRouter, context: OperatorContext, options: Operato
     operatorApi.createOwner,
     async (call) => {
       const { account, ...made } = await createOwner(context, call.body, operatorOf(call), traceOf(call));
-      return { ok: true, ...made, link: await context.resetLink(account) };
+      const link = await context.resetLink(account);
+      await context.mailOwner(account, { url: link.url, workspaceName: call.body.workspaceName });
+      return { ok: true, ...made, link };
     },
     options,
   );

@@ -4,6 +4,7 @@ import { html, type Html } from '../pages/html.ts';
 /** What each kind of mail says something about. */
 export interface MailData {
   'password-reset': { readonly url: string };
+  'account-made': { readonly url: string; readonly workspaceName: string };
   'verify-address': { readonly url: string; readonly name: string };
   registration: { readonly url: string; readonly name: string; readonly workspaceName: string };
   'already-registered': { readonly url: string; readonly workspaceName: string };
@@ -61,6 +62,14 @@ const CONTENTS: { readonly [K in MailKind]: (data: MailData[K]) => Content } = {
     paragraphs: ['You asked for a new password. This link works once, for 30 minutes.'],
     button: { label: 'Choose a new password', url },
     foot: IGNORE,
+  }),
+  'account-made': ({ url, workspaceName }) => ({
+    subject: `You own the workspace ${quoted(workspaceName)}`,
+    paragraphs: [
+      'The operator of this service made an account for you. Choose its password: the link works once, for 30 minutes. Later, use “Forgot your password?” at the sign-in.',
+    ],
+    button: { label: 'Choose a password', url },
+    foot: 'If you do not expect this, ignore this message.',
   }),
   'verify-address': ({ url, name }) => ({
     subject: 'Confirm your email address',

@@ -38,6 +38,9 @@ export function disabledPeople(knex: Knex): DisabledPeople {
     },
     // What belongs to an account is deleted with it, codes with their grants.
     erase: async (userId) => {
+      const theirs = `select lower(email) from auth.identities where user_id = :userId and email is not null`;
+      await rows(knex, `delete from auth.mails where user_id = :userId or lower(recipient) in (${theirs})`, { userId });
+      await rows(knex, `delete from auth.mail_links where lower(address) in (${theirs})`, { userId });
       for (const table of ['sessions', 'api_keys', 'grants', 'connect_codes']) {
         await rows(knex, `delete from auth.${table} where user_id = :userId`, { userId });
       }

@@ -86,6 +86,7 @@ const SOURCES: readonly Source[] = [
   },
   ownSource('session', 'sessions', ['created_at', 'last_used_at', 'browser', 'network', 'last_network']),
   ownSource('event', 'events', ['at', 'kind', 'actor', 'workspace_id', 'network', 'browser', 'details']),
+  ownSource('mail', 'mails', ['created_at', 'kind', 'recipient', 'state']),
   ownSource('key', 'api_keys', [
     'label',
     'key_prefix',
