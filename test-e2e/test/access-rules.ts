@@ -191,6 +191,13 @@ export const ACCESS_RULES: Readonly<Record<string, ApiOperation>> = {
     // The workspace has no such app; only owners may end one.
     answer: (role) => (role === 'owner' ? NOT_FOUND : role === null ? NOT_FOUND : FORBIDDEN),
   },
+  getWorkspaceSecurity: { scope: 'read', path: (ids) => `${workspace(ids)}/security`, answer: forMembers },
+  updateWorkspaceSecurity: {
+    scope: 'admin',
+    path: (ids) => `${workspace(ids)}/security`,
+    body: () => ({ requireSecondFactor: false }),
+    answer: forOwners({ status: 200 }),
+  },
   listApiKeys: { scope: 'admin', path: () => '/api/auth/keys', answer: unrestricted({ status: 200 }) },
   createApiKey: {
     scope: 'admin',

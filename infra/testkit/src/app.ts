@@ -115,7 +115,7 @@ export async function consentTo({ authUrl, databaseUrl }: Place, userId: string,
 /** The person revokes each app on their account page. */
 export async function revokeApps({ authUrl, databaseUrl }: Place, userId: string): Promise<void> {
   const cookie = await sessionOf(databaseUrl, userId);
-  const page = await (await fetch(`${authUrl}/account`, { headers: { cookie } })).text();
+  const page = await (await fetch(`${authUrl}/account/apps`, { headers: { cookie } })).text();
   const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
   for (const [, path = ''] of page.matchAll(/href="(\/account\/apps\/[^"]+)"/g)) {
     const { status } = await post(`${authUrl}${path}`, { csrf }, { cookie });

@@ -17,12 +17,16 @@ export const NOT_BLANK_PATTERN = '\\S';
 /** A number in a query: of any size, because it is clamped. */
 export const COUNT_PATTERN = '^[0-9]{1,64}$';
 
+/** A place in the security record: the time of an event and its id. */
+export const EVENT_PLACE_PATTERN = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z_[0-9a-f-]{36}$';
+
 /** Each pattern in words, for error messages. */
 const WORDS: ReadonlyMap<string, string> = new Map([
   [UUID_PATTERN, 'must be a UUID'],
   [SYNC_ID_PATTERN, 'must be a whole number in 1 to 19 digits, as text'],
   [URL_KEY_PATTERN, 'must be lowercase letters, digits and hyphens'],
   [NOT_BLANK_PATTERN, 'must not be blank'],
+  [EVENT_PLACE_PATTERN, 'must be the `next` of an earlier answer'],
   [COUNT_PATTERN, 'must be a whole number in 1 to 64 digits'],
 ]);
 

@@ -1,5 +1,6 @@
 import { contract } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
+import { EVENT_PLACE_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
 import { memberExample, memberSchema } from './members.ts';
 import { okBody, timestamp, uuid } from './parts.ts';
@@ -100,7 +101,7 @@ export const listAccess = contract({
 
 const CURSOR = {
   type: 'string',
-  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z_[0-9a-f-]{36}$',
+  pattern: EVENT_PLACE_PATTERN,
   maxLength: 64,
 } as const;
 
