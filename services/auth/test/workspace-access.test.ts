@@ -1,6 +1,10 @@
 import { accessApi, apiKeyApi, type WorkspaceEvent } from '@wts/contracts';
+import { createLogger } from '@wts/service-kit/observe';
+import { openPostgres } from '@wts/service-kit/postgres';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { KINDS_FOR_OWNERS } from '../src/domain/security-event.ts';
+import { workspaceAccessReads } from '../src/store/workspace-access.ts';
 import { openTestService, sessionOf, type TestPerson, type TestService } from './test-service.ts';
 
 type Query = Readonly<Record<string, string>>;
@@ -165,6 +169,7 @@ describe('the access to a workspace', () => {
   });
 
   it('has each event once over all pages, newest first [workspaces.access.events]', async () => {
+    await using stack = new AsyncDisposableStack();
     const { id: workspaceId, owner, member } = await testService.workspace('member');
     for (let n = 0; n < 4; n += 1) {
       await addEvent(member, { kind: 'sign-in', details: { way: `${n}` } });
@@ -188,6 +193,20 @@ describe('the access to a workspace', () => {
       before = body.next ?? undefined;
     } while (before !== undefined);
     assert.deepEqual(read, all);
+    const { knex } = openPostgres({
+      url: testService.backends.databaseUrl,
+      poolMax: 1,
+      applicationName: 'test',
+      log: createLogger({ name: 'test', level: 'warn' }),
+      stack,
+    });
+    // A workspace of many members is read in another way.
+    const page = { kinds: KINDS_FOR_OWNERS, before: null, limit: 100 };
+    const [few, many] = await Promise.all(
+      [200, 0].map((fewMembersMax) => workspaceAccessReads(knex).events(workspaceId, { ...page, fewMembersMax })),
+    );
+    assert.equal(few?.length, all.length);
+    assert.deepEqual(many, few);
     const bad = await testService.call(owner, accessApi.listSecurityEvents, {
       params: { workspaceId },
       query: { before: 'x' },

@@ -51,6 +51,8 @@ interface EventsPage {
   readonly kinds: readonly string[];
   readonly before: { readonly at: string; readonly id: string } | null;
   readonly limit: number;
+  /** Up to so many members are asked one by one. */
+  readonly fewMembersMax?: number;
 }
 
 /** What reaches a workspace: its members with their keys and grants, without those for other workspaces. */
@@ -60,6 +62,9 @@ export interface WorkspaceAccessReads {
   /** The newest first. */
   events(workspaceId: string, page: EventsPage): Promise<ListedEvent[]>;
 }
+
+/** Asking each member for a page costs a page for each; of more members, the newest events of all people have enough of theirs. */
+const FEW_MEMBERS_MAX = 200;
 
 const IN_REACH = `(workspace_id is null or workspace_id = m.workspace_id)`;
 const GRANT_IN_USE = `used_at is not null and revoked_at is null and expires_at > now()`;
@@ -98,9 +103,13 @@ export function workspaceAccessReads(knex: Knex): WorkspaceAccessReads {
         order by g.id limit :limit`;
       return rows<StoredApp>(knex, sql, { workspaceId, after, limit });
     },
-    events: (workspaceId, { kinds, before, limit }) => {
+    events: async (workspaceId, { kinds, before, limit, fewMembersMax = FEW_MEMBERS_MAX }) => {
+      const count = `select count(*)::int as n from (
+        select from sync.workspace_members where workspace_id = :workspaceId limit :most) counted`;
+      const [counted] = await rows<{ n: number }>(knex, count, { workspaceId, most: fewMembersMax + 1 });
+      const ofMembers = (counted?.n ?? 0) > fewMembersMax ? OF_MANY_MEMBERS : OF_FEW_MEMBERS;
       const bindings = { workspaceId, kinds, at: before?.at ?? null, id: before?.id ?? null, limit };
-      return rows<ListedEvent>(knex, EVENTS, bindings);
+      return rows<ListedEvent>(knex, eventsSql(ofMembers), bindings);
     },
   };
 }
@@ -120,17 +129,22 @@ const LOG = `select event_id as id, created_at as at, cast(record->>'userId' as 
 const MEMBERSHIPS = `(${LOG} and action in ('INSERT', 'DELETE')) union all (${LOG} and action = 'UPDATE' and 'role' = any(changed)
   and model_id in (select id from sync.workspace_members where workspace_id = :workspaceId))`;
 
-/** Indexes events (workspace_id, at, id), and of each member (user_id, at, id). */
-const EVENTS = `select ${EVENT_COLUMNS}, to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place from (
-    (select id, at, kind, user_id, workspace_id, subject_id, actor, actor_id, network, browser, details
-      from auth.events e where workspace_id = :workspaceId and ${IS_BEFORE} ${NEWEST})
-    union all
-    (select e.* from sync.workspace_members m cross join lateral (
-        select id, at, kind, user_id, workspace_id, subject_id, actor, actor_id, network, browser, details
-        from auth.events e where e.user_id = m.user_id and e.workspace_id is null and e.kind = any(:kinds)
-          and e.at >= m.created_at and ${IS_BEFORE} ${NEWEST}) e
-      where m.workspace_id = :workspaceId ${NEWEST})
-    union all
-    (select id, at, kind, user_id, workspace_id, subject_id, actor, actor_id, network, browser, details
-      from (${MEMBERSHIPS}) e where ${IS_BEFORE} ${NEWEST})
-  ) e ${NEWEST}`;
+const COLUMNS = `e.id, e.at, e.kind, e.user_id, e.workspace_id, e.subject_id, e.actor, e.actor_id, e.network, e.browser, e.details`;
+const IS_OF_MEMBER = `e.user_id = m.user_id and e.workspace_id is null and e.kind = any(:kinds) and e.at >= m.created_at`;
+
+/** Index events (user_id, at, id), of each member. */
+const OF_FEW_MEMBERS = `select e.* from sync.workspace_members m
+  cross join lateral (select ${COLUMNS} from auth.events e where ${IS_OF_MEMBER} and ${IS_BEFORE} ${NEWEST}) e
+  where m.workspace_id = :workspaceId`;
+/** Index events (at), and for each workspace_members (workspace_id, user_id). */
+const OF_MANY_MEMBERS = `select ${COLUMNS} from auth.events e
+  join sync.workspace_members m on m.workspace_id = :workspaceId and ${IS_OF_MEMBER} where ${IS_BEFORE}`;
+
+/** Index events (workspace_id, at, id), and those above. */
+function eventsSql(ofMembers: string): string {
+  return `select ${EVENT_COLUMNS}, to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place from (
+      (select ${COLUMNS} from auth.events e where e.workspace_id = :workspaceId and ${IS_BEFORE} ${NEWEST})
+      union all (${ofMembers} ${NEWEST})
+      union all (select ${COLUMNS} from (${MEMBERSHIPS}) e where ${IS_BEFORE} ${NEWEST})
+    ) e ${NEWEST}`;
+}
