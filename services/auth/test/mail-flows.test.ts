@@ -175,6 +175,13 @@ describe('the flows by mail', () => {
       /address is confirmed/,
     );
     assert.equal((await accountOf(fresh))?.['id'], account.id);
+    const further = { email: `${randomUUID()}@example.com`, current: account.password };
+    assert.equal(
+      (await browser.submit('/account', further, '/account/address')).status,
+      303,
+      'ends no link of the first address',
+    );
+    const later = await mail.linkTo(fresh, 'is to change');
     await eventually(async () => (await shownEmailOf(account)) === fresh || undefined);
     await sql(
       `update auth.mail_links set created_at = created_at - interval '6 days', expires_at = expires_at - interval '6 days' where account_id = $1`,
@@ -183,6 +190,7 @@ describe('the flows by mail', () => {
     const owner = mail.pages.browser();
     const { to } = await owner.submit(stop, {}, '/link');
     assert.equal((await browser.get('/account')).status, 303, 'signed out everywhere');
+    assert.equal((await browser.get(later)).status, 410, 'the second address takes nothing back');
     assert.equal((await accountOf(account.email))?.['id'], account.id);
     assert.equal(await shownEmailOf(account), account.email);
     assert.match(

@@ -39,6 +39,7 @@ export async function confirmAddress(
     if (link === null || accountId === undefined || email === null) return 'ended';
     if ((await takeAddress(act, context, { accountId, email, visitor }, trace)) === 'taken') return 'taken';
     await giveAddress(act.transaction, { accountId, email, comparableEmail: comparableAddress(email) });
+    if (kind === 'stop-change') await mailLinkStore(act.transaction).endAfterStop(accountId, linkHash);
     return accountId;
   });
   if (outcome === 'ended' || outcome === 'taken') return outcome;

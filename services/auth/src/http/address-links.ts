@@ -63,7 +63,6 @@ export function stopLink({ site }: Pages, context: PeopleContext): LinkPages {
       if (outcome === 'ended') return 'ended';
       if (outcome === 'taken') return { status: 409, page: takenPage(site) };
       const { userId, account } = outcome;
-      await context.links.endOf(account.id, 'change');
       await context.record.act(({ sessions }) => sessions.endAllOf(userId));
       await context.oauth.grants.revokeAllOf(userId, 'a change of the address was stopped', call.visitor);
       const { url } = await makeResetLink({ links: context.links, issuer: context.oauth.issuer }, account, 'mailed');

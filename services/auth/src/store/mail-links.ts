@@ -32,13 +32,19 @@ export interface MailLink {
 
 /** Links that people get by mail or from the operator. The store never receives the token of one. */
 export interface MailLinkStore {
-  /** Returns when it expires. Of the links of one kind for one account only the newest works. */
+  /**
+   * Returns when it expires. Of the links of one kind for one account only the newest works; those that stop a change of the address all
+   * work, because otherwise a second change would take the account from the owner of the first address.
+   */
   insert(link: NewLink): Promise<Date>;
   find(hash: Buffer): Promise<MailLink | null>;
   /** Ends an open link: of several callers, one gets it. Run it in the transaction of what the link is for. */
   use(hash: Buffer, kind: LinkKind): Promise<MailLink | null>;
-  /** Ends the open links of a kind for an account. */
-  endOf(accountId: string, kind: LinkKind): Promise<void>;
+  /**
+   * After a change was stopped by this link: ends the links that give the account an address, and later ones that stop a change, which are of
+   * addresses that the account had only by what was stopped.
+   */
+  endAfterStop(accountId: string, hash: Buffer): Promise<void>;
   /** Deletes some of those that ended long ago. */
   deleteEnded(): Promise<number>;
 }
@@ -56,7 +62,7 @@ export function mailLinkStore(knex: Knex): MailLinkStore {
     insert: async ({ lifeMs, content, browserHash = null, ...link }) => {
       const sql = `with replaced as (
           update auth.mail_links set replaced_at = now()
-          where account_id = :accountId and kind = :kind and used_at is null and replaced_at is null
+          where account_id = :accountId and kind = :kind and kind <> 'stop-change' and used_at is null and replaced_at is null
         )
         insert into auth.mail_links (id, hash, kind, account_id, address, browser_hash, content, sealed_with, expires_at)
         values (:id, :hash, :kind, cast(:accountId as uuid), :address, :browserHash, :sealed, :keyId, now() + make_interval(secs => :seconds))
@@ -79,10 +85,11 @@ export function mailLinkStore(knex: Knex): MailLinkStore {
           and used_at is null and replaced_at is null and expires_at > now() returning ${COLUMNS}`;
       return linkOf((await rows<LinkRow>(knex, sql, { hash, kind }))[0]);
     },
-    endOf: async (accountId, kind) => {
+    endAfterStop: async (accountId, hash) => {
       const sql = `update auth.mail_links set replaced_at = now()
-        where account_id = :accountId and kind = :kind and used_at is null and replaced_at is null`;
-      await rows(knex, sql, { accountId, kind });
+        where account_id = :accountId and used_at is null and replaced_at is null and (kind in ('change', 'verify')
+          or kind = 'stop-change' and created_at > (select created_at from auth.mail_links where hash = :hash))`;
+      await rows(knex, sql, { accountId, hash });
     },
     // Index mail_links (expires_at).
     deleteEnded: async () => {
