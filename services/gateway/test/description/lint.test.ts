@@ -24,7 +24,7 @@ const REDOCLY: readonly Exemption[] = [
   { rule: 'tags-alphabetical', why: TAGS_WHY },
   {
     rule: 'no-ambiguous-paths',
-    at: /workspaces~1\{workspaceId\}~1(?:members|invitations|private-projects|deletion|restoration|security)$/,
+    at: /workspaces~1\{workspaceId\}~1(?:members|invitations|private-projects|deletion|restoration|security|access|security-events|apps)$/,
     why: 'The specification names both addresses, and no workspace has the id "by-slug": ids are UUIDs.',
   },
   { rule: 'operation-4xx-problem-details-rfc7807', why: 'The specification fixes the body of errors.' },
