@@ -11,6 +11,9 @@ main.wide .passkey > button {
 main.wide section form + form {
   margin-top: 12px;
 }
+main.wide section form + .note {
+  margin-top: 18px;
+}
 .qr {
   width: 216px;
   margin: 0 auto 18px;

@@ -106,7 +106,7 @@ function factorChoices(site: Site, shown: FactorsShown, next: Fields = {}): Html
     site.path('/account/totp'),
     { csrf, ...next },
     html`<button type="submit" class="plain">
-      ${totpSince === null ? 'Set up an authenticator app' : 'Set up another authenticator app'}
+      ${totpSince === null ? 'Set up an authenticator app' : 'Replace the authenticator app'}
     </button>`,
   )}
   ${hasFactor ? recoveryRow(site, csrf, recoveryCodesLeft) : null}`;
