@@ -89,6 +89,7 @@ export async function signInByPassword(
   if (await context.factors.has(account.id)) {
     return { outcome: 'second step', step: await beginSecondStep(context, account, next, attempt) };
   }
+  await context.attempts.addPlaces(account.id, placesOf(attempt));
   const secret = await beginSession(context, { userId, account, replaces: session, way: 'with a password', visitor });
   return secret === null ? { outcome: 'wrong' } : { outcome: 'right', secret };
 }
@@ -129,7 +130,7 @@ export async function checkPassword(
     await recordFailure(context, account, attempt.visitor);
     return { outcome: 'wrong' };
   }
-  await attempts.addPlaces(account.id, [browser, network]);
+  await attempts.addPlaces(account.id, [browser, network], 'half');
   return { outcome: 'right', account: await renewHash(context, account, sender), isNewPlace: known.length === 0 };
 }
 

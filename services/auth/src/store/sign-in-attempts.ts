@@ -23,7 +23,11 @@ export interface SignInAttemptStore {
   forget(counted: readonly Counted[]): Promise<void>;
   /** Of these places, those in which the owner signed in before. */
   knownPlaces(accountId: string, places: readonly Buffer[]): Promise<Buffer[]>;
-  addPlaces(accountId: string, places: readonly Buffer[]): Promise<void>;
+  /**
+   * The last AUTH_LIMITS.signInPlacesMax are kept. `half`: the password was right, and a second factor may be missing. Such places are the first
+   * to go, so that who has the password alone drops none of the owner's.
+   */
+  addPlaces(accountId: string, places: readonly Buffer[], after?: 'half'): Promise<void>;
 }
 
 /** Each attempt deletes up to so many ended windows, so that the table holds about one window of failures. */
@@ -64,9 +68,10 @@ export function signInAttemptStore(knex: Knex): SignInAttemptStore {
       });
       return found.map(({ place }) => place);
     },
-    addPlaces: async (accountId, places) => {
-      const add = `insert into auth.sign_in_places (account_id, place_hash) values (:accountId, :place)
-        on conflict (account_id, place_hash) do update set last_used_at = now()`;
+    addPlaces: async (accountId, places, after) => {
+      const at = after === 'half' ? `'-infinity'` : 'now()';
+      const add = `insert into auth.sign_in_places as p (account_id, place_hash, last_used_at) values (:accountId, :place, ${at})
+        on conflict (account_id, place_hash) do update set last_used_at = greatest(p.last_used_at, excluded.last_used_at)`;
       for (const place of places) await rows(knex, add, { accountId, place });
       const drop = `delete from auth.sign_in_places where account_id = :accountId and place_hash not in (
         select place_hash from auth.sign_in_places where account_id = :accountId
