@@ -36,7 +36,7 @@ interface Opening {
 }
 
 export function openOperator({ knex, context, people, oauth }: Opening): OperatorContext {
-  const { hasAccounts, accounts, passwords, personOf, links } = people;
+  const { hasAccounts, accounts, attempts, passwords, personOf, links } = people;
   return {
     tokens: operatorTokenStore(knex),
     idempotency: context.idempotency,
@@ -45,6 +45,7 @@ export function openOperator({ knex, context, people, oauth }: Opening): Operato
     revoke: context.revoke,
     hasAccounts,
     accounts,
+    attempts,
     passwords,
     personOf,
     oauth,

@@ -232,7 +232,8 @@ describe('an operator', () => {
       person.memberships.map((one) => [one.urlKey, one.role]),
       [[urlKey, 'owner']],
     );
-    assert.deepEqual(await kindsOf(person.userId), ['owner-made']);
+    const links = Array.from(made, () => 'reset-link-made');
+    assert.deepEqual((await kindsOf(person.userId)).toSorted(), ['owner-made', ...links]);
     const repeated = await operator.call(operatorApi.createOwner, { body });
     assert.deepEqual([repeated.status, repeated.body.userId], [201, person.userId]);
     const browser = pages.browser();
@@ -245,6 +246,15 @@ describe('an operator', () => {
       body: { ...body, email: `${randomUUID()}@example.com` },
     });
     assert.equal(taken.code, 'slug_taken');
+  });
+
+  it('makes no owner of an account that someone registered with an address that no one proved [operator.owner.once]', async () => {
+    const { account } = await pages.signedIn();
+    const body = { email: account.email, name: 'Ada', workspaceName: 'Acme', urlKey: `w-${randomUUID().slice(0, 12)}` };
+    const make = () => operator.call(operatorApi.createOwner, { body });
+    assert.equal((await make()).code, 'conflict');
+    await sql('update auth.accounts set email_verified = true where id = $1', [account.id]);
+    assert.equal((await make()).status, 201);
   });
 
   it('makes a link for a new password, which is not for a person without an account', async () => {

@@ -1,9 +1,10 @@
 import { comparableAddress } from '@wts/access';
-import { Fault } from '@wts/contracts';
+import { Fault, type OperatorWorkspace } from '@wts/contracts';
 import type { CallTrace } from '@wts/service-kit/call';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
+import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import type { Operator } from './disable-person.ts';
 import { commitByOperator, type OperateContext } from './operate-workspaces.ts';
 import { plainAddress } from '../domain/plain-address.ts';
@@ -12,6 +13,7 @@ export interface CreateOwnerContext extends OperateContext {
   /** People may sign in by password. */
   readonly hasAccounts: boolean;
   readonly accounts: Pick<AccountStore, 'findByEmail' | 'insert'>;
+  readonly attempts: Pick<SignInAttemptStore, 'isUsed'>;
   readonly passwords: Pick<PasswordHashes, 'hash'>;
   readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
 }
@@ -48,17 +50,40 @@ export async function createOwner(
   if (known === null && (await workspaces.findByUrlKey(given.urlKey)) !== null) throw new Fault('slug_taken');
   const account = known ?? (await newAccount(context, email, given.name.trim()));
   const userId = await personOf(account, trace);
-  const made = await newWorkspace(context, given, userId);
-  const workspace = await workspaces.findByUrlKey(given.urlKey);
-  const isOwner = (await workspaces.membershipsOf(userId)).some(
-    ({ workspaceId, role }) => workspaceId === workspace?.id && role === 'owner',
-  );
-  if (workspace === null || !isOwner) throw new Fault('slug_taken');
+  let workspace = await ownWorkspace(context, userId, given.urlKey);
+  if (workspace === null) await refuseAccountOfStranger(context, account);
+  const made = workspace === null && (await newWorkspace(context, given, userId));
+  workspace ??= await ownWorkspace(context, userId, given.urlKey);
+  if (workspace === null) throw new Fault('slug_taken');
   if (made) {
     const about = { userId, accountId: account.id, workspaceId: workspace.id };
     await context.record.add({ kind: 'owner-made', ...about, ...operator, details: {} });
   }
   return { userId, workspaceId: workspace.id, account };
+}
+
+/**
+ * An account that someone registered with an address that no one proved may be of a stranger, whose password, keys and passkeys would then reach
+ * the new workspace.
+ */
+async function refuseAccountOfStranger({ attempts }: CreateOwnerContext, account: Account): Promise<void> {
+  if (account.emailVerified || !(await attempts.isUsed(account.id))) return;
+  const message =
+    'There is an account with this address already, and no one proved that it is of the person you mean. When you know that it is, let them create the workspace themselves; otherwise erase it first.';
+  throw new Fault('conflict', { message });
+}
+
+/** Null unless the person owns the workspace of this urlKey. */
+async function ownWorkspace(
+  { workspaces }: OperateContext,
+  userId: string,
+  urlKey: string,
+): Promise<OperatorWorkspace | null> {
+  const workspace = await workspaces.findByUrlKey(urlKey);
+  const isOwner = (await workspaces.membershipsOf(userId)).some(
+    ({ workspaceId, role }) => workspaceId === workspace?.id && role === 'owner',
+  );
+  return isOwner ? workspace : null;
 }
 
 /** The account of the address: of several who make one at once, that of the first. */

@@ -9,6 +9,7 @@ import { erasePerson } from '../commands/erase-person.ts';
 import { removeSecondFactors } from '../commands/remove-second-factors.ts';
 import { addOwner, deleteWorkspace, restoreWorkspace } from '../commands/operate-workspaces.ts';
 import type { OperatorContext } from '../operator-context.ts';
+import type { Account } from '../store/accounts.ts';
 import type { PersonalDatum } from '../store/personal-data.ts';
 import { cut, pageOf } from './operator-page.ts';
 import { operatorGuard, operatorOf, type OperatorCall, type OperatorOptions } from './operator-guard.ts';
@@ -47,7 +48,7 @@ function mountPeople(router: IRouter, context: OperatorContext, options: Operato
     operatorApi.createOwner,
     async (call) => {
       const { account, ...made } = await createOwner(context, call.body, operatorOf(call), traceOf(call));
-      const link = await context.resetLink(account);
+      const link = await linkFor(context, call, { userId: made.userId, account });
       await context.mailOwner(account, { url: link.url, workspaceName: call.body.workspaceName });
       return { ok: true, ...made, link };
     },
@@ -61,13 +62,22 @@ function mountPeople(router: IRouter, context: OperatorContext, options: Operato
       const person = await personOf(context, userId);
       const account = person.account === null ? null : await context.accounts.find(person.account.id);
       if (account === null) throw new Fault('conflict', { message: 'This person has no account with a password.' });
-      const link = await context.resetLink(account);
-      const about = { userId, accountId: account.id };
-      await context.record.add({ kind: 'reset-link-made', ...about, ...operatorOf(call), details: {} });
-      return { ok: true, link };
+      return { ok: true, link: await linkFor(context, call, { userId, account }) };
     },
     options,
   );
+}
+
+/** Whoever has the link has the account, so each one that is made is in the record. */
+async function linkFor(
+  { resetLink, record }: OperatorContext,
+  call: OperatorCall,
+  { userId, account }: { readonly userId: string; readonly account: Account },
+): ReturnType<OperatorContext['resetLink']> {
+  const link = await resetLink(account);
+  const about = { userId, accountId: account.id };
+  await record.add({ kind: 'reset-link-made', ...about, ...operatorOf(call), details: {} });
+  return link;
 }
 
 function mountAccess(router: IRouter, context: OperatorContext, options: OperatorOptions): void {

@@ -23,6 +23,8 @@ export interface SignInAttemptStore {
   forget(counted: readonly Counted[]): Promise<void>;
   /** Of these places, those in which the owner signed in before. */
   knownPlaces(accountId: string, places: readonly Buffer[]): Promise<Buffer[]>;
+  /** Whether anyone ever registered the account, or signed in to it. */
+  isUsed(accountId: string): Promise<boolean>;
   /**
    * The last AUTH_LIMITS.signInPlacesMax are kept. `half`: the password was right, and a second factor may be missing. Such places are the first
    * to go, so that who has the password alone drops none of the owner's.
@@ -67,6 +69,11 @@ export function signInAttemptStore(knex: Knex): SignInAttemptStore {
         places: places.map((one) => one.toString('hex')),
       });
       return found.map(({ place }) => place);
+    },
+    // Primary key sign_in_places (account_id, place_hash).
+    isUsed: async (accountId) => {
+      const sql = `select from auth.sign_in_places where account_id = :accountId limit 1`;
+      return (await rows(knex, sql, { accountId })).length > 0;
     },
     addPlaces: async (accountId, places, after) => {
       const at = after === 'half' ? `'-infinity'` : 'now()';
