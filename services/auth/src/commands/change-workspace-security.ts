@@ -21,9 +21,11 @@ export async function changeWorkspaceSecurity(
     throw new Fault('conflict', { message: 'Add a second factor to your own account first.' });
   }
   const without = await record.act(async ({ policies, record: write }) => {
-    await policies.change(workspaceId, { requiresSecondFactor, by: userId });
-    const rule = requiresSecondFactor ? 'a second factor is required' : 'no second factor is required';
-    await write({ kind: 'policy-changed', userId, workspaceId, visitor, details: { rule } });
+    if (requiresSecondFactor !== (await policies.requiresSecondFactor(workspaceId))) {
+      await policies.change(workspaceId, { requiresSecondFactor, by: userId });
+      const rule = requiresSecondFactor ? 'a second factor is required' : 'no second factor is required';
+      await write({ kind: 'policy-changed', userId, workspaceId, visitor, details: { rule } });
+    }
     return requiresSecondFactor ? policies.endWithoutFactor(workspaceId) : [];
   });
   for (const one of without) await revoke({ kind: 'credential', userId: one });
