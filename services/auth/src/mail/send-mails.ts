@@ -4,7 +4,7 @@ import type { SecretKeys } from '@wts/service-kit/sealing';
 import { NO_VISITOR } from '../domain/security-event.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
-import type { ClaimedMail, MailBacklog, MailOutcome, MailStore } from '../store/mails.ts';
+import { mailStore, type ClaimedMail, type MailBacklog, type MailOutcome, type MailStore } from '../store/mails.ts';
 import { sealContent, unsealContent, type QueuedData, type QueuedKind } from './mailer.ts';
 import { MailFault, type SendMessage } from './smtp.ts';
 import { renderMail, type MailData, type MailKind } from './templates.ts';
@@ -28,7 +28,7 @@ interface SendingOptions {
   readonly secretKeys: SecretKeys;
   /** Makes a mail with a template of one that was only asked for; null when there is nothing to send. */
   readonly prepare: (mail: PendingMail, to: string) => Promise<ReadyMail | null>;
-  readonly record: Pick<SecurityRecord, 'add'>;
+  readonly record: Pick<SecurityRecord, 'act'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly watch: MailWatch;
 }
@@ -88,21 +88,25 @@ async function attemptMail(options: SendingOptions, mail: ClaimedMail, signal: A
   try {
     const outcome = await outcomeOf(options, mail, signal);
     if (outcome === null) return await mails.delete(mail);
-    const state = await mails.finish(mail, outcome);
+    const state = await record.act(async (act) => {
+      const ended = await mailStore(act.transaction).finish(mail, outcome);
+      if (ended === 'refused' || ended === 'given-up') {
+        await act.record({
+          kind: 'mail-not-sent',
+          ...(userId === null ? {} : { userId }),
+          subjectId: id,
+          actor: { kind: 'system' },
+          visitor: NO_VISITOR,
+          details: { mail: kind },
+        });
+      }
+      return ended;
+    });
     if (state === null) return;
     watch.onEnded(state === 'waiting' ? 'failed' : state);
     if (state === 'sent') return log.info(about, 'a mail was sent');
     if (state === 'waiting') return log.info(about, 'a mail was not sent yet; it is tried again');
     log.warn(about, 'a mail was not sent; auth.mails has the reason');
-    const person = userId === null ? {} : { userId };
-    await record.add({
-      kind: 'mail-not-sent',
-      ...person,
-      subjectId: id,
-      actor: { kind: 'system' },
-      visitor: NO_VISITOR,
-      details: { mail: kind },
-    });
   } catch (err) {
     log.warn({ ...about, err }, 'the outcome of a mail was not written; it is tried again when its lease ends');
   }
