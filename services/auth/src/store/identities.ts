@@ -1,3 +1,4 @@
+import { Fault } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { sha256 } from '../domain/sha256.ts';
@@ -26,7 +27,10 @@ interface Address {
 
 export interface IdentityStore {
   find(identity: IdentityKey): Promise<StoredIdentity | null>;
-  /** Assigns the identity to `userId` unless it is assigned already. Returns the person it belongs to. */
+  /**
+   * Assigns the identity to `userId` unless it is assigned already. Returns the person it belongs to. That of an account needs the account, whose
+   * row is locked: a sign-in that began before the erasure of its person would make another one with the name and address.
+   */
   claim(identity: IdentityKey, userId: string, address: Address): Promise<string>;
   /** True for the first of several callers. */
   markPersonCreated(identity: IdentityKey): Promise<boolean>;
@@ -50,12 +54,16 @@ export function identityStore(knex: Knex): IdentityStore {
       const { issuer, subject } = identity;
       const hash = hashOf(identity);
       // When the insert conflicts, its snapshot does not have the other row: a second statement reads it.
-      const sql = `insert into auth.identities (identity_hash, issuer, subject, user_id, email, email_verified)
-        values (:hash, :issuer, :subject, :userId, :email, :emailVerified)
+      const isAccount = issuer === ACCOUNT_ISSUER;
+      const owner = isAccount ? `select from auth.accounts where id = cast(:subject as uuid) for share` : 'select';
+      const sql = `with owner as (${owner})
+        insert into auth.identities (identity_hash, issuer, subject, user_id, email, email_verified)
+        select :hash, :issuer, :subject, :userId, :email, :emailVerified from owner
         on conflict (identity_hash) do nothing`;
       await rows(knex, sql, { hash, issuer, subject, userId, email, emailVerified });
       const select = `select user_id as "userId" from auth.identities where identity_hash = :hash`;
       const [winner] = await rows<{ userId: string }>(knex, select, { hash });
+      if (!winner && isAccount) throw new Fault('forbidden', { message: 'This account does not exist any more.' });
       if (!winner) throw new Error('An identity vanished between its claim and its reading');
       return winner.userId;
     },

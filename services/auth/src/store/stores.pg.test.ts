@@ -5,6 +5,7 @@ import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { TestStore } from '../../test/store.ts';
 import { openTestStore } from '../../test/store.ts';
+import { ACCOUNT_ISSUER } from './accounts.ts';
 import type { ApiKeyStore } from './api-keys.ts';
 import { apiKeyStore } from './api-keys.ts';
 import { identityStore } from './identities.ts';
@@ -34,6 +35,14 @@ describe('the stores', () => {
       emailVerified: false,
     });
     await assert.rejects(claim, { name: 'Fault', code: 'validation_failed', publicMessage: undefined });
+  });
+
+  it('make no person of an account that was erased while it signed in [operator.erase.gone]', async () => {
+    const identity = { issuer: ACCOUNT_ISSUER, subject: randomUUID() };
+    const identities = identityStore(store.knex);
+    const claim = identities.claim(identity, randomUUID(), { email: 'ada@example.com', emailVerified: false });
+    await assert.rejects(claim, { name: 'Fault', code: 'forbidden' });
+    assert.equal(await identities.find(identity), null);
   });
 
   describe('of API keys', () => {
