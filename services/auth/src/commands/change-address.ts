@@ -1,9 +1,7 @@
 import { comparableAddress } from '@wts/access';
 import type { SecretKeys } from '@wts/service-kit/sealing';
-import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { plainAddress } from '../domain/plain-address.ts';
 import type { Visitor } from '../domain/security-event.ts';
-import { sha256 } from '../domain/sha256.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import { makeLink } from '../links/make-link.ts';
 import type { Mailer } from '../mail/mailer.ts';
@@ -17,7 +15,6 @@ import { countAsked } from './ask-for-link.ts';
 interface AddressContext {
   readonly accounts: AccountStore;
   readonly attempts: SignInAttemptStore;
-  readonly passwords: PasswordHashes;
   readonly mailer: Mailer;
   readonly links: MailLinkStore;
   readonly secretKeys: SecretKeys;
@@ -28,20 +25,19 @@ interface AddressContext {
 interface Sender {
   readonly network: string;
   readonly visitor: Visitor;
-  readonly signal: AbortSignal;
 }
 
 const NO_MAIL = 'This service sends no mail.';
 
 /**
- * Sends a link to a new address, and to the old one a link that stops the change for a week. It asks for the password, because who has the
- * address has the account. Null when it is done, else what is wrong as a sentence. The answer does not say whether the new address has an
+ * Sends a link to a new address, and to the old one a link that stops the change for a week. The caller asked who the person is when the
+ * sign-in is old, because who has the address has the account. Null when it is done, else what is wrong as a sentence. The answer does not say whether the new address has an
  * account. Keeps authentication.mail.change.
  */
 export async function askForAddress(
   context: AddressContext,
   session: Session,
-  { email, current, ...sender }: Sender & { readonly email: string; readonly current: string },
+  { email, network, visitor }: Sender & { readonly email: string },
 ): Promise<string | null> {
   const { mailer, links, oauth } = context;
   const account = await accountOf(context, session);
@@ -50,9 +46,7 @@ export async function askForAddress(
   if (to === null) return 'Enter your email, such as ada@example.com.';
   if (comparableAddress(to) === comparableAddress(account.email) && account.emailVerified)
     return 'This is the address of the account already.';
-  const refusal =
-    (await refusalOfPassword(context, account, { current, ...sender })) ??
-    (await countAsked(context.attempts, to, sender.network));
+  const refusal = await countAsked(context.attempts, to, network);
   if (refusal !== null) return refusal;
   const own = { links, issuer: oauth.issuer };
   const change = { kind: 'change', accountId: account.id, address: to, lifeMs: AUTH_LIMITS.confirmLinkMs } as const;
@@ -69,7 +63,7 @@ export async function askForAddress(
     const data = { url: (await makeLink(own, stop)).url, newAddress: to };
     await mailer.add({ kind: 'address-changes', to: account.email, userId, data });
   }
-  const about = { userId, accountId: account.id, subjectId, visitor: sender.visitor };
+  const about = { userId, accountId: account.id, subjectId, visitor };
   await context.record.add({ kind: 'mail-link-asked', ...about, details: { mail: 'new address' } });
   return null;
 }
@@ -78,7 +72,7 @@ export async function askForAddress(
 export async function askForVerification(
   context: AddressContext,
   session: Session,
-  { network, visitor }: Pick<Sender, 'network' | 'visitor'>,
+  { network, visitor }: Sender,
 ): Promise<string | null> {
   const { mailer, links, oauth } = context;
   const account = await accountOf(context, session);
@@ -97,21 +91,4 @@ export async function askForVerification(
 
 async function accountOf({ accounts }: AddressContext, { accountId }: Session): Promise<Account | null> {
   return accountId === null ? null : accounts.find(accountId);
-}
-
-/** Counted with the changes of the password, so a stolen session does not help to guess. */
-async function refusalOfPassword(
-  { attempts, passwords }: AddressContext,
-  account: Account,
-  { current, ...sender }: Sender & { readonly current: string },
-): Promise<string | null> {
-  const counted = [{ hash: sha256('change', account.id), failuresMax: AUTH_LIMITS.signInFailuresMax }];
-  if ((await attempts.begin(counted)) !== null) return 'Too many attempts failed. Try again in a few minutes.';
-  let isRight: boolean | null = null;
-  try {
-    isRight = await passwords.verify(current, account.passwordHash, { ...sender, knownAs: account.id });
-  } finally {
-    if (isRight !== false) await attempts.takeBack(counted);
-  }
-  return isRight ? null : 'The password is wrong.';
 }

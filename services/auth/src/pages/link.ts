@@ -68,7 +68,14 @@ export function confirmAddressPage(site: Site, options: ConfirmAddressPage): Pag
       <p>
         ${name === null ? html`You asked for an account with the address ${named(address)}.` : html`The account of ${named(name)} gets the address ${named(address)}.`}
       </p>
-      ${needsPassword ? html`<p class="quiet">This is another browser, so enter the password of the account.</p>` : null}
+      ${
+        needsPassword
+          ? html`<p class="quiet">
+              This is another browser, so enter the password of the
+              account${name === null ? null : html`, or <a href="${site.path('/sign-in')}">sign in</a> and open the link again`}.
+            </p>`
+          : null
+      }
       ${note('wrong', wrong ?? null)}
       ${form(
         site.path('/link'),

@@ -1,6 +1,7 @@
 import { pageApi } from '@wts/contracts';
 import { askForAddress, askForVerification } from '../../commands/change-address.ts';
 import * as pages from '../../pages/account/address.ts';
+import { askAgain } from '../ask-again.ts';
 import { mountPage } from '../mount-page.ts';
 import { passwordsClosed } from '../sign-in.ts';
 import { sessionOf, wrongIn, type Account, type Section } from './view.ts';
@@ -24,10 +25,13 @@ export const addressSection: Section = async (view) => {
 export function mountAddress({ pages: mounted, context, refuse, done }: Account): void {
   mountPage(mounted, pageApi.changeAddress, async (call) => {
     if (!context.hasAccounts) return { status: 403, page: passwordsClosed(mounted) };
-    const { form, network, visitor, signal } = call;
+    const { form, network, visitor } = call;
+    const session = sessionOf(call);
+    const toChange = { action: '/account/address', purpose: 'change your address' };
+    const asked = await askAgain(mounted, context, { call, session }, toChange);
+    if (asked !== null) return asked;
     const email = form.text('email').slice(0, 320);
-    const change = { email, current: form.text('current'), network, visitor, signal };
-    const wrong = await askForAddress(context, sessionOf(call), change);
+    const wrong = await askForAddress(context, session, { email, network, visitor });
     if (wrong === null) return done('profile', 'address');
     return refuse(call, 'profile', { entered: { email }, wrong: { about: 'address', text: wrong } });
   });

@@ -48,7 +48,6 @@ export function addressSection(site: Site, options: AddressSection): Html {
             site.path('/account/address'),
             { csrf },
             html`${field({ label: 'New email', name: 'email', type: 'email', autocomplete: 'email', value: entered, isFirst: wrong !== null, lengthMax: 320, hint: 'It changes when you open the link that we send there.' })}
-              ${field({ label: 'Your password', name: 'current', type: 'password', autocomplete: 'current-password' })}
               <button type="submit" class="plain">Change address</button>`,
           )
         : null
