@@ -161,7 +161,7 @@ export const people: readonly Rule[] = [
   {
     id: 'authentication.factors.required',
     source: 'Design 10',
-    text: 'A person with an account and without the second factor that is required of them gets only the page that adds one. Their API keys and access tokens are refused with 403 `second_factor_required`, and work again then.',
+    text: 'A person with an account and without the second factor that is required of them gets only the page that adds one, and those of mailed links and of a forgotten password. Their API keys and access tokens are refused with 403 `second_factor_required`, and work again then.',
     home: 'services/auth/src/queries/require-second-factor.ts',
   },
   {

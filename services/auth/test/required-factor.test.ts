@@ -105,6 +105,16 @@ describe('a second factor that the operator requires', () => {
     assert.deepEqual(await setup.resolved(credentials), [true, true]);
   });
 
+  it('leaves the pages of mailed links and of a forgotten password open [authentication.factors.required]', async () => {
+    const { browser } = await setup.pages.signedIn();
+    assert.equal((await browser.get('/account')).to?.pathname, enrol);
+    assert.equal((await browser.get('/forgot-password')).status, 200);
+    assert.equal((await browser.get('/link?token=x')).status, 404, 'an unknown one');
+    const { csrf = '' } = hiddenOf(await browser.get('/sign-in'), '/sign-in');
+    assert.equal((await browser.post('/forgot-password', { csrf, email: 'ada@example.com' })).status, 422, 'no mail');
+    assert.equal((await browser.post('/link', { csrf, token: 'x' })).status, 404);
+  });
+
   it('cannot be removed when it is the last one, also by two removals at once [authentication.factors.last]', async () => {
     const { pages } = setup;
     const { browser, account } = await pages.signedIn();

@@ -10,10 +10,15 @@ import { passwordsClosed } from './sign-in.ts';
 export function mountForgotten(pages: Pages, context: PeopleContext): void {
   const { site } = pages;
   const { hasAccounts, mailer } = context;
-  mountPage(pages, pageApi.forgottenPage, async ({ browser }) => {
-    if (!hasAccounts) return { status: 403, page: passwordsClosed(pages) };
-    return { page: forgottenPage(site, { csrf: formToken(browser, 'browser'), hasMail: mailer.isOn }) };
-  });
+  mountPage(
+    pages,
+    pageApi.forgottenPage,
+    async ({ browser }) => {
+      if (!hasAccounts) return { status: 403, page: passwordsClosed(pages) };
+      return { page: forgottenPage(site, { csrf: formToken(browser, 'browser'), hasMail: mailer.isOn }) };
+    },
+    { isOpenWithoutFactor: true },
+  );
   mountPage(
     pages,
     pageApi.askForReset,
@@ -25,6 +30,6 @@ export function mountForgotten(pages: Pages, context: PeopleContext): void {
       if (asked === 'asked') return { page: mailSentPage(site, email) };
       return { status: 422, page: forgottenPage(site, { csrf, hasMail: mailer.isOn, email, ...asked }) };
     },
-    { token: 'browser' },
+    { token: 'browser', isOpenWithoutFactor: true },
   );
 }

@@ -38,9 +38,13 @@ export function mountLinks(pages: Pages, context: PeopleContext): void {
     const ended = answered === 'ended' && link?.state === 'open' ? await context.links.find(hash) : link;
     return { status: ended === null ? 404 : 410, page: endedLinkPage(pages.site, ended) };
   };
-  mountPage(pages, pageApi.linkPage, (call) => opened(call, call.query.text('token'), (to, link) => to.show(link)));
+  // Open without a factor, because a person proves an address, stops a change or gets a password back by a link before they add one.
+  mountPage(pages, pageApi.linkPage, (call) => opened(call, call.query.text('token'), (to, link) => to.show(link)), {
+    isOpenWithoutFactor: true,
+  });
   mountPage(pages, pageApi.useLink, (call) => opened(call, call.form.text('token'), (to, link) => to.use(link)), {
     // The person may be signed in nowhere, or as another one.
     token: 'browser',
+    isOpenWithoutFactor: true,
   });
 }
