@@ -5,18 +5,25 @@ import { runScript } from './database/migrate.ts';
 import { PATHS } from './layout.ts';
 import { readStackFile, type StackFile } from './stack-file.ts';
 
+/** The exit code of a command that has no credential. */
+const NOT_SIGNED_IN = 4;
+
 const stack = readStackFile();
-if (stack === null) {
-  console.error('Nothing runs here. Run npm start first, and this in a second terminal.');
-  process.exitCode = 1;
-} else {
-  const token = await operatorToken(stack);
-  process.chdir(process.env['INIT_CWD'] ?? '.');
-  const io = processIo(process);
-  // These come before a profile, because the token is for this system alone.
-  const env = { ...io.env, WTS_URL: stack.baseUrl, WTS_AUTH_URL: stack.authUrl, WTS_OPERATOR_TOKEN: token };
-  process.exitCode = await run(['admin', ...process.argv.slice(2)], { ...io, env });
-}
+const io = processIo(process);
+// These come before a profile, because the token is for this system alone.
+const env =
+  stack === null
+    ? io.env
+    : {
+        ...io.env,
+        WTS_URL: stack.baseUrl,
+        WTS_AUTH_URL: stack.authUrl,
+        WTS_OPERATOR_TOKEN: await operatorToken(stack),
+      };
+process.chdir(process.env['INIT_CWD'] ?? '.');
+process.exitCode = await run(['admin', ...process.argv.slice(2)], { ...io, env });
+if (stack === null && process.exitCode === NOT_SIGNED_IN)
+  console.error('Beside a running npm start this has a token of its own; nothing runs here now.');
 
 /** Made at the first use, and readable by its owner only; `npm start -- --fresh` deletes it with the data. */
 async function operatorToken({ databaseUrl }: StackFile): Promise<string> {

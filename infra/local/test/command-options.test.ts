@@ -24,14 +24,14 @@ function run(script: string, args: readonly string[], taken: NodeJS.ProcessEnv =
 }
 
 /** Scripts that run the command line, which has exit codes and help of its own. */
-const COMMAND_LINE = ['wts', 'listen'];
+const COMMAND_LINE = ['wts', 'listen', 'admin'];
 
 describe('the options of npm scripts', () => {
   for (const script of COMMAND_LINE) {
     it(`npm run ${script} refuses an option that it does not have, and names its help`, () => {
       const { code, text } = run(script, ['--no-such-option']);
       equal(code, 2, text);
-      match(text, /^Unknown option '--no-such-option'\.\nSee wts( webhook listen)? --help$/m);
+      match(text, /^Unknown option '--no-such-option'\.\nSee wts( webhook listen| admin)? --help$/m);
     });
   }
 

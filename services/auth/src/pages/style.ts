@@ -114,6 +114,10 @@ h1 + p {
 .small {
   font-size: 14px;
 }
+p.small > a:only-child {
+  display: inline-block;
+  padding-block: 6px;
+}
 strong {
   font-weight: 650;
 }
