@@ -6,6 +6,7 @@ import {
   defineSettings,
   natsSetting,
   poolMaxSetting,
+  refuseCaFile,
   refusalOf,
   replaySettings,
   serviceSettings,
@@ -110,6 +111,7 @@ export const settings = defineSettings({
   }),
   smtpExtraCaFile: setting.text('SMTP_EXTRA_CA_FILE', {
     optional: true,
+    refuse: refuseCaFile,
     doc: 'PEM file of certificate authorities that the mail server may have besides the public ones.',
   }),
   natsUrls: natsSetting('NATS server, which announces revoked credentials to all caches.'),

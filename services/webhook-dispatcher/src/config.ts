@@ -3,6 +3,7 @@ import {
   defineSettings,
   natsSetting,
   poolMaxSetting,
+  refuseCaFile,
   refusalOf,
   replaySettings,
   serviceSettings,
@@ -29,6 +30,7 @@ export const settings = defineSettings({
   }),
   extraCaFile: setting.text('WEBHOOK_EXTRA_CA_FILE', {
     optional: true,
+    refuse: refuseCaFile,
     doc: 'PEM file of certificate authorities that consumers of webhooks may have besides the public ones.',
   }),
   dnsServers: setting.texts('WEBHOOK_DNS_SERVERS', {

@@ -1,3 +1,4 @@
+export { refuseCaFile } from './ca-file.ts';
 export { credentialSettings } from './credential-settings.ts';
 export { databaseSettings, databaseUrlSetting, poolMaxSetting, replicaUrlSetting } from './database-settings.ts';
 export { natsSetting } from './nats-setting.ts';

@@ -1,5 +1,6 @@
 import { generateServiceKey } from '@wts/access';
 import assert from 'node:assert/strict';
+import { refuseCaFile } from './ca-file.ts';
 import { callerSettings, parseReplaySecrets, replaySettings, serviceSettings } from './service-settings.ts';
 import { ConfigError, defineSettings, describeSettings, parseSettings, setting } from './settings.ts';
 
@@ -96,6 +97,20 @@ describe('the configuration', () => {
     });
     assert.deepEqual(parseSettings({ even }, { EVEN: '2, 4' }), { even: ['2', '4'] });
     assert.throws(() => parseSettings({ even }, { EVEN: '2,3' }), /EVEN has 3, which is odd/);
+  });
+
+  it('refuses a file of authorities that does not exist, cannot be read, or has no certificate', () => {
+    const ca = setting.text('CA_FILE', { doc: 'Authorities.', refuse: refuseCaFile });
+    const fault = (file: string): string => {
+      try {
+        return parseSettings({ ca }, { CA_FILE: file }).ca;
+      } catch (refusal) {
+        return (refusal as Error).message;
+      }
+    };
+    assert.match(fault('/nowhere/ca.pem'), /CA_FILE names \/nowhere\/ca\.pem, which does not exist/);
+    assert.match(fault(import.meta.dirname), /which cannot be read \(EISDIR\)/);
+    assert.match(fault(import.meta.filename), /which has no certificate in PEM/);
   });
 
   it('never repeats a secret in a fault', () => {
