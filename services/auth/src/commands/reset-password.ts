@@ -28,13 +28,13 @@ interface Choice {
 /**
  * Sets the password that the holder of a link chose. All sessions and all apps of the person end, because an attacker may have got them by
  * the old password. The person signs in afterwards, so a second factor is asked for; failures of before do not count in this browser any
- * more, because they are why people forget a password. Keeps authentication.accounts.password-reset.
+ * more, because they are why people forget a password. `set`: the first password of an account that an operator made. Keeps authentication.accounts.password-reset.
  */
 export async function resetPasswordByLink(
   context: ResetContext,
   { linkHash, accountId, password, guest }: Choice,
   trace: CallTrace,
-): Promise<{ readonly wrong: string } | 'ended' | 'done'> {
+): Promise<{ readonly wrong: string } | 'ended' | 'changed' | 'set'> {
   const { accounts, attempts, passwords, grants, record, personOf } = context;
   const account = await accounts.find(accountId);
   if (account === null) return 'ended';
@@ -42,6 +42,7 @@ export async function resetPasswordByLink(
   if (fault !== null) return { wrong: fault };
   const passwordHash = await passwords.hash(password, guest);
   const userId = await personOf(account, trace);
+  const isFirst = !(await attempts.isUsed(accountId));
   const isReset = await record.act(async ({ transaction, record: write }) => {
     if (!(await resetPassword(transaction, { linkHash, userId, passwordHash }))) return false;
     await write({ kind: 'password-reset', userId, accountId, visitor: guest.visitor, details: {} });
@@ -52,5 +53,5 @@ export async function resetPasswordByLink(
   const [browser, network] = placesOf(guest);
   await attempts.addPlaces(account.id, [browser, network]);
   await attempts.forget([countedInBrowser(comparableAddress(account.email), browser)]);
-  return 'done';
+  return isFirst ? 'set' : 'changed';
 }

@@ -34,14 +34,21 @@ export function resetLink({ site }: Pages, context: PeopleContext): LinkPages {
         signal,
       });
       if (outcome === 'ended') return 'ended';
-      if (outcome !== 'done') return (await show(opened, outcome.wrong)) ?? 'ended';
+      if (typeof outcome !== 'string') return (await show(opened, outcome.wrong)) ?? 'ended';
       return {
         page: messagePage({
-          title: 'Your password is changed',
-          text: 'You are signed out everywhere, and no app is connected. API keys stay. Sign in with the new password.',
+          ...DONE[outcome],
           link: { to: site.path('/sign-in'), label: 'Sign in' },
         }),
       };
     },
   };
 }
+
+const DONE = {
+  changed: {
+    title: 'Your password is changed',
+    text: 'You are signed out everywhere, and no app is connected. API keys stay. Sign in with the new password.',
+  },
+  set: { title: 'Your password is set', text: 'Sign in with your email and this password.' },
+} as const;
