@@ -13,6 +13,8 @@ export const AUTH_LIMITS = {
   signInWindowMs: 15 * 60_000,
   /** Rows of one kind that strangers add to the security record within that window: further ones are only counted. */
   unknownEventsMax: 100,
+  /** Ends of sessions and apps that one new rule of a workspace writes, each a statement of its transaction; the event of the rule explains the others. */
+  eventsOfRuleMax: 1_000,
   /** Browsers and networks in which the owner of an account signed in before. */
   signInPlacesMax: 20,
   /** A session ends when it is not used for so long, and after the longer time in any case. */

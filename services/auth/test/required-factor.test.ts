@@ -196,6 +196,15 @@ describe('a second factor that a workspace requires', () => {
     const events = await setup.sql(`select user_id, details from auth.events where workspace_id = $1`, [id]);
     const event = { user_id: owner.userId, details: { rule: 'a second factor is required' } };
     assert.deepEqual(events, [event], 'a repeated request changed nothing');
+    const ended = await setup.sql(
+      `select kind, actor, network from auth.events where user_id = $1 and kind like '%-ended' order by kind`,
+      [member.userId],
+    );
+    const by = { actor: 'system', network: null };
+    assert.deepEqual(ended, [
+      { kind: 'grant-ended', ...by },
+      { kind: 'session-ended', ...by },
+    ]);
   });
 
   it('keeps out who has none, also who was invited before [authentication.factors.workspace]', async () => {

@@ -1,6 +1,7 @@
 import { Fault, type Principal } from '@wts/contracts';
 import type { Context } from '../context.ts';
-import type { Visitor } from '../domain/security-event.ts';
+import { NO_VISITOR, type SecurityEvent, type Visitor } from '../domain/security-event.ts';
+import { AUTH_LIMITS } from '../limits.ts';
 
 type SecurityContext = Pick<Context, 'roles' | 'factors' | 'record' | 'revoke'>;
 
@@ -26,7 +27,22 @@ export async function changeWorkspaceSecurity(
       const rule = requiresSecondFactor ? 'a second factor is required' : 'no second factor is required';
       await write({ kind: 'policy-changed', userId, workspaceId, visitor, details: { rule } });
     }
-    return requiresSecondFactor ? policies.endWithoutFactor(workspaceId) : [];
+    if (!requiresSecondFactor) return [];
+    const { people, sessions, grants } = await policies.endWithoutFactor(workspaceId);
+    // By the service and without a place: it is that of the owner, which is not for members.
+    const by = { actor: { kind: 'system' }, visitor: { ...NO_VISITOR, requestId: visitor.requestId } } as const;
+    const events: SecurityEvent[] = [
+      ...grants.map(({ id: subjectId, clientName: app, ...of }) => ({
+        ...{ kind: 'grant-ended' as const, ...of, subjectId, ...by },
+        details: { app, reason: 'a workspace requires a second factor' },
+      })),
+      ...sessions.map(({ id: subjectId, browser, ...of }) => ({
+        ...{ kind: 'session-ended' as const, ...of, subjectId, ...by },
+        details: { browser },
+      })),
+    ];
+    for (const event of events.slice(0, AUTH_LIMITS.eventsOfRuleMax)) await write(event);
+    return people;
   });
   for (const one of without) await revoke({ kind: 'credential', userId: one });
 }

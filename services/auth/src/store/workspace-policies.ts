@@ -1,13 +1,28 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import type { RevokedGrant } from './grants.ts';
 import { lacksFactorSql } from './second-factors.ts';
 
 /** What a workspace requires of its members. */
 export interface WorkspacePolicyStore {
   requiresSecondFactor(workspaceId: string): Promise<boolean>;
   change(workspaceId: string, change: { readonly requiresSecondFactor: boolean; readonly by: string }): Promise<void>;
-  /** Ends the sessions and grants of members who have no second factor, and returns these people. For a transaction. */
-  endWithoutFactor(workspaceId: string): Promise<string[]>;
+  /** Ends the sessions and grants of members who have no second factor. For a transaction. */
+  endWithoutFactor(workspaceId: string): Promise<EndedOfPeople>;
+}
+
+interface EndedSession {
+  readonly id: string;
+  readonly userId: string;
+  readonly accountId: string;
+  readonly browser: string | null;
+}
+
+interface EndedOfPeople {
+  /** Also those who had neither. */
+  readonly people: readonly string[];
+  readonly sessions: readonly EndedSession[];
+  readonly grants: readonly RevokedGrant[];
 }
 
 export function workspacePolicyStore(knex: Knex): WorkspacePolicyStore {
@@ -28,13 +43,16 @@ export function workspacePolicyStore(knex: Knex): WorkspacePolicyStore {
       const without = `select m.user_id as "userId" from sync.workspace_members m
         where m.workspace_id = :workspaceId and ${lacksFactorSql('m.user_id')}`;
       const people = (await rows<{ userId: string }>(knex, without, { workspaceId })).map(({ userId }) => userId);
-      await rows(knex, `delete from auth.sessions where user_id = any(:people) and account_id is not null`, { people });
-      const grants = `with ended as (
+      const ofAccounts = `delete from auth.sessions where user_id = any(:people) and account_id is not null
+        returning id, user_id as "userId", account_id as "accountId", browser`;
+      const sessions = await rows<EndedSession>(knex, ofAccounts, { people });
+      const inForce = `with ended as (
           select id from auth.grants where user_id = any(:people) and revoked_at is null order by id for update
         )
-        update auth.grants set revoked_at = clock_timestamp() where id in (select id from ended)`;
-      await rows(knex, grants, { people });
-      return people;
+        update auth.grants set revoked_at = clock_timestamp() where id in (select id from ended)
+        returning id, user_id as "userId", client_name as "clientName", workspace_id as "workspaceId"`;
+      const grants = await rows<RevokedGrant>(knex, inForce, { people });
+      return { people, sessions, grants };
     },
   };
 }
