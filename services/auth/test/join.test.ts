@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { addApp } from './factors.ts';
 import { SERVICE } from './test-service.ts';
 import { openTestPages, type TestPages } from './people.ts';
-import { hiddenOf } from '@wts/testkit';
+import { eventually, hiddenOf } from '@wts/testkit';
 import { openWorkspaceStandIn, type Invitation, type WorkspaceStandIn } from './workspace-stand-in.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -165,6 +165,28 @@ describe('joining by an invitation', () => {
     assert.deepEqual(
       answers.map(({ status }) => status).toSorted((a, b) => a - b),
       [200, 422, 422, 422],
+    );
+  });
+
+  it('records a registration with its account, once, also when its person is made later [authentication.record.acts]', async () => {
+    const [person, code, browser] = [newPerson(), invite(), pages.browser()];
+    const page = await browser.get(`/join?code=${code}`);
+    const { sync } = pages.testService.backends.wires;
+    sync.cut();
+    const broken = await browser.post('/join', { ...hiddenOf(page), ...person });
+    sync.mend();
+    assert.equal(broken.status, 503);
+    const registered = (): Promise<Record<string, unknown>[]> =>
+      pages.testService.backends.sql(
+        `select e.user_id from auth.events e join auth.accounts a on a.id = e.account_id where a.email = $1 and e.kind = 'registered'`,
+        [person.email],
+      );
+    const events = await registered();
+    assert.equal(events.length, 1);
+    await eventually(async () => (await pages.browser().submit('/sign-in', person)).status === 303 || undefined);
+    assert.deepEqual(
+      [(await identityOf(person.email))?.['user_id'], await registered()],
+      [events[0]?.['user_id'], events],
     );
   });
 

@@ -94,9 +94,8 @@ async function makeAccount(
   { invitation, link }: Pick<Presented, 'invitation'> & { readonly link: ProvedLink | null },
   trace: CallTrace,
 ): Promise<{ readonly wrong: string } | { readonly account: Account; readonly userId: string }> {
-  const { accounts, passwords, attempts, record, personOf } = context;
+  const { passwords, attempts, record, personOf } = context;
   const registration = { ...person, email: invitation.email ?? person.email };
-  const { visitor } = person;
   if (link !== null) {
     const account = await checkRegistration({ passwords }, { ...registration, email: link.address });
     if (typeof account === 'string') return { wrong: account };
@@ -112,11 +111,10 @@ async function makeAccount(
       ? { wrong: 'There is an account with this email. Sign in to accept the invitation.' }
       : created;
   }
-  const account = await registerAccount({ accounts, passwords }, registration);
+  const account = await registerAccount({ record, passwords }, registration);
   if (typeof account === 'string') return { wrong: account };
   const userId = await personOf(account, trace);
   await attempts.addPlaces(account.id, placesOf(person));
-  await record.add({ kind: 'registered', userId, accountId: account.id, visitor, details: {} });
   return { account, userId };
 }
 

@@ -3,10 +3,13 @@ import { comparableAddress } from '@wts/access';
 import { plainAddress } from '../domain/plain-address.ts';
 import { faultOfPassword } from '../domain/password-rules.ts';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
-import type { Account, AccountStore } from '../store/accounts.ts';
+import type { Visitor } from '../domain/security-event.ts';
+import type { Act, SecurityRecord } from '../record/security-record.ts';
+import { ACCOUNT_ISSUER, type Account } from '../store/accounts.ts';
+import { identityStore } from '../store/identities.ts';
 
 interface RegistrationContext {
-  readonly accounts: AccountStore;
+  readonly record: SecurityRecord;
   readonly passwords: PasswordHashes;
 }
 
@@ -15,6 +18,7 @@ export interface Registration {
   readonly email: string;
   readonly password: string;
   readonly network: string;
+  readonly visitor: Visitor;
   readonly signal: AbortSignal;
 }
 
@@ -42,11 +46,29 @@ export async function checkRegistration(
  * because nothing proves that it is the person's.
  */
 export async function registerAccount(
-  { accounts, passwords }: RegistrationContext,
+  { record, passwords }: RegistrationContext,
   registration: Registration,
 ): Promise<Account | string> {
   const account = await checkRegistration({ passwords }, registration);
   if (typeof account === 'string') return account;
-  const isNew = await accounts.insert({ ...account, comparableEmail: comparableAddress(account.email) });
-  return isNew ? account : TAKEN;
+  const { visitor } = registration;
+  const userId = await record.act((act) => createAccount(act, account, visitor));
+  return userId === null ? TAKEN : account;
+}
+
+/**
+ * Creates an account in an act, with the id of its person, whom sync makes afterward, and the event of it. Null when the address has an
+ * account.
+ */
+export async function createAccount(
+  { accounts, transaction, record }: Act,
+  account: Account,
+  visitor: Visitor,
+): Promise<string | null> {
+  const { id: accountId, email, emailVerified } = account;
+  if (!(await accounts.insert({ ...account, comparableEmail: comparableAddress(email) }))) return null;
+  const identity = { issuer: ACCOUNT_ISSUER, subject: accountId };
+  const userId = await identityStore(transaction).claim(identity, randomUUID(), { email, emailVerified });
+  await record({ kind: 'registered', userId, accountId, visitor, details: {} });
+  return userId;
 }

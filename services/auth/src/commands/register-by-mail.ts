@@ -1,4 +1,3 @@
-import { comparableAddress } from '@wts/access';
 import { Fault } from '@wts/contracts';
 import type { CallTrace, CommitUnitSender } from '@wts/service-kit/call';
 import type { SecretKeys } from '@wts/service-kit/sealing';
@@ -9,13 +8,13 @@ import { AUTH_LIMITS } from '../limits.ts';
 import { contentOf, makeLinkWith } from '../links/make-link.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
-import { accountStore, type Account } from '../store/accounts.ts';
+import type { Account } from '../store/accounts.ts';
 import { mailLinkStore, type LinkKind, type MailLinkStore } from '../store/mail-links.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import { countAsked } from './ask-for-link.ts';
 import type { NewPerson, Presented } from './join-by-invitation.ts';
 import { takeAddress } from './prove-address.ts';
-import { checkRegistration } from './register-account.ts';
+import { checkRegistration, createAccount } from './register-account.ts';
 import { placesOf, type Guest } from './sign-in-by-password.ts';
 
 interface RegisterContext {
@@ -140,14 +139,13 @@ export async function createProved(
   const outcome = await record.act(async (act) => {
     if ((await mailLinkStore(act.transaction).use(linkHash, kind)) === null) return 'ended';
     if ((await takeAddress(act, context, { accountId, email, visitor }, trace)) === 'taken') return 'taken';
-    const isNew = await accountStore(act.transaction).insert({ ...account, comparableEmail: comparableAddress(email) });
-    return isNew ? 'created' : 'taken';
+    const person = await createAccount(act, account, visitor);
+    if (person === null) return 'taken';
+    await act.record({ kind: 'address-verified', userId: person, accountId, visitor, details: {} });
+    return 'created';
   });
   if (outcome !== 'created') return outcome;
   const userId = await personOf(account, trace);
   await attempts.addPlaces(accountId, placesOf(guest));
-  for (const kindOfEvent of ['registered', 'address-verified'] as const) {
-    await record.add({ kind: kindOfEvent, userId, accountId, visitor, details: {} });
-  }
   return { account, userId };
 }
