@@ -125,7 +125,7 @@ export const people: readonly Rule[] = [
   {
     id: 'authentication.sessions.ask-again',
     source: 'Design 10',
-    text: 'A person who signed in more than ten minutes ago is asked for the password or a passkey again before a second factor is added or removed, recovery codes are made, a key with full access is created, or the address is changed. Wrong answers are limited, and nothing that was entered is lost.',
+    text: 'A person who signed in more than ten minutes ago is asked for the password or a passkey again before a second factor is added or removed, recovery codes are made, an API key is created, or the address is changed. Wrong answers are limited, and nothing that was entered is lost.',
     home: 'services/auth/src/commands/confirm-session.ts',
   },
   {

@@ -40,6 +40,27 @@ describe('a forgotten password', () => {
     );
   });
 
+  it('whose link is the first proof of an address ends the keys and second factors of an earlier holder [authentication.accounts.password-reset]', async () => {
+    const { browser, account } = await mail.pages.signedIn();
+    const left = async (): Promise<unknown> =>
+      (
+        await sql(
+          `select (select count(*)::integer from auth.totp where account_id = $1) as factors,
+             (select count(*)::integer from auth.api_keys k join auth.identities i on i.user_id = k.user_id
+              where i.subject = $1::text and k.revoked_at is null) as keys`,
+          [account.id],
+        )
+      )[0];
+    await browser.submit('/account/keys', { label: 'theirs', access: 'full-access' }, '/account/keys');
+    const factor = `insert into auth.totp (account_id, secret, sealed_with, last_step) values ($1, '', '', 0)`;
+    await sql(factor, [account.id]);
+    assert.deepEqual(await left(), { factors: 1, keys: 1 });
+    await mail.pages.browser().submit('/forgot-password', { email: account.email });
+    const link = await mail.linkTo(account.email, 'new password');
+    await mail.pages.browser().submit(link, { password: NEW_PASSWORD }, '/link');
+    assert.deepEqual(await left(), { factors: 0, keys: 0 });
+  });
+
   it('has the same answer and the same rows for an address without an account, which gets no mail [authentication.mail.no-oracle]', async () => {
     const account = await mail.pages.account();
     const unknown = `${randomUUID()}@example.com`;

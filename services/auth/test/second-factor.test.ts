@@ -244,7 +244,7 @@ describe('the second factor', () => {
     const key = { label: 'deploy', access: 'full-access', expires: '30' };
     const asked = await browser.submit('/account/keys', key, '/account/keys');
     assert.equal(asked.status, 200);
-    assert.match(asked.text, /To create a key with full access, enter your password again/);
+    assert.match(asked.text, /To create an API key, enter your password again/);
     const form = hiddenOf(asked, '/account/keys');
     assert.deepEqual([form['label'], form['access'], form['again']], ['deploy', 'full-access', 'password']);
     const wrong = await browser.post('/account/keys', { ...form, again_password: 'wrong password' });
@@ -259,7 +259,7 @@ describe('the second factor', () => {
     );
     await grow();
     const readOnly = await browser.submit('/account/keys', { label: 'y' }, '/account/keys');
-    assert.equal(readOnly.status, 303, 'a key that can only read');
+    assert.match(readOnly.text, /Confirm it is you/, 'a key that can only read outlasts the session too');
     for (const [path, from] of [
       ['/account/totp', '/account/security'],
       ['/account/recovery-codes', '/account/security'],

@@ -1,8 +1,8 @@
 import { comparableAddress } from '@wts/access';
 import type { CallTrace } from '@wts/service-kit/call';
+import type { RevocationSender } from '@wts/service-kit/nats';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { faultOfPassword } from '../domain/password-rules.ts';
-import type { Grants } from '../oauth/grants.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import { resetPassword } from '../store/reset-password.ts';
@@ -13,7 +13,7 @@ interface ResetContext {
   readonly accounts: AccountStore;
   readonly attempts: SignInAttemptStore;
   readonly passwords: PasswordHashes;
-  readonly grants: Pick<Grants, 'announceAllRevoked'>;
+  readonly keys: { readonly revoke: RevocationSender };
   readonly record: SecurityRecord;
   readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
 }
@@ -35,7 +35,7 @@ export async function resetPasswordByLink(
   { linkHash, accountId, password, guest }: Choice,
   trace: CallTrace,
 ): Promise<{ readonly wrong: string } | 'ended' | 'changed' | 'set'> {
-  const { accounts, attempts, passwords, grants, record, personOf } = context;
+  const { accounts, attempts, passwords, keys, record, personOf } = context;
   const account = await accounts.find(accountId);
   if (account === null) return 'ended';
   const fault = faultOfPassword(password, account.email);
@@ -49,7 +49,7 @@ export async function resetPasswordByLink(
     return true;
   });
   if (!isReset) return 'ended';
-  await grants.announceAllRevoked(userId);
+  await keys.revoke({ kind: 'credential', userId });
   const [browser, network] = placesOf(guest);
   await attempts.addPlaces(account.id, [browser, network]);
   await attempts.forget([countedInBrowser(comparableAddress(account.email), browser)]);

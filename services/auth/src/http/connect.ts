@@ -101,11 +101,11 @@ async function decide(pages: Pages, context: PeopleContext, call: PageCall): Pro
   if (decision !== 'allow' && decision !== 'deny')
     throw new Fault('validation_failed', { message: 'The decision is missing.' });
   const allowed = decision === 'deny' ? null : await readAllowed(context, session.userId, form);
-  if (allowed?.permissions === 'full-access') {
+  if (allowed !== null) {
     const waiting = await context.pending.find<PendingConnection>(keyOf(request, browser.id));
     const port = waiting?.callback?.port;
     const leadsTo = port === undefined ? [] : [`http://127.0.0.1:${port}`];
-    const purpose = 'give a program full access';
+    const purpose = 'give a program access';
     const asked = await askAgain(
       pages,
       context,

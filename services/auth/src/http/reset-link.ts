@@ -29,7 +29,7 @@ export function resetLink({ site }: Pages, context: PeopleContext): LinkPages {
       if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
       const guest = { browserId: browser.id, network, visitor, signal };
       const choice = { linkHash, accountId: accountId ?? '', password: form.text('password'), guest };
-      const outcome = await resetPasswordByLink({ ...context, grants: context.oauth.grants }, choice, {
+      const outcome = await resetPasswordByLink(context, choice, {
         requestId,
         signal,
       });

@@ -11,17 +11,25 @@ interface Reset {
 
 /**
  * Sets the password of the account of a link, and ends the link, all sessions and all grants of the person. Run it in a transaction. A link that
- * was mailed to the address of the account verifies that. False when the link works no more. The account is locked before its sessions
+ * was mailed to the address of the account verifies that. Nothing proved before whose address it is, so keys and second factors end as
+ * well: an earlier holder of the account may have made them. False when the link works no more. The account is locked before its sessions
  * are deleted, so that a sign-in with the old password, which locks it too, begins none after it.
  */
 export async function resetPassword(transaction: Knex, { linkHash, userId, passwordHash }: Reset): Promise<boolean> {
   const link = await mailLinkStore(transaction).use(linkHash, 'reset');
   if (link === null) return false;
-  const sql = `update auth.accounts set password_hash = :passwordHash,
-        email_verified = email_verified or coalesce(shown_email = :address, false)
-      where id = :accountId`;
+  const sql = `with before as (select id, email_verified as was from auth.accounts where id = :accountId for update)
+    update auth.accounts a set password_hash = :passwordHash,
+      email_verified = email_verified or coalesce(shown_email = :address, false)
+    from before where a.id = before.id returning email_verified and not before.was as "isProved"`;
   const { accountId, address } = link;
-  await rows(transaction, sql, { accountId, address, passwordHash });
+  const [account] = await rows<{ isProved: boolean }>(transaction, sql, { accountId, address, passwordHash });
+  if (account?.isProved === true) {
+    for (const table of ['passkeys', 'totp', 'recovery_codes'])
+      await rows(transaction, `delete from auth.${table} where account_id = :accountId`, { accountId });
+    const keys = `update auth.api_keys set revoked_at = now() where user_id = :userId and revoked_at is null`;
+    await rows(transaction, keys, { userId });
+  }
   await rows(transaction, `delete from auth.sessions where user_id = :userId`, { userId });
   await grantStore(transaction).revokeAllOf(userId);
   return true;

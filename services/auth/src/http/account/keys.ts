@@ -36,11 +36,9 @@ export function mountKeys({ pages: mounted, context, refuse, done }: Account): v
     const key = readNewKey(call.form, label);
     if (typeof key === 'string')
       return refuse(call, 'keys', { entered: { label }, wrong: { about: 'keys', text: key } });
-    if (key.permissions === 'full-access') {
-      const purpose = 'create a key with full access';
-      const asked = await askAgain(mounted, context, { call, session }, { action: '/account/keys', purpose });
-      if (asked !== null) return asked;
-    }
+    const purpose = 'create an API key';
+    const asked = await askAgain(mounted, context, { call, session }, { action: '/account/keys', purpose });
+    if (asked !== null) return asked;
     const { token } = await createApiKey(context.keys, sessionPrincipal(session), key, call);
     return { to: `${site.issuer}/account/keys`, cookies: [newKeyCookie(site, token)] };
   });
