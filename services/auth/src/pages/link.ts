@@ -71,8 +71,8 @@ export function confirmAddressPage(site: Site, options: ConfirmAddressPage): Pag
       ${
         needsPassword
           ? html`<p class="quiet">
-              This is another browser, so enter the password of the
-              account${name === null ? null : html`, or <a href="${site.path('/sign-in')}">sign in</a> and open the link again`}.
+              This is another browser, so enter
+              ${name === null ? 'the password that you chose' : html`the password of the account, or <a href="${site.path('/sign-in')}">sign in</a> and open the link again`}.
             </p>`
           : null
       }
@@ -101,7 +101,8 @@ export function stopChangePage(site: Site, { csrf, token, address }: StopChangeP
         Your account keeps or gets back the address ${named(address)}. It is signed out everywhere, its apps are
         disconnected, and you choose a new password.
       </p>
-      ${form(site.path('/link'), { csrf, token }, html`<button type="submit" class="danger">Stop the change</button>`)}`,
+      ${form(site.path('/link'), { csrf, token }, html`<button type="submit" class="danger">Stop the change</button>`)}
+      <p class="foot">If you asked for the change, close the page: nothing is stopped.</p>`,
   };
 }
 

@@ -108,6 +108,9 @@ p {
 h1 + p {
   margin-bottom: 22px;
 }
+main > p:last-child {
+  margin-bottom: 0;
+}
 .quiet {
   color: var(--quiet);
 }

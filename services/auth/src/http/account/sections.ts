@@ -21,7 +21,7 @@ export const SECTIONS: Readonly<Record<AccountPageName, readonly Section[]>> = {
 export const DONE: ReadonlyMap<string, string> = new Map([
   ['password', 'Your password is changed. You are signed out everywhere else, and no app is connected.'],
   ['name', 'Your name is changed.'],
-  ['address', 'A link is on its way. Open it within a day.'],
+  ['address', 'A message with a link is on its way. Open the link within a day.'],
   ['session', 'The session has ended.'],
   ['sessions', 'You are signed out everywhere else.'],
   ['passkey', 'The passkey is added.'],

@@ -105,7 +105,7 @@ function factorChoices(site: Site, shown: FactorsShown, next: Fields = {}): Html
   ${form(
     site.path('/account/totp'),
     { csrf, ...next },
-    html`<button type="submit" class="plain">
+    html`<button type="submit" ${hasFactor || passkeyOptions !== null ? html` class="plain"` : null}>
       ${totpSince === null ? 'Set up an authenticator app' : 'Replace the authenticator app'}
     </button>`,
   )}
@@ -130,10 +130,11 @@ function row(site: Site, { name, kind, about, remove }: Row): Html {
 }
 
 function recoveryRow(site: Site, csrf: string, left: number): Html {
-  const text = left === 1 ? '1 recovery code is left.' : `${left} recovery codes are left.`;
-  return html`<p class="note${left < FEW ? ' careful' : ''}">
-      ${text} They open your account when your device is lost.
-    </p>
+  const text =
+    left === 1
+      ? '1 recovery code is left. It opens your account once when your device is lost.'
+      : `${left} recovery codes are left. Each opens your account once when your device is lost.`;
+  return html`<p class="note${left < FEW ? ' careful' : ''}">${text}</p>
     ${form(
       site.path('/account/recovery-codes'),
       { csrf },

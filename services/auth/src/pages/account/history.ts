@@ -36,10 +36,14 @@ export function historySection(site: Site, { events, next, isFirst }: HistorySec
             ${rows}
           </ul>`
     }
-    <div class="turn">
-      ${isFirst ? null : html`<a class="button plain small" href="${page}#history">Newest</a>`}
-      ${next === null ? null : html`<a class="button plain small" href="${page}?before=${next}#history">Older</a>`}
-    </div>
+    ${
+      isFirst && next === null
+        ? null
+        : html`<div class="turn">
+            ${isFirst ? null : html`<a class="button plain small" href="${page}#history">Newest</a>`}
+            ${next === null ? null : html`<a class="button plain small" href="${page}?before=${next}#history">Older</a>`}
+          </div>`
+    }
   </section>`;
 }
 
