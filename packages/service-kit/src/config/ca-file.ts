@@ -11,7 +11,8 @@ export function refuseCaFile(path: string): string | null {
     return `names ${path}, which ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`}`;
   }
   try {
-    return new X509Certificate(pem) && null;
+    new X509Certificate(pem).toString();
+    return null;
   } catch {
     return `names ${path}, which has no certificate in PEM`;
   }

@@ -2,6 +2,7 @@ import { Fault, type Principal } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import { NO_VISITOR, type SecurityEvent, type Visitor } from '../domain/security-event.ts';
 import { AUTH_LIMITS } from '../limits.ts';
+import type { EndedOfPeople } from '../store/workspace-policies.ts';
 
 type SecurityContext = Pick<Context, 'roles' | 'factors' | 'record' | 'revoke'>;
 
@@ -28,21 +29,23 @@ export async function changeWorkspaceSecurity(
       await write({ kind: 'policy-changed', userId, workspaceId, visitor, details: { rule } });
     }
     if (!requiresSecondFactor) return [];
-    const { people, sessions, grants } = await policies.endWithoutFactor(workspaceId);
-    // By the service and without a place: it is that of the owner, which is not for members.
-    const by = { actor: { kind: 'system' }, visitor: { ...NO_VISITOR, requestId: visitor.requestId } } as const;
-    const events: SecurityEvent[] = [
-      ...grants.map(({ id: subjectId, clientName: app, ...of }) => ({
-        ...{ kind: 'grant-ended' as const, ...of, subjectId, ...by },
-        details: { app, reason: 'a workspace requires a second factor' },
-      })),
-      ...sessions.map(({ id: subjectId, browser, ...of }) => ({
-        ...{ kind: 'session-ended' as const, ...of, subjectId, ...by },
-        details: { browser },
-      })),
-    ];
-    for (const event of events.slice(0, AUTH_LIMITS.eventsOfRuleMax)) await write(event);
-    return people;
+    const ended = await policies.endWithoutFactor(workspaceId);
+    for (const event of eventsOf(ended, visitor).slice(0, AUTH_LIMITS.eventsOfRuleMax)) await write(event);
+    return ended.people;
   });
   for (const one of without) await revoke({ kind: 'credential', userId: one });
+}
+
+/** By the service and without a place: it is that of the owner, which is not for members. */
+function eventsOf({ sessions, grants }: EndedOfPeople, { requestId }: Visitor): SecurityEvent[] {
+  const by = { actor: { kind: 'system' }, visitor: { ...NO_VISITOR, requestId } } as const;
+  return [
+    ...grants.map(({ id: subjectId, userId, workspaceId, clientName: app }): SecurityEvent => {
+      const details = { app, reason: 'a workspace requires a second factor' };
+      return { kind: 'grant-ended', userId, workspaceId, subjectId, ...by, details };
+    }),
+    ...sessions.map(({ id: subjectId, userId, accountId, browser }): SecurityEvent => {
+      return { kind: 'session-ended', userId, accountId, subjectId, ...by, details: { browser } };
+    }),
+  ];
 }

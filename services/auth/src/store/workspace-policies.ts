@@ -18,7 +18,7 @@ interface EndedSession {
   readonly browser: string | null;
 }
 
-interface EndedOfPeople {
+export interface EndedOfPeople {
   /** Also those who had neither. */
   readonly people: readonly string[];
   readonly sessions: readonly EndedSession[];
