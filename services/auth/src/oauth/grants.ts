@@ -25,8 +25,6 @@ export interface Grants {
     by: { readonly ownerId: string; readonly visitor: Visitor },
   ): Promise<boolean>;
   revokeAllOf(userId: string, reason: string, visitor: Visitor): Promise<void>;
-  /** For who revoked all grants of a person in a transaction of their own. */
-  announceAllRevoked(userId: string): Promise<void>;
   /** Revokes the grants of all people who sign in with a password, some thousands in one call. False when there are none. */
   revokeOfAccounts(): Promise<boolean>;
   /** Revokes the grant of a code that is presented again: one of the two who have it is a thief. */
@@ -90,7 +88,6 @@ export function openGrants({ store, record, revoke, log }: GrantsOptions): Grant
       const actor = { kind: 'person', id: userId } as const;
       return endAndPublish({ reason: 'it was revoked', actor, visitor }, (grants) => grants.revoke(userId, id));
     },
-    announceAllRevoked: (userId) => publishGrantsRevoked(revoke, userId),
     revokeIn: (workspaceId, id, { ownerId, visitor }) => {
       const actor = { kind: 'person', id: ownerId } as const;
       return endAndPublish({ reason: 'an owner of the workspace ended it', actor, visitor }, (grants) =>
