@@ -13,9 +13,13 @@ import { IdentityProvider, newKey, WEB_CLIENT } from './identity-provider.ts';
 const WAIT_MS = 120_000;
 const WIDE = { width: 1100, height: 820 };
 
+export type Browser = Awaited<ReturnType<typeof openBrowser>>;
+
 interface TabOptions {
   readonly viewport?: { readonly width: number; readonly height: number };
   readonly colorScheme?: 'light' | 'dark';
+  /** Of a test that simulates an authenticator. Tabs of other tests know no passkeys. */
+  readonly passkeyBrowser?: Browser;
 }
 
 /** An app on this machine, which listens for the answer of the consent. */
@@ -31,7 +35,7 @@ interface Parts {
   readonly testSystem: TestSystem;
   readonly provider: IdentityProvider;
   readonly mail: MailCatcher;
-  readonly browser: Awaited<ReturnType<typeof openBrowser>>;
+  readonly browser: Browser;
   readonly callback: string;
   readonly answers: URLSearchParams[];
 }
@@ -66,6 +70,7 @@ export class PeopleBrowser implements AsyncDisposable {
     const testSystem = opening.use(
       await startTestSystem({
         label: 'people',
+        authHost: 'localhost',
         services: [],
         overrides: { gateway: { JWT_ISSUERS }, sync: { JWT_ISSUERS }, auth: { OIDC_PROVIDER, SMTP_URL: mail.smtpUrl } },
       }),
@@ -89,11 +94,13 @@ export class PeopleBrowser implements AsyncDisposable {
   }
 
   /** A page in a profile of its own, at a path of the authorization origin. */
-  async tab(path: string, { viewport = WIDE, colorScheme = 'light' }: TabOptions = {}): Promise<Tab> {
-    const profile = await this.#parts.browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
+  async tab(path: string, { viewport = WIDE, colorScheme = 'light', passkeyBrowser }: TabOptions = {}): Promise<Tab> {
+    const browser = passkeyBrowser ?? this.#parts.browser;
+    const profile = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
     const page = await profile.newPage();
     page.setDefaultTimeout(WAIT_MS);
     await page.addInitScript({ content: axe.source });
+    if (passkeyBrowser === undefined) await page.addInitScript({ content: 'delete window.PublicKeyCredential' });
     const tab = new Tab(page, this.testSystem.authUrl);
     await page.goto(path.startsWith('http') ? path : `${this.testSystem.authUrl}${path}`);
     return tab;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { PHONE, type Tab } from './console-browser.ts';
 import { WEB_SUBJECT } from './identity-provider.ts';
+import { factorTests } from './people-factors.ts';
 import { connectAddress, PeopleBrowser, signIn } from './people-browser.ts';
 
 describe('the pages for people (skipped where there is no Chromium)', function pages() {
@@ -237,14 +238,7 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     for (const options of [{}, { colorScheme: 'dark' as const, viewport: PHONE }]) {
       await using tab = await system.tab('/sign-in', options);
       const { page } = tab;
-      const check = async (what: string): Promise<void> => {
-        assert.deepEqual(await tab.findBarriers(), [], what);
-        const isWider = await tab.run<boolean>(
-          'document.documentElement.scrollWidth > document.documentElement.clientWidth',
-        );
-        assert.ok(!isWider, `${what} is wider than the screen`);
-        await shoot(tab, what, options);
-      };
+      const check = (what: string): Promise<void> => checkPage(tab, what, options);
       const visit = async (path: string): Promise<void> => {
         await page.goto(path.startsWith('http') ? path : `${system.testSystem.authUrl}${path}`);
         await check(path.split('?', 1)[0] ?? path);
@@ -286,7 +280,16 @@ describe('the pages for people (skipped where there is no Chromium)', function p
       await check('code to copy');
     }
   });
+
+  describe('about second factors', () => factorTests(() => system, checkPage));
 });
+
+async function checkPage(tab: Tab, what: string, options: object): Promise<void> {
+  assert.deepEqual(await tab.findBarriers(), [], what);
+  const isWider = await tab.run<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+  assert.ok(!isWider, `${what} is wider than the screen`);
+  await shoot(tab, what, options);
+}
 
 /** Pictures for people, where the variable TEST_SCREENSHOTS names a folder. */
 async function shoot({ page }: Tab, what: string, options: object): Promise<void> {

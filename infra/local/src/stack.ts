@@ -29,6 +29,8 @@ export interface StackOptions extends CrashHandlers {
   /** The URL of NATS with the user of a service. */
   readonly natsUrlOf: (service: NatsUser) => string;
   readonly secrets: Secrets;
+  /** The host in the address of the authorization origin. A browser knows passkeys only at one with a name. */
+  readonly authHost?: 'localhost';
   readonly ports?: { readonly api: number; readonly auth: number };
   /** A certificate that the webhook dispatcher trusts, for receivers on this machine. */
   readonly webhookCaFile?: string;
@@ -76,7 +78,7 @@ export class Stack implements AsyncDisposable {
     this.#planned = planned;
     this.#authPort = authPort;
     this.baseUrl = `http://127.0.0.1:${planned.find((one) => one.spec.name === GATEWAY)?.port ?? 0}`;
-    this.authUrl = `http://127.0.0.1:${authPort}`;
+    this.authUrl = `http://${options.authHost ?? '127.0.0.1'}:${authPort}`;
     this.services = planned.map((one) => this.#supervise(one));
     this.#byName = Map.groupBy(this.services, (_, index) => planned[index]?.spec.name ?? '');
   }

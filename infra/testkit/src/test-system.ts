@@ -47,6 +47,8 @@ export interface TestSystemOptions {
   readonly standby?: boolean;
   /** Settings of services: `{ sync: { LOG_LEVEL: 'debug' } }`. */
   readonly overrides?: { readonly [service: string]: { readonly [variable: string]: string } };
+  /** As in the plan of the stack. */
+  readonly authHost?: 'localhost';
   /** True: a wire between each process and each store; see `TestSystem.wire`. */
   readonly wires?: boolean;
 }
@@ -113,6 +115,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
         agent: isWanted('agent') ? 1 : 0,
       },
       elsewhere,
+      ...(options.authHost === undefined ? {} : { authHost: options.authHost }),
       restarts: false,
       programOf,
       // Services check every response against its contract.

@@ -1,0 +1,237 @@
+import { eventually, openBrowser } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { createHmac, randomUUID } from 'node:crypto';
+import { PHONE, type Tab } from './console-browser.ts';
+import { signIn, type Browser, type PeopleBrowser } from './people-browser.ts';
+
+interface Account {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** Looks at a page, for `people.test.ts`, which has the pictures. */
+type Check = (tab: Tab, what: string, options: object) => Promise<void>;
+
+type WithPasskeys = () => { readonly passkeyBrowser: Browser };
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** Second factors in a real browser, with an authenticator that DevTools simulates. */
+export function factorTests(systemOf: () => PeopleBrowser, check: Check): void {
+  let browser: Browser;
+  // A browser for each test, because one browser for all tests was seen to end after a few simulated authenticators.
+  beforeEach(async function open() {
+    browser = await openBrowser(this);
+  });
+  afterEach(() => browser?.close());
+  const withPasskeys = () => ({ passkeyBrowser: browser });
+
+  passkeyTest(systemOf, withPasskeys);
+  requirementTest(systemOf, withPasskeys);
+  barriersTest(systemOf, withPasskeys, check);
+}
+
+function passkeyTest(systemOf: () => PeopleBrowser, withPasskeys: WithPasskeys): void {
+  it('add a passkey, which signs in alone and is asked for after a password [authentication.passkeys.sign-in, authentication.factors.second-step]', async () => {
+    const { tab: opened, account } = await newPerson(systemOf(), withPasskeys());
+    await using tab = opened;
+    const { page } = tab;
+    const authenticator = await Authenticator.add(tab);
+    await addPasskey(tab);
+    await page.getByRole('link', { name: 'I have saved them' }).click();
+    await page.getByRole('link', { name: 'Remove Laptop' }).waitFor();
+    // The browser offers it in the field for the email, which the simulated person takes at once.
+    await signOut(tab);
+    await page.getByRole('heading', { name: 'Factor Owner' }).waitFor();
+    await authenticator.answer(false);
+    await signOut(tab);
+    await tab.button('Sign in with a passkey').waitFor();
+    await authenticator.answer(true);
+    await tab.button('Sign in with a passkey').click();
+    await page.getByRole('heading', { name: 'Factor Owner' }).waitFor();
+    // Not without the person verified.
+    await authenticator.verify(false);
+    await signOut(tab);
+    await tab.button('Sign in with a passkey').click();
+    await page.getByText('No passkey was used. Try again.').waitFor();
+    await authenticator.verify(true);
+    await authenticator.answer(false);
+    await signIn(tab, account);
+    await authenticator.answer(true);
+    await tab.button('Use a passkey').click();
+    await page.getByRole('heading', { name: 'Factor Owner' }).waitFor();
+    assert.deepEqual(tab.faults, []);
+    tab.assertClean();
+  });
+}
+
+function requirementTest(systemOf: () => PeopleBrowser, withPasskeys: WithPasskeys): void {
+  it('are required by a workspace: who has none keeps only the page that adds one, and no key or socket works until then [authentication.factors.workspace, authentication.factors.required]', async () => {
+    const { testSystem } = systemOf();
+    const owner = await newPerson(systemOf(), withPasskeys());
+    await using ownerTab = owner.tab;
+    await Authenticator.add(ownerTab);
+    await addPasskey(ownerTab);
+    const ownerKey = await newKey(systemOf(), ownerTab);
+    const send = (key: string, method: 'GET' | 'POST' | 'PATCH', path: string, body?: object) =>
+      testSystem.request(key, method, path, body === undefined ? {} : { body });
+    const made = await send(ownerKey, 'POST', '/api/workspaces', {
+      name: 'Strict',
+      urlKey: `s-${randomUUID().slice(0, 8)}`,
+    });
+    const { id } = (JSON.parse(made.text) as { workspace: { id: string } }).workspace;
+    const invitation = await send(ownerKey, 'POST', `/api/workspaces/${id}/invitations`, {});
+    const { code } = (JSON.parse(invitation.text) as { invitation: { code: string } }).invitation;
+    const member = await newPerson(systemOf());
+    await using tab = member.tab;
+    const key = await newKey(systemOf(), tab);
+    assert.equal((await send(key, 'POST', '/api/workspaces/join', { code })).status, 200);
+    await using socket = await testSystem.socket({ token: key });
+    const policy = await send(ownerKey, 'PATCH', `/api/workspaces/${id}/security`, { requireSecondFactor: true });
+    assert.equal(policy.status, 200, policy.text);
+    await socket.until(({ ended }) => ended() !== null);
+    const refused = await send(key, 'GET', '/api/workspaces');
+    assert.equal(refused.status, 403, refused.text);
+    assert.match(refused.text, /second_factor_required/);
+    const other = await newPerson(systemOf());
+    await using otherTab = other.tab;
+    const late = await send(await newKey(systemOf(), otherTab), 'POST', '/api/workspaces/join', { code });
+    assert.equal(late.status, 403, late.text);
+    const { page } = tab;
+    await page.goto(`${testSystem.authUrl}/account`);
+    await signIn(tab, member.account);
+    await page.getByRole('heading', { name: 'Add a second factor' }).waitFor();
+    await tab.button('Set up an authenticator app').click();
+    await page.getByLabel('Code', { exact: true }).fill(codeOf(await page.locator('code.token').innerText()));
+    await tab.button('Set up').click();
+    await page.getByRole('link', { name: 'I have saved them' }).click();
+    await page.getByRole('heading', { name: 'Second factor' }).waitFor();
+    await eventually(async () => (await send(key, 'GET', '/api/workspaces')).status === 200 || undefined);
+  });
+}
+
+function barriersTest(systemOf: () => PeopleBrowser, withPasskeys: WithPasskeys, check: Check): void {
+  it('have no barriers that axe finds, also dark and on a phone, and can be used with the keyboard alone', async () => {
+    for (const options of [{}, { colorScheme: 'dark' as const, viewport: PHONE }]) {
+      const { tab: opened, account } = await newPerson(systemOf(), { ...options, ...withPasskeys() });
+      await using tab = opened;
+      const { page } = tab;
+      const see = (what: string): Promise<void> => check(tab, what, options);
+      await see('security without a factor');
+      await tab.button('Set up an authenticator app').click();
+      await page.getByRole('img', { name: 'QR code with the key below' }).waitFor();
+      await see('authenticator app');
+      const secret = await page.locator('code.token').innerText();
+      await page.keyboard.type(codeOf(secret));
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+      await see('recovery codes');
+      await page.getByRole('link', { name: 'I have saved them' }).click();
+      await Authenticator.add(tab);
+      await page.getByLabel('Name of a new passkey').fill('Phone');
+      await tab.button('Add a passkey').click();
+      await page.getByText('The passkey is added.').waitFor();
+      await see('security with factors');
+      await page.getByRole('link', { name: 'Remove Phone' }).click();
+      await tab.button('Remove').waitFor();
+      await see('remove a factor');
+      await page.goto(`${systemOf().testSystem.authUrl}/account`);
+      // The page before ended the simulation.
+      await Authenticator.add(tab);
+      await signOut(tab);
+      await signIn(tab, account);
+      await page.getByRole('heading', { name: 'Confirm it is you' }).waitFor();
+      await see('second step');
+      await page.getByText('Another way').click();
+      await see('second step, another way');
+    }
+  });
+}
+
+/** A new person who is signed in, at the page about security. */
+async function newPerson(system: PeopleBrowser, options = {}): Promise<{ tab: Tab; account: Account }> {
+  const { apiKey, workspaceId, authUrl } = system.testSystem;
+  const account = { email: `${randomUUID()}@example.com`, password: 'correct horse battery' };
+  const { email } = account;
+  await system.testSystem.request(apiKey, 'POST', `/api/workspaces/${workspaceId}/invitations`, { body: { email } });
+  const tab = await system.tab(await system.mailedLink(email, 'Invitation to'), options);
+  const { page } = tab;
+  await page.getByLabel('Name').fill('Factor Owner');
+  await page.getByLabel('Password').fill(account.password);
+  await tab.button('Create account and join').click();
+  await page.getByRole('link', { name: 'Go to your account' }).waitFor();
+  await page.goto(`${authUrl}/account/security`);
+  return { tab, account };
+}
+
+async function addPasskey(tab: Tab): Promise<void> {
+  await tab.page.getByLabel('Name of a new passkey').fill('Laptop');
+  await tab.button('Add a passkey').click();
+  await tab.page.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+  assert.equal(await tab.page.locator('ul.codes code').count(), 10);
+}
+
+async function newKey(system: PeopleBrowser, { page }: Tab): Promise<string> {
+  await page.goto(`${system.testSystem.authUrl}/account/keys`);
+  await page.getByLabel('Name of a new key').fill('ci');
+  await page.getByLabel('Access').selectOption('full-access');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  return page.locator('code.token').innerText();
+}
+
+async function signOut(tab: Tab): Promise<void> {
+  await tab.button('Sign out').click();
+  await tab.page.getByRole('link', { name: 'Sign in again' }).click();
+}
+
+/** A simulated authenticator in a device, which its person confirms at once. */
+class Authenticator {
+  readonly #session: Awaited<ReturnType<typeof sessionOf>>;
+  readonly #authenticatorId: string;
+
+  private constructor(session: Awaited<ReturnType<typeof sessionOf>>, authenticatorId: string) {
+    this.#session = session;
+    this.#authenticatorId = authenticatorId;
+  }
+
+  static async add(tab: Tab): Promise<Authenticator> {
+    const session = await sessionOf(tab);
+    // Without dialogs of the browser.
+    await session.send('WebAuthn.enable', { enableUI: false });
+    const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    return new Authenticator(session, authenticatorId);
+  }
+
+  /** Whether the person confirms at once, or never. */
+  async answer(enabled: boolean): Promise<void> {
+    const authenticatorId = this.#authenticatorId;
+    await this.#session.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
+  }
+
+  async verify(isUserVerified: boolean): Promise<void> {
+    const authenticatorId = this.#authenticatorId;
+    await this.#session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
+  }
+}
+
+const sessionOf = ({ page }: Tab) => page.context().newCDPSession(page);
+
+/** The code of an authenticator app at this moment (RFC 6238). */
+function codeOf(key: string): string {
+  const bits = [...key.replaceAll(' ', '')].map((one) => ALPHABET.indexOf(one).toString(2).padStart(5, '0')).join('');
+  const secret = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  const mac = createHmac('sha1', secret).update(counter).digest();
+  const number = mac.readUInt32BE(mac.readUInt8(mac.length - 1) & 15) & 0x7fff_ffff;
+  return String(number % 1_000_000).padStart(6, '0');
+}
