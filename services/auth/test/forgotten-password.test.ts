@@ -59,6 +59,8 @@ describe('a forgotten password', () => {
     const link = await mail.linkTo(account.email, 'new password');
     await mail.pages.browser().submit(link, { password: NEW_PASSWORD }, '/link');
     assert.deepEqual(await left(), { factors: 0, keys: 0 });
+    const ended = `select from auth.events where account_id = $1 and kind = 'holder-ended'`;
+    assert.equal((await sql(ended, [account.id])).length, 1);
   });
 
   it('has the same answer and the same rows for an address without an account, which gets no mail [authentication.mail.no-oracle]', async () => {

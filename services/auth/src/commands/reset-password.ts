@@ -44,8 +44,11 @@ export async function resetPasswordByLink(
   const userId = await personOf(account, trace);
   const isFirst = !(await attempts.isUsed(accountId));
   const isReset = await record.act(async ({ transaction, record: write }) => {
-    if (!(await resetPassword(transaction, { linkHash, userId, passwordHash }))) return false;
-    await write({ kind: 'password-reset', userId, accountId, visitor: guest.visitor, details: {} });
+    const outcome = await resetPassword(transaction, { linkHash, userId, passwordHash });
+    if (outcome === 'ended') return false;
+    const event = { userId, accountId, visitor: guest.visitor, details: {} };
+    await write({ kind: 'password-reset', ...event });
+    if (outcome === 'proved') await write({ kind: 'holder-ended', ...event });
     return true;
   });
   if (!isReset) return 'ended';

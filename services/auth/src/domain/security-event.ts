@@ -24,6 +24,11 @@ export const EVENT_KINDS = {
   registered: { says: 'Created the account', details: [] },
   'password-changed': { says: 'Changed the password', details: [], forOwners: true },
   'password-reset': { says: 'Chose a new password by a link', details: [], forOwners: true },
+  'holder-ended': {
+    says: 'Ended the API keys and second factors of an earlier holder, because the link proved the address for the first time',
+    details: [],
+    forOwners: true,
+  },
   'address-verified': { says: 'Confirmed the email address', details: [], forOwners: true },
   'address-changed': { says: 'Changed the email address', details: [], forOwners: true },
   'address-change-stopped': { says: 'Stopped a change of the email address', details: [] },

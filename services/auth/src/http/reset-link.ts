@@ -48,7 +48,7 @@ export function resetLink({ site }: Pages, context: PeopleContext): LinkPages {
 const DONE = {
   changed: {
     title: 'Your password is changed',
-    text: 'You are signed out everywhere, and no app is connected. API keys stay. Sign in with the new password.',
+    text: 'You are signed out everywhere, and no app is connected. Sign in with the new password, and look whether all API keys are yours.',
   },
   set: { title: 'Your password is set', text: 'Sign in with your email and this password.' },
 } as const;

@@ -17,7 +17,7 @@ export function newPasswordPage(site: Site, { csrf, token, email, wrong }: NewPa
   return {
     title: 'Choose a new password',
     body: html`<h1>Choose a new password</h1>
-      <p class="quiet">It signs you out everywhere and disconnects all apps. API keys stay.</p>
+      <p class="quiet">It signs you out everywhere and disconnects all apps.</p>
       ${note('wrong', wrong ?? null)}
       ${form(
         site.path('/link'),

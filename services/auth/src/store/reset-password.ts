@@ -12,12 +12,15 @@ interface Reset {
 /**
  * Sets the password of the account of a link, and ends the link, all sessions and all grants of the person. Run it in a transaction. A link that
  * was mailed to the address of the account verifies that. Nothing proved before whose address it is, so keys and second factors end as
- * well: an earlier holder of the account may have made them. False when the link works no more. The account is locked before its sessions
+ * well (`proved`): an earlier holder of the account may have made them. `ended` when the link works no more. The account is locked before its sessions
  * are deleted, so that a sign-in with the old password, which locks it too, begins none after it.
  */
-export async function resetPassword(transaction: Knex, { linkHash, userId, passwordHash }: Reset): Promise<boolean> {
+export async function resetPassword(
+  transaction: Knex,
+  { linkHash, userId, passwordHash }: Reset,
+): Promise<'ended' | 'reset' | 'proved'> {
   const link = await mailLinkStore(transaction).use(linkHash, 'reset');
-  if (link === null) return false;
+  if (link === null) return 'ended';
   const sql = `with before as (select id, email_verified as was from auth.accounts where id = :accountId for update)
     update auth.accounts a set password_hash = :passwordHash,
       email_verified = email_verified or coalesce(shown_email = :address, false)
@@ -32,5 +35,5 @@ export async function resetPassword(transaction: Knex, { linkHash, userId, passw
   }
   await rows(transaction, `delete from auth.sessions where user_id = :userId`, { userId });
   await grantStore(transaction).revokeAllOf(userId);
-  return true;
+  return account?.isProved === true ? 'proved' : 'reset';
 }
