@@ -81,7 +81,7 @@ describe('wts admin [operator.cli]', function cliAdmin() {
     const exported = readFileSync(join(folder, 'ada.ndjson'), 'utf8');
     assert.match(exported, /\{"type":"end","lines":\d+\}\n$/);
     assert.ok(exported.includes(email));
-    assert.equal((await wts(['person', 'erase', email])).code, 2, 'nobody can be asked here');
+    assert.equal((await wts(['person', 'erase', email])).code, 2, 'there is no terminal to ask');
     const { stays } = await json<{ stays: string[] }>('person', 'erase', email, '--yes');
     assert.ok(stays.length > 3);
     assert.equal((await wts(['person', email])).code, 5);

@@ -59,7 +59,7 @@ describe('the security of an account', () => {
     assert.match((await elsewhere.get(PAGE)).text, /This browser<\/strong> · 198\.51\.100\.77/);
   });
 
-  it('shows what happened a page at a time, and of nobody else [authentication.record.history]', async () => {
+  it('shows what happened a page at a time, and of no other person [authentication.record.history]', async () => {
     const { browser, account } = await pages.signedIn();
     const [person] = await sql(`select user_id from auth.identities where subject = $1`, [account.id]);
     const userId = String(person?.['user_id']);

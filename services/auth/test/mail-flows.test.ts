@@ -84,7 +84,7 @@ describe('the flows by mail', () => {
     assert.match(links[0] ?? '', new RegExp(`/sign-in\\?invitation=${code}`));
   });
 
-  it('take an address from an account that never proved it, which keeps its sessions and is told [authentication.mail.proved-address]', async () => {
+  it('take an address from an account that never proved it, which keeps its sessions and sees why [authentication.mail.proved-address]', async () => {
     const { browser: squatter, account } = await mail.pages.signedIn();
     assert.equal(await shownEmailOf(account), account.email);
     const [code, owner] = [invite(), mail.pages.browser()];

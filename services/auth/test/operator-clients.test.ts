@@ -40,7 +40,7 @@ describe('where the registration of clients is closed', () => {
   const add = (body: Readonly<Record<string, unknown>>) => operator.call(operatorApi.registerClient, { body });
   const remove = (clientId: string) => operator.call(operatorApi.deleteClient, { query: { clientId } });
 
-  it('a program is told to ask the operator, whose clients work and are listed until they are deleted [operator.clients.closed]', async () => {
+  it('a program reads that it should ask the operator, whose clients work and are listed until they are deleted [operator.clients.closed]', async () => {
     const refused = await register();
     assert.deepEqual([refused.status, refused.body['code']], [403, 'forbidden']);
     assert.match(String(refused.body['message']), /operator/);

@@ -6,6 +6,7 @@ import { allPages } from './admin-pages.ts';
 import { personOf } from './admin-person.ts';
 import { confirmTyped } from './ask.ts';
 import { pick } from './pick.ts';
+import { changed } from './workspace.ts';
 
 interface Workspace {
   readonly id: string;
@@ -29,13 +30,6 @@ const VIEW: View<Workspace> = {
     { title: 'ID', value: ({ id }) => id, style: () => 'dim' },
   ],
 };
-
-const changed = (verb: string) =>
-  ({
-    id: ({ id }: Workspace) => id,
-    key: ({ urlKey }: Workspace) => urlKey,
-    line: ({ name, urlKey }: Workspace) => `${verb} ${name} (${urlKey})`,
-  }) as const;
 
 export async function list(call: Call): Promise<void> {
   const listed = { path: '/workspaces', name: 'workspaces', idOf: ({ id }: Workspace) => id };

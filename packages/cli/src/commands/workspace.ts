@@ -19,11 +19,14 @@ const VIEW: View<Workspace> = {
   ],
 };
 
-const changed = (verb: string) =>
+type Named = Pick<Workspace, 'id' | 'name' | 'urlKey'>;
+
+/** How a workspace is shown that a command changed. */
+export const changed = (verb: string) =>
   ({
-    id: ({ id }: Workspace) => id,
-    key: ({ urlKey }: Workspace) => urlKey,
-    line: ({ name, urlKey }: Workspace) => `${verb} ${name} (${urlKey})`,
+    id: ({ id }: Named) => id,
+    key: ({ urlKey }: Named) => urlKey,
+    line: ({ name, urlKey }: Named) => `${verb} ${name} (${urlKey})`,
   }) as const;
 
 export async function list({ session, output, signal }: Call): Promise<void> {

@@ -10,7 +10,7 @@ export function pagerOf({ env }: Pick<Io, 'env'>): string | null {
   return pager === '' || pager === 'cat' ? null : pager;
 }
 
-/** For a shell, which says nothing where a small system does not have the pager that nobody asked for. */
+/** For a shell, which says nothing where a small system does not have the pager that is only a default. */
 export function pagerCommand(pager: string): string {
   return pager === DEFAULT ? `command -v less >/dev/null || exit ${NOT_FOUND}; ${pager}` : pager;
 }

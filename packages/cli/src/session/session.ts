@@ -75,7 +75,7 @@ export async function openSession({ io, options, output }: SessionParts): Promis
   const { graphql, ...operations } = createApiClient(server);
   const api: ApiClient = {
     ...operations,
-    // After Ctrl-C nobody waits for what is only read; a change is waited for, because it may have to be undone.
+    // After Ctrl-C the tool does not wait for what is only read; it waits for a change, because it may have to be undone.
     graphql: (query, variables, given) =>
       graphql<never>(query, variables, {
         ...(/\bmutation\b/.test(query) ? {} : { signal: io.interrupted }),

@@ -68,7 +68,7 @@ function mountPeople(router: IRouter, context: OperatorContext, options: Operato
   );
 }
 
-/** Whoever has the link has the account, so each one that is made is in the record. */
+/** Who has the link has the account, so each one that is made is in the record. */
 async function linkFor(
   { resetLink, record }: OperatorContext,
   call: OperatorCall,

@@ -166,7 +166,7 @@ function textOf({ paragraphs, button, foot }: Content): string {
   return [...paragraphs, `${button.label}:\n${button.url}`, foot, `-- \n${PRODUCT}`].join('\n\n') + '\n';
 }
 
-/** Mail programs read styles of elements only. No picture and no address of others: opening a mail is told to no server. */
+/** Mail programs read styles of elements only. No picture and no address of others: opening a mail sends nothing to any server. */
 function htmlOf({ subject, paragraphs, button, foot }: Content): string {
   const quiet = 'margin:0 0 16px;color:#565e6c;font-size:14px';
   return html`<!doctype html>

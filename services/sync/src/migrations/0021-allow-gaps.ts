@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
 
 /**
- * Positions may have gaps (store/positions.ts), and nobody counts them any more: `groups_between` reads a number of entries and
- * returns the position that it reached with their groups.
+ * Positions may have gaps (store/positions.ts), so no reader counts them: `groups_of_next` reads a number of entries and
+ * returns the position that it reached with their groups. `groups_between` stays for processes
+ * of the version before.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`alter table sync.log_state add column gap_max bigint not null default 0 check (gap_max >= 0)`);
