@@ -1,5 +1,5 @@
 import { LIMITS } from '@wts/contracts';
-import type { Page } from '../store/operator-people.ts';
+import type { Page } from '../store/operator-page.ts';
 
 interface PageQuery {
   readonly text?: string;

@@ -4,7 +4,8 @@ import type { OperatorClient } from '@wts/contracts';
 import type { Client } from '../domain/client.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import { grantStore, type RevokedGrant } from './grants.ts';
-import { timeSql, type Page } from './operator-people.ts';
+import type { Page } from './operator-page.ts';
+import { timeSql } from './operator-people.ts';
 import { deleteExcessRows, widerNetwork } from './rows-of-networks.ts';
 
 /** In one round; the next one deletes more. */

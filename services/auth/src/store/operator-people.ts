@@ -1,14 +1,8 @@
 import type { OperatorPerson, OperatorPersonDetail } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import { pageCondition, type Page } from './operator-page.ts';
 import { ACCOUNT_ISSUER } from './accounts.ts';
-
-/** A page of a list: items that have a text, after an item. */
-export interface Page {
-  readonly text: string | null;
-  readonly after: string | null;
-  readonly limit: number;
-}
 
 /** What operators see of people: their records, from sync, with everything here by which they sign in. Keeps operator.people.find. */
 export interface OperatorPeople {
@@ -46,13 +40,7 @@ export function operatorPeople(knex: Knex): OperatorPeople {
   return {
     // Reads all people: an operator looks at them a few times a day.
     list: ({ text, after, limit }) => {
-      const conditions = [
-        ...(text === null ? [] : [HAS_TEXT]),
-        ...(after === null
-          ? []
-          : [`(lower(u.name), u.id) > (select lower(name), id from sync.users where id = :after)`]),
-      ];
-      const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+      const where = pageCondition('u', 'sync.users', HAS_TEXT, { text, after });
       const sql = `select ${PERSON} from ${FROM} ${where} order by lower(u.name), u.id limit :limit`;
       return rows<OperatorPerson>(knex, sql, { text, after, limit });
     },

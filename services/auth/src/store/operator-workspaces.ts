@@ -1,7 +1,8 @@
 import type { OperatorWorkspace } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
-import { lastSeenSql, timeSql, type Page } from './operator-people.ts';
+import { pageCondition, type Page } from './operator-page.ts';
+import { lastSeenSql, timeSql } from './operator-people.ts';
 
 export interface Usage {
   readonly people: number;
@@ -51,13 +52,7 @@ export function operatorWorkspaces(knex: Knex): OperatorWorkspaces {
   };
   return {
     list: ({ text, after, limit }) => {
-      const conditions = [
-        ...(text === null ? [] : [HAS_TEXT]),
-        ...(after === null
-          ? []
-          : [`(lower(w.name), w.id) > (select lower(name), id from sync.workspaces where id = :after)`]),
-      ];
-      const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+      const where = pageCondition('w', 'sync.workspaces', HAS_TEXT, { text, after });
       const sql = `select ${WORKSPACE} from sync.workspaces w ${where} order by lower(w.name), w.id limit :limit`;
       return rows<OperatorWorkspace>(knex, sql, { text, after, limit });
     },
