@@ -715,7 +715,7 @@ create table auth.mail_links (
   constraint mail_links_browser_hash_check CHECK ((length(browser_hash) = 32)),
   constraint mail_links_hash_check CHECK ((length(hash) = 32)),
   constraint mail_links_hash_key UNIQUE (hash),
-  constraint mail_links_kind_check CHECK ((kind = ANY (ARRAY['reset'::text, 'verify'::text, 'change'::text, 'stop-change'::text, 'registration'::text, 'invitation'::text]))),
+  constraint mail_links_kind_check CHECK ((kind = ANY (ARRAY['reset'::text, 'verify'::text, 'change'::text, 'stop-change'::text, 'registration'::text, 'invitation'::text, 'take-back'::text]))),
   constraint mail_links_pkey PRIMARY KEY (id)
 );
 CREATE INDEX mail_links_account_id_idx ON auth.mail_links USING btree (account_id, kind);
@@ -930,7 +930,8 @@ insert into auth.migrations (batch, name) values
   (1, '0018-create-second-factors'),
   (1, '0019-create-operators'),
   (1, '0020-name-session-places'),
-  (1, '0021-create-mails');
+  (1, '0021-create-mails'),
+  (1, '0022-add-take-back-links');
 
 reset role;
 

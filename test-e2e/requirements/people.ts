@@ -159,6 +159,12 @@ export const people: readonly Rule[] = [
     home: 'services/auth/src/commands/manage-factors.ts',
   },
   {
+    id: 'authentication.factors.take-back',
+    source: 'Design 10',
+    text: 'When the only second factor of an account is added, its proved address gets a link that works for a week: it ends all second factors, API keys, sessions and apps, and sets a new password.',
+    home: 'services/auth/src/mail/notices.ts',
+  },
+  {
     id: 'authentication.factors.required',
     source: 'Design 10',
     text: 'A person with an account and without the second factor that is required of them gets only the page that adds one, and those of mailed links and of a forgotten password. Their API keys and access tokens are refused with 403 `second_factor_required`, and work again then.',

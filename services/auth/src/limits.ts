@@ -49,8 +49,9 @@ export const AUTH_LIMITS = {
   mailsAskedOfAddressMax: 5,
   mailsAskedOfNetworkMax: 60,
   mailsAskedWindowMs: 60 * 60_000,
-  /** Notices that one person gets within that window. */
+  /** Notices that one person gets within that window, and with those that take an account back: other notices cannot use these up. */
   noticesOfPersonMax: 20,
+  noticesWithTakeBackMax: 40,
   /** How long a mail is tried, and how long its outcome is stored. */
   mailMs: 24 * 60 * 60_000,
   endedMailKeptMs: 7 * 24 * 60 * 60_000,
@@ -59,6 +60,8 @@ export const AUTH_LIMITS = {
   /** Links that confirm an address or an account, and the one that stops a change of it. */
   confirmLinkMs: 24 * 60 * 60_000,
   stopLinkMs: 7 * 24 * 60 * 60_000,
+  /** The link that takes an account back after its only second factor was added. */
+  takeBackLinkMs: 7 * 24 * 60 * 60_000,
   /** From the request of a new password to its choice. */
   resetLinkMs: 30 * 60_000,
   /** How long a link is stored after its end, so that its page says why it works no more. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mailApi, operatorApi } from '@wts/contracts';
 import { eventually, hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
-import { addPasskey, optionsOf } from './factors.ts';
+import { addApp, addPasskey, optionsOf } from './factors.ts';
 import { MailPages } from './mail.ts';
 import { TestOperator } from './operator.ts';
 import type { TestAccount } from './people.ts';
@@ -82,6 +82,26 @@ describe('the flows by mail', () => {
     assert.deepEqual(answers[0], answers[1]);
     const { links } = await mail.mailTo(account.email, 'You have an account already');
     assert.match(links[0] ?? '', new RegExp(`/sign-in\\?invitation=${code}`));
+  });
+
+  it('give an account back to its mailbox after another person, who had its password, added its only second factor [authentication.factors.take-back]', async () => {
+    const account = await mail.pages.account(PASSWORD, true);
+    const thief = mail.pages.browser();
+    await thief.submit('/sign-in', { ...account });
+    await addPasskey(mail.pages, thief);
+    const first = await mail.linkTo(account.email, 'has a second factor');
+    await addApp(thief);
+    await mail.mailTo(account.email, 'Your second factor was changed');
+    const owner = mail.pages.browser();
+    assert.match((await owner.get(first)).text, /Take your account back/);
+    assert.match((await owner.submit(first, { password: `${PASSWORD} 2` }, '/link')).text, /yours again/);
+    assert.equal((await thief.get('/account')).status, 303, 'the session ended');
+    assert.equal((await thief.submit('/sign-in', { ...account })).status, 422);
+    const answer = await owner.submit('/sign-in', { email: account.email, password: `${PASSWORD} 2` });
+    assert.equal(answer.to?.pathname, '/account', 'no second factor is left');
+    const factors = `select account_id from auth.passkeys union all select account_id from auth.totp`;
+    assert.deepEqual(await sql(`select from (${factors}) f where account_id = $1`, [account.id]), []);
+    assert.equal((await owner.get(first)).status, 410);
   });
 
   it('take an address from an account that never proved it, which keeps its sessions and sees why [authentication.mail.proved-address]', async () => {

@@ -5,7 +5,7 @@ import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { faultOfPassword } from '../domain/password-rules.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
-import { resetPassword } from '../store/reset-password.ts';
+import { resetPassword, type ResetKind } from '../store/reset-password.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import { countedInBrowser, placesOf, type Guest } from './sign-in-by-password.ts';
 
@@ -20,6 +20,7 @@ interface ResetContext {
 
 interface Choice {
   readonly linkHash: Buffer;
+  readonly kind: ResetKind;
   readonly accountId: string;
   readonly password: string;
   readonly guest: Guest;
@@ -32,7 +33,7 @@ interface Choice {
  */
 export async function resetPasswordByLink(
   context: ResetContext,
-  { linkHash, accountId, password, guest }: Choice,
+  { linkHash, kind, accountId, password, guest }: Choice,
   trace: CallTrace,
 ): Promise<{ readonly wrong: string } | 'ended' | 'changed' | 'set'> {
   const { accounts, attempts, passwords, keys, record, personOf } = context;
@@ -44,11 +45,11 @@ export async function resetPasswordByLink(
   const userId = await personOf(account, trace);
   const isFirst = !(await attempts.isUsed(accountId));
   const isReset = await record.act(async ({ transaction, record: write }) => {
-    const outcome = await resetPassword(transaction, { linkHash, userId, passwordHash });
+    const outcome = await resetPassword(transaction, { linkHash, kind, userId, passwordHash });
     if (outcome === 'ended') return false;
     const event = { userId, accountId, visitor: guest.visitor, details: {} };
     await write({ kind: 'password-reset', ...event });
-    if (outcome === 'proved') await write({ kind: 'holder-ended', ...event });
+    if (outcome === 'holder-ended') await write({ kind: 'holder-ended', ...event });
     return true;
   });
   if (!isReset) return 'ended';

@@ -25,7 +25,7 @@ export const EVENT_KINDS = {
   'password-changed': { says: 'Changed the password', details: [], forOwners: true },
   'password-reset': { says: 'Chose a new password by a link', details: [], forOwners: true },
   'holder-ended': {
-    says: 'Ended the API keys and second factors of an earlier holder, because the link proved the address for the first time',
+    says: 'Ended the API keys and second factors that another holder of the account may have made',
     details: [],
     forOwners: true,
   },

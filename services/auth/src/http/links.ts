@@ -16,7 +16,8 @@ import { resetLink } from './reset-link.ts';
  */
 export function mountLinks(pages: Pages, context: PeopleContext): void {
   const kinds: Readonly<Record<LinkKind, LinkPages>> = {
-    reset: resetLink(pages, context),
+    reset: resetLink(pages, context, 'reset'),
+    'take-back': resetLink(pages, context, 'take-back'),
     verify: addressLink(pages, context, 'verify'),
     change: addressLink(pages, context, 'change'),
     'stop-change': stopLink(pages, context),

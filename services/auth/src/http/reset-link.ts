@@ -1,5 +1,6 @@
 import { resetPasswordByLink } from '../commands/reset-password.ts';
 import type { PeopleContext } from '../people-context.ts';
+import type { ResetKind } from '../store/reset-password.ts';
 import { newPasswordPage } from '../pages/link.ts';
 import { messagePage } from '../pages/message.ts';
 import { formToken } from './browser.ts';
@@ -7,15 +8,21 @@ import type { LinkPages, OpenedLink } from './opened-link.ts';
 import type { PageAnswer, Pages } from './mount-page.ts';
 import { passwordsClosed } from './sign-in.ts';
 
-/** A person who forgot the password chooses another one. */
-export function resetLink({ site }: Pages, context: PeopleContext): LinkPages {
+/** A person who forgot the password, or whose account another one took, chooses another password. */
+export function resetLink({ site }: Pages, context: PeopleContext, kind: ResetKind): LinkPages {
   const show = async (
     { call: { browser }, token, accountId }: OpenedLink,
     wrong?: string,
   ): Promise<PageAnswer | null> => {
     const account = accountId === null ? null : await context.accounts.find(accountId);
     if (account === null) return null;
-    const page = newPasswordPage(site, { csrf: formToken(browser, 'browser'), token, email: account.email, wrong });
+    const page = newPasswordPage(site, {
+      csrf: formToken(browser, 'browser'),
+      token,
+      kind,
+      email: account.email,
+      wrong,
+    });
     return { page, ...(wrong === undefined ? {} : { status: 422 }) };
   };
   return {
@@ -28,7 +35,7 @@ export function resetLink({ site }: Pages, context: PeopleContext): LinkPages {
       const { browser, network, visitor, signal, requestId, form } = call;
       if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
       const guest = { browserId: browser.id, network, visitor, signal };
-      const choice = { linkHash, accountId: accountId ?? '', password: form.text('password'), guest };
+      const choice = { linkHash, kind, accountId: accountId ?? '', password: form.text('password'), guest };
       const outcome = await resetPasswordByLink(context, choice, {
         requestId,
         signal,
@@ -37,13 +44,18 @@ export function resetLink({ site }: Pages, context: PeopleContext): LinkPages {
       if (typeof outcome !== 'string') return (await show(opened, outcome.wrong)) ?? 'ended';
       return {
         page: messagePage({
-          ...DONE[outcome],
+          ...(kind === 'take-back' ? TAKEN_BACK : DONE[outcome]),
           link: { to: site.path('/sign-in'), label: 'Sign in' },
         }),
       };
     },
   };
 }
+
+const TAKEN_BACK = {
+  title: 'The account is yours again',
+  text: 'All its second factors, API keys, sign-ins and apps ended. Sign in with the new password, and add a second factor of your own.',
+} as const;
 
 const DONE = {
   changed: {

@@ -23,6 +23,7 @@ export interface MailData {
   'key-created': { readonly url: string; readonly label: string; readonly access: string };
   'password-changed': { readonly url: string };
   'second-factor-changed': { readonly url: string; readonly what: string };
+  'only-factor-added': { readonly url: string; readonly what: string };
 }
 
 export type MailKind = keyof MailData;
@@ -151,6 +152,16 @@ const CONTENTS: { readonly [K in MailKind]: (data: MailData[K]) => Content } = {
     paragraphs: [what],
     button: { label: 'Look at your security settings', url },
     foot: NOT_YOU,
+  }),
+  'only-factor-added': ({ url, what }) => ({
+    subject: 'Your account has a second factor',
+    paragraphs: [
+      what,
+      'If it was you, there is nothing to do here.',
+      'If it was not you, take the account back within 7 days: its second factors and API keys end, it is signed out everywhere, and you choose a new password.',
+    ],
+    button: { label: 'It was not me', url },
+    foot: 'Do not give this link to anyone. Who opens it can take over the account.',
   }),
 };
 

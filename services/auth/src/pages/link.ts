@@ -1,4 +1,5 @@
 import type { MailLink } from '../store/mail-links.ts';
+import type { ResetKind } from '../store/reset-password.ts';
 import { PASSWORD_BYTES } from '../domain/password-rules.ts';
 import { html } from './html.ts';
 import type { Page, Site } from './layout.ts';
@@ -8,16 +9,26 @@ import { field, form, named, note } from './parts.ts';
 interface NewPasswordPage {
   readonly csrf: string;
   readonly token: string;
+  readonly kind: ResetKind;
   readonly email: string;
   readonly wrong: string | undefined;
 }
 
-/** For a person who forgot the password. */
-export function newPasswordPage(site: Site, { csrf, token, email, wrong }: NewPasswordPage): Page {
+const WHAT_ENDS: Readonly<Record<ResetKind, { readonly title: string; readonly text: string }>> = {
+  reset: { title: 'Choose a new password', text: 'It signs you out everywhere and disconnects all apps.' },
+  'take-back': {
+    title: 'Take your account back',
+    text: 'It removes all second factors and API keys, signs you out everywhere and disconnects all apps. Do this only if it was not you who added the second factor.',
+  },
+};
+
+/** For a person who forgot the password, or whose account another one took. */
+export function newPasswordPage(site: Site, { csrf, token, kind, email, wrong }: NewPasswordPage): Page {
+  const { title, text } = WHAT_ENDS[kind];
   return {
-    title: 'Choose a new password',
-    body: html`<h1>Choose a new password</h1>
-      <p class="quiet">It signs you out everywhere and disconnects all apps.</p>
+    title,
+    body: html`<h1>${title}</h1>
+      <p class="quiet">${text}</p>
       ${note('wrong', wrong ?? null)}
       ${form(
         site.path('/link'),

@@ -3,7 +3,7 @@ import type { SealedSecret } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
 
-export type LinkKind = 'reset' | 'verify' | 'change' | 'stop-change' | 'registration' | 'invitation';
+export type LinkKind = 'reset' | 'take-back' | 'verify' | 'change' | 'stop-change' | 'registration' | 'invitation';
 
 export interface NewLink {
   readonly id: string;

@@ -1,10 +1,14 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { grantStore } from './grants.ts';
-import { mailLinkStore } from './mail-links.ts';
+import { mailLinkStore, type MailLink } from './mail-links.ts';
+
+/** Links that lead to a new password. */
+export type ResetKind = Extract<MailLink['kind'], 'reset' | 'take-back'>;
 
 interface Reset {
   readonly linkHash: Buffer;
+  readonly kind: ResetKind;
   readonly userId: string;
   readonly passwordHash: string;
 }
@@ -12,14 +16,15 @@ interface Reset {
 /**
  * Sets the password of the account of a link, and ends the link, all sessions and all grants of the person. Run it in a transaction. A link that
  * was mailed to the address of the account verifies that. Nothing proved before whose address it is, so keys and second factors end as
- * well (`proved`): an earlier holder of the account may have made them. `ended` when the link works no more. The account is locked before its sessions
+ * well: an earlier holder of the account may have made them. They also end by a link that takes the account back. `ended` when the link
+ * works no more. The account is locked before its sessions
  * are deleted, so that a sign-in with the old password, which locks it too, begins none after it.
  */
 export async function resetPassword(
   transaction: Knex,
-  { linkHash, userId, passwordHash }: Reset,
-): Promise<'ended' | 'reset' | 'proved'> {
-  const link = await mailLinkStore(transaction).use(linkHash, 'reset');
+  { linkHash, kind, userId, passwordHash }: Reset,
+): Promise<'ended' | 'reset' | 'holder-ended'> {
+  const link = await mailLinkStore(transaction).use(linkHash, kind);
   if (link === null) return 'ended';
   const sql = `with before as (select id, email_verified as was from auth.accounts where id = :accountId for update)
     update auth.accounts a set password_hash = :passwordHash,
@@ -27,7 +32,8 @@ export async function resetPassword(
     from before where a.id = before.id returning email_verified and not before.was as "isProved"`;
   const { accountId, address } = link;
   const [account] = await rows<{ isProved: boolean }>(transaction, sql, { accountId, address, passwordHash });
-  if (account?.isProved === true) {
+  const endsHolder = kind === 'take-back' || account?.isProved === true;
+  if (endsHolder) {
     for (const table of ['passkeys', 'totp', 'recovery_codes'])
       await rows(transaction, `delete from auth.${table} where account_id = :accountId`, { accountId });
     const keys = `update auth.api_keys set revoked_at = now() where user_id = :userId and revoked_at is null`;
@@ -35,5 +41,5 @@ export async function resetPassword(
   }
   await rows(transaction, `delete from auth.sessions where user_id = :userId`, { userId });
   await grantStore(transaction).revokeAllOf(userId);
-  return account?.isProved === true ? 'proved' : 'reset';
+  return endsHolder ? 'holder-ended' : 'reset';
 }
