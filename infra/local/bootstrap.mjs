@@ -16,6 +16,7 @@ const NODE_MAJOR_MIN = 18;
 const TASKS = {
   bench: 'infra/bench/src/main.ts',
   fuzz: 'test-e2e/fuzz/main.ts',
+  observability: 'infra/observability/src/main.ts',
   soak: 'infra/verify/src/soak/main.ts',
   storm: 'infra/verify/src/storm/main.ts',
   'verify-clients': 'test-e2e/clients/main.ts',

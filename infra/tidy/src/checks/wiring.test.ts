@@ -16,7 +16,8 @@ describe('wiring', () => {
 
   it('refuses an alert rule of a metric that nothing measures', () => {
     const tree = plantedTree({
-      'infra/alerts/rules.yaml': 'expr: wts_notes_waiting > 1 or wts_notes_seconds_bucket > 2 or wts_notes_lost > 3',
+      'infra/observability/rules.yaml':
+        'expr: wts_notes_waiting > 1 or wts_notes_seconds_bucket > 2 or wts_notes_lost > 3',
       'services/a/src/metrics.ts': "name: 'wts_notes_waiting'; name: 'wts_notes_seconds'",
     });
     assert.deepEqual(

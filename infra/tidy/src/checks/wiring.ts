@@ -26,7 +26,7 @@ export function errorCodes(tree: Tree, codes: readonly string[]): Finding[] {
 export function alertedMetrics(tree: Tree): Finding[] {
   const product = textOf(tree, tree.files.filter(isProduct));
   return tree.files
-    .filter((path) => /^infra\/alerts\/.*\.yaml$/.test(path))
+    .filter((path) => /^infra\/observability\/rules\.yaml$/.test(path))
     .flatMap((path) => {
       const names = new Set(tree.read(path).match(/\bwts_\w+/g));
       const absent = [...names].filter((name) => !quoted(name.replace(/_(?:bucket|sum|count)$/, '')).test(product));

@@ -1,0 +1,14 @@
+import { join } from 'node:path';
+import { changeDashboard } from './dashboards/change.ts';
+import { grafanaJson } from './dashboards/grafana.ts';
+import { serviceDashboards } from './dashboards/services.ts';
+
+export const FOLDER = join(import.meta.dirname, '..');
+export const RULES = join(FOLDER, 'rules.yaml');
+export const RULE_TESTS = join(FOLDER, 'rules.test.yaml');
+
+/** The files that `npm run observability` writes, by their path in this folder. */
+export function generatedFiles(): ReadonlyMap<string, string> {
+  const dashboards = [changeDashboard, ...serviceDashboards()];
+  return new Map(dashboards.map((one) => [`dashboards/${one.uid}.json`, grafanaJson(one)]));
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FOLDER, generatedFiles, RULES, RULE_TESTS } from '../src/files.ts';
+
+const RUNBOOK = join(FOLDER, '../docs/runbook.md');
+
+describe('what npm run observability writes', () => {
+  it('is as it was made last', async () => {
+    for (const [file, text] of generatedFiles())
+      assert.equal(
+        await readFile(join(FOLDER, file), 'utf8'),
+        text,
+        `to update infra/observability/${file}: npm run observability`,
+      );
+  });
+});
+
+describe('every alert', () => {
+  it('has a section of the runbook, to which it links, and a test', async () => {
+    const [rules, tests, runbook] = await Promise.all(
+      [RULES, RULE_TESTS, RUNBOOK].map((file) => readFile(file, 'utf8')),
+    );
+    const alerts = matchesOf(rules, /- alert: (\w+)/g);
+    const links = alerts.map((name) => `infra/docs/runbook.md#${name.toLowerCase()}`);
+    assert.deepEqual(matchesOf(rules, /runbook_url: (\S+)/g), links);
+    assert.deepEqual(matchesOf(runbook, /^## (\w+)$/gm), alerts);
+    assert.deepEqual(matchesOf(tests, /alertname="(\w+)"/g), alerts);
+  });
+});
+
+function matchesOf(text = '', pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, found = '']) => found);
+}
