@@ -339,7 +339,7 @@ export default defineConfig({
     })),
     {
       // `run`, which every main.ts calls, passes the environment to the settings.
-      files: ['**/src/main.ts', '**/src/migrate.ts', '**/src/seed.ts', 'packages/service-kit/src/life/run.ts'],
+      files: ['**/src/main.ts', '**/src/seed.ts', 'packages/service-kit/src/main/run.ts'],
       rules: { 'node/no-process-env': 'off' as const },
     },
     {

@@ -17,7 +17,7 @@ export interface ServiceRow {
 
 interface DatabaseUse {
   readonly role: string;
-  /** Its own schema, with the migrations of src/migrate.ts. Null: it only reads that of sync. */
+  /** Its own schema, with the migrations of `src/main.ts migrate`. Null: it only reads that of sync. */
   readonly schema: string | null;
   readonly readsSync: boolean;
   /** Services above it whose migrations must run before its own. */

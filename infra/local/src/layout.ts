@@ -26,9 +26,9 @@ export function repositoryHash(): string {
   return createHash('sha256').update(ROOT).digest('hex').slice(0, 12);
 }
 
-/** Programs of a service that end by themselves. */
-export type ServiceScript = 'migrate' | 'seed' | 'operator';
+/** Programs of a service. With arguments all of them end by themselves. */
+export type ServiceScript = 'main' | 'seed' | 'operator';
 
-export function serviceFile(service: string, file: 'main' | ServiceScript): string {
+export function serviceFile(service: string, file: ServiceScript): string {
   return join(ROOT, 'services', service, 'src', `${file}.ts`);
 }

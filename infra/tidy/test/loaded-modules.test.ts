@@ -25,7 +25,7 @@ describe('the modules a process loads', () => {
   it('leave out knex in every service, which does not migrate', () => {
     const packages = packagesLoadedBy(...globSync('services/*/src/service.ts', { cwd: ROOT }));
     assert.ok(packages.includes('undici'), 'the list is not that of loaded modules');
-    assert.ok(!packages.includes('knex'), 'only migrate.ts may import @wts/service-kit/migrate');
+    assert.ok(!packages.includes('knex'), 'only `migrate` of packages/service-kit/src/main may load it');
   });
 
   it('leave out nats where the log is only read', () => {

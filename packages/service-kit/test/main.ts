@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
-import { run } from '../src/life/index.ts';
+import { join } from 'node:path';
 import type { ServiceDefinition } from '../src/life/index.ts';
+import { run } from '../src/main/index.ts';
 import type { DemoConfig } from './demo.ts';
 import { demoService } from './demo.ts';
 
@@ -26,4 +27,7 @@ const mishap: ServiceDefinition<DemoConfig> = {
   },
 };
 
-await run(mishap);
+await run({
+  service: async () => mishap,
+  migrations: { schema: 'demo', directory: join(import.meta.dirname, 'migrations') },
+});

@@ -6,6 +6,8 @@ import { testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
 import { Client } from 'pg';
 import { migrate } from '../src/migrate/index.ts';
+import { checkSchema } from '../src/migrate/migrate-service.ts';
+import { pendingMigrations } from '../src/migrate/recorded.ts';
 import { createLogger } from '../src/observe/index.ts';
 
 const log = createLogger({ name: 'demo', level: 'silent' });
@@ -86,6 +88,33 @@ describe('migrating a schema', () => {
     await run();
     await query('update demo.migrations_lock set is_locked = 1');
     assert.deepEqual(await run(), []);
+  });
+
+  it('can be planned and checked before, which changes nothing', async () => {
+    const check = (): Promise<void> => checkSchema({ schema: 'demo', directory }, { DATABASE_URL: database.url });
+    assert.deepEqual(await pendingMigrations(database.url, { schema: 'demo', directory }), all);
+    await assert.rejects(check(), ({ message }: Error) => all.every((name) => message.includes(name)));
+    assert.deepEqual(await query("select 1 from pg_namespace where nspname = 'demo'"), []);
+    await run();
+    assert.deepEqual(await pendingMigrations(database.url, { schema: 'demo', directory }), []);
+  });
+
+  it('by an older version does nothing after a newer one has migrated it, and by one that lost a migration is refused', async () => {
+    await run();
+    const older = await folder({
+      '0001-create-things.ts': await readFile(join(directory, '0001-create-things.ts'), 'utf8'),
+    });
+    assert.deepEqual(await run({ directory: older }), []);
+    assert.deepEqual(await pendingMigrations(database.url, { schema: 'demo', directory: older }), []);
+    const last = await folder({
+      '0002-add-day-to-things.ts': await readFile(join(directory, '0002-add-day-to-things.ts'), 'utf8'),
+    });
+    await assert.rejects(run({ directory: last }), /lacks.*0001-create-things/);
+  });
+
+  it('that cannot connect says so in one sentence', async () => {
+    const url = 'postgres://nobody@127.0.0.1:1/none';
+    await assert.rejects(run({ url }), { name: 'SetupError', message: /^PostgreSQL does not accept the connection: / });
   });
 
   it('can be undone and repeated on data', async () => {

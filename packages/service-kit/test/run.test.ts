@@ -19,6 +19,14 @@ interface Child {
 
 const children: ChildProcess[] = [];
 
+/** Runs a program that ends by itself. */
+function program(args: readonly string[], env: NodeJS.ProcessEnv = {}, file = join(import.meta.dirname, 'main.ts')) {
+  return spawnSync(process.execPath, [file, ...args], {
+    env: { ...nodeEnvironment(), ...env },
+    encoding: 'utf8',
+  });
+}
+
 /** With `files`, as in a shell that allows no more open files. */
 function start(env: Record<string, string> = {}, files?: number): Child {
   const command = [process.execPath, join(import.meta.dirname, 'main.ts')];
@@ -82,17 +90,46 @@ describe('the process of a service', () => {
   });
 
   it('prints its version and commit with --version, and without any setting', () => {
-    const args = [join(import.meta.dirname, 'main.ts'), '--version'];
-    const print = (env: NodeJS.ProcessEnv): string =>
-      spawnSync(process.execPath, args, {
-        env: { ...nodeEnvironment(), ...env },
-        encoding: 'utf8',
-      }).stdout;
+    const print = (env: NodeJS.ProcessEnv): string => program(['--version'], env).stdout;
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')) as {
       version: string;
     };
     assert.equal(print({}), `${NAME} ${version} (unknown)\n`);
     assert.equal(print({ BUILD_VERSION: '7.8.9', BUILD_COMMIT: 'abc123' }), `${NAME} 7.8.9 (abc123)\n`);
+  });
+
+  it('with check-config prints ok, or every fault with which it would not start', () => {
+    const good = program(['check-config'], tokenEnvironment(NAME));
+    assert.deepEqual([good.status, good.stdout, good.stderr], [0, 'ok\n', '']);
+    const wrong = program(['check-config'], { LOG_LEVEL: 'loud', METRICS_PORT: '-1' });
+    assert.equal(wrong.status, 1);
+    assert.match(wrong.stderr, /3 faults:[^]*METRICS_PORT[^]*LOG_LEVEL[^]*INTERNAL_TOKEN_PUBLIC_KEYS/);
+  });
+
+  it('with healthcheck exits with 0 while it serves, and with 1 and a sentence otherwise', async () => {
+    const child = start();
+    const { port } = new URL(await listening(child));
+    assert.equal(program(['healthcheck', 'live'], { PORT: port }).status, 0);
+    child.process.kill('SIGKILL');
+    await child.ended;
+    const { status, stderr } = program(['healthcheck'], { PORT: port });
+    assert.equal(status, 1);
+    assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+\/ready does not answer: .*\n$/);
+  });
+
+  it('with arguments that it does not know prints a sentence and exits with 2', () => {
+    const { status, stdout, stderr } = program(['migrate', '--force']);
+    assert.deepEqual([status, stdout], [2, '']);
+    assert.match(stderr, /^There are no arguments "migrate --force"\. .*migrate --check.*\n$/);
+  });
+
+  it('without a schema of its own has no migrations, and exits with 2', () => {
+    const { status, stderr } = program(
+      ['migrate'],
+      {},
+      join(import.meta.dirname, '../../../services/agent/src/main.ts'),
+    );
+    assert.deepEqual([status, stderr], [2, 'This service has no schema of its own, so it has no migrations.\n']);
   });
 
   it('logs its version and commit when it listens', async () => {

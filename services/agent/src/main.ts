@@ -1,4 +1,3 @@
-import { run } from '@wts/service-kit/life';
-import { agentService } from './service.ts';
+import { run } from '@wts/service-kit/main';
 
-await run(agentService);
+await run({ service: async () => (await import('./service.ts')).agentService });

@@ -1,4 +1,7 @@
-import { run } from '@wts/service-kit/life';
-import { authService } from './service.ts';
+import { run } from '@wts/service-kit/main';
+import { join } from 'node:path';
 
-await run(authService);
+await run({
+  service: async () => (await import('./service.ts')).authService,
+  migrations: { schema: 'auth', directory: join(import.meta.dirname, 'migrations') },
+});

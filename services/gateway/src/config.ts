@@ -41,6 +41,7 @@ export const settings = defineSettings({
   }),
   corsOrigins: setting.texts('CORS_ORIGINS', {
     default: [],
+    refuse: refuseOrigin,
     doc: 'Origins of web pages that may call the API and open sockets, such as https://app.example.com. http://localhost:* allows every port of localhost; so do 127.0.0.1 and [::1]. Programs, and pages of BASE_URL, need none.',
   }),
   rateLimits: setting.json<RateLimits, { doc: string; default: RateLimits }>('RATE_LIMITS', {
@@ -79,13 +80,8 @@ function upstreamUrls(): { readonly [Name in UpstreamName as `${Name}ServiceUrls
   >;
 }
 
-/**
- * Checks that origins are written as browsers send them. Refuses `*`, `null` and paths. `:*` is any port, for this machine only:
- * on another host each port may belong to another owner.
- */
+/** Origins as `CORS_ORIGINS` has them, those with any port among them. */
 export function allowedOrigins(origins: readonly string[]): AllowedOrigins {
-  const fault = origins.map(faultOfOrigin).find((sentence) => sentence !== null);
-  if (fault !== undefined) throw new Error(`CORS_ORIGINS: ${fault}`);
   const exact = new Set(origins.filter((origin) => !origin.endsWith(ANY_PORT)));
   const anyPort = new Set(origins.filter((origin) => origin.endsWith(ANY_PORT)));
   return {
@@ -96,15 +92,19 @@ export function allowedOrigins(origins: readonly string[]): AllowedOrigins {
 
 const ANY_PORT = ':*';
 
-function faultOfOrigin(origin: string): string | null {
+/**
+ * Origins must be written as browsers send them. Refuses `*`, `null` and paths. `:*` is any port, for this machine only: on another
+ * host each port may belong to another owner.
+ */
+function refuseOrigin(origin: string): string | null {
   const hasAnyPort = origin.endsWith(ANY_PORT);
   const text = hasAnyPort ? origin.slice(0, -ANY_PORT.length) : origin;
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== text || (hasAnyPort && url.port !== '')) {
-    return `"${origin}" is no origin; write it as https://app.example.com`;
+    return `has "${origin}", which is no origin; write it as https://app.example.com`;
   }
   if (hasAnyPort && !LOOPBACK.test(url.hostname)) {
-    return `"${origin}" allows every port, which only origins of this machine may, such as http://localhost:*; name the port`;
+    return `has "${origin}", which allows every port; only origins of this machine may, such as http://localhost:*; name the port`;
   }
   return null;
 }

@@ -1,4 +1,3 @@
-import { run } from '@wts/service-kit/life';
-import { gateway } from './service.ts';
+import { run } from '@wts/service-kit/main';
 
-await run(gateway);
+await run({ service: async () => (await import('./service.ts')).gateway });

@@ -1,4 +1,3 @@
-import { run } from '@wts/service-kit/life';
-import { graphService } from './service.ts';
+import { run } from '@wts/service-kit/main';
 
-await run(graphService);
+await run({ service: async () => (await import('./service.ts')).graphService });

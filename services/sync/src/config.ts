@@ -11,7 +11,7 @@ import {
   setting,
 } from '@wts/service-kit/config';
 
-export const database = databaseSettings('wts_sync');
+const database = databaseSettings('wts_sync');
 
 export const settings = defineSettings({
   ...serviceSettings,

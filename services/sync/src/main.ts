@@ -1,4 +1,7 @@
-import { run } from '@wts/service-kit/life';
-import { syncService } from './service.ts';
+import { run } from '@wts/service-kit/main';
+import { join } from 'node:path';
 
-await run(syncService);
+await run({
+  service: async () => (await import('./service.ts')).syncService,
+  migrations: { schema: 'sync', directory: join(import.meta.dirname, 'migrations') },
+});

@@ -13,7 +13,7 @@ import { refuseDnsServer, refuseRange } from '@wts/service-kit/egress';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 import { parseDuration, parseRetrySchedule } from './domain/schedule.ts';
 
-export const database = databaseSettings('wts_webhooks');
+const database = databaseSettings('wts_webhooks');
 
 export const settings = defineSettings({
   ...serviceSettings,

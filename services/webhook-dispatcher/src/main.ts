@@ -1,4 +1,7 @@
-import { run } from '@wts/service-kit/life';
-import { webhookDispatcher } from './service.ts';
+import { run } from '@wts/service-kit/main';
+import { join } from 'node:path';
 
-await run(webhookDispatcher);
+await run({
+  service: async () => (await import('./service.ts')).webhookDispatcher,
+  migrations: { schema: 'webhooks', directory: join(import.meta.dirname, 'migrations') },
+});

@@ -10,7 +10,7 @@ import {
   setting,
 } from '@wts/service-kit/config';
 
-export const database = databaseSettings('wts_workspace');
+const database = databaseSettings('wts_workspace');
 
 /** What the service and `seed.ts` need: the database and the sync service, which they call. */
 export const storeSettings = {

@@ -1,4 +1,7 @@
-import { run } from '@wts/service-kit/life';
-import { workspaceService } from './service.ts';
+import { run } from '@wts/service-kit/main';
+import { join } from 'node:path';
 
-await run(workspaceService);
+await run({
+  service: async () => (await import('./service.ts')).workspaceService,
+  migrations: { schema: 'workspace', directory: join(import.meta.dirname, 'migrations') },
+});

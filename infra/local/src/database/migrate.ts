@@ -54,7 +54,7 @@ async function migrateService(
   const url = database.urlOf(use.role);
   if (await isUpToDate(name, url)) return [];
   await Promise.all(first);
-  await runScript(name, 'migrate', { ...picked(env, PASSED_THROUGH), DATABASE_URL: url });
+  await runScript(name, 'main', { ...picked(env, PASSED_THROUGH), DATABASE_URL: url }, ['migrate']);
   return [name];
 }
 
@@ -118,7 +118,7 @@ function computeTemplatesHash(): string {
   const hash = createHash('sha256').update(String(LOG_GAP));
   const patterns = [
     'infra/postgres/*.sql',
-    'services/*/src/migrate.ts',
+    'services/*/src/main.ts',
     'services/*/src/migrations/*.ts',
     'services/*/src/store/*.ts',
     'services/*/src/seed.ts',

@@ -17,7 +17,7 @@ export function databaseSettings(role: string) {
     migrationDatabaseUrl: setting.url('MIGRATION_DATABASE_URL', {
       ...POSTGRES,
       optional: true,
-      doc: 'PostgreSQL for the migrations (src/migrate.ts), with the same role. Set it to the server itself when DATABASE_URL is a pooler. Default: DATABASE_URL. The service does not use it.',
+      doc: 'PostgreSQL for the migrations (src/main.ts migrate), with the same role. Set it to the server itself when DATABASE_URL is a pooler. Default: DATABASE_URL. The service does not use it.',
     }),
   });
 }

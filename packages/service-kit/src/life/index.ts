@@ -3,7 +3,6 @@ export { logListening } from './log-listening.ts';
 export { openFilesMax } from './files.ts';
 export { Readiness } from './readiness.ts';
 export type { ReadinessCheck } from './readiness.ts';
-export { run } from './run.ts';
 export { SetupError } from './setup-error.ts';
 export { startService } from './service.ts';
 export type { Environment, Opened, RunningService, ServiceContext, ServiceDefinition } from './service.ts';

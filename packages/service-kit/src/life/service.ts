@@ -7,6 +7,7 @@ import type { DestinationStream } from 'pino';
 import type { Registry } from 'prom-client';
 import type { CallerConfig, ServiceConfig } from '../config/service-settings.ts';
 import { serviceSettings } from '../config/service-settings.ts';
+import { localHost } from '../config/local-host.ts';
 import type { Setting } from '../config/settings.ts';
 import { ConfigError, parseSettings } from '../config/settings.ts';
 import { CallerNetworks } from '../fairness/index.ts';
@@ -206,16 +207,10 @@ async function close({ opened, server, resources, draining, readiness, log, conf
 }
 
 /** The others accept a key only when it is in the list, so a start without it is refused. */
-function tokenKeyOf(name: string, config: ServiceConfig & Partial<CallerConfig>): ServiceKey | null {
+export function tokenKeyOf(name: string, config: ServiceConfig & Partial<CallerConfig>): ServiceKey | null {
   if (config.internalTokenKey === undefined) return null;
   const key = parsePrivateKey(config.internalTokenKey);
   const listed = config.internalTokenPublicKeys.get(name as ServiceName) ?? [];
   if (listed.some(({ id }) => id === key.id)) return key;
   throw new ConfigError([`INTERNAL_TOKEN_PUBLIC_KEYS has no key of ${name} that belongs to its INTERNAL_TOKEN_KEY`]);
-}
-
-function localHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
 }

@@ -1,2 +1,1 @@
 export { migrate } from './migrate.ts';
-export { migrateService } from './migrate-service.ts';

@@ -1,28 +1,43 @@
-import { join } from 'node:path';
-import type { databaseSettings } from '../config/database-settings.ts';
+import { databaseSettings } from '../config/database-settings.ts';
 import { parseSettings } from '../config/settings.ts';
-import { createLogger } from '../observe/logger.ts';
-import { migrate } from './migrate.ts';
+import type { Environment } from '../life/service.ts';
+import { SetupError } from '../life/setup-error.ts';
+import { pendingMigrations } from './recorded.ts';
 
-interface ServiceMigrations {
-  readonly name: string;
-  /** The name of the service when left out. */
-  readonly schema?: string;
-  readonly database: ReturnType<typeof databaseSettings>;
-  /** The folder of the service that has `migrations/`. */
-  readonly folder: string;
+export interface ServiceMigrations {
+  /** Owned by the role `wts_<schema>`. */
+  readonly schema: string;
+  /** The folder of the migrations. */
+  readonly directory: string;
 }
 
-/** What `src/migrate.ts` of a service does: brings the schema of the service up to date. */
-export async function migrateService(
-  { name, schema = name, database, folder }: ServiceMigrations,
-  env: NodeJS.ProcessEnv,
-): Promise<void> {
-  const { databaseUrl, migrationDatabaseUrl } = parseSettings(database, env);
-  await migrate({
-    url: migrationDatabaseUrl ?? databaseUrl,
-    directory: join(folder, 'migrations'),
-    schema,
-    log: createLogger({ name: `${name}-migrate`, level: 'info' }),
-  });
+/** `migrate`: brings the schema of a service up to date. */
+export async function migrateService({ schema, directory }: ServiceMigrations, env: Environment): Promise<void> {
+  const [{ createLogger }, { migrate }] = await Promise.all([import('../observe/logger.ts'), import('./migrate.ts')]);
+  const log = createLogger({ name: `${schema}-migrate`, level: 'info' });
+  await migrate({ url: urlOf(schema, env), directory, schema, log });
+}
+
+/** `migrate --plan`: prints the migrations that `migrate` would run. */
+export async function planMigration(migrations: ServiceMigrations, env: Environment): Promise<void> {
+  const pending = await pendingMigrations(urlOf(migrations.schema, env), migrations);
+  process.stdout.write(`${pending.length === 0 ? nothingToDo(migrations) : pending.join('\n')}\n`);
+}
+
+/** `migrate --check`: throws a SetupError unless the schema has every migration that this version needs. A newer schema has them. */
+export async function checkSchema(migrations: ServiceMigrations, env: Environment): Promise<void> {
+  const { schema } = migrations;
+  const pending = await pendingMigrations(urlOf(schema, env), migrations);
+  if (pending.length > 0)
+    throw new SetupError(`Schema ${schema} lacks what this version needs; run "migrate": ${pending.join(', ')}.`);
+  process.stdout.write(`${nothingToDo(migrations)}\n`);
+}
+
+function nothingToDo({ schema }: ServiceMigrations): string {
+  return `Schema ${schema} has every migration of this version.`;
+}
+
+function urlOf(schema: string, env: Environment): string {
+  const { databaseUrl, migrationDatabaseUrl } = parseSettings(databaseSettings(`wts_${schema}`), env);
+  return migrationDatabaseUrl ?? databaseUrl;
 }

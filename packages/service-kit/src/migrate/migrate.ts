@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
-import { join, parse } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import knexFactory from 'knex';
 import type { Knex } from 'knex';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
 import { refuseMixedSessions } from '../postgres/check-postgres.ts';
 import { knexLog } from '../postgres/knex-log.ts';
+import { listMigrations, loadMigration } from './list-migrations.ts';
+import type { Migration } from './list-migrations.ts';
+import { connect, recordedNames, tableOf } from './recorded.ts';
 
 interface MigrateOptions {
   readonly url: string;
@@ -21,19 +21,10 @@ interface MigrateOptions {
   readonly direction?: 'up' | 'down';
 }
 
-interface Migration {
-  readonly name: string;
-  readonly path: string;
-}
-
-interface MigrationModule extends Knex.Migration {
-  /** The name of the migration in earlier versions, under which databases have recorded it. */
-  readonly formerName?: string;
-}
-
-const fileName = /^\d{4}-[a-z0-9]+(?:-[a-z0-9]+)*\.(?:ts|js)$/;
 const LOCK_WAIT_MS = 60_000;
 const VERSION_MIN = 150_000;
+/** Of `NNNN-verb-noun`. */
+const NUMBER_CHARS = 4;
 
 /**
  * Brings a service's schema up to date; returns the names of the migrations that ran. Any number of replicas may call it
@@ -42,15 +33,12 @@ const VERSION_MIN = 150_000;
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { url, directory, schema, log, direction = 'up' } = options;
-  const [guard, other] = [1, 2].map(
-    () => new Client({ connectionString: url, application_name: `wts-migrate-${schema}` }),
-  ) as [Client, Client];
-  await guard.connect();
+  const guard = await connect(url, schema);
   try {
     await checkVersion(guard);
     // Before the lock: a lock left on a session of a pooler would block all later migrations.
+    const other = await connect(url, schema);
     try {
-      await other.connect();
       await refuseMixedSessions(guard, other);
     } finally {
       await other.end();
@@ -60,6 +48,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     await makeSchema(guard, schema);
     const migrations = await listMigrations(directory);
     await renameRecorded(guard, schema, migrations);
+    refuseUnknown(await recordedNames(guard, schema), migrations);
     const knex = knexFactory({
       client: 'pg',
       connection: url,
@@ -93,6 +82,8 @@ async function runAll(
     migrationSource: sourceOf(migrations),
     schemaName: schema,
     tableName: 'migrations',
+    // `refuseUnknown` did it, and allows those of a newer version.
+    disableMigrationsListValidation: true,
   };
   // A killed migration leaves knex's own lock. Our lock is held now, so that one is stale.
   await knex.migrate.forceFreeMigrationsLock(config);
@@ -122,39 +113,37 @@ async function makeSchema(client: Client, schema: string): Promise<void> {
   if (rows.length === 0) await client.query(`create schema ${client.escapeIdentifier(schema)}`);
 }
 
-/** Records applied migrations under the present names of their files: knex refuses a recorded name that has no file. */
+/** Records applied migrations under the present names of their files, because a recorded name without a file is refused. */
 async function renameRecorded(client: Client, schema: string, migrations: readonly Migration[]): Promise<void> {
-  const table = `${client.escapeIdentifier(schema)}.migrations`;
-  const { rowCount } = await client.query('select 1 where to_regclass($1) is not null', [table]);
-  if (rowCount === 0) return;
-  for (const { name, path } of migrations) {
-    const { formerName } = await load(path);
+  if ((await recordedNames(client, schema)).size === 0) return;
+  for (const migration of migrations) {
+    const { formerName } = await loadMigration(migration);
     if (formerName !== undefined)
-      await client.query(`update ${table} set name = $1 where name = $2`, [name, formerName]);
+      await client.query(`update ${tableOf(client, schema)} set name = $1 where name = $2`, [
+        migration.name,
+        formerName,
+      ]);
   }
 }
 
-async function load(path: string): Promise<MigrationModule> {
-  return (await import(pathToFileURL(path).href)) as MigrationModule;
-}
-
-async function listMigrations(directory: string): Promise<Migration[]> {
-  const files = (await readdir(directory))
-    .filter((file) => !file.endsWith('.d.ts') && !file.endsWith('.test.ts'))
-    .sort();
-  const stray = files.find((file) => /\.[jt]s$/.test(file) && !fileName.test(file));
-  if (stray !== undefined) throw new Error(`${stray} in ${directory} is not named like a migration: NNNN-verb-noun.`);
-  const migrations = files.filter((file) => fileName.test(file));
-  const numbers = new Set(migrations.map((file) => file.slice(0, 4)));
-  if (numbers.size !== migrations.length) throw new Error(`Two migrations in ${directory} have the same number.`);
-  // Names without extension: the same migration is .ts in development and .js in an image.
-  return migrations.map((file) => ({ name: parse(file).name, path: join(directory, file) }));
+/**
+ * A newer version may have migrated the schema: after a rollback this version runs on it and has nothing to do. A migration between
+ * those of this version that it does not know means that a file was lost or renamed, and would make it run again.
+ */
+function refuseUnknown(recorded: ReadonlySet<string>, migrations: readonly Migration[]): void {
+  const known = new Set(migrations.map(({ name }) => name));
+  const last = migrations.at(-1)?.name.slice(0, NUMBER_CHARS) ?? '';
+  const unknown = [...recorded].filter((name) => !known.has(name) && name.slice(0, NUMBER_CHARS) <= last);
+  if (unknown.length === 0) return;
+  throw new SetupError(
+    `The database has migrations that this version lacks, older than its last: ${unknown.join(', ')}.`,
+  );
 }
 
 function sourceOf(migrations: readonly Migration[]): Knex.MigrationSource<Migration> {
   return {
     getMigrations: async () => [...migrations],
     getMigrationName: ({ name }) => name,
-    getMigration: ({ path }) => load(path),
+    getMigration: loadMigration,
   };
 }

@@ -1,11 +1,8 @@
-import { buildSettings, serviceSettings } from '../config/service-settings.ts';
-import { describeSettings, parseSettings } from '../config/settings.ts';
 import { describeError } from '../observe/logger.ts';
 import { scrub } from '../observe/scrub.ts';
-import { buildOf } from './build.ts';
+import { describeFailure } from './describe-failure.ts';
 import type { Environment, RunningService, ServiceDefinition } from './service.ts';
 import { startService } from './service.ts';
-import { SetupError } from './setup-error.ts';
 import { releaseStartMemory } from './start-memory.ts';
 
 /** After the grace period, closing resources may take this long before the process exits anyway. */
@@ -14,20 +11,16 @@ const CLOSE_MS = 5_000;
 const FLUSH_MS = 500;
 
 /**
- * The whole of a service's `main.ts`: reads the environment, starts, and stops on SIGTERM, SIGINT, or when the supervisor
- * that started it is gone (WTS_SUPERVISED=1). Exit codes: 0 stopped by a signal, 1 could not start or a bug, 130 a second signal.
- * With `--settings` it only prints its settings as JSON, with `--version` its version and commit.
+ * Starts a service, and stops it on SIGTERM, SIGINT, or when the supervisor that started it is gone (WTS_SUPERVISED=1). Exit codes:
+ * 0 stopped by a signal, 1 could not start or a bug, 130 a second signal.
  */
-export async function run<C>(definition: ServiceDefinition<C>): Promise<void> {
-  const { env, argv } = process;
-  if (argv.includes('--settings')) return printSettings(definition);
-  if (argv.includes('--version')) return printVersion(definition.name, env);
+export async function serve<C>(definition: ServiceDefinition<C>, env: Environment): Promise<void> {
   exitOnBugs(definition.name);
   let running: RunningService;
   try {
     running = await startService(definition, env);
   } catch (failure) {
-    process.stderr.write(`${definition.name} did not start. ${scrub(describe(failure))}\n`);
+    process.stderr.write(`${definition.name} did not start. ${describeFailure(failure)}\n`);
     process.exitCode = 1;
     // Resources are closed by now; a remaining handle must not keep the process running.
     setTimeout(() => process.exit(1), CLOSE_MS).unref();
@@ -36,23 +29,6 @@ export async function run<C>(definition: ServiceDefinition<C>): Promise<void> {
   stopOnSignal(running, env);
   process.send?.({ listening: running.url });
   releaseStartMemory();
-}
-
-function printSettings<C>({ name, settings }: ServiceDefinition<C>): void {
-  process.stdout.write(
-    `${JSON.stringify({ name, settings: describeSettings({ ...serviceSettings, ...settings }) })}\n`,
-  );
-}
-
-function printVersion(name: string, env: Environment): void {
-  const { version, commit } = buildOf(parseSettings(buildSettings, env));
-  process.stdout.write(`${name} ${version} (${commit})\n`);
-}
-
-/** The message of what an operator can change; the stack of a bug. */
-function describe(failure: unknown): string {
-  if (failure instanceof SetupError) return failure.message;
-  return failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
 }
 
 function stopOnSignal(running: RunningService, env: Environment): void {

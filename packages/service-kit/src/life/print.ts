@@ -1,0 +1,23 @@
+import type { ServiceConfig } from '../config/service-settings.ts';
+import { buildSettings, serviceSettings } from '../config/service-settings.ts';
+import { describeSettings, parseSettings } from '../config/settings.ts';
+import { buildOf } from './build.ts';
+import { tokenKeyOf } from './service.ts';
+import type { Environment, ServiceDefinition } from './service.ts';
+
+export function printSettings<C>({ name, settings }: ServiceDefinition<C>): void {
+  process.stdout.write(
+    `${JSON.stringify({ name, settings: describeSettings({ ...serviceSettings, ...settings }) })}\n`,
+  );
+}
+
+export function printVersion<C>({ name }: ServiceDefinition<C>, env: Environment): void {
+  const { version, commit } = buildOf(parseSettings(buildSettings, env));
+  process.stdout.write(`${name} ${version} (${commit})\n`);
+}
+
+/** Throws a ConfigError with every fault of the environment with which this service would not start. */
+export function checkConfig<C>({ name, settings }: ServiceDefinition<C>, env: Environment): void {
+  tokenKeyOf(name, parseSettings({ ...serviceSettings, ...settings }, env) as C & ServiceConfig);
+  process.stdout.write('ok\n');
+}

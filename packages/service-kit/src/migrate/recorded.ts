@@ -1,0 +1,48 @@
+import { Client } from 'pg';
+import { SetupError } from '../life/setup-error.ts';
+import { listMigrations, loadMigration } from './list-migrations.ts';
+
+export async function connect(url: string, schema: string): Promise<Client> {
+  const client = new Client({ connectionString: url, application_name: `wts-migrate-${schema}` });
+  try {
+    await client.connect();
+    return client;
+  } catch (cause) {
+    const { message, code = '' } = cause as Error & { code?: string };
+    // Of a name with two addresses that both refuse, the message is empty.
+    throw new SetupError(`PostgreSQL does not accept the connection: ${message || code}`, { cause });
+  }
+}
+
+/** The migrations that a version of the service ran, by their names in that version. */
+export async function recordedNames(client: Client, schema: string): Promise<ReadonlySet<string>> {
+  const table = tableOf(client, schema);
+  const { rowCount } = await client.query('select 1 where to_regclass($1) is not null', [table]);
+  if (rowCount === 0) return new Set();
+  const { rows } = await client.query<{ name: string }>(`select name from ${table} order by id`);
+  return new Set(rows.map(({ name }) => name));
+}
+
+export function tableOf(client: Client, schema: string): string {
+  return `${client.escapeIdentifier(schema)}.migrations`;
+}
+
+/** The names of the migrations that `migrate` would run now. Changes nothing. */
+export async function pendingMigrations(
+  url: string,
+  { schema, directory }: { readonly schema: string; readonly directory: string },
+): Promise<string[]> {
+  const client = await connect(url, schema);
+  try {
+    const recorded = await recordedNames(client, schema);
+    const pending: string[] = [];
+    for (const migration of await listMigrations(directory)) {
+      if (recorded.has(migration.name)) continue;
+      const { formerName } = await loadMigration(migration);
+      if (formerName === undefined || !recorded.has(formerName)) pending.push(migration.name);
+    }
+    return pending;
+  } finally {
+    await client.end();
+  }
+}

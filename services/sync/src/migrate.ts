@@ -1,4 +1,0 @@
-import { migrateService } from '@wts/service-kit/migrate';
-import { database } from './config.ts';
-
-await migrateService({ name: 'sync', database, folder: import.meta.dirname }, process.env);
