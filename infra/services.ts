@@ -13,7 +13,14 @@ export interface ServiceRow {
   readonly optional?: readonly string[];
   /** Resident memory of a process as measured by infra/bench/results: without work, and the most under load where a benchmark has one. */
   readonly memoryMb: { readonly idle: number; readonly busy?: number };
+  /** Temporary files, when it writes any. */
+  readonly temporaryMb?: number;
+  /** What it connects to besides services, PostgreSQL and NATS. */
+  readonly outside?: readonly OutsideUse[];
 }
+
+/** `consumers`: of webhooks. `identity-providers`: those of JWT_ISSUERS, of OIDC_PROVIDER, and documents of clients. */
+type OutsideUse = 'consumers' | 'identity-providers' | 'mail';
 
 interface DatabaseUse {
   readonly role: string;
@@ -69,6 +76,9 @@ export const SERVICES = [
     database: { role: 'wts_sync', schema: 'sync', readsSync: false, connections: { pool: 20, besides: 9 } },
     given: VERIFIES,
     memoryMb: { idle: 124, busy: 503 },
+    // `spoolsDiskBytesMax`, and some.
+    temporaryMb: 2304,
+    outside: ['identity-providers'],
   },
   {
     name: 'auth',
@@ -93,6 +103,7 @@ export const SERVICES = [
       'SMTP_EXTRA_CA_FILE',
     ],
     memoryMb: { idle: 134 },
+    outside: ['identity-providers', 'mail'],
   },
   {
     name: 'workspace',
@@ -113,6 +124,7 @@ export const SERVICES = [
     given: ['NATS_URL', 'REPLAY_SECRET', 'WEBHOOK_SECRET_KEY', 'WEBHOOK_ALLOWED_CIDRS', 'WEBHOOK_EXTRA_CA_FILE'],
     optional: ['WEBHOOK_DISABLE_AFTER', 'WEBHOOK_DNS_SERVERS', 'WEBHOOK_RETRY_SCHEDULE'],
     memoryMb: { idle: 127, busy: 349 },
+    outside: ['consumers'],
   },
   {
     name: 'graph',
@@ -127,5 +139,6 @@ export const SERVICES = [
     given: [...VERIFIES, 'AUTH_PORT'],
     optional: ['CORS_ORIGINS', 'RATE_LIMITS', 'TRUSTED_PROXIES'],
     memoryMb: { idle: 119 },
+    outside: ['identity-providers'],
   },
 ] as const satisfies readonly ServiceRow[];

@@ -2,6 +2,7 @@ import { referenceText } from '@wts/cli/reference';
 import { natsUsersConfiguration, natsUsersTable } from '@wts/contracts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { chartFiles } from './chart/index.ts';
 import { ROOT } from './layout.ts';
 import { SERVICES } from './services.ts';
 import { settingsReference } from './settings-reference.ts';
@@ -20,6 +21,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['packages/cli/reference.md', referenceText()],
     ['infra/nats/users.conf', natsUsersConfiguration()],
     [NATS_GUIDE, guide.replace(TABLE, natsUsersTable)],
+    ...(await chartFiles()),
     [ROLES, (await readFile(join(ROOT, ROLES), 'utf8')).replace(ROLE_ROWS, roleRows)],
   ]);
 }

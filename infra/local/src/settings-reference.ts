@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { ROOT } from './layout.ts';
 import { SERVICES } from './services.ts';
 
-interface Description {
+export interface Description {
   readonly variable: string;
   readonly kind: string;
   readonly doc: string;

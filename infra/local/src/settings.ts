@@ -1,4 +1,4 @@
-/** `npm run settings`: writes what is made from the code: `infra/settings.md`, the reference of the command line, the users of NATS with their guide, and the roles of PostgreSQL. */
+/** `npm run settings`: writes what is made from the code: `infra/settings.md`, the reference of the command line, the users of NATS with their guide, the roles of PostgreSQL, and parts of the chart. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readOptions } from './command-options.ts';
@@ -8,7 +8,7 @@ import { runTask } from './task.ts';
 
 const USAGE = `npm run settings [-- --help]
 
-Writes infra/settings.md, packages/cli/reference.md, infra/nats/users.conf, the table in infra/nats/README.md and the roles in infra/postgres/roles.sql again. It has no options.`;
+Writes infra/settings.md, packages/cli/reference.md, infra/nats/users.conf, the table in infra/nats/README.md, values and files of infra/chart, and the roles in infra/postgres/roles.sql again. It has no options.`;
 
 await runTask(async () => {
   if (readOptions(USAGE, {}) === null) return 0;

@@ -27,7 +27,8 @@ const DRAWERS = new Set(['utils', 'util', 'shared', 'common', 'helpers', 'helper
 const VAGUE_CLASS = /\bclass\s+(\w*(?:Manager|Helper|Helpers|Util|Utils|Common|Base|Impl))\b/;
 const VAGUE_INTERFACE = /\binterface\s+(I[A-Z]\w*)/;
 
-const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/;
+/** Helm makes no object of a file whose name begins with an underscore. */
+const KEBAB = /^(?:_(?=.*\.tpl$))?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/;
 /** Names that tools or convention require. */
 const GIVEN = new Set([
   'README.md',
@@ -37,6 +38,7 @@ const GIVEN = new Set([
   'SECURITY.md',
   'Dockerfile',
   'Chart.yaml',
+  'NOTES.txt',
 ]);
 
 const GENERATED =

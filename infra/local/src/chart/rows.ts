@@ -1,0 +1,78 @@
+import { CALLS, NATS_USERS, natsPasswordVariable, type ServiceName } from '@wts/contracts';
+import { SERVICES, urlVariable } from '../services.ts';
+import { describeSettings } from '../settings-reference.ts';
+
+/** A service as the templates of the chart read it, in infra/chart/files/services.json. */
+export interface ChartRow {
+  readonly name: ServiceName;
+  readonly urlVariable: string;
+  readonly calls: readonly ServiceName[];
+  readonly callers: readonly string[];
+  readonly database: { readonly role: string; readonly schema: string | null } | null;
+  readonly hasReplica: boolean;
+  /** The key with its password, when it uses NATS: the variable of the server in infra/nats/users.conf. */
+  readonly natsPasswordKey: string | null;
+  readonly outside: readonly string[];
+  readonly memoryMb: number;
+  readonly temporaryMb: number;
+  /** Settings with a value of the chart of the same meaning for every service. */
+  readonly shared: readonly string[];
+  readonly secrets: readonly ChartSecret[];
+}
+
+interface ChartSecret {
+  readonly variable: string;
+  /** Its key in the Secret. */
+  readonly key: string;
+  readonly required: boolean;
+}
+
+/** Without a benchmark, a service may need this much more under load than idle. */
+const BUSY_FACTOR = 2;
+const TEMPORARY_MB = 64;
+/** Values of the chart that become a setting of each service that has it. */
+export const SHARED_SETTINGS: Readonly<Record<string, string>> = {
+  BASE_URL: 'baseUrl',
+  AUTH_URL: 'authUrl',
+  API_KEY_PREFIX: 'apiKeyPrefix',
+};
+/** Secrets of which every service has its own value. The others have the same value in every service. */
+const OWN_SECRETS: readonly string[] = [
+  'INTERNAL_TOKEN_KEY',
+  'DATABASE_URL',
+  'MIGRATION_DATABASE_URL',
+  'DATABASE_REPLICA_URL',
+  'NATS_URL',
+  'REPLAY_SECRET',
+];
+
+export async function chartRows(): Promise<readonly ChartRow[]> {
+  return Promise.all(
+    SERVICES.map(async ({ name, database, outside = [], memoryMb, temporaryMb = TEMPORARY_MB }) => {
+      const { settings } = await describeSettings(name);
+      const natsUser = NATS_USERS.find((user) => user === name);
+      const has = (variable: string): boolean => settings.some((one) => one.variable === variable);
+      return {
+        name,
+        urlVariable: urlVariable(name),
+        calls: CALLS[name],
+        callers: SERVICES.filter((other) => CALLS[other.name].includes(name)).map((other) => other.name),
+        database: database === undefined ? null : { role: database.role, schema: database.schema },
+        hasReplica: has('DATABASE_REPLICA_URL'),
+        natsPasswordKey: natsUser === undefined ? null : natsPasswordVariable(natsUser),
+        outside,
+        memoryMb: memoryMb.busy ?? BUSY_FACTOR * memoryMb.idle,
+        temporaryMb,
+        shared: Object.keys(SHARED_SETTINGS).filter(has),
+        secrets: settings
+          .filter(({ variable, secret }) => secret || variable === 'INTERNAL_TOKEN_PUBLIC_KEYS')
+          .map(({ variable, required }) => ({ variable, key: secretKey(name, variable), required })),
+      };
+    }),
+  );
+}
+
+/** The key of a setting of a service in the Secret of the installation. */
+function secretKey(service: string, variable: string): string {
+  return OWN_SECRETS.includes(variable) ? `${service.toUpperCase().replaceAll('-', '_')}_${variable}` : variable;
+}
