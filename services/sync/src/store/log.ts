@@ -12,10 +12,14 @@ import { arrayOf, fromJsonList, jsonList, PreparedStatement, type Statement } fr
  * for late entries. A sequence does not give that.
  */
 
-/** Under the lock: a promoted database begins a new epoch before it takes the next entry. Keeps sync.log.epoch. */
+/**
+ * Under the lock: a promoted or restored database begins a new epoch before it takes the next entry. The id of the server, which costs more
+ * to read, is compared by the maintenance of the log. Keeps sync.log.epoch.
+ */
 const BEGIN_EPOCH = new PreparedStatement(
   '',
-  `select sync.begin_epoch() from ${LOG_STATE} and split_part(lineage, '/', 2) <> sync.log_timeline()`,
+  `select sync.begin_epoch() from ${LOG_STATE} and (split_part(lineage, '/', 2) <> sync.log_timeline()
+    or split_part(lineage, '/', 3) <> 'sync.log_state'::regclass::oid::text)`,
 );
 
 /** An entry to be appended; its position is the base of its commit plus `offset`. */

@@ -26,11 +26,12 @@ export const POSITIONS = {
 /** So many of the newest entries show how far apart positions are. */
 const MEASURED_ENTRIES = 1_000;
 
-/** How many positions there are for each entry of late, one at least. Partitions are sized by it. */
+/** How many positions there are for each entry of late, one at least, without the gap before an epoch. Partitions are sized by it. */
 export async function positionsPerEntry(pool: Pool): Promise<bigint> {
   const { rows } = await pool.query<{ each: string }>(
     `select greatest(1, ceil((max(sync_id) - min(sync_id)) / greatest(1, count(*) - 1)::numeric))::text as each
-     from (select sync_id from sync.sync_actions order by sync_actions.sync_id desc limit ${MEASURED_ENTRIES}) newest`,
+     from (select sync_id from sync.sync_actions where sync_id > (select began_at from sync.log_state)
+       order by sync_actions.sync_id desc limit ${MEASURED_ENTRIES}) newest`,
   );
   return BigInt(rows[0]?.each ?? 1);
 }

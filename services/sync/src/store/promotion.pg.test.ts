@@ -10,6 +10,7 @@ import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openTestReplica, quiet } from '../../test/replica.ts';
 import { maintainLogOnce } from '../log-maintenance.ts';
+import { listPartitions } from './partitions.ts';
 
 const run = promisify(execFile);
 
@@ -132,5 +133,25 @@ describe('the epoch of the log', () => {
     const now = await log.head();
     assert.notEqual(now.epoch, epoch);
     assert.ok(now.floor > head);
+    const { first } = await writer.append([{ groupId: workspace }]);
+    assert.equal(BigInt(first), now.floor + 1n, 'without maintenance before it');
+    await keep();
+    const partitions = await listPartitions(pool);
+    assert.ok(partitions.every(({ from, to }) => to - from === 1_000_000n));
+  });
+
+  it('changes when a dump is restored into the same server, above all positions of before [sync.log.epoch]', async () => {
+    const { last: kept } = await writer.append([{ groupId: workspace }]);
+    const { epoch } = await log.head();
+    // What a dump does: each table is made again, with its rows, and what came after it is gone.
+    await pool.query(`create table sync.restored (like sync.log_state including all);
+      insert into sync.restored select * from sync.log_state; drop table sync.log_state;
+      alter table sync.restored rename to log_state`);
+    const { first, prev } = await writer.append([{ groupId: workspace }]);
+    const now = await log.head();
+    assert.notEqual(now.epoch, epoch);
+    assert.ok(BigInt(prev) > BigInt(kept) + 1_000_000_000n && BigInt(first) > BigInt(prev));
+    await keep();
+    assert.equal((await log.head()).epoch, now.epoch);
   });
 });
