@@ -381,12 +381,22 @@ create table sync.sync_actions_0 partition of sync.sync_actions
 
 CREATE OR REPLACE FUNCTION sync.begin_epoch()
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog'
 AS $function$
-    lock table sync.log_lock in share update exclusive mode;
-    update sync.log_state set epoch = gen_random_uuid(), lineage = sync.log_lineage(),
-      began_at = greatest(began_at, coalesce((select max(sync_id) from sync.sync_actions), 0)) + 1000000
-  $function$;
+    declare
+      begin_at bigint;
+    begin
+      lock table sync.log_lock in share update exclusive mode;
+      update sync.log_state set epoch = gen_random_uuid(), lineage = sync.log_lineage(),
+        began_at = (greatest(began_at, coalesce((select max(sync_id) from sync.sync_actions), 0)) / 1000000000 + 2) * 1000000000
+        returning began_at into begin_at;
+      execute format('create table sync.sync_actions_from_%1$s (like sync.sync_actions including all,
+        check (sync_id >= %1$s and sync_id < %2$s))', begin_at, begin_at + 1000000);
+      execute format('alter table sync.sync_actions attach partition sync.sync_actions_from_%1$s for values from (%1$s) to (%2$s)',
+        begin_at, begin_at + 1000000);
+    end $function$;
 
 CREATE OR REPLACE FUNCTION sync.find_page(groups uuid[], after bigint, up_to bigint, size integer)
  RETURNS bigint[]
@@ -470,7 +480,7 @@ AS $function$
 CREATE OR REPLACE FUNCTION sync.log_lineage()
  RETURNS text
  LANGUAGE sql
-AS $function$select system_identifier || '/' || sync.log_timeline() from pg_control_system()$function$;
+AS $function$select system_identifier || '/' || sync.log_timeline() || '/' || 'sync.log_state'::regclass::oid from pg_control_system()$function$;
 
 CREATE OR REPLACE FUNCTION sync.log_timeline()
  RETURNS text
@@ -512,7 +522,8 @@ insert into sync.migrations (batch, name) values
   (1, '0018-narrow-indexes'),
   (1, '0019-add-repeating'),
   (1, '0020-create-trash'),
-  (1, '0021-allow-gaps');
+  (1, '0021-allow-gaps'),
+  (1, '0022-recognize-restores');
 
 reset role;
 

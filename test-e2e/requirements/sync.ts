@@ -173,7 +173,7 @@ export const sync: readonly Rule[] = [
   {
     id: 'sync.log.epoch',
     source: 'Design 3',
-    text: 'A promoted database begins a new epoch, and cursors of the old epoch are not continued.',
+    text: 'A promoted or restored database begins a new epoch, above all positions of before, and cursors of the old epoch are not continued.',
     home: 'services/sync/src/store/log.ts',
   },
   {

@@ -56,7 +56,7 @@ export async function auditStream(
       `select sync_id::text, event_id::text from sync.sync_actions where sync_id between $1 and $2 order by sync_id`,
       [chunk.first, chunk.last],
     );
-    // The stream may hold entries that the log has trimmed, also as a part of a chunk.
+    // The stream may hold entries that the log has trimmed, also as a part of a chunk, or has lost by a promotion or a restore.
     const floor = rows.length === chunk.actions.length ? 0n : await floorOf(client);
     const kept = chunk.actions.filter(({ syncId }) => BigInt(syncId) > floor);
     const events = new Map(rows.map((row) => [row.sync_id, row.event_id]));
@@ -154,6 +154,8 @@ async function infoOf(nc: NatsConnection): Promise<StreamInfo | null> {
 }
 
 async function floorOf(client: ClientBase): Promise<bigint> {
-  const { rows } = await client.query<{ floor: string }>(`select floor::text from sync.log_state`);
+  const { rows } = await client.query<{ floor: string }>(
+    `select greatest(floor, began_at)::text as floor from sync.log_state`,
+  );
   return BigInt(rows[0]?.floor ?? 0);
 }

@@ -136,4 +136,11 @@ describe('the audit of the stream', () => {
       'chunk 4-4 has 1 entries, the log 0',
     ]);
   });
+
+  it('accepts a chunk of an earlier epoch whose entries were lost with a primary, or came after the backup that was restored', async () => {
+    await publish(1, 3);
+    await publish(4, 4);
+    await audited.client.query('update sync.log_state set began_at = 1000');
+    assert.deepEqual(await seen(), []);
+  });
 });
