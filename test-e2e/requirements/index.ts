@@ -13,6 +13,7 @@ import { never } from './never.ts';
 import { operator } from './operator.ts';
 import { people } from './people.ts';
 import { repeating } from './repeating.ts';
+import { secrets } from './secrets.ts';
 import { sync } from './sync.ts';
 import { syncChanges } from './sync-changes.ts';
 import { syncSocket } from './sync-socket.ts';
@@ -40,6 +41,7 @@ export const RULES: readonly Rule[] = [
   ...authentication,
   ...people,
   ...operator,
+  ...secrets,
   ...errors,
   ...idempotency,
   ...limits,

@@ -22,7 +22,7 @@ function refusal(...entries: unknown[]): string {
 describe('the list of issuers', () => {
   it('is read into issuers with a secret or a key set', () => {
     const [one, two] = parseIssuers(JSON.stringify([shared, { ...remote, issuer: 'other' }]));
-    assert.deepEqual(one?.key, { secret });
+    assert.deepEqual(one?.key, { secrets: [secret] });
     assert.deepEqual(two?.key, { jwksUri: 'https://idp.test/keys' });
     assert.deepEqual(parseIssuers('[]'), []);
   });
@@ -68,6 +68,8 @@ describe('the list of issuers', () => {
     'a secret and a key set': [[{ ...shared, jwksUri: remote.jwksUri }], /either "secret" or "jwksUri"/],
     'neither a secret nor a key set': [[{ ...shared, secret: undefined }], /either "secret" or "jwksUri"/],
     'a secret that repeats itself': [[{ ...shared, secret: 'x'.repeat(32) }], /repeats itself/],
+    'three secrets': [[{ ...shared, secret: [secret, `${secret}2`, `${secret}3`] }], /one, or a list of two/],
+    'a short secret beside another': [[{ ...shared, secret: [secret, 'x'.repeat(31)] }], /at least 32 bytes/],
     'a short secret': [[{ ...shared, secret: 'x'.repeat(31) }], /at least 32 bytes/],
     'a key set in clear over the network': [
       [{ ...remote, jwksUri: 'http://idp.test/keys' }],

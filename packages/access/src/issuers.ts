@@ -9,7 +9,8 @@ export interface Issuer {
   readonly algorithms: readonly Algorithm[];
   /** Accepted values of the `typ` header, lower case; `''` stands for an absent one. */
   readonly types: readonly string[];
-  readonly key: { readonly secret: string } | { readonly jwksUri: string; readonly fetch?: FetchJwks };
+  /** Tokens of each secret are accepted, while one replaces the other. Keeps secrets.issuers. */
+  readonly key: { readonly secrets: readonly string[] } | { readonly jwksUri: string; readonly fetch?: FetchJwks };
   /** The provider verifies every e-mail address: one in a token without the claim `email_verified` counts as verified. */
   readonly trustsEmails: boolean;
 }
@@ -19,6 +20,8 @@ const PUBLIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', '
 export type Algorithm = (typeof SHARED)[number] | (typeof PUBLIC)[number];
 
 const SECRET_BYTES_MIN = 32;
+/** More would be secrets that the operator forgot to remove. */
+const SECRETS_MAX = 2;
 const FIELDS = ['issuer', 'audiences', 'algorithms', 'types', 'secret', 'jwksUri', 'trustsEmails'];
 const TYPES_DEFAULT = ['', 'jwt'];
 
@@ -54,7 +57,7 @@ function readIssuer(entry: unknown, where: string): Issuer {
   if (typeof row.issuer !== 'string' || row.issuer === '') throw new Error(`${where} needs "issuer", a string.`);
   const named = `${where} (${row.issuer})`;
   const key = readKey(row, named);
-  const allowed: readonly string[] = 'secret' in key ? SHARED : PUBLIC;
+  const allowed: readonly string[] = 'secrets' in key ? SHARED : PUBLIC;
   const algorithms = texts(row.algorithms, `${named} needs "algorithms", a list of ${allowed.join(', ')}.`);
   const wrong = algorithms.find((algorithm) => !allowed.includes(algorithm));
   if (wrong !== undefined) {
@@ -90,18 +93,26 @@ function readKey(row: Record<string, unknown>, named: string): Issuer['key'] {
     throw new Error(`${named} needs either "secret" or "jwksUri".`);
   }
   if (row.secret !== undefined) {
-    if (typeof row.secret !== 'string' || Buffer.byteLength(row.secret) < SECRET_BYTES_MIN) {
-      throw new Error(`${named}: "secret" must be a string of at least ${SECRET_BYTES_MIN} bytes.`);
+    const secrets: unknown[] = Array.isArray(row.secret) ? row.secret : [row.secret];
+    if (secrets.length === 0 || secrets.length > SECRETS_MAX) {
+      throw new Error(`${named}: "secret" must be one, or a list of two while one replaces the other.`);
     }
-    const weakness = weaknessOf(row.secret);
-    if (weakness !== null) throw new Error(`${named}: "secret" ${weakness}.`);
-    return { secret: row.secret };
+    return { secrets: secrets.map((secret) => readSecret(secret, named)) };
   }
   const uri = typeof row.jwksUri === 'string' ? URL.parse(row.jwksUri) : null;
   if (uri === null || !isSafe(uri)) {
     throw new Error(`${named}: "jwksUri" must be an https address (http only on this machine), without credentials.`);
   }
   return { jwksUri: uri.href };
+}
+
+function readSecret(secret: unknown, named: string): string {
+  if (typeof secret !== 'string' || Buffer.byteLength(secret) < SECRET_BYTES_MIN) {
+    throw new Error(`${named}: "secret" must be a string of at least ${SECRET_BYTES_MIN} bytes.`);
+  }
+  const weakness = weaknessOf(secret);
+  if (weakness !== null) throw new Error(`${named}: "secret" ${weakness}.`);
+  return secret;
 }
 
 /** Plain http only on this machine, because keys fetched without TLS could be replaced on the network. */

@@ -91,6 +91,21 @@ describe('a JWT', () => {
       assert.equal(verified.expiresAt, NOW + 300);
       assert.equal(verified.claims.name, 'Ann');
     });
+    it('with either secret of an issuer while one replaces the other, and with none that was removed [secrets.issuers]', async () => {
+      const next = 'another secret of 32 bytes or more';
+      const byNext = token(hs, sharedClaims, withSecret(next));
+      const change = (secret: string | readonly string[]): void => {
+        const issuer = { issuer: SHARED, audiences: ['wts'], algorithms: ['HS256'], secret };
+        list = parseIssuers(JSON.stringify([issuer]));
+      };
+      await refuses(byNext);
+      change([SECRET, next]);
+      await verify(byNext);
+      await verify(shared(sharedClaims));
+      change(next);
+      await verify(byNext);
+      await refuses(shared(sharedClaims));
+    });
     it('from an issuer with a key set, by RSA or elliptic curve', async () => {
       assert.equal((await verify(remote(remoteClaims))).subject, 'ann');
       assert.equal((await verify(token({ alg: 'ES256', kid: 'ec-1' }, remoteClaims, withEc))).subject, 'ann');

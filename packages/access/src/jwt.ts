@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { Fault, LIMITS, parseJson } from '@wts/contracts';
 import jwt from 'jsonwebtoken';
-import type { Issuer } from './issuers.ts';
+import type { Algorithm, Issuer } from './issuers.ts';
 import type { FetchJwks } from './jwks.ts';
 import { Jwks } from './jwks.ts';
 
@@ -53,7 +53,18 @@ export async function verifyJwt(
   if (issuer === undefined) throw refused('iss');
   const algorithm = checkHeader(header, issuer);
   const { subject, expiresAt } = checkClaims(claims, issuer, now);
-  const key = await keyFor(issuer, { kid: header.kid, algorithm }, now, options.fetchJwks);
+  const keys = await keysFor(issuer, { kid: header.kid, algorithm }, now, options.fetchJwks);
+  const failures = keys.map((key) => failureOf(token, key, { issuer, algorithm, now }));
+  if (!failures.includes(null)) throw refused('signature', failures[0]);
+  return { issuer: issuer.issuer, subject, claims, expiresAt };
+}
+
+/** Null for a token that the key has signed. */
+function failureOf(
+  token: string,
+  key: KeyObject | string,
+  { issuer, algorithm, now }: { readonly issuer: Issuer; readonly algorithm: Algorithm; readonly now: number },
+): unknown {
   try {
     jwt.verify(token, key, {
       algorithms: [algorithm],
@@ -62,10 +73,10 @@ export async function verifyJwt(
       clockTimestamp: now,
       clockTolerance: NOT_BEFORE_SKEW_SECONDS,
     });
-  } catch (cause) {
-    throw refused('signature', cause);
+    return null;
+  } catch (failure) {
+    return failure;
   }
-  return { issuer: issuer.issuer, subject, claims, expiresAt };
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -81,7 +92,7 @@ function readPart(part: string): JsonObject {
   return value as JsonObject;
 }
 
-function checkHeader(header: JsonObject, issuer: Issuer): Issuer['algorithms'][number] {
+function checkHeader(header: JsonObject, issuer: Issuer): Algorithm {
   const algorithm = issuer.algorithms.find((allowed) => allowed === header.alg);
   if (algorithm === undefined) throw refused('alg');
   const refusedHeader = REFUSED_HEADERS.find((name) => Object.hasOwn(header, name));
@@ -114,13 +125,13 @@ function isSeconds(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= SECONDS_MAX;
 }
 
-async function keyFor(
+async function keysFor(
   issuer: Issuer,
   { kid, algorithm }: { readonly kid: unknown; readonly algorithm: string },
   now: number,
   fetchJwks: FetchJwks | undefined,
-): Promise<KeyObject | string> {
-  if ('secret' in issuer.key) return issuer.key.secret;
+): Promise<readonly (KeyObject | string)[]> {
+  if ('secrets' in issuer.key) return issuer.key.secrets;
   if (typeof kid !== 'string' || kid === '' || kid.length > KID_CHARS_MAX) throw refused('kid');
   let jwks = jwksByIssuer.get(issuer);
   if (jwks === undefined) {
@@ -129,7 +140,7 @@ async function keyFor(
   }
   const key = await jwks.find(kid, algorithm, now * 1000);
   if (key === undefined) throw refused('kid');
-  return key;
+  return [key];
 }
 
 /** Callers get `token_invalid`; the check that refused it is in the log. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { eventually, openWire, testNats } from '@wts/testkit';
 import type { Wire } from '@wts/testkit';
-import { natsSetting, parseSettings } from '../src/config/index.ts';
+import { natsSettings, parseSettings } from '../src/config/index.ts';
 import { openNats } from '../src/nats/index.ts';
 import type { Nats } from '../src/nats/index.ts';
 import { createLogger } from '../src/observe/index.ts';
@@ -32,7 +32,7 @@ describe('the connection to NATS', () => {
     await wire[Symbol.asyncDispose]();
     written.length = 0;
   });
-  const open = (url = wire.through(server.url)): Nats => openNats({ urls: [url], name: 'demo', log, stack });
+  const open = (url = wire.through(server.url)): Nats => openNats({ natsUrls: [url], name: 'demo', log, stack });
 
   it('is established with the credentials of its address', async () => {
     const nats = open();
@@ -101,10 +101,27 @@ describe('the connection to NATS', () => {
   it('tries the other addresses of a cluster, as an operator lists them', async () => {
     const gone = await openWire({ host: '127.0.0.1', port: server.port });
     const given = { NATS_URL: `${gone.through(server.url)}, ${wire.through(server.url)}` };
-    const { natsUrls: urls } = parseSettings({ natsUrls: natsSetting('For a test.') }, given);
+    const config = parseSettings(natsSettings('For a test.'), given);
     gone.cut();
-    await openNats({ urls, name: 'demo', log, stack }).ready;
+    await openNats({ ...config, name: 'demo', log, stack }).ready;
     await gone[Symbol.asyncDispose]();
+  });
+
+  it('is established again with whichever of two passwords the server accepts, and with no other [secrets.nats]', async () => {
+    await using rotated = await testNats('kit-rotated', 'new password');
+    const address = { natsUrls: [wire.through(server.url)], name: 'demo', log, stack };
+    const nats = openNats({ ...address, natsOtherPassword: 'new password' });
+    for (const { port } of [rotated, server, rotated]) {
+      await nats.ready;
+      await nats.connection()?.flush();
+      wire.redirect({ host: '127.0.0.1', port });
+      wire.cut();
+      await eventually(() => nats.connection() === null);
+      wire.mend();
+      await eventually(() => nats.connection());
+    }
+    openNats(address);
+    await eventually(() => written.some((line) => line.includes('cannot connect to NATS')));
   });
 
   it('never writes its password into the log', async () => {

@@ -4,7 +4,7 @@ import {
   credentialSettings,
   databaseSettings,
   defineSettings,
-  natsSetting,
+  natsSettings,
   poolMaxSetting,
   refuseCaFile,
   refusalOf,
@@ -114,6 +114,6 @@ export const settings = defineSettings({
     refuse: refuseCaFile,
     doc: 'PEM file of certificate authorities that the mail server may have besides the public ones.',
   }),
-  natsUrls: natsSetting('NATS server, which announces revoked credentials to all caches.'),
+  ...natsSettings('NATS server, which announces revoked credentials to all caches.'),
   poolMax: poolMaxSetting(),
 });

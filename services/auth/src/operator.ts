@@ -2,7 +2,7 @@ import { generateApiKey } from '@wts/access';
 import { isUuid } from '@wts/contracts';
 import { parseSettings } from '@wts/service-kit/config';
 import { createLogger } from '@wts/service-kit/observe';
-import { openPostgres } from '@wts/service-kit/postgres';
+import { openPostgres, setOtherPassword } from '@wts/service-kit/postgres';
 import { randomUUID } from 'node:crypto';
 import { database } from './config.ts';
 import { OPERATOR_TOKEN_PREFIX } from './domain/operator-token.ts';
@@ -35,7 +35,8 @@ async function manageTokens(tokens: OperatorTokenStore, words: readonly string[]
  */
 const { argv, env, stdout, stderr } = process;
 await using stack = new AsyncDisposableStack();
-const { databaseUrl: url } = parseSettings(database, env);
+const { databaseUrl: url, otherPassword } = parseSettings(database, env);
+setOtherPassword([url], otherPassword);
 const log = createLogger({ name: 'auth-operator', level: 'warn', destination: stderr });
 const { knex } = openPostgres({ url, poolMax: 1, applicationName: 'wts-auth-operator', log, stack });
 const printed = await manageTokens(operatorTokenStore(knex), argv.slice(2));

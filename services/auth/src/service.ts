@@ -46,7 +46,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
   async open(kit, config) {
     const { log, stack } = kit;
     const { knex, pool } = await openServicePostgres(kit, config);
-    const nats = openNats({ urls: config.natsUrls, name: 'wts-auth', log, stack });
+    const nats = openNats({ ...config, name: 'wts-auth', log, stack });
     const { events, keys, sessions, factors, policies } = openStores(knex, config);
     const metrics = serviceMetrics(kit.metrics);
     const mail = openMail({ kit, config, knex, issuer: issuerOf(config.authUrl) });

@@ -2,7 +2,7 @@ import {
   callerSettings,
   credentialSettings,
   defineSettings,
-  natsSetting,
+  natsSettings,
   serviceSettings,
   setting,
 } from '@wts/service-kit/config';
@@ -24,7 +24,7 @@ export const settings = defineSettings({
   port: setting.port('PORT', { default: 4000, doc: 'Port of the API origin (BASE_URL).' }),
   authPort: setting.port('AUTH_PORT', { default: 4001, doc: 'Port of the authorization origin (AUTH_URL).' }),
   ...upstreamUrls(),
-  natsUrls: natsSetting(
+  ...natsSettings(
     'NATS server, which announces revoked credentials and shares rate counts between gateways. During an outage of NATS a revoked credential works for up to 5 s, and each gateway counts alone.',
   ),
   upstreamTimeoutMs: setting.durationMs('UPSTREAM_TIMEOUT_MS', {

@@ -44,7 +44,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
   // One to the client and one to a service.
   filesPerConnection: 2,
   async open(kit, config) {
-    const nats = openNats({ urls: config.natsUrls, name: `wts-${kit.name}`, log: kit.log, stack: kit.stack });
+    const nats = openNats({ ...config, name: `wts-${kit.name}`, log: kit.log, stack: kit.stack });
     const shared = openShared(kit, config, nats);
     const notices = deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id)));
     const api: EdgeParts = {

@@ -3,6 +3,7 @@ import {
   callerSettings,
   databaseUrlSetting,
   defineSettings,
+  otherPasswordSetting,
   poolMaxSetting,
   replaySettings,
   replicaUrlSetting,
@@ -17,6 +18,7 @@ export const settings = defineSettings({
   ...callerSettings,
   ...replaySettings,
   databaseUrl: databaseUrlSetting('wts_graph, which only reads'),
+  otherPassword: otherPasswordSetting,
   replicaUrl: replicaUrlSetting('Queries read from it when it has everything that the caller could read.'),
   poolMax: poolMaxSetting(),
   deadlineMs: setting.durationMs('OPERATION_TIMEOUT_MS', {

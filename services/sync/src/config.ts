@@ -4,7 +4,7 @@ import {
   credentialSettings,
   databaseSettings,
   defineSettings,
-  natsSetting,
+  natsSettings,
   poolMaxSetting,
   replicaUrlSetting,
   serviceSettings,
@@ -52,7 +52,7 @@ export const settings = defineSettings({
     max: 50,
     doc: 'Open tasks of a series that repeats by date. With so many, no next one is created until some are completed.',
   }),
-  natsUrls: natsSetting('NATS server with JetStream, which carries the log to every replica.'),
+  ...natsSettings('NATS server with JetStream, which carries the log to every replica.'),
   streamReplicas: setting.int('STREAM_REPLICAS', {
     default: 1,
     min: 1,

@@ -41,7 +41,7 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
   socketServer: SocketServer;
 } {
   const { stack, log: logger, metrics } = kit;
-  const nats = openNats({ urls: config.natsUrls, name: `wts-${kit.name}`, log: logger, stack });
+  const nats = openNats({ ...config, name: `wts-${kit.name}`, log: logger, stack });
   const nc = () => nats.connection();
   const handover = stack.use(openHandover({ nats, onCommitted, logger }));
   publishWorkspaces(nats, onCommitted);

@@ -1,7 +1,7 @@
 import {
   databaseSettings,
   defineSettings,
-  natsSetting,
+  natsSettings,
   poolMaxSetting,
   refuseCaFile,
   refusalOf,
@@ -19,7 +19,7 @@ export const settings = defineSettings({
   ...serviceSettings,
   ...replaySettings,
   ...database,
-  natsUrls: natsSetting(
+  ...natsSettings(
     'NATS server: brings new entries of the log within milliseconds; without it they are read every 250 ms.',
   ),
   poolMax: poolMaxSetting({ min: 2 }),

@@ -48,7 +48,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     const { pool } = await openServicePostgres(kit, config);
     const management = { url: databaseUrl, poolMax: MANAGEMENT.connections, applicationName, log, stack };
     const { knex, pool: managementPool } = openPostgres(management);
-    const nats = openNats({ urls: config.natsUrls, name: applicationName, log, stack });
+    const nats = openNats({ ...config, name: applicationName, log, stack });
     stack.use(maintainTables(kit, { pool, databaseUrl, logger: log }));
     const network = networkOf(kit, config);
     const lanes = openAttempts(kit, config, { pool, nats, network });

@@ -11,7 +11,7 @@ import { quiet, testContext } from './log-and-endpoints.ts';
 const { databaseUrl, natsUrl, crash, leaseSilenceMaxMs } = JSON.parse(process.argv[2] ?? '') as EnqueueProcessOptions;
 const stack = new AsyncDisposableStack();
 const { pool } = openPostgres({ url: databaseUrl, poolMax: 4, applicationName: 'test', log: quiet, stack });
-const nats = openNats({ urls: [natsUrl], name: 'test', log: quiet, stack });
+const nats = openNats({ natsUrls: [natsUrl], name: 'test', log: quiet, stack });
 
 let step = 0;
 const die = (): void => void process.kill(process.pid, 'SIGKILL');

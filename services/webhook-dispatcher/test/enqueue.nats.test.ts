@@ -28,7 +28,7 @@ describe('following the log', () => {
     store = stack.use(await LogAndEndpoints.open('following'));
     const servers = new URL(broker.url).host;
     nc = stack.adopt(await connect({ servers, maxReconnectAttempts: -1, reconnectTimeWait: 50 }), (one) => one.close());
-    nats = openNats({ urls: [broker.url], name: 'test', log: quiet, stack });
+    nats = openNats({ natsUrls: [broker.url], name: 'test', log: quiet, stack });
     metrics = enqueueMetrics(new Registry());
     woken = [];
   });

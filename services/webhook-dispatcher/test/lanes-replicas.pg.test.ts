@@ -190,7 +190,7 @@ describe('replicas that serve lanes', () => {
     await using server = await testNats('announcements');
     await using stack = new AsyncDisposableStack();
     const connect = async (): Promise<ReturnType<typeof openNats>> => {
-      const nats = openNats({ urls: [server.url], name: 'test', log: quiet, stack });
+      const nats = openNats({ natsUrls: [server.url], name: 'test', log: quiet, stack });
       await nats.ready;
       return nats;
     };

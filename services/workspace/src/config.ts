@@ -3,7 +3,7 @@ import {
   callerSettings,
   databaseSettings,
   defineSettings,
-  natsSetting,
+  natsSettings,
   poolMaxSetting,
   replaySettings,
   serviceSettings,
@@ -36,6 +36,6 @@ export const settings = defineSettings({
     max: 1_000_000,
     doc: 'Wrong invitation codes of one person in a minute, over REST, GraphQL and the pages together; 0 for no limit. Codes cannot be guessed; this bounds the work of the database for who tries.',
   }),
-  natsUrls: natsSetting('NATS server, which announces ended memberships to all caches.'),
+  ...natsSettings('NATS server, which announces ended memberships to all caches.'),
   poolMax: poolMaxSetting(),
 });

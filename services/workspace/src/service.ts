@@ -28,7 +28,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
   async open(kit, config) {
     const { log, stack } = kit;
     const { knex, pool } = await openServicePostgres(kit, config);
-    const nats = openNats({ urls: config.natsUrls, name: 'wts-workspace', log, stack });
+    const nats = openNats({ ...config, name: 'wts-workspace', log, stack });
     const auth = openServiceClient(kit, 'auth', config.authUrls);
     const context: Context = {
       roles: new Roles(pool),

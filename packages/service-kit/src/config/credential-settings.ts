@@ -30,6 +30,6 @@ export const credentialSettings = defineSettings({
     default: [],
     secret: true,
     read: parseIssuers,
-    doc: 'Identity providers whose tokens are accepted, the same for all services: [{issuer, audiences, algorithms, secret | jwksUri, types?, trustsEmails?}]. Set trustsEmails to true (default false) when the provider verifies every address: then an address without the claim email_verified redeems invitations too.',
+    doc: 'Identity providers whose tokens are accepted, the same for all services: [{issuer, audiences, algorithms, secret | jwksUri, types?, trustsEmails?}]. `secret` may be a list of two, of which each is accepted, to change it without an outage. Set trustsEmails to true (default false) when the provider verifies every address: then an address without the claim email_verified redeems invitations too.',
   }),
 });

@@ -10,10 +10,18 @@ export function databaseUrlSetting(role: string) {
   });
 }
 
+/** For each service with a database. Keeps secrets.database. */
+export const otherPasswordSetting = setting.text('DATABASE_OTHER_PASSWORD', {
+  secret: true,
+  optional: true,
+  doc: 'A second password of the role, for every address of PostgreSQL: it is used when the server refuses the first one. Set it to change the password without an outage; infra/docs/security.md has the steps.',
+});
+
 /** The database of a service that has tables of its own, and where its migrations connect to. */
 export function databaseSettings(role: string) {
   return defineSettings({
     databaseUrl: databaseUrlSetting(role),
+    otherPassword: otherPasswordSetting,
     migrationDatabaseUrl: setting.url('MIGRATION_DATABASE_URL', {
       ...POSTGRES,
       optional: true,

@@ -1,7 +1,7 @@
 export { refuseCaFile } from './ca-file.ts';
 export { credentialSettings } from './credential-settings.ts';
-export { databaseSettings, databaseUrlSetting, poolMaxSetting, replicaUrlSetting } from './database-settings.ts';
-export { natsSetting } from './nats-setting.ts';
+export { databaseSettings, databaseUrlSetting, otherPasswordSetting, poolMaxSetting, replicaUrlSetting } from './database-settings.ts';
+export { natsSettings } from './nats-settings.ts';
 export { callerSettings, parseReplaySecrets, replaySettings, serviceSettings } from './service-settings.ts';
 export type { ServiceConfig } from './service-settings.ts';
 export { defineSettings, parseSettings, refusalOf, setting } from './settings.ts';

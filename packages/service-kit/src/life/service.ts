@@ -10,6 +10,7 @@ import { serviceSettings } from '../config/service-settings.ts';
 import { localHost } from '../config/local-host.ts';
 import type { Setting } from '../config/settings.ts';
 import { ConfigError, parseSettings } from '../config/settings.ts';
+import { setOtherPassword } from '../postgres/other-password.ts';
 import { CallerNetworks } from '../fairness/index.ts';
 import { Connections } from '../http/connections.ts';
 import type { HttpOptions } from '../http/request-context.ts';
@@ -79,6 +80,13 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
+/** Of services with a database. */
+interface DatabaseConfig {
+  readonly databaseUrl: string;
+  readonly replicaUrl: string;
+  readonly otherPassword: string;
+}
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 interface StartOptions {
   readonly logTo?: DestinationStream;
@@ -92,7 +100,8 @@ export async function startService<C>(
 ): Promise<RunningService> {
   const { name } = definition;
   const settings = { ...serviceSettings, ...definition.settings };
-  const config = parseSettings(settings, env) as C & ServiceConfig & Partial<CallerConfig>;
+  const config = parseSettings(settings, env) as C & ServiceConfig & Partial<CallerConfig & DatabaseConfig>;
+  setOtherPassword([config.databaseUrl, config.replicaUrl], config.otherPassword);
   const destination = options.logTo === undefined ? {} : { destination: options.logTo };
   const log = createLogger({ name, level: config.logLevel, ...destination });
   await using stack = new AsyncDisposableStack();

@@ -2,6 +2,7 @@ import { databaseSettings } from '../config/database-settings.ts';
 import { parseSettings } from '../config/settings.ts';
 import type { Environment } from '../life/service.ts';
 import { SetupError } from '../life/setup-error.ts';
+import { setOtherPassword } from '../postgres/other-password.ts';
 import { pendingMigrations } from './recorded.ts';
 
 export interface ServiceMigrations {
@@ -38,6 +39,7 @@ function nothingToDo({ schema }: ServiceMigrations): string {
 }
 
 function urlOf(schema: string, env: Environment): string {
-  const { databaseUrl, migrationDatabaseUrl } = parseSettings(databaseSettings(`wts_${schema}`), env);
+  const { databaseUrl, migrationDatabaseUrl, otherPassword } = parseSettings(databaseSettings(`wts_${schema}`), env);
+  setOtherPassword([databaseUrl, migrationDatabaseUrl], otherPassword);
   return migrationDatabaseUrl ?? databaseUrl;
 }

@@ -6,6 +6,7 @@ import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
 import { refuseMixedSessions } from '../postgres/check-postgres.ts';
 import { knexLog } from '../postgres/knex-log.ts';
+import { acceptedUrl } from '../postgres/other-password.ts';
 import { listMigrations, loadMigration } from './list-migrations.ts';
 import type { Migration } from './list-migrations.ts';
 import { connect, recordedNames, tableOf } from './recorded.ts';
@@ -51,7 +52,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     refuseUnknown(await recordedNames(guard, schema), migrations);
     const knex = knexFactory({
       client: 'pg',
-      connection: url,
+      connection: acceptedUrl(url),
       pool: {
         min: 0,
         max: 2,

@@ -1,12 +1,11 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { SetupError } from '../life/setup-error.ts';
+import { connectClient } from '../postgres/other-password.ts';
 import { listMigrations, loadMigration } from './list-migrations.ts';
 
 export async function connect(url: string, schema: string): Promise<Client> {
-  const client = new Client({ connectionString: url, application_name: `wts-migrate-${schema}` });
   try {
-    await client.connect();
-    return client;
+    return await connectClient({ connectionString: url, application_name: `wts-migrate-${schema}` });
   } catch (cause) {
     const { message, code = '' } = cause as Error & { code?: string };
     // Of a name with two addresses that both refuse, the message is empty.

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConnectionOptions, Msg, NatsConnection } from 'nats';
+import type { Auth, ConnectionOptions, Msg, NatsConnection } from 'nats';
 import { connect, Events } from 'nats';
 import { natsInbox } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 
 interface NatsOptions {
   /** Servers of one cluster: `nats://user:password@host:4222`, `tls://...`. The credentials of the first are used for all. */
-  readonly urls: readonly string[];
+  readonly natsUrls: readonly string[];
+  /** For the time in which it replaces that of the address, or the reverse. */
+  readonly natsOtherPassword?: string | undefined;
   readonly name: string;
   readonly log: Logger;
   /** Closes the connection with the service. */
@@ -35,8 +37,11 @@ const PING_MS = 5_000;
 /**
  * The connection to NATS. Opening never waits and never fails: it connects when the server is up, and reconnects without limit.
  */
-export function openNats({ urls, name, log, stack }: NatsOptions): Nats {
-  const link = new ReconnectingLink({ ...natsConnectionOptions(urls), name }, log);
+export function openNats({ natsUrls: urls, natsOtherPassword: otherPassword, name, log, stack }: NatsOptions): Nats {
+  const credentials = new Credentials(urls, otherPassword);
+  const authenticator = (): Auth => credentials.next();
+  const link = new ReconnectingLink({ ...serversOf(urls), authenticator, name }, log);
+  link.onConnect(() => credentials.accepted());
   void link.keepConnected();
   stack.defer(() => link.close());
   return {
@@ -171,15 +176,53 @@ class ReconnectingLink {
   }
 }
 
-/** The options of the NATS client, which reads neither credentials nor `tls:` from an address. A user may receive replies in its own inbox only. */
-export function natsConnectionOptions(texts: readonly string[]): ConnectionOptions {
-  const urls = texts.map((text) => new URL(text));
-  const [first] = urls;
-  const user = decodeURIComponent(first?.username ?? '');
-  const pass = decodeURIComponent(first?.password ?? '');
+/**
+ * While a new password replaces that of a user, a process knows both, and a server accepts one of them. An attempt to connect that had
+ * no success is followed by one with the other password, so the password may change at any time.
+ */
+class Credentials {
+  readonly #all: readonly Auth[];
+  #at = 0;
+  #isAccepted = true;
+
+  constructor(urls: readonly string[], otherPassword: string | undefined) {
+    const { user, password } = userOf(urls);
+    const passwords = otherPassword === undefined || user === '' ? [password] : [password, otherPassword];
+    // An address with a user alone has a token, which the other password replaces.
+    if (user === '') this.#all = [undefined];
+    else if (password === '') this.#all = [user, ...passwords.slice(1)].map((token) => ({ auth_token: token }));
+    else this.#all = passwords.map((pass) => ({ user, pass }));
+  }
+
+  /** For the next attempt. */
+  next(): Auth {
+    if (!this.#isAccepted) this.#at = (this.#at + 1) % this.#all.length;
+    this.#isAccepted = false;
+    return this.#all[this.#at];
+  }
+
+  accepted(): void {
+    this.#isAccepted = true;
+  }
+}
+
+/** The options of the NATS client, which reads neither credentials nor `tls:` from an address. */
+export function natsConnectionOptions(urls: readonly string[]): ConnectionOptions {
+  const credentials = new Credentials(urls, undefined);
+  return { ...serversOf(urls), authenticator: () => credentials.next() };
+}
+
+/** A user may receive replies in its own inbox only. */
+function serversOf(urls: readonly string[]): ConnectionOptions {
+  const { user, password } = userOf(urls);
   return {
-    servers: urls.map(({ host }) => host),
-    ...(user === '' ? {} : pass === '' ? { token: user } : { user, pass, inboxPrefix: natsInbox(user) }),
-    ...(first?.protocol === 'tls:' ? { tls: {} } : {}),
+    servers: urls.map((url) => new URL(url).host),
+    ...(user === '' || password === '' ? {} : { inboxPrefix: natsInbox(user) }),
+    ...(urls[0]?.startsWith('tls:') ? { tls: {} } : {}),
   };
+}
+
+function userOf([first = 'nats:']: readonly string[]): { readonly user: string; readonly password: string } {
+  const { username, password } = new URL(first);
+  return { user: decodeURIComponent(username), password: decodeURIComponent(password) };
 }

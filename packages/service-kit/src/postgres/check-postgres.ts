@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { Readiness } from '../life/readiness.ts';
 import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
+import { connectClient } from './other-password.ts';
 import { setUpSession } from './postgres.ts';
 
 interface CheckOptions {
@@ -44,23 +45,26 @@ export async function checkPostgres(options: CheckOptions): Promise<void> {
 
 /** False when the server did not reply. */
 async function checkOnce({ url, applicationName, log }: CheckOptions): Promise<boolean> {
-  const [one, other] = [openClient(url, applicationName), openClient(url, applicationName)];
+  await using sessions = new AsyncDisposableStack();
+  const open = async (): Promise<Client> => {
+    const client = await openClient(url, applicationName);
+    sessions.defer(() => client.end().catch(() => undefined));
+    return client;
+  };
   try {
-    await Promise.all([one.connect(), other.connect()]);
-    await refuseMixedSessions(one, other);
+    const one = await open();
+    await refuseMixedSessions(one, await open());
     await warnOfLogging(one, log);
     return true;
   } catch (failure) {
     if (failure instanceof SetupError) throw failure;
     log.debug({ err: failure }, 'PostgreSQL was down and could not be checked');
     return false;
-  } finally {
-    await Promise.all([one, other].map((client) => client.end().catch(() => undefined)));
   }
 }
 
-function openClient(connectionString: string, applicationName: string): Client {
-  const client = new Client({
+async function openClient(connectionString: string, applicationName: string): Promise<Client> {
+  const client = await connectClient({
     connectionString,
     application_name: applicationName,
     connectionTimeoutMillis: REPLY_MS,

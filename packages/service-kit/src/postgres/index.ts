@@ -3,6 +3,7 @@ export { idempotencyKeys } from './idempotency-keys.ts';
 export { checkPostgres } from './check-postgres.ts';
 export { LOCK_TIMEOUT, openPostgres } from './postgres.ts';
 export type { Postgres, PostgresOptions } from './postgres.ts';
+export { setOtherPassword } from './other-password.ts';
 export { rows } from './rows.ts';
 export { openServicePostgres } from './service-postgres.ts';
 export { faultOfSqlState, isRetryableSqlState } from './sqlstate.ts';

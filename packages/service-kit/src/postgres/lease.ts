@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { connectClient } from './other-password.ts';
 
 export interface Lease extends AsyncDisposable {
   /** Aborts when the lease is lost. */
@@ -29,7 +29,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
  */
 export async function tryLease(options: LeaseOptions): Promise<Lease | null> {
   const { url, key, name, logger, silenceMaxMs = SILENCE_MAX_MS } = options;
-  const client = new Client({
+  const client = await connectClient({
     connectionString: url,
     application_name: name,
     keepAlive: true,
@@ -43,7 +43,6 @@ export async function tryLease(options: LeaseOptions): Promise<Lease | null> {
   });
   client.on('end', () => lost.abort());
   try {
-    await client.connect();
     await client.query(`set idle_session_timeout = ${silenceMaxMs}`);
     const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [key]);
     if (rows[0]?.held !== true) {

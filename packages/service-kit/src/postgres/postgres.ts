@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import type KnexModule from 'knex';
 import type { Knex } from 'knex';
-import { Pool } from 'pg';
-import type { ClientBase, PoolConfig } from 'pg';
+import type { ClientBase, Pool, PoolConfig } from 'pg';
 import type { Readiness } from '../life/readiness.ts';
 import type { Logger } from '../observe/logger.ts';
 import { knexLog } from './knex-log.ts';
+import { openPool } from './other-password.ts';
 
 export interface PostgresOptions {
   readonly url: string;
@@ -62,7 +62,7 @@ const TIMEOUTS = {
  */
 export function openPostgres(options: PostgresOptions): Postgres {
   const { url, poolMax, applicationName, settings = {}, pipeline = false, timeoutMs, log, stack, readiness } = options;
-  const pool = new Pool({
+  const pool = openPool({
     connectionString: url,
     max: poolMax,
     application_name: applicationName,

@@ -1,0 +1,18 @@
+import { defineSettings, setting } from './settings.ts';
+
+/** The address of NATS, and a second password. `use` is a sentence about what the service uses NATS for. */
+export function natsSettings(use: string) {
+  return defineSettings({
+    natsUrls: setting.urls('NATS_URL', {
+      secret: true,
+      protocols: ['nats', 'tls'],
+      doc: `${use} Separate several addresses of one cluster by commas.`,
+    }),
+    // Keeps secrets.nats.
+    natsOtherPassword: setting.text('NATS_OTHER_PASSWORD', {
+      secret: true,
+      optional: true,
+      doc: 'A second password of the user of NATS_URL: it is used when a server refuses the first one. Set it to change the password without an outage; infra/docs/security.md has the steps.',
+    }),
+  });
+}
