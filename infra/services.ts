@@ -53,6 +53,18 @@ export const GIVEN_SETTINGS = {
   WEBHOOK_EXTRA_CA_FILE: { secret: false },
 } as const;
 
+/** Secrets of which every service has its own value. The others have the same value in every service. */
+export const OWN_SECRETS = [
+  'INTERNAL_TOKEN_KEY',
+  'DATABASE_URL',
+  'DATABASE_OTHER_PASSWORD',
+  'MIGRATION_DATABASE_URL',
+  'DATABASE_REPLICA_URL',
+  'NATS_URL',
+  'NATS_OTHER_PASSWORD',
+  'REPLAY_SECRET',
+] as const;
+
 export type GivenSetting = keyof typeof GIVEN_SETTINGS;
 
 /** Settings of every service that an operator may change. The last two are read by OpenTelemetry. */

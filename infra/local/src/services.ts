@@ -1,6 +1,12 @@
 import type { ServiceName } from '@wts/contracts';
 // @boundaries-ignore: the rows belong to no package, because compose and chart read them too.
-import { OPTIONAL_EVERYWHERE, SERVICES as ROWS, type GivenSetting, type ServiceRow } from '../../services.ts';
+import {
+  OPTIONAL_EVERYWHERE,
+  OWN_SECRETS,
+  SERVICES as ROWS,
+  type GivenSetting,
+  type ServiceRow,
+} from '../../services.ts';
 
 export type { GivenSetting };
 export type DatabaseRole = Extract<(typeof ROWS)[number], { readonly database: object }>['database']['role'];
@@ -30,4 +36,10 @@ export const PASSED_THROUGH: readonly string[] = [
 
 export function urlVariable(service: string): string {
   return `${service.toUpperCase().replaceAll('-', '_')}_SERVICE_URL`;
+}
+
+/** The key of a secret setting of a service among the secrets of an installation: in a Secret of Kubernetes, or in a file. */
+export function secretKey(service: string, variable: string): string {
+  const isOwn = (OWN_SECRETS as readonly string[]).includes(variable);
+  return isOwn ? `${service.toUpperCase().replaceAll('-', '_')}_${variable}` : variable;
 }

@@ -57,12 +57,16 @@ describe('the password of a role of PostgreSQL', () => {
     for (const password of ['new :/@?', 'old', 'new :/@?']) {
       await admin.query(`alter role ${ROLE} password '${password}'`);
       assert.ok(await lease(url));
-      for (const wanted = connections + 8; connections < wanted; ) await pool.query('select 1');
+      for (const wanted = connections + 8; connections < wanted;) await pool.query('select 1');
     }
     isOver = true;
     await connecting;
     // Another address for this process, so without another password.
-    await assert.rejects(lease(`${urlWith('old')}?keepalives=1`), { code: '28P01' }, 'only the new password is accepted');
+    await assert.rejects(
+      lease(`${urlWith('old')}?keepalives=1`),
+      { code: '28P01' },
+      'only the new password is accepted',
+    );
   });
 
   it('is refused when it is neither of the two', async () => {

@@ -1,5 +1,5 @@
 import { CALLS, NATS_USERS, natsPasswordVariable, type ServiceName } from '@wts/contracts';
-import { SERVICES, urlVariable } from '../services.ts';
+import { secretKey, SERVICES, urlVariable } from '../services.ts';
 import { describeSettings } from '../settings-reference.ts';
 
 /** A service as the templates of the chart read it, in infra/chart/files/services.json. */
@@ -36,15 +36,6 @@ export const SHARED_SETTINGS: Readonly<Record<string, string>> = {
   AUTH_URL: 'authUrl',
   API_KEY_PREFIX: 'apiKeyPrefix',
 };
-/** Secrets of which every service has its own value. The others have the same value in every service. */
-const OWN_SECRETS: readonly string[] = [
-  'INTERNAL_TOKEN_KEY',
-  'DATABASE_URL',
-  'MIGRATION_DATABASE_URL',
-  'DATABASE_REPLICA_URL',
-  'NATS_URL',
-  'REPLAY_SECRET',
-];
 
 export async function chartRows(): Promise<readonly ChartRow[]> {
   return Promise.all(
@@ -70,9 +61,4 @@ export async function chartRows(): Promise<readonly ChartRow[]> {
       };
     }),
   );
-}
-
-/** The key of a setting of a service in the Secret of the installation. */
-function secretKey(service: string, variable: string): string {
-  return OWN_SECRETS.includes(variable) ? `${service.toUpperCase().replaceAll('-', '_')}_${variable}` : variable;
 }

@@ -1,6 +1,12 @@
 export { refuseCaFile } from './ca-file.ts';
 export { credentialSettings } from './credential-settings.ts';
-export { databaseSettings, databaseUrlSetting, otherPasswordSetting, poolMaxSetting, replicaUrlSetting } from './database-settings.ts';
+export {
+  databaseSettings,
+  databaseUrlSetting,
+  otherPasswordSetting,
+  poolMaxSetting,
+  replicaUrlSetting,
+} from './database-settings.ts';
 export { natsSettings } from './nats-settings.ts';
 export { callerSettings, parseReplaySecrets, replaySettings, serviceSettings } from './service-settings.ts';
 export type { ServiceConfig } from './service-settings.ts';

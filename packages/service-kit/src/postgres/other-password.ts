@@ -1,3 +1,4 @@
+import { callbackify } from 'node:util';
 import { Client, Pool } from 'pg';
 import type { ClientConfig, PoolClient } from 'pg';
 
@@ -84,11 +85,10 @@ class TwoPasswordPool extends Pool {
   override connect(): Promise<PoolClient>;
   override connect(callback: OnClient): void;
   override connect(callback?: OnClient): Promise<PoolClient> | void {
-    const connecting = withPassword(this.#url, () => super.connect());
-    if (callback === undefined) return connecting;
-    connecting.then(
-      (client) => callback(undefined, client, client.release),
-      (failure: Error) => callback(failure, undefined, () => undefined),
+    const connect = (): Promise<PoolClient> => withPassword(this.#url, () => super.connect());
+    if (callback === undefined) return connect();
+    callbackify(connect)((failure, client) =>
+      callback(failure ?? undefined, client, (destroy: Error | boolean | undefined) => client?.release(destroy)),
     );
   }
 }
