@@ -26,6 +26,7 @@ env:
 {{- if or $database.migrationHost (not $database.host) }}
 {{- include "wts.urlEnv" (merge (dict "variable" "MIGRATION_DATABASE_URL" "host" $database.migrationHost) .) | nindent 2 }}
 {{- end }}
+{{- include "wts.secretEnv" (merge (dict "variable" "DATABASE_OTHER_PASSWORD") .) | nindent 2 }}
 {{- if or .root.Values.extraCa.configMap .root.Values.extraCa.existingSecret }}
   - name: NODE_EXTRA_CA_CERTS
     value: /etc/wts/ca/{{ .root.Values.extraCa.key }}
