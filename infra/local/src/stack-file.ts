@@ -2,7 +2,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { STACK_FILE } from './layout.ts';
 import type { DemoWorkspace } from './secrets.ts';
 import type { Stack } from './stack.ts';
-import { LOCAL_JWT } from './stack.ts';
+import { LOCAL_JWT } from './database/seed.ts';
 
 /** The content of `.local/stack.json` while `npm start` runs: everything a tool needs to use the system. It has secrets. */
 export interface StackFile extends DemoWorkspace {

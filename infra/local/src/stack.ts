@@ -6,21 +6,18 @@ import { CALLS, NATS_USERS, type NatsUser } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Database } from './database/provision.ts';
-import { picked, runScript } from './database/migrate.ts';
+import { picked } from './database/migrate.ts';
+import { API_KEY_PREFIX, LOCAL_JWT, seedDemo } from './database/seed.ts';
 import { ROOT, serviceFile } from './layout.ts';
 import { launch } from './processes/launch.ts';
 import { freePort } from './processes/ports.ts';
 import { SupervisedProcess } from './processes/supervised.ts';
-import { UserError } from './user-error.ts';
 import type { DemoWorkspace, Secrets } from './secrets.ts';
 import { tokenSettings } from './secrets.ts';
 import type { CrashHandlers } from './servers/server-control.ts';
 import type { GivenSetting, ServiceSpec } from './services.ts';
 import { LOOPBACK_CIDRS } from './webhooks.ts';
 import { GATEWAY, PASSED_THROUGH, SERVICES, urlVariable } from './services.ts';
-
-const API_KEY_PREFIX = 'wts_';
-export const LOCAL_JWT = { issuer: 'https://local.wts.example', audience: 'wts-local' } as const;
 
 export interface StackOptions extends CrashHandlers {
   readonly logs: string;
@@ -148,36 +145,10 @@ export class Stack implements AsyncDisposable {
     return (await response.text()).includes(workspaceId);
   }
 
-  async #seed(stored: DemoWorkspace | undefined, password: string): Promise<DemoWorkspace> {
+  #seed(stored: DemoWorkspace | undefined, password: string): Promise<DemoWorkspace> {
     const { secrets, database, env } = this.#options;
-    const shared = {
-      ...picked(env, PASSED_THROUGH),
-      SYNC_SERVICE_URL: this.#urlsOf('sync'),
-    };
-    const owner = readSeeded(
-      'auth',
-      await runScript('auth', 'seed', {
-        ...shared,
-        ...tokenSettings('auth', secrets),
-        DATABASE_URL: database.urlOf('wts_auth'),
-        API_KEY_PREFIX,
-        SEED_ISSUER: LOCAL_JWT.issuer,
-        SEED_PASSWORD: password,
-        ...(stored === undefined ? {} : { SEED_API_KEY: stored.apiKey, SEED_READ_ONLY_API_KEY: stored.readOnlyApiKey }),
-      }),
-      ['userId', 'apiKey', 'readOnlyApiKey', 'person'],
-    );
-    const demo = readSeeded(
-      'workspace',
-      await runScript('workspace', 'seed', {
-        ...shared,
-        ...tokenSettings('workspace', secrets),
-        DATABASE_URL: database.urlOf('wts_workspace'),
-        SEED_USER_ID: owner.userId,
-      }),
-      ['workspaceId'],
-    );
-    return { ...owner, ...demo };
+    const { urlOf } = database;
+    return seedDemo({ env, secrets, urlOf, syncUrls: this.#urlsOf('sync'), password, stored });
   }
 
   async stop(): Promise<void> {
@@ -265,23 +236,4 @@ export class Stack implements AsyncDisposable {
     if (planned.length === 0) return this.#options.elsewhere?.get(name) ?? '';
     return planned.map((one) => `http://127.0.0.1:${one.port}`).join(',');
   }
-}
-
-/** The last line of JSON that a seed printed, with these properties. */
-function readSeeded<K extends keyof DemoWorkspace>(
-  service: string,
-  printed: string,
-  names: readonly K[],
-): Pick<DemoWorkspace, K> {
-  const line = printed
-    .trim()
-    .split('\n')
-    .findLast((text) => text.startsWith('{'));
-  try {
-    const seeded = JSON.parse(line ?? '') as Partial<DemoWorkspace>;
-    if (names.every((name) => seeded[name])) return seeded as Pick<DemoWorkspace, K>;
-  } catch {
-    // Falls through to the error below.
-  }
-  throw new UserError(`services/${service}/src/seed.ts did not print a line with ${names.join(', ')}.`);
 }

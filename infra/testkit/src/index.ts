@@ -3,6 +3,8 @@ export type { SupervisedProcess } from '@wts/local';
 
 export { consentTo } from './app.ts';
 export type { AppTokens } from './app.ts';
+export { Arranger } from './arranger.ts';
+export type { Person } from './arranger.ts';
 export { testAuthority } from './authority.ts';
 export type { TestAuthority } from './authority.ts';
 export { openBackends } from './backends.ts';
@@ -46,4 +48,4 @@ export type { Wire } from './wire.ts';
 export { hiddenOf, TestBrowser } from './test-browser.ts';
 export type { Answer } from './test-browser.ts';
 export { startTestSystem } from './test-system.ts';
-export type { Person, Store, TestSystem, TestSystemOptions } from './test-system.ts';
+export type { Store, TestSystem, TestSystemOptions } from './test-system.ts';

@@ -3,15 +3,14 @@
  * public API. A test can kill, stop, pause and disconnect every part.
  */
 import type { MintToken } from '@wts/access';
-import { servicePrincipal } from '@wts/access';
 import type { InternalCommitReply, InternalMutation, NewApiKey, Principal, Role, ServiceName } from '@wts/contracts';
-import { apiKeyApi, credentialApi, HEADERS, syncApi } from '@wts/contracts';
+import { apiKeyApi } from '@wts/contracts';
 import type { DemoWorkspace, NatsServer, PostgresServer, Secrets, SupervisedProcess } from '@wts/local';
 import { LOCAL_JWT, Stack, makeSecrets, runScript } from '@wts/local';
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
 import type { AppTokens } from './app.ts';
+import { Arranger, type Person } from './arranger.ts';
 import { allowApp, revokeApps } from './app.ts';
 import { programOf } from './built-services.ts';
 import type { TestDatabase } from './database.ts';
@@ -19,7 +18,6 @@ import { demoOf, openTestPostgres, openTestStandby, testDatabase } from './datab
 import { CHEAP_PASSWORDS, minterFor } from './environment.ts';
 import { testNats } from './nats.ts';
 import type { Issuer, TokenClaims } from './person.ts';
-import { signToken } from './person.ts';
 import type { Reply, RequestContent } from './request.ts';
 import { sendRequest } from './request.ts';
 import { scratch } from './scratch.ts';
@@ -57,13 +55,6 @@ export interface TestSystemOptions {
 const OPTIONAL = ['webhook-dispatcher', 'graph', 'agent'] as const;
 export type OptionalService = (typeof OPTIONAL)[number];
 
-export interface Person {
-  readonly userId: string;
-  /** JWT of a signed-in person. */
-  readonly token: string;
-  readonly name: string;
-}
-
 export type Store = 'postgres' | 'nats';
 
 interface Parts {
@@ -76,8 +67,6 @@ interface Parts {
   readonly jwt: Issuer;
   readonly secrets: Secrets;
 }
-
-const CALL_MS = 60_000;
 
 export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
   // Closes the parts that are open when a later one fails.
@@ -158,6 +147,7 @@ export class TestSystem implements AsyncDisposable {
   readonly nats: NatsServer;
   readonly services: readonly SupervisedProcess[];
   readonly #parts: Parts;
+  readonly #arranger: Arranger;
   readonly #owned: AsyncDisposableStack;
   #operatorToken: Promise<string> | undefined;
 
@@ -175,6 +165,8 @@ export class TestSystem implements AsyncDisposable {
     this.services = parts.stack.services;
     this.#parts = parts;
     this.#owned = owned;
+    const urlOf = (service: ServiceName): string => this.service(service).url;
+    this.#arranger = new Arranger({ urlOf, secrets: parts.secrets, jwt: parts.jwt });
   }
 
   /** Connects as superuser to the standby; only with `standby`. */
@@ -209,22 +201,13 @@ export class TestSystem implements AsyncDisposable {
   }
 
   /** Creates a person who signs in with a token and is in no workspace yet. */
-  async person(name: string, claims: TokenClaims = {}): Promise<Person> {
-    const subject = `${name.toLowerCase().replaceAll(/\s+/g, '-')}-${randomUUID()}`;
-    const { email = `${subject}@example.com`, email_verified: emailVerified = true } = claims;
-    const identity = { issuer: this.jwt.issuer, subject, name: claims.name ?? name, email, emailVerified };
-    const { path } = credentialApi.internalResolvePerson;
-    const { userId } = await this.#internal<{ userId: string }>({ from: 'gateway', to: 'auth' }, path, identity);
-    const token = signToken(this.jwt, subject, { name, email, email_verified: emailVerified, ...claims });
-    return { userId, name, token };
+  person(name: string, claims: TokenClaims = {}): Promise<Person> {
+    return this.#arranger.person(name, claims);
   }
 
   /** Creates a person who is a member of the demo workspace, or of another one. */
-  async member(name: string, role: Role = 'member', workspaceId = this.workspaceId): Promise<Person> {
-    const person = await this.person(name);
-    const payload = { workspaceId, userId: person.userId, role };
-    await this.commit([{ modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload }]);
-    return person;
+  member(name: string, role: Role = 'member', workspaceId = this.workspaceId): Promise<Person> {
+    return this.#arranger.member(name, role, workspaceId);
   }
 
   /** Creates an API key of a person, also of the kinds that REST cannot create. */
@@ -235,7 +218,7 @@ export class TestSystem implements AsyncDisposable {
     const credential = { kind: 'service', id: 'testkit' } as const;
     const principal: Principal = { userId, scopes: ['read', 'write', 'admin'], credential };
     const { path } = apiKeyApi.internalCreateApiKey;
-    const reply = await this.#internal<{ key: { id: string; token: string } }>(
+    const reply = await this.#arranger.call<{ key: { id: string; token: string } }>(
       { from: 'graph', to: 'auth' },
       path,
       { label: 'testkit', ...key },
@@ -256,8 +239,7 @@ export class TestSystem implements AsyncDisposable {
 
   /** Commits changes as a service, without permission checks, to arrange a test. */
   commit(mutations: readonly InternalMutation[]): Promise<InternalCommitReply> {
-    const unit = { clientId: 'testkit', clientTxId: randomUUID(), authority: 'service', mutations };
-    return this.#internal({ from: 'workspace', to: 'sync' }, syncApi.internalCommit.path, unit);
+    return this.#arranger.commit(mutations);
   }
 
   /** Sends a request to the first gateway. */
@@ -285,26 +267,6 @@ export class TestSystem implements AsyncDisposable {
   /** Mints tokens as the service `from` of this system does when it calls `to`. */
   minterFor(from: ServiceName, to: ServiceName): MintToken {
     return minterFor(from, to, this.#parts.secrets);
-  }
-
-  /** Calls an internal operation as another service does. */
-  async #internal<T>(
-    { from, to }: { from: ServiceName; to: ServiceName },
-    path: string,
-    body: object,
-    principal: Principal = servicePrincipal('testkit'),
-  ): Promise<T> {
-    const answer = await fetch(`${this.service(to).url}${path}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        [HEADERS.principal]: this.minterFor(from, to)(principal),
-      },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(CALL_MS),
-    });
-    if (!answer.ok) throw new Error(`${path} answers ${answer.status}: ${await answer.text()}`);
-    return (await answer.json()) as T;
   }
 }
 

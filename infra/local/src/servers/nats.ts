@@ -52,7 +52,7 @@ export async function openNats(options: NatsOptions): Promise<NatsServer> {
       name: 'nats',
       command: program.file,
       args: ['-c', configuration],
-      env: { PATH: options.env['PATH'], ...passwordsOf(options.password) },
+      env: { PATH: options.env['PATH'], ...natsPasswordsOf(options.password) },
       log: options.log,
       records: options.records,
       background: true,
@@ -64,22 +64,22 @@ export async function openNats(options: NatsOptions): Promise<NatsServer> {
     if (options.throwaway) rmSync(options.directory, { recursive: true, force: true });
   });
   const urlOf = (user: NatsUser): string => {
-    const credentials = options.password === undefined ? '' : `wts_${user}:${passwordOf(user, options.password)}@`;
+    const credentials = options.password === undefined ? '' : `wts_${user}:${natsPasswordOf(user, options.password)}@`;
     return `nats://${credentials}127.0.0.1:${port}`;
   };
   return { version: program.version, source: program.source, port, url: urlOf('admin'), urlOf, ...control };
 }
 
-function passwordOf(user: NatsUser, password: string): string {
+export function natsPasswordOf(user: NatsUser, password: string): string {
   if (user === 'admin') return password;
   return createHmac('sha256', password).update(`wts nats ${user}`).digest('base64url');
 }
 
 /** Environment variables for the configuration. Quotes make the server read each value as text. */
-function passwordsOf(password: string | undefined): NodeJS.ProcessEnv {
+export function natsPasswordsOf(password: string | undefined): NodeJS.ProcessEnv {
   if (password === undefined) return {};
   return Object.fromEntries(
-    NATS_USERS.map((user) => [natsPasswordVariable(user), JSON.stringify(passwordOf(user, password))]),
+    NATS_USERS.map((user) => [natsPasswordVariable(user), JSON.stringify(natsPasswordOf(user, password))]),
   );
 }
 

@@ -10,9 +10,14 @@ const LEFT_OUT = new Set(['postmaster.pid', 'postmaster.opts']);
 /**
  * Copies the data of a running server into `data`, so that a server started there is a streaming standby of it. It does what
  * pg_basebackup does, which the npm package lacks (PostgreSQL manual, "Making a Base Backup Using the Low Level API"). The URL
- * is that of the superuser.
+ * is that of the superuser. `from` is the data directory as this process sees it, when the server sees it elsewhere.
  */
-export async function copyServer(url: string, data: string, user: Unprivileged): Promise<void> {
+export async function copyServer(
+  url: string,
+  data: string,
+  user: Pick<Unprivileged, 'own'>,
+  from?: string,
+): Promise<void> {
   const fresh = `${data}.new`;
   rmSync(fresh, { recursive: true, force: true });
   const primary = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
@@ -21,7 +26,7 @@ export async function copyServer(url: string, data: string, user: Unprivileged):
   try {
     const { rows } = await primary.query<{ from: string }>(`select current_setting('data_directory') as from`);
     await primary.query(`select pg_backup_start('standby', true)`);
-    copyTree(rows[0]?.from ?? '', fresh, user);
+    copyTree(from ?? rows[0]?.from ?? '', fresh, user);
     // The backup must be stopped in the session that started it.
     const backup = await primary.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
     write(join(fresh, 'backup_label'), backup.rows[0]?.labelfile ?? '', user);
@@ -61,7 +66,7 @@ export function copyTree(from: string, to: string, user: Pick<Unprivileged, 'own
   }
 }
 
-function write(file: string, text: string, user: Unprivileged): void {
+function write(file: string, text: string, user: Pick<Unprivileged, 'own'>): void {
   writeFileSync(file, text);
   chmodSync(file, 0o600);
   user.own(file);
