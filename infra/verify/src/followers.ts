@@ -1,4 +1,4 @@
-import { SyncClient } from '@wts/client';
+import { SyncClient, SyncError } from '@wts/client';
 import type { SnapshotRecord } from '@wts/client';
 import type { DeltasReply, SyncAction } from '@wts/contracts';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -18,6 +18,14 @@ export interface Follower extends AsyncDisposable {
   readonly cursor: () => bigint;
   /** Returns the entries up to a position and removes them from `received`. */
   readonly take: (upTo: bigint) => SyncAction[];
+  /** Returns the spans up to a position that new snapshots replaced because the log no longer has them, and forgets them. */
+  readonly takeReloads: (upTo: bigint) => Reload[];
+}
+
+/** The entries after `from`, up to `to`. */
+export interface Reload {
+  readonly from: bigint;
+  readonly to: bigint;
 }
 
 export interface SocketFollower extends Follower {
@@ -39,9 +47,12 @@ export function followBySocket(account: Account, name: string, after: string): S
   let current: WebSocket | undefined;
   const openSocket = (url: string): WebSocket => (current = new WebSocket(url, { perMessageDeflate: false }));
   const client = new SyncClient({ ...account, openSocket, retry: RETRY });
-  const follower = follow(name, after, async ({ cursor, add, signal }) => {
+  const follower = follow(name, after, async ({ cursor, add, reload, signal }) => {
     try {
-      for await (const event of client.follow({ after: cursor(), signal })) if (event.type === 'delta') add(event);
+      for await (const event of client.follow({ after: cursor(), signal })) {
+        if (event.type === 'delta') add(event);
+        else if (event.type === 'loaded') reload(event.lastSyncId);
+      }
     } catch {
       // An error is no finding: the cursor brings the missed entries, or the comparison finds that they are missing.
       await pause(RETRY_MS);
@@ -63,23 +74,40 @@ export function followBySocket(account: Account, name: string, after: string): S
 /** Follows by polling one page after another. */
 export function followByPolling(account: Account, name: string, after: string, everyMs = 250): Follower {
   const client = new SyncClient({ ...account, retry: RETRY });
-  return follow(name, after, async ({ cursor, add, signal }) => {
-    const page = await client.deltas(cursor(), { limit: PAGE_LIMIT, signal }).catch(() => null);
-    if (page !== null) add(page);
-    if (page?.hasMore !== true) await pause(everyMs);
+  return follow(name, after, async ({ cursor, add, reload, signal }) => {
+    try {
+      const page = await client.deltas(cursor(), { limit: PAGE_LIMIT, signal });
+      add(page);
+      if (page.hasMore) return;
+    } catch (error) {
+      if (needsBootstrap(error))
+        await readSnapshot(account, ['Workspace']).then(
+          ({ lastSyncId }) => reload(lastSyncId),
+          () => undefined,
+        );
+    }
+    await pause(everyMs);
   });
+}
+
+/** True when the log no longer has the entries after a cursor: they are too old, or of before a promotion. */
+export function needsBootstrap(error: unknown): boolean {
+  return error instanceof SyncError && error.code === 'bootstrap_required';
 }
 
 interface Reading {
   readonly cursor: () => string;
   /** Stores entries, and moves the cursor behind them. */
   readonly add: (page: Pick<DeltasReply, 'actions' | 'lastSyncId'>) => void;
+  /** Moves the cursor to that of a new snapshot. */
+  readonly reload: (lastSyncId: string) => void;
   readonly signal: AbortSignal;
 }
 
 /** Repeats `read` until the follower is closed. */
 function follow(name: string, after: string, read: (reading: Reading) => Promise<void>): Follower {
   const received: SyncAction[] = [];
+  let reloads: Reload[] = [];
   const closing = new AbortController();
   const { signal } = closing;
   let cursor = after;
@@ -87,8 +115,12 @@ function follow(name: string, after: string, read: (reading: Reading) => Promise
     received.push(...actions);
     cursor = lastSyncId;
   };
+  const reload: Reading['reload'] = (lastSyncId) => {
+    reloads.push({ from: BigInt(cursor), to: BigInt(lastSyncId) });
+    cursor = lastSyncId;
+  };
   const loop = async (): Promise<void> => {
-    while (!signal.aborted) await read({ cursor: () => cursor, add, signal });
+    while (!signal.aborted) await read({ cursor: () => cursor, add, reload, signal });
   };
   const running = loop();
   return {
@@ -96,6 +128,11 @@ function follow(name: string, after: string, read: (reading: Reading) => Promise
     received,
     cursor: () => BigInt(cursor),
     take: (upTo) => takeUpTo(received, upTo),
+    takeReloads: (upTo) => {
+      const taken = reloads.filter(({ to }) => to <= upTo);
+      reloads = reloads.filter(({ to }) => to > upTo);
+      return taken;
+    },
     [Symbol.asyncDispose]: async () => {
       closing.abort();
       await running;

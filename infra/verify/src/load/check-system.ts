@@ -1,5 +1,6 @@
-import { eventually, type TestSystem } from '@wts/testkit';
+import { eventually } from '@wts/testkit';
 import { Client } from 'pg';
+import type { CheckedSystem } from '../checked-system.ts';
 import { auditCopy, auditFollowers, loadCopy, type ClientCopy } from '../audit-live.ts';
 import { auditLog } from '../audit-log.ts';
 import { auditStream } from '../audit-stream.ts';
@@ -14,14 +15,14 @@ export interface StartState {
   readonly copy: ClientCopy;
 }
 
-export async function readStartState({ baseUrl, apiKey }: TestSystem): Promise<StartState> {
+export async function readStartState({ baseUrl, apiKey }: CheckedSystem): Promise<StartState> {
   const copy = await loadCopy({ baseUrl, token: apiKey });
   return { after: copy.position, copy };
 }
 
 /** Runs every audit on a system. An empty list means that all guarantees hold. */
 export async function checkSystem(
-  testSystem: TestSystem,
+  testSystem: CheckedSystem,
   followers: readonly Follower[],
   { after, copy }: StartState,
   written: Written,

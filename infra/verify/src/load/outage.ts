@@ -1,6 +1,7 @@
 import { SyncError } from '@wts/client';
 
-const CODE = /^(E(CONN|PIPE)|UND_ERR|08|57|CONNECTION_(REFUSED|CLOSED|TIMEOUT)$|(DISCONNECT|TIMEOUT|503)$)/;
+const CODE =
+  /^(E(CONN|PIPE|HOSTUNREACH|TIMEDOUT)|UND_ERR|08|57|CONNECTION_(REFUSED|CLOSED|TIMEOUT)$|(DISCONNECT|TIMEOUT|503)$)/;
 const MESSAGE =
   /^(Connection terminated|Client has encountered a connection error|terminated$|timeout expired|Query read timeout|fetch failed)|answered 503\b/;
 

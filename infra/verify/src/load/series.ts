@@ -1,8 +1,8 @@
 import type { SyncTransaction } from '@wts/contracts';
-import type { TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
+import type { CheckedSystem } from '../checked-system.ts';
 import { send } from './writers.ts';
 
 const RETRY_MS = 50;
@@ -12,7 +12,7 @@ const FIRST = '2200-01-01';
  * Completes the newest task of a daily series every so often, and sends each change until it is answered. Returns what the series has
  * that it should not have: each completion makes one task, for the next day.
  */
-export async function completeUntil(testSystem: TestSystem, stop: AbortSignal, everyMs: number): Promise<string[]> {
+export async function completeUntil(testSystem: CheckedSystem, stop: AbortSignal, everyMs: number): Promise<string[]> {
   const { baseUrl, apiKey, workspaceId } = testSystem;
   const clientId = randomUUID();
   const series = randomUUID();

@@ -1,8 +1,8 @@
 import type { MutateReply, SyncTransaction } from '@wts/contracts';
-import type { TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
+import type { CheckedSystem } from '../checked-system.ts';
 import { isOutage } from './outage.ts';
 
 export interface Sent {
@@ -37,7 +37,7 @@ interface Writing {
 
 /** Writes until stopped, each writer every `everyMs`, and keeps every acknowledgement: for runs of seconds. */
 export async function writeUntil(
-  testSystem: TestSystem,
+  testSystem: CheckedSystem,
   count: number,
   everyMs: number,
   stop: AbortSignal,
@@ -55,7 +55,7 @@ export async function writeUntil(
  * transaction again, so that an audit can find changes that were acknowledged and lost, or applied twice.
  */
 export async function keepWriting(
-  testSystem: TestSystem,
+  testSystem: CheckedSystem,
   count: number,
   stop: AbortSignal,
   { everyMs = () => 0, baseUrl = () => testSystem.baseUrl, copiesMax = 1, onAcknowledged }: Writing,
@@ -94,7 +94,7 @@ export async function keepWriting(
 }
 
 function taskOf(
-  { workspaceId }: TestSystem,
+  { workspaceId }: CheckedSystem,
   { clientTxId, clientId, modelId }: Sent & { clientId: string },
 ): SyncTransaction {
   const payload = { workspaceId, title: `Task ${modelId}` };

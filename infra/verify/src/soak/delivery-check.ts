@@ -1,9 +1,10 @@
-import type { TestSystem } from '@wts/testkit';
+import { CLIENT_FLOOR, LOG_STATE } from '@wts/log';
 import { Client } from 'pg';
+import type { CheckedSystem } from '../checked-system.ts';
 import { expectedIds } from '../audit-live.ts';
 import { compareDeliveries } from '../compare.ts';
 import type { AuditFinding } from '../finding.ts';
-import type { Follower } from '../followers.ts';
+import { needsBootstrap, type Follower } from '../followers.ts';
 import { isOutage } from '../load/outage.ts';
 import type { Acknowledgement } from '../load/writers.ts';
 
@@ -27,11 +28,11 @@ export class DeliveryCheck {
   delivered = 0;
   acknowledged = 0;
   rounds = 0;
-  readonly #testSystem: TestSystem;
+  readonly #testSystem: CheckedSystem;
   #watched: Watched[] = [];
   #acknowledgements: Acknowledgement[] = [];
 
-  constructor(testSystem: TestSystem) {
+  constructor(testSystem: CheckedSystem) {
     this.#testSystem = testSystem;
   }
 
@@ -110,22 +111,34 @@ export class DeliveryCheck {
     }
   }
 
+  /** Takes from the follower after all that can fail, so that a later round can repeat it. */
   async #checkFollower(client: Client, one: Watched): Promise<void> {
     const { follower, expects, checkedUpTo: after } = one;
     const upTo = follower.cursor();
+    const temporaryMember = 'temporaryMember' in expects ? expects.temporaryMember : null;
+    const groups = 'groups' in expects ? expects.groups : [expects.temporaryMember];
+    const expected = await expectedIds(client, { groups, after, upTo });
+    const absences = temporaryMember === null ? [] : await absencesOf(client, temporaryMember, upTo);
+    const beginning = await beginningOf(client);
     const received = follower.take(upTo);
-    if ('temporaryMember' in expects) {
-      const { temporaryMember: userId } = expects;
-      const own = received.filter(({ groupId }) => groupId === userId).map(({ syncId }) => syncId);
-      const expected = await expectedIds(client, { groups: [userId], after, upTo });
-      this.report(compareDeliveries(follower.name, expected, own));
-      const others = received.filter(({ groupId }) => groupId !== userId).map(({ syncId }) => BigInt(syncId));
-      this.#checkMemberships(follower.name, others, await absencesOf(client, userId, upTo));
-    } else {
-      const expected = await expectedIds(client, { groups: expects.groups, after, upTo });
-      const ids = received.map(({ syncId }) => syncId);
-      this.report(compareDeliveries(follower.name, expected, ids));
+    const reloads = follower.takeReloads(upTo);
+    const isFollowed = (id: string): boolean => !reloads.some(({ from, to }) => BigInt(id) > from && BigInt(id) <= to);
+    const own = temporaryMember === null ? received : received.filter(({ groupId }) => groupId === temporaryMember);
+    this.report(
+      compareDeliveries(
+        follower.name,
+        expected.filter(isFollowed),
+        own.map(({ syncId }) => syncId),
+      ),
+    );
+    if (temporaryMember !== null) {
+      const others = received.filter(({ groupId }) => groupId !== temporaryMember).map(({ syncId }) => BigInt(syncId));
+      this.#checkMemberships(follower.name, others, absences);
     }
+    // A follower may load a new snapshot only when the log lost the entries after its cursor, as after a promotion.
+    for (const { from } of reloads)
+      if (from >= beginning)
+        this.#find('readers-advance', `${follower.name}: loaded again at ${from}, but the log begins at ${beginning}`);
     this.delivered += received.length;
     one.checkedUpTo = upTo;
   }
@@ -142,7 +155,8 @@ export class DeliveryCheck {
     try {
       await this.#withLog(async (client) => this.report(await work(client)));
     } catch (error) {
-      if (!isOutage(error)) throw error;
+      // A promotion ends the log that the work was reading.
+      if (!isOutage(error) && !needsBootstrap(error)) throw error;
     }
   }
 
@@ -156,6 +170,12 @@ export class DeliveryCheck {
       await client.end().catch(() => {});
     }
   }
+}
+
+/** Clients with older cursors must load a snapshot. */
+async function beginningOf(client: Client): Promise<bigint> {
+  const { rows } = await client.query<{ floor: string }>(`select ${CLIENT_FLOOR}::text as floor from ${LOG_STATE}`);
+  return BigInt(rows[0]?.floor ?? 0);
 }
 
 /** From a loss of the workspace, exclusive, to the next gain, exclusive. */

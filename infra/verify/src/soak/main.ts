@@ -15,16 +15,12 @@
  */
 import { optionsOrExit } from '@wts/local';
 import { startTestSystem, testAuthority, type TestSystem } from '@wts/testkit';
-import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
-import { auditCopy, loadCopy, type ClientCopy } from '../audit-live.ts';
-import { auditLog } from '../audit-log.ts';
-import { auditStream } from '../audit-stream.ts';
-import { connectToBroker } from '../broker.ts';
+import { loadCopy } from '../audit-live.ts';
 import type { AuditFinding } from '../finding.ts';
 import { rest } from '../hostile/attacker.ts';
 import { numbersOrExit } from '../numbers.ts';
 import { keepWriting } from '../load/writers.ts';
+import { checkEnd } from './check-end.ts';
 import { DeliveryCheck } from './delivery-check.ts';
 import { disturbancesOf } from './disturbances.ts';
 import { contentInLogs, HostileLoad } from './hostile-load.ts';
@@ -60,7 +56,6 @@ const PROGRESS_EVERY_MS = 15_000;
 const BETWEEN_MS = 4_000;
 /** Longer, because honest requests only count while everything is up. */
 const BETWEEN_HOSTILE_MS = 15_000;
-const CATCH_UP_MS = 60_000;
 
 const options = numbersOrExit(numbers, { minutes: 0, writers: 1, sockets: 0, replicas: 1 });
 const beganMs = performance.now();
@@ -109,7 +104,7 @@ async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
   const hostileLoad = isHostile ? stack.use(await HostileLoad.prepare(system, await authority.issue())) : null;
   const consumers = isHostile
     ? null
-    : stack.use(await WebhookConsumers.open(system, stop.signal, await authority.issue()));
+    : stack.use(await WebhookConsumers.open(system, stop.signal, { identity: await authority.issue() }));
   let calmSinceMs: number | null = null;
   const context = {
     testSystem: system,
@@ -244,32 +239,6 @@ async function checkConsumers(
   const report = await consumers.check(kills);
   check.report(report.findings);
   return report;
-}
-
-async function checkEnd(system: TestSystem, check: DeliveryCheck, copy: ClientCopy): Promise<void> {
-  await system.untilReady();
-  const client = new Client({ connectionString: system.database.url });
-  await client.connect();
-  const nc = await connectToBroker(system.nats.url);
-  try {
-    // Checks and closes the followers that were unwatched meanwhile.
-    await check.runRound();
-    const log = await auditLog(client);
-    const deadlineMs = performance.now() + CATCH_UP_MS;
-    while (check.reached < log.head && performance.now() < deadlineMs) await pause(50);
-    if (check.reached < log.head)
-      check.report([
-        { guarantee: 'readers-advance', seen: `the slowest reader is at ${check.reached}; the log is at ${log.head}` },
-      ]);
-    if (!(await check.runRound())) throw new Error('the log cannot be read at the end');
-    await check.findDoubled();
-    check.report(log.findings);
-    check.report((await auditStream(nc, client)).findings);
-    check.report((await auditCopy(client, { baseUrl: system.baseUrl, token: system.apiKey }, copy)).findings);
-  } finally {
-    await nc.close();
-    await client.end();
-  }
 }
 
 async function every(ms: number, stop: AbortSignal, work: () => Promise<void>): Promise<void> {

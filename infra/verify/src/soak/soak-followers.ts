@@ -1,7 +1,8 @@
 import type { ActionName, InternalMutation } from '@wts/contracts';
-import type { Person, TestSystem } from '@wts/testkit';
+import type { Person } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { CheckedSystem } from '../checked-system.ts';
 import { auditNewCopy } from '../audit-live.ts';
 import { followByPolling, followBySocket, type Account, type Follower, type SocketFollower } from '../followers.ts';
 import { send } from '../load/writers.ts';
@@ -19,7 +20,7 @@ const COPY_EVERY_MS = 20_000;
 const SMALL_MODELS = ['Workspace', 'WorkspaceMember', 'User', 'Project'];
 
 export interface SoakContext {
-  readonly testSystem: TestSystem;
+  readonly testSystem: CheckedSystem;
   readonly check: DeliveryCheck;
   /** The position after which every follower expects entries. */
   readonly start: string;
@@ -56,13 +57,13 @@ export async function startFollowers(context: SoakContext, sockets: number): Pro
 }
 
 /** The head of the log before the soak: the demo workspace is no part of it. */
-export async function headOf(testSystem: TestSystem): Promise<string> {
+export async function headOf(testSystem: CheckedSystem): Promise<string> {
   await using socket = await testSystem.socket({ after: '1' });
   await socket.until(({ actions }) => actions.length > 0);
   return socket.cursor();
 }
 
-function ownerOf({ baseUrl, apiKey }: TestSystem): Account {
+function ownerOf({ baseUrl, apiKey }: CheckedSystem): Account {
   return { baseUrl, token: apiKey };
 }
 
@@ -109,7 +110,7 @@ async function joinAndLeave({ userId }: Person, { testSystem, stop }: SoakContex
 }
 
 /** Resolves to null when it has to be retried. A refusal is a success: an earlier attempt, whose response was lost, did it. */
-async function commit(testSystem: TestSystem, change: InternalMutation): Promise<true | null> {
+async function commit(testSystem: CheckedSystem, change: InternalMutation): Promise<true | null> {
   try {
     await testSystem.commit([change]);
     return true;
@@ -157,7 +158,7 @@ export type Change = readonly [
 
 /** Resolves to the position of the change. */
 export async function change(
-  { baseUrl }: TestSystem,
+  { baseUrl }: CheckedSystem,
   { token, clientId }: Pick<ProjectMember, 'token' | 'clientId'>,
   [modelName, modelId, action, payload]: Change,
   stop: AbortSignal,

@@ -135,7 +135,7 @@ function trends(runs: readonly ProcessRun[]): string[] {
   });
 }
 
-function webhooksText(report: WebhookReport): string {
+export function webhooksText(report: WebhookReport): string {
   const { events, deliveries, attempts, retries, repeats, resends, changes } = report;
   const { rotated, disabled, deleted } = changes;
   const changed = `${rotated} secrets rotated, ${disabled} times an endpoint disabled, ${deleted} endpoints deleted`;
@@ -143,7 +143,7 @@ function webhooksText(report: WebhookReport): string {
   return `${events} events, ${deliveries} deliveries in ${attempts} attempts: ${more}; ${changed}`;
 }
 
-function tally(findings: readonly AuditFinding[]): string {
+export function tally(findings: readonly AuditFinding[]): string {
   const counted = DELIVERY.map(([guarantee, word]) => {
     const count = findings.filter((finding) => finding.guarantee === guarantee).length;
     return { count, text: `${count} ${word}` };

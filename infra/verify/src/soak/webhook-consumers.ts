@@ -1,12 +1,13 @@
 import { webhookApi } from '@wts/contracts';
 import { findModel } from '@wts/models';
-import { eventually, receiver, type Received, type Receiver, type TestSystem } from '@wts/testkit';
+import { eventually, receiver, type Received, type Receiver } from '@wts/testkit';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import type { CheckedSystem } from '../checked-system.ts';
 import type { AuditFinding } from '../finding.ts';
 import { rest } from '../hostile/attacker.ts';
 import { change, type Change } from './soak-followers.ts';
@@ -45,7 +46,11 @@ const SECRETS_MAX = 3;
 /** The slow consumer takes everything but new tasks, of which writers make a hundred per second. */
 const SLOW_TYPES = webhookApi.EVENT_TYPES.filter((type) => type !== 'task.created');
 
-type Identity = { readonly cert: string; readonly key: string };
+/** What the consumers show, and the address where they are: by default on this machine only. */
+interface Place {
+  readonly identity: { readonly cert: string; readonly key: string };
+  readonly host?: string;
+}
 
 interface Consumer {
   readonly name: string;
@@ -59,27 +64,27 @@ interface Consumer {
  */
 export class WebhookConsumers implements AsyncDisposable {
   attempts = 0;
-  readonly #system: TestSystem;
+  readonly #system: CheckedSystem;
   readonly #directory = mkdtempSync(join(tmpdir(), 'wts-consumers-'));
   readonly #file = join(this.#directory, 'arrivals.jsonl');
   readonly #log = createWriteStream(this.#file);
   readonly #receivers = new AsyncDisposableStack();
   readonly #stop: AbortSignal;
-  readonly #identity: Identity;
+  readonly #place: Place;
   readonly #endpoints: SoakEndpoint[] = [];
   readonly #openedMs = Date.now();
   #flaps = true;
   #from = '0';
 
-  private constructor(system: TestSystem, stop: AbortSignal, identity: Identity) {
+  private constructor(system: CheckedSystem, stop: AbortSignal, place: Place) {
     this.#system = system;
     this.#stop = stop;
-    this.#identity = identity;
+    this.#place = place;
   }
 
   /** Call it before anything is written: the endpoints must get every event after that. */
-  static async open(system: TestSystem, stop: AbortSignal, identity: Identity): Promise<WebhookConsumers> {
-    const consumers = new WebhookConsumers(system, stop, identity);
+  static async open(system: CheckedSystem, stop: AbortSignal, place: Place): Promise<WebhookConsumers> {
+    const consumers = new WebhookConsumers(system, stop, place);
     const slow = (): { answer: number; afterMs: number } => ({
       answer: 204,
       afterMs: SLOW_MS.least + Math.random() * SLOW_MS.more,
@@ -158,7 +163,7 @@ export class WebhookConsumers implements AsyncDisposable {
   }
 
   async #add({ name, eventTypes, answerOf }: Consumer): Promise<SoakEndpoint> {
-    const opened: Receiver = this.#receivers.use(await receiver({ identity: this.#identity, stores: false }));
+    const opened: Receiver = this.#receivers.use(await receiver({ ...this.#place, stores: false }));
     const connections = new Set<number>();
     opened.answer((request) => {
       const { answer, afterMs = 0 } = answerOf();
@@ -222,7 +227,7 @@ export async function* arrivalsIn(file: string): AsyncGenerator<Arrival> {
 }
 
 /** Makes every kind of event, one after the other, until stopped. */
-export async function changeEveryKind(system: TestSystem, stop: AbortSignal): Promise<void> {
+export async function changeEveryKind(system: CheckedSystem, stop: AbortSignal): Promise<void> {
   const { workspaceId, apiKey: token } = system;
   const author = { token, clientId: randomUUID() };
   while (!stop.aborted) {

@@ -1,13 +1,14 @@
 import { webhookApi, type WebhookEndpoint } from '@wts/contracts';
-import type { Reply, TestSystem } from '@wts/testkit';
+import type { Reply } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
+import type { CheckedSystem } from '../checked-system.ts';
 import { isOutage } from '../load/outage.ts';
 import { END, type Between, type CheckedEndpoint, type Gap, type KnownSecret } from './endpoint-history.ts';
 
 interface EndpointOptions extends Pick<CheckedEndpoint, 'name' | 'eventTypes'> {
-  readonly system: TestSystem;
+  readonly system: CheckedSystem;
   /** From then on nothing is written, so the cursor moves no more. */
   readonly stop: AbortSignal;
 }
@@ -34,7 +35,7 @@ export class SoakEndpoint implements CheckedEndpoint {
   readonly secrets: KnownSecret[] = [];
   readonly gaps: Gap[] = [];
   isDeleted = false;
-  readonly #system: TestSystem;
+  readonly #system: CheckedSystem;
   readonly #stop: AbortSignal;
   #id = '';
   /** While it is disabled. */
