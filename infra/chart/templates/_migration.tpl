@@ -11,7 +11,7 @@ spec:
   initContainers: {{- toYaml . | nindent 4 }}
 {{- end }}
   containers: {{- toYaml (list (last .containers)) | nindent 4 }}
-  volumes: {{- include "wts.volumes" . | nindent 4 }}
+  volumes: {{- include "wts.volumes" (dict "root" .root "row" .row "service" dict) | nindent 4 }}
 {{- end -}}
 
 {{- define "wts.migrationContainer" -}}
@@ -38,5 +38,5 @@ env:
 envFrom: {{- toYaml . | nindent 2 }}
 {{- end }}
 resources: {{- toYaml .root.Values.migrations.resources | nindent 2 }}
-volumeMounts: {{- include "wts.volumeMounts" . | nindent 2 }}
+volumeMounts: {{- include "wts.volumeMounts" (dict "root" .root "service" dict) | nindent 2 }}
 {{- end -}}
