@@ -1,0 +1,231 @@
+/** A whole cluster on this machine: stores, the pods of the chart, names, and an entrance. */
+import { randomBytes } from 'node:crypto';
+import {
+  LOCAL_JWT,
+  makeAuthority,
+  makeSecrets,
+  seedDemo,
+  UserError,
+  type Authority,
+  type DemoWorkspace,
+  type Secrets,
+} from '@wts/local';
+import { Arranger, eventually, sendRequest, socketOf, type Person } from '@wts/testkit';
+import type { CheckedSystem } from '@wts/verify';
+import { openEntrance } from './entrance.ts';
+import { Kubelet } from './kubelet.ts';
+import { readManifest } from './manifest.ts';
+import { serveNames } from './names.ts';
+import { address, openNetwork, OWN_ADDRESS, removeAll } from './network.ts';
+import type { Plan, Workload } from './plan.ts';
+import { Pod } from './pod.ts';
+import { secretValues } from './secrets.ts';
+import { Stores } from './stores.ts';
+
+const API_PORT = 4000;
+const AUTH_PORT = 4001;
+const FIRST_ADDRESS = 101;
+const LAST_ADDRESS = 250;
+const READY_MS = 240_000;
+const LOOK_MS = 200;
+
+export interface ClusterOptions {
+  /** An image of a service; the stores run in it too. */
+  readonly image: string;
+  /** What the chart renders. */
+  readonly render: () => Promise<string>;
+  readonly print: (line: string) => void;
+}
+
+export class Cluster implements AsyncDisposable {
+  readonly stores: Stores;
+  readonly kubelet: Kubelet;
+  readonly authority: Authority;
+  readonly #options: ClusterOptions;
+  readonly #secrets: Secrets;
+  readonly #owned: AsyncDisposableStack;
+  readonly #stopping: AbortController;
+  readonly #watching = new Set<Promise<void>>();
+  #plan: Plan = { jobs: [], deployments: [], services: [] };
+  #pods: readonly Pod[] = [];
+  #nextAddress = FIRST_ADDRESS;
+  #nextNumber = 0;
+  #demo: DemoWorkspace | null = null;
+
+  private constructor(
+    options: ClusterOptions,
+    parts: { stores: Stores; secrets: Secrets; authority: Cluster['authority']; owned: AsyncDisposableStack },
+  ) {
+    this.#options = options;
+    this.stores = parts.stores;
+    this.#secrets = parts.secrets;
+    this.authority = parts.authority;
+    this.#owned = parts.owned;
+    this.#stopping = new AbortController();
+    this.kubelet = new Kubelet(this.#stopping.signal, options.print);
+  }
+
+  static async start(options: ClusterOptions): Promise<Cluster> {
+    await using opening = new AsyncDisposableStack();
+    const { print } = options;
+    await removeAll();
+    await openNetwork();
+    opening.defer(removeAll);
+    const secrets = makeSecrets();
+    const stores = await Stores.open({ image: options.image, secrets });
+    print('three NATS servers and PostgreSQL with a synchronous standby run');
+    const authority = await makeAuthority('Cluster');
+    const cluster = new Cluster(options, { stores, secrets, authority, owned: opening.move() });
+    try {
+      await cluster.#open();
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]();
+      throw error;
+    }
+    return cluster;
+  }
+
+  get pods(): readonly Pod[] {
+    return this.#pods;
+  }
+
+  /** Those of a service, by the end of the name of its Deployment. */
+  podsOf(service: string): readonly Pod[] {
+    return this.#pods.filter(({ workload }) => serviceOf(workload) === service);
+  }
+
+  get services(): readonly string[] {
+    return this.#plan.deployments.map(serviceOf);
+  }
+
+  /** What writers, followers and consumers use. Calls that arrange people go to a pod that is ready. */
+  system(): CheckedSystem {
+    const demo = this.#demo;
+    if (demo === null) throw new Error('the cluster has no demo workspace yet');
+    const { stores } = this;
+    const baseUrl = `http://${OWN_ADDRESS}:${API_PORT}`;
+    const jwt = { ...LOCAL_JWT, secret: this.#secrets.jwtSecret };
+    const arranger = new Arranger({ urlOf: (service) => this.#urlOf(service), secrets: this.#secrets, jwt });
+    return {
+      baseUrl,
+      apiKey: demo.apiKey,
+      userId: demo.userId,
+      workspaceId: demo.workspaceId,
+      database: {
+        get url() {
+          return stores.database.adminUrl;
+        },
+      },
+      nats: { url: stores.natsUrlOf('verify', 'addresses') },
+      request: (token, method, path, content) => sendRequest({ baseUrl, token }, method, path, content),
+      socket: (options) => socketOf({ baseUrl }, { token: demo.apiKey, ...options }),
+      commit: (mutations) => arranger.commit(mutations),
+      person: (name, claims): Promise<Person> => arranger.person(name, claims),
+      untilReady: () => this.untilReady(),
+      member: (name, role, workspaceId) => arranger.member(name, role ?? 'member', workspaceId ?? demo.workspaceId),
+    };
+  }
+
+  async untilReady(): Promise<void> {
+    await eventually(() => this.#pods.every(({ isReady }) => isReady), {
+      deadlineMs: READY_MS,
+      everyMs: LOOK_MS,
+    }).catch((cause: unknown) => {
+      const others = this.#pods.filter(({ isReady }) => !isReady).map(({ name }) => name);
+      throw new UserError(`${others.join(', ')} did not become ready; their logs are in .local/cluster/logs.`, {
+        cause,
+      });
+    });
+  }
+
+  /** Replaces each pod of a service by a new one, as a rolling update does: one more at first, none less. */
+  async replace(service: string, workload?: Workload): Promise<void> {
+    for (const old of this.podsOf(service)) {
+      const pod = await this.#startPod(workload ?? old.workload);
+      await eventually(() => pod.isReady, { deadlineMs: READY_MS, everyMs: LOOK_MS });
+      await old.stop();
+      this.#pods = this.#pods.filter((one) => one !== old);
+      old[Symbol.dispose]();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await Promise.allSettled(this.#watching);
+    await this.#owned.disposeAsync();
+  }
+
+  async #open(): Promise<void> {
+    const { print, render } = this.#options;
+    this.#owned.use(await serveNames(OWN_ADDRESS, (name) => this.#addressesOf(name)));
+    const values = secretValues(this.#secrets, this.stores, this.authority.certificate);
+    this.#plan = readManifest(await render(), values);
+    for (const job of this.#plan.jobs) {
+      using pod = this.#newPod(job);
+      await pod.complete();
+      print(`${job.name} is complete`);
+    }
+    await Promise.all(
+      this.#plan.deployments.flatMap((one) => Array.from({ length: one.replicas }, () => this.#startPod(one))),
+    );
+    for (const port of [API_PORT, AUTH_PORT]) {
+      const addresses = (): string[] =>
+        this.podsOf('gateway')
+          .filter(({ isReady }) => isReady)
+          .map((pod) => pod.address);
+      this.#owned.use(await openEntrance({ host: OWN_ADDRESS, port, addresses }));
+    }
+    await this.untilReady();
+    print(`${this.#pods.length} pods are ready`);
+    this.#demo = await seedDemo({
+      env: { ...process.env, PASSWORD_COST_LOG2: '14' },
+      secrets: this.#secrets,
+      urlOf: this.stores.database.urlOf,
+      syncUrls: this.#urlOf('sync'),
+      password: randomBytes(12).toString('base64url'),
+    });
+  }
+
+  async #startPod(workload: Workload): Promise<Pod> {
+    const pod = this.#newPod(workload);
+    await pod.start();
+    this.#pods = [...this.#pods, pod];
+    const watching = this.kubelet.watch(pod);
+    this.#watching.add(watching);
+    void watching.finally(() => this.#watching.delete(watching));
+    return pod;
+  }
+
+  #newPod(workload: Workload): Pod {
+    const used = new Set(this.#pods.map((pod) => pod.address));
+    do {
+      this.#nextAddress = this.#nextAddress === LAST_ADDRESS ? FIRST_ADDRESS : this.#nextAddress + 1;
+    } while (used.has(address(this.#nextAddress)));
+    this.#nextNumber += 1;
+    return new Pod(workload, `${workload.name}-${this.#nextNumber}`, address(this.#nextAddress));
+  }
+
+  /** Undefined: there is no such name. */
+  #addressesOf(name: string): readonly string[] | undefined {
+    if (name === 'postgres-rw') return [this.stores.primaryAddress];
+    if (name === 'postgres-ro') return this.stores.standbyAddresses;
+    const nats = this.stores.natsAddresses[this.stores.natsNames.indexOf(name)];
+    if (nats !== undefined) return [nats];
+    const service = this.#plan.services.find((one) => one.name === name);
+    if (service === undefined) return undefined;
+    const wanted = Object.entries(service.selector);
+    return this.#pods
+      .filter(({ isReady, workload: { labels } }) => isReady && wanted.every(([key, value]) => labels[key] === value))
+      .map((pod) => pod.address);
+  }
+
+  #urlOf(service: string): string {
+    const ready = this.podsOf(service).find(({ isReady }) => isReady) ?? this.podsOf(service)[0];
+    const port = ready?.workload.main.env.find(([name]) => name === 'PORT')?.[1];
+    return `http://${ready?.address}:${typeof port === 'string' ? port : ''}`;
+  }
+}
+
+function serviceOf({ labels, name }: Workload): string {
+  return labels['app.kubernetes.io/component'] ?? name;
+}

@@ -1,0 +1,77 @@
+/** `npm run cluster`: a cluster of containers on this machine, from the images and the chart; see README.md. */
+import { optionsOrExit, runTask, UserError } from '@wts/local';
+import { spawnSync } from 'node:child_process';
+import { Cluster } from './cluster.ts';
+import { isInside, removeAll, removeNamespace, runInside } from './network.ts';
+import { LABEL, podman, requireMachine } from './podman.ts';
+import { render, requireHelm } from './render.ts';
+import { soakCluster } from './soak.ts';
+
+const USAGE = `npm run cluster [-- command] [-- options]
+
+  (none)          starts a cluster, checks it under one fault a minute, and ends it
+  up              starts a cluster and keeps it until Ctrl-C
+  status          lists the containers
+  down            removes what is left of a cluster that was killed
+
+  --minutes N     length of the faults, default 20
+  --tag TAG       of the images; default: builds them`;
+
+/** Of this program, to run it again inside. */
+const ARGUMENTS = process.argv.slice(1);
+const COMMANDS = ['up', 'status', 'down'] as const;
+const command = COMMANDS.find((one) => process.argv[2] === one) ?? 'run';
+if (command !== 'run') process.argv.splice(2, 1);
+const options = optionsOrExit(USAGE, {
+  minutes: { type: 'string', default: '20' },
+  tag: { type: 'string', default: '' },
+});
+
+if (isInside()) await runTask((stack, life) => inside(stack, life.stopping));
+else await runTask(outside);
+
+/** Builds the images, which needs the network of the machine, and then goes into a network of its own. */
+async function outside(): Promise<number> {
+  requireMachine();
+  if (command === 'status') {
+    const format = '{{.Names}}\t{{.Status}}\t{{.Image}}';
+    console.log(await podman('ps', '--all', '--filter', `label=${LABEL}`, '--format', format));
+    return 0;
+  }
+  if (command === 'down') {
+    await removeAll();
+    removeNamespace();
+    return 0;
+  }
+  requireHelm();
+  try {
+    return await runInside(ARGUMENTS);
+  } finally {
+    await removeAll();
+    removeNamespace();
+  }
+}
+
+async function inside(stack: AsyncDisposableStack, stopping: AbortSignal): Promise<number | 'until stopped'> {
+  requireMachine();
+  const helm = requireHelm();
+  const beganMs = performance.now();
+  const print = (line: string): void => {
+    const seconds = Math.floor((performance.now() - beganMs) / 1000);
+    const clock = `${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}`;
+    process.stdout.write(`${clock}  ${line}\n`);
+  };
+  const { tag } = options;
+  if (spawnSync('podman', ['image', 'exists', `localhost/wts-sync:${tag}`]).status !== 0)
+    throw new UserError(`There is no image wts-sync:${tag}. Build the images with npm run images.`);
+  const cluster = stack.use(
+    await Cluster.start({ image: `localhost/wts-sync:${tag}`, render: () => render(helm, tag), print }),
+  );
+  const { baseUrl, apiKey } = cluster.system();
+  if (command === 'run') {
+    const lastsMs = Number(options.minutes) * 60_000;
+    return (await soakCluster(cluster, { lastsMs, print, stop: stopping })) ? 0 : 1;
+  }
+  print(`${baseUrl} with the API key ${apiKey}, in the network of: nsenter --net=/run/netns/wts-cluster`);
+  return 'until stopped';
+}

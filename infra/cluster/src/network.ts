@@ -1,0 +1,58 @@
+/**
+ * The network of a cluster: a network namespace of the kernel, in which everything runs, this process too. So no port and no
+ * rule of the machine is touched, and what remains after a kill is removed with the namespace.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { podman, run, LABEL } from './podman.ts';
+
+const NAMESPACE = 'wts-cluster';
+const FILE = `/run/netns/${NAMESPACE}`;
+const INSIDE = 'WTS_CLUSTER_INSIDE';
+export const NETWORK = 'wts-cluster';
+const SUBNET = '10.89.77';
+/** The address of this process, where the entrance, the names and the consumers of webhooks are. */
+export const OWN_ADDRESS = `${SUBNET}.1`;
+
+/** An address of a container, by its number. */
+export function address(number: number): string {
+  return `${SUBNET}.${number}`;
+}
+
+export function isInside(): boolean {
+  return process.env[INSIDE] === '1';
+}
+
+/** Runs this program again in the namespace. Resolves to its exit code. */
+export async function runInside(program: readonly string[]): Promise<number> {
+  if (!existsSync(FILE)) await run('ip', ['netns', 'add', NAMESPACE]);
+  await run('ip', ['-n', NAMESPACE, 'link', 'set', 'lo', 'up']);
+  const args = [`--net=${FILE}`, process.execPath, ...program];
+  // The IPC channel closes when this process ends; then the program inside stops.
+  const child = spawn('nsenter', args, {
+    env: { ...process.env, [INSIDE]: '1' },
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  process.on('disconnect', () => child.kill('SIGTERM'));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+export async function openNetwork(): Promise<void> {
+  await podman('network', 'create', '--disable-dns', '--subnet', `${SUBNET}.0/24`, '--gateway', OWN_ADDRESS, NETWORK);
+}
+
+/** Removes all containers of a cluster and its network, also those of a run that was killed. */
+export async function removeAll(): Promise<void> {
+  const ids = (await podman('ps', '--all', '--quiet', '--filter', `label=${LABEL}`)).split('\n').filter(Boolean);
+  if (ids.length > 0) await podman('rm', '--force', '--time', '0', ...ids);
+  const networks = (await podman('network', 'ls', '--quiet')).split('\n');
+  if (networks.includes(NETWORK)) await podman('network', 'rm', NETWORK);
+}
+
+export function removeNamespace(): void {
+  if (existsSync(FILE)) spawnSync('ip', ['netns', 'delete', NAMESPACE]);
+}
