@@ -10,12 +10,15 @@ import { pathToFileURL } from 'node:url';
 import { madeOnce } from './made-once.ts';
 import { scratch } from './scratch.ts';
 
-/** The `import.meta` of a source, by which it finds files beside it and the packages of its service. */
+/**
+ * The `import.meta` of a source, by which it finds files beside it and the packages of its service. The build does not know these names,
+ * so they are ones that no module has.
+ */
 const META = `
-import { createRequire as requireOf } from 'node:module';
-import { pathToFileURL as urlOf } from 'node:url';
-const require = requireOf(import.meta.url);
-const metaOf = (url, dirname) => ({ url, dirname, resolve: (name) => urlOf(requireOf(url).resolve(name)).href });
+import { createRequire as $requireOf } from 'node:module';
+import { pathToFileURL as $urlOf } from 'node:url';
+const require = $requireOf(import.meta.url);
+const $metaOf = (url, dirname) => ({ url, dirname, resolve: (name) => $urlOf($requireOf(url).resolve(name)).href });
 `;
 
 const sources: Plugin = {
@@ -25,7 +28,7 @@ const sources: Plugin = {
       const source = readFileSync(path, 'utf8');
       if (!source.includes('import.meta')) return null;
       const { href } = pathToFileURL(path);
-      const meta = `const importMeta = metaOf(${JSON.stringify(href)}, ${JSON.stringify(join(path, '..'))});`;
+      const meta = `const importMeta = $metaOf(${JSON.stringify(href)}, ${JSON.stringify(join(path, '..'))});`;
       // What is loaded only when it is needed is part of the file too.
       const lazy = source.replaceAll('createRequire(import.meta.url)(', 'require(');
       return { loader: 'ts', contents: `${meta}${lazy.replaceAll('import.meta', 'importMeta')}` };
