@@ -40,9 +40,15 @@ export type {
   DeltasReply,
   InternalMutation,
   InternalCommitReply,
+  MemberRecord,
+  MembershipChange,
+  MembershipDetail,
   MutateReply,
   MutationResult,
+  PersonRecord,
+  RecordCounts,
   SyncTransaction,
+  WorkspaceOfPerson,
 } from './sync.ts';
 export type { ServerFrame, SocketErrorCode, SubscribeFrame } from './sync/frames.ts';
 export type {

@@ -2,3 +2,4 @@
 export * from './sync/follow.ts';
 export * from './sync/load.ts';
 export * from './sync/mutate.ts';
+export * from './sync/records.ts';
