@@ -94,7 +94,7 @@ export const SERVICES = [
   },
   {
     name: 'auth',
-    database: { role: 'wts_auth', schema: 'auth', readsSync: true, connections: { pool: 10, besides: 1 } },
+    database: { role: 'wts_auth', schema: 'auth', readsSync: false, connections: { pool: 10, besides: 1 } },
     given: [
       'NATS_URL',
       'API_KEY_PREFIX',

@@ -7,7 +7,7 @@
 DROP TABLE IF EXISTS pg_temp.service_role;
 CREATE TEMP TABLE service_role (role, schema, reads_sync) AS VALUES
   ('wts_sync', 'sync', false),
-  ('wts_auth', 'auth', true),
+  ('wts_auth', 'auth', false),
   ('wts_workspace', 'workspace', true),
   ('wts_webhooks', 'webhooks', true),
   ('wts_graph', NULL, true);
@@ -108,11 +108,17 @@ BEGIN
 END
 $$;
 
--- These roles may read all present and future tables of sync.
+-- These roles may read all present and future tables of sync, and no others. Before version 0.2 auth could read them too: run this file
+-- again when no older auth service runs any more.
 DO $$
 DECLARE
   reader record;
 BEGIN
+  FOR reader IN SELECT * FROM service_role WHERE NOT reads_sync AND schema <> 'sync' LOOP
+    EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA sync FROM %I', reader.role);
+    EXECUTE format('REVOKE ALL ON SCHEMA sync FROM %I', reader.role);
+    EXECUTE format('ALTER DEFAULT PRIVILEGES FOR ROLE wts_sync IN SCHEMA sync REVOKE ALL ON TABLES FROM %I', reader.role);
+  END LOOP;
   FOR reader IN SELECT * FROM service_role WHERE reads_sync LOOP
     EXECUTE format('GRANT USAGE ON SCHEMA sync TO %I', reader.role);
     EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA sync TO %I', reader.role);

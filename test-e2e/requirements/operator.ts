@@ -18,7 +18,7 @@ export const operator: readonly Rule[] = [
     id: 'operator.people.find',
     source: 'Decision 0032',
     text: 'People are found by a part of their name, of an address that they sign in with, or by their id, in pages.',
-    home: 'services/auth/src/store/operator-people.ts',
+    home: 'services/auth/src/directory/operator-people.ts',
   },
   {
     id: 'operator.disable.everywhere',
@@ -42,7 +42,7 @@ export const operator: readonly Rule[] = [
     id: 'operator.export.whole',
     source: 'Decision 0032',
     text: 'The export of a person has everything that is stored of them and no secret, one JSON object a line, and its last line counts the others.',
-    home: 'services/auth/src/store/personal-data.ts',
+    home: 'services/auth/src/directory/personal-data.ts',
   },
   {
     id: 'operator.erase.gone',

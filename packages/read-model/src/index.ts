@@ -11,7 +11,7 @@ export {
 export { pageReader } from './page-reader.ts';
 export type { FirstPage, ReadPage } from './page-reader.ts';
 export { poll } from './poll.ts';
-export { isForWorkspace, Roles } from './roles.ts';
+export { isForWorkspace, RoleRules, Roles } from './roles.ts';
 export { STANDBY_TIMEOUT_MS, Standby } from './standby.ts';
 export { Visibility } from './visibility.ts';
 export type { GroupSource, GroupsWithGains, PersonGroups, Reader } from './visibility.ts';

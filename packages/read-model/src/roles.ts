@@ -7,32 +7,10 @@ import { membershipsSql } from './memberships.ts';
 
 const OWN = membershipsSql('$1');
 
-/**
- * The committed roles of people in workspaces. A commit does not use it: it checks memberships under the log's lock
- * (`services/sync/src/commit/visibility.ts`), because a role read before may have ended since.
- */
-export class Roles {
-  readonly #database: Queryable;
-
-  constructor(database: Queryable) {
-    this.#database = database;
-  }
-
+/** What a role allows in a workspace. */
+export abstract class RoleRules {
   /** Null for a person who is not in the workspace. */
-  async of(userId: string, workspaceId: string): Promise<Role | null> {
-    const { rows } = await this.#database.query<{ role: Role }>(
-      `select role from (${OWN}) own where workspace_id = $2`,
-      [userId, workspaceId],
-    );
-    return rows[0]?.role ?? null;
-  }
-
-  /** In how many workspaces the person has this role. */
-  async count(userId: string, role: Role): Promise<number> {
-    const sql = `select count(*)::int as found from (${OWN}) own where role = $2`;
-    const { rows } = await this.#database.query<{ found: number }>(sql, [userId, role]);
-    return rows[0]?.found ?? 0;
-  }
+  abstract of(userId: string, workspaceId: string): Promise<Role | null>;
 
   /**
    * The role of the caller. `not_found` for a workspace that the caller is not in, one that does not exist and one that the
@@ -51,6 +29,34 @@ export class Roles {
     if (can(role, permission)) return;
     const allowed = ROLES.filter((one) => can(one, permission)).join(' or ');
     throw new Fault('forbidden', { message: `This needs the role ${allowed} in the workspace; yours is ${role}.` });
+  }
+}
+
+/**
+ * The committed roles of people in workspaces. A commit does not use it: it checks memberships under the log's lock
+ * (`services/sync/src/commit/visibility.ts`), because a role read before may have ended since.
+ */
+export class Roles extends RoleRules {
+  readonly #database: Queryable;
+
+  constructor(database: Queryable) {
+    super();
+    this.#database = database;
+  }
+
+  async of(userId: string, workspaceId: string): Promise<Role | null> {
+    const { rows } = await this.#database.query<{ role: Role }>(
+      `select role from (${OWN}) own where workspace_id = $2`,
+      [userId, workspaceId],
+    );
+    return rows[0]?.role ?? null;
+  }
+
+  /** In how many workspaces the person has this role. */
+  async count(userId: string, role: Role): Promise<number> {
+    const sql = `select count(*)::int as found from (${OWN}) own where role = $2`;
+    const { rows } = await this.#database.query<{ found: number }>(sql, [userId, role]);
+    return rows[0]?.found ?? 0;
   }
 
   /** Throws `workspace_archived` for a workspace that its owner has deleted. Keeps trash.workspace.read-only. */

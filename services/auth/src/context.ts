@@ -1,7 +1,8 @@
-import type { Roles } from '@wts/read-model';
+import type { RoleRules } from '@wts/read-model';
 import type { CommitUnitSender } from '@wts/service-kit/call';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Idempotency } from '@wts/service-kit/routes';
+import type { Directory } from './directory/directory.ts';
 import type { KeyUse } from './credentials/key-use.ts';
 import type { Mail } from './mail/open-mail.ts';
 import type { ServiceMetrics } from './metrics.ts';
@@ -14,7 +15,8 @@ import type { RevocationReads } from './store/revocations.ts';
 
 /** What the operations of this service use, opened once. Each operation names the part it needs. */
 export interface Context {
-  readonly roles: Roles;
+  readonly roles: RoleRules;
+  readonly directory: Directory;
   readonly identities: IdentityStore;
   readonly keys: ApiKeyStore;
   readonly record: SecurityRecord;

@@ -7,10 +7,12 @@ import type { OAuth } from './oauth/oauth.ts';
 import type { PeopleContext } from './people-context.ts';
 import type { Account } from './store/accounts.ts';
 import { disabledPeople } from './store/disabled-people.ts';
-import { operatorPeople } from './store/operator-people.ts';
+import { operatorPeople } from './directory/operator-people.ts';
+import { operatorWorkspaces } from './directory/operator-workspaces.ts';
+import { personalData } from './directory/personal-data.ts';
 import { operatorTokenStore, type OperatorTokenStore } from './store/operator-tokens.ts';
-import { operatorWorkspaces } from './store/operator-workspaces.ts';
-import { personalData, type PersonalDatum } from './store/personal-data.ts';
+import { personStates } from './store/person-states.ts';
+import { ownPersonalData, type PersonalDatum } from './store/personal-data.ts';
 
 /** What the operations of operators use, opened once. */
 export interface OperatorContext extends EraseContext, CreateOwnerContext {
@@ -37,6 +39,8 @@ interface Opening {
 
 export function openOperator({ knex, context, people, oauth }: Opening): OperatorContext {
   const { hasAccounts, accounts, attempts, passwords, personOf, links } = people;
+  const { directory } = context;
+  const states = personStates(knex);
   return {
     tokens: operatorTokenStore(knex),
     idempotency: context.idempotency,
@@ -51,9 +55,9 @@ export function openOperator({ knex, context, people, oauth }: Opening): Operato
     oauth,
     grants: oauth.grants,
     disabled: disabledPeople(knex),
-    people: operatorPeople(knex),
-    workspaces: operatorWorkspaces(knex),
-    personalData: (userId) => personalData(knex, userId),
+    people: operatorPeople(directory, states),
+    workspaces: operatorWorkspaces(directory, states),
+    personalData: (userId) => personalData(directory, userId, ownPersonalData(knex, userId)),
     mailOwner: async ({ email }, data) => {
       await people.mailer.add({ kind: 'account-made', to: email, data });
     },

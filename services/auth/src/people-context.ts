@@ -11,6 +11,7 @@ import type { settings } from './config.ts';
 import type { Context } from './context.ts';
 import { IdentityProvider } from './accounts/identity-provider.ts';
 import { PRODUCT } from './domain/product.ts';
+import type { Directory } from './directory/directory.ts';
 import type { IdentityClaims } from './domain/profile.ts';
 import type { ServiceMetrics } from './metrics.ts';
 import type { OAuth } from './oauth/oauth.ts';
@@ -27,7 +28,6 @@ import type { IdentityStore } from './store/identities.ts';
 import { pendingRequestStore, type PendingRequestStore } from './store/pending-requests.ts';
 import type { SecondFactorStore } from './store/second-factors.ts';
 import { signInAttemptStore, type SignInAttemptStore } from './store/sign-in-attempts.ts';
-import { workspaceReads, type WorkspaceReads } from './store/workspaces.ts';
 
 /** What the pages use, opened once. */
 export interface PeopleContext {
@@ -52,9 +52,9 @@ export interface PeopleContext {
   readonly commitUnit: CommitUnitSender;
   readonly metrics: Pick<ServiceMetrics, 'signIn'>;
   readonly identities: Pick<IdentityStore, 'find'>;
-  readonly keys: Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke' | 'record'>;
+  readonly keys: Pick<Context, 'keys' | 'roles' | 'directory' | 'apiKeyPrefix' | 'revoke' | 'record'>;
   readonly workspace: ServiceClient;
-  readonly workspaces: WorkspaceReads;
+  readonly directory: Directory;
   /** This service, for calls without a person. */
   readonly self: Principal;
   /** The person of an identity; created when they are new. */
@@ -96,7 +96,7 @@ export function openPeople({ kit, config, knex, context, oauth }: Opening): Peop
     identities: context.identities,
     keys: context,
     workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),
-    workspaces: workspaceReads(knex),
+    directory: context.directory,
     self: servicePrincipal('auth'),
     resolve,
     personOf: ({ id, name, email, emailVerified }, trace) =>

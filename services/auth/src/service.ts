@@ -1,4 +1,3 @@
-import { Roles } from '@wts/read-model';
 import { issuerOf } from '@wts/access';
 import { commitUnitSender, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
@@ -9,6 +8,8 @@ import { openNats, revocationSender } from '@wts/service-kit/nats';
 import { idempotencyKeys, openServicePostgres } from '@wts/service-kit/postgres';
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import { settings } from './config.ts';
+import { DirectoryRoles, openDirectory } from './directory/directory.ts';
+import { sessionsOfPeople } from './directory/sessions.ts';
 import { resealTotp } from './commands/reseal-totp.ts';
 import type { Context } from './context.ts';
 import { mountAccess } from './http/access.ts';
@@ -45,15 +46,21 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
   settings,
   async open(kit, config) {
     const { log, stack } = kit;
-    const { knex, pool } = await openServicePostgres(kit, config);
+    const { knex } = await openServicePostgres(kit, config);
     const nats = openNats({ ...config, name: 'wts-auth', log, stack });
-    const { events, keys, sessions, factors, policies } = openStores(knex, config);
+    const sync = openServiceClient(kit, 'sync', config.syncUrls);
+    const directory = openDirectory(sync);
+    const workspacesOf = async (userId: string): Promise<string[]> =>
+      (await directory.workspacesOf(userId)).map(({ id }) => id);
+    const storing = { ...config, workspacesOf };
+    const { events, keys, sessions, factors, policies } = openStores(knex, storing);
     const metrics = serviceMetrics(kit.metrics);
     const mail = openMail({ kit, config, knex, issuer: issuerOf(config.authUrl) });
-    const record = openSecurityRecord(knex, { ...config, log, metrics, notify: mail.notices.onEvent });
+    const record = openSecurityRecord(knex, { ...storing, log, metrics, notify: mail.notices.onEvent });
     mail.start(record);
     const context: Context = {
-      roles: new Roles(pool),
+      roles: new DirectoryRoles(directory),
+      directory,
       identities: identityStore(knex),
       keys,
       record,
@@ -63,7 +70,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       revocations: revocationReads(knex),
       idempotency: idempotency(idempotencyKeys(knex, 'auth.idempotency_keys'), parseReplaySecrets(config.replaySecret)),
       apiKeyPrefix: config.apiKeyPrefix,
-      commitUnit: commitUnitSender(openServiceClient(kit, 'sync', config.syncUrls)),
+      commitUnit: commitUnitSender(sync),
       revoke: revocationSender(nats, log),
       keyUse: stack.use(openKeyUse(keys, log)),
       mail,
@@ -88,7 +95,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     );
     const app = createApp(kit);
     mountApiKeys(app, context);
-    mountAccess(app, { roles: context.roles, access: workspaceAccessReads(knex), grants: oauth.grants });
+    mountAccess(app, { roles: context.roles, directory, access: workspaceAccessReads(knex), grants: oauth.grants });
     mountCredentials(app, context);
     mountMetadata(app, oauth);
     mountRegister(app, oauth);
@@ -96,7 +103,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     mountGrants(app, oauth, context);
     mountWorkspaceSecurity(app, context);
     const people = openPeople({ kit, config, knex, context, oauth });
-    mountPages(app, sessions, people);
+    mountPages(app, sessionsOfPeople(sessions, { directory, factors }), people);
     mountOperator(app, openOperator({ knex, context, people, oauth }));
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };

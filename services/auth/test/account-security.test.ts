@@ -82,12 +82,7 @@ describe('the security of an account', () => {
 
   it('changes the name of the person everywhere, by a commit of theirs [authentication.account.name]', async () => {
     const { browser, account } = await pages.signedIn();
-    const named = async (): Promise<unknown> =>
-      (
-        await sql(`select name from sync.users u join auth.identities i on i.user_id = u.id where i.subject = $1`, [
-          account.id,
-        ])
-      )[0]?.['name'];
+    const named = async (): Promise<unknown> => (await pages.testService.recordOfAccount(account))?.['name'];
     const answer = await browser.submit('/account', { name: '  Grace <i>\u202e Hopper ' }, '/account/name');
     assert.equal(answer.to?.href, `${pages.issuer}/account?done=name`);
     assert.equal(await named(), 'Grace <i> Hopper');

@@ -36,12 +36,8 @@ describe('the flows by mail', () => {
   });
   const accountOf = async (email: string): Promise<Record<string, unknown> | undefined> =>
     (await sql(`select id, email_verified, name from auth.accounts where email = $1`, [email]))[0];
-  const shownEmailOf = async ({ id }: Pick<TestAccount, 'id'>): Promise<unknown> =>
-    (
-      await sql(`select u.email from sync.users u join auth.identities i on i.user_id = u.id where i.subject = $1`, [
-        id,
-      ])
-    )[0]?.['email'];
+  const shownEmailOf = async (account: Pick<TestAccount, 'id'>): Promise<unknown> =>
+    (await mail.pages.testService.recordOfAccount(account))?.['email'];
   const register = (browser: TestBrowser, code: string, person: Record<string, string>): Promise<Answer> =>
     browser.submit(`/join?code=${code}`, person, '/join');
   const joined = (code: string): boolean => workspace.joined.some((one) => one.code === code);

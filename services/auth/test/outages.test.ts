@@ -1,7 +1,7 @@
 import { apiKeyApi, credentialApi } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { TestService } from './test-service.ts';
 import { openTestService, SERVICE } from './test-service.ts';
 
@@ -35,8 +35,21 @@ describe('during an outage', () => {
       return answer.status === 200 ? answer.body : null;
     });
     assert.deepEqual(claimed, [{ user_id: userId }]);
-    const people = await testService.backends.sql(`select count(*)::int as n from sync.users where id = $1`, [userId]);
-    assert.deepEqual(people, [{ n: 1 }]);
+    assert.equal((await testService.recordOf(userId))?.['name'], 'Ada');
+  });
+
+  it('of sync, credentials of people are known and people revoke their keys; what memberships decide is refused', async () => {
+    const { id: workspaceId, owner } = await testService.workspace();
+    const { key } = (await testService.call(owner, apiKeyApi.createApiKey, { body: { label: 'ci' } })).body;
+    const tokenHash = createHash('sha256').update(key.token).digest('hex');
+    const resolved = () => testService.call(SERVICE, credentialApi.internalResolveApiKey, { body: { tokenHash } });
+    testService.backends.wires.sync.cut();
+    assert.equal((await resolved()).body.principal?.userId, owner.userId);
+    const ofWorkspace = await testService.call(owner, apiKeyApi.listApiKeys, { query: { workspaceId } });
+    assert.deepEqual([ofWorkspace.status, ofWorkspace.code], [503, 'unavailable']);
+    const params = { keyId: key.id };
+    assert.equal((await testService.call(owner, apiKeyApi.revokeApiKey, { params })).status, 200);
+    assert.equal((await resolved()).body.principal, null);
   });
 
   it('of NATS, a key is revoked without waiting', async () => {

@@ -17,10 +17,7 @@ describe('people', () => {
     assert.equal(answer.status, 200, answer.text);
     return answer.body.userId;
   };
-  const profileOf = async (userId: string): Promise<object | undefined> => {
-    const sql = `select name, email, avatar_url as "avatarUrl" from sync.users where id = $1`;
-    return (await testService.backends.sql(sql, [userId]))[0];
-  };
+  const profileOf = (userId: string): Promise<object | undefined> => testService.recordOf(userId);
 
   it('are created at their first request and found at later ones [authentication.jwt.person]', async () => {
     const subject = randomUUID();

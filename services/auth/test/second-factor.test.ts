@@ -198,7 +198,7 @@ describe('the second factor', () => {
     const log = createLogger({ name: 'test', level: 'warn' });
     const url = pages.testService.backends.databaseUrl;
     const { knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
-    const factors = secondFactorStore(knex, {});
+    const factors = secondFactorStore(knex, { workspacesOf: async () => [] });
     const { account } = await pages.signedIn();
     const [old, next] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
     const secret = randomBytes(20);

@@ -25,7 +25,13 @@ export async function openTestStore(label: string): Promise<TestStore> {
 export function openTestRecord(knex: Knex): SecurityRecord {
   const log = createLogger({ name: 'test', level: 'warn' });
   const metrics = { event: () => undefined };
-  return openSecurityRecord(knex, { hasAccounts: true, apiKeysPerMinuteMax: 120, log, metrics });
+  return openSecurityRecord(knex, {
+    hasAccounts: true,
+    apiKeysPerMinuteMax: 120,
+    workspacesOf: async () => [],
+    log,
+    metrics,
+  });
 }
 
 /** Grants whose revocations no other service learns. */

@@ -80,9 +80,22 @@ export class TestService {
     await this.commit([membershipOf(workspaceId, { userId }, role)]);
   }
 
+  /** The record of a person in sync, with the rights of that service. */
+  async recordOf(userId: string): Promise<Record<string, unknown> | undefined> {
+    const sql = `select name, email, avatar_url as "avatarUrl" from sync.users where id = $1`;
+    return (await this.backends.sqlAs('wts_sync')(sql, [userId]))[0];
+  }
+
+  /** The same of the person of an account. */
+  async recordOfAccount({ id }: { readonly id: string }): Promise<Record<string, unknown> | undefined> {
+    const sql = `select user_id as "userId" from auth.identities where subject = $1`;
+    const [identity] = await this.backends.sql(sql, [id]);
+    return this.recordOf(String(identity?.['userId']));
+  }
+
   async removeMember(workspaceId: string, { userId }: TestPerson): Promise<void> {
     const sql = `select id from sync.workspace_members where workspace_id = $1 and user_id = $2`;
-    const [found] = await this.backends.sql(sql, [workspaceId, userId]);
+    const [found] = await this.backends.sqlAs('wts_sync')(sql, [workspaceId, userId]);
     const modelId = found?.['id'] as string;
     await this.commit([{ modelName: 'WorkspaceMember', modelId, action: 'DELETE', payload: {} }]);
   }

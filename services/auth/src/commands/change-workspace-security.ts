@@ -4,7 +4,7 @@ import { NO_VISITOR, type SecurityEvent, type Visitor } from '../domain/security
 import { AUTH_LIMITS } from '../limits.ts';
 import type { EndedOfPeople } from '../store/workspace-policies.ts';
 
-type SecurityContext = Pick<Context, 'roles' | 'factors' | 'record' | 'revoke'>;
+type SecurityContext = Pick<Context, 'roles' | 'directory' | 'factors' | 'record' | 'revoke'>;
 
 /**
  * Requires a second factor of the members of a workspace, or no longer. Who has none is signed out, and their credentials leave every
@@ -12,7 +12,7 @@ type SecurityContext = Pick<Context, 'roles' | 'factors' | 'record' | 'revoke'>;
  * Keeps authentication.factors.workspace.
  */
 export async function changeWorkspaceSecurity(
-  { roles, factors, record, revoke }: SecurityContext,
+  { roles, directory, factors, record, revoke }: SecurityContext,
   principal: Principal,
   { workspaceId, requiresSecondFactor }: { readonly workspaceId: string; readonly requiresSecondFactor: boolean },
   visitor: Visitor,
@@ -22,6 +22,7 @@ export async function changeWorkspaceSecurity(
   if (requiresSecondFactor && (await factors.lacks(userId))) {
     throw new Fault('conflict', { message: 'Add a second factor to your own account first.' });
   }
+  const members = requiresSecondFactor ? await directory.membersOf(workspaceId) : [];
   const without = await record.act(async ({ policies, record: write }) => {
     if (requiresSecondFactor !== (await policies.requiresSecondFactor(workspaceId))) {
       await policies.change(workspaceId, { requiresSecondFactor, by: userId });
@@ -29,7 +30,7 @@ export async function changeWorkspaceSecurity(
       await write({ kind: 'policy-changed', userId, workspaceId, visitor, details: { rule } });
     }
     if (!requiresSecondFactor) return [];
-    const ended = await policies.endWithoutFactor(workspaceId);
+    const ended = await policies.endWithoutFactor(members.map((member) => member.userId));
     for (const event of eventsOf(ended, visitor).slice(0, AUTH_LIMITS.eventsOfRuleMax)) await write(event);
     return ended.people;
   });

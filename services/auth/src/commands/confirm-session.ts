@@ -3,7 +3,7 @@ import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
-import type { Session, SessionStore } from '../store/sessions.ts';
+import type { Session, Sessions } from '../store/sessions.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import { usePasskey, type FactorContext } from './check-second-factor.ts';
 import type { Guest } from './sign-in-by-password.ts';
@@ -16,7 +16,7 @@ interface PasswordContext {
 type ConfirmContext = PasswordContext &
   Pick<FactorContext, 'factors' | 'passkeys' | 'identities' | 'record'> & {
     readonly accounts: Pick<AccountStore, 'find'>;
-    readonly sessions: Pick<SessionStore, 'confirm'>;
+    readonly sessions: Pick<Sessions, 'confirm'>;
   };
 
 /** What the person presents again: the password or a passkey. */

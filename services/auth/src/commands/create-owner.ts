@@ -80,7 +80,7 @@ async function ownWorkspace(
   urlKey: string,
 ): Promise<OperatorWorkspace | null> {
   const workspace = await workspaces.findByUrlKey(urlKey);
-  const isOwner = (await workspaces.membershipsOf(userId)).some(
+  const isOwner = (await workspaces.membershipDetails(userId)).some(
     ({ workspaceId, role }) => workspaceId === workspace?.id && role === 'owner',
   );
   return isOwner ? workspace : null;

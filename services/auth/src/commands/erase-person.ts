@@ -1,8 +1,8 @@
 import { Fault } from '@wts/contracts';
 import { ERASED_PERSON } from '@wts/models';
 import type { CommitUnitSender } from '@wts/service-kit/call';
-import type { OperatorPeople } from '../store/operator-people.ts';
-import type { OperatorWorkspaces } from '../store/operator-workspaces.ts';
+import type { OperatorPeople } from '../directory/operator-people.ts';
+import type { OperatorWorkspaces } from '../directory/operator-workspaces.ts';
 import { disablePerson, type DisableContext, type Operator } from './disable-person.ts';
 import { commitByOperator } from './operate-workspaces.ts';
 
@@ -40,10 +40,10 @@ export async function erasePerson(
   if (person.name !== name && person.name !== ERASED_PERSON.name) {
     throw new Fault('validation_failed', { message: 'body/name must be the name of the person, as a confirmation' });
   }
-  const memberships = await workspaces.membershipsOf(userId);
-  const alone = memberships.filter(({ isOnlyOwner, isDeleted }) => isOnlyOwner && !isDeleted);
+  const memberships = await workspaces.membershipDetails(userId);
+  const alone = memberships.filter(({ isOnlyOwner, archivedAt }) => isOnlyOwner && archivedAt === null);
   if (alone.length > 0) {
-    const names = alone.map(({ workspaceName }) => workspaceName).join(', ');
+    const names = alone.map(({ name: workspaceName }) => workspaceName).join(', ');
     const message = `The person is the only owner of ${names}. Make another person an owner, or delete the workspace.`;
     throw new Fault('last_owner', { message });
   }

@@ -3,10 +3,10 @@ import type { CallTrace, CommitUnitSender, ServiceClient } from '@wts/service-ki
 import { sessionPrincipal } from '../domain/session-principal.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { Notices } from '../mail/notices.ts';
-import type { WorkspaceReads } from '../store/workspaces.ts';
+import type { Directory } from '../directory/directory.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
-import type { Session, SessionStore } from '../store/sessions.ts';
+import type { Session, Sessions } from '../store/sessions.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { beginSession } from './begin-session.ts';
@@ -20,7 +20,7 @@ export type Invitation = ReplyOf<typeof memberApi.internalReadInvitation>['invit
 interface JoinContext {
   readonly workspace: ServiceClient;
   readonly accounts: Pick<AccountStore, 'find'>;
-  readonly workspaces: Pick<WorkspaceReads, 'listOf'>;
+  readonly directory: Pick<Directory, 'workspacesOf'>;
   readonly notices: Pick<Notices, 'send'>;
   readonly oauth: { readonly issuer: string };
 }
@@ -29,7 +29,7 @@ interface RegisterContext extends JoinContext {
   readonly accounts: AccountStore;
   readonly attempts: SignInAttemptStore;
   readonly passwords: PasswordHashes;
-  readonly sessions: Pick<SessionStore, 'find'>;
+  readonly sessions: Pick<Sessions, 'find'>;
   readonly record: SecurityRecord;
   readonly commitUnit: CommitUnitSender;
   readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
@@ -123,7 +123,7 @@ async function makeAccount(
  * factor that the workspace requires: they add one, and accept again.
  */
 export async function joinAs(
-  { workspace, accounts, workspaces, notices, oauth }: JoinContext,
+  { workspace, accounts, directory, notices, oauth }: JoinContext,
   session: Session,
   { code, invitation }: Presented,
   trace: CallTrace,
@@ -137,7 +137,7 @@ export async function joinAs(
       idempotent: true,
     });
     const { workspaceName } = invitation;
-    const isFirst = (await workspaces.listOf(session.userId)).length <= 1;
+    const isFirst = (await directory.workspacesOf(session.userId)).length <= 1;
     const data = { url: `${oauth.issuer}/account`, workspaceName, role };
     if (isFirst) await notices.send(session.userId, { kind: 'welcome', data });
     return { workspaceName, role };

@@ -11,7 +11,7 @@ import type { Mailer } from '../mail/mailer.ts';
 import type { MailLinkStore } from '../store/mail-links.ts';
 import type { Session } from '../store/sessions.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
-import type { WorkspaceReads } from '../store/workspaces.ts';
+import type { Directory } from '../directory/directory.ts';
 import { confirmAddress } from './confirm-address.ts';
 import type { Presented } from './join-by-invitation.ts';
 
@@ -20,7 +20,7 @@ interface MailContext {
   readonly mailer: Mailer;
   readonly links: MailLinkStore;
   readonly secretKeys: SecretKeys;
-  readonly workspaces: Pick<WorkspaceReads, 'nameOfPerson'>;
+  readonly directory: Pick<Directory, 'person'>;
   readonly oauth: { readonly issuer: string };
 }
 
@@ -51,7 +51,7 @@ export async function mailInvitation(
       lifeMs: Math.max(0, Date.parse(expiresAt) - Date.now()),
     },
   );
-  const inviter = await context.workspaces.nameOfPerson(createdBy);
+  const inviter = (await context.directory.person(createdBy))?.name ?? null;
   return mailer.add({ kind: 'invitation', to, data: { url, workspaceName, inviter, role, expiresAt } });
 }
 

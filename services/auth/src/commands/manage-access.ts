@@ -3,6 +3,7 @@ import {
   Fault,
   LIMITS,
   type MemberAccess,
+  type MembershipChange,
   type Principal,
   type WorkspaceApp,
   type WorkspaceEvent,
@@ -12,7 +13,7 @@ import { KINDS_FOR_OWNERS, sentenceOf, type StoredEvent, type Visitor } from '..
 import type { Grants } from '../oauth/grants.ts';
 import type { ListedEvent, StoredApp, WorkspaceAccessReads } from '../store/workspace-access.ts';
 
-interface AccessContext extends Pick<Context, 'roles'> {
+interface AccessContext extends Pick<Context, 'roles' | 'directory'> {
   readonly access: WorkspaceAccessReads;
   readonly grants: Pick<Grants, 'revokeIn'>;
 }
@@ -24,26 +25,38 @@ interface PageOptions {
 
 /** How members reach a workspace, for its owners and admins. Keeps workspaces.access.members. */
 export async function listAccess(
-  { roles, access }: AccessContext,
+  { roles, directory, access }: AccessContext,
   principal: Principal,
   workspaceId: string,
   { after, limit }: PageOptions,
 ): Promise<{ readonly members: MemberAccess[]; readonly hasMore: boolean }> {
   await requireView(roles, principal, workspaceId);
   const size = sizeOf(limit);
-  const found = await access.members(workspaceId, { after, limit: size + 1 });
-  const members = found.slice(0, size).map(({ joinedAt, lastSignInAt, signsInWith, ...member }) => ({
-    ...member,
-    joinedAt: joinedAt.toISOString(),
-    signsInWith: [...signsInWith],
-    lastSignInAt: lastSignInAt?.toISOString() ?? null,
-  }));
+  const page = { limit: size + 1, ...(after === undefined ? {} : { after }) };
+  const found = await directory.members({ workspaceId, ...page });
+  const shown = found.slice(0, size);
+  const stored = await access.access(
+    workspaceId,
+    shown.map(({ userId }) => userId),
+  );
+  const accessOf = new Map(stored.map((one) => [one.userId, one]));
+  const members = shown.flatMap((member) => {
+    const own = accessOf.get(member.userId);
+    if (own === undefined) return [];
+    const { lastSignInAt, signsInWith, ...rest } = own;
+    return {
+      ...member,
+      ...rest,
+      signsInWith: [...signsInWith],
+      lastSignInAt: lastSignInAt?.toISOString() ?? null,
+    };
+  });
   return { members, hasMore: found.length > size };
 }
 
 /** What happened with the access to a workspace, for its owners and admins. Keeps workspaces.access.events. */
 export async function listSecurityEvents(
-  { roles, access }: AccessContext,
+  { roles, directory, access }: AccessContext,
   principal: Principal,
   workspaceId: string,
   { before, limit }: { readonly before?: string; readonly limit?: number },
@@ -52,21 +65,27 @@ export async function listSecurityEvents(
   const size = sizeOf(limit);
   const [at = '', id = ''] = before?.split('_') ?? [];
   const from = before === undefined ? null : { at, id };
-  const found = await access.events(workspaceId, { kinds: KINDS_FOR_OWNERS, before: from, limit: size + 1 });
+  const end = { limit: size + 1, ...(from === null ? {} : { before: from }) };
+  const changes = (await directory.membershipChanges({ workspaceId, ...end })).map((one) =>
+    eventOfChange(workspaceId, one),
+  );
+  const page = { kinds: KINDS_FOR_OWNERS, before: from, limit: size + 1 };
+  const events = await access.events(workspaceId, await directory.membersOf(workspaceId), page);
+  const found = [...events, ...changes].toSorted(newestFirst).slice(0, size + 1);
   const shown = found.slice(0, size);
   return { events: shown.map(eventOf), next: found.length > size ? placeOf(shown.at(-1)) : null };
 }
 
 /** The apps that reach a workspace, for its owners and admins. Keeps workspaces.access.apps. */
 export async function listApps(
-  { roles, access }: AccessContext,
+  { roles, directory, access }: AccessContext,
   principal: Principal,
   workspaceId: string,
   { after, limit }: PageOptions,
 ): Promise<{ readonly apps: WorkspaceApp[]; readonly hasMore: boolean }> {
   await requireView(roles, principal, workspaceId);
   const size = sizeOf(limit);
-  const found = await access.apps(workspaceId, { after, limit: size + 1 });
+  const found = await access.apps(workspaceId, await directory.membersOf(workspaceId), { after, limit: size + 1 });
   return { apps: found.slice(0, size).map(appOf), hasMore: found.length > size };
 }
 
@@ -92,6 +111,32 @@ async function requireView(roles: Context['roles'], principal: Principal, worksp
 }
 
 const sizeOf = (limit: number = LIMITS.listPageDefault): number => Math.min(Math.max(1, limit), LIMITS.listPageMax);
+
+/** Times to the microsecond, then ids, both as text, which sorts as they do. */
+function newestFirst(a: ListedEvent, b: ListedEvent): number {
+  const [one, other] = [`${a.place} ${a.id}`, `${b.place} ${b.id}`];
+  return one < other ? 1 : -1;
+}
+
+const KIND_OF_CHANGE = { INSERT: 'member-joined', UPDATE: 'member-role-changed', DELETE: 'member-left' } as const;
+
+function eventOfChange(workspaceId: string, change: MembershipChange): ListedEvent {
+  const { id, at, action, membershipId: subjectId, userId, role, actorId } = change;
+  return {
+    id,
+    at: new Date(at),
+    place: at,
+    kind: KIND_OF_CHANGE[action],
+    userId,
+    workspaceId,
+    subjectId,
+    actor: 'person',
+    actorId,
+    network: null,
+    browser: null,
+    details: { role },
+  };
+}
 
 function placeOf(event: ListedEvent | undefined): string | null {
   return event === undefined ? null : `${event.place}_${event.id}`;

@@ -1,6 +1,6 @@
 import { can, generateApiKey, requireScope, requireUnrestricted } from '@wts/access';
 import type { ApiKey, NewApiKey, Principal } from '@wts/contracts';
-import { Fault, ROLES } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import { publishRevoked } from '../credentials/publish-revoked.ts';
@@ -11,9 +11,6 @@ import type { EffectSource } from '@wts/service-kit/routes';
 import { AUTH_LIMITS } from '../limits.ts';
 
 type KeyContext = Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke' | 'record'>;
-
-/** Roles that may revoke keys of others that are limited to their workspace. */
-const KEY_ADMIN_ROLES = ROLES.filter((role) => can(role, 'keys.manage'));
 
 /** Creates a key and returns its token, which is shown only here. Keeps api-keys.create.answer, api-keys.create.rate and api-keys.token.once. */
 export async function createApiKey(
@@ -86,7 +83,7 @@ export async function listApiKeys(
  * Keeps api-keys.revoke.dead, api-keys.revoke.made and api-keys.owner.revokes.
  */
 export async function revokeApiKey(
-  context: KeyContext,
+  context: Pick<Context, 'directory' | 'record' | 'revoke'>,
   principal: Principal,
   { keyId, includeMade }: { readonly keyId: string; readonly includeMade: boolean },
   visitor: Visitor,
@@ -94,11 +91,18 @@ export async function revokeApiKey(
   requireKeyAdmin(principal);
   const { userId } = principal;
   const source = { by: { kind: 'person', id: userId }, visitor } as const;
-  const isRevoked = await revokeKeys(context, source, async (keys) => {
-    const withMade = includeMade ? await keys.revokeWithMade(userId, keyId) : [];
-    return withMade.length > 0 ? withMade : keys.revoke(userId, keyId, KEY_ADMIN_ROLES);
-  });
-  if (!isRevoked) throw new Fault('not_found');
+  // Their own at once, also while memberships cannot be read.
+  const isOwn = await revokeKeys(context, source, (keys) =>
+    includeMade ? keys.revokeWithMade(userId, keyId) : keys.revoke(userId, keyId, []),
+  );
+  if (isOwn) return;
+  // Read for any id: the time this takes must not reveal whether a key of another person exists.
+  const administered = (await context.directory.workspacesOf(userId))
+    .filter(({ role }) => can(role, 'keys.manage'))
+    .map(({ id }) => id);
+  if (!(await revokeKeys(context, source, (keys) => keys.revoke(userId, keyId, administered)))) {
+    throw new Fault('not_found');
+  }
 }
 
 interface RevocationSource {

@@ -115,10 +115,11 @@ export async function removeFactor(
   passkey: { readonly id: string; readonly name: string } | null,
   visitor: Visitor,
 ): Promise<void> {
+  const isRequired = await reads.isRequired(userId);
   await record.act(async ({ factors, record: write }) => {
     const removal = await factors.remove(accountId, passkey?.id ?? null);
     if (removal === 'unknown') throw new Fault('not_found', { message: 'This is removed already.' });
-    if (removal === 'last' && (await reads.isRequired(userId))) {
+    if (removal === 'last' && isRequired) {
       const message = 'A second factor is required of you, and this is the only one. Add another one first.';
       throw new Fault('conflict', { message });
     }

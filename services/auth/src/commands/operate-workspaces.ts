@@ -5,8 +5,8 @@ import type { CommitUnitSender } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
 import type { EventKind } from '../domain/security-event.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
-import type { OperatorPeople } from '../store/operator-people.ts';
-import type { OperatorWorkspaces } from '../store/operator-workspaces.ts';
+import type { OperatorPeople } from '../directory/operator-people.ts';
+import type { OperatorWorkspaces } from '../directory/operator-workspaces.ts';
 import type { Operator } from './disable-person.ts';
 
 export interface OperateContext {
@@ -62,7 +62,7 @@ export async function addOwner(
   const { people, workspaces, record } = context;
   const person = await people.find(userId);
   if (person?.erasedAt !== null) throw new Fault('conflict', { message: 'This person is erased.' });
-  const member = (await workspaces.membershipsOf(userId)).find((one) => one.workspaceId === workspaceId);
+  const member = (await workspaces.membershipDetails(userId)).find((one) => one.workspaceId === workspaceId);
   if (member?.role === 'owner') return;
   const payload = { workspaceId, userId, role: 'owner' };
   await commitByOperator(context, [

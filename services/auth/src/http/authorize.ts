@@ -50,7 +50,7 @@ export function mountAuthorize(pages: Pages, context: PeopleContext): void {
       return { to: `${site.issuer}/sign-in?${new URLSearchParams({ request }).toString()}` };
     const { clientName, redirectUri, scopes } = pending;
     const csrf = formToken(browser, 'session');
-    const workspaces = await context.workspaces.listOf(browser.session.userId);
+    const workspaces = await context.directory.workspacesOf(browser.session.userId);
     const shown = { csrf, request, clientName: shownAppName(clientName), redirectUri, scopes, workspaces };
     return { page: consentPage(site, { ...shown, person: browser.session }) };
   });
@@ -97,7 +97,7 @@ async function decide({ site }: Pages, context: PeopleContext, call: PageCall): 
 const DAY_MS = 24 * 60 * 60_000;
 
 /** What is left out is the first of its list: what the client asked for, for as long as a grant may last, in all workspaces. */
-async function readAllowed({ workspaces }: PeopleContext, userId: string, form: Parameters): Promise<Allowed> {
+async function readAllowed({ directory }: PeopleContext, userId: string, form: Parameters): Promise<Allowed> {
   const [[asked]] = GRANT_ACCESS;
   const access = form.get('access') ?? asked;
   const [[longest]] = GRANT_DAYS;
@@ -105,7 +105,7 @@ async function readAllowed({ workspaces }: PeopleContext, userId: string, form: 
   const workspaceId = form.get('workspace') ?? null;
   const isOwn =
     workspaceId === null ||
-    (isUuid(workspaceId) && (await workspaces.listOf(userId)).some(({ id }) => id === workspaceId));
+    (isUuid(workspaceId) && (await directory.workspacesOf(userId)).some(({ id }) => id === workspaceId));
   if (!isOwn || !GRANT_DAYS.some(([value]) => value === days) || !GRANT_ACCESS.some(([value]) => value === access)) {
     throw new Fault('validation_failed', { message: 'Choose the access, the end and the workspace from the lists.' });
   }

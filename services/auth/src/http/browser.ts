@@ -3,7 +3,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Visitor } from '../domain/security-event.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { Site } from '../pages/layout.ts';
-import type { Session, SessionStore } from '../store/sessions.ts';
+import type { Session, Sessions } from '../store/sessions.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 
 /** Of 256 bits, or an API key. */
@@ -28,7 +28,7 @@ export interface Browser {
 export async function readBrowser(
   req: IncomingMessage,
   site: Site,
-  sessions: SessionStore,
+  sessions: Sessions,
   { network }: Pick<Visitor, 'network'>,
 ): Promise<Browser> {
   const cookies = readCookies(req.headers.cookie);

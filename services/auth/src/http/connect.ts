@@ -48,7 +48,7 @@ export function mountConnect(pages: Pages, context: PeopleContext): void {
     if (pending === null) throw outdated();
     if (browser.session === null) return { to: `${site.issuer}${signInFor(request)}` };
     const { toolName, callback, access } = pending;
-    const workspaces = await context.workspaces.listOf(browser.session.userId);
+    const workspaces = await context.directory.workspacesOf(browser.session.userId);
     const csrf = formToken(browser, 'session');
     const port = callback?.port ?? null;
     const shown = { csrf, request, toolName, port, access, workspaces, person: browser.session };
@@ -123,13 +123,13 @@ async function decide(pages: Pages, context: PeopleContext, call: PageCall): Pro
 }
 
 async function readAllowed(
-  { workspaces }: PeopleContext,
+  { directory }: PeopleContext,
   userId: string,
   form: Parameters,
 ): Promise<Omit<AllowedKey, 'label'>> {
   const choices = readKeyChoices(form);
   const { permissions, workspaceId = null, expiresAt } = choices ?? {};
-  const isOwn = workspaceId === null || (await workspaces.listOf(userId)).some(({ id }) => id === workspaceId);
+  const isOwn = workspaceId === null || (await directory.workspacesOf(userId)).some(({ id }) => id === workspaceId);
   if (permissions === undefined || !isOwn) {
     throw new Fault('validation_failed', { message: 'Choose the access, the end and the workspace from the lists.' });
   }

@@ -57,7 +57,7 @@ const traceOf = ({ requestId, signal }: PageCall): CallTrace => ({ requestId, si
 
 async function showJoin(
   site: Site,
-  { hasAccounts, keys, workspaces }: PeopleContext,
+  { hasAccounts, keys, directory }: PeopleContext,
   { browser, form }: PageCall,
   {
     code,
@@ -70,7 +70,7 @@ async function showJoin(
   const roleNow = session === null ? null : await keys.roles.of(session.userId, workspaceId);
   if (roleNow !== null) return { page: memberPage(site, { workspaceName, role: roleNow }) };
   const csrf = formToken(browser, session === null ? 'browser' : 'session');
-  const inviter = await workspaces.nameOfPerson(createdBy);
+  const inviter = (await directory.person(createdBy))?.name ?? null;
   const shown = {
     csrf,
     code,

@@ -6,7 +6,7 @@ import type { IRouter, Request } from 'express';
 import type { Visitor } from '../domain/security-event.ts';
 import { headersOf, renderPage, type Page, type Site } from '../pages/layout.ts';
 import { messagePage } from '../pages/message.ts';
-import type { Session, SessionStore } from '../store/sessions.ts';
+import type { Session, Sessions } from '../store/sessions.ts';
 import { browserCookie, formToken, isFormToken, readBrowser, type Browser } from './browser.ts';
 import { enrolAddress } from './enrol-address.ts';
 import { networkOf } from './network-of.ts';
@@ -17,7 +17,7 @@ import { Parameters, queryOf } from './parameters.ts';
 export interface Pages {
   readonly router: IRouter;
   readonly site: Site;
-  readonly sessions: SessionStore;
+  readonly sessions: Sessions;
 }
 
 export interface PageCall {

@@ -1,7 +1,7 @@
 import type { IRouter } from 'express';
 import type { PeopleContext } from '../people-context.ts';
 import { siteOf } from '../pages/layout.ts';
-import type { SessionStore } from '../store/sessions.ts';
+import type { Sessions } from '../store/sessions.ts';
 import { mountAccount } from './account/account.ts';
 import { mountAuthorize } from './authorize.ts';
 import { mountConnect } from './connect.ts';
@@ -15,7 +15,7 @@ import { mountSecondStep } from './second-step.ts';
 import { mountSignIn } from './sign-in.ts';
 
 /** The pages of {auth_url} for people. */
-export function mountPages(router: IRouter, sessions: SessionStore, context: PeopleContext): void {
+export function mountPages(router: IRouter, sessions: Sessions, context: PeopleContext): void {
   const pages: Pages = { router, sessions, site: siteOf(context.oauth.issuer) };
   mountSignIn(pages, context);
   mountProvider(pages, context);

@@ -5,7 +5,7 @@ import { makeLink } from '../links/make-link.ts';
 import { identityStore } from '../store/identities.ts';
 import { mailLinkStore } from '../store/mail-links.ts';
 import { mailStore } from '../store/mails.ts';
-import { secondFactorStore } from '../store/second-factors.ts';
+import { factorsOf } from '../store/second-factors.ts';
 import type { Mailer, QueuedMail } from './mailer.ts';
 import { quoted, type MailKind } from './templates.ts';
 
@@ -84,7 +84,7 @@ interface Owner {
 }
 
 async function hasOneFactor(transaction: Knex, accountId: string): Promise<boolean> {
-  const { passkeys, totpSince } = await secondFactorStore(transaction, {}).of(accountId);
+  const { passkeys, totpSince } = await factorsOf(transaction, accountId);
   return passkeys.length + (totpSince === null ? 0 : 1) === 1;
 }
 

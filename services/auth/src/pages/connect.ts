@@ -1,4 +1,4 @@
-import type { WorkspaceChoice } from '../store/workspaces.ts';
+import type { WorkspaceOfPerson } from '@wts/contracts';
 import { html, type Html } from './html.ts';
 import { ACCESS_TEXTS, KEY_ACCESS, keyChoices } from './key-choices.ts';
 import type { Page, Site } from './layout.ts';
@@ -11,7 +11,7 @@ interface ConnectPage {
   /** Null when the person copies the code. */
   readonly port: number | null;
   readonly access: string | null;
-  readonly workspaces: readonly WorkspaceChoice[];
+  readonly workspaces: readonly WorkspaceOfPerson[];
   readonly person: { readonly name: string; readonly email: string | null };
 }
 

@@ -1,8 +1,7 @@
-import type { GrantScope } from '@wts/contracts';
+import type { GrantScope, WorkspaceOfPerson } from '@wts/contracts';
 import { oauthApi } from '@wts/contracts';
 import { html, type Html } from './html.ts';
 import type { Page, Site } from './layout.ts';
-import type { WorkspaceChoice } from '../store/workspaces.ts';
 import { workspaceChoice } from './key-choices.ts';
 import { choice, form, named, signedInAs } from './parts.ts';
 import { targetOf, type Target } from './redirect-target.ts';
@@ -14,7 +13,7 @@ interface ConsentPage {
   readonly redirectUri: string;
   readonly scopes: readonly GrantScope[];
   /** Those of the person. */
-  readonly workspaces: readonly WorkspaceChoice[];
+  readonly workspaces: readonly WorkspaceOfPerson[];
   readonly person: { readonly name: string; readonly email: string | null };
 }
 

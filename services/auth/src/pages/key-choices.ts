@@ -1,6 +1,5 @@
-import type { KeyPermissions } from '@wts/contracts';
+import type { KeyPermissions, WorkspaceOfPerson } from '@wts/contracts';
 import { shownName } from '../domain/shown-name.ts';
-import type { WorkspaceChoice } from '../store/workspaces.ts';
 import { html, type Html } from './html.ts';
 import { choice } from './parts.ts';
 
@@ -21,7 +20,7 @@ export const KEY_LIFETIMES: ReadonlyMap<string, { readonly text: string; readonl
 
 /** What a new key may do, until when, and where. */
 export function keyChoices(
-  workspaces: readonly WorkspaceChoice[],
+  workspaces: readonly WorkspaceOfPerson[],
   accesses: readonly KeyPermissions[] = KEY_ACCESS,
 ): Html {
   return html`<div class="grid">
@@ -31,7 +30,7 @@ export function keyChoices(
   </div>`;
 }
 
-export function workspaceChoice(workspaces: readonly WorkspaceChoice[]): Html {
+export function workspaceChoice(workspaces: readonly WorkspaceOfPerson[]): Html {
   const options = [
     ['', 'All workspaces'],
     ...workspaces.map(({ id, name }) => [id, shownName(name)] as const),

@@ -1,6 +1,5 @@
-import type { ApiKey, KeyMaker, KeyPermissions, Role } from '@wts/contracts';
+import type { ApiKey, KeyMaker, KeyPermissions } from '@wts/contracts';
 import { LIMITS } from '@wts/contracts';
-import { membershipsSql } from '@wts/read-model';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';
@@ -52,11 +51,8 @@ export interface ApiKeyStore {
   listOf(userId: string): Promise<ApiKey[]>;
   /** The keys of all people that are limited to this workspace. */
   listIn(workspaceId: string): Promise<ApiKey[]>;
-  /**
-   * Revokes a key of the person, or one limited to a workspace in which they have one of these roles. Returns nothing when
-   * there is no such key, or it is revoked already.
-   */
-  revoke(userId: string, id: string, roles: readonly Role[]): Promise<RevokedKey[]>;
+  /** Revokes a key of the person, or one limited to one of these workspaces. Returns nothing when there is none, or it is revoked already. */
+  revoke(userId: string, id: string, workspaces: readonly string[]): Promise<RevokedKey[]>;
   /** Revokes a key of the person, the keys created with it, the keys created with these and so on. */
   revokeWithMade(userId: string, id: string): Promise<RevokedKey[]>;
   /** Null when the key is unknown, revoked or expired, or its person is disabled, without a difference. */
@@ -101,17 +97,11 @@ export function apiKeyStore(knex: Knex, perMinuteMax: number = LIMITS.apiKeysPer
         where k.workspace_id = :workspaceId and k.revoked_at is null order by k.created_at desc, k.id`;
       return (await rows<KeyRow>(knex, sql, { workspaceId })).map((row) => keyReply(row, 'for_owners'));
     },
-    // The time this takes must not reveal whether a key of another person exists. `administered` is read for any id: the
-    // subquery around :id makes PostgreSQL compute it before it searches the index.
-    revoke: async (userId, id, roles) => {
-      const sql = `with administered as materialized (
-          select coalesce(array_agg(workspace_id), '{}') as ids from (${membershipsSql(':userId')}) own where role = any(:roles)
-        )
-        update auth.api_keys k set revoked_at = clock_timestamp()
-        where id = (select cast(:id as uuid) from administered) and revoked_at is null
-          and (user_id = :userId or workspace_id = any((select ids from administered)::uuid[]))
+    revoke: (userId, id, workspaces) => {
+      const sql = `update auth.api_keys k set revoked_at = clock_timestamp()
+        where id = :id and revoked_at is null and (user_id = :userId or workspace_id = any(cast(:workspaces as uuid[])))
         returning ${REVOKED_KEY}`;
-      return rows<RevokedKey>(knex, sql, { id, userId, roles });
+      return rows<RevokedKey>(knex, sql, { id, userId, workspaces });
     },
     revokeWithMade: (userId, id) => revokeKeyWithMade(knex, userId, id),
     // Unique index api_keys (token_hash).

@@ -1,4 +1,3 @@
-import { layoutOf, MODELS, snakeCase, User } from '@wts/models';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { ACCOUNT_ISSUER } from './accounts.ts';
@@ -18,11 +17,8 @@ interface Source {
 const PAGE = 500;
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 
-/**
- * Everything that is stored of a person, in pages, so that any amount of it takes a bounded memory. Without hashes and other things that
- * only the service can use, and without the history of records, which workspaces have. Keeps operator.export.whole.
- */
-export async function* personalData(knex: Knex, userId: string): AsyncGenerator<PersonalDatum> {
+/** What this service stores of a person, in pages. Without hashes and other things that only the service can use. */
+export async function* ownPersonalData(knex: Knex, userId: string): AsyncGenerator<PersonalDatum> {
   for (const { type, sql } of SOURCES) {
     let after = LOWEST;
     for (;;) {
@@ -39,17 +35,6 @@ export async function* personalData(knex: Knex, userId: string): AsyncGenerator<
   }
 }
 
-/** The records of a model that refer to a person, and the person's own. Primary key of each table. */
-const MODEL_SOURCES: readonly Source[] = MODELS.flatMap((model) => {
-  const fields = Object.entries(model.fields).filter(([, { reference }]) => reference?.model === User.name);
-  const names = model === User ? ['id'] : fields.map(([field]) => snakeCase(field));
-  if (names.length === 0) return [];
-  const isTheirs = names.map((name) => `${name} = :userId`).join(' or ');
-  const sql = `select id::text as key, record as data from ${layoutOf(model).table}
-    where (${isTheirs}) and id > :after order by id`;
-  return [{ type: model.name, sql }];
-});
-
 /** Rows of this service with these columns besides the id. */
 function ownSource(type: string, table: string, columns: readonly string[]): Source {
   const data = ['id', ...columns].map((column) => `'${camelCase(column)}', ${column}`).join(', ');
@@ -63,7 +48,6 @@ function camelCase(column: string): string {
 }
 
 const SOURCES: readonly Source[] = [
-  ...MODEL_SOURCES,
   {
     type: 'identity',
     sql: `select encode(identity_hash, 'hex') as key, json_build_object('issuer', issuer, 'subject', subject,

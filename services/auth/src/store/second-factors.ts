@@ -1,4 +1,3 @@
-import { membershipsSql } from '@wts/read-model';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { ACCOUNT_ISSUER } from './accounts.ts';
@@ -88,13 +87,6 @@ export function hasFactorSql(accountId: string): string {
     or exists (select from auth.totp where account_id = ${accountId}))`;
 }
 
-/** Whether a second factor is required of a person, whose id is SQL. */
-export function requiresFactorSql(userId: string, ofAll: FactorRule): string {
-  if (ofAll === 'required') return 'true';
-  return `exists (select from auth.workspace_policies p join (${membershipsSql(userId)}) m on m.workspace_id = p.workspace_id
-    where p.requires_second_factor)`;
-}
-
 /**
  * Whether a person, whose id is SQL, can sign in by a password alone. People of an identity provider cannot: their second factor is the
  * business of the provider.
@@ -109,20 +101,37 @@ export function lacksFactorSql(userId: string): string {
 const PASSKEY = `p.id, p.account_id as "accountId", p.credential_id as "credentialId", p.public_key as "publicKey", p.transports,
   p.name, p.created_at as "createdAt", p.last_used_at as "lastUsedAt"`;
 
-interface Options {
+export interface FactorOptions {
   readonly secondFactor?: FactorRule;
+  /** The workspaces of a person, which another service knows. */
+  readonly workspacesOf: (userId: string) => Promise<readonly string[]>;
 }
 
-export function secondFactorStore(knex: Knex, { secondFactor = 'optional' }: Options): SecondFactorStore {
-  const isTrue = async (condition: string, values: Readonly<Record<string, string>>): Promise<boolean> =>
+/** A workspace requires a second factor of its members. Most installations have none, and ask for no memberships. */
+const IS_REQUIRED_SOMEWHERE = `exists (select from auth.workspace_policies where requires_second_factor)`;
+const IS_REQUIRED_IN = `exists (select from auth.workspace_policies
+  where requires_second_factor and workspace_id = any(cast(:workspaces as uuid[])))`;
+
+export function secondFactorStore(
+  knex: Knex,
+  { secondFactor = 'optional', workspacesOf }: FactorOptions,
+): SecondFactorStore {
+  const isTrue = async (
+    condition: string,
+    values: Readonly<Record<string, string | readonly string[]>> = {},
+  ): Promise<boolean> =>
     (await rows<{ isTrue: boolean }>(knex, `select ${condition} as "isTrue"`, values))[0]?.isTrue === true;
+  const isForAll = secondFactor === 'required';
+  const mayBeRequired = isForAll ? 'true' : IS_REQUIRED_SOMEWHERE;
+  const isRequiredOf = async (userId: string): Promise<boolean> =>
+    isForAll || isTrue(IS_REQUIRED_IN, { workspaces: await workspacesOf(userId) });
   return {
     of: (accountId) => factorsOf(knex, accountId),
     has: (accountId) => isTrue(hasFactorSql(':accountId'), { accountId }),
     lacks: (userId) => isTrue(lacksFactorSql(':userId'), { userId }),
-    isMissing: (userId) =>
-      isTrue(`${requiresFactorSql(':userId', secondFactor)} and ${lacksFactorSql(':userId')}`, { userId }),
-    isRequired: (userId) => isTrue(requiresFactorSql(':userId', secondFactor), { userId }),
+    isMissing: async (userId) =>
+      (await isTrue(`${lacksFactorSql(':userId')} and ${mayBeRequired}`, { userId })) && isRequiredOf(userId),
+    isRequired: async (userId) => (await isTrue(mayBeRequired)) && isRequiredOf(userId),
     ...passkeyRows(knex),
     ...totpRows(knex),
     remove: (accountId, passkeyId) => removeFactor(knex, accountId, passkeyId),
@@ -158,7 +167,7 @@ export function secondFactorStore(knex: Knex, { secondFactor = 'optional' }: Opt
 }
 
 /** Index passkeys (account_id). */
-async function factorsOf(knex: Knex, accountId: string): Promise<FactorsOfAccount> {
+export async function factorsOf(knex: Knex, accountId: string): Promise<FactorsOfAccount> {
   const passkeys = await rows<Passkey>(
     knex,
     `select ${PASSKEY} from auth.passkeys p where p.account_id = :accountId order by p.created_at, p.id`,

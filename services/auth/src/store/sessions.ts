@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { Visitor } from '../domain/security-event.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import { isEnabledSql } from './disabled-people.ts';
-import { hasFactorSql, requiresFactorSql, type FactorRule } from './second-factors.ts';
+import { hasFactorSql } from './second-factors.ts';
 
 /** A browser in which a person is signed in. Keeps authentication.sessions.end. */
 export interface Session {
@@ -21,6 +21,12 @@ export interface Session {
   readonly isConfirmed: boolean;
   /** A second factor is required of the person, and the account has none: only the pages that add one are open. */
   readonly lacksFactor: boolean;
+}
+
+/** What of a session is stored here. */
+export interface StoredSession extends Omit<Session, 'name' | 'email' | 'lacksFactor'> {
+  /** An account without a second factor. */
+  readonly hasNoFactor: boolean;
 }
 
 /** How a session began. */
@@ -55,8 +61,8 @@ export interface ListedSession {
 }
 
 export interface SessionStore {
-  /** Null when it ended, was not used for too long, or its person does not exist or is disabled. A read counts as a use, from this network. */
-  find(secretHash: Buffer, network?: string | null): Promise<Session | null>;
+  /** Null when it ended, was not used for too long, or its person is disabled. A read counts as a use, from this network. */
+  find(secretHash: Buffer, network?: string | null): Promise<StoredSession | null>;
   /** The last used first. */
   listOf(userId: string): Promise<ListedSession[]>;
   /**
@@ -72,6 +78,11 @@ export interface SessionStore {
   endAllOf(userId: string, except?: string): Promise<string[]>;
 }
 
+/** Sessions with their people: without a session for a person who does not exist. */
+export interface Sessions extends Omit<SessionStore, 'find'> {
+  find(secretHash: Buffer, network?: string | null): Promise<Session | null>;
+}
+
 /** Of no session. */
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 /** How exactly the last use is stored. */
@@ -85,10 +96,9 @@ const IS_LIVE = `s.last_used_at > now() - make_interval(secs => ${AUTH_LIMITS.se
 interface Options {
   /** Without accounts no session that began with a password is one. Keeps authentication.accounts.off. */
   readonly hasAccounts: boolean;
-  readonly secondFactor?: FactorRule;
 }
 
-export function sessionStore(knex: Knex, { hasAccounts, secondFactor = 'optional' }: Options): SessionStore {
+export function sessionStore(knex: Knex, { hasAccounts }: Options): SessionStore {
   const isLive = hasAccounts ? IS_LIVE : `${IS_LIVE} and s.account_id is null`;
   return {
     // Unique index sessions (secret_hash). Both parts of the statement read the same snapshot.
@@ -98,14 +108,11 @@ export function sessionStore(knex: Knex, { hasAccounts, secondFactor = 'optional
           where s.secret_hash = :secretHash and ${isLive} and (s.last_used_at < now() - make_interval(secs => ${USE_SECONDS})
             or s.last_network <> cast(:network as text))
         )
-        select s.id, s.user_id as "userId", s.account_id as "accountId", u.name, u.email,
-          s.created_at as "createdAt", s.method,
+        select s.id, s.user_id as "userId", s.account_id as "accountId", s.created_at as "createdAt", s.method,
           coalesce(s.confirmed_at, s.created_at) > now() - make_interval(secs => ${AUTH_LIMITS.confirmedMs / 1000}) as "isConfirmed",
-          s.account_id is not null and not ${hasFactorSql('s.account_id')}
-            and ${requiresFactorSql('s.user_id', secondFactor)} as "lacksFactor"
-        from auth.sessions s join sync.users u on u.id = s.user_id
-        where s.secret_hash = :secretHash and ${isLive}`;
-      return (await rows<Session>(knex, sql, { secretHash, network }))[0] ?? null;
+          s.account_id is not null and not ${hasFactorSql('s.account_id')} as "hasNoFactor"
+        from auth.sessions s where s.secret_hash = :secretHash and ${isLive}`;
+      return (await rows<StoredSession>(knex, sql, { secretHash, network }))[0] ?? null;
     },
     // Index sessions (user_id).
     listOf: (userId) => {

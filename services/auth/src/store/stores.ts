@@ -6,7 +6,7 @@ import { connectCodeStore, type ConnectCodeStore } from './connect-codes.ts';
 import { disabledPeople, type DisabledPeople } from './disabled-people.ts';
 import { eventStore, type EventStore } from './events.ts';
 import { grantStore, type GrantStore } from './grants.ts';
-import { secondFactorStore, type FactorRule, type SecondFactorStore } from './second-factors.ts';
+import { secondFactorStore, type FactorOptions, type SecondFactorStore } from './second-factors.ts';
 import { sessionStore, type SessionStore } from './sessions.ts';
 import { workspacePolicyStore, type WorkspacePolicyStore } from './workspace-policies.ts';
 
@@ -24,9 +24,8 @@ export interface Stores {
   readonly sessions: SessionStore;
 }
 
-export interface StoreOptions {
+export interface StoreOptions extends FactorOptions {
   readonly hasAccounts: boolean;
-  readonly secondFactor?: FactorRule;
   readonly apiKeysPerMinuteMax: number;
 }
 

@@ -1,4 +1,4 @@
-import type { GrantScope, Role } from '@wts/contracts';
+import type { GrantScope } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { StoredEvent } from '../domain/security-event.ts';
@@ -12,13 +12,15 @@ interface Page {
   readonly limit: number;
 }
 
+/** A person in a workspace, and since when. */
+export interface Membership {
+  readonly userId: string;
+  readonly joinedAt: string;
+}
+
+/** How a member reaches a workspace. */
 export interface StoredAccess {
   readonly userId: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly avatarUrl: string | null;
-  readonly role: Role;
-  readonly joinedAt: Date;
   readonly emailVerified: boolean;
   readonly signsInWith: readonly ('password' | 'provider')[];
   /** Null for a person who has no account here. */
@@ -46,7 +48,7 @@ export interface ListedEvent extends StoredEvent {
   readonly place: string;
 }
 
-interface EventsPage {
+export interface EventsPage {
   /** What members do for all their workspaces is listed of these kinds only. */
   readonly kinds: readonly string[];
   readonly before: { readonly at: string; readonly id: string } | null;
@@ -55,12 +57,13 @@ interface EventsPage {
   readonly fewMembersMax?: number;
 }
 
-/** What reaches a workspace: its members with their keys and grants, without those for other workspaces. */
+/** What reaches a workspace: keys, grants and events of its members, without those for other workspaces. */
 export interface WorkspaceAccessReads {
-  members(workspaceId: string, page: Page): Promise<StoredAccess[]>;
-  apps(workspaceId: string, page: Page): Promise<StoredApp[]>;
+  /** Of each of these people, in any order. */
+  access(workspaceId: string, userIds: readonly string[]): Promise<StoredAccess[]>;
+  apps(workspaceId: string, members: readonly Membership[], page: Page): Promise<StoredApp[]>;
   /** The newest first. */
-  events(workspaceId: string, page: EventsPage): Promise<ListedEvent[]>;
+  events(workspaceId: string, members: readonly Membership[], page: EventsPage): Promise<ListedEvent[]>;
 }
 
 /** Asking each member for a page costs a page for each; of more members, the newest events of all people have enough of theirs. */
@@ -71,80 +74,68 @@ const GRANT_IN_USE = `used_at is not null and revoked_at is null and expires_at 
 
 export function workspaceAccessReads(knex: Knex): WorkspaceAccessReads {
   return {
-    // Indexes workspace_members (workspace_id, user_id), and of each member identities, events, api_keys and grants (user_id).
-    members: (workspaceId, { after = null, limit }) => {
-      const sql = `select m.user_id as "userId", u.name, u.email, u.avatar_url as "avatarUrl", m.role, m.created_at as "joinedAt",
-          i.verified as "emailVerified", i.ways as "signsInWith",
+    // Of each member the indexes identities, events, api_keys and grants (user_id).
+    access: (workspaceId, userIds) => {
+      const sql = `select m.user_id as "userId", i.verified as "emailVerified", i.ways as "signsInWith",
           case when 'password' = any(i.ways) then not ${lacksFactorSql('m.user_id')} end as "hasSecondFactor",
           (select e.at from auth.events e where e.user_id = m.user_id and e.kind = 'sign-in'
             order by e.at desc limit 1) as "lastSignInAt",
           (select count(*)::int from auth.api_keys where user_id = m.user_id and revoked_at is null
             and (expires_at is null or expires_at > now()) and ${IN_REACH}) as "apiKeys",
           (select count(*)::int from auth.grants where user_id = m.user_id and ${GRANT_IN_USE} and ${IN_REACH}) as apps
-        from sync.workspace_members m join sync.users u on u.id = m.user_id
+        from ${MEMBERS}
         cross join lateral (
           select coalesce(bool_or(i.email_verified or coalesce(a.email_verified, false)), false) as verified,
             coalesce(array_agg(distinct case when i.issuer = :issuer then 'password' else 'provider' end), '{}') as ways
           from auth.identities i left join auth.accounts a on i.issuer = :issuer and a.id::text = i.subject
-          where i.user_id = m.user_id) i
-        where m.workspace_id = :workspaceId and (cast(:after as uuid) is null or m.user_id > :after)
-        order by m.user_id limit :limit`;
-      return rows<StoredAccess>(knex, sql, { workspaceId, issuer: ACCOUNT_ISSUER, after, limit });
+          where i.user_id = m.user_id) i`;
+      const members = bindingsOf(userIds.map((userId) => ({ userId, joinedAt: '-infinity' })));
+      return rows<StoredAccess>(knex, sql, { workspaceId, ...members, issuer: ACCOUNT_ISSUER });
     },
-    // Indexes workspace_members (workspace_id, user_id), grants (user_id) and codes (grant_id).
-    apps: (workspaceId, { after = null, limit }) => {
+    // Indexes grants (user_id) and codes (grant_id).
+    apps: (workspaceId, members, { after = null, limit }) => {
       const sql = `select g.id, g.user_id as "userId", g.client_name as name, g.client_id as "clientId", g.scopes,
           (select c.redirect_uri from auth.codes c where c.grant_id = g.id limit 1) as "redirectUri",
           g.workspace_id is null as "coversOtherWorkspaces", g.created_at as "createdAt", g.used_at as "lastUsedAt",
           g.expires_at as "expiresAt"
-        from sync.workspace_members m join lateral (
+        from ${MEMBERS} join lateral (
           select * from auth.grants where user_id = m.user_id and ${GRANT_IN_USE} and ${IN_REACH}) g on true
-        where m.workspace_id = :workspaceId and (cast(:after as uuid) is null or g.id > :after)
+        where cast(:after as uuid) is null or g.id > :after
         order by g.id limit :limit`;
-      return rows<StoredApp>(knex, sql, { workspaceId, after, limit });
+      return rows<StoredApp>(knex, sql, { workspaceId, ...bindingsOf(members), after, limit });
     },
-    events: async (workspaceId, { kinds, before, limit, fewMembersMax = FEW_MEMBERS_MAX }) => {
-      const count = `select count(*)::int as n from (
-        select from sync.workspace_members where workspace_id = :workspaceId limit :most) counted`;
-      const [counted] = await rows<{ n: number }>(knex, count, { workspaceId, most: fewMembersMax + 1 });
-      const ofMembers = (counted?.n ?? 0) > fewMembersMax ? OF_MANY_MEMBERS : OF_FEW_MEMBERS;
-      const bindings = { workspaceId, kinds, at: before?.at ?? null, id: before?.id ?? null, limit };
-      return rows<ListedEvent>(knex, eventsSql(ofMembers), bindings);
+    events: (workspaceId, members, { kinds, before, limit, fewMembersMax = FEW_MEMBERS_MAX }) => {
+      const ofMembers = members.length > fewMembersMax ? OF_MANY_MEMBERS : OF_FEW_MEMBERS;
+      const page = { kinds, at: before?.at ?? null, id: before?.id ?? null, limit };
+      return rows<ListedEvent>(knex, eventsSql(ofMembers), { workspaceId, ...bindingsOf(members), ...page });
     },
   };
+}
+
+/** The members, as `m` with their workspace. */
+const MEMBERS = `(select user_id, joined_at, cast(:workspaceId as uuid) as workspace_id
+  from unnest(cast(:userIds as uuid[]), cast(:joined as timestamptz[])) member (user_id, joined_at)) m`;
+
+function bindingsOf(members: readonly Membership[]): { readonly userIds: string[]; readonly joined: string[] } {
+  return { userIds: members.map(({ userId }) => userId), joined: members.map(({ joinedAt }) => joinedAt) };
 }
 
 const IS_BEFORE = `(cast(:at as timestamptz) is null or (e.at, e.id) < (cast(:at as timestamptz), cast(:id as uuid)))`;
 const NEWEST = `order by e.at desc, e.id desc limit :limit`;
 
-/**
- * Who joined and left, from the log as long as it is kept: the partial index sync_actions (group_id, sync_id) of moves. Changes of roles:
- * the index (model_id, sync_id), of those who are members now.
- */
-const LOG = `select event_id as id, created_at as at, cast(record->>'userId' as uuid) as user_id, workspace_id, model_id::text as subject_id,
-    case action when 'INSERT' then 'member-joined' when 'DELETE' then 'member-left' else 'member-role-changed' end as kind,
-    'person' as actor, actor_id::text as actor_id, cast(null as text) as network, cast(null as text) as browser,
-    jsonb_build_object('role', record->>'role') as details
-  from sync.sync_actions where group_id = :workspaceId and model = 'WorkspaceMember'`;
-const MEMBERSHIPS = `(${LOG} and action in ('INSERT', 'DELETE')) union all (${LOG} and action = 'UPDATE' and 'role' = any(changed)
-  and model_id in (select id from sync.workspace_members where workspace_id = :workspaceId))`;
-
 const COLUMNS = `e.id, e.at, e.kind, e.user_id, e.workspace_id, e.subject_id, e.actor, e.actor_id, e.network, e.browser, e.details`;
-const IS_OF_MEMBER = `e.user_id = m.user_id and e.workspace_id is null and e.kind = any(:kinds) and e.at >= m.created_at`;
+const IS_OF_MEMBER = `e.user_id = m.user_id and e.workspace_id is null and e.kind = any(:kinds) and e.at >= m.joined_at`;
 
 /** Index events (user_id, at, id), of each member. */
-const OF_FEW_MEMBERS = `select e.* from sync.workspace_members m
-  cross join lateral (select ${COLUMNS} from auth.events e where ${IS_OF_MEMBER} and ${IS_BEFORE} ${NEWEST}) e
-  where m.workspace_id = :workspaceId`;
-/** Index events (at), and for each workspace_members (workspace_id, user_id). */
-const OF_MANY_MEMBERS = `select ${COLUMNS} from auth.events e
-  join sync.workspace_members m on m.workspace_id = :workspaceId and ${IS_OF_MEMBER} where ${IS_BEFORE}`;
+const OF_FEW_MEMBERS = `select e.* from ${MEMBERS}
+  cross join lateral (select ${COLUMNS} from auth.events e where ${IS_OF_MEMBER} and ${IS_BEFORE} ${NEWEST}) e`;
+/** Index events (at). */
+const OF_MANY_MEMBERS = `select ${COLUMNS} from auth.events e join ${MEMBERS} on ${IS_OF_MEMBER} where ${IS_BEFORE}`;
 
 /** Index events (workspace_id, at, id), and those above. */
 function eventsSql(ofMembers: string): string {
   return `select ${EVENT_COLUMNS}, to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place from (
       (select ${COLUMNS} from auth.events e where e.workspace_id = :workspaceId and ${IS_BEFORE} ${NEWEST})
       union all (${ofMembers} ${NEWEST})
-      union all (select ${COLUMNS} from (${MEMBERSHIPS}) e where ${IS_BEFORE} ${NEWEST})
     ) e ${NEWEST}`;
 }

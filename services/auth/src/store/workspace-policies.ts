@@ -7,8 +7,8 @@ import { lacksFactorSql } from './second-factors.ts';
 export interface WorkspacePolicyStore {
   requiresSecondFactor(workspaceId: string): Promise<boolean>;
   change(workspaceId: string, change: { readonly requiresSecondFactor: boolean; readonly by: string }): Promise<void>;
-  /** Ends the sessions and grants of members who have no second factor. For a transaction. */
-  endWithoutFactor(workspaceId: string): Promise<EndedOfPeople>;
+  /** Ends the sessions and grants of those of some people who have no second factor. For a transaction. */
+  endWithoutFactor(userIds: readonly string[]): Promise<EndedOfPeople>;
 }
 
 interface EndedSession {
@@ -38,11 +38,11 @@ export function workspacePolicyStore(knex: Knex): WorkspacePolicyStore {
           changed_by = excluded.changed_by, changed_at = now()`;
       await rows(knex, sql, { workspaceId, requiresSecondFactor, by });
     },
-    // Indexes workspace_members (workspace_id, user_id), identities, sessions and grants (user_id).
-    endWithoutFactor: async (workspaceId) => {
-      const without = `select m.user_id as "userId" from sync.workspace_members m
-        where m.workspace_id = :workspaceId and ${lacksFactorSql('m.user_id')}`;
-      const people = (await rows<{ userId: string }>(knex, without, { workspaceId })).map(({ userId }) => userId);
+    // Indexes identities, sessions and grants (user_id).
+    endWithoutFactor: async (userIds) => {
+      const without = `select m.user_id as "userId" from unnest(cast(:userIds as uuid[])) m (user_id)
+        where ${lacksFactorSql('m.user_id')}`;
+      const people = (await rows<{ userId: string }>(knex, without, { userIds })).map(({ userId }) => userId);
       const ofAccounts = `delete from auth.sessions where user_id = any(:people) and account_id is not null
         returning id, user_id as "userId", account_id as "accountId", browser`;
       const sessions = await rows<EndedSession>(knex, ofAccounts, { people });

@@ -13,7 +13,7 @@ const APPS_SHOWN_MAX = 100;
 export const appsSection: Section = async ({ site, context, session }) => {
   const [apps, workspaces] = await Promise.all([
     context.oauth.grants.listOf(session.userId),
-    context.workspaces.listOf(session.userId),
+    context.directory.workspacesOf(session.userId),
   ]);
   const leftOut = Math.max(0, apps.length - APPS_SHOWN_MAX);
   return pages.appsSection(site, { apps: apps.slice(0, APPS_SHOWN_MAX), leftOut, workspaces });

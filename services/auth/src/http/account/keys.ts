@@ -19,7 +19,7 @@ export const keysSection: Section = async (view) => {
   const { site, context, call, session, csrf, shown } = view;
   const [keys, workspaces] = await Promise.all([
     listApiKeys(context.keys, sessionPrincipal(session), undefined),
-    context.workspaces.listOf(session.userId),
+    context.directory.workspacesOf(session.userId),
   ]);
   const token = call.browser.newKey ?? '';
   const made = keys.find(({ keyPrefix }) => token.startsWith(keyPrefix));

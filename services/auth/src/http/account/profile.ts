@@ -11,7 +11,7 @@ export const nameSection: Section = async (view) => {
 };
 
 export const workspacesSection: Section = async ({ context, session }) =>
-  pages.workspacesSection(await context.workspaces.listOf(session.userId));
+  pages.workspacesSection(await context.directory.workspacesOf(session.userId));
 
 export const linksSection: Section = async ({ context }) => pages.linksSection(context.oauth.resources[0]);
 

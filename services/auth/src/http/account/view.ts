@@ -3,7 +3,7 @@ import type { PeopleContext } from '../../people-context.ts';
 import type { AccountPageName } from '../../pages/account/layout.ts';
 import type { Html } from '../../pages/html.ts';
 import type { Site } from '../../pages/layout.ts';
-import type { Session, SessionStore } from '../../store/sessions.ts';
+import type { Session, Sessions } from '../../store/sessions.ts';
 import type { PageAnswer, PageCall, Pages } from '../mount-page.ts';
 
 /** What a page shows besides what is stored, after a form that was refused. */
@@ -17,7 +17,7 @@ export interface Shown {
 /** One page of the account for one person. */
 export interface AccountView {
   readonly site: Site;
-  readonly sessions: SessionStore;
+  readonly sessions: Sessions;
   readonly context: PeopleContext;
   readonly call: PageCall;
   readonly session: Session;

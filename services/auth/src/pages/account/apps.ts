@@ -1,6 +1,6 @@
 import { shownAppName } from '../../domain/shown-name.ts';
 import type { ListedGrant } from '../../store/grants.ts';
-import type { WorkspaceChoice } from '../../store/workspaces.ts';
+import type { WorkspaceOfPerson } from '@wts/contracts';
 import { html, type Html } from '../html.ts';
 import type { Site } from '../layout.ts';
 import { named } from '../parts.ts';
@@ -11,7 +11,7 @@ interface AppsSection {
   readonly apps: readonly ListedGrant[];
   /** How many more there are. */
   readonly leftOut: number;
-  readonly workspaces: readonly WorkspaceChoice[];
+  readonly workspaces: readonly WorkspaceOfPerson[];
 }
 
 export function appsSection(site: Site, { apps, leftOut, workspaces }: AppsSection): Html {

@@ -1,6 +1,5 @@
-import type { ApiKey } from '@wts/contracts';
+import type { ApiKey, WorkspaceOfPerson } from '@wts/contracts';
 import { shownName } from '../../domain/shown-name.ts';
-import type { WorkspaceChoice } from '../../store/workspaces.ts';
 import { html, type Html } from '../html.ts';
 import { ACCESS_TEXTS, keyChoices } from '../key-choices.ts';
 import type { Site } from '../layout.ts';
@@ -13,7 +12,7 @@ interface KeysSection {
   /** The token of a key that was just created. It is shown here only. */
   readonly newKey: { readonly label: string; readonly token: string } | null;
   /** Those of the person, to which a key can be limited. */
-  readonly workspaces: readonly WorkspaceChoice[];
+  readonly workspaces: readonly WorkspaceOfPerson[];
   /** What was entered as the name of a key that is refused. */
   readonly label: string | undefined;
   /** The first field of the form has the focus then, so that a browser shows that and not the top of the page. */

@@ -1,4 +1,4 @@
-import type { Membership } from '../../store/workspaces.ts';
+import type { WorkspaceOfPerson } from '@wts/contracts';
 import { html, type Html } from '../html.ts';
 import type { Site } from '../layout.ts';
 import { field, form, named, note } from '../parts.ts';
@@ -23,7 +23,7 @@ export function nameSection(site: Site, { csrf, name, wrong }: NameSection): Htm
   </section>`;
 }
 
-export function workspacesSection(workspaces: readonly Membership[]): Html {
+export function workspacesSection(workspaces: readonly WorkspaceOfPerson[]): Html {
   const rows = workspaces.map(
     ({ name, role }) =>
       html`<li><span class="name">${named(name)}</span> <span class="quiet small">${role}</span></li>`,

@@ -1,8 +1,8 @@
-import type { WorkspaceChoice } from '../../store/workspaces.ts';
+import type { WorkspaceOfPerson } from '@wts/contracts';
 import { html, type Html } from '../html.ts';
 import { named } from '../parts.ts';
 
-export function nameOfWorkspace(workspaces: readonly WorkspaceChoice[], workspaceId: string): Html {
+export function nameOfWorkspace(workspaces: readonly WorkspaceOfPerson[], workspaceId: string): Html {
   const name = workspaces.find(({ id }) => id === workspaceId)?.name;
   return name === undefined ? html`a workspace that you left` : named(name);
 }

@@ -1,0 +1,91 @@
+import { servicePrincipal } from '@wts/access';
+import {
+  syncApi,
+  type BodyOf,
+  type Contract,
+  type MemberRecord,
+  type MembershipChange,
+  type MembershipDetail,
+  type OperatorWorkspace,
+  type PersonRecord,
+  type RecordCounts,
+  type ReplyOf,
+  type Role,
+  type WorkspaceOfPerson,
+} from '@wts/contracts';
+import { RoleRules } from '@wts/read-model';
+import type { ServiceClient } from '@wts/service-kit/call';
+
+/**
+ * People, workspaces and memberships, which are records of the sync service. Each answer is of what is committed when it is made: this
+ * service keeps no copy that could be late, and its database may be another one. A failed call is `unavailable`, so who cannot be
+ * looked up is let in nowhere.
+ */
+export interface Directory {
+  /** Null for an unknown one. */
+  person(userId: string): Promise<PersonRecord | null>;
+  /** The workspaces of a person by name, deleted ones too. */
+  workspacesOf(userId: string): Promise<readonly WorkspaceOfPerson[]>;
+  /** Null for a person who is not in the workspace. */
+  roleIn(userId: string, workspaceId: string): Promise<Role | null>;
+  /** With what decides about the end of each. */
+  membershipDetails(userId: string): Promise<readonly MembershipDetail[]>;
+  /** All members of a workspace. */
+  membersOf(workspaceId: string): Promise<readonly MemberRecord[]>;
+  members(page: BodyOf<typeof syncApi.internalListMembers>): Promise<readonly MemberRecord[]>;
+  membershipChanges(page: BodyOf<typeof syncApi.internalListMembershipChanges>): Promise<readonly MembershipChange[]>;
+  findPeople(
+    page: BodyOf<typeof syncApi.internalFindPeople>,
+  ): Promise<ReplyOf<typeof syncApi.internalFindPeople>['people']>;
+  findWorkspaces(page: BodyOf<typeof syncApi.internalFindWorkspaces>): Promise<readonly OperatorWorkspace[]>;
+  counts(): Promise<RecordCounts>;
+  recordsOfPerson(
+    page: BodyOf<typeof syncApi.internalListRecordsOfPerson>,
+  ): Promise<ReplyOf<typeof syncApi.internalListRecordsOfPerson>['records']>;
+}
+
+export function openDirectory(sync: ServiceClient): Directory {
+  const principal = servicePrincipal('auth');
+  const ask = <C extends Contract>(contract: C, body: BodyOf<C>): Promise<ReplyOf<C>> =>
+    sync.call(contract, { principal, body, idempotent: true });
+  const members: Directory['members'] = async (page) => (await ask(syncApi.internalListMembers, page)).members;
+  return {
+    person: async (userId) => (await ask(syncApi.internalReadPerson, { userId })).person,
+    workspacesOf: async (userId) => (await ask(syncApi.internalReadPerson, { userId })).workspaces,
+    roleIn: async (userId, workspaceId) => {
+      const { workspaces } = await ask(syncApi.internalReadPerson, { userId, workspaceId });
+      return workspaces[0]?.role ?? null;
+    },
+    membershipDetails: async (userId) => (await ask(syncApi.internalListMemberships, { userId })).memberships,
+    membersOf: async (workspaceId) => {
+      const limit = syncApi.RECORDS_PAGE_MAX;
+      const all: MemberRecord[] = [];
+      for (;;) {
+        const after = all.at(-1)?.userId;
+        const page = await members({ workspaceId, limit, ...(after === undefined ? {} : { after }) });
+        all.push(...page);
+        if (page.length < limit) return all;
+      }
+    },
+    members,
+    membershipChanges: async (page) => (await ask(syncApi.internalListMembershipChanges, page)).changes,
+    findPeople: async (page) => (await ask(syncApi.internalFindPeople, page)).people,
+    findWorkspaces: async (page) => (await ask(syncApi.internalFindWorkspaces, page)).workspaces,
+    counts: async () => (await ask(syncApi.internalCountRecords, {})).counts,
+    recordsOfPerson: async (page) => (await ask(syncApi.internalListRecordsOfPerson, page)).records,
+  };
+}
+
+/** The roles of people in workspaces, at the moment of each question. */
+export class DirectoryRoles extends RoleRules {
+  readonly #directory: Pick<Directory, 'roleIn'>;
+
+  constructor(directory: Pick<Directory, 'roleIn'>) {
+    super();
+    this.#directory = directory;
+  }
+
+  of(userId: string, workspaceId: string): Promise<Role | null> {
+    return this.#directory.roleIn(userId, workspaceId);
+  }
+}

@@ -1,0 +1,43 @@
+import { syncApi, type OperatorPerson, type OperatorPersonDetail, type PersonRecord } from '@wts/contracts';
+import type { PersonStates } from '../store/person-states.ts';
+import type { Directory } from './directory.ts';
+import type { Page } from '../store/operator-page.ts';
+
+/** What operators see of people: their records, from sync, with everything here by which they sign in. Keeps operator.people.find. */
+export interface OperatorPeople {
+  /** By name. The text is a part of the name, of an address that the person has now or signs in with, or is the id. */
+  list(page: Page): Promise<OperatorPerson[]>;
+  /** Null for an unknown person. */
+  find(userId: string): Promise<OperatorPersonDetail | null>;
+}
+
+export function operatorPeople(directory: Directory, states: PersonStates): OperatorPeople {
+  const withState = async <P extends PersonRecord>(people: readonly P[]) => {
+    const found = await states.of(people.map(({ userId }) => userId));
+    return people.map((person) => ({ ...person, ...(found.get(person.userId) ?? NOTHING_KNOWN) }));
+  };
+  return {
+    list: async ({ text, after, limit }) => {
+      const orIds = text === null ? [] : await states.withAddress(text, syncApi.FOUND_PEOPLE_MAX);
+      return withState(await directory.findPeople({ text, orIds, limit, ...(after === null ? {} : { after }) }));
+    },
+    find: async (userId) => {
+      const person = await directory.person(userId);
+      if (person === null) return null;
+      const [[stated], memberships, signsIn] = await Promise.all([
+        withState([person]),
+        directory.membershipDetails(userId),
+        states.detail(userId),
+      ]);
+      if (stated === undefined) throw new Error('One person has one state');
+      return {
+        ...stated,
+        workspaces: memberships.length,
+        memberships: memberships.map(({ id: _id, isOnlyOwner: _isOnlyOwner, ...membership }) => membership),
+        ...signsIn,
+      };
+    },
+  };
+}
+
+const NOTHING_KNOWN = { disabledAt: null, erasedAt: null, lastSeenAt: null };
