@@ -6,4 +6,24 @@
 {{- range list "baseUrl" "authUrl" -}}
 {{- if not (index $.Values .) }}{{ fail (printf "%s is missing: set it to the public address, such as https://%s.example.com." . (ternary "api" "auth" (eq . "baseUrl"))) }}{{ end -}}
 {{- end -}}
+{{- if and .Values.ingress.enabled (trimSuffix "/" (urlParse .Values.authUrl).path) -}}
+{{- fail "authUrl has a path, which an Ingress cannot remove: use httpRoute, or an authUrl without a path." -}}
+{{- end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
+{{- fail "httpRoute.parentRefs is missing: name the Gateway, such as {name: public, namespace: gateways}." -}}
+{{- end -}}
+{{- if and .Values.tls.enabled .Values.tls.certManager.enabled (not .Values.tls.certManager.issuer) -}}
+{{- fail "tls.certManager.issuer is missing: name the issuer of cert-manager." -}}
+{{- end -}}
+{{- $services := include "wts.services" . | fromJsonArray -}}
+{{- range $services -}}
+{{- $service := .service -}}
+{{- $row := .row -}}
+{{- if and (not $service.enabled) (not $service.url) (has $row.name (list "sync" "auth" "workspace")) -}}
+{{- fail (printf "services.%s.enabled is false, and the others cannot work without it: set services.%s.url to the one of another installation." $row.name $row.name) -}}
+{{- end -}}
+{{- if and (eq $service.autoscaling.kind "keda") (or (has "sockets" $service.autoscaling.triggers) (has "webhookLag" $service.autoscaling.triggers)) (not $.Values.keda.prometheusUrl) -}}
+{{- fail (printf "keda.prometheusUrl is missing: services.%s.autoscaling.triggers needs Prometheus." $row.name) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}

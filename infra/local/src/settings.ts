@@ -1,6 +1,6 @@
 /** `npm run settings`: writes what is made from the code: `infra/settings.md`, the reference of the command line, the users of NATS with their guide, the roles of PostgreSQL, and parts of the chart. */
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { readOptions } from './command-options.ts';
 import { generatedFiles } from './generated-files.ts';
 import { ROOT } from './layout.ts';
@@ -13,6 +13,7 @@ Writes infra/settings.md, packages/cli/reference.md, infra/nats/users.conf, the 
 await runTask(async () => {
   if (readOptions(USAGE, {}) === null) return 0;
   for (const [file, text] of await generatedFiles()) {
+    await mkdir(dirname(join(ROOT, file)), { recursive: true });
     await writeFile(join(ROOT, file), text);
     console.log(`Wrote ${file}`);
   }

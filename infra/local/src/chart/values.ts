@@ -154,6 +154,13 @@ export const VALUES: Values = {
       },
     ),
     telemetry: group('The collector of traces.', { to: peers('Its servers'), ports: ports([4318]) }),
+    servicesFrom: objects(
+      'Who may call services besides those of this release, such as those of another installation: peers.',
+    ),
+    services: group('Services of another installation (`services.<name>.url`).', {
+      to: peers('Their pods'),
+      ports: ports([8080]),
+    }),
     extraEgress: objects('More rules of egress for all pods.'),
   }),
   metrics: group('What Prometheus and Grafana read.', {
@@ -163,12 +170,11 @@ export const VALUES: Values = {
       labels: textMap('Labels by which the operator finds it.'),
       relabelings: objects('Its relabelings.'),
     }),
-    rules: group('A PrometheusRule with the alerts of infra/observability.', {
+    rules: group('A PrometheusRule with the alerts of infra/observability/rules.yaml.', {
       enabled: flag('Whether there is one.', false),
       labels: textMap('Labels by which the operator finds it.'),
-      runbookUrl: text(
-        'What the links to the runbook begin with.',
-        'https://github.com/workspace-task-service/workspace-task-service/blob/main/infra/docs/runbook.md',
+      runbookUrlPrefix: text(
+        'What the links to the runbook begin with: the address of this repository in yours, with a slash at its end.',
       ),
     }),
     dashboards: group('Dashboards as ConfigMaps, which the sidecar of Grafana finds.', {
@@ -180,14 +186,20 @@ export const VALUES: Values = {
   keda: group('What autoscaling of kind keda reads.', {
     prometheusUrl: text('Address of Prometheus, such as http://prometheus.monitoring:9090.'),
     socketsPerReplica: count('Sockets of a replica of gateway or sync.', 4000, 1),
-    webhookLagSeconds: count('Seconds that webhooks may be late before another replica is added.', 10, 1),
+    webhookLagSeconds: count('Seconds that webhooks are late for each replica: 30 s with 10 are three replicas.', 10, 1),
+    postgresSslMode: oneOf('How the scaler of PostgreSQL connects, with `database.host`.', [
+      'verify-full',
+      'require',
+      'disable',
+    ]),
     deliveriesPerReplica: count('Due deliveries of a replica of webhook-dispatcher.', 2000, 1),
   }),
   test: group('`helm test` makes one change, follows it on one socket and has one webhook sent.', {
     enabled: flag('Whether there is one.', true),
     existingSecret: text('Secret with an API key of an owner of a workspace that exists for this.', 'wts-test'),
     key: text('Its key.', 'api-key'),
-    webhookUrl: text('Where the webhook goes; any HTTP answer counts. Empty: `baseUrl`. off: none is sent.'),
+    apiUrl: text('Address of the API for the test. Empty: the Service of the gateway.'),
+    webhookUrl: text('Where the webhook goes; any HTTP answer counts. Empty: /health of `baseUrl`. off: none is sent.'),
   }),
   extraObjects: objects('More objects, as YAML or as text that is a template.'),
 };

@@ -37,6 +37,12 @@ const DENIED_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 /** Interface identifiers of ISATAP, whose last 32 bits are the IPv4 address a tunnel leads to. */
 const ISATAP = ['0:5efe', '200:5efe'];
 
+/** The public blocks, and what they contain that is not public: for a network policy, which knows blocks only. */
+export const PUBLIC_BLOCKS = [
+  { cidr: '0.0.0.0/0', except: DENIED_V4 },
+  { cidr: GLOBAL_V6, except: DENIED_V6 },
+] as const;
+
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /**
