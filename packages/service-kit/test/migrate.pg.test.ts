@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { testDatabase } from '@wts/testkit';
+import { eventually, testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
+import { Fault } from '@wts/contracts';
 import { Client } from 'pg';
+import { Readiness } from '../src/life/index.ts';
 import { migrate } from '../src/migrate/index.ts';
 import { checkSchema } from '../src/migrate/migrate-service.ts';
 import { pendingMigrations } from '../src/migrate/recorded.ts';
+import { schemaCheck } from '../src/migrate/schema-check.ts';
 import { createLogger } from '../src/observe/index.ts';
 
 const log = createLogger({ name: 'demo', level: 'silent' });
@@ -97,6 +100,19 @@ describe('migrating a schema', () => {
     assert.deepEqual(await query("select 1 from pg_namespace where nspname = 'demo'"), []);
     await run();
     assert.deepEqual(await pendingMigrations(database.url, { schema: 'demo', directory }), []);
+  });
+
+  it('makes a service ready that was started before it, and whose /ready said what is lacking until then', async () => {
+    const readiness = new Readiness(log);
+    readiness.add('schema', schemaCheck(database.url, { schema: 'demo', directory }));
+    await assert.rejects(readiness.check(), (fault) => {
+      assert.ok(fault instanceof Fault && fault.code === 'unavailable');
+      return /^Schema demo lacks what this version needs; run "migrate": 0001-create-things, /.test(
+        fault.publicMessage ?? '',
+      );
+    });
+    await run();
+    await eventually(() => readiness.check().then(() => true));
   });
 
   it('by an older version does nothing after a newer one has migrated it, and by one that lost a migration is refused', async () => {

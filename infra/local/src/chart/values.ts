@@ -186,7 +186,11 @@ export const VALUES: Values = {
   keda: group('What autoscaling of kind keda reads.', {
     prometheusUrl: text('Address of Prometheus, such as http://prometheus.monitoring:9090.'),
     socketsPerReplica: count('Sockets of a replica of gateway or sync.', 4000, 1),
-    webhookLagSeconds: count('Seconds that webhooks are late for each replica: 30 s with 10 are three replicas.', 10, 1),
+    webhookLagSeconds: count(
+      'Seconds that webhooks are late for each replica: 30 s with 10 are three replicas.',
+      10,
+      1,
+    ),
     postgresSslMode: oneOf('How the scaler of PostgreSQL connects, with `database.host`.', [
       'verify-full',
       'require',

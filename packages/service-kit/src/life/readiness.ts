@@ -1,5 +1,6 @@
 import { Fault } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
+import { SetupError } from './setup-error.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
 
 /** Resolves when what it checks works, rejects otherwise. Must stop when the signal aborts. */
@@ -17,6 +18,11 @@ export interface BackgroundStatus {
   readonly failures: number;
 }
 
+interface FailedCheck {
+  readonly name: string;
+  readonly cause: Error;
+}
+
 /** Probes within this time share a result, so that probes of a public server put no load on the database. */
 const SHARED_MS = 250;
 
@@ -31,7 +37,7 @@ export class Readiness {
   readonly #log: Logger;
   #draining = false;
   #wasReady = true;
-  #last: { readonly at: number; readonly result: Promise<readonly string[]> } | null = null;
+  #last: { readonly at: number; readonly result: Promise<readonly FailedCheck[]> } | null = null;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -62,26 +68,27 @@ export class Readiness {
     this.#draining = true;
   }
 
-  /** Throws `unavailable` unless all checks pass. The names of failing checks are in the log only. */
+  /** Throws `unavailable` unless all checks pass. Why they fail is in the log only, except what an operator can change. */
   async check(): Promise<void> {
     if (this.#draining || this.#failed.size > 0) throw new Fault('unavailable');
     const failing = await this.#run();
     const isReady = failing.length === 0;
+    const message = failing.find(({ cause }) => cause instanceof SetupError)?.cause.message;
     if (isReady !== this.#wasReady) {
       this.#wasReady = isReady;
       if (isReady) this.#log.info('ready again');
-      else this.#log.warn({ failing }, 'not ready');
+      else this.#log.warn({ failing: failing.map(({ name }) => name), reason: message }, 'not ready');
     }
-    if (!isReady) throw new Fault('unavailable');
+    if (!isReady) throw new Fault('unavailable', message === undefined ? {} : { message });
   }
 
-  #run(): Promise<readonly string[]> {
+  #run(): Promise<readonly FailedCheck[]> {
     const at = performance.now();
     if (this.#last === null || at - this.#last.at > SHARED_MS) this.#last = { at, result: this.#runAll() };
     return this.#last.result;
   }
 
-  async #runAll(): Promise<readonly string[]> {
+  async #runAll(): Promise<readonly FailedCheck[]> {
     const deadline = AbortSignal.timeout(SERVICE_LIMITS.readyTimeoutMs);
     const outcomes = await Promise.all(
       [...this.#checks].map(async ([name, check]) => {
@@ -93,12 +100,12 @@ export class Readiness {
           return null;
         } catch (err) {
           this.#log.debug({ check: name, err }, 'readiness check failed');
-          return name;
+          return { name, cause: err as Error };
         } finally {
           deadline.removeEventListener('abort', onAbort);
         }
       }),
     );
-    return outcomes.filter((name) => name !== null);
+    return outcomes.filter((failed) => failed !== null);
   }
 }

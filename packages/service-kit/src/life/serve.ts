@@ -1,4 +1,5 @@
 import { describeError } from '../observe/logger.ts';
+import type { ServiceMigrations } from '../migrate/recorded.ts';
 import { scrub } from '../observe/scrub.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { Environment, RunningService, ServiceDefinition } from './service.ts';
@@ -14,11 +15,15 @@ const FLUSH_MS = 500;
  * Starts a service, and stops it on SIGTERM, SIGINT, or when the supervisor that started it is gone (WTS_SUPERVISED=1). Exit codes:
  * 0 stopped by a signal, 1 could not start or a bug, 130 a second signal.
  */
-export async function serve<C>(definition: ServiceDefinition<C>, env: Environment): Promise<void> {
+export async function serve<C>(
+  definition: ServiceDefinition<C>,
+  env: Environment,
+  migrations?: ServiceMigrations,
+): Promise<void> {
   exitOnBugs(definition.name);
   let running: RunningService;
   try {
-    running = await startService(definition, env);
+    running = await startService(definition, env, migrations && { migrations });
   } catch (failure) {
     process.stderr.write(`${definition.name} did not start. ${describeFailure(failure)}\n`);
     process.exitCode = 1;

@@ -17,6 +17,7 @@ import type { HttpOptions } from '../http/request-context.ts';
 import type { ServerCallers, UpgradeListener } from '../http/server.ts';
 import { closeNow, createHttpServer, drainServer, listen, onUpgrade } from '../http/server.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { ServiceMigrations } from '../migrate/recorded.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics, serveMetrics, watchConnections } from '../observe/metrics.ts';
 import { startTracing } from '../observe/tracing.ts';
@@ -90,6 +91,8 @@ interface DatabaseConfig {
 export type Environment = Readonly<Record<string, string | undefined>>;
 interface StartOptions {
   readonly logTo?: DestinationStream;
+  /** Those that the schema of the service must have before it is ready. */
+  readonly migrations?: ServiceMigrations;
 }
 
 /** Starts a service in this process. Rejects with a ConfigError, or when a resource cannot be opened. */
@@ -148,6 +151,7 @@ export async function startService<C>(
     networks,
     signal: draining.signal,
   };
+  await waitForSchema(readiness, config, options);
   const { opened, server, port } = await open(definition, kit, config, draining);
   logListening(log, opened.host, port, build);
   const resources = stack.move();
@@ -162,6 +166,17 @@ export async function startService<C>(
       return closing;
     },
   };
+}
+
+async function waitForSchema(
+  readiness: Readiness,
+  { databaseUrl }: Partial<DatabaseConfig>,
+  { migrations }: StartOptions,
+): Promise<void> {
+  if (migrations === undefined || databaseUrl === undefined) return;
+  // Loads pg, which a service without a database has not.
+  const { schemaCheck } = await import('../migrate/schema-check.ts');
+  readiness.add('schema', schemaCheck(databaseUrl, migrations));
 }
 
 async function open<C>(

@@ -1,5 +1,5 @@
 import type { Environment, ServiceDefinition } from '../life/service.ts';
-import type { ServiceMigrations } from '../migrate/migrate-service.ts';
+import type { ServiceMigrations } from '../migrate/recorded.ts';
 import { commandOf, USAGE } from './commands.ts';
 
 /** A service as its `main.ts` describes it. */
@@ -20,7 +20,7 @@ export async function run<C>(program: Program<C>): Promise<void> {
   if (command === null) return refuse(`There are no arguments "${argv.slice(2).join(' ')}". ${USAGE}`);
   if (command === 'serve') {
     const { serve } = await import('../life/serve.ts');
-    return serve(await program.service(), env);
+    return serve(await program.service(), env, program.migrations);
   }
   try {
     await runCommand(command, program, env);

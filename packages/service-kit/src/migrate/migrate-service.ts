@@ -1,16 +1,8 @@
 import { databaseSettings } from '../config/database-settings.ts';
 import { parseSettings } from '../config/settings.ts';
 import type { Environment } from '../life/service.ts';
-import { SetupError } from '../life/setup-error.ts';
 import { setOtherPassword } from '../postgres/other-password.ts';
-import { pendingMigrations } from './recorded.ts';
-
-export interface ServiceMigrations {
-  /** Owned by the role `wts_<schema>`. */
-  readonly schema: string;
-  /** The folder of the migrations. */
-  readonly directory: string;
-}
+import { lacking, pendingMigrations, type ServiceMigrations } from './recorded.ts';
 
 /** `migrate`: brings the schema of a service up to date. */
 export async function migrateService({ schema, directory }: ServiceMigrations, env: Environment): Promise<void> {
@@ -27,10 +19,8 @@ export async function planMigration(migrations: ServiceMigrations, env: Environm
 
 /** `migrate --check`: throws a SetupError unless the schema has every migration that this version needs. A newer schema has them. */
 export async function checkSchema(migrations: ServiceMigrations, env: Environment): Promise<void> {
-  const { schema } = migrations;
-  const pending = await pendingMigrations(urlOf(schema, env), migrations);
-  if (pending.length > 0)
-    throw new SetupError(`Schema ${schema} lacks what this version needs; run "migrate": ${pending.join(', ')}.`);
+  const pending = await pendingMigrations(urlOf(migrations.schema, env), migrations);
+  if (pending.length > 0) throw lacking(migrations, pending);
   process.stdout.write(`${nothingToDo(migrations)}\n`);
 }
 

@@ -3,6 +3,13 @@ import { SetupError } from '../life/setup-error.ts';
 import { connectClient } from '../postgres/other-password.ts';
 import { listMigrations, loadMigration } from './list-migrations.ts';
 
+export interface ServiceMigrations {
+  /** Owned by the role `wts_<schema>`. */
+  readonly schema: string;
+  /** The folder of the migrations. */
+  readonly directory: string;
+}
+
 export async function connect(url: string, schema: string): Promise<Client> {
   try {
     return await connectClient({ connectionString: url, application_name: `wts-migrate-${schema}` });
@@ -27,21 +34,26 @@ export function tableOf(client: Client, schema: string): string {
 }
 
 /** The names of the migrations that `migrate` would run now. Changes nothing. */
-export async function pendingMigrations(
-  url: string,
-  { schema, directory }: { readonly schema: string; readonly directory: string },
-): Promise<string[]> {
-  const client = await connect(url, schema);
+export async function pendingMigrations(url: string, migrations: ServiceMigrations): Promise<string[]> {
+  const client = await connect(url, migrations.schema);
   try {
-    const recorded = await recordedNames(client, schema);
-    const pending: string[] = [];
-    for (const migration of await listMigrations(directory)) {
-      if (recorded.has(migration.name)) continue;
-      const { formerName } = await loadMigration(migration);
-      if (formerName === undefined || !recorded.has(formerName)) pending.push(migration.name);
-    }
-    return pending;
+    return await pendingIn(client, migrations);
   } finally {
     await client.end();
   }
+}
+
+export async function pendingIn(client: Client, { schema, directory }: ServiceMigrations): Promise<string[]> {
+  const recorded = await recordedNames(client, schema);
+  const pending: string[] = [];
+  for (const migration of await listMigrations(directory)) {
+    if (recorded.has(migration.name)) continue;
+    const { formerName } = await loadMigration(migration);
+    if (formerName === undefined || !recorded.has(formerName)) pending.push(migration.name);
+  }
+  return pending;
+}
+
+export function lacking({ schema }: ServiceMigrations, pending: readonly string[]): SetupError {
+  return new SetupError(`Schema ${schema} lacks what this version needs; run "migrate": ${pending.join(', ')}.`);
 }
