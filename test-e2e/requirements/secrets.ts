@@ -20,4 +20,16 @@ export const secrets: readonly Rule[] = [
     text: 'Tokens of either secret of an issuer are accepted while one replaces the other.',
     home: 'packages/access/src/issuers.ts',
   },
+  {
+    id: 'secrets.sealed',
+    source: 'Design 12',
+    text: 'What a key of WEBHOOK_SECRET_KEY or AUTH_SECRET_KEY encrypts is sealed with the first one soon after that changed, so that the key before can be removed.',
+    home: 'packages/service-kit/src/sealing/reseal.ts',
+  },
+  {
+    id: 'secrets.signing-keys',
+    source: 'Design 10, 12',
+    text: 'An operator replaces the key of access tokens before its time: the next one is published an hour before it signs, or, when the key before is known to others, signs at once while tokens of that one are refused.',
+    home: 'services/auth/src/oauth/signing-keys.ts',
+  },
 ];

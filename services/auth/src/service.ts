@@ -10,7 +10,6 @@ import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/rout
 import { settings } from './config.ts';
 import { DirectoryRoles, openDirectory } from './directory/directory.ts';
 import { sessionsOfPeople } from './directory/sessions.ts';
-import { resealTotp } from './commands/reseal-totp.ts';
 import type { Context } from './context.ts';
 import { mountAccess } from './http/access.ts';
 import { mountApiKeys } from './http/api-keys.ts';
@@ -33,6 +32,7 @@ import { mailLinkStore } from './store/mail-links.ts';
 import { mailStore } from './store/mails.ts';
 import { revocationReads } from './store/revocations.ts';
 import { openSecurityRecord } from './record/security-record.ts';
+import { resealAll } from './store/sealed-tables.ts';
 import { openStores } from './store/stores.ts';
 import { workspaceAccessReads } from './store/workspace-access.ts';
 import { maintainTables } from './store/table-maintenance.ts';
@@ -46,7 +46,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
   settings,
   async open(kit, config) {
     const { log, stack } = kit;
-    const { knex } = await openServicePostgres(kit, config);
+    const { knex, pool } = await openServicePostgres(kit, config);
     const nats = openNats({ ...config, name: 'wts-auth', log, stack });
     const sync = openServiceClient(kit, 'sync', config.syncUrls);
     const directory = openDirectory(sync);
@@ -86,10 +86,10 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
           () => oauth.clients.deleteUnused(),
           () => keys.deleteRevoked(),
           () => events.deleteOlder(config.recordDays),
-          () => resealTotp(factors, parseSecretKeys(config.secretKey)),
           () => mailLinkStore(knex).deleteEnded(),
           () => mailStore(knex).deleteEnded(),
           ...(config.hasAccounts ? [] : [() => oauth.grants.revokeOfAccounts()]),
+          () => resealAll(pool, parseSecretKeys(config.secretKey), log),
         ],
       }),
     );

@@ -1,11 +1,6 @@
 import { hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
-import { createLogger } from '@wts/service-kit/observe';
-import { openPostgres } from '@wts/service-kit/postgres';
-import { parseSecretKeys, sealSecret, unsealSecret } from '@wts/service-kit/sealing';
 import assert from 'node:assert/strict';
-import { randomBytes, randomUUID } from 'node:crypto';
-import { resealTotp } from '../src/commands/reseal-totp.ts';
-import { secondFactorStore } from '../src/store/second-factors.ts';
+import { randomUUID } from 'node:crypto';
 import { totpCode } from '../src/domain/totp.ts';
 import { AUTH_LIMITS } from '../src/limits.ts';
 import {
@@ -191,24 +186,6 @@ describe('the second factor', () => {
       account.id,
     ]);
     assert.ok(!String(row?.['secret']).includes(app.secret.toString('hex')));
-  });
-
-  it('has its secret sealed with the first key of AUTH_SECRET_KEY soon after that changed [never.secret-in-clear]', async () => {
-    await using stack = new AsyncDisposableStack();
-    const log = createLogger({ name: 'test', level: 'warn' });
-    const url = pages.testService.backends.databaseUrl;
-    const { knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
-    const factors = secondFactorStore(knex, { workspacesOf: async () => [] });
-    const { account } = await pages.signedIn();
-    const [old, next] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
-    const secret = randomBytes(20);
-    await factors.setTotp(account.id, sealSecret(parseSecretKeys(old), `totp ${account.id}`, secret), 0);
-    await resealTotp(factors, parseSecretKeys(`${next},${old}`));
-    const stored = await factors.findTotp(account.id);
-    assert.ok(stored !== null);
-    assert.deepEqual(unsealSecret(parseSecretKeys(next), `totp ${account.id}`, stored), secret);
-    // The shared service has other keys: its apps stay as they are.
-    await sql(`delete from auth.totp where account_id = $1`, [account.id]);
   });
 
   it('goes when the person removes it, with the recovery codes after the last one', async () => {

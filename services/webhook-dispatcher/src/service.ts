@@ -49,7 +49,8 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     const management = { url: databaseUrl, poolMax: MANAGEMENT.connections, applicationName, log, stack };
     const { knex, pool: managementPool } = openPostgres(management);
     const nats = openNats({ ...config, name: applicationName, log, stack });
-    stack.use(maintainTables(kit, { pool, databaseUrl, logger: log }));
+    const secretKeys = config.secretKey === undefined ? null : parseSecretKeys(config.secretKey);
+    stack.use(maintainTables(kit, { pool, databaseUrl, secretKeys, logger: log }));
     const network = networkOf(kit, config);
     const lanes = openAttempts(kit, config, { pool, nats, network });
     const { wake, change } = lanes ?? announceOnly(nats);
@@ -69,7 +70,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
         idempotencyKeys(knex, 'webhooks.idempotency_keys'),
         parseReplaySecrets(config.replaySecret),
       ),
-      secretKeys: config.secretKey === undefined ? null : parseSecretKeys(config.secretKey),
+      secretKeys,
       refusalOfUrl: (url) => checkEndpointUrl(url, network),
       announce: change,
       // Reaches this replica too.

@@ -1,4 +1,5 @@
 import type { Logger } from '@wts/log';
+import { reseal, type SecretKeys } from '@wts/service-kit/sealing';
 import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
@@ -14,7 +15,18 @@ const CHUNK_PAUSE_MS = 100;
 export interface TableMaintenanceOptions {
   readonly pool: Pool;
   readonly logger: Logger;
+  /** Null without WEBHOOK_SECRET_KEY. */
+  readonly secretKeys: SecretKeys | null;
 }
+
+/** What WEBHOOK_SECRET_KEY encrypts, under the ids of the endpoints. */
+const SECRETS = {
+  table: 'webhooks.secrets',
+  id: 'id',
+  name: 'endpoint_id',
+  sealed: 'sealed',
+  keyId: 'key_id',
+} as const;
 
 /**
  * Maintains the tables of webhooks: partitions ahead, and the removal of what is past its days and of the history of deleted
@@ -34,13 +46,15 @@ export function maintainTables(
 }
 
 export async function maintainTablesOnce(
-  { pool, logger }: TableMaintenanceOptions,
+  { pool, logger, secretKeys }: TableMaintenanceOptions,
   signal?: AbortSignal,
   restSeconds?: number,
 ): Promise<void> {
   await makePartitions(pool);
   for (const partition of await dropOld(pool)) logger.info({ partition }, 'old deliveries are dropped');
   await moveIdleCursors(pool);
+  const resealed = secretKeys === null ? 0 : await reseal(pool, SECRETS, secretKeys);
+  if (resealed > 0) logger.info({ resealed }, 'secrets are sealed with the first key of WEBHOOK_SECRET_KEY');
   let removed = 0;
   for (let some = -1; some !== 0 && signal?.aborted !== true; removed += some)
     some = await removeWithoutHistory(pool, restSeconds);

@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { Fault } from '@wts/contracts';
 import { sealSecret, unsealSecret } from '@wts/service-kit/sealing';
 import type { SecretKeys } from '@wts/service-kit/sealing';
-import { planKeys, signingKeyAt } from '../domain/key-plan.ts';
+import { KEY_LEAD_MS, planKeys, signingKeyAt } from '../domain/key-plan.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { SigningKeyStore, StoredKey } from '../store/signing-keys.ts';
 
@@ -71,6 +71,21 @@ export function openSigningKeys({ store, secretKeys, rotationMs }: SigningKeysOp
     },
     publicKeys: async () => (await keysNow()).map(({ publicJwk }) => publicJwk),
   };
+}
+
+/**
+ * Makes the next key before its time. It is published at once and signs in an hour, when all verifiers have it, and the key before
+ * stays published until its last token has expired. Where the key before is known to others, the new one signs at once, and tokens of
+ * the others are refused within ten minutes: apps then exchange their refresh tokens. Keeps secrets.signing-keys.
+ */
+export async function replaceSigningKey(
+  { store, secretKeys }: Pick<SigningKeysOptions, 'store' | 'secretKeys'>,
+  { isLeaked }: { readonly isLeaked: boolean },
+): Promise<void> {
+  await store.change((keys) => ({
+    make: makeKey(secretKeys, new Date(Date.now() + (isLeaked ? 0 : KEY_LEAD_MS))),
+    deleteIds: isLeaked ? keys.map(({ id }) => id) : [],
+  }));
 }
 
 function makeKey(secretKeys: SecretKeys, signsFrom: Date): StoredKey {

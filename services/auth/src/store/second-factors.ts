@@ -55,10 +55,6 @@ export interface SecondFactorStore {
   findTotp(accountId: string): Promise<(StoredTotp & { readonly atSeconds: number }) | null>;
   /** Replaces the one before. */
   setTotp(accountId: string, totp: StoredTotp, usedStep: number): Promise<void>;
-  /** Some apps whose secrets are not sealed with this key. */
-  totpSealedOtherwise(keyId: string): Promise<(StoredTotp & { readonly accountId: string })[]>;
-  /** Changes nothing when the app was replaced meanwhile. */
-  resealTotp(accountId: string, from: StoredTotp, to: StoredTotp): Promise<void>;
   /** False when a code of this time step, or of a later one, was used. */
   useTotp(accountId: string, step: number): Promise<boolean>;
   /** In place of all codes before. */
@@ -78,8 +74,6 @@ type Removal = 'removed' | 'last' | 'unknown';
 
 /** Each use of a challenge deletes up to so many that have expired. */
 const DELETED_AT_ONCE = 20;
-/** Each round of the maintenance of tables. */
-const RESEALED_AT_ONCE = 5_000;
 
 /** Whether an account, whose id is SQL, has a second factor. */
 export function hasFactorSql(accountId: string): string {
@@ -220,9 +214,7 @@ function passkeyRows(knex: Knex): Pick<SecondFactorStore, 'findPasskey' | 'addPa
   };
 }
 
-function totpRows(
-  knex: Knex,
-): Pick<SecondFactorStore, 'findTotp' | 'setTotp' | 'totpSealedOtherwise' | 'resealTotp' | 'useTotp'> {
+function totpRows(knex: Knex): Pick<SecondFactorStore, 'findTotp' | 'setTotp' | 'useTotp'> {
   return {
     findTotp: async (accountId) => {
       const sql = `select secret as sealed, sealed_with as "keyId", extract(epoch from now())::float8 as "atSeconds"
@@ -235,15 +227,6 @@ function totpRows(
         on conflict (account_id) do update set secret = excluded.secret, sealed_with = excluded.sealed_with,
           last_step = excluded.last_step, created_at = now()`;
       await rows(knex, sql, { accountId, sealed, keyId, usedStep });
-    },
-    totpSealedOtherwise: (keyId) => {
-      const sql = `select account_id as "accountId", secret as sealed, sealed_with as "keyId" from auth.totp
-        where sealed_with <> :keyId limit ${RESEALED_AT_ONCE}`;
-      return rows<StoredTotp & { accountId: string }>(knex, sql, { keyId });
-    },
-    resealTotp: async (accountId, from, to) => {
-      const sql = `update auth.totp set secret = :sealed, sealed_with = :keyId where account_id = :accountId and secret = :before`;
-      await rows(knex, sql, { accountId, before: from.sealed, sealed: to.sealed, keyId: to.keyId });
     },
     useTotp: async (accountId, step) => {
       const sql = `update auth.totp set last_step = :step where account_id = :accountId and last_step < :step returning account_id`;

@@ -154,7 +154,8 @@ describe('the tables of webhooks', () => {
   });
 
   it('are maintained by one replica at a time, while events are written', async () => {
-    const options = { pool: store.pool, databaseUrl: store.database.urlOf('wts_webhooks'), logger: quiet };
+    const databaseUrl = store.database.urlOf('wts_webhooks');
+    const options = { pool: store.pool, databaseUrl, secretKeys: null, logger: quiet };
     let isMaintained = false;
     const writing = (async () => {
       let count = 0;
@@ -204,7 +205,7 @@ describe('the tables of webhooks', () => {
     assert.equal(await removeHistory(store.pool, deleted, 3), true);
     assert.equal((await where('deliveries')).length, 6);
     await store.pool.query('update webhooks.endpoints set deleted_at = now() where id = $1', [young]);
-    await maintainTablesOnce({ pool: store.pool, logger: quiet }, undefined, 0);
+    await maintainTablesOnce({ pool: store.pool, secretKeys: null, logger: quiet }, undefined, 0);
     const { rows } = await store.pool.query('select endpoint_id from webhooks.lanes');
     assert.deepEqual(rows, [{ endpoint_id: other }]);
     for (const table of ['deliveries', 'attempts']) {
