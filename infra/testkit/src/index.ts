@@ -26,7 +26,7 @@ export {
 export { eventually } from './eventually.ts';
 export { openMailCatcher } from '@wts/local';
 export type { CaughtMail, MailCatcher } from '@wts/local';
-export { testNats } from './nats.ts';
+export { testNats, testNatsCluster } from './nats.ts';
 export { npmPackage } from './npm-package.ts';
 export { callOperation } from './operation.ts';
 export type { CalledService, OperationReply, OperationRequest } from './operation.ts';

@@ -1,5 +1,5 @@
 import type { NatsServer } from '@wts/local';
-import { openNats } from '@wts/local';
+import { freePort, openNats } from '@wts/local';
 import { join } from 'node:path';
 import { scratch } from './scratch.ts';
 
@@ -8,13 +8,22 @@ import { scratch } from './scratch.ts';
  * they would read each other's log. A start takes 30 ms.
  */
 export function testNats(label = 'nats', password?: string): Promise<NatsServer> {
+  return openNats({ ...filesOf(label), ...(password === undefined ? {} : { password }) });
+}
+
+/** Three servers of one cluster. They need some seconds until they have chosen a leader. */
+export async function testNatsCluster(label: string): Promise<readonly NatsServer[]> {
+  const ports = [await freePort(), await freePort(), await freePort()];
+  return Promise.all(ports.map((_, index) => openNats({ ...filesOf(`${label}-${index}`), cluster: { index, ports } })));
+}
+
+function filesOf(label: string): Parameters<typeof openNats>[0] {
   const directory = scratch(label);
-  return openNats({
+  return {
     directory: join(directory, 'data'),
     log: join(directory, 'nats.log'),
     records: join(directory, 'run'),
     env: process.env,
     throwaway: true,
-    ...(password === undefined ? {} : { password }),
-  });
+  };
 }

@@ -25,6 +25,8 @@ export interface NatsOptions extends CrashHandlers {
   readonly env: NodeJS.ProcessEnv;
   readonly port?: number | undefined;
   readonly throwaway?: boolean;
+  /** One of several servers: its number, and the ports on which they connect to each other. */
+  readonly cluster?: { readonly index: number; readonly ports: readonly number[] };
 }
 
 export interface NatsServer extends ServerControl {
@@ -85,7 +87,8 @@ export function natsPasswordsOf(password: string | undefined): NodeJS.ProcessEnv
 
 function configurationOf(port: number, options: NatsOptions): string {
   return [
-    'server_name: wts_local',
+    `server_name: wts_local${options.cluster?.index ?? ''}`,
+    ...clusterConfiguration(options.cluster),
     `listen: "127.0.0.1:${port}"`,
     ...(options.password === undefined
       ? []
@@ -95,6 +98,12 @@ function configurationOf(port: number, options: NatsOptions): string {
     `jetstream { store_dir: ${JSON.stringify(join(options.directory, 'jetstream'))}, max_memory_store: 64MB, max_file_store: 2GB }`,
     '',
   ].join('\n');
+}
+
+function clusterConfiguration(cluster: NatsOptions['cluster']): string[] {
+  if (cluster === undefined) return [];
+  const routes = cluster.ports.map((port) => `"nats://127.0.0.1:${port}"`).join(', ');
+  return [`cluster { name: wts, listen: "127.0.0.1:${cluster.ports[cluster.index]}", routes: [${routes}] }`];
 }
 
 async function untilReady(server: RunningProcess, port: number): Promise<void> {
