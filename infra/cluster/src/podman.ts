@@ -51,7 +51,8 @@ export async function podman(...args: readonly string[]): Promise<string> {
 
 export async function run(command: string, args: readonly string[], input = ''): Promise<string> {
   const running = exec(command, args, { timeout: RUN_MS, maxBuffer: 64 * 1024 * 1024 });
-  running.child.stdin?.end(input);
+  // A program that does not read it has ended before.
+  running.child.stdin?.on('error', () => {}).end(input);
   try {
     return (await running).stdout.trim();
   } catch (error) {

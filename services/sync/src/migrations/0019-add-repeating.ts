@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
 import { addField, addFields, dropFields } from '../store/add-field.ts';
 
+// Contracts sync.tasks.repeat_from, sync.tasks.repeat_waiting, sync.workspaces.time_zone: the upgrade from 0.1.0 stops the system.
+
 const FIELDS = [
   { field: 'repeatFrom', type: 'text', initial: `'date'` },
   { field: 'repeatAnchor', type: 'date', initial: null },
