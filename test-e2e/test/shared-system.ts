@@ -1,5 +1,12 @@
-import { freePort } from '@wts/local';
-import { startTestSystem, testAuthority, type TestAuthority, type TestSystem } from '@wts/testkit';
+import { freePort, SERVICES } from '@wts/local';
+import {
+  receiver,
+  startTestSystem,
+  testAuthority,
+  type Receiver,
+  type TestAuthority,
+  type TestSystem,
+} from '@wts/testkit';
 
 const RATE_LIMITS = '{"graphql": 0, "codes-address": 0, "rest": 0, "mcp": 0, "credentials": 0}';
 
@@ -9,6 +16,8 @@ export interface SharedSystem {
   readonly authority: TestAuthority;
   /** An origin at a free port of this machine, whose pages may call the API. */
   readonly webOrigin: string;
+  /** Gets the traces of requests whose `traceparent` has the flag that they are recorded, and no others. */
+  readonly traces: Receiver;
 }
 
 let opening: Promise<SharedSystem> | undefined;
@@ -30,17 +39,24 @@ async function open(): Promise<SharedSystem> {
   const authority = await testAuthority();
   const webOrigin = `http://127.0.0.1:${await freePort()}`;
   const webhooks = { WEBHOOK_EXTRA_CA_FILE: authority.caFile, WEBHOOK_RETRY_SCHEDULE: '1s,1s,1s,1s,1s,1s,1s' };
+  const traces = await receiver();
+  traces.answer({ status: 200, body: '{}' });
+  const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: traces.url };
+  const deciding = { OTEL_TRACES_SAMPLER: 'parentbased_always_off', TRACE_PARENTS: '127.0.0.1' };
   const testSystem = await startTestSystem({
     label: 'shared',
     overrides: {
-      gateway: { RATE_LIMITS, CORS_ORIGINS: webOrigin, GRAPHIQL: 'on' },
-      workspace: { WRONG_CODES_PER_MINUTE: '0' },
-      'webhook-dispatcher': webhooks,
+      ...Object.fromEntries(SERVICES.map(({ name }) => [name, traced])),
+      gateway: { ...traced, ...deciding, RATE_LIMITS, CORS_ORIGINS: webOrigin, GRAPHIQL: 'on' },
+      workspace: { ...traced, WRONG_CODES_PER_MINUTE: '0' },
+      'webhook-dispatcher': { ...traced, ...webhooks },
     },
   });
-  return { testSystem, authority, webOrigin };
+  return { testSystem, authority, webOrigin, traces };
 }
 
 after(async () => {
-  await (await opening)?.testSystem.close();
+  const shared = await opening;
+  await shared?.testSystem.close();
+  await shared?.traces[Symbol.asyncDispose]();
 });

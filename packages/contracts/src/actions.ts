@@ -103,6 +103,8 @@ export const STREAM = {
   replicas: 'wts.replicas',
   /** Core NATS: the ids of workspaces with new entries, separated by commas, for followers that read the log. */
   committed: 'wts.committed',
+  /** A header of `committed` when the commit is traced: the ids of its events. */
+  tracedEvents: 'events',
   /** Core NATS: there is a follower of workspaces; repeated, because without one sync publishes nothing on `committed`. */
   followers: 'wts.followers',
   /** Core NATS: a credential was revoked or a membership ended; caches drop it and its open sockets close. */

@@ -40,10 +40,16 @@ export function addressReader(trustedProxies: readonly string[], onIgnored: () =
 
 /** Returns the network of a connection; null for a configured proxy. */
 export function peerReader(trustedProxies: readonly string[]): (peer: string | undefined) => string | null {
-  const isTrusted = trusting(trustedProxies);
+  const isProxy = peerMatcher(trustedProxies);
+  return (peer) => (isProxy(peer) ? null : networkOf(plain(peer)));
+}
+
+/** Returns whether the peer of a connection is one of these addresses and ranges. Throws when a range is malformed. */
+export function peerMatcher(ranges: readonly string[]): (peer: string | undefined) => boolean {
+  const isTrusted = trusting(ranges);
   return (peer) => {
-    const address = trustedProxies.length === 0 ? null : parseAddress(peer);
-    return address !== null && isTrusted(address) ? null : networkOf(plain(peer));
+    const address = ranges.length === 0 ? null : parseAddress(peer);
+    return address !== null && isTrusted(address);
   };
 }
 

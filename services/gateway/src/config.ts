@@ -2,6 +2,7 @@ import {
   callerSettings,
   credentialSettings,
   defineSettings,
+  entryTraceSettings,
   natsSettings,
   serviceSettings,
   setting,
@@ -21,6 +22,7 @@ export const settings = defineSettings({
   ...serviceSettings,
   ...callerSettings,
   ...credentialSettings,
+  ...entryTraceSettings,
   port: setting.port('PORT', { default: 4000, doc: 'Port of the API origin (BASE_URL).' }),
   authPort: setting.port('AUTH_PORT', { default: 4001, doc: 'Port of the authorization origin (AUTH_URL).' }),
   ...upstreamUrls(),
@@ -58,6 +60,10 @@ export const settings = defineSettings({
   graphiql: setting.flag('GRAPHIQL', {
     default: false,
     doc: 'on: GET /graphql is a page to write and run GraphQL operations. For development; the page opens without a credential, but reads nothing without one.',
+  }),
+  traceParents: setting.texts('TRACE_PARENTS', {
+    default: [],
+    doc: 'IP addresses or CIDR ranges of your proxies whose traceparent header is the parent of the trace, which they may decide to record. They must not forward that of their clients. Of all other callers a traceparent is only linked.',
   }),
   trustedProxies: setting.texts('TRUSTED_PROXIES', {
     default: [],

@@ -12,7 +12,7 @@ export function requestRecorder(
     const { method, startedAt, requestId, failure, span, path } = context;
     recordRequest(http, {
       method,
-      route: context.route?.contract.id ?? null,
+      route: context.route?.contract ?? null,
       status,
       startedAt,
       requestId,

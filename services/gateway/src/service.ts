@@ -12,7 +12,7 @@ import express from 'express';
 import type { Express } from 'express';
 import type { GatewayConfig } from './config.ts';
 import { allowedOrigins, settings } from './config.ts';
-import { addressReader, peerReader } from './client-address.ts';
+import { addressReader, peerMatcher, peerReader } from './client-address.ts';
 import { DEPRECATIONS, deprecationHeaders } from './deprecations.ts';
 import { edgePages } from './edge-pages.ts';
 import { createEdge } from './edge/edge.ts';
@@ -132,6 +132,7 @@ function openShared(
     socketsMax: kit.connections.socketsMax,
     origins: allowedOrigins(config.corsOrigins),
     isDraining: kit.http.isDraining,
+    isTraceParent: peerMatcher(config.traceParents),
     clientStalledMs: config.clientStalledMs,
     onAnswered: requestRecorder(kit, addressOf),
   };

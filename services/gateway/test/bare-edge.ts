@@ -67,6 +67,7 @@ export async function openBareEdge(
     securityHeaders: [],
     isDraining: () => false,
     clientStalledMs: 1_000,
+    isTraceParent: () => false,
     onAnswered: () => undefined,
   });
   const server = createServer(edge);

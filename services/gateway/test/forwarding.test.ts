@@ -59,7 +59,6 @@ describe('the gateway', () => {
       accept: 'application/json',
       'accept-encoding': 'gzip',
       'user-agent': 'test',
-      traceparent: '00-aa-bb-01',
       'x-request-id': 'my-id',
       'idempotency-key': 'k',
       'x-wts-network': '127.0.0.1',

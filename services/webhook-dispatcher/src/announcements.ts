@@ -11,6 +11,8 @@ export interface Announcement {
   readonly endpointIds: readonly string[];
   /** Workspaces with an endpoint that was created or enabled. */
   readonly workspaceIds: readonly string[];
+  /** Recorded traces of commits, by their events. */
+  readonly traces: Readonly<Record<string, string>>;
 }
 
 /** So that no message is larger than a broker takes. */
@@ -30,6 +32,12 @@ export function announce(nats: Pick<Nats, 'connection'>, announcement: Partial<A
   }
 }
 
+/** Before the announcement of the deliveries, so that their attempts find it. */
+export function announceTraces(nats: Pick<Nats, 'connection'>, traces: ReadonlyMap<string, string>): void {
+  if (traces.size > 0)
+    nats.connection()?.publish(STREAM.webhooks, JSON.stringify({ traces: Object.fromEntries(traces) }));
+}
+
 export function onAnnounced(nats: Pick<Nats, 'onConnect'>, onNews: (news: Announcement) => void): void {
   subscribe(nats, STREAM.webhooks, ({ data }) => onNews(read(data)));
 }
@@ -38,9 +46,13 @@ export function onAnnounced(nats: Pick<Nats, 'onConnect'>, onNews: (news: Announ
 function read(data: Uint8Array): Announcement {
   try {
     const news = JSON.parse(Buffer.from(data).toString('utf8')) as Record<keyof Announcement, unknown>;
-    return { endpointIds: textsOf(news.endpointIds), workspaceIds: textsOf(news.workspaceIds) };
+    return {
+      endpointIds: textsOf(news.endpointIds),
+      workspaceIds: textsOf(news.workspaceIds),
+      traces: (news.traces ?? {}) as Announcement['traces'],
+    };
   } catch {
-    return { endpointIds: [], workspaceIds: [] };
+    return { endpointIds: [], workspaceIds: [], traces: {} };
   }
 }
 

@@ -49,6 +49,10 @@ export const settings = defineSettings({
     refuse: refusalOf(parseRetrySchedule),
     doc: 'How long after each failed attempt a delivery is attempted again: seven durations (250ms, 5s, 30m, 2h). Those above 5 s are lengthened by up to a tenth at random.',
   }),
+  sendsTraceparent: setting.flag('WEBHOOK_TRACEPARENT', {
+    default: false,
+    doc: 'on: an attempt whose change is traced has a traceparent header, by which the traces of consumers join those of this system. Off, consumers learn nothing of traces.',
+  }),
   disableAfter: setting.text('WEBHOOK_DISABLE_AFTER', {
     default: '72h',
     refuse: refusalOf(parseDuration),

@@ -9,13 +9,15 @@ import type { Nats } from '@wts/service-kit/nats';
 import { idempotencyKeys, openPostgres, openServicePostgres } from '@wts/service-kit/postgres';
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import type { Pool } from 'pg';
-import { announce, onAnnounced } from './announcements.ts';
+import { announce, announceTraces, onAnnounced } from './announcements.ts';
 import { checkEndpointUrl } from './attempt/endpoint-url.ts';
 import { attemptMetrics } from './attempt/metrics.ts';
 import { openSender } from './attempt/send.ts';
+import { traceAttempts } from './attempt/trace-attempts.ts';
 import { settings } from './config.ts';
 import type { Context } from './context.ts';
 import { disableRuleOf } from './domain/disable-rule.ts';
+import { EventTraces } from './domain/event-traces.ts';
 import { parseDuration, parseRetrySchedule } from './domain/schedule.ts';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 import { enqueueMetrics } from './enqueue/metrics.ts';
@@ -52,12 +54,14 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     const secretKeys = config.secretKey === undefined ? null : parseSecretKeys(config.secretKey);
     stack.use(maintainTables(kit, { pool, databaseUrl, secretKeys, logger: log }));
     const network = networkOf(kit, config);
-    const lanes = openAttempts(kit, config, { pool, nats, network });
+    const traces = new EventTraces();
+    const lanes = openAttempts(kit, config, { pool, nats, network, traces });
     const { wake, change } = lanes ?? announceOnly(nats);
-    const enqueue = stack.use(
-      openEnqueue(kit, { pool, databaseUrl, nats, onEnqueued: wake, metrics: enqueueMetrics(metrics), logger: log }),
-    );
-    onAnnounced(nats, ({ endpointIds, workspaceIds }) => {
+    const traced = { traces, onTraced: (some: ReadonlyMap<string, string>): void => announceTraces(nats, some) };
+    const enqueued = { ...traced, onEnqueued: wake, metrics: enqueueMetrics(metrics), logger: log };
+    const enqueue = stack.use(openEnqueue(kit, { pool, databaseUrl, nats, ...enqueued }));
+    onAnnounced(nats, ({ endpointIds, workspaceIds, traces: others }) => {
+      for (const [eventId, traceparent] of Object.entries(others)) traces.add([eventId], traceparent);
       if (endpointIds.length > 0) lanes?.announced(endpointIds);
       if (workspaceIds.length > 0) enqueue.follow(workspaceIds);
     });
@@ -105,11 +109,18 @@ function announceOnly(nats: Nats): Pick<Lanes, 'wake' | 'change'> {
   return { wake: announceEndpoints, change: announceEndpoints };
 }
 
+interface AttemptsOptions {
+  readonly pool: Pool;
+  readonly nats: Nats;
+  readonly network: NetworkOptions;
+  readonly traces: EventTraces;
+}
+
 /** Null without a key: then no secret can be read, and no attempt can be signed. */
 function openAttempts(
   { log, stack, metrics, signal }: ServiceContext,
   config: Config,
-  { pool, nats, network }: { readonly pool: Pool; readonly nats: Nats; readonly network: NetworkOptions },
+  { pool, nats, network, traces }: AttemptsOptions,
 ): Lanes | null {
   if (config.secretKey === undefined) {
     log.warn('WEBHOOK_SECRET_KEY is not set: no endpoint can be created, and no delivery is attempted');
@@ -119,7 +130,7 @@ function openAttempts(
   const lanes = stack.use(
     openLanes({
       pool,
-      send: openSender({ ...network, log, stack }),
+      send: traceAttempts(openSender({ ...network, log, stack }), traces, config.sendsTraceparent),
       keys: parseSecretKeys(config.secretKey),
       schedule,
       disableRule: disableRuleOf(parseDuration(config.disableAfter), schedule),

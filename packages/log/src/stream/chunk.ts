@@ -1,7 +1,11 @@
 import { WIRE_VERSION } from '@wts/contracts';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { jsonTextOf } from '../json-text.ts';
+import type { Msg } from 'nats';
 import { STREAM_LIMITS } from './limits.ts';
+
+/** Of W3C Trace Context. */
+export const TRACE_HEADER = 'traceparent';
 
 /**
  * A chunk on the wire is JSON in UTF-8: `{"v":3,"epoch","prev","first","last","actions":[...]}`. An entry whose data is
@@ -42,6 +46,35 @@ export function encodeWithoutEntries(chunk: EntryChunk): Uint8Array {
 /** True when the chunk was sent without its entries. */
 export function hasNoEntries(chunk: EntryChunk): boolean {
   return chunk.actions.length === 0;
+}
+
+/** The `traceparent` of a commit, by its first entry: chunks are joined and divided, and their entries stay. */
+const traces = new WeakMap<StoredEntry, string>();
+let hasTraces = false;
+
+/** The entries of this chunk were committed by a recorded trace. It travels beside the chunk, as a header of its message. */
+export function setTrace({ actions: [first] }: EntryChunk, traceparent: string): void {
+  if (first === undefined) return;
+  traces.set(first, traceparent);
+  hasTraces = true;
+}
+
+/** Of the recorded traces that committed entries of this chunk, the first; undefined when none did. */
+export function traceOf({ actions }: EntryChunk): string | undefined {
+  if (!hasTraces) return undefined;
+  for (const entry of actions) {
+    const trace = traces.get(entry);
+    if (trace !== undefined) return trace;
+  }
+  return undefined;
+}
+
+/** The chunk of a message, with its trace. */
+export function chunkOfMessage({ data, headers }: Pick<Msg, 'data' | 'headers'>): EntryChunk {
+  const chunk = decodeChunk(data);
+  const trace = headers?.get(TRACE_HEADER);
+  if (trace !== undefined && trace !== '') setTrace(chunk, trace);
+  return chunk;
 }
 
 /** Throws when the data is no chunk of this wire version. A receiver then reads the log instead, as during a rolling upgrade. */

@@ -2,7 +2,7 @@ import type { EntryChunk } from '@wts/contracts';
 import type { Msg, NatsConnection } from 'nats';
 import { WaitingChunks } from './waiting-chunks.ts';
 import { WakeSignal } from './wake-signal.ts';
-import { chunksAfter, decodeChunk, parseMessageId } from './chunk.ts';
+import { chunkOfMessage, chunksAfter, parseMessageId } from './chunk.ts';
 import { follow } from './follow.ts';
 import type { LogHead, LogPage } from '../log-reader.ts';
 import type { Logger } from '../logger.ts';
@@ -105,7 +105,7 @@ class Consumption {
     const named = parseMessageId(id);
     if (named !== null && named.epoch === this.#epoch && named.last <= this.#cursor) return;
     try {
-      this.offer(decodeChunk(message.data));
+      this.offer(chunkOfMessage(message));
     } catch (error) {
       this.#options.log.warn({ err: error, id }, 'unreadable chunk; the log is read instead');
       this.#isBehind = true;

@@ -1,4 +1,16 @@
-export { chunkAfter, chunkBytes, chunksAfter, decodeChunk, encodeChunk, hasNoEntries, messageIdOf } from './chunk.ts';
+export {
+  chunkAfter,
+  chunkBytes,
+  chunkOfMessage,
+  chunksAfter,
+  decodeChunk,
+  encodeChunk,
+  hasNoEntries,
+  messageIdOf,
+  setTrace,
+  TRACE_HEADER,
+  traceOf,
+} from './chunk.ts';
 export { consume } from './consume.ts';
 export type { ConsumeOptions } from './consume.ts';
 export { STREAM_LIMITS } from './limits.ts';

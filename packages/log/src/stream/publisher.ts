@@ -2,7 +2,7 @@ import { STREAM } from '@wts/contracts';
 import type { EntryChunk } from '@wts/contracts';
 import { headers } from 'nats';
 import type { JetStreamManager, NatsConnection } from 'nats';
-import { encodeChunk, encodeWithoutEntries, messageIdOf, parseMessageId } from './chunk.ts';
+import { encodeChunk, encodeWithoutEntries, messageIdOf, parseMessageId, TRACE_HEADER } from './chunk.ts';
 import { isJetStreamError } from './topology.ts';
 
 const NO_MESSAGE = 10037;
@@ -19,7 +19,7 @@ export interface Publisher {
    * `stored`: the chunk is now the stream's last message. `duplicate`: the stream had it already. `conflict`: another publisher
    * extended the stream; call `last()` and continue from there. Rejects when the server does not reply: call `last()` then too.
    */
-  publish(chunk: EntryChunk): Promise<'stored' | 'duplicate' | 'conflict'>;
+  publish(chunk: EntryChunk, traceparent?: string): Promise<'stored' | 'duplicate' | 'conflict'>;
 }
 
 /**
@@ -58,12 +58,13 @@ export function openPublisher(nc: NatsConnection): Publisher {
       }
     },
 
-    async publish(chunk) {
+    async publish(chunk, traceparent) {
       if (end === null) throw new Error('publish before last()');
       const lastSequence = end;
       end = null;
       const header = headers();
       header.set('prev', chunk.prev);
+      if (traceparent !== undefined) header.set(TRACE_HEADER, traceparent);
       try {
         const ack = await stream.publish(STREAM.subject, encodeForServer(nc, chunk), {
           msgID: messageIdOf(chunk),

@@ -1,7 +1,11 @@
 import type { Dispatcher } from 'undici';
+import { activeTrace, endSpan, headerOf, startSpan } from '../observe/tracing.ts';
 import type { Address } from './address.ts';
 
 export interface Outgoing {
+  /** The service that is called, and the path of the contract, without values: for the trace. */
+  readonly to: string;
+  readonly route: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,7 +26,34 @@ const REPLY_BYTES_MAX = 32 * 1024 * 1024;
  * (undici's own timeouts start again with each byte.) `deadlineMs` is on the clock of `performance.now()`. Rejects with
  * the error of undici, a TimeoutError, or an AbortError when the caller cancelled.
  */
-export async function dispatch({ pool }: Address, outgoing: Outgoing, deadlineMs: number): Promise<ServiceReply> {
+export async function dispatch(address: Address, outgoing: Outgoing, deadlineMs: number): Promise<ServiceReply> {
+  return activeTrace() === null ? send(address, outgoing, deadlineMs) : sendTraced(address, outgoing, deadlineMs);
+}
+
+async function sendTraced(address: Address, outgoing: Outgoing, deadlineMs: number): Promise<ServiceReply> {
+  const { origin } = address;
+  const { to, route, method, headers } = outgoing;
+  const span = startSpan(`${method} ${route}`, 'CLIENT', {
+    'peer.service': to,
+    'http.request.method': method,
+    'url.template': route,
+    'url.scheme': origin.protocol.slice(0, -1),
+    'server.address': origin.hostname,
+    'server.port': Number(origin.port || (origin.protocol === 'https:' ? 443 : 80)),
+  });
+  const traced = span === null ? outgoing : { ...outgoing, headers: { ...headers, traceparent: headerOf(span) } };
+  try {
+    const reply = await send(address, traced, deadlineMs);
+    const failure = reply.status < 400 ? undefined : { code: String(reply.status) };
+    endSpan(span, failure, { 'http.response.status_code': reply.status });
+    return reply;
+  } catch (failure) {
+    endSpan(span, failure);
+    throw failure;
+  }
+}
+
+async function send({ pool }: Address, outgoing: Outgoing, deadlineMs: number): Promise<ServiceReply> {
   const exchange = new ClientExchange(outgoing.signal, deadlineMs);
   try {
     if (!exchange.isOver) {

@@ -3,7 +3,6 @@ import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf
 import { ERRORS, Fault, HEADERS } from '@wts/contracts';
 import type { CallerNetworks } from '../fairness/index.ts';
 import type { Logger } from '../observe/logger.ts';
-import { endCallSpan, isTracing, startCallSpan } from '../observe/tracing.ts';
 import type { Address } from './address.ts';
 import { Addresses } from './addresses.ts';
 import { RetryBudget } from './budget.ts';
@@ -138,19 +137,11 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
     call: async (contract, options) => {
       const { timeoutMs = SERVICE_LIMITS.internalCallTimeoutMs, idempotent = contract.method === 'GET' } = options;
       const headers = headersOf(options, { mintToken, self, network: networks?.find(options.principal.userId) });
-      const span = isTracing() ? startCallSpan(`${name} ${contract.id}`, headers) : undefined;
-      try {
-        addresses.enter();
-        const deadlineMs = performance.now() + timeoutMs;
-        const reply = await send(compose(contract, options, headers), idempotent, deadlineMs).finally(() =>
-          addresses.leave(),
-        );
-        if (span !== undefined) endCallSpan(span);
-        return readReply(reply, name, log) as ReplyOf<typeof contract>;
-      } catch (failure) {
-        if (span !== undefined) endCallSpan(span, failure);
-        throw failure;
-      }
+      addresses.enter();
+      const deadlineMs = performance.now() + timeoutMs;
+      const outgoing = compose(contract, options, { to: name, headers });
+      const reply = await send(outgoing, idempotent, deadlineMs).finally(() => addresses.leave());
+      return readReply(reply, name, log) as ReplyOf<typeof contract>;
     },
     close: () => addresses.close(),
   };
@@ -178,13 +169,14 @@ function headersOf(
 function compose<C extends Contract>(
   contract: C,
   options: ServiceCallOptions<C>,
-  headers: Record<string, string>,
+  to: Pick<Outgoing, 'to' | 'headers'>,
 ): Outgoing {
   const { body, signal } = options;
   return {
+    ...to,
+    route: contract.path,
     method: contract.method,
     path: pathOf(contract, options),
-    headers,
     body: body === undefined ? null : JSON.stringify(body),
     signal,
   };

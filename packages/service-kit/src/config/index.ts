@@ -8,7 +8,13 @@ export {
   replicaUrlSetting,
 } from './database-settings.ts';
 export { natsSettings } from './nats-settings.ts';
-export { callerSettings, parseReplaySecrets, replaySettings, serviceSettings } from './service-settings.ts';
+export {
+  callerSettings,
+  entryTraceSettings,
+  parseReplaySecrets,
+  replaySettings,
+  serviceSettings,
+} from './service-settings.ts';
 export type { ServiceConfig } from './service-settings.ts';
 export { defineSettings, parseSettings, refusalOf, setting } from './settings.ts';
 export type { ConfigOf, Setting } from './settings.ts';

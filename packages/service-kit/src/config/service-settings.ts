@@ -4,6 +4,7 @@ import { LIMITS } from '@wts/contracts';
 import type { ConfigOf } from './settings.ts';
 import { defineSettings, refusalOf, setting } from './settings.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
+import { parseRatio, SAMPLERS } from '../observe/sampling.ts';
 
 const BUILD = { optional: true, pattern: /^[\w.+-]{1,64}$/ } as const;
 
@@ -72,6 +73,19 @@ export const serviceSettings = defineSettings({
   }),
 });
 
+/** For the service at which traces begin. The others record what it records. */
+export const entryTraceSettings = defineSettings({
+  tracesSampler: setting.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS, {
+    default: 'parentbased_traceidratio',
+    doc: 'Which requests are traced, by the names of OpenTelemetry. Only the gateway decides it, for all services. parentbased: a request of TRACE_PARENTS as they decided.',
+  }),
+  tracesSamplerArg: setting.text('OTEL_TRACES_SAMPLER_ARG', {
+    default: '0.01',
+    refuse: refusalOf(parseRatio),
+    doc: 'Of the samplers with a ratio: the share of requests that are traced, from 0 to 1.',
+  }),
+});
+
 /** For a service that calls others (`CALLS`), which spreads it into its own settings. */
 export const callerSettings = defineSettings({
   internalTokenKey: setting.text('INTERNAL_TOKEN_KEY', {
@@ -101,4 +115,5 @@ export function parseReplaySecrets(text: string): [string, ...string[]] {
 }
 
 export type ServiceConfig = ConfigOf<typeof serviceSettings>;
+export type EntryTraceConfig = ConfigOf<typeof entryTraceSettings>;
 export type CallerConfig = ConfigOf<typeof callerSettings>;

@@ -1,17 +1,19 @@
 import type { Span } from '@opentelemetry/api';
-import type { Fault } from '@wts/contracts';
+import type { Contract, Fault } from '@wts/contracts';
 import { meta } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 import type { RequestMetrics } from '../observe/metrics.ts';
 import type { RequestDetails } from './request-context.ts';
 import { unmatchedPath } from '../observe/scrub.ts';
-import { endRequestSpan } from '../observe/tracing.ts';
+import { endRequestSpan, traceFields } from '../observe/tracing.ts';
+
+export type Route = Pick<Contract, 'id' | 'path'>;
 
 /** One request that has ended, at the gateway or at a service. */
 export interface RequestRecord {
   readonly method: string;
-  /** Id of the contract that served it; null where none did. */
-  readonly route: string | null;
+  /** The contract that served it; null where none did. */
+  readonly route: Route | null;
   readonly status: number;
   readonly startedAt: number;
   readonly requestId: string;
@@ -38,11 +40,11 @@ const PROBES: ReadonlySet<string> = new Set([meta.health.id, meta.ready.id]);
 /** Writes the metric, the end of the span and the one log line of a request. */
 export function recordRequest({ log, requests }: Records, record: RequestRecord): void {
   const { method, route, status, failure, span } = record;
-  const name = route ?? 'unmatched';
+  const name = route?.id ?? 'unmatched';
   const durationMs = performance.now() - record.startedAt;
   requests.observe(name, method, status, durationMs / 1000);
   if (failure !== null) requests.refused(failure.code);
-  if (span !== null) endRequestSpan(span, name, method, status);
+  if (span !== null) endRequestSpan(span, { method, route: route?.path ?? null, status, code: failure?.code });
   const level = levelOf(failure, name);
   if (!log.isLevelEnabled(level)) return;
   const line = {
@@ -51,6 +53,8 @@ export function recordRequest({ log, requests }: Records, record: RequestRecord)
     status,
     durationMs: Math.round(durationMs * 1000) / 1000,
     requestId: record.requestId,
+    // The end of an answer is part of no span.
+    ...(span === null ? undefined : traceFields(span.spanContext())),
     userId: record.userId,
     code: failure?.code,
     ...record.details,

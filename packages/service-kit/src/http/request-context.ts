@@ -7,8 +7,9 @@ import type { NextFunction, Request, Response } from 'express';
 import type { CallerNetworks } from '../fairness/index.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { RequestMetrics } from '../observe/metrics.ts';
-import { isTracing, traceRequest } from '../observe/tracing.ts';
+import { inSpan, startRequestSpan } from '../observe/tracing.ts';
 import { faultOfHosts, faultOfTarget } from './check-target.ts';
+import type { Route } from './record-request.ts';
 import { recordRequest } from './record-request.ts';
 import { originForm } from './target.ts';
 
@@ -38,14 +39,14 @@ export interface RequestContext {
   readonly http: HttpOptions;
   readonly requestId: string;
   readonly startedAt: number;
-  /** Id of the contract that serves it, by which metrics and logs are grouped. */
-  route: string | null;
+  /** The contract that serves it, by which metrics and logs are grouped. */
+  route: Route | null;
   userId: string | undefined;
   /** The fault of the reply, for the log. */
   failure: Fault | null;
   /** What the service adds to the log line. */
   details: RequestDetails | null;
-  span: Span | null;
+  readonly span: Span | null;
 }
 
 export type RequestDetails = Readonly<Record<string, unknown>>;
@@ -92,7 +93,7 @@ export function enter(http: HttpOptions): (req: Request, res: Response, next: Ne
       userId: undefined,
       failure: null,
       details: null,
-      span: null,
+      span: startRequestSpan(req.headers, req.method),
     };
     (req as { [slot]?: RequestContext })[slot] = context;
     res.setHeader('Api-Version', API_VERSION);
@@ -105,11 +106,8 @@ export function enter(http: HttpOptions): (req: Request, res: Response, next: Ne
       if (fault === null) next();
       else next(fault);
     };
-    if (!isTracing()) return proceed();
-    return traceRequest(req.headers, req.method, (span) => {
-      context.span = span;
-      proceed();
-    });
+    if (context.span === null) return proceed();
+    return inSpan(context.span, proceed);
   };
 }
 

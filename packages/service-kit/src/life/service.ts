@@ -5,7 +5,7 @@ import type { ServiceName } from '@wts/contracts';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
 import type { Registry } from 'prom-client';
-import type { CallerConfig, ServiceConfig } from '../config/service-settings.ts';
+import type { CallerConfig, EntryTraceConfig, ServiceConfig } from '../config/service-settings.ts';
 import { serviceSettings } from '../config/service-settings.ts';
 import { localHost } from '../config/local-host.ts';
 import type { Setting } from '../config/settings.ts';
@@ -20,7 +20,8 @@ import type { Logger } from '../observe/logger.ts';
 import type { ServiceMigrations } from '../migrate/recorded.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics, serveMetrics, watchConnections } from '../observe/metrics.ts';
-import { startTracing } from '../observe/tracing.ts';
+import { parseRatio } from '../observe/sampling.ts';
+import { startTracing, type TracingOptions } from '../observe/tracing.ts';
 import type { Build } from './build.ts';
 import { buildOf } from './build.ts';
 import { logListening } from './log-listening.ts';
@@ -95,6 +96,9 @@ interface StartOptions {
   readonly migrations?: ServiceMigrations;
 }
 
+/** With the settings that only some services have. */
+type ConfigOfSome<C> = C & ServiceConfig & Partial<CallerConfig & DatabaseConfig & EntryTraceConfig>;
+
 /** Starts a service in this process. Rejects with a ConfigError, or when a resource cannot be opened. */
 export async function startService<C>(
   definition: ServiceDefinition<C>,
@@ -103,7 +107,7 @@ export async function startService<C>(
 ): Promise<RunningService> {
   const { name } = definition;
   const settings = { ...serviceSettings, ...definition.settings };
-  const config = parseSettings(settings, env) as C & ServiceConfig & Partial<CallerConfig & DatabaseConfig>;
+  const config = parseSettings(settings, env) as ConfigOfSome<C>;
   setOtherPassword([config.databaseUrl, config.replicaUrl], config.otherPassword);
   const destination = options.logTo === undefined ? {} : { destination: options.logTo };
   const log = createLogger({ name, level: config.logLevel, ...destination });
@@ -116,9 +120,7 @@ export async function startService<C>(
   const filesEach = definition.filesPerConnection ?? 1;
   const connections = new Connections(connectionsWithin(openFilesMax(), { wanted, filesEach }, log), log);
   watchConnections(registry, connections);
-  if (config.otelEndpoint !== undefined) {
-    stack.use(await startTracing({ service: name, endpoint: config.otelEndpoint }));
-  }
+  stack.use(await startTracing({ service: name, build, ...tracesOf(config) }));
   if (config.metricsPort > 0) {
     const metrics = await serveMetrics(registry, config.host, config.metricsPort);
     stack.defer(() => closeNow(metrics));
@@ -228,6 +230,13 @@ async function close({ opened, server, resources, draining, readiness, log, conf
   if (cut) log.warn('requests were aborted when the grace period ended');
   await resources.disposeAsync();
   log.info('stopped');
+}
+
+/** A service that decides nothing records what its callers record. */
+function tracesOf(config: ServiceConfig & Partial<EntryTraceConfig>): Omit<TracingOptions, 'service' | 'build'> {
+  const { otelEndpoint: endpoint, tracesSampler: sampler, tracesSamplerArg: ratio } = config;
+  const decides = sampler !== undefined && ratio !== undefined;
+  return { endpoint, sampling: decides ? { sampler, ratio: parseRatio(ratio) } : null };
 }
 
 /** The others accept a key only when it is in the list, so a start without it is refused. */

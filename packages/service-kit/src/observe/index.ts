@@ -1,4 +1,14 @@
 export { createLogger } from './logger.ts';
 export type { Logger } from './logger.ts';
 export { watchGauge } from './metrics.ts';
-export { injectTrace, endRequestSpan, isTracing, traceRequest } from './tracing.ts';
+export {
+  activeTrace,
+  endSpan,
+  headerOf,
+  inSpan,
+  startEntrySpan,
+  startLinkedSpan,
+  startMessageSpan,
+  startSpan,
+} from './tracing.ts';
+export type { Span, SpanContext } from '@opentelemetry/api';

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger as PinoLogger } from 'pino';
 import { scrub } from './scrub.ts';
+import { traceFields } from './tracing.ts';
 
 /**
  * JSON lines, one per request and one per event for an operator. `error`: an operator must act now. `warn`: something got worse and
@@ -60,6 +61,8 @@ export function createLogger({ name, level = 'info', destination }: LoggerOption
         level: (label) => ({ level: label }),
         log: (fields) => censor(fields, 0),
       },
+      // A new object for each line, because pino adds the fields of the line to it.
+      mixin: () => traceFields(),
       serializers: { err: describeError },
       hooks: {
         streamWrite: (line) => {

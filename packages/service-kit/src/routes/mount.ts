@@ -129,7 +129,7 @@ function readerOf<C extends Contract>(
   const checkBody = form ? undefined : contract.body && compile(contract.body, 'body');
   return async (req, res) => {
     const context = contextOf(req);
-    context.route = contract.id;
+    context.route = contract;
     const { principal, caller } = (await authenticate?.(req, res)) ?? whoCalls(req, contract, context.http);
     context.userId = principal.userId || undefined;
     const params = readParams(req, checkParams);

@@ -4,7 +4,7 @@ import { Fault, HEADERS } from '@wts/contracts';
 import type { CallerNetworks } from '@wts/service-kit/fairness';
 import { ClientClosedError } from '@wts/service-kit/http';
 import type { ReserveBytes } from '@wts/service-kit/http';
-import { isTracing, traceRequest } from '@wts/service-kit/observe';
+import { inSpan, startEntrySpan } from '@wts/service-kit/observe';
 import type { UpstreamName } from '../routes.ts';
 import type { Upstream } from '../upstream.ts';
 import type { AllowedOrigins } from './allow-origin.ts';
@@ -56,6 +56,8 @@ export interface EdgeParts extends Authentication {
   readonly ownOrigin: string;
   readonly securityHeaders: readonly string[];
   readonly isDraining: () => boolean;
+  /** Whether traces of this peer are continued, and not only linked. */
+  readonly isTraceParent: (peer: string | undefined) => boolean;
   readonly clientStalledMs: number;
   /** Called once per request, when its answer is sent or its client has disconnected. */
   readonly onAnswered: (context: RequestContext, status: number, isComplete: boolean) => void;
@@ -82,14 +84,10 @@ export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: Server
       parts.rates.answered(context, res.headersSent ? res.statusCode : null);
       parts.onAnswered(context, res.statusCode, res.writableFinished);
     });
-    if (!isTracing()) {
-      void runSteps(context, res, parts);
-      return;
-    }
-    traceRequest(req.headers, context.method, (span) => {
-      context.span = span;
-      void runSteps(context, res, parts);
-    });
+    const entered = { method: context.method, origin: parts.ownOrigin };
+    context.span = startEntrySpan(req.headers, entered, parts.isTraceParent(context.peer));
+    if (context.span === null) void runSteps(context, res, parts);
+    else void inSpan(context.span, () => runSteps(context, res, parts));
   };
 }
 

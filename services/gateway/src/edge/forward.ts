@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Fault, HEADERS } from '@wts/contracts';
 import type { Address } from '@wts/service-kit/call';
 import { ClientClosedError } from '@wts/service-kit/http';
-import { injectTrace, isTracing } from '@wts/service-kit/observe';
+import { headerOf } from '@wts/service-kit/observe';
 import type { Dispatcher } from 'undici';
 import { errors } from 'undici';
 import type { Upstream } from '../upstream.ts';
@@ -193,18 +193,8 @@ function requestHeaders({ context, caller, hasCookies, hasClient }: ForwardOptio
     for (const site of headers.fetchSite) lines.push('sec-fetch-site', site);
   }
   if (hasClient) for (const value of headers.authorization) lines.push('authorization', value);
-  if (isTracing()) replaceTrace(lines);
+  if (context.span !== null) lines.push('traceparent', headerOf(context.span));
   return lines;
-}
-
-/** The span of the service is a child of the gateway's, and that one of the client's. */
-function replaceTrace(lines: string[]): void {
-  for (let at = lines.length - 2; at >= 0; at -= 2) {
-    if (lines[at] === 'traceparent' || lines[at] === 'tracestate') lines.splice(at, 2);
-  }
-  const trace: Record<string, string> = {};
-  injectTrace(trace);
-  for (const name in trace) lines.push(name, trace[name] as string);
 }
 
 /** Headers of this hop, and headers that only the gateway sets. */

@@ -66,8 +66,6 @@ const ONWARD = [
   'mcp-name',
   'mcp-protocol-version',
   'mcp-session-id',
-  'traceparent',
-  'tracestate',
   'user-agent',
   'x-graphql-cost',
   'x-min-sync-id',

@@ -2,12 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { API_VERSION } from '@wts/contracts';
 import type { Fault, Principal } from '@wts/contracts';
 import { chooseRequestId, originForm } from '@wts/service-kit/http';
-import type { endRequestSpan } from '@wts/service-kit/observe';
+import type { Span } from '@wts/service-kit/observe';
 import { readHeaders } from './read-headers.ts';
 import type { RequestHeaders } from './read-headers.ts';
 import type { CompiledRoute } from './route-table.ts';
-
-type Span = Parameters<typeof endRequestSpan>[0];
 
 /**
  * One request in the edge, with what the steps have found out so far.

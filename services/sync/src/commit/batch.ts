@@ -1,3 +1,4 @@
+import type { SpanContext } from '@wts/service-kit/observe';
 import type { BatchLimits, BatchUnits } from './decide-batch.ts';
 import type { CommitRequest } from './request.ts';
 import type { Unit } from './unit.ts';
@@ -59,6 +60,11 @@ export class Batch implements BatchUnits {
 
   get people(): Iterable<string> {
     return this.#unitsByPerson.keys();
+  }
+
+  /** Of the recorded requests that have units in it. */
+  get traces(): SpanContext[] {
+    return this.parts.flatMap(({ request: { trace } }) => trace ?? []);
   }
 
   /** Aborts when no client waits for the batch any more. */

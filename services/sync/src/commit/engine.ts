@@ -19,6 +19,7 @@ import { outcomesOf, readOutcomes } from './outcomes.ts';
 import { predictLookups } from './predict-lookups.ts';
 import { RefusalCache } from './refusal-cache.ts';
 import { CommitRequest, type CommitOptions } from './request.ts';
+import { traced } from './trace-batch.ts';
 import { personOf, type Unit, type UnitOutcome } from './unit.ts';
 import type { BatchResult, UnitResult } from './write.ts';
 import { SYNC_LIMITS } from '../limits.ts';
@@ -179,7 +180,7 @@ export class CommitEngine {
   async #run(batch: Batch): Promise<void> {
     const startedAt = performance.now();
     const chunks: EntryChunk[] = [];
-    const [committed] = await Promise.allSettled([this.#commit(batch, chunks)]);
+    const [committed] = await Promise.allSettled([traced(batch, chunks, () => this.#commit(batch, chunks))]);
     const ms = performance.now() - startedAt;
     this.#watch.onBatch?.({ mutations: batch.units.length, seconds: ms / 1000 });
     this.#slots.end(batch);
@@ -371,8 +372,7 @@ export class CommitEngine {
     );
   }
 
-  // Requests whose client has disconnected, or whose deadline is over.
-
+  /** Requests whose client has disconnected, or whose deadline is over. */
   #checkAbandoned(): void {
     const now = performance.now();
     for (const request of this.#queue.filter((one) => one.isAborted || now >= one.deadlineMs)) {

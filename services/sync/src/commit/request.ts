@@ -1,5 +1,6 @@
 import { Fault } from '@wts/contracts';
 import type { QueueEntry } from '@wts/service-kit/fairness';
+import { activeTrace, type SpanContext } from '@wts/service-kit/observe';
 import { personOf, type Unit, type UnitOutcome } from './unit.ts';
 
 export interface CommitOptions {
@@ -28,6 +29,8 @@ export class CommitRequest {
   needsOwnBatch: boolean;
   /** How many units batches have taken; the others wait. */
   unitsTaken = 0;
+  /** Of the recorded request that it is part of. */
+  readonly trace: SpanContext | null = activeTrace();
   /** Its entry in the queue while it waits. */
   entry: QueueEntry<CommitRequest> | null = null;
   readonly #settled = Promise.withResolvers<UnitOutcome[]>();

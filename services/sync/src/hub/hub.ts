@@ -1,6 +1,7 @@
-import { consume, STREAM_LIMITS } from '@wts/log/stream';
+import { consume, STREAM_LIMITS, traceOf } from '@wts/log/stream';
 import type { LogHead, LogPage, Logger } from '@wts/log';
-import type { EntryChunk } from '@wts/contracts';
+import { STREAM, type EntryChunk } from '@wts/contracts';
+import { endSpan, startMessageSpan } from '@wts/service-kit/observe';
 import type { NatsConnection } from 'nats';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Ring } from './ring.ts';
@@ -127,9 +128,12 @@ export class Hub {
   }
 
   #advance(chunk: EntryChunk): void {
+    // Feeds send later, and their frames have no spans: there is one for each socket.
+    const span = startMessageSpan(STREAM.subject, 'CONSUMER', traceOf(chunk));
     const added = this.#ring.push(chunk);
     this.#last = added.last;
     for (const listener of this.#listeners) listener.onChunk(added);
+    endSpan(span, undefined, { 'wts.feeds': this.#listeners.size });
   }
 
   #restart({ head }: LogHead): bigint {

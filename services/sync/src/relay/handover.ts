@@ -1,8 +1,9 @@
-import { decodeChunk, encodeForServer } from '@wts/log/stream';
+import { chunkOfMessage, encodeForServer, TRACE_HEADER, traceOf } from '@wts/log/stream';
 import type { Logger } from '@wts/log';
 import { STREAM } from '@wts/contracts';
 import type { EntryChunk } from '@wts/contracts';
 import { subscribe } from '@wts/service-kit/nats';
+import { endSpan, headerOf, startMessageSpan } from '@wts/service-kit/observe';
 import { headers } from 'nats';
 import type { NatsConnection } from 'nats';
 import { randomUUID } from 'node:crypto';
@@ -44,15 +45,18 @@ export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Ha
     if (connection !== null) {
       const header = headers();
       header.set(SENDER, self);
+      const span = startMessageSpan(STREAM.handover, 'PRODUCER', traceOf(chunk));
+      if (span !== null) header.set(TRACE_HEADER, headerOf(span));
       connection.publish(STREAM.handover, encodeForServer(connection, chunk), { headers: header });
+      endSpan(span);
     }
     notify(chunk);
   });
 
-  subscribe(nats, STREAM.handover, ({ headers: from, data }) => {
-    if (from?.get(SENDER) === self) return;
+  subscribe(nats, STREAM.handover, (message) => {
+    if (message.headers?.get(SENDER) === self) return;
     try {
-      notify(decodeChunk(data));
+      notify(chunkOfMessage(message));
     } catch (failure) {
       logger.warn(
         { err: failure },

@@ -6,11 +6,13 @@ import {
   openPublisher,
   pause,
   STREAM_LIMITS,
+  traceOf,
 } from '@wts/log/stream';
 import type { Logger, LogReader } from '@wts/log';
 import type { Publisher } from '@wts/log/stream';
-import type { EntryChunk } from '@wts/contracts';
+import { STREAM, type EntryChunk } from '@wts/contracts';
 import { every, type BackgroundContext, type BackgroundWork, type Run } from '@wts/service-kit/background';
+import { endSpan, headerOf, startMessageSpan } from '@wts/service-kit/observe';
 import type { NatsConnection } from 'nats';
 import { Backlog } from './backlog.ts';
 import type { Handover } from './handover.ts';
@@ -178,7 +180,15 @@ class RelayLoop {
   async #publish(publisher: Publisher, chunk: EntryChunk): Promise<boolean> {
     const { metrics, logger } = this.#options;
     const stop = metrics.publishSeconds.startTimer();
-    const outcome = await publisher.publish(chunk);
+    const span = startMessageSpan(STREAM.subject, 'PRODUCER', traceOf(chunk));
+    let outcome: Awaited<ReturnType<Publisher['publish']>>;
+    try {
+      outcome = await publisher.publish(chunk, span === null ? undefined : headerOf(span));
+    } catch (failure) {
+      endSpan(span, failure);
+      throw failure;
+    }
+    endSpan(span);
     stop();
     if (outcome === 'stored') {
       metrics.relayed.inc(chunk.actions.length);

@@ -1,6 +1,8 @@
 import type { Model } from '@wts/models';
+import { activeTrace, endSpan, startSpan } from '@wts/service-kit/observe';
 import type { ClientBase, QueryResult } from 'pg';
 import { literal } from './literal.ts';
+import { COMMIT } from './transaction.ts';
 
 /*
  * The statements of a commit. Those of one step are sent in one message, because every message is a wait; and a connection
@@ -66,8 +68,30 @@ export async function runStatements(client: ClientBase, statements: readonly Sta
     const values = statement.values.map((value) => literal(typeof value === 'string' ? value : arrayOf(value)));
     return `execute ${namesOf.get(statement.prepared)}${values.length > 0 ? `(${values.join(',')})` : ''}`;
   });
-  const results = (await client.query(texts.join(';'))) as unknown as QueryResult | QueryResult[];
+  const results = (await tracedRoundTrip(statements, () => client.query(texts.join(';')))) as unknown as
+    | QueryResult
+    | QueryResult[];
   return Array.isArray(results) ? results : [results];
+}
+
+/** A span for one message to PostgreSQL and its reply, when the batch is recorded. */
+async function tracedRoundTrip<T>(statements: readonly Statement[], send: () => Promise<T>): Promise<T> {
+  if (activeTrace() === null) return send();
+  const isWrite = statements.at(-1) === COMMIT;
+  const span = startSpan(isWrite ? 'write and commit' : 'read and lock', 'CLIENT', {
+    'db.system.name': 'postgresql',
+    'db.namespace': 'sync',
+    'db.operation.name': 'BATCH',
+    'db.operation.batch.size': statements.length,
+  });
+  try {
+    const reply = await send();
+    endSpan(span);
+    return reply;
+  } catch (failure) {
+    endSpan(span, failure);
+    throw failure;
+  }
 }
 
 async function prepareMissing(

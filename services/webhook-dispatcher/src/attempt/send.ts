@@ -106,7 +106,8 @@ async function sendOnce(request: AttemptRequest, sending: Sending): Promise<Answ
   }
 }
 
-function messageOf({ eventId, body: text, secrets, beginsAtMs }: AttemptRequest, { path }: Target): Message {
+function messageOf(request: AttemptRequest, { path }: Target): Message {
+  const { eventId, body: text, secrets, beginsAtMs, traceparent } = request;
   const body = Buffer.from(text);
   const timestampSeconds = Math.floor(beginsAtMs / 1_000);
   const headers = [
@@ -115,6 +116,7 @@ function messageOf({ eventId, body: text, secrets, beginsAtMs }: AttemptRequest,
     ['webhook-id', eventId],
     ['webhook-timestamp', String(timestampSeconds)],
     ['webhook-signature', signatureOf({ eventId, timestampSeconds, body, secrets })],
+    traceparent === undefined ? [] : ['traceparent', traceparent],
   ].flat();
   return { path, headers, body };
 }

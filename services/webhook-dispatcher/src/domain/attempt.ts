@@ -13,6 +13,8 @@ export interface AttemptRequest {
   readonly secrets: readonly Buffer[];
   /** When it begins, in milliseconds since 1970 by the clock of PostgreSQL: that of this process may be wrong. */
   readonly beginsAtMs: number;
+  /** The trace of the attempt, for the consumer. */
+  readonly traceparent?: string;
 }
 
 export interface AttemptResult {

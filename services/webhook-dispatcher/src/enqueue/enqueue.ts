@@ -1,11 +1,12 @@
 import { STREAM } from '@wts/contracts';
-import { WakeSignal } from '@wts/log/stream';
+import { TRACE_HEADER, WakeSignal } from '@wts/log/stream';
 import type { Logger } from '@wts/log';
 import type { Nats } from '@wts/service-kit/nats';
 import { every, type BackgroundContext, type Run } from '@wts/service-kit/background';
 import type { Msg, Subscription } from 'nats';
 import type { Pool } from 'pg';
 import { adoptWorkspaces, readBehind, readFollowed, type FollowedWorkspace } from '../store/workspaces.ts';
+import type { EventTraces } from '../domain/event-traces.ts';
 import type { EnqueueMetrics } from './metrics.ts';
 import { Steps } from './steps.ts';
 
@@ -30,6 +31,9 @@ export interface EnqueueOptions {
   readonly nats: Pick<Nats, 'connection' | 'onConnect'>;
   /** Called after the commit, with the endpoints that have new deliveries. */
   readonly onEnqueued: (endpointIds: readonly string[]) => void;
+  readonly traces?: EventTraces;
+  /** Called before `onEnqueued`, with the events that have one. */
+  readonly onTraced?: (traces: ReadonlyMap<string, string>) => void;
   readonly metrics: EnqueueMetrics;
   readonly logger: Logger;
   readonly leaseSilenceMaxMs?: number;
@@ -164,10 +168,13 @@ class Following {
       this.#subscription?.unsubscribe();
       this.#subscription = null;
     } else if (this.#subscription?.isClosed() !== false) {
-      const callback = (error: Error | null, { data }: Msg): void => {
-        if (error === null) this.#committed(Buffer.from(data).toString('latin1').split(','));
+      const { nats, traces } = this.#options;
+      const callback = (error: Error | null, message: Msg): void => {
+        if (error !== null) return;
+        const trace = message.headers?.get(TRACE_HEADER) ?? '';
+        if (trace !== '') traces?.add((message.headers?.get(STREAM.tracedEvents) ?? '').split(','), trace);
+        this.#committed(Buffer.from(message.data).toString('latin1').split(','));
       };
-      const { nats } = this.#options;
       this.#subscription = nats.connection()?.subscribe(STREAM.committed, { callback }) ?? null;
       const announce = (): void => nats.connection()?.publish(STREAM.followers);
       announce();

@@ -2,7 +2,9 @@ import type { StoredEntry } from '@wts/contracts';
 import { pause } from '@wts/log/stream';
 import type { Logger } from '@wts/log';
 import { FairQueue } from '@wts/service-kit/fairness';
+import { endSpan, startLinkedSpan } from '@wts/service-kit/observe';
 import type { Pool } from 'pg';
+import type { EventTraces } from '../domain/event-traces.ts';
 import { eventOf, storedEvent, type StoredEvent } from '../domain/event.ts';
 import { enqueue, readPages, type ParkedEntry, type Step, type WorkspacePage } from '../store/enqueue.ts';
 import { updateOwners, type FollowedWorkspace } from '../store/workspaces.ts';
@@ -11,6 +13,8 @@ import type { EnqueueMetrics } from './metrics.ts';
 export interface StepsOptions {
   readonly pool: Pool;
   readonly onEnqueued: (endpointIds: readonly string[]) => void;
+  readonly traces?: EventTraces;
+  readonly onTraced?: (traces: ReadonlyMap<string, string>) => void;
   readonly metrics: EnqueueMetrics;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -135,6 +139,22 @@ export class Steps {
     }
   }
 
+  async #enqueueTraced(pool: Pool, step: Step): ReturnType<typeof enqueue> {
+    const traces = this.#options.traces?.among(step.events);
+    const causes = [...new Set(traces?.values())];
+    const span = startLinkedSpan('enqueue events', { kind: 'CONSUMER', causes });
+    if (span === null) return enqueue(pool, step);
+    try {
+      const result = await enqueue(pool, step);
+      endSpan(span, undefined, { 'wts.events': step.events.length, 'wts.deliveries': result.deliveries });
+      if (traces !== undefined) this.#options.onTraced?.(traces);
+      return result;
+    } catch (failure) {
+      endSpan(span, failure);
+      throw failure;
+    }
+  }
+
   /** One after the other. A workspace whose cursor is moved by another replica meanwhile counts as not moved. */
   async #writeParts(parts: readonly (readonly WorkspacePage[])[]): Promise<ReadonlySet<string>> {
     let moved: ReadonlySet<string> = new Set(parts.flat().map(idOf));
@@ -148,7 +168,7 @@ export class Steps {
   async #step(pages: readonly WorkspacePage[], refusal: string | null): Promise<ReadonlySet<string>> {
     const { pool, metrics, onEnqueued, logger } = this.#options;
     const step = stepOf(pages, refusal);
-    const result = await enqueue(pool, step);
+    const result = await this.#enqueueTraced(pool, step);
     const moved = new Set(result.moved);
     // Without the reason, which may have a piece of the record in it.
     for (const { position } of step.parked)
