@@ -249,6 +249,12 @@ export const graphql: readonly Rule[] = [
     home: 'services/graph/src/store/search.ts',
   },
   {
+    id: 'graphql.search.time',
+    source: 'Design 14',
+    text: 'The rows and pages that a search reads do not depend on words of records that the caller may not see.',
+    home: 'services/graph/src/store/search.ts',
+  },
+  {
     id: 'graphql.history.visible',
     source: 'Design 7',
     text: "The history of a record has the entries of the caller's groups from their latest gain of each group on.",

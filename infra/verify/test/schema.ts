@@ -62,9 +62,10 @@ export function schemaSql(schema: string, { sequences, tables, functions, migrat
   return [
     `set role wts_${schema};`,
     ...sequences.map((sequence) => `create sequence ${sequence};`),
+    // Before the tables, whose indexes may call them.
+    ...functions.map((text) => `${text.trim()};`),
     ...tables.map((table) => tableSql(schema, table)),
     ...tables.flatMap((table) => referencesSql(schema, table)),
-    ...functions.map((text) => `${text.trim()};`),
     ...tables.flatMap(({ triggers }) => triggers.map((trigger) => `${trigger};`)),
     `insert into ${schema}.migrations (batch, name) values\n${migrations.map((name) => `  (1, '${name}')`).join(',\n')};`,
     'reset role;',

@@ -206,7 +206,7 @@ describe('an order without an index', () => {
       values: { workspaceId: home, creatorId: me, title: 'One', priority: 1 },
     });
     // The index of words takes longer than all others, and no list here has words.
-    await records.sync.query('drop index sync.tasks_search_idx');
+    await records.sync.query('drop index sync.tasks_search_keys_idx');
     const { columns } = layoutOf(modelNamed('Task'));
     const given: Readonly<Record<string, string>> = {
       id: 'made.id',

@@ -1,10 +1,35 @@
 import { modelNamed } from '@wts/models';
+import fc from 'fast-check';
 import assert from 'node:assert/strict';
-import { connectionOf, pageStatement } from '../src/store/connection.ts';
+import { connectionOf, pageStatement, totalStatement } from '../src/store/connection.ts';
 import { searchStatement, wordsOf } from '../src/store/search.ts';
 import { StatementWriter, type Statement } from '../src/store/statement.ts';
 import { Records } from './records.ts';
 
+/** Of titles that are hard to divide into words. */
+const PIECES = [
+  ...['a', 'b', 'ab', 'rel', 'release', 'rollback', 'zü', 'ö', 'x1', '12', '3rd', 'foo', '@', '%', '½', 'नमस्ते', '1e5'],
+  ...[
+    'v2.0',
+    'user@ex.am',
+    '/usr/lib',
+    '<b>',
+    '&amp;',
+    'É',
+    'ﬁx',
+    '日本語',
+    'ß',
+    'A',
+    "'",
+    '"',
+    '\\',
+    ' ',
+    ' ',
+    '-',
+    '_',
+    '.',
+  ],
+];
 const WORDS = ['index', 'deploy', 'cache', 'login', 'billing', 'report', 'queue', 'mobile', 'search', 'import'];
 
 interface Found {
@@ -40,6 +65,15 @@ describe('a search', () => {
     await one('Ein Straßenfest für Zürich planen');
     await one('100% of 50_000 \\ users');
     await one('Something else', { description: 'The quokka lives on Rottnest' });
+    await one('A walrus for the zoo');
+    await one('A muskox for the zoo');
+    const secret = await records.project(home, stranger, { members: [stranger] });
+    const hidden = Array.from({ length: 5_000 }, (_, index) => ({
+      model: 'Task',
+      values: { workspaceId: home, projectId: secret, creatorId: stranger, title: `walrus ${index % 50}` },
+      groupId: secret,
+    }));
+    await records.store(hidden);
     await records.sync.query('vacuum analyze sync.tasks');
   });
   after(() => records[Symbol.asyncDispose]());
@@ -182,10 +216,114 @@ describe('a search', () => {
       pageStatement(connection, new StatementWriter(reader)),
     ]) {
       const plan = await explain(statement);
-      assert.match(plan, /Bitmap Index Scan on tasks_search_idx/);
-      assert.match(plan, /Index Cond: \(\(workspace_id = ANY/);
+      assert.match(plan, /Bitmap Index Scan on tasks_search_keys_idx/);
+      assert.match(plan, /Index Cond: \(search_keys\(group_id, title, description\) @@ seen.query\)/);
       assert.doesNotMatch(plan, /Seq Scan on tasks/);
     }
+  });
+
+  it('reads as many rows and pages for a word of 5,000 tasks that the reader does not see as for one of none [graphql.search.time]', async () => {
+    const person = { groups: new Set([me, home]), gains: new Map<string, bigint>(), at: 0n, floor: 0n, epoch: '' };
+    const reader = { userId: me, workspaceId: null, person, isLive: true };
+    const costOf = async (query: string): Promise<{ rows: number; pages: number }[]> => {
+      const request = { models: [modelNamed('Task')], limit: 20, workspaceId: null, includeArchived: false, wants };
+      const search = { search: query };
+      const costs: { rows: number; pages: number }[] = [];
+      for (const write of [
+        (sql: StatementWriter) => searchStatement({ ...request, words: wordsOf(query) ?? assert.fail() }, sql),
+        (sql: StatementWriter) => pageStatement(connectionOf(modelNamed('Task'), search, wants), sql),
+        (sql: StatementWriter) => totalStatement(connectionOf(modelNamed('Task'), search, wants), sql),
+        (sql: StatementWriter) =>
+          pageStatement(connectionOf(modelNamed('Task'), { ...search, orderBy: [{ title: 'ASC' }] }, wants), sql),
+      ]) {
+        const { text, values } = write(new StatementWriter(reader));
+        const client = await records.pool.connect();
+        const rowsRead = async (): Promise<number> => {
+          const { rows } = await client.query<{ read: number }>(
+            `select coalesce(seq_tup_read + idx_tup_fetch, 0)::int as read from pg_stat_xact_user_tables where relname = 'tasks'`,
+          );
+          return rows[0]?.read ?? 0;
+        };
+        try {
+          await client.query('begin');
+          const before = await rowsRead();
+          const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+            `explain (analyze, buffers, timing off, format json) ${text}`,
+            [...values],
+          );
+          const { Plan: plan } = rows[0]?.['QUERY PLAN'][0] ?? assert.fail('a plan');
+          const pages = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+          costs.push({ rows: (await rowsRead()) - before, pages });
+        } finally {
+          await client.query('rollback');
+          client.release();
+        }
+      }
+      return costs;
+    };
+    assert.deepEqual(await titles('walrus'), ['A walrus for the zoo']);
+    for (const [many, none] of [
+      ['walrus', 'muskox'],
+      ['walrus for', 'muskox for'],
+    ] as const) {
+      const [ofMany, ofNone] = [await costOf(many), await costOf(none)];
+      for (const [index, { rows, pages }] of ofMany.entries()) {
+        const other = ofNone[index] ?? assert.fail('as many statements');
+        assert.equal(rows, other.rows, many);
+        // The keys of a word may begin on one page of the index and end on the next.
+        assert.ok(Math.abs(pages - other.pages) <= 4, JSON.stringify({ many, ofMany, ofNone }));
+      }
+    }
+  });
+
+  it('finds by its index what comparing each record finds [graphql.search.visible]', async () => {
+    const owner = await records.person();
+    const odd = await records.workspace('Odd', owner);
+    const made = fc.sample(fc.array(fc.constantFrom(...PIECES), { minLength: 2, maxLength: 6 }), 200);
+    await records.store(
+      made.map((pieces, index) => {
+        const description = index % 3 === 0 ? (made[index - 1] ?? pieces).join(' ') : null;
+        return {
+          model: 'Task',
+          values: { workspaceId: odd, creatorId: owner, title: `t${pieces.join('')}`, description },
+        };
+      }),
+    );
+    const parts = made.map((pieces) => pieces.join('').slice(1, 12).trim());
+    const searches = parts.filter((text) => text !== '').slice(0, 50);
+    for (const search of searches) {
+      const { text, query, long } = wordsOf(search) ?? assert.fail();
+      const compared = await records.pool.query<{ count: number }>(
+        `select count(*)::int as count from sync.tasks where workspace_id = $1 and (title ilike $2
+          or coalesce(to_tsvector('simple', title || ' ' || coalesce(description, '')) @@ to_tsquery('simple', $3), false)
+          or cardinality($4::text[]) > 0 and (select bool_and(word operator(public.<%) title) from unnest($4::text[]) word))`,
+        [odd, `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`, query, long],
+      );
+      const { tasks } = await records.data<{ tasks: { totalCount: number } }>(
+        owner,
+        'query ($search: String!) { tasks(search: $search, first: 1) { totalCount } }',
+        { variables: { search } },
+      );
+      assert.equal(tasks.totalCount, compared.rows[0]?.count, JSON.stringify(search));
+    }
+  });
+
+  it('finds a task in the project that it moved to, for its members alone [graphql.search.visible]', async () => {
+    const [owner, other] = [await records.person(), await records.person()];
+    const shared = await records.workspace('Shared', owner, other);
+    const secret = await records.project(shared, owner, { members: [owner] });
+    const { id } = await records.one({
+      model: 'Task',
+      values: { workspaceId: shared, creatorId: owner, title: 'Xenon lamp' },
+    });
+    const found = async (who: string): Promise<number> =>
+      (await records.data<{ tasks: { totalCount: number } }>(who, '{ tasks(search: "xenon") { totalCount } }')).tasks
+        .totalCount;
+    assert.deepEqual([await found(owner), await found(other)], [1, 1]);
+    await records.sync.query('update sync.tasks set group_id = $1, project_id = $1 where id = $2', [secret, id]);
+    assert.deepEqual([await found(owner), await found(other)], [1, 0]);
+    await records.sync.query('update sync.tasks set group_id = $1, project_id = null where id = $2', [shared, id]);
+    assert.deepEqual([await found(owner), await found(other)], [1, 1]);
   });
 
   it('leaves a page by creation to its index, which it reads in order', async () => {

@@ -1,4 +1,4 @@
-import { Fault, isUuid, LIMITS } from '@wts/contracts';
+import { Fault, LIMITS } from '@wts/contracts';
 import { isNumerous, layoutOf, snakeCase, type Inverse, type Model, type Relation } from '@wts/models';
 import { visibleSelections, visibleToGroupSql } from '@wts/read-model';
 import { cursorValuesOf } from './cursor.ts';
@@ -7,13 +7,13 @@ import { conjunctsOf, filterSql, hasValue, type Filter } from './filter.ts';
 import { beyondSql, isByCreation, isIndexed, orderOf, orderSql, type CursorValues, type OrderKey } from './order.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
 import {
+  comparedSql,
   firstMatchesSql,
   foundSql,
-  homesSql,
-  narrowsWorkspaces,
-  waysSql,
+  searchedSql,
   wordsOf,
   type Matches,
+  type Search,
   type Words,
 } from './search.ts';
 import type { Statement, StatementWriter } from './statement.ts';
@@ -118,9 +118,8 @@ export function totalStatement(connection: Connection, sql: StatementWriter): St
 
 /** How many records match. `scope` is a condition on the row `t`. */
 export function totalSql(connection: Connection, sql: StatementWriter, scope: string | null): string {
-  const { model } = connection;
-  const where = conditions(connection, sql, [...(scope === null ? [] : [scope]), visibleNow(model, sql)]).join(' and ');
-  return `(select count(*)::int from ${layoutOf(model).table} t where ${where})`;
+  const where = conditions(connection, sql, scope, 'many');
+  return `(select count(*)::int from ${sourceSql(connection, sql, scope)} where ${where.join(' and ')})`;
 }
 
 /** How many records match for each parent: `[number]`. */
@@ -176,18 +175,17 @@ export function rowsSql(connection: Connection, sql: StatementWriter, rows: Rows
 function tableRowsSql(connection: Connection, sql: StatementWriter, { columns: given, scope }: Rows): string {
   const { model, keys, isBackward, limit, words } = connection;
   const { table } = layoutOf(model);
-  const where = [...(scope === null ? [] : [scope]), visibleNow(model, sql)];
   const columns = columnsSql(given);
   const order = (alias: string): string => orderSql(alias, keys, isBackward);
   if (scope === null && words !== null && isByCreation(keys)) {
-    const near = firstMatchesSql(model, matchesOf(connection, sql, where), limit + 1);
+    const near = firstMatchesSql(matchesOf(connection, words, sql), limit + 1);
     return `select ${columns} from ${near} near join ${table} t on t.id = near.id order by ${order('t')}`;
   }
   const compared = isByCreation(keys) && words === null ? 'few' : 'many';
-  const matching = inPage(connection, sql, where, compared).join(' and ');
+  const matching = `${sourceSql(connection, sql, scope)} where ${inPage(connection, sql, scope, compared).join(' and ')}`;
   if (scope !== null && isByCreation(keys))
-    return `select ${columns} from ${table} t where ${matching} order by ${order('t')} limit ${limit + 1}`;
-  const from = isNumerous(model) ? sortableSql(model, keys, matching) : `${table} t where ${matching}`;
+    return `select ${columns} from ${matching} order by ${order('t')} limit ${limit + 1}`;
+  const from = isNumerous(model) ? sortableSql(keys, matching) : matching;
   const near = `(select t.id from ${from} order by ${order('t')} limit ${limit + 1})`;
   return `select ${columns} from ${near} near join ${table} t on t.id = near.id order by ${order('t')}`;
 }
@@ -196,28 +194,34 @@ function tableRowsSql(connection: Connection, sql: StatementWriter, { columns: g
  * The matching rows `t` with the columns of their order, and the condition that they are few enough to sort: no more are read. The cast
  * fails, because SQL has no other way to end a statement without a function. Keeps graphql.limit.sorted.
  */
-function sortableSql(model: Model, keys: readonly OrderKey[], matching: string): string {
+function sortableSql(keys: readonly OrderKey[], matching: string): string {
   const max = GRAPH_LIMITS.sortedRecordsMax;
   const columns = keys.map(({ field }) => `t.${snakeCase(field)}`).join(', ');
-  const matched = `select ${columns} from ${layoutOf(model).table} t where ${matching} limit ${max + 1}`;
+  const matched = `select ${columns} from ${matching} limit ${max + 1}`;
   return `(with matched as materialized (${matched}) select matched.* from matched
     where case when (select count(*) from matched) > ${max} then ('${TOO_MANY_TO_SORT}' || (select count(*) from matched))::boolean else true end) t`;
 }
 
 /** What a page by creation with words consists of. */
-function matchesOf(connection: Connection, sql: StatementWriter, where: readonly string[]): Matches {
-  const { model, keys, isBackward, words, filter } = connection;
+function matchesOf(connection: Connection, words: Words, sql: StatementWriter): Matches {
+  const { keys, isBackward } = connection;
   return {
-    sql,
-    where: [
-      ...conditions(connection, sql, where, { hasWords: false, compared: 'few' }),
-      ...boundsOf(connection, sql),
-    ].join(' and '),
-    ways: words === null ? [] : waysSql(model, words, { alias: 't', sql, workspaceIds: null }),
+    ...searchOf(connection, words, sql),
+    where: inPage({ ...connection, words: null }, sql, null, 'few').join(' and '),
     order: (alias) => orderSql(alias, keys, isBackward),
     bounds: () => boundsOf(connection, sql),
-    workspaceIds: idsIn(filter, 'workspaceId'),
   };
+}
+
+function searchOf({ model, filter }: Connection, words: Words, sql: StatementWriter): Search {
+  return { model, words, sql, workspaceIds: idsIn(filter, 'workspaceId') };
+}
+
+/** Where the rows `t` of a list are: at the root those with words by the search index. */
+function sourceSql(connection: Connection, sql: StatementWriter, scope: string | null): string {
+  const { model, words } = connection;
+  if (scope !== null || words === null) return `${layoutOf(model).table} t`;
+  return searchedSql(searchOf(connection, words, sql));
 }
 
 /**
@@ -229,7 +233,7 @@ function groupRowsSql(connection: Connection, sql: StatementWriter, { columns: g
   const columns = columnsSql(withKeys(given, keys));
   const { table } = layoutOf(model);
   const inGroup = visibleToGroupSql(model, 'seen.id') ?? 'false';
-  const where = inPage(connection, sql, [inGroup], 'few').join(' and ');
+  const where = [inGroup, ...besidesSql(connection, sql, 'few'), ...boundsOf(connection, sql)].join(' and ');
   const order = (alias: string): string => orderSql(alias, keys, isBackward);
   // Where the filter names workspaces, only their groups can have a match.
   const all = `(${sql.groupsIn(idsIn(connection.filter, 'workspaceId'))}) seen`;
@@ -274,12 +278,6 @@ function equalIds(filter: Filter, field: string): readonly string[] | null {
   return Array.isArray(list) ? list : null;
 }
 
-/** The same where this is the whole comparison, and valid. */
-function onlyIds(filter: Filter, field: string): readonly string[] | null {
-  const ids = Object.keys(filter[field] ?? {}).length === 1 ? equalIds(filter, field) : null;
-  return ids !== null && ids.length <= LIMITS.graphFilterListMax && ids.every(isUuid) ? ids : null;
-}
-
 /** The records that the reader sees now; a person who left all their workspaces is found by id only. */
 function visibleNow(model: Model, sql: StatementWriter): string {
   return visibleSelections(model, sql.viewer)[0]?.where ?? 'false';
@@ -288,10 +286,10 @@ function visibleNow(model: Model, sql: StatementWriter): string {
 function inPage(
   connection: Connection,
   sql: StatementWriter,
-  where: readonly string[],
+  scope: string | null,
   compared: 'few' | 'many',
 ): string[] {
-  return [...conditions(connection, sql, where, { compared }), ...boundsOf(connection, sql)];
+  return [...conditions(connection, sql, scope, compared), ...boundsOf(connection, sql)];
 }
 
 /** The conditions of the cursors. */
@@ -303,20 +301,32 @@ function boundsOf({ keys, after, before }: Connection, sql: StatementWriter): st
   ];
 }
 
+/** The conditions on the rows of `sourceSql`. */
 function conditions(
   connection: Connection,
   sql: StatementWriter,
-  where: readonly string[],
-  { hasWords = true, compared = 'many' }: { hasWords?: boolean; compared?: 'few' | 'many' } = {},
+  scope: string | null,
+  compared: 'few' | 'many',
 ): string[] {
-  const { model, filter, words, includeArchived } = connection;
-  const workspaceIds = words !== null && narrowsWorkspaces(model) ? onlyIds(filter, 'workspaceId') : null;
-  const found = { alias: 't', sql, workspaceIds };
+  const { model, words } = connection;
+  const isFound = (search: Search): string => (scope === null ? comparedSql(search, 't') : foundSql(search, 't'));
   return [
-    ...where,
+    ...(scope === null ? [] : [scope]),
+    visibleNow(model, sql),
+    ...besidesSql(connection, sql, compared),
+    ...(words === null ? [] : [isFound(searchOf(connection, words, sql))]),
+  ];
+}
+
+/** The conditions besides who sees the rows, and the words. */
+function besidesSql(
+  { model, filter, includeArchived }: Connection,
+  sql: StatementWriter,
+  compared: 'few' | 'many',
+): string[] {
+  return [
     ...(includeArchived ? [] : notHiddenSql(model, 't', compared)),
-    ...(words === null ? [] : hasWords ? [foundSql(model, words, found)] : homesSql(model, found)),
-    filterSql(model, workspaceIds === null ? filter : { ...filter, workspaceId: null }, { alias: 't', sql }),
+    filterSql(model, filter, { alias: 't', sql }),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { Fault, LIMITS } from '@wts/contracts';
-import { isNumerous, layoutOf, searchTitleOf, searchVectorSql, snakeCase, type Model } from '@wts/models';
+import { isNumerous, layoutOf, searchKeysSql, searchTextSql, searchTitleOf, snakeCase, type Model } from '@wts/models';
 import { visibleSelections } from '@wts/read-model';
 import { newestSql } from './newest.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
@@ -7,13 +7,15 @@ import type { Statement, StatementWriter } from './statement.ts';
 
 /*
  * Search: a record is found by whole words and beginnings of words in its search fields, and by parts of its title, also with a
- * slip. The index has the workspace beside the words (`searchIndexSql` of packages/models), so the records of others are not read where
- * PostgreSQL uses it; decision 0024 says where it does not. Keeps graphql.search.visible.
+ * slip. Tasks and comments have an index whose keys begin with the group (`sync.search_keys` of the database), and it is read for the
+ * groups of the reader, so which rows and pages a search reads depends on records that the reader sees, and not on those of others.
+ * Keeps graphql.search.visible and graphql.search.time.
  */
 
 /** The words as the statements need them. */
 export interface Words {
   readonly text: string;
+  readonly words: readonly string[];
   /** For `to_tsquery`: each word may continue. Null without a letter or digit. */
   readonly query: string | null;
   /** The words that may have a slip. */
@@ -22,6 +24,8 @@ export interface Words {
 
 /** Shorter words have too few trigrams to resemble anything. */
 const SIMILAR_CHARS_MIN = 4;
+/** PostgreSQL makes one word of these, and may make several of letters with digits. */
+const UNDIVIDED = /^(?:\p{L}+|\d+)$/u;
 const TITLE_CHARS = 500;
 const WORDS_MAX = 16;
 
@@ -36,125 +40,123 @@ export function wordsOf(given: string): Words | null {
   const words = text.match(/[\p{L}\p{N}]+/gu)?.slice(0, WORDS_MAX) ?? [];
   return {
     text,
+    words,
     query: words.length === 0 ? null : words.map((word) => `${word}:*`).join(' & '),
-    long: words.filter(({ length }) => length >= SIMILAR_CHARS_MIN),
+    long: words.filter((word) => [...word].length >= SIMILAR_CHARS_MIN),
   };
 }
 
-interface FoundIn {
-  readonly alias: string;
+/** A search of a model by the reader of a statement. */
+export interface Search {
+  readonly model: Model;
+  readonly words: Words;
   readonly sql: StatementWriter;
-  /** Only in these workspaces; null: in all of the reader. Used where `narrowsWorkspaces` is true. */
+  /** Only in these workspaces; null: in all of the reader. */
   readonly workspaceIds: readonly string[] | null;
 }
 
-/** Whether `homesSql` narrows the workspaces, so that no other condition on them is needed. */
-export const narrowsWorkspaces = isNumerous;
+/** The condition on the row `alias` of the table that the words find it. */
+export function foundSql(search: Search, alias: string): string {
+  if (!isNumerous(search.model)) return comparedSql(search, alias);
+  return `${alias}.id in (select match.id from ${candidatesSql(search, 'match')} where ${comparedSql(search, 'match')})`;
+}
 
-/** The condition on the row `alias` that the words find it. */
-export function foundSql(model: Model, words: Words, given: FoundIn): string {
-  return [...homesSql(model, given), anyOf(waysSql(model, words, given))].join(' and ');
+/** The rows `t` that the words may find, all or by the search index: `comparedSql` decides. */
+export function searchedSql(search: Search): string {
+  return isNumerous(search.model) ? candidatesSql(search, 't') : `${layoutOf(search.model).table} t`;
 }
 
 /**
- * Narrows the search index to the workspaces of the reader; the predicate of visibility applies besides. With a single condition on
- * the workspace, because the index takes as long for each as for all the words.
+ * Those in the reader's groups by the search index. `offset 0` keeps
+ * PostgreSQL from using another index with conditions from outside.
  */
-export function homesSql(model: Model, { alias, sql, workspaceIds }: FoundIn): string[] {
-  if (!narrowsWorkspaces(model)) return [];
-  const { person } = sql.viewer;
-  const wanted = workspaceIds === null ? '' : ` and home.workspace_id = any(${sql.add(workspaceIds, 'uuid[]')})`;
-  const own = `array(select home.workspace_id from sync.workspace_members home where home.user_id = ${person?.userId ?? 'null'}${wanted})`;
-  return [`${alias}.workspace_id = any(${own})`];
+function candidatesSql({ model, words: { text, words }, sql, workspaceIds }: Search, alias: string): string {
+  const { table } = layoutOf(model);
+  const groups = `array(select home.id from (${sql.groupsIn(workspaceIds)}) home)`;
+  const given = [sql.add(text, 'text'), sql.add(words, 'text[]'), String(searchTitleOf(model) !== null)];
+  return `sync.search_queries(${[groups, ...given].join(', ')}) seen, lateral (
+      select t.* from ${table} t where ${searchKeysSql(model, 't.')} @@ seen.query
+      union all select t.* from ${table} t where seen.query is null and t.group_id = any(seen.of_groups) offset 0) ${alias}`;
 }
 
 /**
- * The ways in which the words may find the row `alias`, each a condition that the search index of the model answers, where it has one:
- * with the workspace, which PostgreSQL may leave out of a condition without `or`. Each long word may have a slip of its own, because
- * the index would find the trigrams of all words together in records that do not have the words.
+ * Whether the words find the row `alias`. Each long word may have a slip of its own. Looking for words as parts of the texts is much
+ * quicker than `to_tsvector` of them, which most of the compared records do not need then.
  */
-export function waysSql(model: Model, { text, query, long }: Words, { alias, sql }: FoundIn): string[] {
+export function comparedSql({ model, words: { text, words, query, long }, sql }: Search, alias: string): string {
   const title = searchTitleOf(model);
-  const words =
-    query === null ? null : `${searchVectorSql(model, `${alias}.`)} @@ to_tsquery('simple', ${sql.add(query, 'text')})`;
-  if (title === null) return words === null ? [] : [words];
-  const part = `${alias}.${title} ilike ${sql.add(`%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`, 'text')}`;
-  const similar = long.map((word) => `${sql.add(word, 'text')} operator(public.<%) ${alias}.${title}`).join(' and ');
-  return [words === null ? part : `(${part} or ${words})`, ...(similar === '' ? [] : [`(${part} or ${similar})`])];
-}
-
-function anyOf(ways: readonly string[]): string {
+  const partOf = (part: string): string => `%${part.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+  const searched = searchTextSql(model, `${alias}.`);
+  const ways: string[] = [];
+  if (title !== null) ways.push(`${alias}.${title} ilike ${sql.add(partOf(text), 'text')}`);
+  if (query !== null)
+    ways.push(
+      `${searched} ilike all(${sql.add(words.filter((word) => UNDIVIDED.test(word)).map(partOf), 'text[]')}) and to_tsvector('simple'::regconfig, ${searched}) @@ to_tsquery('simple', ${sql.add(query, 'text')})`,
+    );
+  if (title !== null && long.length > 0)
+    ways.push(long.map((word) => `${sql.add(word, 'text')} operator(public.<%) ${alias}.${title}`).join(' and '));
   return ways.length === 0 ? 'false' : `(${ways.map((way) => `(${way})`).join(' or ')})`;
 }
 
 const newestFirst = (alias: string): string => `${alias}.created_at desc, ${alias}.id desc`;
 
-/** Matches that the search index finds and that are then sorted or ranked; comparing words takes 20 microseconds for each. */
+/** Matches that the search index finds and that are then sorted or ranked. */
 const SORTED_MAX = 1_000;
-/** Newest records among which many matches are searched; comparing words takes 70 microseconds for each that does not match. */
+/** Newest records among which many matches are searched. */
 const NEWEST_MAX = 1_000;
 
 /** What a list of matches by creation consists of. */
-export interface Matches {
-  readonly sql: StatementWriter;
+export interface Matches extends Search {
   /** The condition that rows `t` match, besides the words. */
   readonly where: string;
-  /** How the words may find them. */
-  readonly ways: readonly string[];
   readonly order: (alias: string) => string;
   /** Conditions on the columns of the order, which `where` has too. */
   readonly bounds: () => readonly string[];
-  readonly workspaceIds: readonly string[] | null;
 }
 
 /**
  * SQL with `id` and `created_at` of the first matches in an order of creation. Few matches are found by the search index and sorted.
- * Many are searched among the first records in the order, and sorted only when too few of these match: PostgreSQL alone would sort
- * all matches of a common word, or walk tens of thousands of records for a rare one, because it underestimates what comparing words
- * costs.
+ * Many are searched among the first records in the order, and sorted only when too few of these match.
  */
-export function firstMatchesSql(model: Model, given: Matches, limit: number): string {
+export function firstMatchesSql(given: Matches, limit: number): string {
   const { order } = given;
-  const where = `${given.where} and ${anyOf(given.ways)}`;
-  const matches = `select t.id, t.created_at from ${layoutOf(model).table} t where ${where}`;
-  const newest = newestSql(model, { ...given, limit: NEWEST_MAX });
+  const newest = newestSql(given.model, { ...given, limit: NEWEST_MAX });
   const isMany = `(select count(*) from few) > ${SORTED_MAX}`;
+  const isMatch = matchSql(given);
   const ofNewest =
     newest === null
       ? `select few.id, few.created_at from few where false`
-      : `select t.id, t.created_at from ${newest} where ${isMany} and ${where} order by ${order('t')} limit ${limit}`;
-  return `(with few as materialized (${fewSql(model, given)}), newest as materialized (${ofNewest})
+      : `select t.id, t.created_at from ${newest} where ${isMany} and ${isMatch} order by ${order('t')} limit ${limit}`;
+  const all = `select t.id, t.created_at from ${searchedSql(given)} where ${isMatch}`;
+  return `(with few as materialized (${all} limit ${SORTED_MAX + 1}), newest as materialized (${ofNewest})
     select match.id, match.created_at from (
       select few.id, few.created_at from few where not ${isMany}
       union all
       select newest.id, newest.created_at from newest where (select count(*) from newest) = ${limit}
       union all
-      (${matches} and ${isMany} and (select count(*) from newest) < ${limit} order by ${order('t')} limit ${limit})
+      (${all} and ${isMany} and (select count(*) from newest) < ${limit} order by ${order('t')} limit ${limit})
     ) match order by ${order('match')} limit ${limit})`;
 }
 
 /** SQL with `id`, `created_at` and `title` of the matches that are ranked: all when they are few, else those among the newest records, and some others. */
-function rankedSql(model: Model, given: Matches): string {
+function rankedSql(given: Matches): string {
+  const { model } = given;
   const [field = 'id'] = model.search.map(snakeCase);
   const columns = `t.id, t.created_at, left(t.${field}, ${TITLE_CHARS}) as title`;
   const newest = newestSql(model, { ...given, limit: NEWEST_MAX });
   if (newest === null) {
-    const first = firstMatchesSql(model, given, SORTED_MAX);
+    const first = firstMatchesSql(given, SORTED_MAX);
     return `(select ${columns} from ${first} first join ${layoutOf(model).table} t on t.id = first.id)`;
   }
   const isMany = `(select count(*) from few) > ${SORTED_MAX}`;
-  return `(with few as materialized (${fewSql(model, given, columns)})
+  const isMatch = matchSql(given);
+  return `(with few as materialized (select ${columns} from ${searchedSql(given)} where ${isMatch} limit ${SORTED_MAX + 1})
     select few.id, few.created_at, few.title from few
-    union select ${columns} from ${newest} where ${isMany} and ${given.where} and ${anyOf(given.ways)})`;
+    union select ${columns} from ${newest} where ${isMany} and ${isMatch})`;
 }
 
-/** Matches up to a number, each way by the index: so a record that one way names is not compared in the other ways. */
-function fewSql(model: Model, { where, ways }: Matches, columns = 't.id, t.created_at'): string {
-  const { table } = layoutOf(model);
-  const each = (ways.length === 0 ? ['false'] : ways).map(
-    (way) => `(select ${columns} from ${table} t where ${where} and ${way} limit ${SORTED_MAX + 1})`,
-  );
-  return each.join(' union ');
+function matchSql(given: Matches): string {
+  return `${given.where} and ${comparedSql(given, 't')}`;
 }
 
 export interface SearchRequest {
@@ -179,19 +181,17 @@ export function searchStatement(request: SearchRequest, sql: StatementWriter): S
 function matchesOf(model: Model, request: SearchRequest, sql: StatementWriter): string {
   const { words, limit, workspaceId, includeArchived, wants } = request;
   const { table } = layoutOf(model);
-  const workspaceIds = workspaceId === null ? null : [workspaceId];
-  const found = { alias: 't', sql, workspaceIds };
   const where = [
     visibleSelections(model, sql.viewer)[0]?.where ?? 'false',
-    ...(workspaceId === null || narrowsWorkspaces(model) ? [] : [inWorkspaceSql(model, sql.add(workspaceId, 'uuid'))]),
+    ...(workspaceId === null ? [] : [inWorkspaceSql(model, sql.add(workspaceId, 'uuid'))]),
     ...(includeArchived ? [] : notHiddenSql(model, 't', 'few')),
-    ...homesSql(model, found),
   ];
-  const ways = waysSql(model, words, found);
-  const matches = { sql, where: where.join(' and '), ways, order: newestFirst, bounds: () => [], workspaceIds };
+  const workspaceIds = workspaceId === null ? null : [workspaceId];
+  const search = { model, words, sql, workspaceIds };
+  const matches = { ...search, where: where.join(' and '), order: newestFirst, bounds: () => [] };
   const score = `greatest(public.word_similarity(${sql.add(words.text, 'text')}, near.title), 0.01)::float8`;
   return `select '${model.name}' as model, t.id, t.created_at, best.score, ${recordSql(model, 't', wants)} as record from (
-      select near.id, ${score} as score from ${rankedSql(model, matches)} near order by score desc, near.created_at desc, near.id limit ${limit}
+      select near.id, ${score} as score from ${rankedSql(matches)} near order by score desc, near.created_at desc, near.id limit ${limit}
     ) best join ${table} t on t.id = best.id`;
 }
 
