@@ -7,29 +7,10 @@ import { StatementWriter, type Statement } from '../src/store/statement.ts';
 import { Records } from './records.ts';
 
 /** Of titles that are hard to divide into words. */
-const PIECES = [
-  ...['a', 'b', 'ab', 'rel', 'release', 'rollback', 'zü', 'ö', 'x1', '12', '3rd', 'foo', '@', '%', '½', 'नमस्ते', '1e5'],
-  ...[
-    'v2.0',
-    'user@ex.am',
-    '/usr/lib',
-    '<b>',
-    '&amp;',
-    'É',
-    'ﬁx',
-    '日本語',
-    'ß',
-    'A',
-    "'",
-    '"',
-    '\\',
-    ' ',
-    ' ',
-    '-',
-    '_',
-    '.',
-  ],
-];
+const PIECES =
+  `a b ab rel release rollback zü ö x1 12 3rd foo @ % ½ नमस्ते 1e5 v2.0 user@ex.am /usr/lib <b> &amp; É ﬁx 日本語 ß A ' " \\ - _ .`
+    .split(' ')
+    .concat(' ', ' ');
 const WORDS = ['index', 'deploy', 'cache', 'login', 'billing', 'report', 'queue', 'mobile', 'search', 'import'];
 
 interface Found {
@@ -279,7 +260,10 @@ describe('a search', () => {
   it('finds by its index what comparing each record finds [graphql.search.visible]', async () => {
     const owner = await records.person();
     const odd = await records.workspace('Odd', owner);
-    const made = fc.sample(fc.array(fc.constantFrom(...PIECES), { minLength: 2, maxLength: 6 }), 200);
+    const made = fc.sample(fc.array(fc.constantFrom(...PIECES), { minLength: 2, maxLength: 6 }), {
+      numRuns: 200,
+      seed: 7,
+    });
     await records.store(
       made.map((pieces, index) => {
         const description = index % 3 === 0 ? (made[index - 1] ?? pieces).join(' ') : null;

@@ -34,12 +34,13 @@ export const THEIRS: Readonly<Record<QueryName, string>> = {
     allTasks(first: 100, after: $after, condition: { workspaceId: $w, priority: 2 }, ${NEWEST}) { pageInfo { endCursor } } }`,
 };
 
-/** What PostGraphile needs: the references, which have no foreign keys, an index in its order, and a function that searches. */
+/** What PostGraphile needs: the references, which have no foreign keys, an index in its order, and a function that searches, with its index. */
 export const PREPARE_PEER = `
   comment on table sync.tasks is E'@foreignKey (project_id) references sync.projects (id)';
   comment on table sync.comments is
     E'@foreignKey (task_id) references sync.tasks (id)\\n@foreignKey (author_id) references sync.users (id)';
   create index on sync.tasks (workspace_id, created_at desc, id desc);
+  create index on sync.tasks using gin (workspace_id, title public.gin_trgm_ops);
   create function sync.search_tasks(workspace uuid, query text) returns setof sync.tasks stable language sql as $$
     select * from sync.tasks where workspace_id = workspace and title ilike '%' || query || '%'
     order by created_at desc, id desc

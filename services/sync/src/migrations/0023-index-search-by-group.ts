@@ -77,6 +77,8 @@ const KNOWN_TRIGRAMS = `create or replace function sync.known_trigrams(part text
  * the index should be read for. Eight groups have one query, because each scan of the index also reads its pending entries, and
  * because with more groups each entry that is found is compared with too much.
  *
+ * One or two letters among other words are not found directly behind a number with a sign, such as "ab" in "-5abc".
+ *
  * A title may have each word or its beginning, or the whole text as a part, or words that resemble the long ones: then at least 0.6
  * of the trigrams of each (pg_trgm.word_similarity_threshold), so one of a number of blocks of trigrams is there as a whole.
  */
