@@ -7,6 +7,198 @@ create sequence sync.migrations_id_seq as integer;
 
 create sequence sync.migrations_lock_index_seq as integer;
 
+CREATE OR REPLACE FUNCTION sync.begin_epoch()
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog'
+AS $function$
+    declare
+      begin_at bigint;
+    begin
+      lock table sync.log_lock in share update exclusive mode;
+      update sync.log_state set epoch = gen_random_uuid(), lineage = sync.log_lineage(),
+        began_at = (greatest(began_at, coalesce((select max(sync_id) from sync.sync_actions), 0)) / 1000000000 + 2) * 1000000000
+        returning began_at into begin_at;
+      execute format('create table sync.sync_actions_from_%1$s (like sync.sync_actions including all,
+        check (sync_id >= %1$s and sync_id < %2$s))', begin_at, begin_at + 1000000);
+      execute format('alter table sync.sync_actions attach partition sync.sync_actions_from_%1$s for values from (%1$s) to (%2$s)',
+        begin_at, begin_at + 1000000);
+    end $function$;
+
+CREATE OR REPLACE FUNCTION sync.find_page(groups uuid[], after bigint, up_to bigint, size integer)
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+AS $function$
+    declare
+      places bigint[] := '{}';
+      more bigint[];
+      reached bigint := after;
+      width bigint := size;
+      edge bigint;
+    begin
+      while reached < up_to and cardinality(places) < size loop
+        edge := least(up_to, reached + width);
+        more := array(
+          select sync_id from sync.sync_actions
+          where group_id = any(groups) and sync_id > reached and sync_id <= edge
+          order by group_id, sync_id limit 8 * size
+        );
+        if cardinality(more) = 8 * size then
+          -- As many as a page holds lie before this place.
+          width := (select place from unnest(more) place order by place offset size - 1 limit 1) - reached;
+          continue;
+        end if;
+        places := places || array(select place from unnest(more) place order by place limit size - cardinality(places));
+        reached := edge;
+        width := least(32 * width, size + 2 * (reached - after) * (size - cardinality(places)) / (1 + cardinality(places)));
+      end loop;
+      return places;
+    end
+    $function$;
+
+CREATE OR REPLACE FUNCTION sync.groups_between(after bigint, up_to bigint)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+AS $function$
+    begin
+      return array(select distinct group_id from sync.sync_actions where sync_id > after and sync_id <= up_to);
+    end
+  $function$;
+
+CREATE OR REPLACE FUNCTION sync.groups_of_next(after bigint, up_to bigint, size bigint, OUT reached bigint, OUT groups uuid[])
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+AS $function$
+    begin
+      with next as materialized (
+        select sync_id, group_id from sync.sync_actions where sync_id > after and sync_id <= up_to order by sync_id limit size
+      )
+      select case count(*) when size then max(sync_id) else up_to end, array_agg(distinct group_id) into reached, groups from next;
+    end
+  $function$;
+
+CREATE OR REPLACE FUNCTION sync.insist(holds boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if holds is not true then
+        raise exception 'what was looked at has changed' using errcode = 'serialization_failure';
+      end if;
+    end
+  $function$;
+
+CREATE OR REPLACE FUNCTION sync.known_trigrams(part text, begins boolean)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    declare
+      other text := left(translate('xyz', lower(left(part, 1) || right(part, 1)), ''), 1);
+      longer text := case when begins then '' else other end || part || other;
+    begin
+      return array(select unnest(public.show_trgm(part)) intersect select unnest(public.show_trgm(longer)));
+    end
+  $function$;
+
+CREATE OR REPLACE FUNCTION sync.log_lineage()
+ RETURNS text
+ LANGUAGE sql
+AS $function$select system_identifier || '/' || sync.log_timeline() || '/' || 'sync.log_state'::regclass::oid from pg_control_system()$function$;
+
+CREATE OR REPLACE FUNCTION sync.log_timeline()
+ RETURNS text
+ LANGUAGE sql
+AS $function$select left(pg_walfile_name(pg_current_wal_lsn()), 8)$function$;
+
+CREATE OR REPLACE FUNCTION sync.search_keys(group_id uuid, title text, words text)
+ RETURNS tsvector
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE COST 10000
+AS $function$
+    declare
+      own text := chr(1) || left(encode(sha256(uuid_send(group_id)), 'base64'), 11);
+      lexemes text[] := tsvector_to_array(to_tsvector('simple'::regconfig, words));
+    begin
+      if octet_length(words) > 2000 then
+        lexemes := array(select left(lexeme, 500) from unnest(lexemes) lexeme);
+      end if;
+      return array_to_tsvector(string_to_array(substr(concat(
+        own || array_to_string(public.show_trgm(title), own),
+        own || '~' || array_to_string(lexemes, own || '~')), 2), chr(1)));
+    end
+  $function$;
+
+CREATE OR REPLACE FUNCTION sync.search_queries(groups uuid[], search text, words text[], in_title boolean, OUT of_groups uuid[], OUT query tsquery)
+ RETURNS SETOF record
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE ROWS 1
+AS $function$
+    declare
+      word text;
+      lexemes tsquery;
+      trigrams text[];
+      is_short boolean := cardinality(words) = 0;
+      each_word text;
+      resembling text;
+      whole text;
+      template text;
+    begin
+      foreach word in array words loop
+        lexemes := to_tsquery('simple', word || ':*');
+        trigrams := case when in_title and numnode(lexemes) = 1 then sync.known_trigrams(word, length(word) < 3) end;
+        if cardinality(trigrams) > 0 or not in_title and numnode(lexemes) > 0 then
+          each_word := concat_ws(' & ', each_word, '(' || concat_ws(' | ',
+            '''@' || array_to_string(trigrams, ''' & ''@') || '''',
+            replace(regexp_replace(nullif(lexemes::text, ''), '''([^'']*)''', '''@~\1''', 'g'), '<->', '&')) || ')');
+        end if;
+        is_short := is_short or length(word) < 3;
+        if in_title and length(word) > 3 then
+          trigrams := public.show_trgm(word);
+          resembling := concat_ws(' & ', resembling, (select '(' || string_agg(block, ' | ') || ')' from (
+            select '(''@' || string_agg(trigram, ''' & ''@') || ''')' as block from unnest(trigrams) with ordinality one(trigram, nth)
+            group by nth % (1 + floor(cardinality(trigrams) * 0.4))) blocks));
+        end if;
+      end loop;
+      if in_title and is_short then
+        whole := '''@' || array_to_string(nullif(sync.known_trigrams(search, false), '{}'), ''' & ''@') || '''';
+      end if;
+      if cardinality(groups) <= 500 and not (in_title and is_short and whole is null or each_word is null and cardinality(words) > 0) then
+        template := concat_ws(' | ', each_word, whole, nullif(resembling, ''));
+      end if;
+      return query select array_agg(one.id),
+          string_agg(replace(template, '@', left(encode(sha256(uuid_send(one.id)), 'base64'), 11)), ' | ')::tsquery
+        from unnest(groups) with ordinality one(id, nth) group by case when template is not null then (nth - 1) / 8 end;
+    end
+  $function$;
+
+CREATE OR REPLACE FUNCTION sync.use_groups()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into sync.used_groups select id from made on conflict do nothing;
+      return null;
+    end
+  $function$;
+
 create table sync.client_models (
   user_id uuid not null,
   schema_hash text not null,
@@ -31,7 +223,7 @@ create table sync.comments (
 );
 CREATE INDEX comments_group_id_created_at_id_idx ON sync.comments USING btree (group_id, created_at, id);
 CREATE INDEX comments_parent_id_created_at_id_idx ON sync.comments USING btree (parent_id, created_at, id) WHERE (parent_id IS NOT NULL);
-CREATE INDEX comments_search_idx ON sync.comments USING gin (workspace_id, to_tsvector('simple'::regconfig, body));
+CREATE INDEX comments_search_keys_idx ON sync.comments USING gin (sync.search_keys(group_id, NULL::text, body));
 CREATE INDEX comments_task_id_created_at_id_idx ON sync.comments USING btree (task_id, created_at, id);
 CREATE INDEX comments_workspace_id_created_at_id_idx ON sync.comments USING btree (workspace_id, created_at, id);
 
@@ -271,7 +463,7 @@ CREATE INDEX tasks_project_id_created_at_id_idx ON sync.tasks USING btree (proje
 CREATE INDEX tasks_purge_idx ON sync.tasks USING btree (archived_at, id) WHERE (archived_at IS NOT NULL);
 CREATE INDEX tasks_repeat_stopped_idx ON sync.tasks USING btree (id) WHERE (repeat_waiting OR (repeat_error IS NOT NULL));
 CREATE INDEX tasks_repeat_template_id_created_at_id_idx ON sync.tasks USING btree (repeat_template_id, created_at, id) WHERE (repeat_template_id IS NOT NULL);
-CREATE INDEX tasks_search_idx ON sync.tasks USING gin (workspace_id, to_tsvector('simple'::regconfig, ((title || ' '::text) || COALESCE(description, ''::text))), title gin_trgm_ops);
+CREATE INDEX tasks_search_keys_idx ON sync.tasks USING gin (sync.search_keys(group_id, title, description));
 CREATE INDEX tasks_team_id_created_at_id_idx ON sync.tasks USING btree (team_id, created_at, id) WHERE (team_id IS NOT NULL);
 CREATE INDEX tasks_trash_idx ON sync.tasks USING btree (group_id, archived_at, id) WHERE (archived_at IS NOT NULL);
 CREATE INDEX tasks_unranked_idx ON sync.tasks USING btree (workspace_id, project_id) WHERE ((sort_order COLLATE "C") = ''::text);
@@ -379,124 +571,6 @@ CREATE UNIQUE INDEX workspaces_url_key_key ON sync.workspaces USING btree (url_k
 create table sync.sync_actions_0 partition of sync.sync_actions
   FOR VALUES FROM ('0') TO ('1000000');
 
-CREATE OR REPLACE FUNCTION sync.begin_epoch()
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog'
-AS $function$
-    declare
-      begin_at bigint;
-    begin
-      lock table sync.log_lock in share update exclusive mode;
-      update sync.log_state set epoch = gen_random_uuid(), lineage = sync.log_lineage(),
-        began_at = (greatest(began_at, coalesce((select max(sync_id) from sync.sync_actions), 0)) / 1000000000 + 2) * 1000000000
-        returning began_at into begin_at;
-      execute format('create table sync.sync_actions_from_%1$s (like sync.sync_actions including all,
-        check (sync_id >= %1$s and sync_id < %2$s))', begin_at, begin_at + 1000000);
-      execute format('alter table sync.sync_actions attach partition sync.sync_actions_from_%1$s for values from (%1$s) to (%2$s)',
-        begin_at, begin_at + 1000000);
-    end $function$;
-
-CREATE OR REPLACE FUNCTION sync.find_page(groups uuid[], after bigint, up_to bigint, size integer)
- RETURNS bigint[]
- LANGUAGE plpgsql
- STABLE
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_sort TO 'off'
- SET plan_cache_mode TO 'force_generic_plan'
- SET jit TO 'off'
-AS $function$
-    declare
-      places bigint[] := '{}';
-      more bigint[];
-      reached bigint := after;
-      width bigint := size;
-      edge bigint;
-    begin
-      while reached < up_to and cardinality(places) < size loop
-        edge := least(up_to, reached + width);
-        more := array(
-          select sync_id from sync.sync_actions
-          where group_id = any(groups) and sync_id > reached and sync_id <= edge
-          order by group_id, sync_id limit 8 * size
-        );
-        if cardinality(more) = 8 * size then
-          -- As many as a page holds lie before this place.
-          width := (select place from unnest(more) place order by place offset size - 1 limit 1) - reached;
-          continue;
-        end if;
-        places := places || array(select place from unnest(more) place order by place limit size - cardinality(places));
-        reached := edge;
-        width := least(32 * width, size + 2 * (reached - after) * (size - cardinality(places)) / (1 + cardinality(places)));
-      end loop;
-      return places;
-    end
-    $function$;
-
-CREATE OR REPLACE FUNCTION sync.groups_between(after bigint, up_to bigint)
- RETURNS uuid[]
- LANGUAGE plpgsql
- STABLE
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET plan_cache_mode TO 'force_generic_plan'
- SET jit TO 'off'
-AS $function$
-    begin
-      return array(select distinct group_id from sync.sync_actions where sync_id > after and sync_id <= up_to);
-    end
-  $function$;
-
-CREATE OR REPLACE FUNCTION sync.groups_of_next(after bigint, up_to bigint, size bigint, OUT reached bigint, OUT groups uuid[])
- RETURNS record
- LANGUAGE plpgsql
- STABLE
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET plan_cache_mode TO 'force_generic_plan'
- SET jit TO 'off'
-AS $function$
-    begin
-      with next as materialized (
-        select sync_id, group_id from sync.sync_actions where sync_id > after and sync_id <= up_to order by sync_id limit size
-      )
-      select case count(*) when size then max(sync_id) else up_to end, array_agg(distinct group_id) into reached, groups from next;
-    end
-  $function$;
-
-CREATE OR REPLACE FUNCTION sync.insist(holds boolean)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-    begin
-      if holds is not true then
-        raise exception 'what was looked at has changed' using errcode = 'serialization_failure';
-      end if;
-    end
-  $function$;
-
-CREATE OR REPLACE FUNCTION sync.log_lineage()
- RETURNS text
- LANGUAGE sql
-AS $function$select system_identifier || '/' || sync.log_timeline() || '/' || 'sync.log_state'::regclass::oid from pg_control_system()$function$;
-
-CREATE OR REPLACE FUNCTION sync.log_timeline()
- RETURNS text
- LANGUAGE sql
-AS $function$select left(pg_walfile_name(pg_current_wal_lsn()), 8)$function$;
-
-CREATE OR REPLACE FUNCTION sync.use_groups()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-    begin
-      insert into sync.used_groups select id from made on conflict do nothing;
-      return null;
-    end
-  $function$;
-
 CREATE TRIGGER use_groups AFTER INSERT ON sync.projects REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION sync.use_groups();
 
 CREATE TRIGGER use_groups AFTER INSERT ON sync.users REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION sync.use_groups();
@@ -523,7 +597,8 @@ insert into sync.migrations (batch, name) values
   (1, '0019-add-repeating'),
   (1, '0020-create-trash'),
   (1, '0021-allow-gaps'),
-  (1, '0022-recognize-restores');
+  (1, '0022-recognize-restores'),
+  (1, '0023-index-search-by-group');
 
 reset role;
 
@@ -532,6 +607,15 @@ set role wts_auth;
 create sequence auth.migrations_id_seq as integer;
 
 create sequence auth.migrations_lock_index_seq as integer;
+
+CREATE OR REPLACE FUNCTION auth.refuse_change_of_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'DELETE' and old.at < now() - interval '1 day' then return old; end if;
+      raise exception 'rows of auth.events are only added, and deleted when they are old';
+    end $function$;
 
 create table auth.accounts (
   id uuid not null,
@@ -906,15 +990,6 @@ alter table auth.sessions add constraint sessions_account_id_fkey FOREIGN KEY (a
 alter table auth.sign_in_places add constraint sign_in_places_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
 
 alter table auth.totp add constraint totp_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
-
-CREATE OR REPLACE FUNCTION auth.refuse_change_of_events()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-    begin
-      if tg_op = 'DELETE' and old.at < now() - interval '1 day' then return old; end if;
-      raise exception 'rows of auth.events are only added, and deleted when they are old';
-    end $function$;
 
 CREATE TRIGGER events_are_kept BEFORE DELETE OR UPDATE ON auth.events FOR EACH ROW EXECUTE FUNCTION auth.refuse_change_of_events();
 
