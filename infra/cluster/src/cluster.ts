@@ -149,6 +149,18 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
+  /** Runs the migrations of another version. Resolves to how its pods are, by service. */
+  async migrateTo(manifest: string): Promise<ReadonlyMap<string, Workload>> {
+    const plan = this.#read(manifest);
+    await this.#complete(plan);
+    return new Map(plan.deployments.map((one) => [serviceOf(one), one]));
+  }
+
+  /** How the pods are now, by service. */
+  workloads(): ReadonlyMap<string, Workload> {
+    return new Map(this.#pods.map(({ workload }) => [serviceOf(workload), workload]));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort();
     await Promise.allSettled(this.#watching);
@@ -158,13 +170,8 @@ export class Cluster implements AsyncDisposable {
   async #open(): Promise<void> {
     const { print, render } = this.#options;
     this.#owned.use(await serveNames(OWN_ADDRESS, (name) => this.#addressesOf(name)));
-    const values = secretValues(this.#secrets, this.stores, this.authority.certificate);
-    this.#plan = readManifest(await render(), values);
-    for (const job of this.#plan.jobs) {
-      using pod = this.#newPod(job);
-      await pod.complete();
-      print(`${job.name} is complete`);
-    }
+    this.#plan = this.#read(await render());
+    await this.#complete(this.#plan);
     await Promise.all(
       this.#plan.deployments.flatMap((one) => Array.from({ length: one.replicas }, () => this.#startPod(one))),
     );
@@ -184,6 +191,18 @@ export class Cluster implements AsyncDisposable {
       syncUrls: this.#urlOf('sync'),
       password: randomBytes(12).toString('base64url'),
     });
+  }
+
+  #read(manifest: string): Plan {
+    return readManifest(manifest, secretValues(this.#secrets, this.stores, this.authority.certificate));
+  }
+
+  async #complete({ jobs }: Plan): Promise<void> {
+    for (const job of jobs) {
+      using pod = this.#newPod(job);
+      await pod.complete();
+      this.#options.print(`${job.name} is complete`);
+    }
   }
 
   async #startPod(workload: Workload): Promise<Pod> {

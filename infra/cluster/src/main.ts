@@ -6,25 +6,29 @@ import { isInside, removeAll, removeNamespace, runInside } from './network.ts';
 import { LABEL, podman, requireMachine } from './podman.ts';
 import { render, requireHelm } from './render.ts';
 import { soakCluster } from './soak.ts';
+import { upgradeCluster } from './upgrade.ts';
 
 const USAGE = `npm run cluster [-- command] [-- options]
 
   (none)          starts a cluster, checks it under one fault a minute, and ends it
+  upgrade         restarts each service, upgrades each from the images --from to --tag and back, under load
   up              starts a cluster and keeps it until Ctrl-C
   status          lists the containers
   down            removes what is left of a cluster that was killed
 
   --minutes N     length of the faults, default 20
-  --tag TAG       of the images; default: builds them`;
+  --tag TAG       of the images; default: builds them
+  --from TAG      of the images of the version before, for upgrade`;
 
 /** Of this program, to run it again inside. */
 const ARGUMENTS = process.argv.slice(1);
-const COMMANDS = ['up', 'status', 'down'] as const;
+const COMMANDS = ['upgrade', 'up', 'status', 'down'] as const;
 const command = COMMANDS.find((one) => process.argv[2] === one) ?? 'run';
 if (command !== 'run') process.argv.splice(2, 1);
 const options = optionsOrExit(USAGE, {
   minutes: { type: 'string', default: '20' },
   tag: { type: 'string', default: '' },
+  from: { type: 'string', default: '' },
 });
 
 if (isInside()) await runTask((stack, life) => inside(stack, life.stopping));
@@ -61,17 +65,22 @@ async function inside(stack: AsyncDisposableStack, stopping: AbortSignal): Promi
     const clock = `${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}`;
     process.stdout.write(`${clock}  ${line}\n`);
   };
-  const { tag } = options;
-  if (spawnSync('podman', ['image', 'exists', `localhost/wts-sync:${tag}`]).status !== 0)
-    throw new UserError(`There is no image wts-sync:${tag}. Build the images with npm run images.`);
+  const { tag, from } = options;
+  if (command === 'upgrade' && from === '') throw new UserError('upgrade needs --from, the tag of the images before.');
+  for (const one of command === 'upgrade' ? [from, tag] : [tag])
+    if (spawnSync('podman', ['image', 'exists', `localhost/wts-sync:${one}`]).status !== 0)
+      throw new UserError(`There is no image wts-sync:${one}. Build the images with npm run images.`);
+  const first = command === 'upgrade' ? from : tag;
   const cluster = stack.use(
-    await Cluster.start({ image: `localhost/wts-sync:${tag}`, render: () => render(helm, tag), print }),
+    await Cluster.start({ image: `localhost/wts-sync:${first}`, render: () => render(helm, first), print }),
   );
   const { baseUrl, apiKey } = cluster.system();
   if (command === 'run') {
     const lastsMs = Number(options.minutes) * 60_000;
     return (await soakCluster(cluster, { lastsMs, print, stop: stopping })) ? 0 : 1;
   }
+  if (command === 'upgrade')
+    return (await upgradeCluster(cluster, { manifest: await render(helm, tag), print, stop: stopping })) ? 0 : 1;
   print(`${baseUrl} with the API key ${apiKey}, in the network of: nsenter --net=/run/netns/wts-cluster`);
   return 'until stopped';
 }

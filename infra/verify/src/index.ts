@@ -8,7 +8,7 @@ export type { ClientRecords } from './compare.ts';
 export type { AuditFinding } from './finding.ts';
 export { ControlClient } from './storm/control-client.ts';
 export { StormClients } from './storm/storm-clients.ts';
-export { problemsOf, dropAndReconnect } from './storm/drop-and-reconnect.ts';
+export { controlText, problemsOf, dropAndReconnect } from './storm/drop-and-reconnect.ts';
 export type { Disruption } from './storm/drop-and-reconnect.ts';
 export { Attackers } from './hostile/attackers.ts';
 export type { AttackResult } from './hostile/attackers.ts';
@@ -20,7 +20,7 @@ export type { RequestKind, RequestLatency, RequestSample } from './hostile/sampl
 export { followByPolling, followBySocket, readPage } from './followers.ts';
 export type { Follower, Account } from './followers.ts';
 export { numbersOrExit } from './numbers.ts';
-export { checkSystem, readStartState } from './load/check-system.ts';
+export { checkSystem, lostOrDoubled, readStartState } from './load/check-system.ts';
 export { completeUntil } from './load/series.ts';
 export { writeUntil } from './load/writers.ts';
 export type { Written } from './load/writers.ts';

@@ -51,7 +51,7 @@ export async function checkSystem(
 }
 
 /** Each acknowledged change is in the log exactly once, at the acknowledged position. */
-async function lostOrDoubled(client: Client, { acknowledged }: Written): Promise<string[]> {
+export async function lostOrDoubled(client: Client, { acknowledged }: Written): Promise<string[]> {
   const { rows } = await client.query<{ client_tx_id: string; positions: string[] }>(
     `select client_tx_id, array_agg(sync_id::text order by sync_id) as positions from sync.sync_actions where client_tx_id = any($1::text[]) group by client_tx_id`,
     [[...acknowledged.keys()]],

@@ -1,7 +1,7 @@
-import type { TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { CheckedSystem } from '../checked-system.ts';
 import type { ControlCommand, ControlResult } from './control-client-worker.ts';
 
 /**
@@ -15,7 +15,7 @@ export class ControlClient implements AsyncDisposable {
     this.#worker = worker;
   }
 
-  static async start(testSystem: TestSystem): Promise<ControlClient> {
+  static async start(testSystem: CheckedSystem): Promise<ControlClient> {
     const { userId, token } = await testSystem.person('ControlClient');
     const workspaceId = randomUUID();
     const urlKey = `elsewhere-${workspaceId.slice(0, 8)}`;

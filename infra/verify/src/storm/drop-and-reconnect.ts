@@ -111,7 +111,7 @@ export function linesOf(result: DropResult): string[] {
   ];
 }
 
-function controlText({ tookMs, refusals }: ControlResult): string {
+export function controlText({ tookMs, refusals }: ControlResult): string {
   const [p50, p99, most] = [at(tookMs, 0.5), at(tookMs, 0.99), tookMs.at(-1) ?? 0];
   return `${tookMs.length} changes, p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, at most ${most.toFixed(0)} ms, ${refusals} times 503 with Retry-After`;
 }

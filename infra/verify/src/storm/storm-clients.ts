@@ -1,7 +1,7 @@
-import type { TestSystem } from '@wts/testkit';
 import { Client } from 'pg';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expectedIds } from '../audit-live.ts';
+import type { CheckedSystem } from '../checked-system.ts';
 import { compareDeliveries } from '../compare.ts';
 import type { AuditFinding } from '../finding.ts';
 import { StormClient, type Credential } from './storm-client.ts';
@@ -34,20 +34,20 @@ const POLL_MS = 50;
  * another address, as behind a load balancer that moves them.
  */
 export class StormClients implements AsyncDisposable {
-  readonly #testSystem: TestSystem;
+  readonly #testSystem: CheckedSystem;
   readonly #log: Client;
   readonly #clients: StormClient[] = [];
   #baseUrl: string;
   #rejections = new Map<string, number>();
 
-  private constructor(testSystem: TestSystem, log: Client) {
+  private constructor(testSystem: CheckedSystem, log: Client) {
     this.#testSystem = testSystem;
     this.#log = log;
     this.#baseUrl = testSystem.baseUrl;
   }
 
   static async open(
-    testSystem: TestSystem,
+    testSystem: CheckedSystem,
     { clients, people, reloadOneIn }: StormClientsOptions,
   ): Promise<StormClients> {
     const log = new Client({ connectionString: testSystem.database.url });
@@ -89,9 +89,7 @@ export class StormClients implements AsyncDisposable {
     await Promise.all([disrupt(), write()]);
     // Without a rejection no client was dropped, and the test would show nothing.
     await this.#until(() => this.#rejections.size > 0, RECONNECT_MS);
-    await this.#until(() => this.#clients.every(({ isSubscribed }) => isSubscribed), RECONNECT_MS);
-    const head = BigInt(await this.#head());
-    await this.#until(() => this.#clients.every(({ cursor }) => cursor >= head), RECONNECT_MS);
+    await this.#caughtUp();
     const caughtUpMs = performance.now() - startedMs;
     return {
       rejections: this.#rejections,
@@ -102,6 +100,12 @@ export class StormClients implements AsyncDisposable {
       caughtUpMs,
       findings: await this.#audit(),
     };
+  }
+
+  /** Waits until each client has everything written until now, and audits them. */
+  async settle(): Promise<readonly AuditFinding[]> {
+    await this.#caughtUp();
+    return this.#audit();
   }
 
   /** The current number of connections from services to PostgreSQL. */
@@ -115,6 +119,12 @@ export class StormClients implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const client of this.#clients) client.close();
     await this.#log.end();
+  }
+
+  async #caughtUp(): Promise<void> {
+    await this.#until(() => this.#clients.every(({ isSubscribed }) => isSubscribed), RECONNECT_MS);
+    const head = BigInt(await this.#head());
+    await this.#until(() => this.#clients.every(({ cursor }) => cursor >= head), RECONNECT_MS);
   }
 
   /** Compares each client with the log, from its start to its cursor. */
