@@ -1,7 +1,7 @@
 /** `npm run cluster`: a cluster of containers on this machine, from the images and the chart; see README.md. */
 import { optionsOrExit, runTask, UserError } from '@wts/local';
-import { spawnSync } from 'node:child_process';
 import { Cluster } from './cluster.ts';
+import { imagesOfCommit, requireImages } from './images.ts';
 import { isInside, removeAll, removeNamespace, runInside } from './network.ts';
 import { LABEL, podman, requireMachine } from './podman.ts';
 import { render, requireHelm } from './render.ts';
@@ -17,7 +17,8 @@ const USAGE = `npm run cluster [-- command] [-- options]
   down            removes what is left of a cluster that was killed
 
   --minutes N     length of the faults, default 20
-  --tag TAG       of the images; default: builds them
+  --tag TAG       of the images; default: those of the commit, which are built when one is missing
+  --local-bases   builds them without a registry
   --from TAG      of the images of the version before, for upgrade`;
 
 /** Of this program, to run it again inside. */
@@ -29,13 +30,14 @@ const options = optionsOrExit(USAGE, {
   minutes: { type: 'string', default: '20' },
   tag: { type: 'string', default: '' },
   from: { type: 'string', default: '' },
+  'local-bases': { type: 'boolean', default: false },
 });
 
 if (isInside()) await runTask((stack, life) => inside(stack, life.stopping));
 else await runTask(outside);
 
 /** Builds the images, which needs the network of the machine, and then goes into a network of its own. */
-async function outside(): Promise<number> {
+async function outside(stack: AsyncDisposableStack): Promise<number> {
   requireMachine();
   if (command === 'status') {
     const format = '{{.Names}}\t{{.Status}}\t{{.Image}}';
@@ -48,12 +50,16 @@ async function outside(): Promise<number> {
     return 0;
   }
   requireHelm();
-  try {
-    return await runInside(ARGUMENTS);
-  } finally {
+  const { from, tag: wanted, 'local-bases': isLocal } = options;
+  if (command === 'upgrade' && from === '') throw new UserError('upgrade needs --from, the tag of the images before.');
+  const tag = wanted === '' ? await imagesOfCommit(isLocal) : wanted;
+  for (const one of command === 'upgrade' ? [from, tag] : [tag]) await requireImages(one);
+  stack.defer(async () => {
     await removeAll();
     removeNamespace();
-  }
+  });
+  // Of the options that are there twice, the last one is in force.
+  return stack.use(await runInside([...ARGUMENTS, '--tag', tag])).exited;
 }
 
 async function inside(stack: AsyncDisposableStack, stopping: AbortSignal): Promise<number | 'until stopped'> {
@@ -66,10 +72,6 @@ async function inside(stack: AsyncDisposableStack, stopping: AbortSignal): Promi
     process.stdout.write(`${clock}  ${line}\n`);
   };
   const { tag, from } = options;
-  if (command === 'upgrade' && from === '') throw new UserError('upgrade needs --from, the tag of the images before.');
-  for (const one of command === 'upgrade' ? [from, tag] : [tag])
-    if (spawnSync('podman', ['image', 'exists', `localhost/wts-sync:${one}`]).status !== 0)
-      throw new UserError(`There is no image wts-sync:${one}. Build the images with npm run images.`);
   const first = command === 'upgrade' ? from : tag;
   const cluster = stack.use(
     await Cluster.start({ image: `localhost/wts-sync:${first}`, render: () => render(helm, first), print }),

@@ -23,22 +23,29 @@ export function isInside(): boolean {
   return process.env[INSIDE] === '1';
 }
 
-/** Runs this program again in the namespace. Resolves to its exit code. */
-export async function runInside(program: readonly string[]): Promise<number> {
+/** Runs this program again in the namespace; disposing waits for its end. */
+export async function runInside(
+  program: readonly string[],
+): Promise<AsyncDisposable & { readonly exited: Promise<number> }> {
   if (!existsSync(FILE)) await run('ip', ['netns', 'add', NAMESPACE]);
   await run('ip', ['-n', NAMESPACE, 'link', 'set', 'lo', 'up']);
-  const args = [`--net=${FILE}`, process.execPath, ...program];
   // The IPC channel closes when this process ends; then the program inside stops.
-  const child = spawn('nsenter', args, {
+  const child = spawn('nsenter', [`--net=${FILE}`, process.execPath, ...program], {
     env: { ...process.env, [INSIDE]: '1' },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-  process.on('disconnect', () => child.kill('SIGTERM'));
-  return new Promise((resolve, reject) => {
+  const exited = new Promise<number>((resolve, reject) => {
     child.on('error', reject);
     child.on('exit', (code) => resolve(code ?? 1));
   });
+  return {
+    exited,
+    [Symbol.asyncDispose]: async () => {
+      // A terminal sends Ctrl-C to both; nothing happens when it is the second signal within a second.
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
 }
 
 export async function openNetwork(): Promise<void> {

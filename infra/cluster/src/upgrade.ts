@@ -123,7 +123,7 @@ async function makeWorkspace(system: CheckedSystem, index: number): Promise<Chec
     workspaceId,
     apiKey: owner.token,
     userId: owner.userId,
-    member: (name, role = 'member') => system.member(name, role, workspaceId),
+    member: (name, role) => system.member(name, role, workspaceId),
   };
 }
 

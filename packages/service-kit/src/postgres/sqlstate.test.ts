@@ -59,6 +59,8 @@ describe('an error of the connection to the database', () => {
       'Query read timeout',
     ]) {
       assert.equal(faultOfSqlState(new Error(text))?.code, 'unavailable', text);
+      const ofKnex = new Error(`select a - b from c where d = $1 - ${text}`);
+      assert.equal(faultOfSqlState(ofKnex)?.code, 'unavailable', `${text}, after the statement`);
     }
     const both = new AggregateError([system('ECONNREFUSED'), system('ECONNREFUSED')]);
     assert.equal(faultOfSqlState(both)?.code, 'unavailable');

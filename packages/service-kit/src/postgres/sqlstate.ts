@@ -38,6 +38,8 @@ const SYSCALLS: readonly string[] = ['connect', 'read', 'write', 'getaddrinfo', 
 const UNREACHABLE_TEXT =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/;
 
+const STATEMENT_END = ' - ';
+
 /** Whether the service may retry immediately. */
 export function isRetryableSqlState(error: unknown): boolean {
   return RETRYABLE.includes(codeOf(error));
@@ -76,7 +78,13 @@ function isOfConnection(error: Error, code: string): boolean {
   // An error without one of these system calls is not of a socket, such as a missing file.
   if (UNREACHABLE.includes(code) && typeof syscall === 'string' && SYSCALLS.includes(syscall)) return true;
   if (error instanceof AggregateError) return error.errors.some((one) => faultOfSqlState(one)?.code === 'unavailable');
-  return UNREACHABLE_TEXT.test(error.message);
+  return UNREACHABLE_TEXT.test(withoutStatement(error.message));
+}
+
+/** knex puts the statement before the message of the driver. */
+function withoutStatement(message: string): string {
+  const at = message.lastIndexOf(STATEMENT_END);
+  return at < 0 ? message : message.slice(at + STATEMENT_END.length);
 }
 
 function codeOf(error: unknown): string {
