@@ -18,6 +18,7 @@ const TASKS = {
   cluster: 'infra/cluster/src/main.ts',
   fuzz: 'test-e2e/fuzz/main.ts',
   observability: 'infra/observability/src/main.ts',
+  secrets: 'infra/local/src/installation/main.ts',
   soak: 'infra/verify/src/soak/main.ts',
   storm: 'infra/verify/src/storm/main.ts',
   'verify-clients': 'test-e2e/clients/main.ts',

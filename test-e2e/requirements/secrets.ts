@@ -32,4 +32,10 @@ export const secrets: readonly Rule[] = [
     text: 'An operator replaces the key of access tokens before its time: the next one is published an hour before it signs, or, when the key before is known to others, signs at once while tokens of that one are refused.',
     home: 'services/auth/src/oauth/signing-keys.ts',
   },
+  {
+    id: 'secrets.steps',
+    source: 'Design 12',
+    text: 'Each secret changes in three steps, by one command that refuses a step that is not the next one; a process with the file of a step and one with that of the next accept each other, and after the last step the old secret is refused.',
+    home: 'infra/local/src/installation/rotate.ts',
+  },
 ];

@@ -27,7 +27,7 @@ export async function installWhenNeeded(platform) {
   const installed = () => readText(MARKER) === wanted && existsSync(nodeOf(platform));
   if (installed()) return;
   const lock = await takeLock(join(LOCAL, 'install.lock'), () => {
-    console.log('Waiting for another install in this folder');
+    console.error('Waiting for another install in this folder');
   });
   try {
     // The previous owner of the lock may have installed everything.
@@ -69,7 +69,7 @@ function wantedState(platform) {
  * @returns {Promise<void>}
  */
 function install(lock) {
-  console.log(`Installing dependencies with ${PNPM} (the first time takes about half a minute)`);
+  console.error(`Installing dependencies with ${PNPM} (the first time takes about half a minute)`);
   /** @type {string[]} */
   const output = [];
   const progress = showProgress(() => output.join(''));
@@ -93,7 +93,7 @@ function install(lock) {
     child.on('close', (code, signal) => {
       const seconds = end();
       if (code === 0) {
-        console.log(`  done in ${seconds} s`);
+        console.error(`  done in ${seconds} s`);
         resolve();
       } else if (signal !== null || (code ?? 0) > 128) {
         reject(new UserError('The install was interrupted. Start again to repeat it.'));
@@ -105,24 +105,24 @@ function install(lock) {
 }
 
 /**
- * Shows one updated line on a terminal, otherwise a new line every five seconds.
+ * Shows one updated line on a terminal, otherwise a new line every five seconds. On stderr, because the result of a task is on stdout.
  * @param {() => string} output what the package manager has printed so far
  */
 function showProgress(output) {
   const since = Date.now();
-  const live = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
+  const live = process.stderr.isTTY && process.env['TERM'] !== 'dumb';
   const seconds = () => ((Date.now() - since) / 1000).toFixed(0);
   const timer = setInterval(
     () => {
       const last = /.*\nProgress: ([^\n]*)\n/s.exec(`\n${output()}`)?.[1] ?? 'fetching the package manager';
-      process.stdout.write(live ? `\r\x1b[2K  ${last}, ${seconds()} s` : `  ${last}, ${seconds()} s\n`);
+      process.stderr.write(live ? `\r\x1b[2K  ${last}, ${seconds()} s` : `  ${last}, ${seconds()} s\n`);
     },
     live ? 200 : 5000,
   );
   return {
     end: () => {
       clearInterval(timer);
-      if (live) process.stdout.write('\r\x1b[2K');
+      if (live) process.stderr.write('\r\x1b[2K');
       return seconds();
     },
   };

@@ -6,6 +6,10 @@ export { migrateServices, runScript, templatesHash } from './database/migrate.ts
 export { LOCAL_JWT, seedDemo } from './database/seed.ts';
 export type { Database } from './database/provision.ts';
 export { databaseExists, describeDatabase, dropDatabase, provision, withServerLock } from './database/provision.ts';
+export { newSecrets } from './installation/new-secrets.ts';
+export { rotate } from './installation/rotate.ts';
+export { ROTATIONS } from './installation/rotations.ts';
+export type { SecretValues } from './installation/secrets-file.ts';
 export { LOCAL, serviceFile } from './layout.ts';
 export { removeAtExit } from './processes/guard.ts';
 export { identityOf, isAlive } from './processes/identity.ts';
@@ -29,6 +33,6 @@ export { debianPostgres, findPostgres } from './servers/postgres-programs.ts';
 export type { PostgresPrograms } from './servers/postgres-programs.ts';
 export { copyServer, copyTree } from './servers/standby.ts';
 export type { DatabaseRole } from './services.ts';
-export { SERVICES } from './services.ts';
+export { secretKey, SERVICES } from './services.ts';
 export { Stack } from './stack.ts';
 export { runTask } from './task.ts';

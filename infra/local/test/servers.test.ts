@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { connect } from 'nats';
 import { Client } from 'pg';
 import { ownDatabase, provision } from '../src/database/provision.ts';
+import { passwordsSql } from '../src/installation/new-secrets.ts';
 import { writeSecrets, makeSecrets, readSecrets, tokenSettings } from '../src/secrets.ts';
 import { SERVICES } from '../src/services.ts';
 import type { NatsServer } from '../src/servers/nats.ts';
@@ -60,6 +61,19 @@ describe('the PostgreSQL server', () => {
     const url = new URL(server.url());
     url.password = 'wrong';
     await rejects(query(url.href, 'SELECT 1'), { code: '28P01' });
+  });
+
+  it('gives the roles the passwords of a file of secrets by SQL that has none of them [secrets.steps]', async () => {
+    const sql = passwordsSql({ SYNC_DATABASE_URL: 'postgres://wts_sync:p%40ss@db/wts' });
+    ok(!sql.includes('p@ss'));
+    await query(server.url(), `CREATE ROLE wts_sync LOGIN PASSWORD 'old'; ${sql}`);
+    const url = new URL(server.url());
+    url.username = 'wts_sync';
+    url.password = 'old';
+    await rejects(query(url.href, 'SELECT 1'), { code: '28P01' });
+    url.password = 'p%40ss';
+    await query(url.href, 'SELECT 1');
+    await query(server.url(), 'DROP ROLE wts_sync');
   });
 
   it('is not reachable from other machines', async () => {

@@ -37,8 +37,8 @@ describe('WEBHOOK_SECRET_KEY', () => {
     };
     const maintain = (text: string): Promise<void> =>
       maintainTablesOnce({ pool: system.pool, logger: quiet, secretKeys: parseSecretKeys(text) });
-    const keyIds = async (): Promise<unknown[]> =>
-      (await system.pool.query('select key_id from webhooks.secrets')).rows;
+    const keyIds = async (): Promise<object[]> =>
+      (await system.pool.query<{ key_id: string }>('select key_id from webhooks.secrets')).rows;
 
     const steps = [KEY_TEXT, `${KEY_TEXT},${next}`, `${next},${KEY_TEXT}`, next] as const;
     for (const [index, step] of steps.entries()) {

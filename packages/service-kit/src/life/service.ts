@@ -109,8 +109,7 @@ export async function startService<C>(
   const settings = { ...serviceSettings, ...definition.settings };
   const config = parseSettings(settings, env) as ConfigOfSome<C>;
   setOtherPassword([config.databaseUrl, config.replicaUrl], config.otherPassword);
-  const destination = options.logTo === undefined ? {} : { destination: options.logTo };
-  const log = createLogger({ name, level: config.logLevel, ...destination });
+  const log = createLogger({ name, level: config.logLevel, ...(options.logTo && { destination: options.logTo }) });
   await using stack = new AsyncDisposableStack();
   const draining = new AbortController();
   const readiness = new Readiness(log);

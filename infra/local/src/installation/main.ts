@@ -1,0 +1,81 @@
+/** `npm run secrets`: the secrets of an installation, new ones, and each changed step by step while the installation serves. */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import { UserError } from '../user-error.ts';
+import { newSecrets, passwordsSql } from './new-secrets.ts';
+import { rotate, statusOf } from './rotate.ts';
+import { envText, readSecretsFile, secretText } from './secrets-file.ts';
+
+const USAGE = `npm run -s secrets -- --format env|kubernetes --database <address> --nats <addresses> [--replica <address>]
+  Prints all secrets of a new installation: lines KEY=value, or a Secret of Kubernetes. The addresses have no user and no password:
+  postgres://db.internal/wts?sslmode=verify-full, nats://nats-0:4222,nats://nats-1:4222.
+
+npm run -s secrets -- rotate <name> add|use|drop [--file <file>] [--now]
+  Makes one step of a change: reads the file of secrets and prints it after the step, with --file in place. The file has lines
+  KEY=value, or is what "kubectl get secret wts-secrets -o json" prints. What to do with it is printed on stderr.
+  --now: drops the old secret before what was made with it has ended.
+
+npm run -s secrets -- status [--file <file>]
+  Prints what can be changed, and how far each change is.
+
+npm run -s secrets -- sql [--file <file>]
+  Prints SQL that gives the roles of PostgreSQL the passwords of the file.`;
+
+const OPTIONS = {
+  format: { type: 'string' },
+  database: { type: 'string' },
+  replica: { type: 'string' },
+  nats: { type: 'string' },
+  file: { type: 'string' },
+  now: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const isKnown = error instanceof UserError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
+  if (!isKnown) throw error;
+  console.error((error as Error).message);
+  process.exitCode = 1;
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  const { values: options, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  const [command, name = '', step = '', ...more] = positionals;
+  if (options.help || more.length > 0) return print(`${USAGE}\n`);
+  if (command === undefined) return print(made(options));
+  const text = options.file === undefined ? await textOf(process.stdin) : readFileSync(pathOf(options.file), 'utf8');
+  const file = readSecretsFile(text);
+  if (command === 'status') return print(statusOf(file.values));
+  if (command === 'sql') return print(passwordsSql(file.values));
+  if (command !== 'rotate') throw new UserError(`There is no command "${command}".\n\n${USAGE}`);
+  const rotated = rotate(file.values, name, step, { nowMs: Date.now(), isUrgent: options.now });
+  if (options.file === undefined) print(file.write(rotated.values));
+  else replace(pathOf(options.file), file.write(rotated.values));
+  console.error(rotated.advice);
+}
+
+function made({ format, database, nats, replica }: Options): string {
+  if (database === undefined || nats === undefined || (format !== 'env' && format !== 'kubernetes'))
+    throw new UserError(USAGE);
+  const values = newSecrets({ database, nats, replica });
+  return format === 'env' ? envText(values) : secretText(values);
+}
+
+/** A rename, because half a file of secrets would be worse than the old one. */
+function replace(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+function pathOf(file: string): string {
+  return resolve(process.env['INIT_CWD'] ?? '.', file);
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}

@@ -1,0 +1,67 @@
+import { generateServiceKey } from '@wts/access';
+import { CALLS, NATS_USERS, natsPasswordVariable, natsUsername } from '@wts/contracts';
+import { SERVICES, secretKey } from '../services.ts';
+import { newEncryptionKey, newPassword, newSecret } from './rotations.ts';
+import { scramVerifier } from './scram.ts';
+import type { SecretValues } from './secrets-file.ts';
+
+/** Addresses without users and passwords. */
+export interface StoreAddresses {
+  readonly database: string;
+  readonly replica?: string | undefined;
+  /** Several of one cluster are separated by commas. */
+  readonly nats: string;
+}
+
+/** All secrets that an installation needs to start, new. */
+export function newSecrets({ database, replica, nats }: StoreAddresses): SecretValues {
+  const serviceKeys = SERVICES.filter(({ name }) => CALLS[name].length > 0).map(
+    ({ name }) => [name, generateServiceKey()] as const,
+  );
+  const natsPasswords = new Map(NATS_USERS.map((user) => [user as string, newPassword()]));
+  const values: Record<string, string> = {
+    INTERNAL_TOKEN_PUBLIC_KEYS: JSON.stringify(
+      Object.fromEntries(serviceKeys.map(([name, { publicKey }]) => [name, [publicKey]])),
+    ),
+    AUTH_SECRET_KEY: newEncryptionKey(),
+    WEBHOOK_SECRET_KEY: newEncryptionKey(),
+  };
+  for (const [name, { privateKey }] of serviceKeys) values[secretKey(name, 'INTERNAL_TOKEN_KEY')] = privateKey;
+  for (const { name, database: use, given } of SERVICES) {
+    if (given.includes('REPLAY_SECRET')) values[secretKey(name, 'REPLAY_SECRET')] = newSecret();
+    if (use !== undefined) {
+      const user = { name: use.role, password: newPassword() };
+      values[secretKey(name, 'DATABASE_URL')] = withUser(database, user);
+      // The services that read a replica have the setting; the others ignore the key.
+      if (replica !== undefined && READ_REPLICA.includes(name))
+        values[secretKey(name, 'DATABASE_REPLICA_URL')] = withUser(replica, user);
+    }
+    const password = natsPasswords.get(name);
+    if (password !== undefined) {
+      const user = { name: natsUsername(name as (typeof NATS_USERS)[number]), password };
+      const addresses = nats.split(',').map((address) => withUser(address.trim(), user));
+      values[secretKey(name, 'NATS_URL')] = addresses.join(',');
+    }
+  }
+  for (const user of NATS_USERS) values[natsPasswordVariable(user)] = natsPasswords.get(user) ?? '';
+  return values;
+}
+
+const READ_REPLICA: readonly string[] = ['sync', 'graph'];
+
+function withUser(address: string, { name, password }: { readonly name: string; readonly password: string }): string {
+  const url = new URL(address);
+  url.username = name;
+  url.password = password;
+  return url.href;
+}
+
+/** Gives the roles of PostgreSQL the passwords of the file, without the passwords themselves. */
+export function passwordsSql(values: SecretValues): string {
+  return SERVICES.flatMap(({ name, database }) => {
+    const url = values[secretKey(name, 'DATABASE_URL')];
+    if (database === undefined || url === undefined) return [];
+    const { username, password } = new URL(url);
+    return [`ALTER ROLE "${username}" PASSWORD '${scramVerifier(decodeURIComponent(password))}';\n`];
+  }).join('');
+}
