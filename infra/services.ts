@@ -114,7 +114,8 @@ export const SERVICES = [
       'SECURITY_RECORD_DAYS',
       'SMTP_EXTRA_CA_FILE',
     ],
-    memoryMb: { idle: 134 },
+    // Busy: three passwords are hashed at once, in 128 MB each.
+    memoryMb: { idle: 134, busy: 518 },
     outside: ['identity-providers', 'mail'],
   },
   {

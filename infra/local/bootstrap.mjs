@@ -15,6 +15,7 @@ const NODE_MAJOR_MIN = 18;
  */
 const TASKS = {
   bench: 'infra/bench/src/main.ts',
+  chart: 'infra/chart-check/src/main.ts',
   cluster: 'infra/cluster/src/main.ts',
   fuzz: 'test-e2e/fuzz/main.ts',
   observability: 'infra/observability/src/main.ts',

@@ -18,9 +18,9 @@
   value: {{ int64 $service.shutdown.delayMs | quote }}
 - name: SHUTDOWN_GRACE_MS
   value: {{ int64 $service.shutdown.graceMs | quote }}
-{{- with include "wts.heapMb" . }}
+{{- with $service.heapMb }}
 - name: NODE_OPTIONS
-  value: "--max-old-space-size={{ . }}"
+  value: "--max-old-space-size={{ int . }}"
 {{- end }}
 {{- range $variable, $key := dict "BASE_URL" "baseUrl" "AUTH_URL" "authUrl" "API_KEY_PREFIX" "apiKeyPrefix" }}
 {{- if has $variable $.row.shared }}

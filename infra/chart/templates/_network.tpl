@@ -22,7 +22,7 @@
 {{- end -}}
 
 {{/* Peers: public addresses. The blocks are those of the address guard of the services. */}}
-{{- define "wts.world" -}}
+{{- define "wts.publicAddresses" -}}
 {{- $peers := list -}}
 {{- range .Files.Get "files/public-addresses.json" | fromJsonArray -}}
 {{- $peers = append $peers (dict "ipBlock" .) -}}

@@ -1,23 +1,11 @@
-{{/* Requests and limits: the measured memory, and half as much again as the limit. A CPU limit would slow down sync and gateway for others' sake. */}}
+{{/* Requests and limits: the measured memory, and twice as much as the limit. A CPU limit would slow down sync and gateway for others' sake. */}}
 {{- define "wts.resources" -}}
 {{- if .service.resources -}}
 {{- toYaml .service.resources -}}
 {{- else -}}
-{{- $limits := dict "memory" (printf "%dMi" (div (mul 3 (int .row.memoryMb)) 2)) -}}
+{{- $limits := dict "memory" (printf "%dMi" (mul 2 (int .row.memoryMb))) -}}
 {{- if not (has .row.name (list "sync" "gateway")) }}{{ $_ := set $limits "cpu" "2" }}{{ end -}}
 {{- toYaml (dict "requests" (dict "cpu" "200m" "memory" (printf "%dMi" (int .row.memoryMb))) "limits" $limits) -}}
-{{- end -}}
-{{- end -}}
-
-{{/* Node takes half of a limit for its heap, and more than all of a small one. Empty when the limit is not in Mi or Gi. */}}
-{{- define "wts.heapMb" -}}
-{{- $limit := dig "limits" "memory" "" (include "wts.resources" . | fromYaml) | toString -}}
-{{- if .service.heapMb -}}
-{{- int .service.heapMb -}}
-{{- else if regexMatch "^[0-9]+Mi$" $limit -}}
-{{- div (mul 6 (trimSuffix "Mi" $limit | atoi)) 10 -}}
-{{- else if regexMatch "^[0-9]+Gi$" $limit -}}
-{{- div (mul 6144 (trimSuffix "Gi" $limit | atoi)) 10 -}}
 {{- end -}}
 {{- end -}}
 

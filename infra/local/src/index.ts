@@ -34,5 +34,6 @@ export type { PostgresPrograms } from './servers/postgres-programs.ts';
 export { copyServer, copyTree } from './servers/standby.ts';
 export type { DatabaseRole } from './services.ts';
 export { secretKey, SERVICES } from './services.ts';
+export { describeSettings } from './settings-reference.ts';
 export { Stack } from './stack.ts';
 export { runTask } from './task.ts';

@@ -28,6 +28,7 @@ export { openMailCatcher } from '@wts/local';
 export type { CaughtMail, MailCatcher } from '@wts/local';
 export { testNats, testNatsCluster } from './nats.ts';
 export { npmPackage } from './npm-package.ts';
+export type { NpmPackage } from './npm-package.ts';
 export { callOperation } from './operation.ts';
 export type { CalledService, OperationReply, OperationRequest } from './operation.ts';
 export { openPgBouncer } from './pgbouncer.ts';

@@ -6,6 +6,7 @@ import { REMOVED } from './removed.ts';
 import { chartRows } from './rows.ts';
 import { valuesSchema } from './schema.ts';
 import { valuesFile } from './values-file.ts';
+import { valuesPage } from './values-page.ts';
 
 const CHART = 'infra/chart';
 const OBSERVABILITY = 'infra/observability';
@@ -19,6 +20,7 @@ export async function chartFiles(): Promise<readonly (readonly [string, string])
     [`${CHART}/files/public-addresses.json`, json(PUBLIC_BLOCKS)],
     ...(await copies()),
     [`${CHART}/values.yaml`, valuesFile()],
+    [`${CHART}/values.md`, await valuesPage(rows)],
     [`${CHART}/values.schema.json`, await valuesSchema(rows)],
   ];
 }

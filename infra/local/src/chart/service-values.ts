@@ -47,10 +47,10 @@ export const SERVICE_VALUES: Values = {
     nodes: oneOf('Over nodes: preferred, required, or off.', ['preferred', 'required', 'off']),
   }),
   resources: object(
-    'Requests and limits of the container. Empty: the measured memory of the service (files/services.json), and no CPU limit for sync and gateway.',
+    'Requests and limits of the container. Empty: the measured memory of the service (files/services.json) as request, twice as much as limit, and no CPU limit for sync and gateway.',
   ),
   heapMb: count(
-    'Heap of Node in MiB (--max-old-space-size). 0: 60 % of the memory limit, when that is in Mi or Gi.',
+    'Heap of Node in MiB (--max-old-space-size). 0: 60 % of the memory limit, which is set in the image.',
     0,
   ),
   podSecurityContext: object('Security context of the pods: what Pod Security "restricted" asks for.', {

@@ -18,7 +18,7 @@ export const VALUES: Values = {
     imagePullSecrets: texts('Names of Secrets to pull images with, besides `image.pullSecrets`.'),
   }),
   nameOverride: text('Replaces the name of the chart in labels.', '', '^[a-z0-9-]{0,40}$'),
-  fullnameOverride: text('Replaces <release>-wts in the names of objects.', '', '^[a-z0-9-]{0,40}$'),
+  fullnameOverride: text('Replaces `<release>-wts` in the names of objects.', '', '^[a-z0-9-]{0,40}$'),
   commonLabels: textMap('Labels of all objects and pods.'),
   commonAnnotations: textMap('Annotations of all objects.'),
   baseUrl: text('Public address of the API, such as https://api.example.com. Required.', '', '^(https?://.+)?$'),
@@ -29,7 +29,7 @@ export const VALUES: Values = {
   ),
   apiKeyPrefix: text('Prefix of API keys.', 'wts_', '^[A-Za-z][A-Za-z0-9]{0,6}_$'),
   host: oneOf('Address that pods listen on: :: in a cluster with IPv6.', ['0.0.0.0', '::']),
-  image: group('The images, one for each service: <registry>/<prefix><service>:<tag>.', {
+  image: group('The images, one for each service: `<registry>/<prefix><service>:<tag>`.', {
     registry: text('Registry, and a path in it.'),
     prefix: text('What the name of each image begins with.', 'wts-'),
     tag: text('Tag. Empty: appVersion of the chart, which is the right one.'),
@@ -37,7 +37,7 @@ export const VALUES: Values = {
     pullSecrets: texts('Names of Secrets to pull images with.'),
   }),
   secrets: group(
-    'No secret is made by the chart. `npm run secrets -- --format kubernetes` prints a Secret with all keys.',
+    'No secret is made by the chart. infra/docs/deploy.md has the command that prints a Secret with all keys.',
     {
       existingSecret: text(
         'Secret with all secrets. Each one can come from another Secret: `services.<name>.existingSecret`, `services.<name>.secrets`.',

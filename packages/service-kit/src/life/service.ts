@@ -112,7 +112,7 @@ export async function startService<C>(
   const log = createLogger({ name, level: config.logLevel, ...(options.logTo && { destination: options.logTo }) });
   await using stack = new AsyncDisposableStack();
   const draining = new AbortController();
-  const readiness = new Readiness(log);
+  const readiness = await openReadiness(log, config, options);
   const build = buildOf(config);
   const { registry, requests } = createMetrics(name, build);
   const { connectionsMax: wanted } = config;
@@ -152,7 +152,6 @@ export async function startService<C>(
     networks,
     signal: draining.signal,
   };
-  await waitForSchema(readiness, config, options);
   const { opened, server, port } = await open(definition, kit, config, draining);
   logListening(log, opened.host, port, build);
   const resources = stack.move();
@@ -169,15 +168,17 @@ export async function startService<C>(
   };
 }
 
-async function waitForSchema(
-  readiness: Readiness,
+async function openReadiness(
+  log: Logger,
   { databaseUrl }: Partial<DatabaseConfig>,
   { migrations }: StartOptions,
-): Promise<void> {
-  if (migrations === undefined || databaseUrl === undefined) return;
+): Promise<Readiness> {
+  const readiness = new Readiness(log);
+  if (migrations === undefined || databaseUrl === undefined) return readiness;
   // Loads pg, which a service without a database has not.
   const { schemaCheck } = await import('../migrate/schema-check.ts');
   readiness.add('schema', schemaCheck(databaseUrl, migrations));
+  return readiness;
 }
 
 async function open<C>(
