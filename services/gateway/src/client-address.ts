@@ -8,20 +8,24 @@ export type AddressReader = (peer: string | undefined, forwardedFor: readonly st
 /**
  * Returns the address of the client: the peer of the connection, unless that is a configured proxy. Then it reads
  * `X-Forwarded-For` from the right and skips further configured proxies. The left end is text of the client and is not
- * used; `Forwarded`, `X-Real-IP` and similar headers are never read. `onIgnored` is called for the first such header that does not count.
+ * used; `Forwarded`, `X-Real-IP` and similar headers are never read. `onIgnored` is called with the sender of the first
+ * such header that does not count.
  * Throws when a range is malformed.
  */
-export function addressReader(trustedProxies: readonly string[], onIgnored: () => void = () => {}): AddressReader {
+export function addressReader(
+  trustedProxies: readonly string[],
+  onIgnored: (sender: string) => void = () => {},
+): AddressReader {
   const isTrusted = trusting(trustedProxies);
   let hasIgnored = false;
-  const ignore = (forwardedFor: readonly string[]): void => {
+  const ignore = (peer: string | undefined, forwardedFor: readonly string[]): void => {
     if (hasIgnored || forwardedFor.length === 0) return;
     hasIgnored = true;
-    onIgnored();
+    onIgnored(plain(peer));
   };
   return (peer, forwardedFor) => {
     const nearest = parseAddress(peer);
-    if (trustedProxies.length === 0 || nearest === null || !isTrusted(nearest)) ignore(forwardedFor);
+    if (trustedProxies.length === 0 || nearest === null || !isTrusted(nearest)) ignore(peer, forwardedFor);
     if (trustedProxies.length === 0) return plain(peer);
     if (nearest === null) return 'unknown';
     if (!isTrusted(nearest)) return nearest.toString();

@@ -109,7 +109,7 @@ function openShared(
     const upstream = upstreams[name];
     kit.readiness.add(upstream.name, (signal) => checkUpstream(upstream, signal));
   }
-  const addressOf = addressReader(config.trustedProxies, () => kit.log.warn(IGNORED_ADDRESS));
+  const addressOf = addressReader(config.trustedProxies, (sender) => kit.log.warn({ sender }, IGNORED_ADDRESS));
   const tally = new Tally();
   const { changed } = shareRates(tally, nats, kit.stack);
   return {
