@@ -22,8 +22,8 @@ const VARIANTS: Readonly<Record<string, readonly string[]>> = {
   small: [...URLS, '--values', join(CHART, 'values-small.yaml')],
   large: [...URLS, '--values', join(CHART, 'values-large.yaml')],
   ...filesAs(VALUES, '*.yaml', []),
-  'examples of CloudNativePG and NATS': [...URLS, ...exampleValues('cloudnativepg', 'nats')],
-  'examples with PgBouncer': [...URLS, ...exampleValues('cloudnativepg', 'pgbouncer')],
+  'examples of CloudNativePG and NATS': [...URLS, ...exampleValues('managed-roles', 'nats')],
+  'examples with PgBouncer': [...URLS, ...exampleValues('managed-roles', 'pgbouncer')],
 };
 
 /** Prints each check, and returns how many failed. */
