@@ -2,6 +2,10 @@
 -- An administrator runs this file in the database, repeatedly if needed, as a superuser or with CREATEROLE and CREATE on the
 -- database. PostgreSQL 15 and newer. It contains no passwords, which are set separately.
 
+-- Auth may have a database of its own. Then run the file in both, in each for its roles:
+--   PGOPTIONS="-c wts.roles=wts_auth"
+--   PGOPTIONS="-c wts.roles=wts_sync,wts_workspace,wts_webhooks,wts_graph"
+
 -- The schema of each role, and whether the role may read schema sync. A temporary table of this session. `npm run settings` writes
 -- the rows from infra/services.ts.
 DROP TABLE IF EXISTS pg_temp.service_role;
@@ -11,6 +15,9 @@ CREATE TEMP TABLE service_role (role, schema, reads_sync) AS VALUES
   ('wts_workspace', 'workspace', true),
   ('wts_webhooks', 'webhooks', true),
   ('wts_graph', NULL, true);
+
+DELETE FROM pg_temp.service_role
+WHERE role <> ALL (string_to_array(nullif(current_setting('wts.roles', true), ''), ','));
 
 DO $$
 DECLARE
@@ -117,6 +124,9 @@ DO $$
 DECLARE
   reader record;
 BEGIN
+  IF NOT EXISTS (SELECT FROM service_role WHERE schema = 'sync') THEN
+    RETURN;
+  END IF;
   FOR reader IN SELECT * FROM service_role WHERE NOT reads_sync AND schema <> 'sync' LOOP
     EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA sync FROM %I', reader.role);
     EXECUTE format('REVOKE ALL ON SCHEMA sync FROM %I', reader.role);
@@ -136,6 +146,9 @@ DO $$
 DECLARE
   moved text;
 BEGIN
+  IF (SELECT count(*) FROM service_role WHERE schema IN ('auth', 'workspace')) < 2 THEN
+    RETURN;
+  END IF;
   REVOKE USAGE ON SCHEMA workspace FROM wts_auth;
   FOR moved IN
     SELECT tablename FROM pg_tables WHERE schemaname = 'workspace' AND tablename IN ('identities', 'api_keys')

@@ -30,7 +30,7 @@ describe('clients of other authors get and use tokens', () => {
   });
 
   const allow = (asked: URL): Promise<URL> =>
-    consentTo({ authUrl: system.authUrl, databaseUrl: system.database.url }, system.userId, asked);
+    consentTo({ authUrl: system.authUrl, databaseUrl: system.database.authUrl }, system.userId, asked);
 
   for (const [generation, { Client, Transport, Unauthorized }] of Object.entries(GENERATIONS)) {
     it(`MCP ${generation}: finds the server from the address alone, registers, is allowed, calls tools, refreshes, and starts again after revocation [authentication.oauth.refresh, authentication.mcp.challenge]`, async () => {

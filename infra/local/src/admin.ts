@@ -26,12 +26,12 @@ if (stack === null && process.exitCode === NOT_SIGNED_IN)
   console.error('Beside a running npm start this has a token of its own; nothing runs here now.');
 
 /** Made at the first use, and readable by its owner only; `npm start -- --fresh` deletes it with the data. */
-async function operatorToken({ databaseUrl }: StackFile): Promise<string> {
+async function operatorToken({ authDatabaseUrl }: StackFile): Promise<string> {
   try {
     return readFileSync(PATHS.operatorToken, 'utf8').trim();
   } catch {
     const words = ['token', 'create', 'npm run admin'];
-    const token = await runScript('auth', 'operator', { DATABASE_URL: databaseUrl }, words);
+    const token = await runScript('auth', 'operator', { DATABASE_URL: authDatabaseUrl }, words);
     writeFileSync(PATHS.operatorToken, token, { mode: 0o600 });
     return token.trim();
   }

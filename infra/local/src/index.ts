@@ -2,9 +2,9 @@
 export { makeAuthority } from './certificates.ts';
 export type { Authority, Identity, IdentityOptions } from './certificates.ts';
 export { optionsOrExit, readOptions } from './command-options.ts';
-export { migrateServices, runScript, templatesHash } from './database/migrate.ts';
+export { IS_AUTH_APART, migrateServices, runScript, templatesHash } from './database/migrate.ts';
 export { LOCAL_JWT, seedDemo } from './database/seed.ts';
-export type { Database } from './database/provision.ts';
+export type { Database, ProvisionOptions } from './database/provision.ts';
 export { databaseExists, describeDatabase, dropDatabase, provision, withServerLock } from './database/provision.ts';
 export { newSecrets } from './installation/new-secrets.ts';
 export { rotate } from './installation/rotate.ts';

@@ -10,6 +10,7 @@ export interface StackFile extends DemoWorkspace {
   readonly authUrl: string;
   readonly jwt: { readonly issuer: string; readonly audience: string; readonly secret: string };
   readonly databaseUrl: string;
+  readonly authDatabaseUrl: string;
   readonly natsUrl: string;
   /** Where the mails of the system are; null when SMTP_URL names another server. */
   readonly mailUrl: string | null;
@@ -26,14 +27,14 @@ export interface StackFile extends DemoWorkspace {
   };
 }
 
-interface Surroundings extends Pick<StackFile, 'databaseUrl' | 'natsUrl' | 'mailUrl' | 'webhooks'> {
+interface Surroundings extends Pick<StackFile, 'databaseUrl' | 'authDatabaseUrl' | 'natsUrl' | 'mailUrl' | 'webhooks'> {
   readonly jwtSecret: string;
 }
 
 export function describeStack(
   stack: Stack,
   demo: DemoWorkspace,
-  { jwtSecret, databaseUrl, natsUrl, mailUrl, webhooks }: Surroundings,
+  { jwtSecret, databaseUrl, authDatabaseUrl, natsUrl, mailUrl, webhooks }: Surroundings,
 ): StackFile {
   return {
     baseUrl: stack.baseUrl,
@@ -45,6 +46,7 @@ export function describeStack(
     person: demo.person,
     jwt: { ...LOCAL_JWT, secret: jwtSecret },
     databaseUrl,
+    authDatabaseUrl,
     natsUrl,
     mailUrl,
     webhooks,

@@ -8,7 +8,7 @@ import { tryLock } from '../bootstrap/lock.mjs';
 import { buildOfCheckout } from './build.ts';
 import { readOptions } from './command-options.ts';
 import { migrateServices } from './database/migrate.ts';
-import type { Database } from './database/provision.ts';
+import type { Database, ProvisionOptions } from './database/provision.ts';
 import { ownDatabase, provision } from './database/provision.ts';
 import { LOCAL, PATHS, ROOT, START_DIRECTORY } from './layout.ts';
 import { DiskWatch, refuseFullDisk } from './processes/disk.ts';
@@ -39,11 +39,13 @@ const PAGES_OF_THIS_MACHINE = 'http://localhost:*,http://127.0.0.1:*';
 const USAGE = `npm start [-- options]
 
   --fresh              delete all local data, keys and logs first
+  --auth-database      keep what auth stores in a database of its own, on the same server; give it at each start
   --sync-replicas N    run N sync services (default 1)
   --version            print the version and the commit
   --help               print this text
 
-Environment variables: PORT (4000), AUTH_PORT (4001), DATABASE_URL, NATS_URL and SMTP_URL (your own servers),
+Environment variables: PORT (4000), AUTH_PORT (4001), DATABASE_URL, AUTH_DATABASE_URL,
+NATS_URL and SMTP_URL (your own servers; without AUTH_DATABASE_URL auth uses the same database as the others),
 PG_BIN and NATS_SERVER_BIN (your own programs), LOG_LEVEL, CORS_ORIGINS (web pages that may call the API;
 default ${PAGES_OF_THIS_MACHINE}).`;
 
@@ -56,6 +58,7 @@ const RESET_HINT = 'To delete this data and start with new data, run: npm start 
 
 interface Options {
   readonly fresh: boolean;
+  readonly authDatabase: boolean;
   readonly syncReplicas: number;
 }
 
@@ -86,7 +89,7 @@ await runTask(async (stack, { stopping, fail }) => {
     onRestarted: () => orFail(fail, writeFile),
     mayRestart: () => !stopping.aborted && !disk.isFull(),
   });
-  const servers = await openServers(stack, secrets, progress, handlers);
+  const servers = await openServers(stack, { secrets, progress, handlers, hasAuthDatabase: options.authDatabase });
   for (const { data } of servers.own) if (data !== undefined) disk.add(data);
   const webhooks = await openLocalWebhooks(PATHS.webhooks);
   const mail = process.env['SMTP_URL'] ? null : stack.use(await openMailCatcher({ port: ports.mail }));
@@ -110,8 +113,8 @@ await runTask(async (stack, { stopping, fail }) => {
   const mailUrl = mail?.url ?? null;
   writeFile = () => {
     const { jwtSecret } = secrets;
-    const { adminUrl: databaseUrl } = servers.database;
-    const around = { jwtSecret, databaseUrl, natsUrl: servers.natsUrlOf('verify'), mailUrl };
+    const { adminUrl: databaseUrl, authAdminUrl: authDatabaseUrl } = servers.database;
+    const around = { jwtSecret, databaseUrl, authDatabaseUrl, natsUrl: servers.natsUrlOf('verify'), mailUrl };
     writeStackFile(describeStack(services, demo, { ...around, webhooks: { caFile: webhooks.caFile } }));
   };
   writeFile();
@@ -165,6 +168,7 @@ function checkedOptions(): Options | null {
   const values = readOptions(USAGE, {
     fresh: { type: 'boolean', default: false },
     version: { type: 'boolean', default: false },
+    'auth-database': { type: 'boolean', default: false },
     'sync-replicas': { type: 'string', default: '1' },
   });
   if (values === null) return null;
@@ -175,7 +179,7 @@ function checkedOptions(): Options | null {
   const syncReplicas = Number(values['sync-replicas']);
   if (!Number.isInteger(syncReplicas) || syncReplicas < 1 || syncReplicas > 8)
     throw new UserError('--sync-replicas must be a whole number from 1 to 8.');
-  return { fresh: values.fresh, syncReplicas };
+  return { fresh: values.fresh, authDatabase: values['auth-database'], syncReplicas };
 }
 
 function titleOf({ version, commit }: ReturnType<typeof buildOfCheckout>): string {
@@ -221,14 +225,24 @@ async function cleanUp(fresh: boolean, progress: Progress): Promise<void> {
   const ended = await endLeftovers(PATHS.records);
   if (ended.length > 0) progress.print(`  Stopped processes that an earlier start left running: ${ended.join(', ')}.`);
   if (!fresh) return;
-  if (process.env['DATABASE_URL']) {
-    throw new UserError(
-      '--fresh does not delete the database at DATABASE_URL. Drop it yourself, or unset DATABASE_URL.',
-    );
+  for (const variable of ['DATABASE_URL', 'AUTH_DATABASE_URL']) {
+    if (process.env[variable]) {
+      throw new UserError(
+        `--fresh does not delete the database at ${variable}. Drop it yourself, or unset ${variable}.`,
+      );
+    }
   }
   if (existsSync(PATHS.postgres) || process.getuid?.() === 0) removePostgresData(PATHS.postgres, process.env);
   rmSync(START_DIRECTORY, { recursive: true, force: true });
   prepareDirectory(false);
+}
+
+/** The database of auth: at AUTH_DATABASE_URL, with the option one beside that of the others, else that of the others. */
+function withAuth(options: ProvisionOptions, hasAuthDatabase: boolean): ProvisionOptions {
+  const { adminUrl, name } = options;
+  const given = process.env['AUTH_DATABASE_URL'];
+  if (given) return { ...options, auth: ownDatabase(given, 'wts_auth') };
+  return hasAuthDatabase ? { ...options, auth: { adminUrl, name: `${name}_auth` } } : options;
 }
 
 type OwnServer = ServerControl & {
@@ -243,20 +257,25 @@ interface Servers {
   readonly own: readonly OwnServer[];
 }
 
+interface Opening {
+  readonly secrets: Secrets;
+  readonly progress: Progress;
+  readonly handlers: CrashHandlers;
+  readonly hasAuthDatabase: boolean;
+}
+
 async function openServers(
   stack: AsyncDisposableStack,
-  secrets: Secrets,
-  progress: Progress,
-  handlers: CrashHandlers,
+  { secrets, progress, handlers, hasAuthDatabase }: Opening,
 ): Promise<Servers> {
   const common = { records: PATHS.records, env: process.env, ...handlers };
   const own: OwnServer[] = [];
-  const external = process.env['DATABASE_URL'] ? ownDatabase(process.env['DATABASE_URL']) : null;
+  const external = process.env['DATABASE_URL'] ? ownDatabase(process.env['DATABASE_URL'], 'wts') : null;
   const database = await progress.step('PostgreSQL', async (note) => {
     if (external !== null) {
       const { host } = new URL(external.adminUrl);
       note(`yours, at ${host}, database ${external.name}`);
-      const yours = await provision({ ...external, fallbackKey: secrets.roleKey });
+      const yours = await provision(withAuth({ ...external, fallbackKey: secrets.roleKey }, hasAuthDatabase));
       if (yours.isNew) note(`yours, at ${host}, created database ${external.name}`);
       return yours;
     }
@@ -273,7 +292,8 @@ async function openServers(
     own.push(server);
     writeSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), postgresPort: server.port });
     note(`${server.version} from ${server.source}${server.isNew ? ', new data' : ''}`);
-    return provision({ adminUrl: server.url(), name: 'wts', fallbackKey: secrets.roleKey });
+    const ours = { adminUrl: server.url(), name: 'wts', fallbackKey: secrets.roleKey };
+    return provision(withAuth(ours, hasAuthDatabase));
   });
   const natsUrlOf = await progress.step('NATS', async (note) => {
     const natsUrl = process.env['NATS_URL'];

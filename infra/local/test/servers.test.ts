@@ -182,9 +182,9 @@ describe('provisioning', () => {
   });
 
   it('uses the database wts when the URL names a maintenance database or none', () => {
-    equal(ownDatabase('postgres://a@h/').name, 'wts');
-    equal(ownDatabase('postgres://a@h/postgres').name, 'wts');
-    deepEqual(ownDatabase('postgres://a:b@h:1/mine'), { adminUrl: 'postgres://a:b@h:1/postgres', name: 'mine' });
+    equal(ownDatabase('postgres://a@h/', 'wts').name, 'wts');
+    equal(ownDatabase('postgres://a@h/postgres', 'wts').name, 'wts');
+    deepEqual(ownDatabase('postgres://a:b@h:1/mine', 'wts'), { adminUrl: 'postgres://a:b@h:1/postgres', name: 'mine' });
   });
 });
 

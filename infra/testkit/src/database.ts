@@ -1,6 +1,14 @@
 /** Real PostgreSQL for tests: one server per process, a new database per test or test system. */
-import type { Database, DatabaseRole, DemoWorkspace, PostgresPrograms, PostgresServer } from '@wts/local';
+import type {
+  Database,
+  DatabaseRole,
+  DemoWorkspace,
+  PostgresPrograms,
+  PostgresServer,
+  ProvisionOptions,
+} from '@wts/local';
 import {
+  IS_AUTH_APART,
   SHARED_BY_TESTS,
   databaseExists,
   debianPostgres,
@@ -26,6 +34,8 @@ export interface TestDatabase extends AsyncDisposable {
   readonly name: string;
   /** Connects as superuser to this database. */
   readonly url: string;
+  /** Connects as superuser to the database of auth. */
+  readonly authUrl: string;
   /** Connects as superuser to the maintenance database. */
   readonly adminUrl: string;
   /** Connects with the role of a service: only its rights, its schema first. */
@@ -40,6 +50,8 @@ export interface TestDatabaseOptions {
   readonly seeded?: boolean;
   /** Another server instead of the shared one. */
   readonly adminUrl?: string;
+  /** Whether auth has a database of its own; by default as all of the run. Templates are of that kind only. */
+  readonly authDatabase?: boolean;
 }
 
 const FALLBACK_KEY = 'test';
@@ -57,16 +69,27 @@ export async function testDatabase(label = 'test', options: TestDatabaseOptions 
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '_')
     .slice(0, 30)}_${randomBytes(5).toString('hex')}`;
-  const base = { adminUrl, name, fallbackKey: FALLBACK_KEY };
-  const { migrated = false, seeded = false } = options;
+  const { migrated = false, seeded = false, authDatabase = IS_AUTH_APART } = options;
+  const base = placesOf({ adminUrl, name, fallbackKey: FALLBACK_KEY }, authDatabase);
   const database = migrated || seeded ? await fromTemplate(base, { seeded }) : await provision(base);
   const drop = async (): Promise<void> => {
-    await untilUnused(adminUrl, name);
-    if (isThrowaway(adminUrl) && (await closeSmall(adminUrl, name))) return;
-    await dropDatabase(adminUrl, name);
+    for (const one of [name, ...(base.auth === undefined ? [] : [base.auth.name])]) {
+      await untilUnused(adminUrl, one);
+      if (isThrowaway(adminUrl) && (await closeSmall(adminUrl, one))) continue;
+      await dropDatabase(adminUrl, one);
+    }
   };
-  return { name, url: database.adminUrl, adminUrl, urlOf: database.urlOf, drop, [Symbol.asyncDispose]: drop };
+  const { adminUrl: url, authAdminUrl: authUrl, urlOf } = database;
+  return { name, url, authUrl, adminUrl, urlOf, drop, [Symbol.asyncDispose]: drop };
 }
+
+type Base = Pick<ProvisionOptions, 'adminUrl' | 'name' | 'fallbackKey' | 'auth'>;
+
+function placesOf(base: Omit<Base, 'auth'>, isAuthApart: boolean): Base {
+  return isAuthApart ? { ...base, auth: { adminUrl: base.adminUrl, name: authName(base.name) } } : base;
+}
+
+const authName = (name: string): string => `${name}_auth`;
 
 /**
  * Waits a moment until all connections are closed. A pool reports its end before it has closed the last one, and dropping
@@ -189,11 +212,13 @@ function openServer(
   });
 }
 
-async function fromTemplate(
-  base: { adminUrl: string; name: string; fallbackKey: string },
-  options: { readonly seeded: boolean },
-): Promise<Database> {
-  return provision({ ...base, template: await untilTemplate(base.adminUrl, options) });
+async function fromTemplate(base: Base, options: { readonly seeded: boolean }): Promise<Database> {
+  return provision(copyOf(base, await untilTemplate(base.adminUrl, options)));
+}
+
+function copyOf({ auth, ...base }: Base, template: string): ProvisionOptions {
+  const copy = { ...base, template };
+  return auth === undefined ? copy : { ...copy, auth: { ...auth, template: authName(template) } };
 }
 
 /** Resolves to the name of the template, which it creates where it is missing. */
@@ -201,17 +226,17 @@ async function untilTemplate(adminUrl: string, { seeded }: { readonly seeded: bo
   const template = templateName({ seeded });
   if (await databaseExists(adminUrl, template)) return template;
   if (!seeded) {
-    await createTemplate(adminUrl, template, async ({ name, fallbackKey }) => {
-      await provision({ adminUrl, name, fallbackKey });
-      await migrateServices(describeDatabase({ adminUrl, name, fallbackKey }), process.env);
+    await createTemplate(adminUrl, template, async (draft) => {
+      await provision(draft);
+      await migrateServices(describeDatabase(draft), process.env);
       return null;
     });
     return template;
   }
   const migrated = await untilTemplate(adminUrl, { seeded: false });
   await createTemplate(adminUrl, template, async (draft) => {
-    const demo = await seedDemo(await provision({ adminUrl, ...draft, template: migrated }));
-    await untilUnused(adminUrl, draft.name);
+    const demo = await seedDemo(await provision(copyOf(draft, migrated)));
+    for (const name of [draft.name, authName(draft.name)]) await untilUnused(adminUrl, name);
     return demo;
   });
   return template;
@@ -221,13 +246,18 @@ async function untilTemplate(adminUrl: string, { seeded }: { readonly seeded: bo
 async function createTemplate(
   adminUrl: string,
   template: string,
-  make: (draft: { readonly name: string; readonly fallbackKey: string }) => Promise<DemoWorkspace | null>,
+  make: (draft: Base) => Promise<DemoWorkspace | null>,
 ): Promise<void> {
   await withServerLock(adminUrl, TEMPLATE_LOCK, async (admin) => {
     if (await databaseExists(adminUrl, template)) return;
     const name = `${template}_draft`;
-    await dropDatabase(adminUrl, name);
-    const demo = await make({ name, fallbackKey: FALLBACK_KEY });
+    for (const one of [name, authName(name)]) await dropDatabase(adminUrl, one);
+    const base = placesOf({ adminUrl, name, fallbackKey: FALLBACK_KEY }, IS_AUTH_APART);
+    const demo = await make(base);
+    if (base.auth !== undefined) {
+      const ofAuth = escapeIdentifier(base.auth.name);
+      await admin.query(`ALTER DATABASE ${ofAuth} RENAME TO ${escapeIdentifier(authName(template))}`);
+    }
     const draft = escapeIdentifier(name);
     await admin.query(`COMMENT ON DATABASE ${draft} IS ${escapeLiteral(JSON.stringify(demo))}`);
     await admin.query(`ALTER DATABASE ${draft} RENAME TO ${escapeIdentifier(template)}`);

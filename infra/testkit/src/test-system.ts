@@ -93,7 +93,12 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
     await Stack.plan({
       logs: join(directory, 'logs'),
       records: join(directory, 'run'),
-      database: { name: database.name, adminUrl: database.url, urlOf: database.urlOf },
+      database: {
+        name: database.name,
+        adminUrl: database.url,
+        authAdminUrl: database.authUrl,
+        urlOf: database.urlOf,
+      },
       natsUrlOf: nats.urlOf,
       secrets,
       replicas: {
@@ -229,12 +234,12 @@ export class TestSystem implements AsyncDisposable {
 
   /** Tokens of an app that the person allows to `read`, or to `read write`. */
   appOf({ userId }: Pick<Person, 'userId'>, scope: string, resource?: string): Promise<AppTokens> {
-    return allowApp({ authUrl: this.authUrl, databaseUrl: this.database.url }, { userId, scope, resource });
+    return allowApp({ authUrl: this.authUrl, databaseUrl: this.database.authUrl }, { userId, scope, resource });
   }
 
   /** The person stops the access of all apps, on their account page. */
   async revokeApps({ userId }: Pick<Person, 'userId'> = this): Promise<void> {
-    await revokeApps({ authUrl: this.authUrl, databaseUrl: this.database.url }, userId);
+    await revokeApps({ authUrl: this.authUrl, databaseUrl: this.database.authUrl }, userId);
   }
 
   /** Commits changes as a service, without permission checks, to arrange a test. */

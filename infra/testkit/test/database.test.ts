@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { Client } from 'pg';
 import { testDatabase } from '../src/index.ts';
 
-async function query(url: string, sql: string): Promise<unknown[]> {
+async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -31,7 +31,7 @@ describe('testDatabase', () => {
   });
 
   it('lets no role but that of sync take the lock of the log, in any mode that a commit waits for [never.locks]', async () => {
-    await using database = await testDatabase('locks', { migrated: true });
+    await using database = await testDatabase('locks', { migrated: true, authDatabase: false });
     const MODES = ['row share', 'row exclusive', 'share update exclusive', 'share', 'share row exclusive', 'exclusive'];
     for (const role of ['wts_workspace', 'wts_auth', 'wts_webhooks', 'wts_graph'] as const) {
       for (const mode of [...MODES, 'access exclusive']) {
@@ -72,6 +72,20 @@ describe('testDatabase', () => {
         await rejects(query(database.urlOf(role), `select ${call}`), { code: '42501' }, `${role}: ${call}`);
       }
     }
+  });
+
+  it('gives auth a database of its own, in which nothing else is', async () => {
+    await using database = await testDatabase('apart', { authDatabase: true });
+    const schemas = `SELECT nspname AS name FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY 1`;
+    deepEqual(await query(database.authUrl, schemas), [{ name: 'auth' }, { name: 'public' }]);
+    deepEqual(
+      (await query(database.url, schemas)).map(({ name }) => name),
+      ['public', 'sync', 'webhooks', 'workspace'],
+    );
+    await query(database.urlOf('wts_auth'), 'CREATE TABLE secrets (id int)');
+    const { pathname } = new URL(database.authUrl);
+    const url = Object.assign(new URL(database.urlOf('wts_workspace')), { pathname }).href;
+    await rejects(query(url, 'SELECT id FROM auth.secrets'), { code: '42501' });
   });
 
   it('separates two databases that are created at the same time', async () => {

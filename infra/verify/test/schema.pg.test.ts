@@ -17,6 +17,8 @@ const SCHEMAS = ['sync', 'auth', 'workspace', 'webhooks'] as const;
 /** Where it differs from the name of the schema. */
 const SERVICE_OF: Readonly<Record<string, string>> = { webhooks: 'webhook-dispatcher' };
 const log = createLogger({ name: 'test', level: 'silent' });
+/** A database from before auth had one of its own. */
+const TOGETHER = { authDatabase: false };
 
 /** The parts of each table in alphabetical order, because a migration adds columns at the end. */
 function partsOf(tables: readonly TableSchema[]): Map<string, string[]> {
@@ -55,7 +57,7 @@ async function dump({ url }: TestDatabase): Promise<string> {
 
 describe('the schema of the database', () => {
   it('equals infra/postgres/schema.sql after all migrations', async () => {
-    await using database = await testDatabase('schema');
+    await using database = await testDatabase('schema', TOGETHER);
     await migrateUp(database);
     const text = await dump(database);
     if (process.env['RENEW_SCHEMA']) await writeFile(COMMITTED, text);
@@ -64,7 +66,7 @@ describe('the schema of the database', () => {
 
   for (const file of [COMMITTED, RELEASED]) {
     it(`equals infra/postgres/schema.sql when ${file.slice(ROOT.length + 1)} is migrated`, async () => {
-      await using database = await testDatabase('schema');
+      await using database = await testDatabase('schema', TOGETHER);
       await using(database.url, async (client) => client.query(await readFile(file, 'utf8')));
       // An administrator runs it before every migration to a new version.
       await using(database.url, async (client) => client.query(await readFile(ROLES, 'utf8')));
@@ -75,7 +77,7 @@ describe('the schema of the database', () => {
 
   it('has for each model the table that the registry declares', async () => {
     await using migrated = await testDatabase('schema', { migrated: true });
-    await using declared = await testDatabase('schema');
+    await using declared = await testDatabase('schema', TOGETHER);
     const { functions } = await using(migrated.url, (client) => readSchema(client, 'sync'));
     await using(declared.urlOf('wts_sync'), async (client) => {
       // For the indexes that call them.

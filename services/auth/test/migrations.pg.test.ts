@@ -111,7 +111,7 @@ describe('the migrations', () => {
   });
 
   it('take over every identity and key of a database in which the workspace service kept them', async () => {
-    await using database = await testDatabase('takeover');
+    await using database = await testDatabase('takeover', { authDatabase: false });
     await using stack = new AsyncDisposableStack();
     const admin = await connected(database.url, stack);
     const sql = (file: string): Promise<string> => readFile(join(ROOT, 'infra/postgres', file), 'utf8');

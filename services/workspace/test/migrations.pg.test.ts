@@ -3,6 +3,7 @@ import { createLogger } from '@wts/service-kit/observe';
 import type { TestDatabase } from '@wts/testkit';
 import { testDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 
@@ -42,9 +43,23 @@ describe('the migrations', () => {
   });
 
   it('drop no identities and keys before the migrations of the auth service have copied them', async () => {
-    await using database = await testDatabase('migrations');
+    await using database = await testDatabase('migrations', { authDatabase: false });
+    await using stack = new AsyncDisposableStack();
+    const admin = stack.adopt(new Client({ connectionString: database.url }), (open) => open.end());
+    await admin.connect();
+    const sql = (file: string): Promise<string> =>
+      readFile(join(import.meta.dirname, '../../../infra/postgres', file), 'utf8');
+    await admin.query(await sql('released.sql'));
+    await admin.query(`insert into workspace.identities (identity_hash, issuer, subject, user_id)
+      values (sha256('a'), 'a', 'b', gen_random_uuid())`);
     await assert.rejects(run(database), /run the migrations of the auth service first/);
+    await admin.query(await sql('roles.sql'));
     await run(database, 'auth');
+    assert.ok((await run(database)).includes('0008-move-identities-to-auth'));
+  });
+
+  it('need no tables of the auth service in a new installation, where they may be in another database', async () => {
+    await using database = await testDatabase('migrations');
     assert.ok((await run(database)).includes('0008-move-identities-to-auth'));
   });
 });

@@ -4,33 +4,52 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { PATHS, ROOT } from '../layout.ts';
-import type { DatabaseRole } from '../services.ts';
+import { SERVICES, type DatabaseRole } from '../services.ts';
 import { UserError, textOf } from '../user-error.ts';
 import { POSTGRES_MAJOR_MIN } from '../servers/postgres-programs.ts';
 
-/** One database of the service. URLs carry passwords: never log them. */
+/** The database of the services; that of auth may be another one. URLs carry passwords: never log them. */
 export interface Database {
   readonly name: string;
   readonly adminUrl: string;
+  /** Of an administrator in the database of auth. */
+  readonly authAdminUrl: string;
   readonly urlOf: (role: DatabaseRole) => string;
 }
+
+/** The role that may have a database of its own. */
+const AUTH_ROLE: DatabaseRole = 'wts_auth';
+const ROLES = SERVICES.flatMap(({ database }) => (database === undefined ? [] : [database.role]));
 
 // Roles belong to the whole server. Without the lock, concurrent changes of a role fail with "tuple concurrently updated".
 const PROVISION_LOCK = 7_305_001;
 const CONNECT_MS = 10_000;
 
-export interface ProvisionOptions {
+interface Place {
   /** The URL of an administrator in the maintenance database. */
   readonly adminUrl: string;
   readonly name: string;
-  /** The key of role passwords when the administrator has no password (trust or peer authentication). */
-  readonly fallbackKey: string;
   /** The database to copy, which already has its schemas. */
   readonly template?: string;
 }
 
+export interface ProvisionOptions extends Place {
+  /** The key of role passwords when the administrator has no password (trust or peer authentication). */
+  readonly fallbackKey: string;
+  /** A database for auth alone. */
+  readonly auth?: Place;
+}
+
 export async function provision(options: ProvisionOptions): Promise<Database & { readonly isNew: boolean }> {
-  const database = describeDatabase(options);
+  const { auth, ...common } = options;
+  const roles = auth === undefined ? ROLES : ROLES.filter((role) => role !== AUTH_ROLE);
+  const isNew = await provisionOne(common, roles);
+  if (auth !== undefined) await provisionOne({ ...auth, fallbackKey: options.fallbackKey }, [AUTH_ROLE]);
+  return { ...describeDatabase(options), isNew };
+}
+
+/** True when it made the database. */
+async function provisionOne(options: Omit<ProvisionOptions, 'auth'>, roles: readonly DatabaseRole[]): Promise<boolean> {
   const admin = await connect(options.adminUrl);
   let isNew: boolean;
   try {
@@ -38,11 +57,11 @@ export async function provision(options: ProvisionOptions): Promise<Database & {
     await admin.query('SELECT pg_advisory_lock($1)', [PROVISION_LOCK]);
     isNew = await createDatabase(admin, options);
     if (options.template === undefined) {
-      const inDatabase = await connect(database.adminUrl);
+      const inDatabase = await connect(urlOf(options));
       try {
+        await inDatabase.query(`SELECT set_config('wts.roles', $1, false)`, [roles.join(',')]);
         await inDatabase.query(readFileSync(join(ROOT, 'infra/postgres/roles.sql'), 'utf8'));
-        const { rows } = await inDatabase.query<{ role: DatabaseRole }>('SELECT role FROM service_role');
-        for (const { role } of rows) {
+        for (const role of roles) {
           const password = escapeLiteral(rolePassword(options, role));
           await inDatabase.query(`ALTER ROLE ${escapeIdentifier(role)} PASSWORD ${password}`);
         }
@@ -56,21 +75,27 @@ export async function provision(options: ProvisionOptions): Promise<Database & {
     // This also releases the lock.
     await admin.end();
   }
-  return { ...database, isNew };
+  return isNew;
 }
 
-/** The URLs of an existing database. */
-export function describeDatabase(options: Pick<ProvisionOptions, 'adminUrl' | 'name' | 'fallbackKey'>): Database {
+/** The URLs of existing databases. */
+export function describeDatabase({ auth, ...options }: ProvisionOptions): Database {
+  const placeOf = (role: DatabaseRole): Place => (role === AUTH_ROLE ? (auth ?? options) : options);
   return {
     name: options.name,
-    adminUrl: rewrite(options.adminUrl, (url) => (url.pathname = `/${options.name}`)),
+    adminUrl: urlOf(options),
+    authAdminUrl: urlOf(placeOf(AUTH_ROLE)),
     urlOf: (role) =>
-      rewrite(options.adminUrl, (url) => {
+      rewrite(urlOf(placeOf(role)), (url) => {
         url.username = role;
-        url.password = rolePassword(options, role);
-        url.pathname = `/${options.name}`;
+        url.password = rolePassword({ ...options, ...placeOf(role) }, role);
       }),
   };
+}
+
+/** Of an administrator in the database itself. */
+function urlOf({ adminUrl, name }: Place): string {
+  return rewrite(adminUrl, (url) => (url.pathname = `/${name}`));
 }
 
 export async function dropDatabase(adminUrl: string, name: string): Promise<void> {
@@ -107,13 +132,13 @@ export async function withServerLock<T>(
 }
 
 /**
- * The database of a DATABASE_URL of the user. When the URL names a maintenance database or none, the database is `wts`, which
- * is created on that server.
+ * The database of a DATABASE_URL of the user. When the URL names a maintenance database or none, the database has a name of ours and is
+ * created on that server.
  */
-export function ownDatabase(databaseUrl: string): { readonly adminUrl: string; readonly name: string } {
+export function ownDatabase(databaseUrl: string, ourName: string): Place {
   const named = decodeURIComponent(new URL(databaseUrl).pathname.slice(1));
   const maintenance = named === '' || named === 'postgres' || named.startsWith('template');
-  return { adminUrl: rewrite(databaseUrl, (url) => (url.pathname = '/postgres')), name: maintenance ? 'wts' : named };
+  return { adminUrl: rewrite(databaseUrl, (url) => (url.pathname = '/postgres')), name: maintenance ? ourName : named };
 }
 
 /** Passwords are derived from the administrator's, so that every tool with that password computes the same without a store. */

@@ -15,13 +15,19 @@ export async function up(knex: Knex): Promise<void> {
     `select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = 'auth' and c.relkind = 'r' and c.relname in ('identities', 'api_keys')`,
   );
-  if (copies.length < 2) {
+  if (copies.length < 2 && !(await isEmpty(knex))) {
     throw new SetupError(
       'The tables auth.identities and auth.api_keys do not exist yet, which replace those of schema workspace: run the migrations of the auth service first.',
     );
   }
   await knex.raw(`drop table workspace.api_keys`);
   await knex.raw(`drop table workspace.identities`);
+}
+
+/** In a new installation there is nothing to copy, and the tables of auth may be in another database. */
+async function isEmpty(knex: Knex): Promise<boolean> {
+  const sql = `select where exists (select from workspace.identities) or exists (select from workspace.api_keys)`;
+  return (await rows(knex, sql)).length === 0;
 }
 
 export async function down(knex: Knex): Promise<void> {
