@@ -18,6 +18,7 @@ const TASKS = {
   chart: 'infra/chart-check/src/main.ts',
   cluster: 'infra/cluster/src/main.ts',
   fuzz: 'test-e2e/fuzz/main.ts',
+  images: 'infra/images/src/main.ts',
   observability: 'infra/observability/src/main.ts',
   secrets: 'infra/local/src/installation/main.ts',
   soak: 'infra/verify/src/soak/main.ts',

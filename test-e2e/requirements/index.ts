@@ -7,6 +7,7 @@ import { errors } from './errors.ts';
 import { events } from './events.ts';
 import { graphql } from './graphql.ts';
 import { idempotency } from './idempotency.ts';
+import { installation } from './installation.ts';
 import { limits } from './limits.ts';
 import { meta } from './meta.ts';
 import { never } from './never.ts';
@@ -44,6 +45,7 @@ export const RULES: readonly Rule[] = [
   ...secrets,
   ...errors,
   ...idempotency,
+  ...installation,
   ...limits,
   ...versioning,
   ...meta,

@@ -3,6 +3,7 @@ import { natsUsersConfiguration, natsUsersTable } from '@wts/contracts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chartFiles } from './chart/index.ts';
+import { composeFiles } from './compose/index.ts';
 import { ROOT } from './layout.ts';
 import { SERVICES } from './services.ts';
 import { settingsReference } from './settings-reference.ts';
@@ -22,6 +23,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['infra/nats/users.conf', natsUsersConfiguration()],
     [NATS_GUIDE, guide.replace(TABLE, natsUsersTable)],
     ...(await chartFiles()),
+    ...composeFiles(),
     [ROLES, (await readFile(join(ROOT, ROLES), 'utf8')).replace(ROLE_ROWS, roleRows)],
   ]);
 }

@@ -114,7 +114,7 @@ describe('migrating a schema', () => {
     await eventually(() => readiness.check().then(() => true));
   });
 
-  it('by an older version does nothing after a newer one has migrated it, and by one that lost a migration is refused', async () => {
+  it('by an older version does nothing after a newer one has migrated it, and by one that lost a migration is refused [installation.rollback]', async () => {
     await run();
     const older = await folder({
       '0001-create-things.ts': await readFile(join(directory, '0001-create-things.ts'), 'utf8'),

@@ -117,7 +117,7 @@ describe('the process of a service', () => {
     assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+\/ready does not answer: .*\n$/);
   });
 
-  it('with arguments that it does not know prints a sentence and exits with 2', () => {
+  it('with arguments that it does not know prints a sentence and exits with 2 [installation.arguments]', () => {
     const { status, stdout, stderr } = program(['migrate', '--force']);
     assert.deepEqual([status, stdout], [2, '']);
     assert.match(stderr, /^There are no arguments "migrate --force"\. .*migrate --check.*\n$/);

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { UserError } from '../user-error.ts';
+import { composeSecrets } from './compose-secrets.ts';
 import { newSecrets, passwordsSql } from './new-secrets.ts';
 import { rotate, statusOf } from './rotate.ts';
 import { envText, readSecretsFile, secretText } from './secrets-file.ts';
@@ -11,6 +12,9 @@ import { envText, readSecretsFile, secretText } from './secrets-file.ts';
 const USAGE = `npm run -s secrets -- --format env|kubernetes --database <address> --nats <addresses> [--replica <address>]
   Prints all secrets of a new installation: lines KEY=value, or a Secret of Kubernetes. The addresses have no user and no password:
   postgres://db.internal/wts?sslmode=verify-full, nats://nats-0:4222,nats://nats-1:4222.
+
+npm run -s secrets -- --format compose [--host localhost]
+  Prints the .env of infra/compose.yaml: all secrets, with the addresses of its stores, and a certificate for this name.
 
 npm run -s secrets -- rotate <name> add|use|drop [--file <file>] [--now]
   Makes one step of a change: reads the file of secrets and prints it after the step, with --file in place. The file has lines
@@ -28,6 +32,7 @@ const OPTIONS = {
   database: { type: 'string' },
   replica: { type: 'string' },
   nats: { type: 'string' },
+  host: { type: 'string', default: 'localhost' },
   file: { type: 'string' },
   now: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -47,7 +52,7 @@ async function main(args: readonly string[]): Promise<void> {
   const { values: options, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   const [command, name = '', step = '', ...more] = positionals;
   if (options.help || more.length > 0) return print(`${USAGE}\n`);
-  if (command === undefined) return print(made(options));
+  if (command === undefined) return print(await made(options));
   const text = options.file === undefined ? await textOf(process.stdin) : readFileSync(pathOf(options.file), 'utf8');
   const file = readSecretsFile(text);
   if (command === 'status') return print(statusOf(file.values));
@@ -59,7 +64,8 @@ async function main(args: readonly string[]): Promise<void> {
   console.error(rotated.advice);
 }
 
-function made({ format, database, nats, replica }: Options): string {
+async function made({ format, database, nats, replica, host }: Options): Promise<string> {
+  if (format === 'compose') return envText(await composeSecrets(host));
   if (database === undefined || nats === undefined || (format !== 'env' && format !== 'kubernetes'))
     throw new UserError(USAGE);
   const values = newSecrets({ database, nats, replica });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { commandOf, USAGE } from './commands.ts';
 
 describe('the arguments of a service', () => {
-  it('select what it does, and without any it serves', () => {
+  it('select what it does, and without any it serves [installation.arguments]', () => {
     for (const [words, command] of [
       ['', 'serve'],
       ['--version', 'version'],

@@ -1,4 +1,4 @@
-/** What a program of a service does, by its arguments. */
+/** What a program of a service does, by its arguments. Keeps installation.arguments. */
 const COMMANDS = {
   '': 'serve',
   '--version': 'version',

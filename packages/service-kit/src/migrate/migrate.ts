@@ -129,7 +129,8 @@ async function renameRecorded(client: Client, schema: string, migrations: readon
 
 /**
  * A newer version may have migrated the schema: after a rollback this version runs on it and has nothing to do. A migration between
- * those of this version that it does not know means that a file was lost or renamed, and would make it run again.
+ * those of this version that it does not know means that a file was lost or renamed, and would make it run again. Keeps
+ * installation.rollback.
  */
 function refuseUnknown(recorded: ReadonlySet<string>, migrations: readonly Migration[]): void {
   const known = new Set(migrations.map(({ name }) => name));
