@@ -33,6 +33,12 @@ export const meta: readonly Rule[] = [
     home: 'services/gateway/src/ready.ts',
   },
   {
+    id: 'meta.ready.schema',
+    source: 'Design 12',
+    text: 'A service whose schema lacks a migration of its version answers 503 to `GET /ready` and names what is lacking, until it has them.',
+    home: 'packages/service-kit/src/migrate/schema-check.ts',
+  },
+  {
     id: 'meta.openapi.answer',
     source: 'Specification 4.6',
     text: '`GET /openapi.json` answers 200 with an OpenAPI 3.1 description.',

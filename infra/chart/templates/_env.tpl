@@ -22,10 +22,10 @@
 - name: NODE_OPTIONS
   value: "--max-old-space-size={{ int . }}"
 {{- end }}
-{{- range $variable, $key := dict "BASE_URL" "baseUrl" "AUTH_URL" "authUrl" "API_KEY_PREFIX" "apiKeyPrefix" }}
+{{- range $variable, $value := dict "BASE_URL" $values.baseUrl "AUTH_URL" $values.authUrl "API_KEY_PREFIX" $values.apiKeyPrefix "SHARD" (int $values.cell.shard) }}
 {{- if has $variable $.row.shared }}
 - name: {{ $variable }}
-  value: {{ index $values $key | quote }}
+  value: {{ $value | quote }}
 {{- end }}
 {{- end }}
 {{- range $called := .row.calls }}
@@ -135,5 +135,6 @@ can do without, and that the values do not name, may be missing in the Secret.
 
 {{- define "wts.resourceAttributes" -}}
 k8s.namespace.name={{ .root.Release.Namespace }},k8s.deployment.name={{ include "wts.fullname" .root }}-{{ .row.name }},k8s.pod.name=$(POD_NAME),k8s.pod.uid=$(POD_UID),k8s.node.name=$(NODE_NAME)
+{{- with .root.Values.cell.name }},wts.cell={{ . }}{{ end -}}
 {{- range $name, $value := .root.Values.telemetry.resourceAttributes }},{{ $name }}={{ $value }}{{ end -}}
 {{- end -}}

@@ -45,6 +45,13 @@ app.kubernetes.io/component: {{ . }}
 {{- end }}
 {{- end -}}
 
+{{/* Labels of pods besides their selector. */}}
+{{- define "wts.podLabels" -}}
+{{- $cell := dict -}}
+{{- with .Values.cell.name }}{{ $_ := set $cell "wts/cell" . }}{{ end -}}
+{{- toYaml (merge $cell .Values.commonLabels) -}}
+{{- end -}}
+
 {{/* (dict root, component, labels) */}}
 {{- define "wts.labels" -}}
 {{- $labels := dict "helm.sh/chart" (printf "%s-%s" .root.Chart.Name (.root.Chart.Version | replace "+" "_")) "app.kubernetes.io/managed-by" .root.Release.Service "app.kubernetes.io/part-of" "workspace-task-service" "app.kubernetes.io/version" (.root.Values.image.tag | default .root.Chart.AppVersion | trunc 63) -}}

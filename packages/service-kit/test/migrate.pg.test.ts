@@ -102,7 +102,7 @@ describe('migrating a schema', () => {
     assert.deepEqual(await pendingMigrations(database.url, { schema: 'demo', directory }), []);
   });
 
-  it('makes a service ready that was started before it, and whose /ready said what is lacking until then', async () => {
+  it('makes a service ready that was started before it, and whose /ready said what is lacking until then [meta.ready.schema]', async () => {
     const readiness = new Readiness(log);
     readiness.add('schema', schemaCheck(database.url, { schema: 'demo', directory }));
     await assert.rejects(readiness.check(), (fault) => {

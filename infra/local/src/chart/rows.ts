@@ -35,6 +35,7 @@ export const SHARED_SETTINGS: Readonly<Record<string, string>> = {
   BASE_URL: 'baseUrl',
   AUTH_URL: 'authUrl',
   API_KEY_PREFIX: 'apiKeyPrefix',
+  SHARD: 'cell.shard',
 };
 
 export async function chartRows(): Promise<readonly ChartRow[]> {

@@ -78,6 +78,16 @@ export const VALUES: Values = {
       'More attributes of the resource. The chart adds those of the pod, the node, the namespace and the Deployment.',
     ),
   }),
+  cell: group(
+    'One of several installations that share an auth service. Such a cell has `services.auth.enabled` false and its address in `services.auth.url`.',
+    {
+      name: text('Its name, a label of its pods and an attribute of its traces.', '', '^[a-z0-9-]{0,63}$'),
+      shard: count(
+        'Number of its log, in the names of subjects and metrics. Different in each cell; never changed.',
+        0,
+      ),
+    },
+  ),
   migrations: group('The Job that brings the schemas up to date, named by version.', {
     enabled: flag('Whether there is one.', true),
     hook: oneOf(

@@ -7,6 +7,7 @@ const REPLY_MS = 3_000;
 /**
  * A check of readiness: fails with a sentence until the schema has every migration of this version, so that a service may be started
  * before its migrations. After that it asks no more, because no migration is undone while a service runs.
+ * Keeps meta.ready.schema.
  */
 export function schemaCheck(url: string, migrations: ServiceMigrations): ReadinessCheck {
   let isComplete = false;
