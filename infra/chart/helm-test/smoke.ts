@@ -22,7 +22,8 @@ try {
   await main();
   process.exit(0);
 } catch (failure) {
-  console.error(`FAILED: ${String(failure)}`);
+  const { cause } = failure as Error;
+  console.error(`FAILED: ${String(failure)}${cause === undefined ? '' : ` (${String(cause)})`}`);
   process.exit(1);
 }
 
