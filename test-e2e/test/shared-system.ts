@@ -18,6 +18,7 @@ export interface SharedSystem {
   readonly webOrigin: string;
   /** Gets the traces of requests whose `traceparent` has the flag that they are recorded, and no others. */
   readonly traces: Receiver;
+  readonly metricsUrlOf: (service: string) => string;
 }
 
 let opening: Promise<SharedSystem> | undefined;
@@ -42,17 +43,21 @@ async function open(): Promise<SharedSystem> {
   const traces = await receiver();
   traces.answer({ status: 200, body: '{}' });
   const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: traces.url };
+  const metricsPorts = new Map<string, number>();
+  for (const { name } of SERVICES) metricsPorts.set(name, await freePort());
+  const metered = (name: string) => ({ ...traced, METRICS_PORT: String(metricsPorts.get(name)) });
   const deciding = { OTEL_TRACES_SAMPLER: 'parentbased_always_off', TRACE_PARENTS: '127.0.0.1' };
   const testSystem = await startTestSystem({
     label: 'shared',
     overrides: {
-      ...Object.fromEntries(SERVICES.map(({ name }) => [name, traced])),
-      gateway: { ...traced, ...deciding, RATE_LIMITS, CORS_ORIGINS: webOrigin, GRAPHIQL: 'on' },
-      workspace: { ...traced, WRONG_CODES_PER_MINUTE: '0' },
-      'webhook-dispatcher': { ...traced, ...webhooks },
+      ...Object.fromEntries([...metricsPorts.keys()].map((name) => [name, metered(name)])),
+      gateway: { ...metered('gateway'), ...deciding, RATE_LIMITS, CORS_ORIGINS: webOrigin, GRAPHIQL: 'on' },
+      workspace: { ...metered('workspace'), WRONG_CODES_PER_MINUTE: '0' },
+      'webhook-dispatcher': { ...metered('webhook-dispatcher'), ...webhooks },
     },
   });
-  return { testSystem, authority, webOrigin, traces };
+  const metricsUrlOf = (name: string): string => `http://127.0.0.1:${metricsPorts.get(name)}/metrics`;
+  return { testSystem, authority, webOrigin, traces, metricsUrlOf };
 }
 
 after(async () => {

@@ -4,6 +4,7 @@ import { grafanaJson } from './dashboards/grafana.ts';
 import { serviceDashboards } from './dashboards/services.ts';
 
 export const FOLDER = join(import.meta.dirname, '..');
+export const METRICS = join(FOLDER, 'metrics.md');
 export const RULES = join(FOLDER, 'rules.yaml');
 export const RULE_TESTS = join(FOLDER, 'rules.test.yaml');
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FOLDER, generatedFiles, RULES, RULE_TESTS } from '../src/files.ts';
+import { seriesOf } from '../src/catalog.ts';
+import { FOLDER, generatedFiles, METRICS, RULES, RULE_TESTS } from '../src/files.ts';
 
 const RUNBOOK = join(FOLDER, '../docs/runbook.md');
 
@@ -13,6 +14,20 @@ describe('what npm run observability writes', () => {
         text,
         `to update infra/observability/${file}: npm run observability`,
       );
+  });
+});
+
+describe('every metric of a rule, its test and a dashboard', () => {
+  it('is measured', async () => {
+    const measured = seriesOf(await readFile(METRICS, 'utf8'));
+    const texts = new Map(generatedFiles());
+    for (const file of [RULES, RULE_TESTS]) texts.set(file, await readFile(file, 'utf8'));
+    const unknown = [...texts].flatMap(([file, text]) =>
+      matchesOf(text, /\b((?:wts|nodejs|process)_\w+)/g).flatMap((name) =>
+        measured.has(name) ? [] : `${file}: ${name}`,
+      ),
+    );
+    assert.deepEqual(unknown, [], 'is no name of metrics.md');
   });
 });
 

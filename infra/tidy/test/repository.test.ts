@@ -18,15 +18,7 @@ import { links, machines, openEnds, secrets } from '../src/checks/prose.ts';
 import { coverage } from '../src/checks/requirements.ts';
 import { longFiles, longFunctions, readmes } from '../src/checks/sizes.ts';
 import { oneVersion } from '../src/checks/versions.ts';
-import {
-  advisoryLocks,
-  alertedMetrics,
-  bounds,
-  errorCodes,
-  operations,
-  producers,
-  sqlOutsideStore,
-} from '../src/checks/wiring.ts';
+import { advisoryLocks, bounds, errorCodes, operations, producers, sqlOutsideStore } from '../src/checks/wiring.ts';
 import { declaredOperations, declaredPatterns } from '../src/operations.ts';
 import { ROOT, describeFinding, repositoryTree, trackedButIgnored } from '../src/tree.ts';
 import type { Finding } from '../src/tree.ts';
@@ -59,7 +51,6 @@ const HOUSE_RULES: readonly (readonly [title: string, check: () => readonly Find
   ['names no path or host of one machine', () => machines(tree)],
   ['holds no secret', () => secrets(tree)],
   ['gives and tests every error code', () => errorCodes(tree, ERROR_CODES)],
-  ['alerts by metrics that it measures', () => alertedMetrics(tree)],
   ['gives each advisory lock a number of its own', () => advisoryLocks(tree)],
   ['mounts every operation, with a scope', () => operations(tree, declaredOperations())],
   ['has one producer per subject of the stream', () => producers(tree, subjects)],

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { apiResourceOf, issuerOf, mcpResourceOf } from '@wts/access';
 import type { ProtectedResource } from '@wts/access';
-import { openAuthenticator, openServiceClient } from '@wts/service-kit/call';
+import { callMetrics, openAuthenticator, openServiceClient } from '@wts/service-kit/call';
 import { closeNow, createHttpServer, drainServer, listen, onUpgrade } from '@wts/service-kit/http';
 import { logListening } from '@wts/service-kit/life';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
@@ -170,10 +170,11 @@ function describe({ build }: ServiceContext, { baseUrl, rateLimits }: GatewayCon
   return describeRoutes(API_ROUTES, { serverUrl: baseUrl, build, rateLimits, deprecations: DEPRECATIONS });
 }
 
-function openUpstreams({ log, stack }: ServiceContext, config: GatewayConfig): EdgeParts['upstreams'] {
+function openUpstreams({ log, metrics, stack }: ServiceContext, config: GatewayConfig): EdgeParts['upstreams'] {
   const more = { headersTimeoutMs: config.upstreamTimeoutMs, refreshMs: config.addressRefreshMs };
   return forUpstreams((name) => {
-    const upstream = openUpstream(name, config[`${name}ServiceUrls`], log, more);
+    const observe = callMetrics(metrics, name);
+    const upstream = openUpstream(name, config[`${name}ServiceUrls`], log, { ...more, observe });
     stack.defer(() => upstream.close());
     return upstream;
   });

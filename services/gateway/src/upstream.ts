@@ -10,7 +10,7 @@ export function openUpstream(
   name: string,
   urls: readonly string[],
   log: Logger,
-  more: Pick<Partial<AddressesOptions>, 'headersTimeoutMs' | 'refreshMs' | 'watch'> = {},
+  more: Pick<Partial<AddressesOptions>, 'headersTimeoutMs' | 'observe' | 'refreshMs' | 'watch'> = {},
 ): Upstream {
   return new Addresses({
     name,

@@ -37,9 +37,10 @@ export const graphService: ServiceDefinition<Config> = {
     const contention = new Contention(kit.networks.of);
     const primary = openServer(kit, contention, { url: config.databaseUrl, poolMax: config.poolMax, readiness });
     const replica = openReplica(kit, contention, config);
+    const observe = standbyMetrics(metrics);
     const sources = {
       pool: primary.pool,
-      standby: replica && new Standby({ pool: replica.pool, logger: log, observe: standbyMetrics(metrics) }),
+      standby: replica && new Standby({ pool: replica.pool, logger: log, observe }),
       statements: new Statements(replica === null ? [primary] : [primary, replica]),
       groupCache: new GroupCache(),
     };
@@ -83,11 +84,11 @@ function openReplica(kit: ServiceContext, contention: Contention, { replicaUrl: 
 }
 
 function openServer(
-  { log, stack }: ServiceContext,
+  { log, metrics, stack }: ServiceContext,
   contention: Contention,
   options: Pick<PostgresOptions, 'url' | 'poolMax' | 'readiness' | 'timeoutMs'>,
 ): Server {
-  const { pool } = openPostgres({ ...options, applicationName: 'wts-graph', log, stack });
+  const { pool } = openPostgres({ ...options, applicationName: 'wts-graph', log, metrics, stack });
   const { url } = options;
   const { pool: cancelPool } = openPostgres({
     url,

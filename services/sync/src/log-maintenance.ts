@@ -2,13 +2,16 @@ import type { LogReader } from '@wts/log';
 import { every, type BackgroundContext, type BackgroundWork, type RunResult } from '@wts/service-kit/background';
 import type { Logger } from '@wts/service-kit/observe';
 import type { Pool } from 'pg';
+import { logMetrics } from './metrics.ts';
 import { beginEpochAfterPromotion } from './store/log.ts';
 import { dropDetached, dropPartition, listPartitions, makePartitions } from './store/partitions.ts';
 import { deleteOldIdempotencyKeys } from './store/idempotency-keys.ts';
 import { positionsPerEntry } from './store/positions.ts';
-import { findFloor, findTrimmed, FLOOR_AGE_MS_MIN, raiseFloor, type Retention } from './store/retention.ts';
+import { findFloor, findTrimmed, FLOOR_AGE_MS_MIN, measureLog, raiseFloor, type Retention } from './store/retention.ts';
 
 const EVERY_MS = 10_000;
+/** Other replicas may do the work next. */
+const MEASURED_MS = 60_000;
 const LEASE_KEY = 7_368_013;
 const PARTITION_ENTRIES = 1_000_000;
 const YOUNGEST_MS = 60 * 60 * 1000;
@@ -38,12 +41,20 @@ export function maintainLog(
   context: BackgroundContext,
   options: LogMaintenanceOptions & { readonly databaseUrl: string; readonly everyMs?: number },
 ): BackgroundWork {
-  const { databaseUrl: url, everyMs = EVERY_MS } = options;
+  const { databaseUrl: url, everyMs = EVERY_MS, pool } = options;
+  const measured = logMetrics(context.metrics, options.retention.ageMs);
+  let measuredAt = -Infinity;
   return every(context, {
     name: 'log-maintenance',
     everyMs,
     lease: { url, key: LEASE_KEY },
-    run: ({ signal }) => maintainLogOnce(options, signal),
+    run: async ({ signal }) => {
+      if (performance.now() - measuredAt > MEASURED_MS) {
+        measured(await measureLog(pool));
+        measuredAt = performance.now();
+      }
+      return maintainLogOnce(options, signal);
+    },
     failing: 'maintenance of the log failed; it is tried again every few seconds',
   });
 }

@@ -12,6 +12,28 @@ export function sweepMetrics(registry: Registry): (waiting: number) => void {
   return (count) => waiting.set(count);
 }
 
+/** Another replica may measure since: then this one shows nothing. */
+const SHOWN_MS = 5 * 60_000;
+
+/** What of the log is kept. Returns the function that takes a measurement. */
+export function logMetrics(
+  registry: Registry,
+  retentionMs: number,
+): (measured: { readonly oldestSeconds: number; readonly bytes: number }) => void {
+  let seen = { oldestSeconds: 0, bytes: 0, atMs: -Infinity };
+  const recent = (value: () => number): number => (performance.now() - seen.atMs <= SHOWN_MS ? value() : 0);
+  const oldest =
+    'How old the first entry of the log is. It may be older than the retention: whole partitions are deleted.';
+  watchGauge(registry, { name: 'wts_log_oldest_seconds', help: oldest }, () =>
+    recent(() => seen.oldestSeconds + (performance.now() - seen.atMs) / 1000),
+  );
+  const bytes = 'The log on disk, with its indexes, without the tables of models.';
+  watchGauge(registry, { name: 'wts_log_bytes', help: bytes }, () => recent(() => seen.bytes));
+  const retention = 'How long the log is kept at least (LOG_RETENTION_DAYS).';
+  watchGauge(registry, { name: 'wts_log_retention_seconds', help: retention }, () => retentionMs / 1000);
+  return (measured) => (seen = { ...measured, atMs: performance.now() });
+}
+
 export interface WaitMetrics extends FairGateWatch {
   onRefused(): void;
 }

@@ -42,7 +42,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
   async open(kit, config) {
     const { log, stack } = kit;
     const { pool } = await openServicePostgres(kit, config);
-    const database = { url: config.databaseUrl, log, stack };
+    const database = { url: config.databaseUrl, log, metrics: kit.metrics, stack };
     const committing = openPostgres({
       ...database,
       poolMax: COMMIT_CONNECTIONS,
@@ -125,6 +125,8 @@ function openStandby(
   { log, stack, metrics }: ServiceContext,
   { replicaUrl: url, poolMax }: ConfigOf<typeof settings>,
 ): Standby | null {
+  // Without a replica too, so that every sync process has the same metrics.
+  const observe = standbyMetrics(metrics);
   if (url === undefined) return null;
   // Not part of readiness: while the database replica is unavailable, the primary serves the reads.
   const { pool } = openPostgres({
@@ -133,7 +135,8 @@ function openStandby(
     applicationName: 'wts-sync-read',
     timeoutMs: STANDBY_TIMEOUT_MS,
     log,
+    metrics,
     stack,
   });
-  return new Standby({ pool, logger: log, observe: standbyMetrics(metrics) });
+  return new Standby({ pool, logger: log, observe });
 }

@@ -48,7 +48,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     const applicationName = 'wts-webhook-dispatcher';
     const { databaseUrl } = config;
     const { pool } = await openServicePostgres(kit, config);
-    const management = { url: databaseUrl, poolMax: MANAGEMENT.connections, applicationName, log, stack };
+    const management = { url: databaseUrl, poolMax: MANAGEMENT.connections, applicationName, log, metrics, stack };
     const { knex, pool: managementPool } = openPostgres(management);
     const nats = openNats({ ...config, name: applicationName, log, stack });
     const secretKeys = config.secretKey === undefined ? null : parseSecretKeys(config.secretKey);

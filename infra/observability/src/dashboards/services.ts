@@ -98,6 +98,13 @@ const OWN: Readonly<Record<string, { readonly title: string; readonly graphs: re
         queries: { 'purge late': 'max(wts_trash_overdue_seconds)', 'repeats late': 'max(wts_repeat_lag_seconds)' },
       },
       { title: 'Sweeps', unit: 'short', queries: { waiting: 'max(wts_sweep_waiting)' } },
+      {
+        title: 'Age of the log',
+        description: 'Whole partitions are deleted, so the first entry may be older than the retention.',
+        unit: 's',
+        queries: { 'oldest entry': 'max(wts_log_oldest_seconds)', retention: 'max(wts_log_retention_seconds)' },
+      },
+      { title: 'Log on disk', unit: 'bytes', queries: { bytes: 'max(wts_log_bytes)' } },
     ],
   },
   graph: {
@@ -193,6 +200,28 @@ function commonRows(service: string): readonly Row[] {
           title: 'Slowest routes',
           unit: 's',
           queries: { 'p99 {{route}}': `topk(8, ${quantile(0.99, 'wts_http_request_duration_seconds', of, 'route')})` },
+        },
+        {
+          title: 'Requests to services',
+          description: 'Each try by itself. Alert: ServicesDoNotAnswer.',
+          unit: 'reqps',
+          queries: {
+            '{{to}}: {{outcome}}': rate(`wts_upstream_request_duration_seconds_count${of}`, 'to, outcome'),
+          },
+        },
+        {
+          title: 'Time of services',
+          unit: 's',
+          queries: { 'p99 {{to}}': quantile(0.99, 'wts_upstream_request_duration_seconds', of, 'to') },
+        },
+        {
+          title: 'Connections to PostgreSQL',
+          description: 'Waiting for more than a moment: alert PostgresConnectionsRunOut.',
+          unit: 'short',
+          queries: {
+            '{{pool}} {{state}}': `sum by (pool, state) (wts_postgres_connections${of})`,
+            '{{pool}} waiting': `sum by (pool) (wts_postgres_waiting${of})`,
+          },
         },
         {
           title: 'Connections',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { plantedTree } from '../tree.ts';
-import { advisoryLocks, alertedMetrics, bounds, errorCodes, operations, producers, sqlOutsideStore } from './wiring.ts';
+import { advisoryLocks, bounds, errorCodes, operations, producers, sqlOutsideStore } from './wiring.ts';
 
 describe('wiring', () => {
   it('refuses an error code without a use, and one without a test', () => {
@@ -12,18 +12,6 @@ describe('wiring', () => {
     });
     const messages = errorCodes(tree, ['gone', 'conflict', 'not_found']).map(({ message }) => message.split(':')[0]);
     assert.deepEqual(messages, ['nothing gives "gone"', 'no test names "not_found"']);
-  });
-
-  it('refuses an alert rule of a metric that nothing measures', () => {
-    const tree = plantedTree({
-      'infra/observability/rules.yaml':
-        'expr: wts_notes_waiting > 1 or wts_notes_seconds_bucket > 2 or wts_notes_lost > 3',
-      'services/a/src/metrics.ts': "name: 'wts_notes_waiting'; name: 'wts_notes_seconds'",
-    });
-    assert.deepEqual(
-      alertedMetrics(tree).map(({ message }) => message),
-      ['has a rule of wts_notes_lost, which nothing measures'],
-    );
   });
 
   it('refuses an advisory lock with the number of another one, also of one that a migration took', () => {

@@ -22,18 +22,6 @@ export function errorCodes(tree: Tree, codes: readonly string[]): Finding[] {
   });
 }
 
-/** An alert rule of a metric that nothing measures never fires. */
-export function alertedMetrics(tree: Tree): Finding[] {
-  const product = textOf(tree, tree.files.filter(isProduct));
-  return tree.files
-    .filter((path) => /^infra\/observability\/rules\.yaml$/.test(path))
-    .flatMap((path) => {
-      const names = new Set(tree.read(path).match(/\bwts_\w+/g));
-      const absent = [...names].filter((name) => !quoted(name.replace(/_(?:bucket|sum|count)$/, '')).test(product));
-      return absent.map((name) => ({ path, message: `has a rule of ${name}, which nothing measures` }));
-    });
-}
-
 /** Services share a database, so two locks with one number would wait for each other. What a migration took stays taken. */
 export function advisoryLocks(tree: Tree): Finding[] {
   const taken = new Map<string, string>();

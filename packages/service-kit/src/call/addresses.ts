@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { Fault, meta } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 import { Address, probeHealth } from './address.ts';
+import type { CallOutcome, ObserveCall } from './metrics.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
 
 /** All IP addresses of a name. */
@@ -26,6 +27,7 @@ export interface AddressesOptions {
   readonly refreshMs?: number;
   readonly lookUp?: LookUp;
   readonly watch?: Partial<Watch>;
+  readonly observe?: ObserveCall;
 }
 
 /**
@@ -125,18 +127,20 @@ export class Addresses {
   }
 
   /**
-   * Counts a request to this address; returns the function that ends it. `onUnresponsive` is called when a health check of the
+   * Counts a request to this address; returns the function that ends it with its outcome. `onUnresponsive` is called when a health check of the
    * address fails while the request waits for its reply.
    */
-  begin(address: Address, onUnresponsive?: () => void): () => void {
+  begin(address: Address, onUnresponsive?: () => void): (outcome?: CallOutcome) => void {
+    const startedMs = performance.now();
     if (isIdle(address)) address.silentSince = performance.now();
     this.#startWatching();
     address.underWay += 1;
     if (onUnresponsive !== undefined) address.onUnresponsive.add(onUnresponsive);
     let isOver = false;
-    return () => {
+    return (outcome) => {
       if (isOver) return;
       isOver = true;
+      if (outcome !== undefined) this.#options.observe?.(outcome, startedMs);
       address.underWay -= 1;
       if (onUnresponsive !== undefined) address.onUnresponsive.delete(onUnresponsive);
     };

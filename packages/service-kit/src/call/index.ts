@@ -2,6 +2,8 @@ export { targetOf } from './address.ts';
 export type { Address } from './address.ts';
 export { Addresses, BACKOFF_MS, BACKOFF_MS_MAX, socketsOf } from './addresses.ts';
 export type { AddressesOptions } from './addresses.ts';
+export { callMetrics } from './metrics.ts';
+export type { CallOutcome } from './metrics.ts';
 export { openAuthenticator } from './authenticator.ts';
 export { commitUnitSender } from './commit-unit.ts';
 export type { CallTrace, CommitUnit, CommitUnitSender } from './commit-unit.ts';

@@ -1,6 +1,7 @@
 import type { MintToken } from '@wts/access';
 import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf, ServiceName } from '@wts/contracts';
 import { ERRORS, Fault, HEADERS } from '@wts/contracts';
+import type { Registry } from 'prom-client';
 import type { CallerNetworks } from '../fairness/index.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Address } from './address.ts';
@@ -8,6 +9,7 @@ import { Addresses } from './addresses.ts';
 import { RetryBudget } from './budget.ts';
 import type { ServiceReply, Outgoing } from './dispatch.ts';
 import { dispatch } from './dispatch.ts';
+import { callMetrics, type CallOutcome } from './metrics.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
 
 interface ServiceClientOptions {
@@ -20,6 +22,7 @@ interface ServiceClientOptions {
   readonly log: Logger;
   /** The networks of the people who are named in calls, which are sent beside their tokens. */
   readonly networks?: CallerNetworks;
+  readonly metrics?: Registry;
   /** How often names are resolved again. */
   readonly refreshMs?: number;
 }
@@ -31,6 +34,7 @@ interface ServiceClientKit {
   readonly addressRefreshMs: number;
   readonly log: Logger;
   readonly networks: CallerNetworks;
+  readonly metrics: Registry;
   readonly stack: AsyncDisposableStack;
 }
 
@@ -71,13 +75,14 @@ const TRY_MS_MIN = 1_000;
 
 /** Opens the client that a running service has of another one. */
 export function openServiceClient(kit: ServiceClientKit, name: ServiceName, urls: readonly string[]): ServiceClient {
-  const { name: self, addressRefreshMs: refreshMs, log, networks, stack } = kit;
+  const { name: self, addressRefreshMs: refreshMs, log, metrics, networks, stack } = kit;
   const client = createServiceClient({
     name,
     urls,
     self,
     mintToken: kit.mintTokenFor(name),
     log,
+    metrics,
     networks,
     refreshMs,
   });
@@ -91,13 +96,14 @@ export function openServiceClient(kit: ServiceClientKit, name: ServiceName, urls
  * broke, or that takes too long, is repeated only when it is idempotent. A retry budget protects an overloaded service.
  */
 export function createServiceClient(given: ServiceClientOptions): ServiceClient {
-  const { name, urls, self, mintToken, log, networks, refreshMs } = given;
+  const { name, urls, self, mintToken, log, metrics, networks, refreshMs } = given;
   const addresses = new Addresses({
     name,
     urls,
     log,
     ...CONNECTING,
     ...(refreshMs === undefined ? {} : { refreshMs }),
+    ...(metrics === undefined ? {} : { observe: callMetrics(metrics, name) }),
   });
   const budget = new RetryBudget();
 
@@ -108,6 +114,7 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
       const address = (addresses.pick(tried) ?? addresses.pick()) as Address;
       tried.add(address);
       const end = addresses.begin(address);
+      let outcome: CallOutcome = 'answered';
       const hasOtherAddress = tries < Math.min(addresses.count, TRIES_MAX);
       try {
         const reply = await dispatch(
@@ -116,9 +123,10 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
           isRepeatable && hasOtherAddress ? half(deadlineMs) : deadlineMs,
         );
         addresses.answered(address);
+        if (reply.status >= 500) outcome = 'failed';
         return reply;
       } catch (cause) {
-        const failure = kindOf(cause);
+        const failure = (outcome = kindOf(cause));
         if (failure !== 'cancelled') addresses.failed(address, cause);
         log.debug({ peer: name, origin: address.name, failure, err: cause }, 'call failed');
         const mayRetry = failure === 'unreachable' || (isRepeatable && (failure === 'cut' || failure === 'overdue'));
@@ -128,7 +136,7 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
         }
         if (!hasOtherAddress) await pause(RETRY_PAUSE_MS);
       } finally {
-        end();
+        end(outcome);
       }
     }
   }
@@ -190,8 +198,7 @@ function pathOf<C extends Contract>(contract: C, { params, query }: ServiceCallO
   return `${path}?${new URLSearchParams(pairs.map(([key, value]) => [key, String(value)])).toString()}`;
 }
 
-/** `unreachable`: nothing was sent. `cut`: the connection broke. `overdue`: it took too long. `cancelled`: by the caller. */
-type FailureKind = 'unreachable' | 'cut' | 'overdue' | 'cancelled';
+type FailureKind = Exclude<CallOutcome, 'answered' | 'failed'>;
 
 const NOTHING_SENT: readonly string[] = [
   'ECONNREFUSED',

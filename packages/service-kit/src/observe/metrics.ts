@@ -84,13 +84,32 @@ export function watchGauge(
   });
 }
 
+/** A metric as the catalog describes it. */
+export interface DescribedMetric {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+  readonly help: string;
+}
+
+function catalogOf(registry: Registry): DescribedMetric[] {
+  // Of the types of prom-client only the classes have these two.
+  const metrics = registry.getMetricsAsArray() as unknown as readonly (DescribedMetric & { labelNames: string[] })[];
+  return metrics.map(({ name, type, labelNames: labels, help }) => ({ name, type, labels, help }));
+}
+
 /**
- * Serves `/metrics` on a port of its own, which no balancer publishes. The metrics of the process are collected from the first scrape
+ * Serves `/metrics` on a port of its own, which no balancer publishes, and `/metrics/catalog`, from which the list in
+ * infra/observability is made. The metrics of the process are collected from the first scrape
  * on, because sampling the delay of the event loop is half of the CPU of an idle process.
  */
 export async function serveMetrics(registry: Registry, host: string, port: number): Promise<Server> {
   let isCollecting = false;
   const server = createServer((req, res) => {
+    if (req.method === 'GET' && req.url === '/metrics/catalog') {
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(catalogOf(registry)));
+      return;
+    }
     if (req.method !== 'GET' || req.url !== '/metrics') {
       res.writeHead(404).end();
       return;

@@ -2,9 +2,11 @@ import { createRequire } from 'node:module';
 import type KnexModule from 'knex';
 import type { Knex } from 'knex';
 import type { ClientBase, Pool, PoolConfig } from 'pg';
+import type { Registry } from 'prom-client';
 import type { Readiness } from '../life/readiness.ts';
 import type { Logger } from '../observe/logger.ts';
 import { knexLog } from './knex-log.ts';
+import { watchPool } from './metrics.ts';
 import { openPool } from './other-password.ts';
 
 export interface PostgresOptions {
@@ -19,6 +21,8 @@ export interface PostgresOptions {
   /** Timeout of connecting and of statements, for a server that is not essential. */
   readonly timeoutMs?: number;
   readonly log: Logger;
+  /** Of the service, to show the pool. */
+  readonly metrics?: Registry;
   /** Closes the pool with the service. */
   readonly stack: AsyncDisposableStack;
   /** Adds the check `postgres`. */
@@ -61,7 +65,8 @@ const TIMEOUTS = {
  * one query per connection may still fail.
  */
 export function openPostgres(options: PostgresOptions): Postgres {
-  const { url, poolMax, applicationName, settings = {}, pipeline = false, timeoutMs, log, stack, readiness } = options;
+  const { url, poolMax, applicationName, settings = {}, pipeline = false, timeoutMs } = options;
+  const { log, metrics, stack, readiness } = options;
   const pool = openPool({
     connectionString: url,
     max: poolMax,
@@ -81,6 +86,7 @@ export function openPostgres(options: PostgresOptions): Postgres {
   pool.on('connect', (client) => {
     client.on('error', (err) => log.debug({ err }, 'lost a connection to PostgreSQL'));
   });
+  if (metrics !== undefined) watchPool(metrics, applicationName, { pool, max: poolMax });
   let knex: Knex | undefined;
   stack.defer(async () => {
     await knex?.destroy();

@@ -10,10 +10,10 @@ interface ServicePostgresOptions {
 
 /** Checks the server of a service that is starting, and opens the connections on which its readiness depends. */
 export async function openServicePostgres(
-  { name, log, stack, readiness, signal }: ServiceContext,
+  { name, log, metrics, stack, readiness, signal }: ServiceContext,
   { databaseUrl: url, poolMax }: ServicePostgresOptions,
 ): Promise<Postgres> {
   const options = { url, applicationName: `wts-${name}`, log, readiness };
   await checkPostgres({ ...options, signal });
-  return openPostgres({ ...options, poolMax, stack });
+  return openPostgres({ ...options, poolMax, metrics, stack });
 }

@@ -44,10 +44,10 @@ export function openMail({ kit, config, knex, issuer }: MailOptions): Mail {
     mailer,
     notices: openNotices({ knex, mailer, issuer }),
     start: (record) => {
+      const watch = mailMetrics(kit.metrics);
       if (smtpUrl === undefined) return;
       const send = openSmtp({ server: parseSmtpUrl(smtpUrl), sender: parseSender(mailFrom), caFile });
       const prepare = preparerOf({ knex, record, issuer });
-      const watch = mailMetrics(kit.metrics);
       const options = { mails: mailStore(knex), send, secretKeys, prepare, record, log: kit.log, watch };
       work = kit.stack.use(sendMails(kit, options));
     },

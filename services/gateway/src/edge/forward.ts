@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Fault, HEADERS } from '@wts/contracts';
-import type { Address } from '@wts/service-kit/call';
+import type { Address, CallOutcome } from '@wts/service-kit/call';
 import { ClientClosedError } from '@wts/service-kit/http';
 import { headerOf } from '@wts/service-kit/observe';
 import type { Dispatcher } from 'undici';
@@ -51,7 +51,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
   readonly #clientStalledMs: number;
   readonly #hasCookies: boolean;
   #target: Address | null = null;
-  #end: () => void = () => undefined;
+  #end: (outcome: CallOutcome) => void = () => undefined;
   #isUnresponsive = false;
   #tried: Set<Address> | null = null;
   #controller: Dispatcher.DispatchController | null = null;
@@ -80,7 +80,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
   dispatch(): void {
     const target = this.#upstream.pick(this.#tried);
     if (target === null) {
-      this.#fail(new Fault('unavailable'));
+      this.#fail(new Fault('unavailable'), 'unreachable');
       return;
     }
     this.#target = target;
@@ -97,7 +97,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
 
   clientClosed(): void {
     this.#isClosed = true;
-    this.#release();
+    this.#release('cancelled');
     clearTimeout(this.#stalled);
     if (!this.#res.writableFinished) this.#controller?.abort(new ClientClosedError());
   }
@@ -136,7 +136,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#release();
+    this.#release(this.#res.statusCode >= 500 ? 'failed' : 'answered');
     this.#res.end();
   }
 
@@ -148,27 +148,27 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
     // Without a controller there was no connection: nothing was sent, and another address may work.
     const wasSent = this.#controller !== null;
     if ((wasSent && !this.#isUnresponsive) || error instanceof errors.InvalidArgumentError) {
-      this.#fail(error);
+      this.#fail(error, error instanceof errors.HeadersTimeoutError ? 'overdue' : 'cut');
       return;
     }
     if (!wasSent) this.#upstream.failed(target, error);
-    this.#end();
+    this.#end(wasSent ? 'overdue' : 'unreachable');
     this.#isUnresponsive = false;
     this.#controller = null;
     this.#tried = (this.#tried ?? new Set()).add(target);
     this.dispatch();
   }
 
-  #fail(error: Error): void {
-    this.#release();
+  #fail(error: Error, outcome: CallOutcome): void {
+    this.#release(outcome);
     answerFault(this.#context, this.#res, faultOf(error));
   }
 
   /** Frees the place at the service; a client that reads the last bytes slowly must not hold it. */
-  #release(): void {
+  #release(outcome: CallOutcome): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    this.#end();
+    this.#end(outcome);
     this.#upstream.leave();
   }
 }

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { readBounded } from '@wts/access';
 import { randomRetryAfterSeconds, Fault, HEADERS } from '@wts/contracts';
 import { socketsOf, targetOf } from '@wts/service-kit/call';
-import type { Address } from '@wts/service-kit/call';
+import type { Address, CallOutcome } from '@wts/service-kit/call';
 import { FairGate, type NetworkOf } from '@wts/service-kit/fairness';
 import { ClientClosedError } from '@wts/service-kit/http';
 import { EDGE_LIMITS } from '../limits.ts';
@@ -128,10 +128,13 @@ async function attemptAt(
     if (signal.aborted && 'agreed' in reply && reply.agreed) reply.socket.destroy();
     return reply;
   });
+  let outcome: CallOutcome = 'cancelled';
   try {
-    return await Promise.race([unresponsive.promise, inTurn]);
+    const reply = await Promise.race([unresponsive.promise, inTurn]);
+    outcome = 'agreed' in reply ? 'answered' : reply.wasConnected ? 'overdue' : 'unreachable';
+    return reply;
   } finally {
-    end();
+    end(outcome);
   }
 }
 

@@ -76,9 +76,15 @@ export function operationMetrics(registry: Registry): OperationMetrics {
     watchAnswers(answers) {
       const unread = 'Answers that are being read from PostgreSQL, or that their clients have not received.';
       watch('wts_graphql_answers_bytes', unread, () => answers.bytes);
-      const refused =
-        'Requests refused because the unread answers of their person take too much memory, since the start.';
-      watch('wts_graphql_answers_refused', refused, () => answers.refused);
+      void new Counter({
+        name: 'wts_graphql_answers_refused_total',
+        help: 'Requests refused because the unread answers of their person take too much memory.',
+        registers,
+        collect() {
+          this.reset();
+          this.inc(answers.refused);
+        },
+      });
     },
   };
 }

@@ -60,6 +60,15 @@ async function haveMany(pool: Pool, full: readonly Partition[], entries: number)
   return false;
 }
 
+/** How old the first entry of the log is, and its size on disk with its indexes. */
+export async function measureLog(pool: Pool): Promise<{ readonly oldestSeconds: number; readonly bytes: number }> {
+  const { rows } = await pool.query<{ age: number | null; bytes: string | null }>(
+    `select (select extract(epoch from now() - created_at)::float8 from sync.sync_actions order by sync_id limit 1) as age,
+       (select sum(pg_total_relation_size(inhrelid)) from pg_inherits where inhparent = 'sync.sync_actions'::regclass) as bytes`,
+  );
+  return { oldestSeconds: Math.max(0, rows[0]?.age ?? 0), bytes: Number(rows[0]?.bytes ?? 0) };
+}
+
 /**
  * Moves the floor: from this commit on no reader may begin below it, and only later are the entries deleted, gains among them:
  * a cursor at the floor or above it is above those gains too. A late replica with a lower floor changes nothing.

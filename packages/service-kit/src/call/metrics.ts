@@ -1,0 +1,36 @@
+import { Histogram, type Registry } from 'prom-client';
+
+/**
+ * `answered`: with any status below 500. `failed`: with another one. `unreachable`: nothing was sent. `cut`: the connection broke.
+ * `overdue`: it took too long. `cancelled`: the caller gave up.
+ */
+export type CallOutcome = 'answered' | 'failed' | 'unreachable' | 'cut' | 'overdue' | 'cancelled';
+
+export type ObserveCall = (outcome: CallOutcome, startedMs: number) => void;
+
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const HISTOGRAMS = new WeakMap<Registry, Histogram<'to' | 'outcome'>>();
+
+/** Measures requests to a service, each try by itself. */
+export function callMetrics(registry: Registry, to: string): ObserveCall {
+  const seconds = HISTOGRAMS.get(registry) ?? histogramOf(registry);
+  // Labels are resolved once per series, because resolving them costs more than observing.
+  const series = new Map<CallOutcome, ReturnType<typeof seconds.labels>>();
+  return (outcome, startedMs) => {
+    let one = series.get(outcome);
+    if (one === undefined) series.set(outcome, (one = seconds.labels({ to, outcome })));
+    one.observe((performance.now() - startedMs) / 1000);
+  };
+}
+
+function histogramOf(registry: Registry): Histogram<'to' | 'outcome'> {
+  const made = new Histogram({
+    name: 'wts_upstream_request_duration_seconds',
+    help: 'Time of requests to another service, by the service and the outcome: answered, failed (5xx), unreachable, cut, overdue, cancelled.',
+    labelNames: ['to', 'outcome'] as const,
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  HISTOGRAMS.set(registry, made);
+  return made;
+}
