@@ -135,14 +135,14 @@ CREATE OR REPLACE FUNCTION sync.search_keys(group_id uuid, title text, words tex
 AS $function$
     declare
       own text := chr(1) || left(encode(sha256(uuid_send(group_id)), 'base64'), 11);
-      lexemes text[] := tsvector_to_array(to_tsvector('simple'::regconfig, words));
+      lexemes text := array_to_string(tsvector_to_array(to_tsvector('simple'::regconfig, words)), own || '~');
     begin
       if octet_length(words) > 2000 then
-        lexemes := array(select left(lexeme, 500) from unnest(lexemes) lexeme);
+        lexemes := (select string_agg(left(lexeme, 500), own || '~')
+          from unnest(tsvector_to_array(to_tsvector('simple'::regconfig, words))) lexeme);
       end if;
-      return array_to_tsvector(string_to_array(substr(concat(
-        own || array_to_string(public.show_trgm(title), own),
-        own || '~' || array_to_string(lexemes, own || '~')), 2), chr(1)));
+      return array_to_tsvector(string_to_array(
+        substr(own, 2) || coalesce(array_to_string(public.show_trgm(title), own) || own, '') || coalesce('~' || lexemes, ''), chr(1)));
     end
   $function$;
 
