@@ -23,7 +23,7 @@ try {
   process.exit(0);
 } catch (failure) {
   const { cause } = failure as Error;
-  console.error(`FAILED: ${String(failure)}${cause === undefined ? '' : ` (${String(cause)})`}`);
+  console.error(`FAILED: ${String(failure)}${cause instanceof Error ? ` (${cause.message})` : ''}`);
   process.exit(1);
 }
 
