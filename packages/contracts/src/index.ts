@@ -6,6 +6,7 @@ export * from './ids.ts';
 export { isStorableText, orderedJson, parseJson } from './json.ts';
 export * from './limits.ts';
 export * from './nats-users.ts';
+export * from './public-addresses.ts';
 export * from './scopes.ts';
 export * from './services.ts';
 export { typed, type JsonSchema, type Typed, type TypeOf } from './type-of.ts';

@@ -1,4 +1,4 @@
-import { PUBLIC_BLOCKS } from '@wts/service-kit/egress';
+import { PUBLIC_BLOCKS } from '@wts/contracts';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from '../layout.ts';

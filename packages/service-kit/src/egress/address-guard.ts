@@ -1,3 +1,4 @@
+import { PUBLIC_BLOCKS } from '@wts/contracts';
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
 
@@ -8,40 +9,8 @@ export interface AddressGuard {
   allows(address: string): boolean;
 }
 
-/** IPv4 blocks that are not public: the special-purpose registry of IANA, and one address that is public in form only. */
-const DENIED_V4 = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '168.63.129.16/32', // Azure's platform, reachable from every machine there
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-];
-
-/** The one IPv6 block that holds public addresses. All forms that carry an IPv4 address below ::/8 or 64:ff9b::/16 are outside. */
-const GLOBAL_V6 = '2000::/3';
-
-/** Blocks of it that are not public, or lead elsewhere: Teredo and others in 2001::/23, 6to4, documentation. */
-const DENIED_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
-
 /** Interface identifiers of ISATAP, whose last 32 bits are the IPv4 address a tunnel leads to. */
 const ISATAP = ['0:5efe', '200:5efe'];
-
-/** The public blocks, and what they contain that is not public: for a network policy, which knows blocks only. */
-export const PUBLIC_BLOCKS = [
-  { cidr: '0.0.0.0/0', except: DENIED_V4 },
-  { cidr: GLOBAL_V6, except: DENIED_V6 },
-] as const;
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
@@ -92,13 +61,12 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   return isIP(text) === 0 || text.includes('%') ? null : ipaddr.parse(text);
 }
 
-const deniedV4 = DENIED_V4.map(rangeOf);
-const deniedV6 = DENIED_V6.map(rangeOf);
-const globalV6 = rangeOf(GLOBAL_V6);
+const publicBlocks = PUBLIC_BLOCKS.map(({ cidr, except }) => ({ block: rangeOf(cidr), except: except.map(rangeOf) }));
 
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  if (address.kind() === 'ipv4') return !deniedV4.some((range) => contains(range, address));
-  if (!contains(globalV6, address) || deniedV6.some((range) => contains(range, address))) return false;
+  const found = publicBlocks.find(({ block }) => contains(block, address));
+  if (found === undefined || found.except.some((range) => contains(range, address))) return false;
+  if (address.kind() === 'ipv4') return true;
   const [high = 0, low = 0] = (address as ipaddr.IPv6).parts.slice(4, 6);
   return !ISATAP.includes(`${high.toString(16)}:${low.toString(16)}`);
 }

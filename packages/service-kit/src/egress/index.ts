@@ -1,4 +1,4 @@
-export { addressGuard, PUBLIC_BLOCKS, refuseRange } from './address-guard.ts';
+export { addressGuard, refuseRange } from './address-guard.ts';
 export type { AddressGuard } from './address-guard.ts';
 export { openConnector } from './connect.ts';
 export type { Connect, ConnectOptions, ConnectProgress, Phase } from './connect.ts';
