@@ -19,10 +19,33 @@ function isGivenByRule(variable: string, name: keyof typeof CALLS): boolean {
   return byRule.includes(variable) || CALLS[name].map(urlVariable).includes(variable);
 }
 
+interface Schema {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly additionalProperties?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly definitions?: Readonly<Record<string, Schema>>;
+}
+
 describe('what npm run settings writes', () => {
   it('lists every setting of every service, and every user of NATS with its permissions and password', async () => {
     for (const [file, text] of await generatedFiles())
       assert.equal(await readFile(join(ROOT, file), 'utf8'), text, `to update ${file}: npm run settings`);
+  });
+});
+
+describe('the schema of the values of the chart', () => {
+  it('has a sentence for each value, and names all that an object may have', async () => {
+    const schema = JSON.parse(await readFile(join(ROOT, 'infra/chart/values.schema.json'), 'utf8')) as Schema;
+    const refuse = ({ properties = {}, ...object }: Schema, path: string): void => {
+      if (path !== 'values.global') assert.equal(object.additionalProperties, false, path);
+      for (const [name, value] of Object.entries(properties)) {
+        if (value.$ref === undefined) assert.match(value.description ?? '', /\.$|`\)$/, `${path}.${name}`);
+        if (value.properties !== undefined) refuse(value, `${path}.${name}`);
+      }
+    };
+    refuse(schema, 'values');
+    refuse({ properties: schema.definitions ?? {}, additionalProperties: false }, 'definitions');
   });
 });
 

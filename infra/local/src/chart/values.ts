@@ -150,7 +150,7 @@ export const VALUES: Values = {
     metricsFrom: objects('Who may read metrics: peers.', [
       { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } },
     ]),
-    dnsTo: objects('DNS servers: peers.', [
+    dnsTo: objects('DNS servers: peers. With NodeLocal DNSCache add {ipBlock: {cidr: 169.254.20.10/32}}.', [
       { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } },
     ]),
     database: group('PostgreSQL.', { to: peers('Its servers'), ports: ports([5432]) }),
