@@ -41,7 +41,7 @@ export const settings = defineSettings({
   secretKey: setting.text('AUTH_SECRET_KEY', {
     secret: true,
     refuse: refusalOf(parseSecretKeys),
-    doc: 'Encrypts the keys that sign access tokens, and the secrets of authenticator apps: 32 random bytes in base64, or several keys separated by commas, each `key` or `name:key`; the first encrypts, all decrypt.',
+    doc: 'Encrypts the keys that sign access tokens, and the secrets of authenticator apps: 32 random bytes in base64, or several keys separated by commas, each `key` or `name:key`; the first encrypts, all decrypt. `npm run secrets -- rotate auth-key` changes it without an outage, see infra/docs/security.md.',
   }),
   keyRotationMs: setting.durationMs('SIGNING_KEY_ROTATION_MS', {
     default: 30 * DAY_MS,

@@ -42,7 +42,7 @@ export const settings = defineSettings({
     optional: true,
     secret: true,
     refuse: refusalOf(parseSecretKeys),
-    doc: 'Encrypts the signing secrets of endpoints: 32 random bytes in base64, or several keys separated by commas, each `key` or `name:key`; the first encrypts, all decrypt. Without it no endpoint can be created.',
+    doc: 'Encrypts the signing secrets of endpoints: 32 random bytes in base64, or several keys separated by commas, each `key` or `name:key`; the first encrypts, all decrypt. `npm run secrets -- rotate webhook-key` changes it without an outage, see infra/docs/security.md. Without it no endpoint can be created.',
   }),
   retrySchedule: setting.text('WEBHOOK_RETRY_SCHEDULE', {
     default: '5s,5m,30m,2h,5h,10h,10h',

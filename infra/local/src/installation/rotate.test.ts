@@ -61,10 +61,13 @@ describe('the file of secrets', () => {
   });
 
   it('may be a Secret of Kubernetes, of which only what belongs to it is written', () => {
-    const given = JSON.parse(secretText(FIRST, { name: 'wts', namespace: 'prod', resourceVersion: '7' })) as object;
+    const annotations = { kept: 'yes', 'kubectl.kubernetes.io/last-applied-configuration': 'all secrets' };
+    const metadata = { name: 'wts', namespace: 'prod', resourceVersion: '7', annotations };
+    const given = JSON.parse(secretText(FIRST, metadata)) as object;
     const file = readSecretsFile(JSON.stringify({ ...given, stringData: { MORE: 'ä' } }));
     assert.deepEqual(file.values, { ...FIRST, MORE: 'ä' });
-    assert.deepEqual(JSON.parse(file.write(FIRST)), JSON.parse(secretText(FIRST, { name: 'wts', namespace: 'prod' })));
+    const written = { name: 'wts', namespace: 'prod', annotations: { kept: 'yes' } };
+    assert.deepEqual(JSON.parse(file.write(FIRST)), JSON.parse(secretText(FIRST, written)));
     assert.throws(() => readSecretsFile('{"kind":"ConfigMap"}'), /no Secret of Kubernetes/);
     assert.throws(
       () => readSecretsFile('{"A": "b'),

@@ -20,12 +20,12 @@ export function envText(values: SecretValues): string {
     .join('');
 }
 
-/** As `kubectl apply -f -` takes it. */
-export function secretText(values: SecretValues, metadata: object = { name: 'wts-secrets' }): string {
+/** As `kubectl create -f -` and `kubectl replace -f -` take it. */
+export function secretText(values: SecretValues, metadata: object = { name: 'wts-secrets' }, type = 'Opaque'): string {
   const data = Object.fromEntries(
     Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
   );
-  return `${JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data }, null, 2)}\n`;
+  return `${JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata, type, data }, null, 2)}\n`;
 }
 
 const LINE = /^([A-Z][A-Z0-9_]*)=(.*)$/;
@@ -55,8 +55,12 @@ function readLines(text: string): SecretsFile {
   };
 }
 
+/** Of `kubectl apply`, with the values of before. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
 interface Secret {
   readonly kind?: unknown;
+  readonly type?: string;
   readonly metadata?: { readonly [field: string]: unknown };
   readonly data?: Readonly<Record<string, string>>;
   readonly stringData?: Readonly<Record<string, string>>;
@@ -75,9 +79,10 @@ function readSecret(text: string): SecretsFile {
   const { data = {}, stringData = {}, metadata = {} } = secret;
   const decoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]);
   // What the cluster adds is not sent back to it.
-  const { name, namespace, labels } = metadata;
+  const { name, namespace, labels, annotations = {} } = metadata;
+  const { [LAST_APPLIED]: _, ...kept } = annotations as Record<string, string>;
   return {
     values: { ...(Object.fromEntries(decoded) as SecretValues), ...stringData },
-    write: (changed) => secretText(changed, { name, namespace, labels }),
+    write: (changed) => secretText(changed, { name, namespace, labels, annotations: kept }, secret.type),
   };
 }

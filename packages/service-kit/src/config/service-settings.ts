@@ -38,7 +38,7 @@ export const serviceSettings = defineSettings({
   // Keeps authentication.internal.rotation.
   internalTokenPublicKeys: setting.json<PublicKeys, { doc: string }>('INTERNAL_TOKEN_PUBLIC_KEYS', {
     read: parsePublicKeys,
-    doc: 'Public keys (Ed25519) of the services that call others, the same for all services: {"<service>": ["<SPKI in base64 of DER>"], ...}. A service with two keys is accepted with either, to change its INTERNAL_TOKEN_KEY without an outage. infra/README.md has the commands.',
+    doc: 'Public keys (Ed25519) of the services that call others, the same for all services: {"<service>": ["<SPKI in base64 of DER>"], ...}. A service with two keys is accepted with either, to change its INTERNAL_TOKEN_KEY without an outage: `npm run secrets -- rotate internal-keys`, see infra/docs/security.md.',
   }),
   connectionsMax: setting.int('CONNECTIONS_MAX', {
     default: LIMITS.connectionsMax,
@@ -100,7 +100,7 @@ export const replaySettings = defineSettings({
   replaySecret: setting.text('REPLAY_SECRET', {
     secret: true,
     refuse: refusalOf(parseReplaySecrets),
-    doc: 'Secret by which a service recognizes a repeated request, and with which it encrypts the replies that it stores for an Idempotency-Key: at least 32 random characters, the same for all replicas of a service, best another one for each service. To change it, put the new one before the old one, separated by a comma, for a day: the first is used, all are tried.',
+    doc: 'Secret by which a service recognizes a repeated request, and with which it encrypts the replies that it stores for an Idempotency-Key: at least 32 random characters, the same for all replicas of a service, best another one for each service. Several may be separated by commas: the first is used, all are tried. `npm run secrets -- rotate replay` changes it without an outage, see infra/docs/security.md.',
   }),
 });
 
