@@ -6,7 +6,7 @@ export { IS_AUTH_APART, migrateServices, runScript, templatesHash } from './data
 export { LOCAL_JWT, seedDemo } from './database/seed.ts';
 export type { Database, ProvisionOptions } from './database/provision.ts';
 export { databaseExists, describeDatabase, dropDatabase, provision, withServerLock } from './database/provision.ts';
-export { newSecrets } from './installation/new-secrets.ts';
+export { newSecrets, passwordsSql } from './installation/new-secrets.ts';
 export { rotate } from './installation/rotate.ts';
 export { ROTATIONS } from './installation/rotations.ts';
 export type { SecretValues } from './installation/secrets-file.ts';

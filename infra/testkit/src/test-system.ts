@@ -34,6 +34,8 @@ export interface TestSystemOptions {
   readonly gatewayReplicas?: number;
   readonly dispatcherReplicas?: number;
   readonly graphReplicas?: number;
+  readonly authReplicas?: number;
+  readonly workspaceReplicas?: number;
   /**
    * Of the services that the gateway can do without, only these run, which is faster. Default: all. A call of another one makes
    * `close()` reject.
@@ -72,7 +74,8 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   // Closes the parts that are open when a later one fails.
   await using opening = new AsyncDisposableStack();
   const { label = 'testSystem', syncReplicas = 1, gatewayReplicas = 1 } = options;
-  const { dispatcherReplicas = 1, graphReplicas = 1, services = OPTIONAL } = options;
+  const { dispatcherReplicas = 1, graphReplicas = 1, authReplicas = 1, workspaceReplicas = 1 } = options;
+  const { services = OPTIONAL } = options;
   const isWanted = (name: OptionalService) => services.includes(name);
   const elsewhere = new Map<string, string>();
   for (const name of OPTIONAL.filter((one) => !isWanted(one))) {
@@ -104,6 +107,8 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       replicas: {
         sync: syncReplicas,
         gateway: gatewayReplicas,
+        auth: authReplicas,
+        workspace: workspaceReplicas,
         'webhook-dispatcher': isWanted('webhook-dispatcher') ? dispatcherReplicas : 0,
         graph: isWanted('graph') ? graphReplicas : 0,
         agent: isWanted('agent') ? 1 : 0,
@@ -150,6 +155,7 @@ export class TestSystem implements AsyncDisposable {
   readonly jwt: Issuer;
   readonly database: TestDatabase;
   readonly nats: NatsServer;
+  readonly secrets: Secrets;
   readonly services: readonly SupervisedProcess[];
   readonly #parts: Parts;
   readonly #arranger: Arranger;
@@ -167,6 +173,7 @@ export class TestSystem implements AsyncDisposable {
     this.jwt = parts.jwt;
     this.database = parts.database;
     this.nats = parts.nats;
+    this.secrets = parts.secrets;
     this.services = parts.stack.services;
     this.#parts = parts;
     this.#owned = owned;
