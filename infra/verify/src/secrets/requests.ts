@@ -35,7 +35,8 @@ export class Requests {
         try {
           await kind?.();
         } catch (error) {
-          this.failures.push(`${(error as Error).message} ${String((error as Error).cause ?? '')}`);
+          const { message, cause } = error as Error;
+          this.failures.push(cause instanceof Error ? `${message}: ${cause.message}` : message);
         }
         this.sent += 1;
         await sleep(PAUSE_MS);
