@@ -74,9 +74,15 @@ describe('a service that stops', () => {
     await closing;
   });
 
-  it('is not ready for SHUTDOWN_DELAY_MS before it closes its port', async () => {
+  it('is not ready for SHUTDOWN_DELAY_MS before it closes its port, and each reply meanwhile is the last of its connection', async () => {
     demo = await startDemo({ SHUTDOWN_DELAY_MS: '400' });
+    const kept = open(get('/open'));
+    await eventually(() => kept.text().includes('200 OK'));
     const closing = demo.service.close();
+    kept.socket.write(get('/open'));
+    await eventually(() => kept.isClosed());
+    assert.equal(kept.text().match(/200 OK/g)?.length, 2);
+    assert.equal(kept.text().match(/connection: close/gi)?.length, 1);
     const ready = await raw({ port: demo.service.port, parts: [get('/ready')] });
     assert.equal(ready.status, 503);
     assert.equal((await raw({ port: demo.service.port, parts: [get('/open')] })).status, 200);

@@ -64,6 +64,10 @@ export class Readiness {
     return Object.fromEntries([...this.#background].map(([name, read]) => [name, read()]));
   }
 
+  get isDraining(): boolean {
+    return this.#draining;
+  }
+
   drain(): void {
     this.#draining = true;
   }

@@ -133,7 +133,8 @@ export async function startService<C>(
     networks,
     requests,
     checkReplies: config.checkReplies,
-    isDraining: () => draining.signal.aborted,
+    // From SIGTERM on, also while it still accepts requests: a connection that is closed later, between two requests, can lose one.
+    isDraining: () => readiness.isDraining,
   };
   const kit: ServiceContext = {
     name,
