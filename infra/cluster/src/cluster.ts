@@ -35,6 +35,7 @@ export interface ClusterOptions {
   /** What the chart renders. */
   readonly render: () => Promise<string>;
   readonly print: (line: string) => void;
+  readonly roles?: string | undefined;
 }
 
 export class Cluster implements AsyncDisposable {
@@ -72,7 +73,7 @@ export class Cluster implements AsyncDisposable {
     await openNetwork();
     opening.defer(removeAll);
     const secrets = makeSecrets();
-    const stores = await Stores.open({ image: options.image, secrets });
+    const stores = await Stores.open({ image: options.image, secrets, roles: options.roles });
     print('three NATS servers and PostgreSQL with a synchronous standby run');
     const authority = await makeAuthority('Cluster');
     const cluster = new Cluster(options, { stores, secrets, authority, owned: opening.move() });

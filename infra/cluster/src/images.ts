@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { LOCAL, SERVICES, UserError } from '@wts/local';
@@ -19,6 +19,15 @@ export async function imagesOfCommit(isLocal: boolean): Promise<string> {
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new UserError('The images could not be built, see above.');
   return tag;
+}
+
+/** The roles of PostgreSQL of a version, when its tag is that of its commit. */
+export function rolesOf(tag: string): string | undefined {
+  const { status, stdout } = spawnSync('git', ['show', `${tag}:infra/postgres/roles.sql`], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout : undefined;
 }
 
 export async function requireImages(tag: string): Promise<void> {

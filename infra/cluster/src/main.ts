@@ -1,7 +1,7 @@
 /** `npm run cluster`: a cluster of containers on this machine, from the images and the chart; see README.md. */
 import { optionsOrExit, runTask, UserError } from '@wts/local';
 import { Cluster } from './cluster.ts';
-import { imagesOfCommit, requireImages } from './images.ts';
+import { imagesOfCommit, requireImages, rolesOf } from './images.ts';
 import { isInside, removeAll, removeNamespace, runInside } from './network.ts';
 import { LABEL, podman, requireMachine } from './podman.ts';
 import { render, requireHelm } from './render.ts';
@@ -74,7 +74,12 @@ async function inside(stack: AsyncDisposableStack, stopping: AbortSignal): Promi
   const { tag, from } = options;
   const first = command === 'upgrade' ? from : tag;
   const cluster = stack.use(
-    await Cluster.start({ image: `localhost/wts-sync:${first}`, render: () => render(helm, first), print }),
+    await Cluster.start({
+      image: `localhost/wts-sync:${first}`,
+      render: () => render(helm, first),
+      print,
+      roles: first === tag ? undefined : rolesOf(first),
+    }),
   );
   const { baseUrl, apiKey } = cluster.system();
   if (command === 'run') {

@@ -42,6 +42,8 @@ export interface StoresOptions {
   /** Any image with glibc: the servers are mounted into it. */
   readonly image: string;
   readonly secrets: Secrets;
+  /** roles.sql of an earlier version, whose services need rights that the roles of now have no more. */
+  readonly roles?: string | undefined;
 }
 
 export class Stores {
@@ -191,6 +193,7 @@ authorization { include "users.conf" }
     execFileSync('chown', ['-R', `${USER}:${USER}`, data]);
     await this.#runPostgres(0);
     await provision({ adminUrl: this.#adminUrl(this.primaryAddress), name: DATABASE, fallbackKey: secrets.roleKey });
+    if (this.#options.roles !== undefined) await query(this.database.adminUrl, this.#options.roles);
     await this.addStandby();
   }
 
