@@ -132,9 +132,13 @@ async function run(log: string, program: string, args: readonly string[]): Promi
   const output = createWriteStream(file);
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [child.stdout, child.stderr]) stream.pipe(output, { end: false });
+  // A task that is stopped exits, and would leave it at work.
+  const end = (): boolean => child.kill();
+  process.once('exit', end);
   const code = await new Promise<number | null>((resolve, reject) =>
     child.once('error', reject).once('close', resolve),
   );
+  process.off('exit', end);
   await new Promise((resolve) => output.end(resolve));
   if (code === 0) return;
   const last = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LAST_LINES);
