@@ -11,7 +11,7 @@ export async function imagesOfCommit(isLocal: boolean): Promise<string> {
   const tag = execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
   if ((await missingImage(tag)) === null) return tag;
   // With its registry, because that is how podman names an image without one.
-  const args = [join(ROOT, 'infra/images/src/main.ts'), '--tag', tag, '--registry', 'localhost'];
+  const args = [join(ROOT, 'infra/images/src/main.ts'), '--tag', tag, '--registry', 'localhost', '--cached'];
   const child = spawn(process.execPath, [...args, ...(isLocal ? ['--local-bases'] : [])], {
     cwd: ROOT,
     stdio: 'inherit',

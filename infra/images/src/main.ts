@@ -18,7 +18,8 @@ Builds an image of each service with buildah or docker from the commit that is c
   --local-bases       bases of Debian packages and this Node, for a machine without a registry (needs mmdebstrap)
   --npmrc FILE        .npmrc for the registry of npm packages; it does not stay in an image
   --ca FILE           authority that the network here needs; default: NODE_EXTRA_CA_CERTS
-  --twice             build again without a cache, and fail unless the digest is the same`;
+  --cached            reuse the layers of earlier builds: quicker, and the same files, but the history in the image may be another
+  --twice             build again, and fail unless the digest is the same`;
 
 const options = optionsOrExit(USAGE, {
   service: { type: 'string', multiple: true },
@@ -30,6 +31,7 @@ const options = optionsOrExit(USAGE, {
   'local-bases': { type: 'boolean', default: false },
   npmrc: { type: 'string' },
   ca: { type: 'string', default: process.env['NODE_EXTRA_CA_CERTS'] ?? '' },
+  cached: { type: 'boolean', default: false },
   twice: { type: 'boolean', default: false },
 });
 
@@ -43,7 +45,7 @@ await runTask(async (stack) => {
     const name = `${options.registry === undefined ? '' : `${options.registry}/`}wts-${service}:${tag}`;
     const build = (isFresh: boolean): Promise<CheckedImage> =>
       buildAndCheck(builder, { service, name, checkout, bases, secrets, isFresh });
-    const image = await build(false);
+    const image = await build(!options.cached);
     if (options.twice) refuseDifference(name, image, await build(true));
     console.log(
       `${name}  ${(image.bytes / 1e6).toFixed(0)} MB, of which ${(image.ownBytes / 1e6).toFixed(0)} MB are not the base`,
