@@ -23,6 +23,21 @@ interface Export {
   }[];
 }
 
+/** The spans of a change with a webhook. */
+const AWAITED = [
+  'gateway POST /sync/mutate',
+  ...[
+    'POST /sync/mutate',
+    'commit batch',
+    'write and commit',
+    'send wts.log',
+    'send wts.committed',
+    'process wts.log',
+  ].map((name) => `sync ${name}`),
+  'webhook-dispatcher enqueue events',
+  'webhook-dispatcher POST',
+];
+
 describe('the traces of a running system', () => {
   let shared: SharedSystem;
   let testSystem: TestSystem;
@@ -61,7 +76,14 @@ describe('the traces of a running system', () => {
     const traceId = randomBytes(16).toString('hex');
     await createTask({ traceparent: `00-${traceId}-b7ad6b7169203331-01` });
     const linked = (): TracedSpan[] => spans().filter(({ links }) => links?.some((link) => link.traceId === traceId));
-    await eventually(() => linked().some(({ name }) => name === 'POST'));
+    // Each service sends its spans at a time of its own, some of them later than those of what followed.
+    await eventually(() => {
+      const all = new Set([
+        ...spans().flatMap(({ service, name, traceId: id }) => (id === traceId ? [`${service} ${name}`] : [])),
+        ...linked().map(({ service, name }) => `${service} ${name}`),
+      ]);
+      return AWAITED.every((span) => all.has(span));
+    });
     await testSystem.request(testSystem.apiKey, 'DELETE', `/api/webhooks/${endpoint.id}`);
 
     const own = spans().filter((span) => span.traceId === traceId);

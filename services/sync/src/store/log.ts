@@ -14,12 +14,13 @@ import { arrayOf, fromJsonList, jsonList, PreparedStatement, type Statement } fr
 
 /**
  * Under the lock: a promoted or restored database begins a new epoch before it takes the next entry. The id of the server, which costs more
- * to read, is compared by the maintenance of the log. Keeps sync.log.epoch.
+ * to read, is compared by the maintenance of the log. A schema without migration 0022 has no id of the table, and a service that waits for
+ * the migration already does its background work. Keeps sync.log.epoch.
  */
 const BEGIN_EPOCH = new PreparedStatement(
   '',
   `select sync.begin_epoch() from ${LOG_STATE} and (split_part(lineage, '/', 2) <> sync.log_timeline()
-    or split_part(lineage, '/', 3) <> 'sync.log_state'::regclass::oid::text)`,
+    or split_part(lineage, '/', 3) not in ('', 'sync.log_state'::regclass::oid::text))`,
 );
 
 /** An entry to be appended; its position is the base of its commit plus `offset`. */
