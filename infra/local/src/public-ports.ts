@@ -6,12 +6,15 @@ import { UserError } from './user-error.ts';
 const { PORT: API_PORT, AUTH_PORT } = PUBLIC_PORTS;
 
 const MAIL_PORT = 4002;
+const OBSERVE_PORT = 4003;
 
 export interface PublicPorts {
   readonly api: number;
   readonly auth: number;
   /** Of the page with the mails, any that is free. */
   readonly mail: number;
+  /** Of the page with figures and traces, any that is free. */
+  readonly observe: number;
   /** Messages for the user about the choice. */
   readonly remarks: readonly string[];
 }
@@ -45,7 +48,8 @@ export async function choosePorts(env: NodeJS.ProcessEnv): Promise<PublicPorts> 
     (await choose(API_PORT, API_PORT, 'the API', configured.auth === null ? [AUTH_PORT] : [configured.auth]));
   const auth = configured.auth ?? (await choose(AUTH_PORT, AUTH_PORT, 'sign-in', [api]));
   const mail = await nextFreePort(MAIL_PORT, [api, auth]);
-  return { api, auth, mail, remarks };
+  const observe = await nextFreePort(OBSERVE_PORT, [api, auth, mail]);
+  return { api, auth, mail, observe, remarks };
 }
 
 function readPort(env: NodeJS.ProcessEnv, variable: string): number | null {

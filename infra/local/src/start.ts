@@ -23,6 +23,7 @@ import { UserError } from './user-error.ts';
 import type { DemoWorkspace, Secrets } from './secrets.ts';
 import { writeSecrets, readSecrets } from './secrets.ts';
 import { openMailCatcher } from './mail/catcher.ts';
+import { openObserver } from './observe/observer.ts';
 import { openNats } from './servers/nats.ts';
 import { checkNats } from './servers/nats-external.ts';
 import { openPostgres, removePostgresData } from './servers/postgres.ts';
@@ -41,6 +42,7 @@ const USAGE = `npm start [-- options]
   --fresh              delete all local data, keys and logs first
   --auth-database      keep what auth stores in a database of its own, on the same server; give it at each start
   --sync-replicas N    run N sync services (default 1)
+  --observe            show figures and traces of every request on a page
   --version            print the version and the commit
   --help               print this text
 
@@ -60,6 +62,7 @@ interface Options {
   readonly fresh: boolean;
   readonly authDatabase: boolean;
   readonly syncReplicas: number;
+  readonly observe: boolean;
 }
 
 await runTask(async (stack, { stopping, fail }) => {
@@ -93,6 +96,7 @@ await runTask(async (stack, { stopping, fail }) => {
   for (const { data } of servers.own) if (data !== undefined) disk.add(data);
   const webhooks = await openLocalWebhooks(PATHS.webhooks);
   const mail = process.env['SMTP_URL'] ? null : stack.use(await openMailCatcher({ port: ports.mail }));
+  const observer = options.observe ? stack.use(await openObserver(ports.observe)) : null;
   const services = await Stack.plan({
     webhookCaFile: webhooks.caFile,
     ...(mail === null ? {} : { smtpUrl: mail.smtpUrl }),
@@ -104,10 +108,11 @@ await runTask(async (stack, { stopping, fail }) => {
     replicas: { sync: options.syncReplicas },
     restarts: true,
     metrics: true,
-    env: { ...process.env, BUILD_COMMIT: build.commit },
+    env: { ...process.env, BUILD_COMMIT: build.commit, ...observer?.settings },
     overrides: { gateway: { GRAPHIQL: 'on', CORS_ORIGINS: process.env['CORS_ORIGINS'] ?? PAGES_OF_THIS_MACHINE } },
     ...handlers,
   });
+  observer?.watch(services.services.map(({ name }) => ({ name, metricsUrl: services.metricsUrlOf(name) ?? '' })));
   const demo = await openServices(stack, services, progress);
   writeSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), demo });
   const mailUrl = mail?.url ?? null;
@@ -121,7 +126,8 @@ await runTask(async (stack, { stopping, fail }) => {
   stack.defer(removeStackFile);
   keepLogsBounded(stack, fail);
   const seconds = (Date.now() - since) / 1000;
-  progress.print(welcome(services, demo, { seconds, remarks: ports.remarks, logs: PATHS.logs, mailUrl }));
+  const around = { remarks: ports.remarks, logs: PATHS.logs, mailUrl, observeUrl: observer?.url ?? null };
+  progress.print(welcome(services, demo, { seconds, ...around }));
   served = true;
   // Runs first of all that the stack has.
   stack.defer(async () => {
@@ -170,6 +176,7 @@ function checkedOptions(): Options | null {
     version: { type: 'boolean', default: false },
     'auth-database': { type: 'boolean', default: false },
     'sync-replicas': { type: 'string', default: '1' },
+    observe: { type: 'boolean', default: false },
   });
   if (values === null) return null;
   if (values.version) {
@@ -179,7 +186,7 @@ function checkedOptions(): Options | null {
   const syncReplicas = Number(values['sync-replicas']);
   if (!Number.isInteger(syncReplicas) || syncReplicas < 1 || syncReplicas > 8)
     throw new UserError('--sync-replicas must be a whole number from 1 to 8.');
-  return { fresh: values.fresh, authDatabase: values['auth-database'], syncReplicas };
+  return { fresh: values.fresh, authDatabase: values['auth-database'], syncReplicas, observe: values.observe };
 }
 
 function titleOf({ version, commit }: ReturnType<typeof buildOfCheckout>): string {

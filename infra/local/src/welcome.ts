@@ -10,13 +10,15 @@ interface StartInfo {
   readonly logs: string;
   /** Null when SMTP_URL names another server. */
   readonly mailUrl: string | null;
+  /** Of the page with figures and traces; null without it. */
+  readonly observeUrl: string | null;
 }
 
 /** The text after a start, with the most important information first. */
 export function welcome(
   stack: Pick<Stack, 'baseUrl' | 'authUrl' | 'metricsUrlOf'>,
   demo: DemoWorkspace,
-  { seconds, remarks, logs, mailUrl }: StartInfo,
+  { seconds, remarks, logs, mailUrl, observeUrl }: StartInfo,
 ): string {
   const { baseUrl, authUrl } = stack;
   return [
@@ -31,6 +33,7 @@ export function welcome(
     `  Sign-in         ${authUrl}`,
     `                  ${demo.person.email}, password ${demo.person.password}`,
     `  Mail            ${mailUrl ?? 'sent by the server at SMTP_URL'}`,
+    ...(observeUrl === null ? [] : [`  Observe         ${observeUrl}`]),
     `  Agents (MCP)    ${authUrl}/mcp`,
     `  API key         ${demo.apiKey}`,
     `  Read-only key   ${demo.readOnlyApiKey}`,

@@ -187,89 +187,94 @@ const OWN: Readonly<Record<string, { readonly title: string; readonly graphs: re
 
 function commonRows(service: string): readonly Row[] {
   const of = `{service="${service}"}`;
-  return [
-    {
-      title: 'Requests',
-      graphs: [
-        {
-          title: 'Requests by route',
-          unit: 'reqps',
-          queries: { '{{route}}': rate(`wts_http_request_duration_seconds_count${of}`, 'route') },
+  return [requestRow(of), processRow(of)];
+}
+
+function requestRow(of: string): Row {
+  return {
+    title: 'Requests',
+    graphs: [
+      {
+        title: 'Requests by route',
+        unit: 'reqps',
+        queries: { '{{route}}': rate(`wts_http_request_duration_seconds_count${of}`, 'route') },
+      },
+      {
+        title: 'Slowest routes',
+        unit: 's',
+        queries: { 'p99 {{route}}': `topk(8, ${quantile(0.99, 'wts_http_request_duration_seconds', of, 'route')})` },
+      },
+      {
+        title: 'Requests to services',
+        description: 'Each try by itself. Alert: ServicesDoNotAnswer.',
+        unit: 'reqps',
+        queries: {
+          '{{to}}: {{outcome}}': rate(`wts_upstream_request_duration_seconds_count${of}`, 'to, outcome'),
         },
-        {
-          title: 'Slowest routes',
-          unit: 's',
-          queries: { 'p99 {{route}}': `topk(8, ${quantile(0.99, 'wts_http_request_duration_seconds', of, 'route')})` },
+      },
+      {
+        title: 'Time of services',
+        unit: 's',
+        queries: { 'p99 {{to}}': quantile(0.99, 'wts_upstream_request_duration_seconds', of, 'to') },
+      },
+      {
+        title: 'Connections to PostgreSQL',
+        description: 'Waiting for more than a moment: alert PostgresConnectionsRunOut.',
+        unit: 'short',
+        queries: {
+          '{{pool}} {{state}}': `sum by (pool, state) (wts_postgres_connections${of})`,
+          '{{pool}} waiting': `sum by (pool) (wts_postgres_waiting${of})`,
         },
-        {
-          title: 'Requests to services',
-          description: 'Each try by itself. Alert: ServicesDoNotAnswer.',
-          unit: 'reqps',
-          queries: {
-            '{{to}}: {{outcome}}': rate(`wts_upstream_request_duration_seconds_count${of}`, 'to, outcome'),
-          },
+      },
+      {
+        title: 'Connections',
+        description: 'Alert: ConnectionsRunOut.',
+        unit: 'short',
+        queries: {
+          '{{instance}}': `wts_http_connections${of}`,
+          'at most {{instance}}': `wts_http_connections_max${of}`,
         },
-        {
-          title: 'Time of services',
-          unit: 's',
-          queries: { 'p99 {{to}}': quantile(0.99, 'wts_upstream_request_duration_seconds', of, 'to') },
-        },
-        {
-          title: 'Connections to PostgreSQL',
-          description: 'Waiting for more than a moment: alert PostgresConnectionsRunOut.',
-          unit: 'short',
-          queries: {
-            '{{pool}} {{state}}': `sum by (pool, state) (wts_postgres_connections${of})`,
-            '{{pool}} waiting': `sum by (pool) (wts_postgres_waiting${of})`,
-          },
-        },
-        {
-          title: 'Connections',
-          description: 'Alert: ConnectionsRunOut.',
-          unit: 'short',
-          queries: {
-            '{{instance}}': `wts_http_connections${of}`,
-            'at most {{instance}}': `wts_http_connections_max${of}`,
-          },
-        },
-      ],
-    },
-    {
-      title: 'Processes',
-      graphs: [
-        {
-          title: 'CPU',
-          description: 'Cores. A process uses little more than one.',
-          unit: 'short',
-          queries: { '{{instance}}': rate(`process_cpu_seconds_total${of}`, 'instance') },
-        },
-        { title: 'Resident memory', unit: 'bytes', queries: { '{{instance}}': `process_resident_memory_bytes${of}` } },
-        {
-          title: 'Delay of the event loop',
-          description: 'Alert: EventLoopIsBlocked.',
-          unit: 's',
-          queries: { 'p99 {{instance}}': `nodejs_eventloop_lag_p99_seconds${of}` },
-        },
-        {
-          title: 'Background work, overdue',
-          description: 'Alert: BackgroundWorkIsLate.',
-          unit: 's',
-          queries: { '{{work}}': `max by (work) (wts_background_lag_seconds${of})` },
-        },
-        {
-          title: 'Background work, failures',
-          unit: 'ops',
-          queries: { '{{work}}': rate(`wts_background_failures_total${of}`, 'work') },
-        },
-        {
-          title: 'Versions',
-          description: 'Processes of each. Alert: VersionsDiffer.',
-          unit: 'short',
-          queries: { '{{version}} {{commit}}': `count by (version, commit) (wts_build_info${of})` },
-        },
-      ],
-    },
-  ];
+      },
+    ],
+  };
+}
+
+function processRow(of: string): Row {
+  return {
+    title: 'Processes',
+    graphs: [
+      {
+        title: 'CPU',
+        description: 'Cores. A process uses little more than one.',
+        unit: 'short',
+        queries: { '{{instance}}': rate(`process_cpu_seconds_total${of}`, 'instance') },
+      },
+      { title: 'Resident memory', unit: 'bytes', queries: { '{{instance}}': `process_resident_memory_bytes${of}` } },
+      {
+        title: 'Delay of the event loop',
+        description: 'Alert: EventLoopIsBlocked.',
+        unit: 's',
+        queries: { 'p99 {{instance}}': `nodejs_eventloop_lag_p99_seconds${of}` },
+      },
+      {
+        title: 'Background work, overdue',
+        description: 'Alert: BackgroundWorkIsLate.',
+        unit: 's',
+        queries: { '{{work}}': `max by (work) (wts_background_lag_seconds${of})` },
+      },
+      {
+        title: 'Background work, failures',
+        unit: 'ops',
+        queries: { '{{work}}': rate(`wts_background_failures_total${of}`, 'work') },
+      },
+      {
+        title: 'Versions',
+        description: 'Processes of each. Alert: VersionsDiffer.',
+        unit: 'short',
+        queries: { '{{version}} {{commit}}': `count by (version, commit) (wts_build_info${of})` },
+      },
+    ],
+  };
 }
 
 function refusals(service: string): Graph {
