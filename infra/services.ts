@@ -90,6 +90,7 @@ export const SERVICES = [
     memoryMb: { idle: 124, busy: 503 },
     // `spoolsDiskBytesMax`, and some.
     temporaryMb: 2304,
+    optional: ['SHARD'],
     outside: ['identity-providers'],
   },
   {
@@ -135,7 +136,13 @@ export const SERVICES = [
     name: 'webhook-dispatcher',
     database: { role: 'wts_webhooks', schema: 'webhooks', readsSync: true, connections: { pool: 10, besides: 6 } },
     given: ['NATS_URL', 'REPLAY_SECRET', 'WEBHOOK_SECRET_KEY', 'WEBHOOK_ALLOWED_CIDRS', 'WEBHOOK_EXTRA_CA_FILE'],
-    optional: ['WEBHOOK_DISABLE_AFTER', 'WEBHOOK_DNS_SERVERS', 'WEBHOOK_RETRY_SCHEDULE', 'WEBHOOK_TRACEPARENT'],
+    optional: [
+      'SHARD',
+      'WEBHOOK_DISABLE_AFTER',
+      'WEBHOOK_DNS_SERVERS',
+      'WEBHOOK_RETRY_SCHEDULE',
+      'WEBHOOK_TRACEPARENT',
+    ],
     memoryMb: { idle: 127, busy: 349 },
     outside: ['consumers'],
   },

@@ -1,4 +1,4 @@
-import { NATS_PERMISSIONS, NATS_USERS, natsInbox, natsUsername, STREAM } from '@wts/contracts';
+import { NATS_USERS, natsInbox, natsPermissions, natsUsername, STREAM } from '@wts/contracts';
 import type { NatsUser } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { AckPolicy, connect, createInbox, Events } from 'nats';
@@ -73,7 +73,7 @@ describe('the users of NATS', () => {
   for (const subject of SUBJECTS) {
     it(`publish ${subject} only with that permission [never.shown-outside]`, async () => {
       for (const user of SERVICES)
-        assert.equal(await arrives(user, subject), NATS_PERMISSIONS[user].publish.includes(subject), user);
+        assert.equal(await arrives(user, subject), natsPermissions(STREAM)[user].publish.includes(subject), user);
     });
 
     it(`receive ${subject} only with that permission`, async () => {
@@ -85,7 +85,7 @@ describe('the users of NATS', () => {
         of('admin').connection.publish(subject, 'x');
         await of('admin').connection.flush();
         await connection.flush();
-        assert.equal(has, NATS_PERMISSIONS[user].subscribe.includes(subject), user);
+        assert.equal(has, natsPermissions(STREAM)[user].subscribe.includes(subject), user);
       }
     });
   }

@@ -93,26 +93,51 @@ export const syncActionSchema = typed<SyncAction>({
   },
 });
 
-/** The stream and subjects of log entries. One stream per log; subjects name no workspace, so no filter can miss an entry. */
-export const STREAM = {
-  name: 'WTS_LOG',
-  subject: 'wts.log',
+/** Logs are numbered: each cell of an installation has one. An installation with one log has number 0. */
+export const SHARDS_MAX = 4096;
+
+/** The stream and subjects of one log. One stream per log; subjects name no workspace, so no filter can miss an entry. */
+export interface LogStream {
+  /** The number of the log. */
+  readonly shard: number;
+  readonly name: string;
+  readonly subject: string;
   /** Core NATS, no durability: a replica sends its committed chunk to the other replicas. */
-  handover: 'wts.handover',
+  readonly handover: string;
   /** Core NATS: the id of a replica that takes hand-overs. */
-  replicas: 'wts.replicas',
+  readonly replicas: string;
   /** Core NATS: the ids of workspaces with new entries, separated by commas, for followers that read the log. */
-  committed: 'wts.committed',
-  /** A header of `committed` when the commit is traced: the ids of its events. */
-  tracedEvents: 'events',
+  readonly committed: string;
   /** Core NATS: there is a follower of workspaces; repeated, because without one sync publishes nothing on `committed`. */
-  followers: 'wts.followers',
+  readonly followers: string;
+  /** Core NATS: endpoints with new deliveries or new settings, so that the replica that serves them acts at once. */
+  readonly webhooks: string;
+}
+
+/** Log 0 has the names of before there were several, so that services of both versions run side by side. */
+export function streamOf(shard: number): LogStream {
+  const [name, prefix] = shard === 0 ? ['WTS_LOG', 'wts'] : [`WTS_LOG_${shard}`, `wts.${shard}`];
+  return {
+    shard,
+    name,
+    subject: `${prefix}.log`,
+    handover: `${prefix}.handover`,
+    replicas: `${prefix}.replicas`,
+    committed: `${prefix}.committed`,
+    followers: `${prefix}.followers`,
+    webhooks: `${prefix}.webhooks`,
+  };
+}
+
+/** The stream and subjects of log 0, and the subjects of all logs together. */
+export const STREAM = {
+  ...streamOf(0),
   /** Core NATS: a credential was revoked or a membership ended; caches drop it and its open sockets close. */
   revoked: 'wts.revoked',
   /** Core NATS: the counts of each gateway, so that limits hold for all gateways together. */
   rates: 'wts.rates',
-  /** Core NATS: endpoints with new deliveries or new settings, so that the replica that serves them acts at once. */
-  webhooks: 'wts.webhooks',
+  /** A header of `committed` when the commit is traced: the ids of its events. */
+  tracedEvents: 'events',
   duplicateWindowMs: 120_000,
   maxAgeMs: 24 * 60 * 60 * 1000,
 } as const;

@@ -1,4 +1,4 @@
-import { STREAM } from './actions.ts';
+import { STREAM, type LogStream } from './actions.ts';
 
 /** The users of NATS: services, the audit (`npm run verify:log`), an operator. */
 export const NATS_USERS = ['gateway', 'workspace', 'auth', 'sync', 'webhook-dispatcher', 'verify', 'admin'] as const;
@@ -20,17 +20,17 @@ export function natsUsername(user: NatsUser): string {
 }
 
 const repliesTo = (user: NatsUser): string => `${natsInbox(natsUsername(user))}.>`;
-const READING = [`$JS.API.STREAM.INFO.${STREAM.name}`, `$JS.API.STREAM.MSG.GET.${STREAM.name}`];
+const reading = ({ name }: LogStream): string[] => [`$JS.API.STREAM.INFO.${name}`, `$JS.API.STREAM.MSG.GET.${name}`];
 /**
  * Depending on the version of the server, the client library or the server names a consumer. Who may create one may also name any
  * subject that it delivers to, so only sync may.
  */
-const FOLLOWING = [
-  `$JS.API.CONSUMER.CREATE.${STREAM.name}`,
-  `$JS.API.CONSUMER.CREATE.${STREAM.name}.>`,
-  `$JS.API.CONSUMER.DELETE.${STREAM.name}.>`,
+const following = ({ name }: LogStream): string[] => [
+  `$JS.API.CONSUMER.CREATE.${name}`,
+  `$JS.API.CONSUMER.CREATE.${name}.>`,
+  `$JS.API.CONSUMER.DELETE.${name}.>`,
   // The reply to flow control of the server.
-  `$JS.FC.${STREAM.name}.>`,
+  `$JS.FC.${name}.>`,
 ];
 
 /**
@@ -38,33 +38,35 @@ const FOLLOWING = [
  * only the workspace and auth services revocations, only gateways counts. Only sync has consumers, and a reply reaches only the user
  * that asked. None of them may delete or purge the stream.
  */
-export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
-  gateway: { publish: [STREAM.rates], subscribe: [STREAM.rates, STREAM.revoked] },
-  workspace: { publish: [STREAM.revoked], subscribe: [] },
-  auth: { publish: [STREAM.revoked], subscribe: [] },
-  sync: {
-    publish: [
-      STREAM.subject,
-      STREAM.handover,
-      STREAM.replicas,
-      STREAM.committed,
-      ...READING,
-      ...FOLLOWING,
-      `$JS.API.STREAM.CREATE.${STREAM.name}`,
-      `$JS.API.STREAM.UPDATE.${STREAM.name}`,
-    ],
-    subscribe: [STREAM.handover, STREAM.replicas, STREAM.followers, STREAM.revoked, repliesTo('sync')],
-  },
-  'webhook-dispatcher': {
-    publish: [STREAM.followers, STREAM.webhooks],
-    subscribe: [STREAM.committed, STREAM.webhooks],
-  },
-  verify: {
-    publish: ['$JS.API.INFO', ...READING],
-    subscribe: [repliesTo('verify')],
-  },
-  admin: { publish: ['>'], subscribe: ['>'] },
-};
+export function natsPermissions(of: LogStream): Readonly<Record<NatsUser, NatsPermissions>> {
+  return {
+    gateway: { publish: [STREAM.rates], subscribe: [STREAM.rates, STREAM.revoked] },
+    workspace: { publish: [STREAM.revoked], subscribe: [] },
+    auth: { publish: [STREAM.revoked], subscribe: [] },
+    sync: {
+      publish: [
+        of.subject,
+        of.handover,
+        of.replicas,
+        of.committed,
+        ...reading(of),
+        ...following(of),
+        `$JS.API.STREAM.CREATE.${of.name}`,
+        `$JS.API.STREAM.UPDATE.${of.name}`,
+      ],
+      subscribe: [of.handover, of.replicas, of.followers, STREAM.revoked, repliesTo('sync')],
+    },
+    'webhook-dispatcher': {
+      publish: [of.followers, of.webhooks],
+      subscribe: [of.committed, of.webhooks],
+    },
+    verify: {
+      publish: ['$JS.API.INFO', ...reading(of)],
+      subscribe: [repliesTo('verify')],
+    },
+    admin: { publish: ['>'], subscribe: ['>'] },
+  };
+}
 
 /** The environment variable of the server with the password of a user in infra/nats/users.conf. */
 export function natsPasswordVariable(user: NatsUser): string {
@@ -72,9 +74,10 @@ export function natsPasswordVariable(user: NatsUser): string {
 }
 
 /** The text of infra/nats/users.conf, to be included in the `authorization` of a server. */
-export function natsUsersConfiguration(): string {
+export function natsUsersConfiguration(of: LogStream = STREAM): string {
+  const permissions = natsPermissions(of);
   const users = NATS_USERS.map((user) => {
-    const { publish, subscribe } = NATS_PERMISSIONS[user];
+    const { publish, subscribe } = permissions[user];
     return [
       '  {',
       `    user: ${natsUsername(user)}`,
@@ -91,8 +94,9 @@ export function natsUsersConfiguration(): string {
 
 /** The table of users in infra/nats/README.md. The subjects of JetStream are left out: users.conf has them. */
 export function natsUsersTable(): string {
+  const permissions = natsPermissions(STREAM);
   const rows = NATS_USERS.map((user) => {
-    const { publish, subscribe } = NATS_PERMISSIONS[user];
+    const { publish, subscribe } = permissions[user];
     return `| \`${natsUsername(user)}\` | \`${natsPasswordVariable(user)}\` | ${cellOf(publish)} | ${cellOf(subscribe)} |`;
   });
   return ['| user | variable with its password | publishes | receives |', '|---|---|---|---|', ...rows].join('\n');

@@ -6,7 +6,9 @@ export const DESCRIPTION_VERSION = '1.0.0';
 /** Version of the protocol between clients and sync; `protocol.test.ts` pins its hash. */
 export const PROTOCOL_VERSION = 2;
 /** Version of the chunks between services; `wire.test.ts` pins their bytes. */
-export const WIRE_VERSION = 3;
+export const WIRE_VERSION = 4;
+/** The version before, which services read too: it has no shard, and is of log 0. */
+export const WIRE_VERSION_BEFORE = 3;
 
 export const HEADERS = {
   apiVersion: 'api-version',

@@ -9,6 +9,7 @@ import {
   replicaUrlSetting,
   serviceSettings,
   setting,
+  shardSetting,
 } from '@wts/service-kit/config';
 
 const database = databaseSettings('wts_sync');
@@ -53,6 +54,7 @@ export const settings = defineSettings({
     doc: 'Open tasks of a series that repeats by date. With so many, no next one is created until some are completed.',
   }),
   ...natsSettings('NATS server with JetStream, which carries the log to every replica.'),
+  shard: shardSetting,
   streamReplicas: setting.int('STREAM_REPLICAS', {
     default: 1,
     min: 1,

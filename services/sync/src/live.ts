@@ -1,6 +1,6 @@
 import { servicePrincipal } from '@wts/access';
 import type { EntryChunk, Revocation } from '@wts/contracts';
-import { credentialApi } from '@wts/contracts';
+import { credentialApi, streamOf } from '@wts/contracts';
 import { readEntries, type LogReader } from '@wts/log';
 import { openAuthenticator, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf, credentialSettings } from '@wts/service-kit/config';
@@ -25,6 +25,7 @@ interface LiveOptions {
     readonly databaseUrl: string;
     readonly natsUrls: readonly string[];
     readonly streamReplicas: number;
+    readonly shard: number;
     readonly authUrls: readonly string[];
   };
   readonly pool: Pool;
@@ -43,14 +44,15 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
   const { stack, log: logger, metrics } = kit;
   const nats = openNats({ ...config, name: `wts-${kit.name}`, log: logger, stack });
   const nc = () => nats.connection();
-  const handover = stack.use(openHandover({ nats, onCommitted, logger }));
-  publishWorkspaces(nats, onCommitted);
+  const of = streamOf(config.shard);
+  const handover = stack.use(openHandover({ nats, of, onCommitted, logger }));
+  publishWorkspaces(nats, of, onCommitted);
   const { databaseUrl, streamReplicas } = config;
   stack.use(
-    startRelay(kit, { nc, log, handover, databaseUrl, streamReplicas, metrics: relayMetrics(metrics), logger }),
+    startRelay(kit, { nc, of, log, handover, databaseUrl, streamReplicas, metrics: relayMetrics(metrics), logger }),
   );
 
-  const hub = followLog({ nc, log, handover: (offer) => handover.listen(offer) }, kit);
+  const hub = followLog({ nc, of, log, handover: (offer) => handover.listen(offer) }, kit);
 
   const groups = new GroupReader(pool, groupCache);
   const auth = openServiceClient(kit, 'auth', config.authUrls);
@@ -96,7 +98,7 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
 
 /** Starts the hub, which follows the log for as long as the service runs. */
 function followLog(
-  sources: Pick<HubOptions, 'nc' | 'log' | 'handover'>,
+  sources: Pick<HubOptions, 'nc' | 'of' | 'log' | 'handover'>,
   { stack, log: logger, readiness }: ServiceContext,
 ): Hub {
   // Not the signal that begins draining, because the hub serves sockets until the server has closed them.

@@ -2,6 +2,7 @@ import { LogReader } from '@wts/log';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { openPostgres, openServicePostgres } from '@wts/service-kit/postgres';
+import { labelShard } from '@wts/service-kit/observe';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
 import { GroupCache, STANDBY_TIMEOUT_MS, Standby } from '@wts/read-model';
 import { standbyMetrics } from '@wts/read-model/metrics';
@@ -41,6 +42,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
   settings,
   async open(kit, config) {
     const { log, stack } = kit;
+    labelShard(kit, config);
     const { pool } = await openServicePostgres(kit, config);
     const database = { url: config.databaseUrl, log, metrics: kit.metrics, stack };
     const committing = openPostgres({

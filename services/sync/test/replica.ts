@@ -1,5 +1,5 @@
-import type { Principal } from '@wts/contracts';
-import { Fault, HEADERS } from '@wts/contracts';
+import type { LogStream, Principal } from '@wts/contracts';
+import { Fault, HEADERS, STREAM } from '@wts/contracts';
 import { LogReader, readEntries, type Entry } from '@wts/log';
 import type { BackgroundContext } from '@wts/service-kit/background';
 import { createHttpServer, listen } from '@wts/service-kit/http';
@@ -33,6 +33,8 @@ export interface TestReplica extends AsyncDisposable {
 }
 
 export interface ReplicaOptions {
+  /** By default log 0. */
+  readonly of?: LogStream;
   readonly pool: Pool;
   /** The commits of this process; without it, the hub has only the log and the stream. */
   readonly writer?: LogWriter;
@@ -65,11 +67,12 @@ function principalOf(token: string): Principal {
 
 /** Hub and socket server of one replica on a port of their own; the upgrade listener replaces the gateway. */
 export async function openTestReplica(options: ReplicaOptions): Promise<TestReplica> {
-  const { pool, writer, handover, nc = () => null, ring, pollMs } = options;
+  const { pool, writer, handover, nc = () => null, of = STREAM, ring, pollMs } = options;
   const log = new LogReader(pool);
   const stopping = new AbortController();
   const hub = new Hub({
     nc,
+    of,
     log,
     ...(handover === undefined ? {} : { handover: (offer) => handover.listen(offer) }),
     ...(writer === undefined ? {} : { handover: (offer) => (writer.onCommitted(offer), () => {}) }),

@@ -1,4 +1,4 @@
-import { STREAM } from '@wts/contracts';
+import type { LogStream } from '@wts/contracts';
 import { subscribe, type Nats } from '@wts/service-kit/nats';
 
 /*
@@ -15,10 +15,16 @@ export interface Announcement {
   readonly traces: Readonly<Record<string, string>>;
 }
 
+/** Where the replicas of a dispatcher announce. */
+export interface Announcing<Part extends keyof Nats> {
+  readonly nats: Pick<Nats, Part>;
+  readonly of: LogStream;
+}
+
 /** So that no message is larger than a broker takes. */
 const IDS_MAX = 1_000;
 
-export function announce(nats: Pick<Nats, 'connection'>, announcement: Partial<Announcement>): void {
+export function announce({ nats, of }: Announcing<'connection'>, announcement: Partial<Announcement>): void {
   const connection = nats.connection();
   if (connection === null) return;
   const { endpointIds = [], workspaceIds = [] } = announcement;
@@ -28,18 +34,17 @@ export function announce(nats: Pick<Nats, 'connection'>, announcement: Partial<A
       endpointIds: endpointIds.slice(from, from + IDS_MAX),
       workspaceIds: workspaceIds.slice(from, from + IDS_MAX),
     };
-    connection.publish(STREAM.webhooks, JSON.stringify(part));
+    connection.publish(of.webhooks, JSON.stringify(part));
   }
 }
 
 /** Before the announcement of the deliveries, so that their attempts find it. */
-export function announceTraces(nats: Pick<Nats, 'connection'>, traces: ReadonlyMap<string, string>): void {
-  if (traces.size > 0)
-    nats.connection()?.publish(STREAM.webhooks, JSON.stringify({ traces: Object.fromEntries(traces) }));
+export function announceTraces({ nats, of }: Announcing<'connection'>, traces: ReadonlyMap<string, string>): void {
+  if (traces.size > 0) nats.connection()?.publish(of.webhooks, JSON.stringify({ traces: Object.fromEntries(traces) }));
 }
 
-export function onAnnounced(nats: Pick<Nats, 'onConnect'>, onNews: (news: Announcement) => void): void {
-  subscribe(nats, STREAM.webhooks, ({ data }) => onNews(read(data)));
+export function onAnnounced({ nats, of }: Announcing<'onConnect'>, onNews: (news: Announcement) => void): void {
+  subscribe(nats, of.webhooks, ({ data }) => onNews(read(data)));
 }
 
 /** Empty for what is no announcement. */

@@ -8,6 +8,7 @@ import {
   replaySettings,
   serviceSettings,
   setting,
+  shardSetting,
 } from '@wts/service-kit/config';
 import { refuseDnsServer, refuseRange } from '@wts/service-kit/egress';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
@@ -22,6 +23,7 @@ export const settings = defineSettings({
   ...natsSettings(
     'NATS server: brings new entries of the log within milliseconds; without it they are read every 250 ms.',
   ),
+  shard: shardSetting,
   poolMax: poolMaxSetting({ min: 2 }),
   allowedCidrs: setting.texts('WEBHOOK_ALLOWED_CIDRS', {
     default: [],

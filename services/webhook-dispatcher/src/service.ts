@@ -5,11 +5,12 @@ import type { ConfigOf } from '@wts/service-kit/config';
 import { parseReplaySecrets } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { openNats } from '@wts/service-kit/nats';
-import type { Nats } from '@wts/service-kit/nats';
 import { idempotencyKeys, openPostgres, openServicePostgres } from '@wts/service-kit/postgres';
+import { labelShard } from '@wts/service-kit/observe';
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import type { Pool } from 'pg';
-import { announce, announceTraces, onAnnounced } from './announcements.ts';
+import { streamOf } from '@wts/contracts';
+import { announce, announceTraces, onAnnounced, type Announcing } from './announcements.ts';
 import { checkEndpointUrl } from './attempt/endpoint-url.ts';
 import { attemptMetrics } from './attempt/metrics.ts';
 import { openSender } from './attempt/send.ts';
@@ -45,6 +46,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
   settings,
   async open(kit, config) {
     const { log, stack, metrics } = kit;
+    labelShard(kit, config);
     const applicationName = 'wts-webhook-dispatcher';
     const { databaseUrl } = config;
     const { pool } = await openServicePostgres(kit, config);
@@ -55,12 +57,13 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     stack.use(maintainTables(kit, { pool, databaseUrl, secretKeys, logger: log }));
     const network = networkOf(kit, config);
     const traces = new EventTraces();
-    const lanes = openAttempts(kit, config, { pool, nats, network, traces });
-    const { wake, change } = lanes ?? announceOnly(nats);
-    const traced = { traces, onTraced: (some: ReadonlyMap<string, string>): void => announceTraces(nats, some) };
+    const announcing = { nats, of: streamOf(config.shard) };
+    const lanes = openAttempts(kit, config, { pool, announcing, network, traces });
+    const { wake, change } = lanes ?? announceOnly(announcing);
+    const traced = { traces, onTraced: (some: ReadonlyMap<string, string>): void => announceTraces(announcing, some) };
     const enqueued = { ...traced, onEnqueued: wake, metrics: enqueueMetrics(metrics), logger: log };
-    const enqueue = stack.use(openEnqueue(kit, { pool, databaseUrl, nats, ...enqueued }));
-    onAnnounced(nats, ({ endpointIds, workspaceIds, traces: others }) => {
+    const enqueue = stack.use(openEnqueue(kit, { pool, databaseUrl, ...announcing, ...enqueued }));
+    onAnnounced(announcing, ({ endpointIds, workspaceIds, traces: others }) => {
       for (const [eventId, traceparent] of Object.entries(others)) traces.add([eventId], traceparent);
       if (endpointIds.length > 0) lanes?.announced(endpointIds);
       if (workspaceIds.length > 0) enqueue.follow(workspaceIds);
@@ -78,7 +81,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
       refusalOfUrl: (url) => checkEndpointUrl(url, network),
       announce: change,
       // Reaches this replica too.
-      follow: (workspaceId) => announce(nats, { workspaceIds: [workspaceId] }),
+      follow: (workspaceId) => announce(announcing, { workspaceIds: [workspaceId] }),
       enqueueTest: (endpointId, event) => enqueueTest(managementPool, endpointId, event, MANAGEMENT.testsMax),
     };
     const app = createApp(kit);
@@ -104,14 +107,14 @@ function networkOf({ metrics: registry }: ServiceContext, config: Config): Netwo
 type NetworkOptions = ConnectOptions & { readonly metrics: ReturnType<typeof attemptMetrics> };
 
 /** Other replicas may have a key, and attempt what this one cannot. */
-function announceOnly(nats: Nats): Pick<Lanes, 'wake' | 'change'> {
-  const announceEndpoints = (endpointIds: readonly string[]): void => announce(nats, { endpointIds });
+function announceOnly(announcing: Announcing<'connection'>): Pick<Lanes, 'wake' | 'change'> {
+  const announceEndpoints = (endpointIds: readonly string[]): void => announce(announcing, { endpointIds });
   return { wake: announceEndpoints, change: announceEndpoints };
 }
 
 interface AttemptsOptions {
   readonly pool: Pool;
-  readonly nats: Nats;
+  readonly announcing: Announcing<'connection'>;
   readonly network: NetworkOptions;
   readonly traces: EventTraces;
 }
@@ -120,7 +123,7 @@ interface AttemptsOptions {
 function openAttempts(
   { log, stack, metrics, signal }: ServiceContext,
   config: Config,
-  { pool, nats, network, traces }: AttemptsOptions,
+  { pool, announcing, network, traces }: AttemptsOptions,
 ): Lanes | null {
   if (config.secretKey === undefined) {
     log.warn('WEBHOOK_SECRET_KEY is not set: no endpoint can be created, and no delivery is attempted');
@@ -134,7 +137,7 @@ function openAttempts(
       keys: parseSecretKeys(config.secretKey),
       schedule,
       disableRule: disableRuleOf(parseDuration(config.disableAfter), schedule),
-      announce: (endpointIds) => announce(nats, { endpointIds }),
+      announce: (endpointIds) => announce(announcing, { endpointIds }),
       metrics: laneMetrics(metrics),
       signal,
       log,

@@ -1,4 +1,5 @@
 /** The process of `enqueue-process.ts`. */
+import { STREAM } from '@wts/contracts';
 import { openNats } from '@wts/service-kit/nats';
 import { openPostgres } from '@wts/service-kit/postgres';
 import { Registry } from 'prom-client';
@@ -32,6 +33,7 @@ const enqueue = openEnqueue(testContext(), {
   pool,
   databaseUrl,
   nats,
+  of: STREAM,
   onEnqueued: () => {
     if (isAt('announced')) die();
   },

@@ -40,6 +40,7 @@ describe('following the log', () => {
         pool,
         databaseUrl,
         nats,
+        of: STREAM,
         onEnqueued: (endpointIds) => void woken.push(...endpointIds),
         metrics,
         logger: quiet,

@@ -1,3 +1,4 @@
+import { STREAM } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import type { Receiver } from '@wts/testkit';
 import { openNats } from '@wts/service-kit/nats';
@@ -199,11 +200,14 @@ describe('replicas that serve lanes', () => {
     // Both look once, at their start.
     const limits = { pollMs: 60_000, leaseMs: 150_000, attemptMs: 1_000 };
     await using holder = system.lanes({ limits });
-    onAnnounced(other, ({ endpointIds }) => holder.announced(endpointIds));
+    onAnnounced({ nats: other, of: STREAM }, ({ endpointIds }) => holder.announced(endpointIds));
     await system.enqueue(id);
     holder.wake([id]);
     await system.untilAll(id, 'succeeded');
-    await using enqueuer = system.lanes({ limits, announce: (endpointIds) => announce(one, { endpointIds }) });
+    await using enqueuer = system.lanes({
+      limits,
+      announce: (endpointIds) => announce({ nats: one, of: STREAM }, { endpointIds }),
+    });
     await other.connection()?.flush();
     await system.enqueue(id);
     enqueuer.wake([id]);

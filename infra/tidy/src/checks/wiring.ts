@@ -123,11 +123,11 @@ function isServed(name: string, servers: string): boolean {
   return ways.some((way) => new RegExp(way).test(servers));
 }
 
-/** A subject with two producers has no order, one with none is dead. Every publish names its subject by the constant. */
+/** A subject with two producers has no order, one with none is dead. Every publish names its subject by the constant, or by `of`, the stream of one log. */
 export function producers(tree: Tree, subjects: readonly string[]): Finding[] {
   const sources = tree.files.filter(isProduct);
   return subjects.flatMap((subject): Finding[] => {
-    const publish = new RegExp(`\\.publish\\(\\s*STREAM\\.${subject}\\b`);
+    const publish = new RegExp(`\\.publish\\(\\s*(?:STREAM|(?:this\\.#)?of)\\.${subject}\\b`);
     const from = sources.filter((path) => publish.test(tree.read(path)));
     if (from.length === 1) return [];
     const found = from.length === 0 ? 'nothing publishes it' : `published by ${from.join(' and ')}`;

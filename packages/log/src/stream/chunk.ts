@@ -1,4 +1,4 @@
-import { WIRE_VERSION } from '@wts/contracts';
+import { WIRE_VERSION, WIRE_VERSION_BEFORE } from '@wts/contracts';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { jsonTextOf } from '../json-text.ts';
 import type { Msg } from 'nats';
@@ -8,7 +8,7 @@ import { STREAM_LIMITS } from './limits.ts';
 export const TRACE_HEADER = 'traceparent';
 
 /**
- * A chunk on the wire is JSON in UTF-8: `{"v":3,"epoch","prev","first","last","actions":[...]}`. An entry whose data is
+ * A chunk on the wire is JSON in UTF-8: `{"v":4,"shard","epoch","prev","first","last","actions":[...]}`. An entry whose data is
  * its record, as of every INSERT, is sent without `data`: the record is most of a chunk. The text of an entry is made once
  * per process and cached, so handing a chunk to another replica, joining chunks and publishing them serialize no entry twice.
  */
@@ -26,21 +26,21 @@ function textOf(entry: StoredEntry): string {
   return text;
 }
 
-function envelope(chunk: EntryChunk, actions: string): Buffer {
+function envelope(chunk: EntryChunk, actions: string, shard: number): Buffer {
   const { epoch, prev, first, last } = chunk;
-  const head = JSON.stringify({ v: WIRE_VERSION, epoch, prev, first, last });
+  const head = JSON.stringify({ v: WIRE_VERSION, shard, epoch, prev, first, last });
   return Buffer.from(`${head.slice(0, -1)},"actions":[${actions}]}`);
 }
 
-export function encodeChunk(chunk: EntryChunk): Uint8Array {
-  const data = envelope(chunk, chunk.actions.map(textOf).join(','));
+export function encodeChunk(chunk: EntryChunk, shard = 0): Uint8Array {
+  const data = envelope(chunk, chunk.actions.map(textOf).join(','), shard);
   sizes.set(chunk, data.byteLength);
   return data;
 }
 
 /** The chunk without its entries, where the server would refuse the message as too large. Its receiver reads the log. */
-export function encodeWithoutEntries(chunk: EntryChunk): Uint8Array {
-  return envelope(chunk, '');
+export function encodeWithoutEntries(chunk: EntryChunk, shard = 0): Uint8Array {
+  return envelope(chunk, '', shard);
 }
 
 /** True when the chunk was sent without its entries. */
@@ -70,20 +70,26 @@ export function traceOf({ actions }: EntryChunk): string | undefined {
 }
 
 /** The chunk of a message, with its trace. */
-export function chunkOfMessage({ data, headers }: Pick<Msg, 'data' | 'headers'>): EntryChunk {
-  const chunk = decodeChunk(data);
+export function chunkOfMessage({ data, headers }: Pick<Msg, 'data' | 'headers'>, shard = 0): EntryChunk {
+  const chunk = decodeChunk(data, shard);
   const trace = headers?.get(TRACE_HEADER);
   if (trace !== undefined && trace !== '') setTrace(chunk, trace);
   return chunk;
 }
 
-/** Throws when the data is no chunk of this wire version. A receiver then reads the log instead, as during a rolling upgrade. */
-export function decodeChunk(data: Uint8Array): EntryChunk {
+/**
+ * Throws when the data is no chunk of this wire version or of the one before, or one of another log. A receiver then reads the log
+ * instead, as a process of the version before does during a rolling upgrade.
+ */
+export function decodeChunk(data: Uint8Array, shard = 0): EntryChunk {
   const message = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8')) as Partial<
-    EntryChunk & { v: number }
+    EntryChunk & { v: number; shard: number }
   >;
   const { v, epoch, prev, first, last, actions } = message;
-  if (v !== WIRE_VERSION) throw new Error(`chunk of wire version ${String(v)}; this process reads ${WIRE_VERSION}`);
+  if (v !== WIRE_VERSION && v !== WIRE_VERSION_BEFORE)
+    throw new Error(`chunk of wire version ${String(v)}; this process reads ${WIRE_VERSION}`);
+  const of = v === WIRE_VERSION_BEFORE ? 0 : message.shard;
+  if (of !== shard) throw new Error(`chunk of log ${String(of)}; this process reads log ${shard}`);
   if (typeof epoch !== 'string' || !Array.isArray(actions)) throw new Error('not a chunk');
   if (typeof prev !== 'string' || typeof first !== 'string' || typeof last !== 'string') throw new Error('not a chunk');
   for (const entry of actions as { data?: unknown; record: unknown }[]) entry.data ??= entry.record;

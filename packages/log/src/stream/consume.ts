@@ -1,4 +1,4 @@
-import type { EntryChunk } from '@wts/contracts';
+import { STREAM, type EntryChunk, type LogStream } from '@wts/contracts';
 import type { Msg, NatsConnection } from 'nats';
 import { WaitingChunks } from './waiting-chunks.ts';
 import { WakeSignal } from './wake-signal.ts';
@@ -17,6 +17,8 @@ const LOG_RETRY_MS = 500;
 export interface ConsumeOptions {
   /** The connection, or null while there is none: entries then arrive later, from the log. */
   readonly nc: () => NatsConnection | null;
+  /** By default that of log 0. */
+  readonly of?: LogStream;
   /** Delivery starts after this position. */
   readonly from: bigint;
   /** Epoch of `from`; by default the current one of the log. */
@@ -59,6 +61,7 @@ export async function consume(options: ConsumeOptions): Promise<void> {
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const following = follow({
     nc: options.nc,
+    of: options.of ?? STREAM,
     onMessage: (message) => consumption.receive(message),
     signal,
     log: options.log,
@@ -105,7 +108,7 @@ class Consumption {
     const named = parseMessageId(id);
     if (named !== null && named.epoch === this.#epoch && named.last <= this.#cursor) return;
     try {
-      this.offer(chunkOfMessage(message));
+      this.offer(chunkOfMessage(message, this.#options.of?.shard));
     } catch (error) {
       this.#options.log.warn({ err: error, id }, 'unreadable chunk; the log is read instead');
       this.#isBehind = true;

@@ -1,4 +1,4 @@
-import { natsInbox, natsUsername, STREAM } from '@wts/contracts';
+import { natsInbox, natsUsername, type LogStream } from '@wts/contracts';
 import { AckPolicy, DeliverPolicy, createInbox, nanos } from 'nats';
 import type { ConsumerConfig, JetStreamManager, Msg, NatsConnection } from 'nats';
 import { pause } from './wake-signal.ts';
@@ -12,6 +12,7 @@ const REQUEST_TIMEOUT_MS = 2_000;
 
 interface FollowOptions {
   readonly nc: () => NatsConnection | null;
+  readonly of: LogStream;
   readonly onMessage: (message: Msg) => void;
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -41,7 +42,7 @@ export async function follow(options: FollowOptions): Promise<void> {
       if (connection === null || connection.isClosed()) throw new Error('no connection to NATS');
       await followOnce(connection, position, options, () => {
         isFollowing = true;
-        log.info({ stream: STREAM.name }, 'following the stream');
+        log.info({ stream: options.of.name }, 'following the stream');
       });
     } catch (error) {
       if (isFollowing && !signal.aborted)
@@ -71,7 +72,7 @@ async function followOnce(
   });
   let name: string | undefined;
   try {
-    name = await addConsumer(manager, inbox, position);
+    name = await addConsumer(manager, inbox, { of: options.of, position });
     onOpen();
     while (!options.signal.aborted && !subscription.isClosed()) {
       await pause(HEARTBEAT_MS, options.signal);
@@ -81,12 +82,16 @@ async function followOnce(
   } finally {
     subscription.unsubscribe();
     // The server deletes an inactive consumer by itself; this only deletes it sooner.
-    if (name !== undefined && !nc.isClosed()) await manager.consumers.delete(STREAM.name, name).catch(() => false);
+    if (name !== undefined && !nc.isClosed()) await manager.consumers.delete(options.of.name, name).catch(() => false);
   }
 }
 
-async function addConsumer(manager: JetStreamManager, inbox: string, position: StreamPosition): Promise<string> {
-  const { created, state } = await manager.streams.info(STREAM.name);
+async function addConsumer(
+  manager: JetStreamManager,
+  inbox: string,
+  { of, position }: { readonly of: LogStream; readonly position: StreamPosition },
+): Promise<string> {
+  const { created, state } = await manager.streams.info(of.name);
   const resumes = created === position.created && position.sequence > 0 && position.sequence <= state.last_seq;
   if (!resumes) Object.assign(position, { created, sequence: state.last_seq });
   const config: Partial<ConsumerConfig> = {
@@ -103,7 +108,7 @@ async function addConsumer(manager: JetStreamManager, inbox: string, position: S
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: position.sequence + 1,
   };
-  return (await manager.consumers.add(STREAM.name, config)).name;
+  return (await manager.consumers.add(of.name, config)).name;
 }
 
 /** Heartbeats and flow control of a push consumer carry status 100; the server waits for a reply to the latter before it sends more. */

@@ -1,5 +1,5 @@
 import { STREAM } from '@wts/contracts';
-import type { EntryChunk } from '@wts/contracts';
+import type { EntryChunk, LogStream } from '@wts/contracts';
 import { headers } from 'nats';
 import type { JetStreamManager, NatsConnection } from 'nats';
 import { encodeChunk, encodeWithoutEntries, messageIdOf, parseMessageId, TRACE_HEADER } from './chunk.ts';
@@ -31,7 +31,7 @@ export interface Publisher {
  * stores the message, after it was accepted: NATS 2.14 takes a second publisher's message for a broken stream, and no server
  * continues with the stream until an operator deletes it. A restarted server also forgets ids after the duplicate window.
  */
-export function openPublisher(nc: NatsConnection): Publisher {
+export function openPublisher(nc: NatsConnection, of: LogStream = STREAM): Publisher {
   const stream = nc.jetstream();
   let manager: JetStreamManager | undefined;
   /** The sequence number of the last message. */
@@ -43,16 +43,16 @@ export function openPublisher(nc: NatsConnection): Publisher {
       manager ??= await nc.jetstreamManager({ checkAPI: false });
       try {
         // The stream's leader replies; a follower's reply could be old.
-        const message = await manager.streams.getMessage(STREAM.name, { last_by_subj: STREAM.subject });
+        const message = await manager.streams.getMessage(of.name, { last_by_subj: of.subject });
         const id = message.header.get('Nats-Msg-Id');
         const last = parseMessageId(id);
-        if (last === null) throw new Error(`stream ${STREAM.name} ends with a message that is no chunk: "${id}"`);
+        if (last === null) throw new Error(`stream ${of.name} ends with a message that is no chunk: "${id}"`);
         end = message.seq;
         return { epoch: last.epoch, last: last.last };
       } catch (error) {
         if (!isJetStreamError(error, NO_MESSAGE)) throw error;
         // A stream whose messages have all expired keeps its last sequence number: the next message follows that.
-        const { state } = await manager.streams.info(STREAM.name);
+        const { state } = await manager.streams.info(of.name);
         end = state.last_seq;
         return null;
       }
@@ -66,9 +66,9 @@ export function openPublisher(nc: NatsConnection): Publisher {
       header.set('prev', chunk.prev);
       if (traceparent !== undefined) header.set(TRACE_HEADER, traceparent);
       try {
-        const ack = await stream.publish(STREAM.subject, encodeForServer(nc, chunk), {
+        const ack = await stream.publish(of.subject, encodeForServer(nc, chunk, of), {
           msgID: messageIdOf(chunk),
-          expect: { streamName: STREAM.name, lastSequence },
+          expect: { streamName: of.name, lastSequence },
           headers: header,
           timeout: ACK_TIMEOUT_MS,
         });
@@ -83,8 +83,8 @@ export function openPublisher(nc: NatsConnection): Publisher {
 }
 
 /** The chunk; without its entries when the message would be larger than the server accepts. */
-export function encodeForServer(nc: NatsConnection, chunk: EntryChunk): Uint8Array {
-  const data = encodeChunk(chunk);
+export function encodeForServer(nc: NatsConnection, chunk: EntryChunk, { shard }: LogStream): Uint8Array {
+  const data = encodeChunk(chunk, shard);
   const bytesMax = (nc.info?.max_payload ?? data.byteLength) - MESSAGE_OVERHEAD_BYTES;
-  return data.byteLength <= bytesMax ? data : encodeWithoutEntries(chunk);
+  return data.byteLength <= bytesMax ? data : encodeWithoutEntries(chunk, shard);
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { natsInbox, STREAM } from '@wts/contracts';
+import { natsInbox, STREAM, streamOf } from '@wts/contracts';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { testNats } from '@wts/testkit';
 import { connect, nanos } from 'nats';
 import type { NatsConnection } from 'nats';
 import { entry, chunk } from '../../test/entries.ts';
-import { consume, decodeChunk, ensureStream, openPublisher } from './index.ts';
+import { consume, decodeChunk, encodeChunk, ensureStream, messageIdOf, openPublisher } from './index.ts';
 
 /** The shortest that a server accepts. */
 const DUPLICATE_WINDOW_MS = 100;
@@ -195,6 +195,55 @@ describe('the stream', () => {
     const large: EntryChunk = { ...chunk(0, 1), actions: [entry(1, { data: { text: 'x'.repeat(2_000_000) } })] };
     assert.equal(await publisher.publish(large), 'stored');
     assert.deepEqual(await stored(admin), ['1-1']);
+  });
+
+  it('delivers chunks of the version before; those of a later one are read from the log, as during a rolling upgrade', async () => {
+    await ensureStream(nc, { replicas: 1 });
+    const stopping = new AbortController();
+    const [ids, read]: [number[], number[]] = [[], []];
+    let head = 0;
+    const done = consume({
+      nc: () => nc,
+      from: 0n,
+      readLog: async (after) => {
+        const entries = Array.from({ length: head - Number(after) }, (_, index) => entry(Number(after) + 1 + index));
+        read.push(...entries.map(({ syncId }) => Number(syncId)));
+        return { entries, head: BigInt(head) };
+      },
+      readHead: async () => ({ epoch: 'e1', head: BigInt(head) }),
+      onChunk: (one) => void ids.push(...one.actions.map(({ syncId }) => Number(syncId))),
+      pollMs: 60_000,
+      signal: stopping.signal,
+      log: silent,
+    });
+    await until(
+      async () => (await (await admin.jetstreamManager()).consumers.list(STREAM.name).next()).length > 0,
+      'a consumer',
+    );
+    for (const version of ['"v":4,"shard":0', '"v":3', '"v":5,"shard":0', '"v":3', '"v":4,"shard":0']) {
+      const next = chunk(head, head + 2);
+      const text = Buffer.from(encodeChunk(next)).toString().replace('"v":4,"shard":0', version);
+      head += 2;
+      await nc.jetstream().publish(STREAM.subject, text, { msgID: messageIdOf(next) });
+      await until(() => ids.length === head, `entry ${head} of ${version}`);
+    }
+    stopping.abort();
+    await done;
+    assert.deepEqual(ids, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    assert.deepEqual(read, [5, 6], 'only what came in the later version');
+  });
+
+  it('of each log is another one, so several logs share a server', async () => {
+    for (const shard of [0, 7]) {
+      const of = streamOf(shard);
+      await ensureStream(admin, { replicas: 1, of });
+      const publisher = openPublisher(admin, of);
+      assert.equal(await publisher.last(), null);
+      assert.equal(await publisher.publish(chunk(shard, shard + 1)), 'stored');
+      assert.deepEqual(await openPublisher(admin, of).last(), { epoch: 'e1', last: BigInt(shard + 1) });
+    }
+    // The user of sync may use log 0 alone.
+    await assert.rejects(ensureStream(nc, { replicas: 1, of: streamOf(7) }), /TIMEOUT|permission/i);
   });
 
   it('delivers entries to a consumer without reading the log, which delivers them when the stream is deleted, rewound or down', async () => {

@@ -1,4 +1,4 @@
-import { STREAM } from '@wts/contracts';
+import { STREAM, type LogStream } from '@wts/contracts';
 import { DiscardPolicy, NatsError, RetentionPolicy, StorageType, nanos } from 'nats';
 import type { JetStreamManager, NatsConnection, StreamConfig } from 'nats';
 
@@ -13,16 +13,19 @@ const NAME_IN_USE = 10058;
  * Creates or updates the stream. Older servers silently drop settings they do not support, so the settings in the reply are
  * compared with the requested ones, and a difference is an error that names it.
  */
-export async function ensureStream(nc: NatsConnection, options: { replicas: number }): Promise<void> {
+export async function ensureStream(
+  nc: NatsConnection,
+  { replicas, of = STREAM }: { readonly replicas: number; readonly of?: LogStream },
+): Promise<void> {
   checkServer(nc);
   const manager = await nc.jetstreamManager({ checkAPI: false });
   const wanted = {
-    name: STREAM.name,
-    subjects: [STREAM.subject],
+    name: of.name,
+    subjects: [of.subject],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
     discard: DiscardPolicy.Old,
-    num_replicas: options.replicas,
+    num_replicas: replicas,
     duplicate_window: nanos(STREAM.duplicateWindowMs),
     max_age: nanos(STREAM.maxAgeMs),
     max_bytes: STREAM_BYTES_MAX,
@@ -37,7 +40,7 @@ export async function ensureStream(nc: NatsConnection, options: { replicas: numb
       : [`${field} is ${JSON.stringify(got)}, not ${JSON.stringify(value)}`];
   });
   if (differences.length > 0) {
-    throw new Error(`The NATS server did not apply the settings of stream ${STREAM.name}: ${differences.join('; ')}.`);
+    throw new Error(`The NATS server did not apply the settings of stream ${of.name}: ${differences.join('; ')}.`);
   }
 }
 

@@ -6,6 +6,11 @@ import { entry, chunk } from '../../test/entries.ts';
 import { chunkAfter, chunkBytes, chunksAfter, decodeChunk, encodeChunk, hasNoEntries, messageIdOf } from './index.ts';
 import { encodeWithoutEntries, parseMessageId } from './chunk.ts';
 
+/** As the version before sent it. */
+function before(text: Uint8Array): Buffer {
+  return Buffer.from(Buffer.from(text).toString().replace('"v":4,"shard":0', '"v":3'));
+}
+
 /**
  * Replicas of different releases exchange chunks during a rolling upgrade. A change of the format must raise WIRE_VERSION and
  * add its hash; the old line stays as history. Another order of the fields is the same format.
@@ -14,6 +19,7 @@ const HASHES: Readonly<Record<number, string>> = {
   1: 'c6ce7f5954d81180645b78c69c9d8230e6155228d0ddeb290e142005ea2d540d',
   2: '3a13899a777b4dd4470459aecdec13ce2dde8433e4956cff4aefed76bf69ebb6',
   3: '769d1a574428f7f61a4a3dd51ba845d0ba5924db3cf41a6b6be5ede84ec664a6',
+  4: 'f5e422a25ec5b7370bf5dd9bca656b4ad3cdcf17859a9652f0e9396a68e48e82',
 };
 
 function insertion(): StoredEntry {
@@ -49,7 +55,7 @@ describe('a chunk on the wire', () => {
     const data = Buffer.from(
       Buffer.from(encodeChunk(chunk(0, 1)))
         .toString()
-        .replace('"v":3', '"v":99'),
+        .replace('"v":4', '"v":99'),
     );
     assert.throws(() => decodeChunk(data), /wire version 99/);
   });
@@ -59,13 +65,25 @@ describe('a chunk on the wire', () => {
     'null',
     '[]',
     '{}',
-    '{"v":3}',
-    '{"v":3,"epoch":"e","actions":[],"prev":1,"first":"1","last":"2"}',
+    '{"v":4}',
+    '{"v":4,"shard":0,"epoch":"e","actions":[],"prev":1,"first":"1","last":"2"}',
   ]) {
     it(`is refused when it is ${text === '' ? 'empty' : text}`, () => {
       assert.throws(() => decodeChunk(Buffer.from(text)));
     });
   }
+
+  it('of the version before is read as one of log 0', () => {
+    assert.deepEqual(decodeChunk(before(encodeChunk(chunk(4, 9)))), chunk(4, 9));
+    assert.throws(() => decodeChunk(before(encodeChunk(chunk(4, 9))), 7), /of log 0; this process reads log 7/);
+  });
+
+  it('of another log is refused', () => {
+    const sent = encodeChunk(chunk(4, 9), 7);
+    assert.deepEqual(decodeChunk(sent, 7), chunk(4, 9));
+    assert.throws(() => decodeChunk(sent), /of log 7; this process reads log 0/);
+    assert.throws(() => decodeChunk(encodeWithoutEntries(chunk(4, 9), 7)), /of log 7/);
+  });
 
   it('without its entries has the same message id', () => {
     const bare = decodeChunk(encodeWithoutEntries(chunk(4, 9)));

@@ -1,3 +1,4 @@
+import { SHARDS_MAX } from '@wts/contracts';
 import { defineSettings, setting } from './settings.ts';
 
 /** The address of NATS, and a second password. `use` is a sentence about what the service uses NATS for. */
@@ -16,3 +17,11 @@ export function natsSettings(use: string) {
     }),
   });
 }
+
+/** The number of the log, of the services that follow it. */
+export const shardSetting = setting.int('SHARD', {
+  default: 0,
+  min: 0,
+  max: SHARDS_MAX - 1,
+  doc: 'Number of the log. Leave it at 0, unless several installations share a NATS server: each then has another number, which is a part of the names of its stream and its subjects, the same for sync and webhook-dispatcher.',
+});

@@ -1,6 +1,6 @@
 export { createLogger } from './logger.ts';
 export type { Logger } from './logger.ts';
-export { watchGauge } from './metrics.ts';
+export { labelShard, watchGauge } from './metrics.ts';
 export {
   activeTrace,
   endSpan,

@@ -98,6 +98,14 @@ function catalogOf(registry: Registry): DescribedMetric[] {
   return metrics.map(({ name, type, labelNames: labels, help }) => ({ name, type, labels, help }));
 }
 
+/** Of a service of one log: all its metrics have the number of the log. */
+export function labelShard(
+  { name, metrics }: { readonly name: string; readonly metrics: Registry },
+  { shard }: { readonly shard: number },
+): void {
+  metrics.setDefaultLabels({ service: name, shard: String(shard) });
+}
+
 /**
  * Serves `/metrics` on a port of its own, which no balancer publishes, and `/metrics/catalog`, from which the list in
  * infra/observability is made. The metrics of the process are collected from the first scrape

@@ -1,6 +1,6 @@
 import { consume, STREAM_LIMITS, traceOf } from '@wts/log/stream';
 import type { LogHead, LogPage, Logger } from '@wts/log';
-import { STREAM, type EntryChunk } from '@wts/contracts';
+import type { EntryChunk, LogStream } from '@wts/contracts';
 import { endSpan, startMessageSpan } from '@wts/service-kit/observe';
 import type { NatsConnection } from 'nats';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,6 +28,7 @@ export interface FollowedLog {
 
 export interface HubOptions {
   readonly nc: () => NatsConnection | null;
+  readonly of: LogStream;
   readonly log: FollowedLog;
   /** Chunks committed in this process or handed over by other replicas. */
   readonly handover?: (offer: (chunk: EntryChunk) => void) => () => void;
@@ -92,12 +93,13 @@ export class Hub {
 
   /** Follows the log until the signal aborts. Rejects only for a bug: during an outage it retries. */
   async run(): Promise<void> {
-    const { signal, log, nc, handover, logger, pollMs = POLL_MS } = this.#options;
+    const { signal, log, nc, of, handover, logger, pollMs = POLL_MS } = this.#options;
     const start = await this.#findHead();
     if (start === null) return;
     this.#last = start.head;
     await consume({
       nc,
+      of,
       from: start.head,
       epoch: start.epoch,
       readLog: (after, limit) => log.read(after, limit),
@@ -129,7 +131,7 @@ export class Hub {
 
   #advance(chunk: EntryChunk): void {
     // Feeds send later, and their frames have no spans: there is one for each socket.
-    const span = startMessageSpan(STREAM.subject, 'CONSUMER', traceOf(chunk));
+    const span = startMessageSpan(this.#options.of.subject, 'CONSUMER', traceOf(chunk));
     const added = this.#ring.push(chunk);
     this.#last = added.last;
     for (const listener of this.#listeners) listener.onChunk(added);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { STREAM } from '@wts/contracts';
+import { streamOf } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { eventually, socketOf, testDatabase, testNats } from '@wts/testkit';
 import type { BackgroundWork } from '@wts/service-kit/background';
@@ -15,6 +15,9 @@ import { openHandover } from '../relay/handover.ts';
 import type { NatsSource } from '../relay/handover.ts';
 import { relayMetrics } from '../relay/metrics.ts';
 import { startRelay } from '../relay/relay.ts';
+
+/** Nothing is special about log 0. */
+const OF = streamOf(7);
 
 /** A whole replica: its own writer, connection, relay, hub and socket server. */
 interface WholeReplica {
@@ -47,12 +50,13 @@ describe('replicas', () => {
     });
     const nats = await openNats(server.url, stack);
     const nc = (): ReturnType<NatsSource['connection']> => nats.connection();
-    const handover = stack.use(openHandover({ nats, onCommitted: writer.onCommitted, logger: quiet }));
+    const handover = stack.use(openHandover({ nats, of: OF, onCommitted: writer.onCommitted, logger: quiet }));
     const databaseUrl = database.urlOf('wts_sync');
     const metrics = relayMetrics(new Registry());
     const relay = stack.use(
       startRelay(testContext(), {
         nc,
+        of: OF,
         log: new LogReader(pool),
         handover,
         databaseUrl,
@@ -63,7 +67,7 @@ describe('replicas', () => {
       }),
     );
     const replica = stack.use(
-      await openTestReplica({ pool, handover, nc, ring: { bytesMax: 200_000, ageMs: 60_000 }, ...options }),
+      await openTestReplica({ of: OF, pool, handover, nc, ring: { bytesMax: 200_000, ageMs: 60_000 }, ...options }),
     );
     return { writer, nats, relay, replica };
   }
@@ -105,7 +109,7 @@ describe('replicas', () => {
   it('send no hand-over while they are alone, and send it to a replica that starts', async () => {
     const sent: string[] = [];
     const observer = await openNats(server.url, stack);
-    observer.connection()?.subscribe(STREAM.handover, { callback: (_error, { subject }) => sent.push(subject) });
+    observer.connection()?.subscribe(OF.handover, { callback: (_error, { subject }) => sent.push(subject) });
     const options = { pollMs: 600_000 };
     const a = await openWholeReplica(options);
     const { last } = await a.writer.append([{ groupId: randomUUID() }]);
@@ -143,7 +147,7 @@ describe('replicas', () => {
       await write(writers, groups, 20);
       await eventually(async () => {
         const manager = await all[0]!.nats.connection()!.jetstreamManager();
-        return manager.streams.delete(STREAM.name).catch(() => false);
+        return manager.streams.delete(OF.name).catch(() => false);
       });
       await write(writers, groups, 20);
       const endLease = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'wts-sync-relay'`;

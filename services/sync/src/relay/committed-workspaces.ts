@@ -1,6 +1,5 @@
-import { STREAM } from '@wts/contracts';
+import { STREAM, type EntryChunk, type LogStream } from '@wts/contracts';
 import { TRACE_HEADER, traceOf } from '@wts/log/stream';
-import type { EntryChunk } from '@wts/contracts';
 import { subscribe } from '@wts/service-kit/nats';
 import { endSpan, headerOf, startMessageSpan, type Span } from '@wts/service-kit/observe';
 import { headers, type MsgHdrs } from 'nats';
@@ -18,10 +17,11 @@ const TRACED_EVENTS_MAX = 64;
  */
 export function publishWorkspaces(
   nats: NatsSource,
+  of: LogStream,
   onCommitted: (listener: (chunk: EntryChunk) => void) => void,
 ): void {
   let followedUntil = -Infinity;
-  subscribe(nats, STREAM.followers, () => (followedUntil = performance.now() + FOLLOWED_MS));
+  subscribe(nats, of.followers, () => (followedUntil = performance.now() + FOLLOWED_MS));
   onCommitted((chunk) => {
     const connection = performance.now() < followedUntil ? nats.connection() : null;
     if (connection === null) return;
@@ -29,9 +29,9 @@ export function publishWorkspaces(
     // What is inside a private project has another group.
     for (const { workspaceId, groupId } of chunk.actions) if (groupId === workspaceId) workspaceIds.add(workspaceId);
     if (workspaceIds.size === 0) return;
-    const span = startMessageSpan(STREAM.committed, 'PRODUCER', traceOf(chunk));
+    const span = startMessageSpan(of.committed, 'PRODUCER', traceOf(chunk));
     const traced = span === null ? {} : { headers: traceHeaders(span, chunk) };
-    connection.publish(STREAM.committed, [...workspaceIds].join(','), traced);
+    connection.publish(of.committed, [...workspaceIds].join(','), traced);
     endSpan(span);
   });
 }

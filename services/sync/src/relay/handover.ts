@@ -1,7 +1,6 @@
 import { chunkOfMessage, encodeForServer, TRACE_HEADER, traceOf } from '@wts/log/stream';
 import type { Logger } from '@wts/log';
-import { STREAM } from '@wts/contracts';
-import type { EntryChunk } from '@wts/contracts';
+import type { EntryChunk, LogStream } from '@wts/contracts';
 import { subscribe } from '@wts/service-kit/nats';
 import { endSpan, headerOf, startMessageSpan } from '@wts/service-kit/observe';
 import { headers } from 'nats';
@@ -22,6 +21,7 @@ export interface Handover extends Disposable {
 
 interface HandoverOptions {
   readonly nats: NatsSource;
+  readonly of: LogStream;
   readonly onCommitted: (listener: (chunk: EntryChunk) => void) => void;
   readonly logger: Logger;
 }
@@ -32,9 +32,9 @@ const SENDER = 'from';
  * Delivers committed chunks as fast as possible: within this process by a call, to other replicas, if there are any, by a plain
  * NATS message without acknowledgement. Losing one is harmless, because the stream and the log have every chunk.
  */
-export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Handover {
+export function openHandover({ nats, of, onCommitted, logger }: HandoverOptions): Handover {
   const self = randomUUID();
-  const others = new OtherReplicas(nats, self);
+  const others = new OtherReplicas(nats, of, self);
   const listeners = new Set<(chunk: EntryChunk) => void>();
   const notify = (chunk: EntryChunk): void => {
     for (const listener of listeners) listener(chunk);
@@ -45,18 +45,18 @@ export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Ha
     if (connection !== null) {
       const header = headers();
       header.set(SENDER, self);
-      const span = startMessageSpan(STREAM.handover, 'PRODUCER', traceOf(chunk));
+      const span = startMessageSpan(of.handover, 'PRODUCER', traceOf(chunk));
       if (span !== null) header.set(TRACE_HEADER, headerOf(span));
-      connection.publish(STREAM.handover, encodeForServer(connection, chunk), { headers: header });
+      connection.publish(of.handover, encodeForServer(connection, chunk, of), { headers: header });
       endSpan(span);
     }
     notify(chunk);
   });
 
-  subscribe(nats, STREAM.handover, (message) => {
+  subscribe(nats, of.handover, (message) => {
     if (message.headers?.get(SENDER) === self) return;
     try {
-      notify(chunkOfMessage(message));
+      notify(chunkOfMessage(message, of.shard));
     } catch (failure) {
       logger.warn(
         { err: failure },

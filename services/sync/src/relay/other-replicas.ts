@@ -1,4 +1,4 @@
-import { STREAM } from '@wts/contracts';
+import type { LogStream } from '@wts/contracts';
 import { subscribe } from '@wts/service-kit/nats';
 import type { NatsSource } from './handover.ts';
 
@@ -14,14 +14,16 @@ const REPLICAS_MAX = 256;
  */
 export class OtherReplicas implements Disposable {
   readonly #nats: NatsSource;
+  readonly #of: LogStream;
   readonly #self: string;
   readonly #seenAt = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(nats: NatsSource, self: string) {
+  constructor(nats: NatsSource, of: LogStream, self: string) {
     this.#nats = nats;
+    this.#of = of;
     this.#self = self;
-    subscribe(nats, STREAM.replicas, (message) => this.#see(message.string()));
+    subscribe(nats, of.replicas, (message) => this.#see(message.string()));
     nats.onConnect(() => this.#announce());
     this.#timer = setInterval(() => this.#announce(), ANNOUNCE_MS).unref();
   }
@@ -45,6 +47,6 @@ export class OtherReplicas implements Disposable {
   #announce(): void {
     const now = performance.now();
     for (const [id, at] of this.#seenAt) if (now - at > EXPIRES_MS) this.#seenAt.delete(id);
-    this.#nats.connection()?.publish(STREAM.replicas, this.#self);
+    this.#nats.connection()?.publish(this.#of.replicas, this.#self);
   }
 }

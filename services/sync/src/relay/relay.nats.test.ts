@@ -42,8 +42,9 @@ describe('the relay [sync.log.relay]', () => {
     return stack.use(
       startRelay(context, {
         nc: () => nats.connection(),
+        of: STREAM,
         log: new LogReader(pool),
-        handover: stack.use(openHandover({ nats, onCommitted: writer.onCommitted, logger: quiet })),
+        handover: stack.use(openHandover({ nats, of: STREAM, onCommitted: writer.onCommitted, logger: quiet })),
         databaseUrl: database.urlOf('wts_sync'),
         streamReplicas: 1,
         metrics: relayMetrics(new Registry()),
@@ -286,7 +287,7 @@ describe('the relay [sync.log.relay]', () => {
     connection.subscribe(STREAM.committed, {
       callback: (_error, { data }) => named.push(Buffer.from(data).toString()),
     });
-    publishWorkspaces(nats, writer.onCommitted);
+    publishWorkspaces(nats, STREAM, writer.onCommitted);
     await connection.flush();
     const followed = randomUUID();
     const commitIn = (groupId: string): Promise<EntryChunk> => writer.append([{ groupId, workspaceId: groupId }]);

@@ -10,7 +10,7 @@ import {
 } from '@wts/log/stream';
 import type { Logger, LogReader } from '@wts/log';
 import type { Publisher } from '@wts/log/stream';
-import { STREAM, type EntryChunk } from '@wts/contracts';
+import type { EntryChunk, LogStream } from '@wts/contracts';
 import { every, type BackgroundContext, type BackgroundWork, type Run } from '@wts/service-kit/background';
 import { endSpan, headerOf, startMessageSpan } from '@wts/service-kit/observe';
 import type { NatsConnection } from 'nats';
@@ -38,6 +38,7 @@ import type { RelayMetrics } from './metrics.ts';
 
 export interface RelayOptions {
   readonly nc: () => NatsConnection | null;
+  readonly of: LogStream;
   readonly log: Pick<LogReader, 'head' | 'read' | 'before'>;
   readonly handover: Handover;
   /** For the session that holds the lease. */
@@ -124,11 +125,11 @@ class RelayLoop {
 
   /** Publishes from the end of the stream on; returns when that end has to be read again. */
   async #relay({ signal: ended, succeeded }: Run): Promise<void> {
-    const { nc, log, streamReplicas } = this.#options;
+    const { nc, of, log, streamReplicas } = this.#options;
     const connection = nc();
     if (connection === null) throw new Error('no connection to NATS');
-    await ensureStream(connection, { replicas: streamReplicas });
-    const publisher = openPublisher(connection);
+    await ensureStream(connection, { replicas: streamReplicas, of });
+    const publisher = openPublisher(connection, of);
     const end = await publisher.last();
     const bounds = await log.head();
     const { epoch } = bounds;
@@ -180,7 +181,7 @@ class RelayLoop {
   async #publish(publisher: Publisher, chunk: EntryChunk): Promise<boolean> {
     const { metrics, logger } = this.#options;
     const stop = metrics.publishSeconds.startTimer();
-    const span = startMessageSpan(STREAM.subject, 'PRODUCER', traceOf(chunk));
+    const span = startMessageSpan(this.#options.of.subject, 'PRODUCER', traceOf(chunk));
     let outcome: Awaited<ReturnType<Publisher['publish']>>;
     try {
       outcome = await publisher.publish(chunk, span === null ? undefined : headerOf(span));

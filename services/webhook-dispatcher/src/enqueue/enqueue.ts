@@ -1,4 +1,4 @@
-import { STREAM } from '@wts/contracts';
+import { STREAM, type LogStream } from '@wts/contracts';
 import { TRACE_HEADER, WakeSignal } from '@wts/log/stream';
 import type { Logger } from '@wts/log';
 import type { Nats } from '@wts/service-kit/nats';
@@ -29,6 +29,7 @@ export interface EnqueueOptions {
   /** For the session that holds the lease. */
   readonly databaseUrl: string;
   readonly nats: Pick<Nats, 'connection' | 'onConnect'>;
+  readonly of: LogStream;
   /** Called after the commit, with the endpoints that have new deliveries. */
   readonly onEnqueued: (endpointIds: readonly string[]) => void;
   readonly traces?: EventTraces;
@@ -168,15 +169,15 @@ class Following {
       this.#subscription?.unsubscribe();
       this.#subscription = null;
     } else if (this.#subscription?.isClosed() !== false) {
-      const { nats, traces } = this.#options;
+      const { nats, of, traces } = this.#options;
       const callback = (error: Error | null, message: Msg): void => {
         if (error !== null) return;
         const trace = message.headers?.get(TRACE_HEADER) ?? '';
         if (trace !== '') traces?.add((message.headers?.get(STREAM.tracedEvents) ?? '').split(','), trace);
         this.#committed(Buffer.from(message.data).toString('latin1').split(','));
       };
-      this.#subscription = nats.connection()?.subscribe(STREAM.committed, { callback }) ?? null;
-      const announce = (): void => nats.connection()?.publish(STREAM.followers);
+      this.#subscription = nats.connection()?.subscribe(of.committed, { callback }) ?? null;
+      const announce = (): void => nats.connection()?.publish(of.followers);
       announce();
       clearInterval(this.#following);
       this.#following = setInterval(announce, FOLLOWING_MS).unref();
