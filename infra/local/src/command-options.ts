@@ -5,10 +5,19 @@ type Values<T extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ op
 
 /** The options of a command. Null after `--help`, which prints the usage instead. */
 export function readOptions<const T extends ParseArgsOptionsConfig>(usage: string, options: T): Values<T> | null {
+  return readWords(usage, options, false)?.values ?? null;
+}
+
+/** The same for a command that has words besides. */
+export function readWords<const T extends ParseArgsOptionsConfig>(
+  usage: string,
+  options: T,
+  allowPositionals = true,
+): { readonly values: Values<T>; readonly positionals: readonly string[] } | null {
   refuseOptionsOfNpm(options);
   try {
-    const { values } = parseArgs({ options: { ...options, help: { type: 'boolean' } } });
-    if (!('help' in values)) return values;
+    const { values, positionals } = parseArgs({ options: { ...options, help: { type: 'boolean' } }, allowPositionals });
+    if (!('help' in values)) return { values, positionals };
   } catch (error) {
     throw new UserError(`${(error as Error).message}\n\n${usage}`);
   }

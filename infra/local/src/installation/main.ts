@@ -2,14 +2,16 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
-import { parseArgs } from 'node:util';
+import { readWords } from '../command-options.ts';
 import { UserError } from '../user-error.ts';
 import { composeSecrets } from './compose-secrets.ts';
 import { newSecrets, passwordsSql } from './new-secrets.ts';
 import { rotate, statusOf } from './rotate.ts';
 import { envText, readSecretsFile, secretText } from './secrets-file.ts';
 
-const USAGE = `npm run -s secrets -- --format env|kubernetes --database <address> --nats <addresses> [--replica <address>]
+const USAGE = `npm run secrets [-- options], with -s to print only the secrets:
+
+npm run -s secrets -- --format env|kubernetes --database <address> --nats <addresses> [--replica <address>]
   Prints all secrets of a new installation: lines KEY=value, or a Secret of Kubernetes. The addresses have no user and no password:
   postgres://db.internal/wts?sslmode=verify-full, nats://nats-0:4222,nats://nats-1:4222.
 
@@ -35,23 +37,23 @@ const OPTIONS = {
   host: { type: 'string', default: 'localhost' },
   file: { type: 'string' },
   now: { type: 'boolean', default: false },
-  help: { type: 'boolean', default: false },
 } as const;
-type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+type Options = NonNullable<ReturnType<typeof readWords<typeof OPTIONS>>>['values'];
 
 try {
-  await main(process.argv.slice(2));
+  await main();
 } catch (error) {
-  const isKnown = error instanceof UserError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
-  if (!isKnown) throw error;
-  console.error((error as Error).message);
+  if (!(error instanceof UserError)) throw error;
+  console.error(error.message);
   process.exitCode = 1;
 }
 
-async function main(args: readonly string[]): Promise<void> {
-  const { values: options, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+async function main(): Promise<void> {
+  const read = readWords(USAGE, OPTIONS);
+  if (read === null) return;
+  const { values: options, positionals } = read;
   const [command, name = '', step = '', ...more] = positionals;
-  if (options.help || more.length > 0) return print(`${USAGE}\n`);
+  if (more.length > 0) throw new UserError(`There is no word "${more[0]}" here.\n\n${USAGE}`);
   if (command === undefined) return print(await made(options));
   const text = options.file === undefined ? await textOf(process.stdin) : readFileSync(pathOf(options.file), 'utf8');
   const file = readSecretsFile(text);

@@ -15,7 +15,7 @@ import { Client } from 'pg';
 import { Installation } from './installation.ts';
 import { Requests } from './requests.ts';
 
-optionsOrExit('npm run verify:secrets   takes about two minutes, and no options', {});
+optionsOrExit('npm run verify:secrets [-- --help]: takes about three minutes, and no other options', {});
 
 const began = performance.now();
 const print = (line: string): void =>
