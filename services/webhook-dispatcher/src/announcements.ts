@@ -54,11 +54,15 @@ function read(data: Uint8Array): Announcement {
     return {
       endpointIds: textsOf(news.endpointIds),
       workspaceIds: textsOf(news.workspaceIds),
-      traces: (news.traces ?? {}) as Announcement['traces'],
+      traces: textsByNameOf(news.traces),
     };
   } catch {
     return { endpointIds: [], workspaceIds: [], traces: {} };
   }
+}
+
+function textsByNameOf(traces: unknown): Announcement['traces'] {
+  return Object.fromEntries(Object.entries(traces ?? {}).filter(([, trace]) => typeof trace === 'string'));
 }
 
 function textsOf(ids: unknown): string[] {

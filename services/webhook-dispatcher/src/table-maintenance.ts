@@ -53,8 +53,6 @@ export async function maintainTablesOnce(
   await makePartitions(pool);
   for (const partition of await dropOld(pool)) logger.info({ partition }, 'old deliveries are dropped');
   await moveIdleCursors(pool);
-  const resealed = secretKeys === null ? 0 : await reseal(pool, SECRETS, secretKeys);
-  if (resealed > 0) logger.info({ resealed }, 'secrets are sealed with the first key of WEBHOOK_SECRET_KEY');
   let removed = 0;
   for (let some = -1; some !== 0 && signal?.aborted !== true; removed += some)
     some = await removeWithoutHistory(pool, restSeconds);
@@ -66,4 +64,6 @@ export async function maintainTablesOnce(
     }
     logger.info({ endpointId }, 'a deleted endpoint and its history are removed');
   }
+  const resealed = secretKeys === null ? 0 : await reseal(pool, SECRETS, secretKeys);
+  if (resealed > 0) logger.info({ resealed }, 'secrets are sealed with the first key of WEBHOOK_SECRET_KEY');
 }

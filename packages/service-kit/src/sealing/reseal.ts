@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { sealSecret, unsealSecret, type SecretKeys } from './secret-keys.ts';
+import { sealSecret, unsealSecret, type SealedSecret, type SecretKeys } from './secret-keys.ts';
 
 /** A table with sealed secrets. All are names of columns but `name`, an expression of SQL: the id that was given to `sealSecret`. */
 export interface SealedTable {
@@ -22,7 +22,7 @@ const ROWS_AT_ONCE = 500;
 /**
  * Seals with the first key what is sealed with another one of the setting, so that an operator may remove that one. Several replicas
  * may do it at once, also with another first key while the setting changes. What is sealed with a key that the setting no longer has
- * stays. Returns how many rows it changed. Keeps secrets.sealed.
+ * stays. Returns how many rows it changed; throws when it could not read some, after all others. Keeps secrets.sealed.
  */
 export async function reseal(
   pool: Pool,
@@ -32,17 +32,29 @@ export async function reseal(
   const others = [...keys.byId.keys()].filter((key) => key !== keys.current.id);
   if (others.length === 0) return 0;
   const select = `select ${id} as id, ${name} as name, ${sealed} as sealed, ${keyId} as "keyId" from ${table}
-    where ${keyId} = any($1) limit ${ROWS_AT_ONCE}`;
+    where ${keyId} = any($1) and ${id}::text <> all($2) limit ${ROWS_AT_ONCE}`;
   const update = `update ${table} set ${sealed} = $3, ${keyId} = $4 where ${id} = $1 and ${sealed} = $2`;
-  const changeSome = async (): Promise<number> => {
-    const { rows } = await pool.query<SealedRow>(select, [others]);
-    for (const row of rows) {
-      const again = sealSecret(keys, row.name, unsealSecret(keys, row.name, row));
-      await pool.query(update, [row.id, row.sealed, again.sealed, again.keyId]);
+  const failures = new Map<string, unknown>();
+  const again = (row: SealedRow): SealedSecret | null => {
+    try {
+      return sealSecret(keys, row.name, unsealSecret(keys, row.name, row));
+    } catch (failure) {
+      failures.set(String(row.id), failure);
+      return null;
     }
-    return rows.length;
   };
   let changed = 0;
-  for (let some = ROWS_AT_ONCE; some === ROWS_AT_ONCE; changed += some) some = await changeSome();
-  return changed;
+  for (let found = ROWS_AT_ONCE; found === ROWS_AT_ONCE;) {
+    const { rows } = await pool.query<SealedRow>(select, [others, [...failures.keys()]]);
+    found = rows.length;
+    for (const row of rows) {
+      const secret = again(row);
+      if (secret === null) continue;
+      await pool.query(update, [row.id, row.sealed, secret.sealed, secret.keyId]);
+      changed += 1;
+    }
+  }
+  if (failures.size === 0) return changed;
+  const message = `${failures.size} secrets in ${table} cannot be read with their key, among them that of ${[...failures.keys()][0]}`;
+  throw new AggregateError(failures.values(), message);
 }

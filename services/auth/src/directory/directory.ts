@@ -1,5 +1,6 @@
 import { servicePrincipal } from '@wts/access';
 import {
+  Fault,
   syncApi,
   type BodyOf,
   type Contract,
@@ -47,7 +48,13 @@ export interface Directory {
 export function openDirectory(sync: ServiceClient): Directory {
   const principal = servicePrincipal('auth');
   const ask = <C extends Contract>(contract: C, body: BodyOf<C>): Promise<ReplyOf<C>> =>
-    sync.call(contract, { principal, body, idempotent: true });
+    sync.call(contract, { principal, body, idempotent: true }).catch((error: unknown) => {
+      // No such operation: a version of sync before them. That says nothing about the record.
+      if (error instanceof Fault && error.code === 'not_found') {
+        throw new Fault('unavailable', { message: 'A part of the service is being updated. Try again.', cause: error });
+      }
+      throw error;
+    });
   const members: Directory['members'] = async (page) => (await ask(syncApi.internalListMembers, page)).members;
   return {
     person: async (userId) => (await ask(syncApi.internalReadPerson, { userId })).person,

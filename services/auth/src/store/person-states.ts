@@ -52,7 +52,7 @@ export function personStates(knex: Knex): PersonStates {
     },
     withAddress: async (text, most) => {
       const sql = `select distinct user_id as "userId" from auth.identities
-        where position(lower(:text) in lower(email)) > 0 limit :most`;
+        where position(lower(:text) in lower(email)) > 0 order by user_id limit :most`;
       return (await rows<{ userId: string }>(knex, sql, { text, most })).map(({ userId }) => userId);
     },
     // Indexes by person of each table.

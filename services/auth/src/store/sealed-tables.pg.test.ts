@@ -66,8 +66,14 @@ describe('what AUTH_SECRET_KEY encrypts', () => {
       ).map(([row]) => row?.by ?? '');
     const byKey = (id: string): string[] => tables.map(({ name }) => `${name} ${id}`);
     assert.deepEqual(await sealedWith(), byKey(old.current.id), 'this test has a row in each table');
-    await resealAll(pool, parseSecretKeys(`${nextText},${oldText}`), log);
+    // One that is damaged is in the way of no other.
+    const damaged = randomUUID();
+    const keys = parseSecretKeys(`${nextText},${oldText}`);
+    await mailStore(knex).insert({ ...queued, id: damaged, ...sealContent(old, randomUUID(), mail) });
+    await assert.rejects(resealAll(pool, keys, log), new RegExp(`1 secrets in auth.mails .*${damaged}`));
+    await rows(knex, 'delete from auth.mails where id = :damaged', { damaged });
     assert.deepEqual(await sealedWith(), byKey(next.current.id));
+    await resealAll(pool, keys, log);
 
     assert.equal((await openSigningKeys({ ...signing, secretKeys: next }).current()).id, signsNow);
     const totp = await factors.findTotp(accountId);
