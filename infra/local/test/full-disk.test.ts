@@ -52,7 +52,7 @@ describe('npm start', () => {
     for (const [name, { metrics }] of Object.entries(run?.stack().services ?? {})) {
       match(
         await (await fetch(metrics ?? '')).text(),
-        new RegExp(`wts_build_info{version=".+",commit=".+",service="${name}"} 1`),
+        new RegExp(`wts_build_info{version=".+",commit=".+",service="${name}"(,shard="0")?} 1`),
       );
     }
     match(run?.text() ?? '', /Metrics {9}http:\S+\/metrics \(sync\)/);

@@ -285,10 +285,10 @@ describe('the retention of the log', () => {
   it('is kept by one of several replicas at a time', async () => {
     await writeUpTo(55);
     const failures: unknown[] = [];
-    const context = { ...testContext(), log: { ...quiet, warn: (failure: unknown) => void failures.push(failure) } };
     await using replicas = new AsyncDisposableStack();
     for (let count = 0; count < 3; count += 1) {
       const databaseUrl = database.urlOf('wts_sync');
+      const context = { ...testContext(), log: { ...quiet, warn: (failure: unknown) => void failures.push(failure) } };
       replicas.use(maintainLog(context, { ...options(everything, 0), databaseUrl, everyMs: 10 }));
     }
     await eventually(async () => (await places())[0] === 50);
