@@ -39,7 +39,7 @@ export async function reseal(
     try {
       return sealSecret(keys, row.name, unsealSecret(keys, row.name, row));
     } catch (failure) {
-      failures.set(String(row.id), failure);
+      failures.set(row.id, failure);
       return null;
     }
   };
