@@ -1,18 +1,7 @@
-import type { OperatorWorkspace } from '@wts/contracts';
+import type { OperatorWorkspace, operatorApi, ReplyOf } from '@wts/contracts';
 import type { PersonStates } from '../store/person-states.ts';
 import type { Directory } from './directory.ts';
 import type { Page } from '../store/operator-page.ts';
-
-export interface Usage {
-  readonly people: number;
-  readonly peopleDisabled: number;
-  readonly peopleActive: number;
-  readonly workspaces: number;
-  readonly workspacesDeleted: number;
-  readonly tasks: number;
-  /** Of all databases of the services. */
-  readonly databaseBytes: number;
-}
 
 /** What operators see of workspaces. */
 export interface OperatorWorkspaces extends Pick<Directory, 'membershipDetails'> {
@@ -20,7 +9,7 @@ export interface OperatorWorkspaces extends Pick<Directory, 'membershipDetails'>
   list(page: Page): Promise<OperatorWorkspace[]>;
   find(workspaceId: string): Promise<OperatorWorkspace | null>;
   findByUrlKey(urlKey: string): Promise<OperatorWorkspace | null>;
-  usage(): Promise<Usage>;
+  usage(): Promise<ReplyOf<typeof operatorApi.readUsage>['usage']>;
 }
 
 export function operatorWorkspaces(directory: Directory, states: PersonStates): OperatorWorkspaces {
