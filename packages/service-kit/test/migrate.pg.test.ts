@@ -128,7 +128,7 @@ describe('migrating a schema', () => {
   });
 
   it('that cannot connect says so in one sentence', async () => {
-    const url = 'postgres://nobody@127.0.0.1:1/none';
+    const url = 'postgres://unknown@127.0.0.1:1/none';
     await assert.rejects(run({ url }), { name: 'SetupError', message: /^PostgreSQL does not accept the connection: / });
   });
 
