@@ -35,7 +35,7 @@ export const meta: readonly Rule[] = [
   {
     id: 'meta.ready.schema',
     source: 'Design 12',
-    text: 'A service whose schema lacks a migration of its version answers 503 to `GET /ready` and names what is lacking, until it has them.',
+    text: 'A service whose schema lacks a migration of its version, or that of sync which it reads, answers 503 to `GET /ready` and names what is lacking, until it has them.',
     home: 'packages/service-kit/src/migrate/schema-check.ts',
   },
   {

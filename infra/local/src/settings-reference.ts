@@ -39,6 +39,8 @@ ${sections.join('\n')}`;
 
 interface DescribedService {
   readonly name: string;
+  /** The schema of another service that it waits for. */
+  readonly reads?: { readonly schema: string; readonly migration: string };
   readonly settings: readonly Description[];
 }
 

@@ -1,7 +1,7 @@
 import { CALLS } from '@wts/contracts';
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, parse } from 'node:path';
 // @boundaries-ignore: see src/services.ts.
 import { GIVEN_SETTINGS, OPTIONAL_EVERYWHERE } from '../../services.ts';
 import { generatedFiles } from '../src/generated-files.ts';
@@ -62,6 +62,19 @@ describe('the rows of the services', () => {
       for (const { variable, required } of settings.values())
         if (required) assert.ok(named.includes(variable) || isGivenByRule(variable, name), `${name}: ${variable}`);
       assert.equal(settings.get('DATABASE_POOL_MAX')?.default, database && String(database.connections.pool), name);
+    }
+  });
+
+  it('say which services read schema sync, and each of these waits for its newest migration [meta.ready.schema]', async () => {
+    const files = await readdir(join(ROOT, 'services/sync/src/migrations'));
+    const [newest = ''] = files
+      .filter((file) => /^\d.*(?<!\.test)\.ts$/.test(file))
+      .toSorted()
+      .toReversed();
+    for (const { name, database } of SERVICES) {
+      const { reads } = await describeSettings(name);
+      const needed = database?.readsSync ? { schema: 'sync', migration: parse(newest).name } : undefined;
+      assert.deepEqual(reads, needed, `${name}: packages/read-model/src/sync-schema.ts`);
     }
   });
 

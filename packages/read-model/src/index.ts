@@ -13,6 +13,7 @@ export type { FirstPage, ReadPage } from './page-reader.ts';
 export { poll } from './poll.ts';
 export { isForWorkspace, RoleRules, Roles } from './roles.ts';
 export { STANDBY_TIMEOUT_MS, Standby } from './standby.ts';
+export { SYNC_SCHEMA } from './sync-schema.ts';
 export { Visibility } from './visibility.ts';
 export type { GroupSource, GroupsWithGains, PersonGroups, Reader } from './visibility.ts';
 export { uuidList, visibleSelections, visibleSql, visibleToGroupSql } from './visible-sql.ts';

@@ -107,11 +107,33 @@ describe('migrating a schema', () => {
     readiness.add('schema', schemaCheck(database.url, { schema: 'demo', directory }));
     await assert.rejects(readiness.check(), (fault) => {
       assert.ok(fault instanceof Fault);
-      assert.equal(fault.publicMessage, `Schema demo lacks what this version needs; run "migrate": ${all.join(', ')}.`);
+      assert.equal(
+        fault.publicMessage,
+        `Schema demo lacks what this version needs; run "migrate" of the service that owns it: ${all.join(', ')}.`,
+      );
       return fault.code === 'unavailable';
     });
     await run();
     await eventually(() => readiness.check().then(() => true));
+  });
+
+  it('makes a service ready that reads the schema of another one, also at a later migration under another name [meta.ready.schema]', async () => {
+    const needing = (migration: string): Readiness => {
+      const readiness = new Readiness(log);
+      readiness.add('schema', schemaCheck(database.url, { schema: 'demo', migration }));
+      return readiness;
+    };
+    const [late, renamed] = [needing(String(all[1])), needing('0001-make-things')];
+    await assert.rejects(renamed.check(), /Schema demo lacks what this version needs/);
+    await run({
+      directory: await folder({
+        '0001-create-things.ts': await readFile(join(directory, '0001-create-things.ts'), 'utf8'),
+      }),
+    });
+    await assert.rejects(late.check(), new RegExp(`of the service that owns it: ${all[1]}\\.$`));
+    await eventually(() => renamed.check().then(() => true));
+    await run();
+    await eventually(() => late.check().then(() => true));
   });
 
   it('by an older version does nothing after a newer one has migrated it, and by one that lost a migration is refused [installation.rollback]', async () => {

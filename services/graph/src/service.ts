@@ -1,5 +1,5 @@
 import { LIMITS } from '@wts/contracts';
-import { GroupCache, STANDBY_TIMEOUT_MS, Standby } from '@wts/read-model';
+import { GroupCache, STANDBY_TIMEOUT_MS, Standby, SYNC_SCHEMA } from '@wts/read-model';
 import { standbyMetrics } from '@wts/read-model/metrics';
 import { openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
@@ -31,6 +31,7 @@ type Config = ConfigOf<typeof settings>;
 export const graphService: ServiceDefinition<Config> = {
   name: 'graph',
   settings,
+  reads: SYNC_SCHEMA,
   async open(kit, config) {
     const { log, metrics, readiness, signal } = kit;
     await checkPostgres({ url: config.databaseUrl, applicationName: 'wts-graph', log, readiness, signal });

@@ -1,6 +1,6 @@
 import { addressGuard, openResolver } from '@wts/service-kit/egress';
 import type { ConnectOptions } from '@wts/service-kit/egress';
-import { Roles } from '@wts/read-model';
+import { Roles, SYNC_SCHEMA } from '@wts/read-model';
 import type { ConfigOf } from '@wts/service-kit/config';
 import { parseReplaySecrets } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
@@ -44,6 +44,7 @@ type Config = ConfigOf<typeof settings>;
 export const webhookDispatcher: ServiceDefinition<Config> = {
   name: 'webhook-dispatcher',
   settings,
+  reads: SYNC_SCHEMA,
   async open(kit, config) {
     const { log, stack, metrics } = kit;
     labelShard(kit, config);

@@ -1,4 +1,4 @@
-import { Roles } from '@wts/read-model';
+import { Roles, SYNC_SCHEMA } from '@wts/read-model';
 import { commitUnitSender, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import { parseReplaySecrets } from '@wts/service-kit/config';
@@ -25,6 +25,7 @@ import { wrongCodeStore } from './store/wrong-codes.ts';
 export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
   name: 'workspace',
   settings,
+  reads: SYNC_SCHEMA,
   async open(kit, config) {
     const { log, stack } = kit;
     const { knex, pool } = await openServicePostgres(kit, config);

@@ -5,9 +5,9 @@ import { buildOf } from './build.ts';
 import { tokenKeyOf } from './service.ts';
 import type { Environment, ServiceDefinition } from './service.ts';
 
-export function printSettings<C>({ name, settings }: ServiceDefinition<C>): void {
+export function printSettings<C>({ name, settings, reads }: ServiceDefinition<C>): void {
   process.stdout.write(
-    `${JSON.stringify({ name, settings: describeSettings({ ...serviceSettings, ...settings }) })}\n`,
+    `${JSON.stringify({ name, settings: describeSettings({ ...serviceSettings, ...settings }), reads })}\n`,
   );
 }
 

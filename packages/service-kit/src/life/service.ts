@@ -17,7 +17,7 @@ import type { HttpOptions } from '../http/request-context.ts';
 import type { ServerCallers, UpgradeListener } from '../http/server.ts';
 import { closeNow, createHttpServer, drainServer, listen, onUpgrade } from '../http/server.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { ServiceMigrations } from '../migrate/recorded.ts';
+import type { ReadSchema, ServiceMigrations } from '../migrate/recorded.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics, serveMetrics, watchConnections } from '../observe/metrics.ts';
 import { parseRatio } from '../observe/sampling.ts';
@@ -34,6 +34,8 @@ export interface ServiceDefinition<C> {
   readonly settings: { readonly [K in keyof C]: Setting<C[K]> };
   /** Files per connection of a caller: two when the service opens a connection of its own for each. */
   readonly filesPerConnection?: number;
+  /** A schema of another service that it reads. The service is not ready before the schema has this migration or a later one. */
+  readonly reads?: ReadSchema;
   open(kit: ServiceContext, config: C): Promise<Opened>;
 }
 
@@ -112,7 +114,7 @@ export async function startService<C>(
   const log = createLogger({ name, level: config.logLevel, ...(options.logTo && { destination: options.logTo }) });
   await using stack = new AsyncDisposableStack();
   const draining = new AbortController();
-  const readiness = await openReadiness(log, config, options);
+  const readiness = await openReadiness(log, config, [options.migrations, definition.reads]);
   const build = buildOf(config);
   const { registry, requests } = createMetrics(name, build);
   const { connectionsMax: wanted } = config;
@@ -172,13 +174,14 @@ export async function startService<C>(
 async function openReadiness(
   log: Logger,
   { databaseUrl }: Partial<DatabaseConfig>,
-  { migrations }: StartOptions,
+  schemas: readonly (ServiceMigrations | ReadSchema | undefined)[],
 ): Promise<Readiness> {
   const readiness = new Readiness(log);
-  if (migrations === undefined || databaseUrl === undefined) return readiness;
+  if (databaseUrl === undefined) return readiness;
   // Loads pg, which a service without a database has not.
   const { schemaCheck } = await import('../migrate/schema-check.ts');
-  readiness.add('schema', schemaCheck(databaseUrl, migrations));
+  for (const needed of schemas)
+    if (needed !== undefined) readiness.add(`schema ${needed.schema}`, schemaCheck(databaseUrl, needed));
   return readiness;
 }
 

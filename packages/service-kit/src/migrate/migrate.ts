@@ -9,7 +9,7 @@ import { knexLog } from '../postgres/knex-log.ts';
 import { acceptedUrl } from '../postgres/other-password.ts';
 import { listMigrations, loadMigration } from './list-migrations.ts';
 import type { Migration } from './list-migrations.ts';
-import { connect, recordedNames, tableOf } from './recorded.ts';
+import { connect, numberOf, recordedNames, tableOf } from './recorded.ts';
 
 interface MigrateOptions {
   readonly url: string;
@@ -24,8 +24,6 @@ interface MigrateOptions {
 
 const LOCK_WAIT_MS = 60_000;
 const VERSION_MIN = 150_000;
-/** Of `NNNN-verb-noun`. */
-const NUMBER_CHARS = 4;
 
 /**
  * Brings a service's schema up to date; returns the names of the migrations that ran. Any number of replicas may call it
@@ -134,8 +132,8 @@ async function renameRecorded(client: Client, schema: string, migrations: readon
  */
 function refuseUnknown(recorded: ReadonlySet<string>, migrations: readonly Migration[]): void {
   const known = new Set(migrations.map(({ name }) => name));
-  const last = migrations.at(-1)?.name.slice(0, NUMBER_CHARS) ?? '';
-  const unknown = [...recorded].filter((name) => !known.has(name) && name.slice(0, NUMBER_CHARS) <= last);
+  const last = numberOf(migrations.at(-1)?.name ?? '');
+  const unknown = [...recorded].filter((name) => !known.has(name) && numberOf(name) <= last);
   if (unknown.length === 0) return;
   throw new SetupError(
     `The database has migrations that this version lacks, older than its last: ${unknown.join(', ')}.`,

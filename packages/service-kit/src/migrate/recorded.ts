@@ -10,6 +10,13 @@ export interface ServiceMigrations {
   readonly directory: string;
 }
 
+/** A schema of another service that a service reads. */
+export interface ReadSchema {
+  readonly schema: string;
+  /** The newest migration of it that this version knows. */
+  readonly migration: string;
+}
+
 export async function connect(url: string, schema: string): Promise<Client> {
   try {
     return await connectClient({ connectionString: url, application_name: `wts-migrate-${schema}` });
@@ -54,6 +61,19 @@ export async function pendingIn(client: Client, { schema, directory }: ServiceMi
   return pending;
 }
 
-export function lacking({ schema }: ServiceMigrations, pending: readonly string[]): SetupError {
-  return new SetupError(`Schema ${schema} lacks what this version needs; run "migrate": ${pending.join(', ')}.`);
+/** The migration itself when the schema has neither it nor a later one, by their numbers: a later version may have renamed it. */
+export async function pendingOf(client: Client, { schema, migration }: ReadSchema): Promise<string[]> {
+  const recorded = await recordedNames(client, schema);
+  return [...recorded].some((name) => numberOf(name) >= numberOf(migration)) ? [] : [migration];
+}
+
+/** Of `NNNN-verb-noun`. */
+export function numberOf(migration: string): string {
+  return migration.slice(0, 4);
+}
+
+export function lacking({ schema }: Pick<ServiceMigrations, 'schema'>, pending: readonly string[]): SetupError {
+  return new SetupError(
+    `Schema ${schema} lacks what this version needs; run "migrate" of the service that owns it: ${pending.join(', ')}.`,
+  );
 }
