@@ -1,4 +1,4 @@
--- Made by a test, see README.md.
+-- Of version 0.1.0, made by a test; see README.md.
 set check_function_bodies = off;
 
 set role wts_sync;
@@ -6,6 +6,97 @@ set role wts_sync;
 create sequence sync.migrations_id_seq as integer;
 
 create sequence sync.migrations_lock_index_seq as integer;
+
+CREATE OR REPLACE FUNCTION sync.begin_epoch()
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+    select pg_advisory_xact_lock(7368011);
+    update sync.log_state set epoch = gen_random_uuid(), lineage = sync.log_lineage(),
+      began_at = greatest(began_at, coalesce((select max(sync_id) from sync.sync_actions), 0)) + 1000000
+  $function$;
+
+CREATE OR REPLACE FUNCTION sync.find_page(groups uuid[], after bigint, up_to bigint, size integer)
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+AS $function$
+    declare
+      places bigint[] := '{}';
+      more bigint[];
+      reached bigint := after;
+      width bigint := size;
+      edge bigint;
+    begin
+      while reached < up_to and cardinality(places) < size loop
+        edge := least(up_to, reached + width);
+        more := array(
+          select sync_id from sync.sync_actions
+          where group_id = any(groups) and sync_id > reached and sync_id <= edge
+          order by group_id, sync_id limit 8 * size
+        );
+        if cardinality(more) = 8 * size then
+          -- As many as a page holds lie before this place.
+          width := (select place from unnest(more) place order by place offset size - 1 limit 1) - reached;
+          continue;
+        end if;
+        places := places || array(select place from unnest(more) place order by place limit size - cardinality(places));
+        reached := edge;
+        width := least(32 * width, size + 2 * (reached - after) * (size - cardinality(places)) / (1 + cardinality(places)));
+      end loop;
+      return places;
+    end
+    $function$;
+
+CREATE OR REPLACE FUNCTION sync.groups_between(after bigint, up_to bigint)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+AS $function$
+    begin
+      return array(select distinct group_id from sync.sync_actions where sync_id > after and sync_id <= up_to);
+    end
+  $function$;
+
+CREATE OR REPLACE FUNCTION sync.insist(holds boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if holds is not true then
+        raise exception 'what was looked at has changed' using errcode = 'serialization_failure';
+      end if;
+    end
+  $function$;
+
+CREATE OR REPLACE FUNCTION sync.log_lineage()
+ RETURNS text
+ LANGUAGE sql
+AS $function$select system_identifier || '/' || sync.log_timeline() from pg_control_system()$function$;
+
+CREATE OR REPLACE FUNCTION sync.log_timeline()
+ RETURNS text
+ LANGUAGE sql
+AS $function$select left(pg_walfile_name(pg_current_wal_lsn()), 8)$function$;
+
+CREATE OR REPLACE FUNCTION sync.use_groups()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into sync.used_groups select id from made on conflict do nothing;
+      return null;
+    end
+  $function$;
 
 create table sync.client_models (
   user_id uuid not null,
@@ -29,10 +120,12 @@ create table sync.comments (
   record json not null,
   constraint comments_pkey PRIMARY KEY (id)
 );
+CREATE INDEX comments_group_id_created_at_id_idx ON sync.comments USING btree (group_id, created_at, id);
 CREATE INDEX comments_group_id_id_idx ON sync.comments USING btree (group_id, id);
-CREATE INDEX comments_parent_id_idx ON sync.comments USING btree (parent_id) WHERE (parent_id IS NOT NULL);
-CREATE INDEX comments_task_id_idx ON sync.comments USING btree (task_id);
-CREATE INDEX comments_workspace_id_idx ON sync.comments USING btree (workspace_id);
+CREATE INDEX comments_parent_id_created_at_id_idx ON sync.comments USING btree (parent_id, created_at, id) WHERE (parent_id IS NOT NULL);
+CREATE INDEX comments_search_idx ON sync.comments USING gin (workspace_id, to_tsvector('simple'::regconfig, body));
+CREATE INDEX comments_task_id_created_at_id_idx ON sync.comments USING btree (task_id, created_at, id);
+CREATE INDEX comments_workspace_id_created_at_id_idx ON sync.comments USING btree (workspace_id, created_at, id);
 
 create table sync.frozen_people (
   user_id uuid not null,
@@ -177,6 +270,7 @@ create table sync.sync_actions (
   client_id text not null,
   client_tx_id text not null,
   created_at timestamp with time zone not null,
+  completes boolean default false not null,
   constraint sync_actions_pkey PRIMARY KEY (sync_id)
 ) partition by RANGE (sync_id);
 CREATE INDEX sync_actions_group_id_idx ON ONLY sync.sync_actions USING btree (group_id, sync_id);
@@ -196,9 +290,10 @@ create table sync.task_checklist_items (
   record json not null,
   constraint task_checklist_items_pkey PRIMARY KEY (id)
 );
+CREATE INDEX task_checklist_items_group_id_created_at_id_idx ON sync.task_checklist_items USING btree (group_id, created_at, id);
 CREATE INDEX task_checklist_items_group_id_id_idx ON sync.task_checklist_items USING btree (group_id, id);
-CREATE INDEX task_checklist_items_task_id_idx ON sync.task_checklist_items USING btree (task_id);
-CREATE INDEX task_checklist_items_workspace_id_idx ON sync.task_checklist_items USING btree (workspace_id);
+CREATE INDEX task_checklist_items_task_id_created_at_id_idx ON sync.task_checklist_items USING btree (task_id, created_at, id);
+CREATE INDEX task_checklist_items_workspace_id_created_at_id_idx ON sync.task_checklist_items USING btree (workspace_id, created_at, id);
 
 create table sync.task_counters (
   workspace_id uuid not null,
@@ -234,12 +329,14 @@ create table sync.tasks (
   record json not null,
   constraint tasks_pkey PRIMARY KEY (id)
 );
-CREATE INDEX tasks_assignee_id_idx ON sync.tasks USING btree (assignee_id) WHERE (assignee_id IS NOT NULL);
+CREATE INDEX tasks_assignee_id_created_at_id_idx ON sync.tasks USING btree (assignee_id, created_at, id) WHERE (assignee_id IS NOT NULL);
+CREATE INDEX tasks_group_id_created_at_id_idx ON sync.tasks USING btree (group_id, created_at, id);
 CREATE INDEX tasks_group_id_id_idx ON sync.tasks USING btree (group_id, id);
 CREATE INDEX tasks_label_ids_idx ON sync.tasks USING gin (label_ids) WHERE (label_ids <> '{}'::uuid[]);
-CREATE INDEX tasks_project_id_idx ON sync.tasks USING btree (project_id) WHERE (project_id IS NOT NULL);
-CREATE INDEX tasks_repeat_template_id_idx ON sync.tasks USING btree (repeat_template_id) WHERE (repeat_template_id IS NOT NULL);
-CREATE INDEX tasks_team_id_idx ON sync.tasks USING btree (team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX tasks_project_id_created_at_id_idx ON sync.tasks USING btree (project_id, created_at, id) WHERE (project_id IS NOT NULL);
+CREATE INDEX tasks_repeat_template_id_created_at_id_idx ON sync.tasks USING btree (repeat_template_id, created_at, id) WHERE (repeat_template_id IS NOT NULL);
+CREATE INDEX tasks_search_idx ON sync.tasks USING gin (workspace_id, to_tsvector('simple'::regconfig, ((title || ' '::text) || COALESCE(description, ''::text))), title gin_trgm_ops);
+CREATE INDEX tasks_team_id_created_at_id_idx ON sync.tasks USING btree (team_id, created_at, id) WHERE (team_id IS NOT NULL);
 CREATE UNIQUE INDEX tasks_workspace_id_number_key ON sync.tasks USING btree (workspace_id, number);
 
 create table sync.team_members (
@@ -340,97 +437,6 @@ CREATE UNIQUE INDEX workspaces_url_key_key ON sync.workspaces USING btree (url_k
 create table sync.sync_actions_0 partition of sync.sync_actions
   FOR VALUES FROM ('0') TO ('1000000');
 
-CREATE OR REPLACE FUNCTION sync.begin_epoch()
- RETURNS void
- LANGUAGE sql
-AS $function$
-    select pg_advisory_xact_lock(7368011);
-    update sync.log_state set epoch = gen_random_uuid(), lineage = sync.log_lineage(),
-      began_at = greatest(began_at, coalesce((select max(sync_id) from sync.sync_actions), 0)) + 1000000
-  $function$;
-
-CREATE OR REPLACE FUNCTION sync.find_page(groups uuid[], after bigint, up_to bigint, size integer)
- RETURNS bigint[]
- LANGUAGE plpgsql
- STABLE
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_sort TO 'off'
- SET plan_cache_mode TO 'force_generic_plan'
- SET jit TO 'off'
-AS $function$
-    declare
-      places bigint[] := '{}';
-      more bigint[];
-      reached bigint := after;
-      width bigint := size;
-      edge bigint;
-    begin
-      while reached < up_to and cardinality(places) < size loop
-        edge := least(up_to, reached + width);
-        more := array(
-          select sync_id from sync.sync_actions
-          where group_id = any(groups) and sync_id > reached and sync_id <= edge
-          order by group_id, sync_id limit 8 * size
-        );
-        if cardinality(more) = 8 * size then
-          -- As many as a page holds lie before this place.
-          width := (select place from unnest(more) place order by place offset size - 1 limit 1) - reached;
-          continue;
-        end if;
-        places := places || array(select place from unnest(more) place order by place limit size - cardinality(places));
-        reached := edge;
-        width := least(32 * width, size + 2 * (reached - after) * (size - cardinality(places)) / (1 + cardinality(places)));
-      end loop;
-      return places;
-    end
-    $function$;
-
-CREATE OR REPLACE FUNCTION sync.groups_between(after bigint, up_to bigint)
- RETURNS uuid[]
- LANGUAGE plpgsql
- STABLE
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET plan_cache_mode TO 'force_generic_plan'
- SET jit TO 'off'
-AS $function$
-    begin
-      return array(select distinct group_id from sync.sync_actions where sync_id > after and sync_id <= up_to);
-    end
-  $function$;
-
-CREATE OR REPLACE FUNCTION sync.insist(holds boolean)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-    begin
-      if holds is not true then
-        raise exception 'what was looked at has changed' using errcode = 'serialization_failure';
-      end if;
-    end
-  $function$;
-
-CREATE OR REPLACE FUNCTION sync.log_lineage()
- RETURNS text
- LANGUAGE sql
-AS $function$select system_identifier || '/' || sync.log_timeline() from pg_control_system()$function$;
-
-CREATE OR REPLACE FUNCTION sync.log_timeline()
- RETURNS text
- LANGUAGE sql
-AS $function$select left(pg_walfile_name(pg_current_wal_lsn()), 8)$function$;
-
-CREATE OR REPLACE FUNCTION sync.use_groups()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-    begin
-      insert into sync.used_groups select id from made on conflict do nothing;
-      return null;
-    end
-  $function$;
-
 CREATE TRIGGER use_groups AFTER INSERT ON sync.projects REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION sync.use_groups();
 
 CREATE TRIGGER use_groups AFTER INSERT ON sync.users REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION sync.use_groups();
@@ -440,24 +446,47 @@ CREATE TRIGGER use_groups AFTER INSERT ON sync.workspaces REFERENCING NEW TABLE 
 insert into sync.migrations (batch, name) values
   (1, '0001-create-models'),
   (1, '0002-create-log'),
-  (1, '0003-let-the-log-age'),
-  (1, '0004-remember-client-models'),
-  (1, '0005-insist'),
-  (1, '0006-find-pages'),
-  (1, '0007-hide-project-keys'),
-  (1, '0008-show-from-the-gain'),
-  (1, '0009-sweep-cascades'),
-  (1, '0012-remember-losses');
+  (1, '0003-add-log-retention'),
+  (1, '0004-create-client-models'),
+  (1, '0005-create-insist-function'),
+  (1, '0006-create-page-search'),
+  (1, '0007-make-project-keys-unique-by-group'),
+  (1, '0008-create-used-groups'),
+  (1, '0009-create-sweeps'),
+  (1, '0012-create-membership-losses'),
+  (1, '0013-add-completes'),
+  (1, '0014-index-pages-and-search');
+
+grant usage on schema sync to wts_auth;
+grant usage on schema sync to wts_graph;
+grant usage on schema sync to wts_webhooks;
+grant usage on schema sync to wts_workspace;
+grant select on all tables in schema sync to wts_auth;
+grant select on all tables in schema sync to wts_graph;
+grant select on all tables in schema sync to wts_webhooks;
+grant select on all tables in schema sync to wts_workspace;
 
 reset role;
 
-set role wts_workspace;
+set role wts_auth;
 
-create sequence workspace.migrations_id_seq as integer;
+create sequence auth.migrations_id_seq as integer;
 
-create sequence workspace.migrations_lock_index_seq as integer;
+create sequence auth.migrations_lock_index_seq as integer;
 
-create table workspace.api_keys (
+create table auth.accounts (
+  id uuid not null,
+  email text not null,
+  shown_email text not null,
+  name text not null,
+  email_verified boolean default false not null,
+  password_hash text not null,
+  created_at timestamp with time zone default now() not null,
+  constraint accounts_email_key UNIQUE (email),
+  constraint accounts_pkey PRIMARY KEY (id)
+);
+
+create table auth.api_keys (
   id uuid not null,
   user_id uuid not null,
   label text not null,
@@ -476,13 +505,195 @@ create table workspace.api_keys (
   constraint api_keys_permissions_check CHECK ((permissions = ANY (ARRAY['read-only'::text, 'full-access'::text]))),
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_token_hash_check CHECK ((length(token_hash) = 32)),
-  constraint api_keys_token_hash_key UNIQUE (token_hash),
-  constraint api_keys_made_by_key_fkey FOREIGN KEY (made_by_key) REFERENCES workspace.api_keys(id)
+  constraint api_keys_token_hash_key UNIQUE (token_hash)
 );
-CREATE INDEX api_keys_made_by_key_idx ON workspace.api_keys USING btree (made_by_key) WHERE (made_by_key IS NOT NULL);
-CREATE INDEX api_keys_revoked_at_idx ON workspace.api_keys USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
-CREATE INDEX api_keys_user_id_idx ON workspace.api_keys USING btree (user_id, created_at);
-CREATE INDEX api_keys_workspace_id_idx ON workspace.api_keys USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
+CREATE INDEX api_keys_made_by_key_idx ON auth.api_keys USING btree (made_by_key) WHERE (made_by_key IS NOT NULL);
+CREATE INDEX api_keys_revoked_at_idx ON auth.api_keys USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
+CREATE INDEX api_keys_user_id_idx ON auth.api_keys USING btree (user_id, created_at);
+CREATE INDEX api_keys_workspace_id_idx ON auth.api_keys USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
+
+create table auth.clients (
+  id text not null,
+  secret_hash bytea,
+  name text,
+  redirect_uris text[] not null,
+  auth_method text not null,
+  grant_types text[] not null,
+  application_type text,
+  created_at timestamp with time zone default now() not null,
+  used_at timestamp with time zone,
+  constraint clients_check CHECK (((secret_hash IS NULL) = (auth_method = 'none'::text))),
+  constraint clients_pkey PRIMARY KEY (id),
+  constraint clients_secret_hash_check CHECK ((length(secret_hash) = 32))
+);
+CREATE INDEX clients_unused_idx ON auth.clients USING btree (created_at) WHERE (used_at IS NULL);
+
+create table auth.codes (
+  hash bytea not null,
+  grant_id uuid not null,
+  redirect_uri text not null,
+  challenge text not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint codes_hash_check CHECK ((length(hash) = 32)),
+  constraint codes_pkey PRIMARY KEY (hash)
+);
+CREATE INDEX codes_grant_idx ON auth.codes USING btree (grant_id);
+
+create table auth.grants (
+  id uuid not null,
+  user_id uuid not null,
+  client_id text not null,
+  client_name text,
+  scopes text[] not null,
+  resources text[] not null,
+  created_at timestamp with time zone default now() not null,
+  signed_in_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  refresh_family bytea,
+  refresh_hash bytea,
+  refresh_predecessor bytea,
+  refresh_nonce bytea,
+  refreshed_at timestamp with time zone,
+  constraint grants_pkey PRIMARY KEY (id),
+  constraint grants_refresh_family_check CHECK ((length(refresh_family) = 32)),
+  constraint grants_refresh_hash_check CHECK ((length(refresh_hash) = 32)),
+  constraint grants_refresh_nonce_check CHECK ((length(refresh_nonce) = 32)),
+  constraint grants_refresh_predecessor_check CHECK ((length(refresh_predecessor) = 32))
+);
+CREATE INDEX grants_client_idx ON auth.grants USING btree (client_id);
+CREATE INDEX grants_expires_at_idx ON auth.grants USING btree (expires_at);
+CREATE UNIQUE INDEX grants_refresh_family_idx ON auth.grants USING btree (refresh_family);
+CREATE INDEX grants_revoked_at_idx ON auth.grants USING btree (revoked_at, id) WHERE (revoked_at IS NOT NULL);
+CREATE INDEX grants_user_idx ON auth.grants USING btree (user_id);
+
+create table auth.idempotency_keys (
+  key_hash bytea not null,
+  owner text not null,
+  fingerprint bytea not null,
+  status smallint,
+  body bytea,
+  expires_at timestamp with time zone not null,
+  constraint idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),
+  constraint idempotency_keys_key_hash_check CHECK ((length(key_hash) = 32)),
+  constraint idempotency_keys_pkey PRIMARY KEY (key_hash)
+);
+CREATE INDEX idempotency_keys_expires_at_idx ON auth.idempotency_keys USING btree (expires_at);
+
+create table auth.identities (
+  identity_hash bytea not null,
+  issuer text not null,
+  subject text not null,
+  user_id uuid not null,
+  email text,
+  email_verified boolean default false not null,
+  created_at timestamp with time zone default now() not null,
+  person_created_at timestamp with time zone,
+  constraint identities_identity_hash_check CHECK ((length(identity_hash) = 32)),
+  constraint identities_pkey PRIMARY KEY (identity_hash)
+);
+CREATE INDEX identities_user_id_idx ON auth.identities USING btree (user_id);
+
+create table auth.migrations (
+  id integer default nextval('auth.migrations_id_seq'::regclass) not null,
+  name character varying(255),
+  batch integer,
+  migration_time timestamp with time zone,
+  constraint migrations_pkey PRIMARY KEY (id)
+);
+
+create table auth.migrations_lock (
+  index integer default nextval('auth.migrations_lock_index_seq'::regclass) not null,
+  is_locked integer,
+  constraint migrations_lock_pkey PRIMARY KEY (index)
+);
+
+create table auth.pending_requests (
+  id_hash bytea not null,
+  kind text not null,
+  browser_hash bytea not null,
+  content text not null,
+  expires_at timestamp with time zone not null,
+  client_id text,
+  constraint pending_requests_browser_hash_check CHECK ((length(browser_hash) = 32)),
+  constraint pending_requests_id_hash_check CHECK ((length(id_hash) = 32)),
+  constraint pending_requests_kind_check CHECK ((kind = ANY (ARRAY['authorization'::text, 'provider'::text]))),
+  constraint pending_requests_pkey PRIMARY KEY (id_hash)
+);
+CREATE INDEX pending_requests_client_idx ON auth.pending_requests USING btree (client_id) WHERE (client_id IS NOT NULL);
+CREATE INDEX pending_requests_expires_at_idx ON auth.pending_requests USING btree (expires_at);
+
+create table auth.sessions (
+  id uuid not null,
+  secret_hash bytea not null,
+  user_id uuid not null,
+  account_id uuid,
+  created_at timestamp with time zone default now() not null,
+  last_used_at timestamp with time zone default now() not null,
+  constraint sessions_pkey PRIMARY KEY (id),
+  constraint sessions_secret_hash_check CHECK ((length(secret_hash) = 32)),
+  constraint sessions_secret_hash_key UNIQUE (secret_hash)
+);
+CREATE INDEX sessions_account_id_idx ON auth.sessions USING btree (account_id);
+CREATE INDEX sessions_last_used_at_idx ON auth.sessions USING btree (last_used_at);
+CREATE INDEX sessions_user_id_idx ON auth.sessions USING btree (user_id);
+
+create table auth.sign_in_failures (
+  counted_hash bytea not null,
+  failures integer not null,
+  ends_at timestamp with time zone not null,
+  constraint sign_in_failures_counted_hash_check CHECK ((length(counted_hash) = 32)),
+  constraint sign_in_failures_pkey PRIMARY KEY (counted_hash)
+);
+CREATE INDEX sign_in_failures_ends_at_idx ON auth.sign_in_failures USING btree (ends_at);
+
+create table auth.sign_in_places (
+  account_id uuid not null,
+  place_hash bytea not null,
+  last_used_at timestamp with time zone default now() not null,
+  constraint sign_in_places_pkey PRIMARY KEY (account_id, place_hash),
+  constraint sign_in_places_place_hash_check CHECK ((length(place_hash) = 32))
+);
+
+create table auth.signing_keys (
+  id text not null,
+  public_jwk jsonb not null,
+  private_key bytea not null,
+  sealed_with text not null,
+  signs_from timestamp with time zone not null,
+  constraint signing_keys_pkey PRIMARY KEY (id)
+);
+
+alter table auth.api_keys add constraint api_keys_made_by_key_fkey FOREIGN KEY (made_by_key) REFERENCES auth.api_keys(id);
+
+alter table auth.codes add constraint codes_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES auth.grants(id) ON DELETE CASCADE;
+
+alter table auth.sessions add constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
+
+alter table auth.sign_in_places add constraint sign_in_places_account_id_fkey FOREIGN KEY (account_id) REFERENCES auth.accounts(id) ON DELETE CASCADE;
+
+insert into auth.migrations (batch, name) values
+  (1, '0001-create-idempotency-keys'),
+  (1, '0002-create-identities'),
+  (1, '0003-create-api-keys'),
+  (1, '0004-create-clients'),
+  (1, '0005-create-grants'),
+  (1, '0006-create-signing-keys'),
+  (1, '0007-create-accounts'),
+  (1, '0008-create-sessions'),
+  (1, '0009-create-pending-requests'),
+  (1, '0010-keep-one-refresh-token'),
+  (1, '0011-name-pending-clients');
+
+reset role;
+
+set role wts_workspace;
+
+create sequence workspace.migrations_id_seq as integer;
+
+create sequence workspace.migrations_lock_index_seq as integer;
 
 create table workspace.idempotency_keys (
   key_hash bytea not null,
@@ -496,20 +707,6 @@ create table workspace.idempotency_keys (
   constraint idempotency_keys_pkey PRIMARY KEY (key_hash)
 );
 CREATE INDEX idempotency_keys_expires_at_idx ON workspace.idempotency_keys USING btree (expires_at);
-
-create table workspace.identities (
-  identity_hash bytea not null,
-  issuer text not null,
-  subject text not null,
-  user_id uuid not null,
-  email text,
-  email_verified boolean default false not null,
-  created_at timestamp with time zone default now() not null,
-  person_created_at timestamp with time zone,
-  constraint identities_identity_hash_check CHECK ((length(identity_hash) = 32)),
-  constraint identities_pkey PRIMARY KEY (identity_hash)
-);
-CREATE INDEX identities_user_id_idx ON workspace.identities USING btree (user_id);
 
 create table workspace.invitations (
   id uuid not null,
@@ -550,6 +747,195 @@ insert into workspace.migrations (batch, name) values
   (1, '0004-create-idempotency-keys'),
   (1, '0005-find-keys'),
   (1, '0006-verify-addresses'),
-  (1, '0007-remember-key-makers');
+  (1, '0007-remember-key-makers'),
+  (1, '0008-move-identities-to-auth');
+
+reset role;
+
+set role wts_webhooks;
+
+create sequence webhooks.migrations_id_seq as integer;
+
+create sequence webhooks.migrations_lock_index_seq as integer;
+
+create table webhooks.attempts (
+  delivery_id uuid not null,
+  event_at timestamp with time zone not null,
+  endpoint_id uuid not null,
+  number integer not null,
+  started_at timestamp with time zone not null,
+  duration_ms integer not null,
+  status_code smallint,
+  response_snippet text,
+  error text,
+  constraint attempts_pkey PRIMARY KEY (delivery_id, number, event_at)
+) partition by RANGE (event_at);
+
+create table webhooks.cursor (
+  is_only_row boolean default true not null,
+  epoch uuid,
+  "position" bigint,
+  constraint cursor_is_only_row_check CHECK (is_only_row),
+  constraint cursor_pkey PRIMARY KEY (is_only_row)
+);
+
+create table webhooks.deliveries (
+  id uuid not null,
+  endpoint_id uuid not null,
+  event_id uuid not null,
+  event_at timestamp with time zone not null,
+  event_type text not null,
+  sequence bigint not null,
+  status text default 'pending'::text not null,
+  attempt_count integer default 0 not null,
+  scheduled_attempts smallint default 0 not null,
+  scheduled_at timestamp with time zone,
+  manual_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  last_attempt_at timestamp with time zone,
+  completed_at timestamp with time zone,
+  last_status_code smallint,
+  last_response_snippet text,
+  last_error text,
+  unrecorded_attempts smallint default 0 not null,
+  constraint deliveries_endpoint_id_event_id_event_at_key UNIQUE (endpoint_id, event_id, event_at),
+  constraint deliveries_pkey PRIMARY KEY (id, event_at),
+  constraint deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
+) partition by RANGE (event_at);
+CREATE INDEX deliveries_created_at_idx ON ONLY webhooks.deliveries USING btree (endpoint_id, created_at DESC);
+CREATE INDEX deliveries_failed_idx ON ONLY webhooks.deliveries USING btree (endpoint_id, created_at) WHERE (status = 'failed'::text);
+CREATE INDEX deliveries_first_idx ON ONLY webhooks.deliveries USING btree (endpoint_id, sequence) WHERE ((status = 'pending'::text) AND (attempt_count = 0));
+CREATE INDEX deliveries_pending_tests_idx ON ONLY webhooks.deliveries USING btree (endpoint_id) WHERE ((status = 'pending'::text) AND (event_type = 'endpoint.test'::text));
+CREATE INDEX deliveries_retry_idx ON ONLY webhooks.deliveries USING btree (endpoint_id, LEAST(scheduled_at, manual_at)) WHERE ((status = 'pending'::text) AND (attempt_count > 0));
+
+create table webhooks.endpoints (
+  id uuid not null,
+  workspace_id uuid not null,
+  url text not null,
+  description text not null,
+  event_types text[] not null,
+  enabled boolean default true not null,
+  since_position bigint not null,
+  has_succeeded boolean default false not null,
+  consecutive_failures integer default 0 not null,
+  failing_since timestamp with time zone,
+  last_failure_at timestamp with time zone,
+  disabled_at timestamp with time zone,
+  disabled_reason text,
+  created_by uuid not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  deleted_at timestamp with time zone,
+  constraint endpoints_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['consecutive_failures'::text, 'gone'::text]))),
+  constraint endpoints_pkey PRIMARY KEY (id)
+);
+CREATE INDEX endpoints_deleted_at_idx ON webhooks.endpoints USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX endpoints_workspace_id_idx ON webhooks.endpoints USING btree (workspace_id) WHERE (deleted_at IS NULL);
+
+create table webhooks.events (
+  id uuid not null,
+  created_at timestamp with time zone not null,
+  workspace_id uuid not null,
+  "position" bigint,
+  type text not null,
+  body text not null,
+  constraint events_pkey PRIMARY KEY (id, created_at)
+) partition by RANGE (created_at);
+
+create table webhooks.idempotency_keys (
+  key_hash bytea not null,
+  owner text not null,
+  fingerprint bytea not null,
+  status smallint,
+  body bytea,
+  expires_at timestamp with time zone not null,
+  constraint idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),
+  constraint idempotency_keys_key_hash_check CHECK ((length(key_hash) = 32)),
+  constraint idempotency_keys_pkey PRIMARY KEY (key_hash)
+);
+CREATE INDEX idempotency_keys_expires_at_idx ON webhooks.idempotency_keys USING btree (expires_at);
+
+create table webhooks.lanes (
+  endpoint_id uuid not null,
+  last_sequence bigint default 0 not null,
+  last_created_at timestamp with time zone default now() not null,
+  wakes bigint default 0 not null,
+  due_at timestamp with time zone,
+  holder uuid,
+  token bigint default 0 not null,
+  leased_until timestamp with time zone,
+  constraint lanes_pkey PRIMARY KEY (endpoint_id)
+);
+CREATE INDEX lanes_due_at_idx ON webhooks.lanes USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX lanes_holder_idx ON webhooks.lanes USING btree (holder) WHERE (holder IS NOT NULL);
+
+create table webhooks.migrations (
+  id integer default nextval('webhooks.migrations_id_seq'::regclass) not null,
+  name character varying(255),
+  batch integer,
+  migration_time timestamp with time zone,
+  constraint migrations_pkey PRIMARY KEY (id)
+);
+
+create table webhooks.migrations_lock (
+  index integer default nextval('webhooks.migrations_lock_index_seq'::regclass) not null,
+  is_locked integer,
+  constraint migrations_lock_pkey PRIMARY KEY (index)
+);
+
+create table webhooks.parked_entries (
+  "position" bigint not null,
+  reason text not null,
+  entry text not null,
+  parked_at timestamp with time zone default now() not null,
+  constraint parked_entries_pkey PRIMARY KEY ("position")
+);
+
+create table webhooks.replicas (
+  holder uuid not null,
+  leased_until timestamp with time zone not null,
+  has_ended boolean default false not null,
+  constraint replicas_pkey PRIMARY KEY (holder)
+);
+
+create table webhooks.secrets (
+  id uuid not null,
+  endpoint_id uuid not null,
+  key_id text not null,
+  sealed bytea not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone,
+  constraint secrets_pkey PRIMARY KEY (id)
+);
+CREATE INDEX secrets_endpoint_id_idx ON webhooks.secrets USING btree (endpoint_id);
+
+create table webhooks.workspaces (
+  workspace_id uuid not null,
+  owner_id uuid not null,
+  "position" bigint not null,
+  followed_at timestamp with time zone default now() not null,
+  constraint workspaces_pkey PRIMARY KEY (workspace_id)
+);
+
+create table webhooks.attempts_default partition of webhooks.attempts
+  DEFAULT;
+
+create table webhooks.deliveries_default partition of webhooks.deliveries
+  DEFAULT;
+
+create table webhooks.events_default partition of webhooks.events
+  DEFAULT;
+
+alter table webhooks.lanes add constraint lanes_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhooks.endpoints(id) ON DELETE CASCADE;
+
+alter table webhooks.secrets add constraint secrets_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhooks.endpoints(id) ON DELETE CASCADE;
+
+insert into webhooks.migrations (batch, name) values
+  (1, '0001-create-endpoints'),
+  (1, '0002-create-deliveries'),
+  (1, '0003-create-idempotency-keys'),
+  (1, '0004-count-unrecorded-attempts'),
+  (1, '0005-follow-workspaces'),
+  (1, '0006-lease-replicas');
 
 reset role;

@@ -120,6 +120,7 @@ $$;
 
 -- These roles may read all present and future tables of sync, and no others. Before version 0.2 auth could read them too: run this file
 -- again when no older auth service runs any more.
+-- Contracts usage on schema sync to wts_auth, select on all tables in schema sync to wts_auth: the upgrade from 0.1.0 stops the system.
 DO $$
 DECLARE
   reader record;

@@ -1,4 +1,4 @@
--- Made by a test, see README.md.
+-- Of version 0.1.0, made by a test; see README.md.
 set check_function_bodies = off;
 
 set role wts_sync;
@@ -599,6 +599,13 @@ insert into sync.migrations (batch, name) values
   (1, '0021-allow-gaps'),
   (1, '0022-recognize-restores'),
   (1, '0023-index-search-by-group');
+
+grant usage on schema sync to wts_graph;
+grant usage on schema sync to wts_webhooks;
+grant usage on schema sync to wts_workspace;
+grant select on all tables in schema sync to wts_graph;
+grant select on all tables in schema sync to wts_webhooks;
+grant select on all tables in schema sync to wts_workspace;
 
 reset role;
 

@@ -17,6 +17,8 @@ export interface DatabaseSchema {
   readonly tables: readonly TableSchema[];
   readonly functions: readonly string[];
   readonly migrations: readonly string[];
+  /** What other roles than the owner may do. */
+  readonly grants: readonly string[];
 }
 
 /** Reads a schema in the notation of PostgreSQL's own catalog functions. */
@@ -37,6 +39,7 @@ export async function readSchema(client: ClientBase, schema: string): Promise<Da
     migrations: isMigrated
       ? await texts(`select name as text from ${schema}.migrations where $1 <> '' order by id`)
       : [],
+    grants: await texts(GRANTS),
   };
 }
 
@@ -57,8 +60,22 @@ const TABLES = `select c.relname as name,
   from pg_class c where c.relnamespace = to_regnamespace($1) and c.relkind in ('r', 'p')
   order by c.relispartition, c.relname`;
 
+/** Rights on the schema and on its tables, a statement for each role and right. */
+const GRANTS = `with tables as (select * from pg_class where relnamespace = to_regnamespace($1) and relkind in ('r', 'p')),
+  rights as (
+    select 2 as rank, privilege_type, grantee::regrole::text as role,
+      case when count(*) = (select count(*) from tables) then 'all tables in schema ' || $1
+        else string_agg(tables.oid::regclass::text, ', ' order by relname) end as what
+    from tables, aclexplode(relacl) where grantee <> relowner group by 2, 3
+    union all select 1, privilege_type, grantee::regrole::text, 'schema ' || $1
+    from pg_namespace, aclexplode(nspacl) where nspname = $1 and grantee <> nspowner)
+  select format('grant %s on %s to %s', lower(privilege_type), what, role) as text from rights order by rank, role, privilege_type`;
+
 /** The statements that create the schema in a database with the roles of `infra/postgres/roles.sql`. */
-export function schemaSql(schema: string, { sequences, tables, functions, migrations }: DatabaseSchema): string {
+export function schemaSql(
+  schema: string,
+  { sequences, tables, functions, migrations, grants }: DatabaseSchema,
+): string {
   return [
     `set role wts_${schema};`,
     ...sequences.map((sequence) => `create sequence ${sequence};`),
@@ -68,6 +85,7 @@ export function schemaSql(schema: string, { sequences, tables, functions, migrat
     ...tables.flatMap((table) => referencesSql(schema, table)),
     ...tables.flatMap(({ triggers }) => triggers.map((trigger) => `${trigger};`)),
     `insert into ${schema}.migrations (batch, name) values\n${migrations.map((name) => `  (1, '${name}')`).join(',\n')};`,
+    ...(grants.length === 0 ? [] : [grants.map((grant) => `${grant};`).join('\n')]),
     'reset role;',
   ].join('\n\n');
 }

@@ -54,6 +54,26 @@ describe('the migrations', () => {
     assert.deepEqual(await shape(), first);
   });
 
+  it('build an index again that was not finished, and none that is there', async () => {
+    await using database = await testDatabase('migration_index', { migrated: true });
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const indexes = async (): Promise<{ oid: number; indisvalid: boolean }[]> => {
+      const found = await client.query<{ oid: number; indisvalid: boolean }>(
+        `select indexrelid::int as oid, indisvalid from pg_index where indexrelid::regclass::text like 'sync.%search_keys_idx' order by 1`,
+      );
+      return found.rows;
+    };
+    const [tasks, comments] = await indexes();
+    await client.query(`update pg_index set indisvalid = false where indexrelid = $1`, [comments?.oid]);
+    await client.query(`delete from sync.migrations where name like '0023-%'`);
+    await migrate({ url: database.urlOf('wts_sync'), directory, schema: 'sync', log });
+    const now = await indexes();
+    await client.end();
+    assert.deepEqual(now[0], tasks);
+    assert.ok(now[1]?.indisvalid && now[1].oid !== comments?.oid);
+  });
+
   it('keep the data of a database that has recorded them under their former names', async () => {
     await using engines = await TestEngines.open('migration_names', 1);
     const owner = await engines.person('Owner');

@@ -1,5 +1,8 @@
 import type { Knex } from 'knex';
 
+// Contracts sync.tasks_group_id_id_idx, sync.task_checklist_items_group_id_id_idx, sync.comments_group_id_id_idx: the upgrade from 0.1.0
+// stops the system.
+
 /** Tables with a list, and the column of their parent. */
 const LISTS = [
   ['tasks', ', project_id'],

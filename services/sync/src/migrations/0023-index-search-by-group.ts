@@ -1,4 +1,7 @@
 import type { Knex } from 'knex';
+import { rows } from '@wts/service-kit/postgres';
+
+// Contracts sync.tasks_search_idx, sync.comments_search_idx: the upgrade from 0.1.0 stops the system.
 
 /** `create index concurrently` waits for the writers of the table, so it cannot be in a transaction. */
 export const config = { transaction: false };
@@ -13,7 +16,7 @@ const INDEXES = [
  *
  * A key is 66 bits of the SHA-256 of the id of the group, because clients choose ids, and then a trigram of the title, or `~` and a
  * word of the other texts. Words of titles are found by their trigrams, which costs a change less than more keys. The new index is
- * made while the service runs, before the one of the version before goes; a migration that failed begins again.
+ * made while the service runs, before the one of the version before goes; a migration that failed goes on with the next index.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(SEARCH_KEYS);
@@ -21,9 +24,12 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(SEARCH_QUERIES);
   for (const [table, texts] of INDEXES) {
     const name = `${table}_search_keys_idx`;
-    await knex.raw(`drop index concurrently if exists sync.${name}`);
+    // What failed before its end is there, and invalid.
+    const unfinished = `select from pg_index where indexrelid = to_regclass(:index) and not indisvalid`;
+    if ((await rows(knex, unfinished, { index: `sync.${name}` })).length > 0)
+      await knex.raw(`drop index concurrently sync.${name}`);
     await knex.raw(
-      `create index concurrently ${name} on sync.${table} using gin (sync.search_keys(group_id, ${texts}))`,
+      `create index concurrently if not exists ${name} on sync.${table} using gin (sync.search_keys(group_id, ${texts}))`,
     );
     // No plan depends on how frequent a key is, and ANALYZE would make the keys of a sample of records.
     await knex.raw(`alter index sync.${name} alter column 1 set statistics 0`);

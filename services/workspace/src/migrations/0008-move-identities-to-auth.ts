@@ -2,8 +2,6 @@ import { SetupError } from '@wts/service-kit/life';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
-// Contracts workspace.identities, workspace.api_keys: the upgrade from 0.1.0 stops the system.
-
 /**
  * Identities and API keys belong to the auth service, whose migrations have copied the rows. `down` creates the tables again,
  * without rows: those are in schema auth, which this role may not read.
