@@ -17,6 +17,7 @@ export * as apiKeyApi from './api-keys.ts';
 export * as credentialApi from './auth/credentials.ts';
 export * as graphqlApi from './graphql.ts';
 export * as mcpApi from './auth/mcp.ts';
+export * as invitationMoveApi from './invitation-moves.ts';
 export * as memberApi from './members.ts';
 export * as meta from './meta.ts';
 export * as oauthApi from './auth/oauth.ts';
@@ -38,12 +39,16 @@ export type {
   AcceptedMutation,
   BatchRequest,
   BootstrapParameters,
+  CopiedKey,
+  CopiedRecord,
+  CopyDigest,
   DeltasReply,
   InternalMutation,
   InternalCommitReply,
   MemberRecord,
   MembershipChange,
   MembershipDetail,
+  MoveState,
   MutateReply,
   MutationResult,
   PersonRecord,
@@ -55,6 +60,8 @@ export type { ServerFrame, SocketErrorCode, SubscribeFrame } from './sync/frames
 export type {
   EndpointChange,
   EventType,
+  MovedDelivery,
+  MovedEndpoint,
   NewEndpoint,
   WebhookAttempt,
   WebhookDelivery,
@@ -65,5 +72,6 @@ export type { NewWorkspace, Workspace } from './workspaces.ts';
 export type { PageQuery, PrivateProject } from './private-projects.ts';
 export type { MemberAccess, WorkspaceApp, WorkspaceEvent } from './workspace-access.ts';
 export type { ApiKey, KeyMaker, KeyPermissions, NewApiKey } from './api-keys.ts';
+export type { MovedInvitation } from './invitation-moves.ts';
 export type { Invitation, InvitableRole, Member, NewInvitation, OpenInvitation } from './members.ts';
 export type { OperatorClient, OperatorPerson, OperatorPersonDetail, OperatorWorkspace } from './operator.ts';

@@ -16,6 +16,7 @@ import { EVENT_TYPES } from './webhooks/event.ts';
 
 export { EVENT_TYPES, TEST_EVENT_TYPE, type EventType, type WebhookEvent } from './webhooks/event.ts';
 export type { WebhookEndpoint } from './webhooks/endpoint.ts';
+export * from './webhooks/moves.ts';
 export { ATTEMPT_ERRORS, type WebhookAttempt, type WebhookDelivery } from './webhooks/delivery.ts';
 
 /** With nanoseconds and an offset. */

@@ -1,0 +1,78 @@
+import { contract } from './contract.ts';
+import { okBody, timestamp, uuid } from './parts.ts';
+import { ROLES } from './scopes.ts';
+import { typed } from './type-of.ts';
+
+/** How auth moves the invitations of a workspace to another cell: their codes stay valid, and are stored as hashes alone. */
+
+const ofAuth = {
+  method: 'POST',
+  tag: 'Internal',
+  scope: 'none',
+  internal: { callers: ['auth'], forItself: true },
+} as const;
+
+/** Invitations of a page, and of a put. */
+export const MOVED_INVITATIONS_MAX = 500;
+
+const timestampOrNull = { ...timestamp, type: ['string', 'null'] } as const;
+
+const movedInvitation = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'email', 'role', 'codeHash', 'createdBy', 'createdAt', 'expiresAt', 'claimedBy', 'redeemedAt'],
+  properties: {
+    id: uuid,
+    email: { type: ['string', 'null'] },
+    role: { type: 'string', enum: ROLES },
+    /** Base64url. */
+    codeHash: { type: 'string', maxLength: 64 },
+    createdBy: uuid,
+    createdAt: timestamp,
+    expiresAt: timestamp,
+    claimedBy: { ...uuid, type: ['string', 'null'] },
+    redeemedAt: timestampOrNull,
+  },
+} as const;
+
+export type MovedInvitation = NonNullable<(typeof internalPutInvitations)['shape']>['body']['invitations'][number];
+
+/** By id; `after` is that of the last one of the page before. */
+export const internalReadInvitations = contract({
+  ...ofAuth,
+  id: 'internalReadInvitations',
+  path: '/internal/invitations/list',
+  summary: 'All invitations of a workspace, also redeemed ones',
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['workspaceId', 'limit'],
+    properties: {
+      workspaceId: uuid,
+      after: uuid,
+      limit: { type: 'integer', minimum: 1, maximum: MOVED_INVITATIONS_MAX },
+    },
+  },
+  reply: { status: 200, schema: okBody({ invitations: typed<readonly MovedInvitation[]>({ type: 'array' }) }) },
+  errors: [],
+});
+
+/** The first put of a move also deletes those that an earlier move left behind (`replace`). */
+export const internalPutInvitations = contract({
+  ...ofAuth,
+  id: 'internalPutInvitations',
+  path: '/internal/invitations/put',
+  summary: 'Take over invitations of a workspace',
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['workspaceId', 'invitations', 'replace'],
+    properties: {
+      workspaceId: uuid,
+      invitations: { type: 'array', maxItems: MOVED_INVITATIONS_MAX, items: movedInvitation },
+      replace: { type: 'boolean' },
+    },
+  },
+  reply: { status: 200, schema: okBody({}) },
+  errors: ['conflict'],
+});
