@@ -5,6 +5,8 @@
  */
 export interface ServiceRow {
   readonly name: string;
+  /** One for all cells of an installation. The others are parts of each cell. */
+  readonly isGlobal?: true;
   /** Its role of PostgreSQL, from which infra/postgres/roles.sql is generated. */
   readonly database?: DatabaseUse;
   /** Settings that the installation decides, all of them secret or the same for several services. */
@@ -95,6 +97,7 @@ export const SERVICES = [
   },
   {
     name: 'auth',
+    isGlobal: true,
     database: { role: 'wts_auth', schema: 'auth', readsSync: false, connections: { pool: 10, besides: 1 } },
     given: [
       'NATS_URL',

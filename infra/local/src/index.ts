@@ -36,5 +36,6 @@ export type { DatabaseRole } from './services.ts';
 export { secretKey, SERVICES } from './services.ts';
 export { describeSettings } from './settings-reference.ts';
 export { Stack } from './stack.ts';
+export type { StackOptions } from './stack.ts';
 export { readStackFile } from './stack-file.ts';
 export { runTask } from './task.ts';

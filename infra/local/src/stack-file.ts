@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { STACK_FILE } from './layout.ts';
 import type { DemoWorkspace } from './secrets.ts';
+import type { Cell } from './cells.ts';
 import type { Stack } from './stack.ts';
 import { LOCAL_JWT } from './database/seed.ts';
 
@@ -16,6 +17,13 @@ export interface StackFile extends DemoWorkspace {
   readonly mailUrl: string | null;
   /** Receivers on this machine show a certificate of this authority. */
   readonly webhooks: { readonly caFile: string };
+  /** Cells beside the one that the other addresses are of. */
+  readonly cells: readonly {
+    readonly shard: number;
+    readonly baseUrl: string;
+    readonly databaseUrl: string;
+    readonly natsUrl: string;
+  }[];
   readonly services: {
     readonly [name: string]: {
       readonly url: string;
@@ -33,6 +41,7 @@ interface Surroundings extends Pick<StackFile, 'databaseUrl' | 'authDatabaseUrl'
 
 export function describeStack(
   stack: Stack,
+  cells: readonly Cell[],
   demo: DemoWorkspace,
   { jwtSecret, databaseUrl, authDatabaseUrl, natsUrl, mailUrl, webhooks }: Surroundings,
 ): StackFile {
@@ -50,8 +59,16 @@ export function describeStack(
     natsUrl,
     mailUrl,
     webhooks,
+    cells: cells.map(({ shard, services, database, natsUrlOf }) => ({
+      shard,
+      baseUrl: services.baseUrl,
+      databaseUrl: database.adminUrl,
+      natsUrl: natsUrlOf('verify'),
+    })),
     services: Object.fromEntries(
-      stack.services.map(({ name, url, pid, log }) => [name, { url, metrics: stack.metricsUrlOf(name), pid, log }]),
+      [stack, ...cells.map(({ services }) => services)].flatMap((one) =>
+        one.services.map(({ name, url, pid, log }) => [name, { url, metrics: one.metricsUrlOf(name), pid, log }]),
+      ),
     ),
   };
 }

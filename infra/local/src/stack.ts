@@ -1,6 +1,7 @@
 /**
  * All services together: connected to each other, to their database and to NATS, started in order and stopped in reverse.
- * `npm start` and every test system use one stack.
+ * `npm start` and every test system use one stack, or one for each cell: the first has the services that are global, and the others
+ * use these.
  */
 import { CALLS, NATS_USERS, type NatsUser } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
@@ -42,6 +43,8 @@ export interface StackOptions extends CrashHandlers {
   readonly metrics?: boolean;
   /** The program of a service. Default: its sources. */
   readonly programOf?: (service: string) => string | Promise<string>;
+  /** Of a further cell: its number, and the stack of the first cell. */
+  readonly cell?: { readonly shard: number; readonly first: Stack };
   /** The environment of the starting process; services get only the variables in `PASSED_THROUGH`. */
   readonly env: NodeJS.ProcessEnv;
   /** Settings of services, which replace all others. */
@@ -69,13 +72,16 @@ export class Stack implements AsyncDisposable {
   readonly #planned: readonly PlannedProcess[];
   readonly #byName: ReadonlyMap<string, readonly SupervisedProcess[]>;
   readonly #authPort: number;
+  /** Of the first cell: itself and the others. */
+  readonly #cells: Stack[] = [this];
 
   private constructor(options: StackOptions, planned: readonly PlannedProcess[], authPort: number) {
     this.#options = options;
     this.#planned = planned;
     this.#authPort = authPort;
     this.baseUrl = `http://127.0.0.1:${planned.find((one) => one.spec.name === GATEWAY)?.port ?? 0}`;
-    this.authUrl = `http://${options.authHost ?? '127.0.0.1'}:${authPort}`;
+    this.authUrl = options.cell?.first.authUrl ?? `http://${options.authHost ?? '127.0.0.1'}:${authPort}`;
+    if (options.cell !== undefined) options.cell.first.#cells.push(this);
     this.services = planned.map((one) => this.#supervise(one));
     this.#byName = Map.groupBy(this.services, (_, index) => planned[index]?.spec.name ?? '');
   }
@@ -83,7 +89,8 @@ export class Stack implements AsyncDisposable {
   /** Chooses the address of every process, because each service gets the URLs of others when it starts. Starts nothing. */
   static async plan(options: StackOptions): Promise<Stack> {
     const planned: PlannedProcess[] = [];
-    for (const spec of SERVICES) {
+    const { cell } = options;
+    for (const spec of SERVICES.filter(({ isGlobal }) => cell === undefined || !isGlobal)) {
       const replicas = options.replicas?.[spec.name] ?? 1;
       for (let replica = 0; replica < replicas; replica += 1) {
         const port = spec.name === GATEWAY && options.ports !== undefined ? options.ports.api : await freePort();
@@ -93,7 +100,7 @@ export class Stack implements AsyncDisposable {
           replica,
           port,
           metricsPort,
-          name: replicas === 1 ? spec.name : `${spec.name}-${replica + 1}`,
+          name: `${cell === undefined ? '' : `cell${cell.shard}-`}${spec.name}${replicas === 1 ? '' : `-${replica + 1}`}`,
         });
       }
     }
@@ -223,6 +230,7 @@ export class Stack implements AsyncDisposable {
       ...tokenSettings(spec.name, secrets),
       WTS_SUPERVISED: '1',
       ...picked(settings, spec.given),
+      ...this.#cellSettings(spec),
       ...Object.fromEntries(CALLS[spec.name].map((name) => [urlVariable(name), this.#urlsOf(name)])),
       ...(spec.database === undefined
         ? {}
@@ -231,9 +239,33 @@ export class Stack implements AsyncDisposable {
     };
   }
 
+  /** None when there is one cell. */
+  #cellSettings({ name }: ServiceSpec): NodeJS.ProcessEnv {
+    if (this.#cells.length === 1 && this.#options.cell === undefined) return {};
+    return { SHARD: String(this.#shard), ...(name === 'auth' ? { CELLS: this.#describeCells() } : {}) };
+  }
+
+  get #shard(): number {
+    return this.#options.cell?.shard ?? 0;
+  }
+
+  #describeCells(): string {
+    const cells = this.#cells.map((cell) => ({
+      shard: cell.#shard,
+      baseUrl: cell.baseUrl,
+      syncUrls: cell.#urlsOf('sync').split(','),
+      workspaceUrls: cell.#urlsOf('workspace').split(','),
+      dispatcherUrls: cell.#urlsOf('webhook-dispatcher').split(','),
+      natsUrl: cell.#options.natsUrlOf('auth'),
+    }));
+    return JSON.stringify(cells);
+  }
+
   #urlsOf(name: string): string {
+    const { cell, elsewhere } = this.#options;
     const planned = this.#planned.filter((one) => one.spec.name === name);
-    if (planned.length === 0) return this.#options.elsewhere?.get(name) ?? '';
-    return planned.map((one) => `http://127.0.0.1:${one.port}`).join(',');
+    if (planned.length > 0) return planned.map((one) => `http://127.0.0.1:${one.port}`).join(',');
+    const isElsewhere = elsewhere?.has(name) ?? false;
+    return isElsewhere || cell === undefined ? (elsewhere?.get(name) ?? '') : cell.first.#urlsOf(name);
   }
 }

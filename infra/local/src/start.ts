@@ -6,6 +6,7 @@ import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tryLock } from '../bootstrap/lock.mjs';
 import { buildOfCheckout } from './build.ts';
+import { openCell } from './cells.ts';
 import { readOptions } from './command-options.ts';
 import { migrateServices } from './database/migrate.ts';
 import type { Database, ProvisionOptions } from './database/provision.ts';
@@ -42,6 +43,7 @@ const USAGE = `npm start [-- options]
   --fresh              delete all local data, keys and logs first
   --auth-database      keep what auth stores in a database of its own, on the same server; give it at each start
   --sync-replicas N    run N sync services (default 1)
+  --cells 2            run two cells with one auth, which then has a database of its own; give it at each start
   --observe            show figures and traces of every request on a page
   --version            print the version and the commit
   --help               print this text
@@ -62,6 +64,7 @@ interface Options {
   readonly fresh: boolean;
   readonly authDatabase: boolean;
   readonly syncReplicas: number;
+  readonly cells: number;
   readonly observe: boolean;
 }
 
@@ -97,44 +100,54 @@ await runTask(async (stack, { stopping, fail }) => {
   const webhooks = await openLocalWebhooks(PATHS.webhooks);
   const mail = process.env['SMTP_URL'] ? null : stack.use(await openMailCatcher({ port: ports.mail }));
   const observer = options.observe ? stack.use(await openObserver(ports.observe)) : null;
-  const services = await Stack.plan({
+  const plan = {
     webhookCaFile: webhooks.caFile,
     ...(mail === null ? {} : { smtpUrl: mail.smtpUrl }),
     logs: PATHS.logs,
     records: PATHS.records,
-    ...servers,
     secrets,
-    ports,
     replicas: { sync: options.syncReplicas },
     restarts: true,
     metrics: true,
     env: { ...process.env, BUILD_COMMIT: build.commit, ...observer?.settings },
     overrides: { gateway: { GRAPHIQL: 'on', CORS_ORIGINS: process.env['CORS_ORIGINS'] ?? PAGES_OF_THIS_MACHINE } },
     ...handlers,
-  });
-  observer?.watch(services.services.map(({ name }) => ({ name, metricsUrl: services.metricsUrlOf(name) ?? '' })));
-  const demo = await openServices(stack, services, progress);
+  };
+  const services = await Stack.plan({ ...plan, ...servers, ports });
+  const openSecond = () => openCell(stack, { first: services, beside: servers.beside, plan });
+  const cells = options.cells === 1 ? [] : [await progress.step('Second cell', openSecond)];
+  const stacks: [Stack, ...Stack[]] = [services, ...cells.map((cell) => cell.services)];
+  observer?.watch(stacks.flatMap(metricsOf));
+  const demo = await openServices(stack, stacks, progress);
   writeSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), demo });
   const mailUrl = mail?.url ?? null;
   writeFile = () => {
-    const { jwtSecret } = secrets;
     const { adminUrl: databaseUrl, authAdminUrl: authDatabaseUrl } = servers.database;
-    const around = { jwtSecret, databaseUrl, authDatabaseUrl, natsUrl: servers.natsUrlOf('verify'), mailUrl };
-    writeStackFile(describeStack(services, demo, { ...around, webhooks: { caFile: webhooks.caFile } }));
+    const around = {
+      jwtSecret: secrets.jwtSecret,
+      databaseUrl,
+      authDatabaseUrl,
+      natsUrl: servers.natsUrlOf('verify'),
+      mailUrl,
+    };
+    writeStackFile(describeStack(services, cells, demo, { ...around, webhooks: { caFile: webhooks.caFile } }));
   };
   writeFile();
   stack.defer(removeStackFile);
   keepLogsBounded(stack, fail);
-  const seconds = (Date.now() - since) / 1000;
   const around = { remarks: ports.remarks, logs: PATHS.logs, mailUrl, observeUrl: observer?.url ?? null };
-  progress.print(welcome(services, demo, { seconds, ...around }));
+  progress.print(welcome(stacks, demo, { seconds: (Date.now() - since) / 1000, ...around }));
   served = true;
   // Runs first of all that the stack has.
   stack.defer(async () => {
-    if (disk.isFull()) await stopAtOnce(services, servers.own);
+    if (disk.isFull()) await stopAtOnce(stacks, [...servers.own, ...cells.flatMap(({ nats }) => nats ?? [])]);
   });
   return 'until stopped';
 });
+
+function metricsOf(stack: Stack): { readonly name: string; readonly metricsUrl: string }[] {
+  return stack.services.map(({ name }) => ({ name, metricsUrl: stack.metricsUrlOf(name) ?? '' }));
+}
 
 function keepLogsBounded(stack: AsyncDisposableStack, fail: (error: unknown) => void): void {
   const bounding = setInterval(() => orFail(fail, () => boundLogs(PATHS.logs)), LOGS_EVERY_MS);
@@ -165,8 +178,8 @@ function orFail(fail: (error: unknown) => void, work: () => void): void {
 }
 
 /** On a full disk requests wait for what cannot be written. What was confirmed is in the log of PostgreSQL. */
-async function stopAtOnce(services: Stack, servers: readonly OwnServer[]): Promise<void> {
-  await Promise.all(services.services.map((service) => service.stop(SERVICES_STOP_MS)));
+async function stopAtOnce(stacks: readonly Stack[], servers: readonly OwnServer[]): Promise<void> {
+  await Promise.all(stacks.flatMap(({ services }) => services).map((service) => service.stop(SERVICES_STOP_MS)));
   await Promise.all(servers.map((server) => server.stop(SERVERS_STOP_MS)));
 }
 
@@ -176,6 +189,7 @@ function checkedOptions(): Options | null {
     version: { type: 'boolean', default: false },
     'auth-database': { type: 'boolean', default: false },
     'sync-replicas': { type: 'string', default: '1' },
+    cells: { type: 'string', default: '1' },
     observe: { type: 'boolean', default: false },
   });
   if (values === null) return null;
@@ -186,7 +200,10 @@ function checkedOptions(): Options | null {
   const syncReplicas = Number(values['sync-replicas']);
   if (!Number.isInteger(syncReplicas) || syncReplicas < 1 || syncReplicas > 8)
     throw new UserError('--sync-replicas must be a whole number from 1 to 8.');
-  return { fresh: values.fresh, authDatabase: values['auth-database'], syncReplicas, observe: values.observe };
+  const cells = Number(values.cells);
+  if (cells !== 1 && cells !== 2) throw new UserError('--cells must be 1 or 2.');
+  const authDatabase = values['auth-database'] || cells > 1;
+  return { fresh: values.fresh, authDatabase, syncReplicas, cells, observe: values.observe };
 }
 
 function titleOf({ version, commit }: ReturnType<typeof buildOfCheckout>): string {
@@ -259,6 +276,8 @@ type OwnServer = ServerControl & {
 
 interface Servers {
   readonly database: Database;
+  /** Where it is, for one beside it. */
+  readonly beside: ProvisionOptions;
   readonly natsUrlOf: (user: NatsUser) => string;
   /** Those that this process runs. */
   readonly own: readonly OwnServer[];
@@ -278,13 +297,14 @@ async function openServers(
   const common = { records: PATHS.records, env: process.env, ...handlers };
   const own: OwnServer[] = [];
   const external = process.env['DATABASE_URL'] ? ownDatabase(process.env['DATABASE_URL'], 'wts') : null;
-  const database = await progress.step('PostgreSQL', async (note) => {
+  const { database, beside } = await progress.step('PostgreSQL', async (note) => {
     if (external !== null) {
       const { host } = new URL(external.adminUrl);
       note(`yours, at ${host}, database ${external.name}`);
-      const yours = await provision(withAuth({ ...external, fallbackKey: secrets.roleKey }, hasAuthDatabase));
-      if (yours.isNew) note(`yours, at ${host}, created database ${external.name}`);
-      return yours;
+      const yours = withAuth({ ...external, fallbackKey: secrets.roleKey }, hasAuthDatabase);
+      const provisioned = await provision(yours);
+      if (provisioned.isNew) note(`yours, at ${host}, created database ${external.name}`);
+      return { database: provisioned, beside: yours };
     }
     const server = stack.use(
       await openPostgres({
@@ -299,8 +319,8 @@ async function openServers(
     own.push(server);
     writeSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), postgresPort: server.port });
     note(`${server.version} from ${server.source}${server.isNew ? ', new data' : ''}`);
-    const ours = { adminUrl: server.url(), name: 'wts', fallbackKey: secrets.roleKey };
-    return provision(withAuth(ours, hasAuthDatabase));
+    const ours = withAuth({ adminUrl: server.url(), name: 'wts', fallbackKey: secrets.roleKey }, hasAuthDatabase);
+    return { database: await provision(ours), beside: ours };
   });
   const natsUrlOf = await progress.step('NATS', async (note) => {
     const natsUrl = process.env['NATS_URL'];
@@ -325,17 +345,22 @@ async function openServers(
   await progress.step('Migrations', async (note) =>
     note((await migrateServices(database, process.env)).join(', ') || 'nothing new'),
   );
-  return { database, natsUrlOf, own };
+  return { database, beside, natsUrlOf, own };
 }
 
-async function openServices(stack: AsyncDisposableStack, services: Stack, progress: Progress): Promise<DemoWorkspace> {
-  stack.use(services);
+async function openServices(
+  stack: AsyncDisposableStack,
+  stacks: readonly [Stack, ...Stack[]],
+  progress: Progress,
+): Promise<DemoWorkspace> {
+  for (const services of stacks) stack.use(services);
   await progress.step('Services', async (note) => {
-    await services.start();
+    for (const services of stacks) await services.start();
     const ready: string[] = [];
-    await services.untilReady(({ name }) => note([...ready, ready.push(name) ? name : ''].join(', ')));
+    for (const services of stacks)
+      await services.untilReady(({ name }) => note([...ready, ready.push(name) ? name : ''].join(', ')));
   });
-  return progress.step('Demo workspace', () => services.demo());
+  return progress.step('Demo workspace', () => stacks[0].demo());
 }
 
 function ownerOf(path: string): string {

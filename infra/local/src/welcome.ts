@@ -14,9 +14,11 @@ interface StartInfo {
   readonly observeUrl: string | null;
 }
 
+type Shown = Pick<Stack, 'baseUrl' | 'authUrl' | 'metricsUrlOf'>;
+
 /** The text after a start, with the most important information first. */
 export function welcome(
-  stack: Pick<Stack, 'baseUrl' | 'authUrl' | 'metricsUrlOf'>,
+  [stack, ...others]: readonly [Shown, ...Shown[]],
   demo: DemoWorkspace,
   { seconds, remarks, logs, mailUrl, observeUrl }: StartInfo,
 ): string {
@@ -27,6 +29,7 @@ export function welcome(
     `  Ready in ${seconds.toFixed(1)} s.`,
     '',
     `  API             ${baseUrl}`,
+    ...others.map((cell) => `  Second cell     ${cell.baseUrl}`),
     `  Reference       ${baseUrl}/docs`,
     `  GraphiQL        ${baseUrl}/graphql`,
     `  Webhooks        ${baseUrl}/console`,

@@ -48,5 +48,6 @@ export { openWire } from './wire.ts';
 export type { Wire } from './wire.ts';
 export { hiddenOf, TestBrowser } from './test-browser.ts';
 export type { Answer } from './test-browser.ts';
+export type { TestCell } from './test-cell.ts';
 export { startTestSystem } from './test-system.ts';
 export type { Store, TestSystem, TestSystemOptions } from './test-system.ts';

@@ -7,8 +7,8 @@ import { scratch } from './scratch.ts';
  * Starts a NATS server with JetStream for one test. Tests cannot share a server, because the stream has one fixed name and
  * they would read each other's log. A start takes 30 ms.
  */
-export function testNats(label = 'nats', password?: string): Promise<NatsServer> {
-  return openNats({ ...filesOf(label), ...(password === undefined ? {} : { password }) });
+export function testNats(label = 'nats', password?: string, shard = 0): Promise<NatsServer> {
+  return openNats({ ...filesOf(label), shard, ...(password === undefined ? {} : { password }) });
 }
 
 /** Three servers of one cluster. They need some seconds until they have chosen a leader. */

@@ -23,6 +23,7 @@ import { sendRequest } from './request.ts';
 import { scratch } from './scratch.ts';
 import type { LiveSocket, SocketOptions } from './socket.ts';
 import { socketOf } from './socket.ts';
+import { planCell, type TestCell } from './test-cell.ts';
 import type { Wire } from './wire.ts';
 import { openWire } from './wire.ts';
 import { openAbsentService } from './absent-service.ts';
@@ -49,6 +50,8 @@ export interface TestSystemOptions {
   readonly overrides?: { readonly [service: string]: { readonly [variable: string]: string } };
   /** As in the plan of the stack. */
   readonly authHost?: 'localhost';
+  /** True: a second cell, whose services are those of the first one; see `TestSystem.secondCell`. */
+  readonly secondCell?: boolean;
   /** True: a wire between each process and each store; see `TestSystem.wire`. */
   readonly wires?: boolean;
 }
@@ -68,6 +71,7 @@ interface Parts {
   readonly wires: ReadonlyMap<string, Wire>;
   readonly jwt: Issuer;
   readonly secrets: Secrets;
+  readonly cell: TestCell | null;
 }
 
 export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
@@ -92,41 +96,41 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
     postgres !== null && options.standby ? opening.use(await openTestStandby(postgres, `${label}-standby`)) : null;
   const nats = opening.use(await testNats(`${label}-nats`, secrets.natsPassword));
   const wires = await openWires(opening, options, database, nats);
+  const plan = {
+    logs: join(directory, 'logs'),
+    records: join(directory, 'run'),
+    secrets,
+    replicas: {
+      sync: syncReplicas,
+      gateway: gatewayReplicas,
+      auth: authReplicas,
+      workspace: workspaceReplicas,
+      'webhook-dispatcher': isWanted('webhook-dispatcher') ? dispatcherReplicas : 0,
+      graph: isWanted('graph') ? graphReplicas : 0,
+      agent: isWanted('agent') ? 1 : 0,
+    },
+    elsewhere,
+    ...(options.authHost === undefined ? {} : { authHost: options.authHost }),
+    restarts: false,
+    programOf,
+    // Services check every response against its contract.
+    env: { CHECK_REPLIES: 'on', ...CHEAP_PASSWORDS, ...process.env },
+    overrides: standby === null ? (options.overrides ?? {}) : withReplica(options, database, standby),
+  };
   const stack = opening.use(
     await Stack.plan({
-      logs: join(directory, 'logs'),
-      records: join(directory, 'run'),
-      database: {
-        name: database.name,
-        adminUrl: database.url,
-        authAdminUrl: database.authUrl,
-        urlOf: database.urlOf,
-      },
+      ...plan,
+      database: { ...database, adminUrl: database.url, authAdminUrl: database.authUrl },
       natsUrlOf: nats.urlOf,
-      secrets,
-      replicas: {
-        sync: syncReplicas,
-        gateway: gatewayReplicas,
-        auth: authReplicas,
-        workspace: workspaceReplicas,
-        'webhook-dispatcher': isWanted('webhook-dispatcher') ? dispatcherReplicas : 0,
-        graph: isWanted('graph') ? graphReplicas : 0,
-        agent: isWanted('agent') ? 1 : 0,
-      },
-      elsewhere,
-      ...(options.authHost === undefined ? {} : { authHost: options.authHost }),
-      restarts: false,
-      programOf,
-      // Services check every response against its contract.
-      env: { CHECK_REPLIES: 'on', ...CHEAP_PASSWORDS, ...process.env },
-      overrides: standby === null ? (options.overrides ?? {}) : withReplica(options, database, standby),
       route: (service, replica, store, url) => wires.get(`${service} ${replica} ${store}`)?.through(url) ?? url,
     }),
   );
-  await stack.start();
-  await stack.untilReady();
+  const cell = options.secondCell ? await planCell(opening, { label, first: stack, plan }) : null;
+  const stacks = [stack, ...(cell === null ? [] : [cell.stack])];
+  for (const one of stacks) await one.start();
+  for (const one of stacks) await one.untilReady();
   const jwt = { ...LOCAL_JWT, secret: secrets.jwtSecret };
-  const parts = { stack, database, nats, postgres, standby, wires, jwt, secrets };
+  const parts = { stack, database, nats, postgres, standby, wires, jwt, secrets, cell };
   return new TestSystem(parts, await demoOf(database), opening.move());
 }
 
@@ -192,6 +196,12 @@ export class TestSystem implements AsyncDisposable {
   get postgres(): PostgresServer {
     if (this.#parts.postgres !== null) return this.#parts.postgres;
     throw new Error('this system shares its PostgreSQL server; start it with ownPostgres');
+  }
+
+  /** Only with `secondCell`. */
+  get secondCell(): TestCell {
+    if (this.#parts.cell !== null) return this.#parts.cell;
+    throw new Error('this system has one cell; start it with secondCell');
   }
 
   service(name: string, replica = 0): SupervisedProcess {

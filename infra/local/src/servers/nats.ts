@@ -1,12 +1,11 @@
 /** Runs a NATS server on loopback with JetStream on disk and the users of infra/nats. */
-import { NATS_USERS, natsPasswordVariable } from '@wts/contracts';
+import { NATS_USERS, natsPasswordVariable, natsUsersConfiguration, streamOf } from '@wts/contracts';
 import type { NatsUser } from '@wts/contracts';
 import { createHmac } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ROOT } from '../layout.ts';
 import { launch } from '../processes/launch.ts';
 import type { RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
@@ -25,6 +24,8 @@ export interface NatsOptions extends CrashHandlers {
   readonly env: NodeJS.ProcessEnv;
   readonly port?: number | undefined;
   readonly throwaway?: boolean;
+  /** The log whose stream and subjects its users may use. */
+  readonly shard?: number;
   /** One of several servers: its number, and the ports on which they connect to each other. */
   readonly cluster?: { readonly index: number; readonly ports: readonly number[] };
 }
@@ -39,7 +40,7 @@ export interface NatsServer extends ServerControl {
   readonly urlOf: (user: NatsUser) => string;
 }
 
-const USERS = join(ROOT, 'infra/nats/users.conf');
+const USERS_FILE = 'users.conf';
 const READY_MS = 20_000;
 const STOP_MS = 10_000;
 
@@ -49,6 +50,7 @@ export async function openNats(options: NatsOptions): Promise<NatsServer> {
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
   const configuration = join(options.directory, 'nats.conf');
   writeFileSync(configuration, configurationOf(port, options), { mode: 0o600 });
+  writeFileSync(join(options.directory, USERS_FILE), natsUsersConfiguration(streamOf(options.shard ?? 0)));
   const launchServer = async () => {
     const server = await launch({
       name: 'nats',
@@ -93,7 +95,7 @@ function configurationOf(port: number, options: NatsOptions): string {
     ...(options.password === undefined
       ? []
       : // nats-server resolves includes relative to its configuration file.
-        [`authorization {\n  include ${JSON.stringify(relative(options.directory, USERS))}\n}`]),
+        [`authorization {\n  include ${JSON.stringify(USERS_FILE)}\n}`]),
     // The stream keeps one day; the whole log is in PostgreSQL.
     `jetstream { store_dir: ${JSON.stringify(join(options.directory, 'jetstream'))}, max_memory_store: 64MB, max_file_store: 2GB }`,
     '',
