@@ -172,7 +172,7 @@ const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g;
 export function retiredTerms(tree: Tree): Finding[] {
   const paths = tree.files.filter((path) => isTypeScript(path) && !path.startsWith('infra/tidy/'));
   const findings: Finding[] = paths.flatMap((path) =>
-    retiredIn(path).map((term) => ({ path, message: refusalOf(term) })),
+    [...retiredIn(path)].map((term) => ({ path, message: refusalOf(term) })),
   );
   eachLine(tree, paths, (text, at) => {
     for (const term of retiredIn(text.replaceAll(QUOTED, ''))) findings.push({ ...at, message: refusalOf(term) });
@@ -182,11 +182,13 @@ export function retiredTerms(tree: Tree): Finding[] {
 
 const refusalOf = (term: string): string => `"${term}" is retired: ${RETIRED[term]}`;
 
-/** Words of identifiers count too: `bySlowDribble` has three. */
-function retiredIn(text: string): string[] {
-  const words = text.match(/[A-Z]?[a-z]+/g) ?? [];
-  return [...new Set(words.map((word) => stemOf(word.toLowerCase())))].filter((word) => Object.hasOwn(RETIRED, word));
-}
+/** The retired term of each form of it. */
+const RETIRED_FORMS = new Map(
+  Object.keys(RETIRED).flatMap((term) => ['', 's', 'd', 'r', 'ed', 'rs'].map((end) => [term + end, term] as const)),
+);
 
-const stemOf = (word: string): string =>
-  Object.keys(RETIRED).find((term) => ['', 's', 'd', 'r', 'ed', 'rs'].some((end) => word === term + end)) ?? word;
+/** Words of identifiers count too: `bySlowDribble` has three. */
+function retiredIn(text: string): Set<string> {
+  const words = text.match(/[A-Z]?[a-z]+/g) ?? [];
+  return new Set(words.flatMap((word) => RETIRED_FORMS.get(word.toLowerCase()) ?? []));
+}

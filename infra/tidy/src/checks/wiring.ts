@@ -87,10 +87,11 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
     tree,
     tree.files.filter((path) => isProduct(path) && !path.startsWith(CONTRACTS)),
   );
+  const served = new Set(SERVED.flatMap((way) => Array.from(servers.matchAll(way), ([, name]) => name)));
   return declared.flatMap(({ name, path, scope, internal, page }): Finding[] => {
     const findings: Finding[] = [];
     const short = name.split('.').at(-1) ?? name;
-    if (!isServed(short, servers)) {
+    if (!served.has(short)) {
       findings.push({
         path: CONTRACTS,
         message: `${name} (${path}) is declared and nowhere mounted: mount it in the service that owns it`,
@@ -113,15 +114,11 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
 }
 
 /** An operation is mounted on a router, served by the gateway itself, or the path of upgrades. */
-function isServed(name: string, servers: string): boolean {
-  const exported = `(?:\\w+\\.)?${name}`;
-  const ways = [
-    `\\bmount(?:Stream|Page)?\\(\\s*[\\w.]+,\\s*${exported}\\b`,
-    `\\[\\s*${exported}\\.id,`,
-    `pathname !== ${exported}\\.path\\b`,
-  ];
-  return ways.some((way) => new RegExp(way).test(servers));
-}
+const SERVED = [
+  /\bmount(?:Stream|Page)?\(\s*[\w.]+,\s*(?:\w+\.)?(\w+)/g,
+  /\[\s*(?:\w+\.)?(\w+)\.id,/g,
+  /pathname !== (?:\w+\.)?(\w+)\.path\b/g,
+];
 
 /** A subject with two producers has no order, one with none is dead. Every publish names its subject by the constant, or by `of`, the stream of one log. */
 export function producers(tree: Tree, subjects: readonly string[]): Finding[] {
@@ -140,19 +137,21 @@ export function producers(tree: Tree, subjects: readonly string[]): Finding[] {
 /** A table of bounds: one name to a line. */
 const BOUNDS = /^ {2}(\w+): /gm;
 
-/** A bound that no code reads has no effect. Code reads it as a property, or takes it out of its table by name. */
+/** Names that code reads as a property, or takes out of a table. */
+const READ = /(?:\.|[{,]\s*)(\w+)/g;
+
+/** A bound that no code reads has no effect. */
 export function bounds(tree: Tree, tables: readonly string[]): Finding[] {
-  return tables.flatMap((table): Finding[] => {
-    const readers = textOf(
-      tree,
-      tree.files.filter((path) => isProduct(path) && path !== table),
-    );
-    return [...tree.read(table).matchAll(BOUNDS)].flatMap(([, name = '']): Finding[] =>
-      new RegExp(`(?:\\.|[{,]\\s*)${name}\\b`).test(readers)
+  const readers = tree.files
+    .filter(isProduct)
+    .map((path) => ({ path, names: new Set(Array.from(tree.read(path).matchAll(READ), ([, name]) => name)) }));
+  return tables.flatMap((table): Finding[] =>
+    [...tree.read(table).matchAll(BOUNDS)].flatMap(([, name = '']): Finding[] =>
+      readers.some(({ path, names }) => path !== table && names.has(name))
         ? []
         : [{ path: table, message: `nothing reads ${name}: hold what it bounds to it, or take it out` }],
-    );
-  });
+    ),
+  );
 }
 
 function textOf(tree: Tree, paths: readonly string[]): string {
