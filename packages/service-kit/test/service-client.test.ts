@@ -85,6 +85,22 @@ describe('a call to another service', () => {
   const hang: RequestListener = () => {};
   const good: RequestListener = (_req, res) => res.end('{"ok":true}');
 
+  it('that a handler causes has the id of its request and ends with it, without being given them', async () => {
+    const other = await startDemo();
+    cleanUp.push(() => other.service.close());
+    const client = caller(other.service.url);
+    demo.levers.relay = async () => void (await client.call(api.hold, { principal: ann }));
+    const leaving = new AbortController();
+    const requestId = 'request-of-ann';
+    const relayed = caller(demo.service.url).call(api.relay, { principal: ann, requestId, signal: leaving.signal });
+    const held = await eventually(() => other.levers.held[0]);
+    leaving.abort();
+    await assert.rejects(relayed);
+    await eventually(() => held.signal.aborted);
+    held.answer();
+    await eventually(() => other.lines().find((line) => line['requestId'] === requestId));
+  });
+
   it('carries the caller, the parameters, the query, the body and the id of the request', async () => {
     const reply = await caller(demo.service.url).call(api.echo, {
       principal: ann,

@@ -1,5 +1,6 @@
 import { syncApi } from '@wts/contracts';
 import type { InternalCommitReply, InternalMutation, Principal } from '@wts/contracts';
+import type { CallTrace } from './current-call.ts';
 import type { ServiceClient } from './service-client.ts';
 
 /** Changes that are committed together or not at all. */
@@ -10,12 +11,6 @@ export interface CommitUnit {
   /** Identifies this unit: sync applies a unit that is sent twice only once. */
   readonly txId: string;
   readonly mutations: readonly InternalMutation[];
-}
-
-/** What a request passes to every call it causes. */
-export interface CallTrace {
-  readonly requestId?: string;
-  readonly signal?: AbortSignal;
 }
 
 export type CommitUnitSender = (unit: CommitUnit, trace?: CallTrace) => Promise<InternalCommitReply>;

@@ -7,6 +7,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { Address } from './address.ts';
 import { Addresses } from './addresses.ts';
 import { RetryBudget } from './budget.ts';
+import { currentCall } from './current-call.ts';
 import type { ServiceReply, Outgoing } from './dispatch.ts';
 import { dispatch } from './dispatch.ts';
 import { callMetrics, type CallOutcome } from './metrics.ts';
@@ -43,7 +44,9 @@ export interface ServiceCallOptions<C> {
   readonly params?: ParamsOf<C>;
   readonly query?: QueryOf<C>;
   readonly body?: BodyOf<C>;
+  /** By default that of the request whose handler calls; see `currentCall`. */
   readonly requestId?: string;
+  /** The same. */
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   /** Sent as `Idempotency-Key`, to an operation that accepts it. */
@@ -95,8 +98,8 @@ export function openServiceClient(kit: ServiceClientKit, name: ServiceName, urls
  * is `unavailable`. A call that got no connection is tried at another address, because nothing was sent. A call whose connection
  * broke, or that takes too long, is repeated only when it is idempotent. A retry budget protects an overloaded service.
  */
-export function createServiceClient(given: ServiceClientOptions): ServiceClient {
-  const { name, urls, self, mintToken, log, metrics, networks, refreshMs } = given;
+export function createServiceClient(client: ServiceClientOptions): ServiceClient {
+  const { name, urls, self, mintToken, log, metrics, networks, refreshMs } = client;
   const addresses = new Addresses({
     name,
     urls,
@@ -142,7 +145,9 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
   }
 
   return {
-    call: async (contract, options) => {
+    call: async (contract, given) => {
+      const { requestId, signal } = currentCall.getStore() ?? {};
+      const options = { ...(requestId && { requestId }), ...(signal && { signal }), ...given };
       const { timeoutMs = SERVICE_LIMITS.internalCallTimeoutMs, idempotent = contract.method === 'GET' } = options;
       const headers = headersOf(options, { mintToken, self, network: networks?.find(options.principal.userId) });
       addresses.enter();

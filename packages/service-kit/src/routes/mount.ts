@@ -4,6 +4,7 @@ import type { InternalCall } from '@wts/access';
 import type { BodyOf, Contract, ErrorCode, JsonSchema, ParamsOf, Principal, QueryOf, ReplyOf } from '@wts/contracts';
 import { COUNT_PATTERN, Fault, isStorableText } from '@wts/contracts';
 import type { IRouter, Request, Response } from 'express';
+import { currentCall } from '../call/current-call.ts';
 import { sendJson } from '../http/answer.ts';
 import { Call, signalOf } from './call.ts';
 import { contextOf } from '../http/request-context.ts';
@@ -96,7 +97,8 @@ export function mountStream<C extends Contract>(
   const method = contract.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
   router[method](path, async (req: Request, res: Response) => {
     try {
-      await handler(await check(req, res));
+      const call = await check(req, res);
+      await currentCall.run(call, () => handler(call));
     } catch (error) {
       if (contract.scope !== 'none' && isRefusal(error)) await pause(res);
       throw error;
