@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { wrongArrows } from './arrows.ts';
+import { wrongArrows, wrongArrowsOfCells } from './arrows.ts';
 import { wrongEnvironment } from './environment.ts';
 import type { Helm } from './helm.ts';
 import { wrongObjects } from './models.ts';
@@ -30,7 +30,7 @@ const VARIANTS: Readonly<Record<string, readonly string[]>> = {
 export async function checkChart(helm: Helm): Promise<number> {
   console.log(`Helm ${await helm.version()}`);
   let failures = 0;
-  const check = async (what: string, work: () => Promise<readonly string[]>): Promise<void> => {
+  const check: Check = async (what, work) => {
     const findings = await work().catch((failure: unknown) => [(failure as Error).message]);
     console.log(`  ${findings.length === 0 ? '✓' : '✗'} ${what}`);
     for (const finding of findings) console.log(`      ${finding}`);
@@ -60,6 +60,7 @@ export async function checkChart(helm: Helm): Promise<number> {
       return (await Promise.all(deployments.map(wrongEnvironment))).flat();
     });
   }
+  await checkCells(helm, check);
   await check('a value that does not exist is refused', () => refusals(helm, 'replicas=2', /replicas/));
   await check('a setting that a service does not have is refused', () =>
     refusals(helm, 'services.graph.settings.TRUSTED_PROXIES=x', /TRUSTED_PROXIES/),
@@ -90,6 +91,21 @@ export async function checkChart(helm: Helm): Promise<number> {
   );
   await check('the packaged chart, and one inside another chart, render the same', () => packaged(helm));
   return failures;
+}
+
+type Check = (what: string, work: () => Promise<readonly string[]>) => Promise<void>;
+
+async function checkCells(helm: Helm, check: Check): Promise<void> {
+  await check('between two cells only auth calls and is called', async () => {
+    const objectsOf = async (file: string) =>
+      parseObjects(await template(helm, CHART, ['--values', join(VALUES, file)]));
+    return wrongArrowsOfCells({ wts: await objectsOf('cells.yaml'), one: await objectsOf('cell.yaml') });
+  });
+  await check('a cell that is listed as another one is refused', async () => {
+    const args = ['--values', join(VALUES, 'cells.yaml'), '--set', 'cell.shard=1'];
+    const said = await helm.refusal('template', 'wts', CHART, ...args);
+    return said.includes('cells has 1, the shard of this installation') ? [] : [said];
+  });
 }
 
 function exampleValues(...names: string[]): readonly string[] {

@@ -6,8 +6,9 @@ import type { EnvironmentVariable, KubernetesObject } from './objects.ts';
 const run = promisify(execFile);
 /** Read by Node, by the driver of PostgreSQL, by OpenTelemetry, or by other variables. */
 const OF_OTHERS =
-  /^(NODE_OPTIONS|NODE_EXTRA_CA_CERTS|PGPASSWORD|NATS_PASSWORD|POD_NAME|POD_UID|NODE_NAME|OTEL_RESOURCE_ATTRIBUTES)$/;
+  /^(NODE_OPTIONS|NODE_EXTRA_CA_CERTS|PGPASSWORD|NATS_PASSWORD|CELL_\d+_NATS_URL|POD_NAME|POD_UID|NODE_NAME|OTEL_RESOURCE_ATTRIBUTES)$/;
 const secrets = makeSecrets();
+const NATS_URL = 'nats://user:password@nats:4222';
 
 /** What is wrong with the environment of the service in a Deployment. The service itself judges it, with secrets made for this. */
 export async function wrongEnvironment({ metadata, spec }: KubernetesObject): Promise<readonly string[]> {
@@ -45,7 +46,8 @@ function secretOf(service: string, variable: string): string {
     ...tokenSettings(service, secrets),
     DATABASE_URL: 'postgres://role:password@database:5432/wts',
     DATABASE_REPLICA_URL: 'postgres://role:password@replica:5432/wts',
-    NATS_URL: 'nats://user:password@nats:4222',
+    NATS_URL,
+    CELL_1_NATS_URL: NATS_URL,
     REPLAY_SECRET: secrets.replaySecret,
     AUTH_SECRET_KEY: secrets.authSecretKey,
     WEBHOOK_SECRET_KEY: secrets.webhookSecretKey,

@@ -22,7 +22,11 @@
 - name: NODE_OPTIONS
   value: "--max-old-space-size={{ int . }}"
 {{- end }}
-{{- range $variable, $value := dict "BASE_URL" $values.baseUrl "AUTH_URL" $values.authUrl "API_KEY_PREFIX" $values.apiKeyPrefix "SHARD" (int $values.cell.shard) }}
+{{- $shared := dict "BASE_URL" $values.baseUrl "AUTH_URL" $values.authUrl "API_KEY_PREFIX" $values.apiKeyPrefix }}
+{{- if or $values.cell.shard $values.cells }}
+{{- $_ := set $shared "SHARD" (int $values.cell.shard) }}
+{{- end }}
+{{- range $variable, $value := $shared }}
 {{- if has $variable $.row.shared }}
 - name: {{ $variable }}
   value: {{ $value | quote }}
@@ -53,6 +57,9 @@
 {{- include "wts.secretEnv" (merge (dict "variable" "NATS_URL") .) }}
 {{- end }}
 {{- end }}
+{{- if and .row.isGlobal $values.cells }}
+{{- include "wts.cellsEnv" . }}
+{{- end }}
 {{- range .row.secrets }}
 {{- if not (has .variable (list "DATABASE_URL" "MIGRATION_DATABASE_URL" "DATABASE_REPLICA_URL" "NATS_URL")) }}
 {{- include "wts.secretEnv" (merge (dict "variable" .variable) $) }}
@@ -72,6 +79,26 @@
 {{- with $service.extraEnv }}
 {{ toYaml . }}
 {{- end }}
+{{- end -}}
+
+{{/* CELLS: this cell, whose NATS_URL is above, and the others. */}}
+{{- define "wts.cellsEnv" -}}
+{{- $urls := dict -}}
+{{- range $name := list "sync" "workspace" "webhook-dispatcher" -}}
+{{- $_ := set $urls $name (list (include "wts.url" (dict "root" $.root "name" $name "services" $.services))) -}}
+{{- end -}}
+{{- $cells := list (dict "shard" (int .root.Values.cell.shard) "baseUrl" .root.Values.baseUrl "syncUrls" (index $urls "sync") "workspaceUrls" (index $urls "workspace") "dispatcherUrls" (index $urls "webhook-dispatcher") "natsUrl" "$(NATS_URL)") -}}
+{{- range .root.Values.cells }}
+{{- $variable := printf "CELL_%d_NATS_URL" (int .shard) }}
+- name: {{ $variable }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ .natsUrl.existingSecret | quote }}
+      key: {{ .natsUrl.key | quote }}
+{{- $cells = append $cells (dict "shard" (int .shard) "baseUrl" .baseUrl "syncUrls" (list .syncUrl) "workspaceUrls" (list .workspaceUrl) "dispatcherUrls" (list .dispatcherUrl) "natsUrl" (printf "$(%s)" $variable)) }}
+{{- end }}
+- name: CELLS
+  value: {{ toJson $cells | quote }}
 {{- end -}}
 
 {{/* PostgreSQL: (dict variable, host, and what wts.env has). With a host, the URL has no password: the driver reads PGPASSWORD. */}}

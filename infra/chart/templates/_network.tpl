@@ -42,9 +42,18 @@
 {{- toYaml $peers -}}
 {{- end -}}
 
-{{/* Whether a service that this one calls has a `url`: (dict row, services). */}}
+{{/* Whether this service calls one that has a `url`, or those of other cells: (dict root, row, services). */}}
 {{- define "wts.callsElsewhere" -}}
+{{- if and .row.isGlobal .root.Values.cells }}yes{{ end -}}
 {{- range .services -}}
 {{- if and .service.url (has .row.name $.row.calls) }}yes{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether a service of another installation calls this one: (dict root, row, services). */}}
+{{- define "wts.isCalledFromElsewhere" -}}
+{{- if and .row.isGlobal .root.Values.cells }}yes{{ end -}}
+{{- range .services -}}
+{{- if and (not .service.enabled) (has $.row.name .row.calls) }}yes{{ end -}}
 {{- end -}}
 {{- end -}}

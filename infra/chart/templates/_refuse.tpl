@@ -26,4 +26,14 @@
 {{- fail (printf "keda.prometheusUrl is missing: services.%s.autoscaling.triggers needs Prometheus." $row.name) -}}
 {{- end -}}
 {{- end -}}
+{{- range .Values.cells -}}
+{{- if eq (int .shard) (int $.Values.cell.shard) -}}
+{{- fail (printf "cells has %d, the shard of this installation: list the other ones, each with a number of its own." (int .shard)) -}}
+{{- end -}}
+{{- end -}}
+{{- range $services -}}
+{{- if and .row.isGlobal $.Values.cells (not .service.enabled) -}}
+{{- fail (printf "cells is for the installation that has %s: this one has services.%s.enabled false." .row.name .row.name) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}

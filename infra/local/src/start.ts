@@ -100,19 +100,8 @@ await runTask(async (stack, { stopping, fail }) => {
   const webhooks = await openLocalWebhooks(PATHS.webhooks);
   const mail = process.env['SMTP_URL'] ? null : stack.use(await openMailCatcher({ port: ports.mail }));
   const observer = options.observe ? stack.use(await openObserver(ports.observe)) : null;
-  const plan = {
-    webhookCaFile: webhooks.caFile,
-    ...(mail === null ? {} : { smtpUrl: mail.smtpUrl }),
-    logs: PATHS.logs,
-    records: PATHS.records,
-    secrets,
-    replicas: { sync: options.syncReplicas },
-    restarts: true,
-    metrics: true,
-    env: { ...process.env, BUILD_COMMIT: build.commit, ...observer?.settings },
-    overrides: { gateway: { GRAPHIQL: 'on', CORS_ORIGINS: process.env['CORS_ORIGINS'] ?? PAGES_OF_THIS_MACHINE } },
-    ...handlers,
-  };
+  const settings = { BUILD_COMMIT: build.commit, ...observer?.settings };
+  const plan = { ...planOf(options, settings), webhookCaFile: webhooks.caFile, ...mailOf(mail), secrets, ...handlers };
   const services = await Stack.plan({ ...plan, ...servers, ports });
   const openSecond = () => openCell(stack, { first: services, beside: servers.beside, plan });
   const cells = options.cells === 1 ? [] : [await progress.step('Second cell', openSecond)];
@@ -144,6 +133,23 @@ await runTask(async (stack, { stopping, fail }) => {
   });
   return 'until stopped';
 });
+
+/** What all cells have in common. */
+function planOf({ syncReplicas }: Options, settings: Readonly<Record<string, string>>) {
+  return {
+    logs: PATHS.logs,
+    records: PATHS.records,
+    replicas: { sync: syncReplicas },
+    restarts: true,
+    metrics: true,
+    env: { ...process.env, ...settings },
+    overrides: { gateway: { GRAPHIQL: 'on', CORS_ORIGINS: process.env['CORS_ORIGINS'] ?? PAGES_OF_THIS_MACHINE } },
+  };
+}
+
+function mailOf(mail: { readonly smtpUrl: string } | null): { readonly smtpUrl?: string } {
+  return mail === null ? {} : { smtpUrl: mail.smtpUrl };
+}
 
 function metricsOf(stack: Stack): { readonly name: string; readonly metricsUrl: string }[] {
   return stack.services.map(({ name }) => ({ name, metricsUrl: stack.metricsUrlOf(name) ?? '' }));

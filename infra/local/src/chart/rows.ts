@@ -5,6 +5,8 @@ import { describeSettings } from '../settings-reference.ts';
 /** A service as the templates of the chart read it, in infra/chart/files/services.json. */
 export interface ChartRow {
   readonly name: ServiceName;
+  /** One for all cells. */
+  readonly isGlobal: boolean;
   readonly urlVariable: string;
   readonly calls: readonly ServiceName[];
   readonly callers: readonly string[];
@@ -40,12 +42,13 @@ export const SHARED_SETTINGS: Readonly<Record<string, string>> = {
 
 export async function chartRows(): Promise<readonly ChartRow[]> {
   return Promise.all(
-    SERVICES.map(async ({ name, database, outside = [], memoryMb, temporaryMb = TEMPORARY_MB }) => {
+    SERVICES.map(async ({ name, isGlobal = false, database, outside = [], memoryMb, temporaryMb = TEMPORARY_MB }) => {
       const { settings } = await describeSettings(name);
       const natsUser = NATS_USERS.find((user) => user === name);
       const has = (variable: string): boolean => settings.some((one) => one.variable === variable);
       return {
         name,
+        isGlobal,
         urlVariable: urlVariable(name),
         calls: CALLS[name],
         callers: SERVICES.filter((other) => CALLS[other.name].includes(name)).map((other) => other.name),
@@ -57,7 +60,10 @@ export async function chartRows(): Promise<readonly ChartRow[]> {
         temporaryMb,
         shared: Object.keys(SHARED_SETTINGS).filter(has),
         secrets: settings
-          .filter(({ variable, secret }) => secret || variable === 'INTERNAL_TOKEN_PUBLIC_KEYS')
+          // The chart makes CELLS of its value `cells`.
+          .filter(
+            ({ variable, secret }) => variable !== 'CELLS' && (secret || variable === 'INTERNAL_TOKEN_PUBLIC_KEYS'),
+          )
           .map(({ variable, required }) => ({ variable, key: secretKey(name, variable), required })),
       };
     }),

@@ -62,3 +62,9 @@ export function textMap(doc: string, standard: Readonly<Record<string, string>> 
 export function objects(doc: string, standard: readonly object[] = []): Leaf {
   return { doc, default: standard, schema: { type: 'array', items: { type: 'object' } } };
 }
+
+/** Objects of the chart itself, with the fields that are required, and no others. */
+export function records(doc: string, fields: Readonly<Record<string, Schema>>): Leaf {
+  const items = { type: 'object', additionalProperties: false, required: Object.keys(fields), properties: fields };
+  return { doc, default: [], schema: { type: 'array', items } };
+}

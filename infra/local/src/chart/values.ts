@@ -1,6 +1,8 @@
-import { count, flag, group, object, objects, oneOf, text, textMap, texts, type Values } from './value.ts';
+import { SHARDS_MAX } from '@wts/contracts';
+import { count, flag, group, object, objects, oneOf, records, text, textMap, texts, type Values } from './value.ts';
 
 const peers = (what: string) => objects(`${what}: peers of a NetworkPolicy. Empty: any address, on these ports only.`);
+const url = (description: string) => ({ type: 'string', pattern: '^https?://.+', description });
 const ports = (standard: readonly number[]) => ({
   doc: 'Their ports.',
   default: standard,
@@ -79,13 +81,33 @@ export const VALUES: Values = {
     ),
   }),
   cell: group(
-    'One of several installations that share an auth service. Such a cell has `services.auth.enabled` false and its address in `services.auth.url`.',
+    'One of several installations that share an auth service. A cell without auth has `services.auth.enabled` false and its address in `services.auth.url`; the one with auth has the others in `cells`.',
     {
       name: text('Its name, a label of its pods and an attribute of its traces.', '', '^[a-z0-9-]{0,63}$'),
       shard: count(
-        'Number of its log, in the names of subjects and metrics. Different in each cell; never changed.',
+        'Number of its log, in the names of subjects and metrics. Different in each cell; never changed. New people are in cell 0, which is the one with auth.',
         0,
       ),
+    },
+  ),
+  cells: records(
+    'The other cells of the installation that has auth, see infra/docs/cells.md. Each is an installation of its own, with `cell.shard`.',
+    {
+      shard: { type: 'integer', minimum: 0, maximum: SHARDS_MAX - 1, description: 'Its `cell.shard`.' },
+      baseUrl: url('Its `baseUrl`.'),
+      syncUrl: url('Address of its sync service, such as http://wts-two-sync.two:8080.'),
+      workspaceUrl: url('Address of its workspace service.'),
+      dispatcherUrl: url('Address of its webhook-dispatcher service.'),
+      natsUrl: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['existingSecret', 'key'],
+        description: 'Where NATS_URL of auth at its NATS comes from.',
+        properties: {
+          existingSecret: { type: 'string', description: 'The Secret.' },
+          key: { type: 'string', description: 'The key in it.' },
+        },
+      },
     },
   ),
   migrations: group('The Job that brings the schemas up to date, named by version.', {
@@ -165,9 +187,9 @@ export const VALUES: Values = {
     ),
     telemetry: group('The collector of traces.', { to: peers('Its servers'), ports: ports([4318]) }),
     servicesFrom: objects(
-      'Who may call services besides those of this release, such as those of another installation: peers.',
+      'Who may call services from another installation: peers. They reach only those that a service which does not run here calls, and with `cells` auth.',
     ),
-    services: group('Services of another installation (`services.<name>.url`).', {
+    services: group('Services of another installation (`services.<name>.url`, `cells`).', {
       to: peers('Their pods'),
       ports: ports([8080]),
     }),
