@@ -24,6 +24,8 @@ const VARIANTS: Readonly<Record<string, readonly string[]>> = {
   ...filesAs(VALUES, '*.yaml', []),
   'examples of CloudNativePG and NATS': [...URLS, ...exampleValues('managed-roles', 'nats')],
   'examples with PgBouncer': [...URLS, ...exampleValues('managed-roles', 'pgbouncer')],
+  'cell 0, with auth': cells().wts,
+  'cell 1': cells().one,
 };
 
 /** Prints each check, and returns how many failed. */
@@ -95,15 +97,19 @@ export async function checkChart(helm: Helm): Promise<number> {
 
 type Check = (what: string, work: () => Promise<readonly string[]>) => Promise<void>;
 
+/** By the namespaces that their examples name. */
+function cells() {
+  return { wts: [...URLS, ...exampleValues('cells')], one: exampleValues('cell') };
+}
+
 async function checkCells(helm: Helm, check: Check): Promise<void> {
   await check('between two cells only auth calls and is called', async () => {
-    const objectsOf = async (file: string) =>
-      parseObjects(await template(helm, CHART, ['--values', join(VALUES, file)]));
-    return wrongArrowsOfCells({ wts: await objectsOf('cells.yaml'), one: await objectsOf('cell.yaml') });
+    const { wts, one } = cells();
+    const rendered = { wts: await template(helm, CHART, wts), one: await template(helm, CHART, one) };
+    return wrongArrowsOfCells({ wts: parseObjects(rendered.wts), one: parseObjects(rendered.one) });
   });
   await check('a cell that is listed as another one is refused', async () => {
-    const args = ['--values', join(VALUES, 'cells.yaml'), '--set', 'cell.shard=1'];
-    const said = await helm.refusal('template', 'wts', CHART, ...args);
+    const said = await helm.refusal('template', 'wts', CHART, ...cells().wts, '--set', 'cell.shard=1');
     return said.includes('cells has 1, the shard of this installation') ? [] : [said];
   });
 }

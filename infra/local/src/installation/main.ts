@@ -5,9 +5,9 @@ import { text as textOf } from 'node:stream/consumers';
 import { readWords } from '../command-options.ts';
 import { UserError } from '../user-error.ts';
 import { composeSecrets } from './compose-secrets.ts';
-import { newSecrets, passwordsSql } from './new-secrets.ts';
+import { cellSecrets, newSecrets, passwordsSql } from './new-secrets.ts';
 import { rotate, statusOf } from './rotate.ts';
-import { envText, readSecretsFile, secretText } from './secrets-file.ts';
+import { envText, readSecretsFile, secretText, type SecretsFile } from './secrets-file.ts';
 
 const USAGE = `npm run secrets [-- options], with -s to print only the secrets:
 
@@ -17,6 +17,9 @@ npm run -s secrets -- --format env|kubernetes --database <address> --nats <addre
 
 npm run -s secrets -- --format compose [--host localhost]
   Prints the .env of infra/compose.yaml: all secrets, with the addresses of its stores, and a certificate for this name.
+
+npm run -s secrets -- cell <shard> --file <file> --format env|kubernetes --database <address> --nats <addresses>
+  Prints all secrets of a further cell, and adds to the file, which has those of the installation with auth, what auth needs of it.
 
 npm run -s secrets -- rotate <name> add|use|drop [--file <file>] [--now]
   Makes one step of a change: reads the file of secrets and prints it after the step, with --file in place. The file has lines
@@ -57,6 +60,7 @@ async function main(): Promise<void> {
   if (command === undefined) return print(await made(options));
   const text = options.file === undefined ? await textOf(process.stdin) : readFileSync(pathOf(options.file), 'utf8');
   const file = readSecretsFile(text);
+  if (command === 'cell') return addCell(file, name, options);
   if (command === 'status') return print(statusOf(file.values));
   if (command === 'sql') return print(passwordsSql(file.values));
   if (command !== 'rotate') throw new UserError(`There is no command "${command}".\n\n${USAGE}`);
@@ -72,6 +76,15 @@ async function made({ format, database, nats, replica, host }: Options): Promise
     throw new UserError(USAGE);
   const values = newSecrets({ database, nats, replica });
   return format === 'env' ? envText(values) : secretText(values);
+}
+
+function addCell({ values, write }: SecretsFile, shard: string, options: Options): void {
+  const { database, nats, replica, format, file } = options;
+  if (!/^[1-9][0-9]*$/.test(shard) || database === undefined || nats === undefined || file === undefined)
+    throw new UserError(USAGE);
+  const { cell, first } = cellSecrets(values, Number(shard), { database, nats, replica });
+  replace(pathOf(file), write(first));
+  print(format === 'env' ? envText(cell) : secretText(cell));
 }
 
 /** A rename, because half a file of secrets would be worse than the old one. */

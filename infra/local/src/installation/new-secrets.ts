@@ -47,6 +47,43 @@ export function newSecrets({ database, replica, nats }: StoreAddresses): SecretV
   return values;
 }
 
+/** The key with the public keys of all cells, which only the services have that are global. */
+const PUBLIC_KEYS_OF_CELLS = 'AUTH_INTERNAL_TOKEN_PUBLIC_KEYS';
+
+/**
+ * The secrets of a further cell, and what the installation with auth then has besides: the public keys of the services of the cell, for
+ * auth alone, and the address of its NATS. Only auth can call a service of another cell.
+ */
+export function cellSecrets(
+  first: SecretValues,
+  shard: number,
+  addresses: StoreAddresses,
+): { readonly cell: SecretValues; readonly first: SecretValues } {
+  const globals = SERVICES.filter(({ isGlobal }) => isGlobal).map(({ name }) => name);
+  const made = newSecrets(addresses);
+  const isOfGlobal = (key: string): boolean => globals.some((name) => key.startsWith(`${name.toUpperCase()}_`));
+  const keysOf = (values: SecretValues, key = PUBLIC_KEYS) =>
+    JSON.parse(values[key] ?? '{}') as Record<string, string[]>;
+  const ofFirst = keysOf(first);
+  const ofCell = { ...keysOf(made), ...Object.fromEntries(globals.map((name) => [name, ofFirst[name] ?? []])) };
+  const known = first[PUBLIC_KEYS_OF_CELLS] === undefined ? ofFirst : keysOf(first, PUBLIC_KEYS_OF_CELLS);
+  const ofAll = Object.entries(known).map(([name, keys]) => [name, [...new Set([...keys, ...(ofCell[name] ?? [])])]]);
+  return {
+    cell: {
+      ...Object.fromEntries(Object.entries(made).filter(([key]) => !isOfGlobal(key))),
+      [PUBLIC_KEYS]: JSON.stringify(ofCell),
+      ...(first['JWT_ISSUERS'] === undefined ? {} : { JWT_ISSUERS: first['JWT_ISSUERS'] }),
+    },
+    first: {
+      ...first,
+      [PUBLIC_KEYS_OF_CELLS]: JSON.stringify(Object.fromEntries(ofAll)),
+      [`CELL_${shard}_NATS_URL`]: made[secretKey('auth', 'NATS_URL')] ?? '',
+    },
+  };
+}
+
+const PUBLIC_KEYS = 'INTERNAL_TOKEN_PUBLIC_KEYS';
+
 const READ_REPLICA: readonly string[] = ['sync', 'graph'];
 
 function withUser(address: string, { name, password }: { readonly name: string; readonly password: string }): string {
