@@ -1,5 +1,6 @@
 /** Watches pods as the kubelet of a cluster does: readiness decides who gets connections, liveness and exits restart. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { Backoff } from './backoff.ts';
 import type { Probe } from './plan.ts';
 import type { Pod } from './pod.ts';
 
@@ -27,20 +28,19 @@ export class Kubelet {
     const { readiness, liveness } = pod.workload.main;
     const isReady = readiness === null ? null : new Counted(readiness);
     const isLive = liveness === null ? null : new Counted(liveness);
+    const backoff = new Backoff();
     // Liveness is not asked for before.
     let hasStarted = false;
     while (this.#isWatched(pod)) {
-      await pause(Math.min(LOOK_MS, readiness?.periodMs ?? LOOK_MS), undefined, { signal: this.#stop }).catch(
-        () => undefined,
-      );
+      await this.#pause(Math.min(LOOK_MS, readiness?.periodMs ?? LOOK_MS));
       if (!this.#isWatched(pod)) return;
       if (!pod.isAlive) {
-        await this.#restart(pod, pod.disturbed === 'killed' ? null : 'it exited');
+        await this.#restart(pod, backoff, pod.disturbed === 'killed' ? null : 'it exited');
         hasStarted = false;
       } else if (isReady !== null) await this.#askReady(pod, isReady);
       else pod.isReady = true;
       hasStarted ||= pod.isReady;
-      if (hasStarted && isLive?.isDue()) await this.#askLive(pod, isLive);
+      if (hasStarted && isLive?.isDue()) await this.#askLive(pod, isLive, backoff);
     }
   }
 
@@ -52,35 +52,35 @@ export class Kubelet {
     else if (probe.failures >= probe.failuresMax) pod.isReady = false;
   }
 
-  async #askLive(pod: Pod, probe: Counted): Promise<void> {
+  async #askLive(pod: Pod, probe: Counted, backoff: Backoff): Promise<void> {
     if ((await probe.ask(pod.address)) || probe.failures < probe.failuresMax || !this.#isWatched(pod)) return;
     probe.failures = 0;
     const isFrozen = pod.disturbed === 'frozen';
     if (isFrozen) await pod.thaw();
     pod.kill();
-    await this.#restart(pod, isFrozen ? null : 'it did not answer the probe of liveness');
+    await this.#restart(pod, backoff, isFrozen ? null : 'it did not answer the probe of liveness');
   }
 
   #isWatched(pod: Pod): boolean {
     return !this.#stop.aborted && pod.disturbed !== 'stopping';
   }
 
-  async #restart(pod: Pod, why: string | null): Promise<void> {
+  /** One that fails is seen as an exit at the next look, and so tried again later and later. */
+  async #restart(pod: Pod, backoff: Backoff, why: string | null): Promise<void> {
     pod.isReady = false;
+    const waitsMs = backoff.next(performance.now());
     if (why !== null) {
       this.incidents.push({ pod: pod.name, what: why });
-      this.#print(`${pod.name} is restarted: ${why}`);
+      this.#print(`${pod.name} is restarted${waitsMs === 0 ? '' : ` in ${waitsMs / 1000} s`}: ${why}`);
     }
-    // podman needs a moment to see the exit.
-    while (this.#isWatched(pod)) {
-      try {
-        await pod.restart();
-        if (pod.isAlive) break;
-      } catch {
-        await pause(LOOK_MS / 4);
-      }
-    }
+    await this.#pause(waitsMs);
+    if (!this.#isWatched(pod)) return;
+    await pod.restart().catch((error: unknown) => this.#print(`${pod.name} did not start: ${String(error)}`));
     if (pod.disturbed === 'killed') pod.disturbed = null;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return pause(ms, undefined, { signal: this.#stop }).catch(() => undefined);
   }
 }
 

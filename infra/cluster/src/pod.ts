@@ -51,6 +51,8 @@ export class Pod {
 
   /** As after a crash: same container, same address. */
   async restart(): Promise<void> {
+    // Until podman has seen the exit, it takes the container for a running one and starts nothing.
+    await podman('wait', '--condition', 'exited', this.name);
     await podman('start', this.name);
   }
 
