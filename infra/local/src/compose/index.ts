@@ -11,7 +11,7 @@ export function composeFiles(): readonly (readonly [string, string])[] {
   ];
 }
 
-/** For psql: the password of each role is that of the URL in its environment. */
+/** For psql: the password of each role is that of the URL in its environment. No statement with one gets into the log of the server. */
 function rolePasswords(): string {
   const roles = SERVICES.flatMap(({ name, database }) => (database === undefined ? [] : [{ name, ...database }]));
   const lines = roles.map(
@@ -22,6 +22,9 @@ function rolePasswords(): string {
 ALTER ROLE ${role} PASSWORD :'password';`,
   );
   return `-- For infra/compose.yaml: gives the roles the passwords that are in the URLs of the services. Made by \`npm run settings\`.
+SET log_statement = none;
+SET log_min_error_statement = panic;
+SET log_min_duration_statement = -1;
 ${lines.join('\n')}
 `;
 }
@@ -68,7 +71,8 @@ ${stores()}`;
 }
 
 function stores(): string {
-  return `  # Creates the roles and schemas, and sets the passwords. Runs at each start, and changes nothing then.
+  return `  # Creates the roles and schemas, and gives the roles the passwords of .env. Runs at each \`up\`, before the services are replaced, and
+  # changes nothing when .env is the same. After each step of \`rotate database\`, services with the file before know the password too.
   roles:
     image: \${POSTGRES_IMAGE:-docker.io/library/postgres:18}
     restart: on-failure

@@ -38,6 +38,16 @@ describe('a step of a change of secrets', () => {
     assert.deepEqual(Object.keys(JSON.parse(valueOf(rest, 'ROTATIONS')) as object), ['replay']);
   });
 
+  it('uses a password of PostgreSQL that processes with the file before know, because compose sets it before it replaces them', () => {
+    let values = FIRST;
+    const passwordIn = (file: SecretValues): string => new URL(valueOf(file, 'SYNC_DATABASE_URL')).password;
+    for (const step of ['add', 'use', 'drop']) {
+      const known = [passwordIn(values), values['SYNC_DATABASE_OTHER_PASSWORD']];
+      ({ values } = rotate(values, 'database', step, { nowMs: NOW }));
+      assert.ok(known.includes(passwordIn(values)), step);
+    }
+  });
+
   it('may be a password beside an address without one, as the chart has it', () => {
     const values = { SYNC_PGPASSWORD: 'old', SYNC_DATABASE_URL: 'postgres://wts_sync@db/wts' };
     const { values: used } = rotate(rotate(values, 'database', 'add', { nowMs: NOW }).values, 'database', 'use', {
