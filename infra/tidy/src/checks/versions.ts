@@ -2,7 +2,9 @@ import type { Finding, Tree } from '../tree.ts';
 
 const MANIFEST = /(?:^|\/)package\.json$/;
 
-/** The repository has one version: a package that is published repeats it, and the changelog has its entry (decision 0005). */
+const CHART = 'infra/chart/Chart.yaml';
+
+/** The repository has one version: what is published repeats it, and the changelog begins with its entry (decision 0005). */
 export function oneVersion(tree: Tree): Finding[] {
   const version = versionIn(tree, 'package.json');
   const others = tree.files.filter((path) => MANIFEST.test(path) && path !== 'package.json');
@@ -17,8 +19,13 @@ export function oneVersion(tree: Tree): Finding[] {
           },
         ];
   });
-  if (!tree.read('CHANGELOG.md').includes(`\n## ${version}\n`)) {
-    findings.push({ path: 'CHANGELOG.md', message: `has no entry "## ${version}": write for users what changed` });
+  for (const [line, own] of tree.read(CHART).matchAll(/^(?:version|appVersion): (.*)$/gm))
+    if (own !== version) findings.push({ path: CHART, message: `has "${line}", but the repository has ${version}` });
+  const entry = version?.endsWith('-dev') === true ? 'Unreleased' : version;
+  const first = /^## (.*)$/m.exec(tree.read('CHANGELOG.md'))?.[1];
+  if (first !== entry) {
+    const message = `begins with "## ${first}" instead of "## ${entry}", because the version is ${version}`;
+    findings.push({ path: 'CHANGELOG.md', message });
   }
   return findings;
 }
