@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { ROOT } from '../src/tree.ts';
 
 const CONFIGURATION = [
+  '.gitignore',
   'oxlint.config.ts',
   'knip.json',
   'turbo.json',
