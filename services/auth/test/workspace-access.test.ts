@@ -1,10 +1,6 @@
 import { accessApi, apiKeyApi, type WorkspaceEvent } from '@wts/contracts';
-import { createLogger } from '@wts/service-kit/observe';
-import { openPostgres } from '@wts/service-kit/postgres';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { KINDS_FOR_OWNERS } from '../src/domain/security-event.ts';
-import { workspaceAccessReads } from '../src/store/workspace-access.ts';
 import { openTestService, sessionOf, type TestPerson, type TestService } from './test-service.ts';
 
 type Query = Readonly<Record<string, string>>;
@@ -167,7 +163,6 @@ describe('the access to a workspace', () => {
   });
 
   it('has each event once over all pages, newest first [workspaces.access.events]', async () => {
-    await using stack = new AsyncDisposableStack();
     const { id: workspaceId, owner, member } = await testService.workspace('member');
     for (let n = 0; n < 4; n += 1) {
       await addEvent(member, { kind: 'sign-in', details: { way: `${n}` } });
@@ -191,28 +186,32 @@ describe('the access to a workspace', () => {
       before = body.next ?? undefined;
     } while (before !== undefined);
     assert.deepEqual(read, all);
-    const { knex } = openPostgres({
-      url: testService.backends.databaseUrl,
-      poolMax: 1,
-      applicationName: 'test',
-      log: createLogger({ name: 'test', level: 'warn' }),
-      stack,
-    });
-    // A workspace of many members is read in another way.
-    const members = [owner, member].map(({ userId }) => ({ userId, joinedAt: new Date(0).toISOString() }));
-    const page = { kinds: KINDS_FOR_OWNERS, before: null, limit: 100 };
-    const [few, many] = await Promise.all(
-      [200, 0].map((fewMembersMax) =>
-        workspaceAccessReads(knex).events(workspaceId, members, { ...page, fewMembersMax }),
-      ),
-    );
-    assert.equal(few?.length, 8, 'without who joined, which is in the log');
-    assert.deepEqual(many, few);
     const bad = await testService.call(owner, accessApi.listSecurityEvents, {
       params: { workspaceId },
       query: { before: 'x' },
     });
     assert.equal(bad.status, 400);
+  });
+
+  it('of many members has the same events and apps, for the cost of a few calls of sync [workspaces.access.events, workspaces.access.apps]', async () => {
+    const { id: workspaceId, owner, member } = await testService.workspace('member');
+    const stranger = await testService.person();
+    await addEvent(member, { kind: 'sign-in', details: { way: 'with a password' }, age: '1 hour' });
+    for (const who of [member, stranger, owner]) {
+      await addEvent(who, { kind: 'sign-in', details: { way: 'with a password' } });
+      await addGrant(who, null);
+    }
+    await addEvent(owner, { kind: 'key-revoked', details: { label: 'ci', prefix: 'wts_' }, workspaceId });
+    const read = async (): Promise<unknown[]> => {
+      const { apps } = (await testService.call(owner, accessApi.listApps, { params: { workspaceId } })).body;
+      const first = (
+        await testService.call(owner, accessApi.listSecurityEvents, { params: { workspaceId }, query: { limit: '2' } })
+      ).body;
+      return [apps, first.events, await eventsIn(owner, workspaceId, { before: first.next ?? '' })];
+    };
+    const few = await read();
+    await testService.backends.sqlAs('wts_sync')(MORE_MEMBERS, [workspaceId, member.userId]);
+    assert.deepEqual(await read(), few);
   });
 
   it('lists apps with their host; an owner ends one that is limited to the workspace, and no other [workspaces.access.apps, workspaces.access.end-app]', async () => {
@@ -239,3 +238,11 @@ describe('the access to a workspace', () => {
     assert.deepEqual([ended?.kind, ended?.userId, ended?.actorId], ['grant-ended', member.userId, owner.userId]);
   });
 });
+
+/** People like a member, in the same workspace, without an entry in the log. */
+const MORE_MEMBERS = `with people as (
+    insert into sync.users select (jsonb_populate_record(u, jsonb_build_object('id', gen_random_uuid()))).*
+    from sync.users u, generate_series(1, 205) where u.id = $2 returning id)
+  insert into sync.workspace_members
+    select (jsonb_populate_record(m, jsonb_build_object('id', gen_random_uuid(), 'user_id', people.id))).*
+    from sync.workspace_members m, people where m.workspace_id = $1 and m.user_id = $2`;

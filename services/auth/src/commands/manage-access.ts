@@ -9,6 +9,7 @@ import {
   type WorkspaceEvent,
 } from '@wts/contracts';
 import type { Context } from '../context.ts';
+import { ofMembers } from '../directory/of-members.ts';
 import { KINDS_FOR_OWNERS, sentenceOf, type StoredEvent, type Visitor } from '../domain/security-event.ts';
 import type { Grants } from '../oauth/grants.ts';
 import type { ListedEvent, StoredApp, WorkspaceAccessReads } from '../store/workspace-access.ts';
@@ -66,15 +67,33 @@ export async function listSecurityEvents(
   const [at = '', id = ''] = before?.split('_') ?? [];
   const from = before === undefined ? null : { at, id };
   const end = { limit: size + 1, ...(from === null ? {} : { before: from }) };
-  const changes = (await directory.membershipChanges({ workspaceId, ...end })).map((one) =>
-    eventOfChange(workspaceId, one),
-  );
   const page = { kinds: KINDS_FOR_OWNERS, before: from, limit: size + 1 };
-  const events = await access.events(workspaceId, await directory.membersOf(workspaceId), page);
-  const found = [...events, ...changes].toSorted(newestFirst).slice(0, size + 1);
-  const shown = found.slice(0, size);
-  return { events: shown.map(eventOf), next: found.length > size ? placeOf(shown.at(-1)) : null };
+  const [changes, own, personal] = await Promise.all([
+    directory.membershipChanges({ workspaceId, ...end }),
+    access.events(workspaceId, page),
+    ofMembers<ListedEvent>(directory, {
+      workspaceId,
+      size: size + 1,
+      read: (members, last, count) =>
+        access.personalEvents(members, {
+          ...page,
+          limit: count,
+          before: last === null ? from : { at: last.place, id: last.id },
+        }),
+      isOfMember: ({ at: happenedAt }, { joinedAt }) => happenedAt >= new Date(joinedAt),
+      pagesMax: EVENT_PAGES_MAX,
+    }),
+  ]);
+  const { found, reached } = personal;
+  const all = [...own, ...changes.map((one) => eventOfChange(workspaceId, one)), ...found].toSorted(newestFirst);
+  // Older ones may have others of members between them.
+  const known = reached === null ? all : all.filter((event) => newestFirst(event, reached) < 0);
+  const shown = known.slice(0, size);
+  return { events: shown.map(eventOf), next: placeOf(known.length > size ? shown.at(-1) : (reached ?? undefined)) };
 }
+
+/** Of a workspace whose many members do little, a page has what was found so far, and `next` goes on. */
+const EVENT_PAGES_MAX = 20;
 
 /** The apps that reach a workspace, for its owners and admins. Keeps workspaces.access.apps. */
 export async function listApps(
@@ -85,7 +104,11 @@ export async function listApps(
 ): Promise<{ readonly apps: WorkspaceApp[]; readonly hasMore: boolean }> {
   await requireView(roles, principal, workspaceId);
   const size = sizeOf(limit);
-  const found = await access.apps(workspaceId, await directory.membersOf(workspaceId), { after, limit: size + 1 });
+  const { found } = await ofMembers<StoredApp>(directory, {
+    workspaceId,
+    size: size + 1,
+    read: (members, last, count) => access.apps(workspaceId, members, { after: last?.id ?? after, limit: count }),
+  });
   return { apps: found.slice(0, size).map(appOf), hasMore: found.length > size };
 }
 

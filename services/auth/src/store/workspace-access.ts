@@ -53,21 +53,19 @@ export interface EventsPage {
   readonly kinds: readonly string[];
   readonly before: { readonly at: string; readonly id: string } | null;
   readonly limit: number;
-  /** Up to so many members are asked one by one. */
-  readonly fewMembersMax?: number;
 }
 
 /** What reaches a workspace: keys, grants and events of its members, without those for other workspaces. */
 export interface WorkspaceAccessReads {
   /** Of each of these people, in any order. */
   access(workspaceId: string, userIds: readonly string[]): Promise<StoredAccess[]>;
-  apps(workspaceId: string, members: readonly Membership[], page: Page): Promise<StoredApp[]>;
-  /** The newest first. */
-  events(workspaceId: string, members: readonly Membership[], page: EventsPage): Promise<ListedEvent[]>;
+  /** Of these people; null: of all. By id. */
+  apps(workspaceId: string, members: readonly Membership[] | null, page: Page): Promise<StoredApp[]>;
+  /** For the workspace alone, the newest first. */
+  events(workspaceId: string, page: EventsPage): Promise<ListedEvent[]>;
+  /** For no workspace alone, of these people since they joined; null: of all. The newest first. */
+  personalEvents(members: readonly Membership[] | null, page: EventsPage): Promise<ListedEvent[]>;
 }
-
-/** Asking each member for a page costs a page for each; of more members, the newest events of all people have enough of theirs. */
-const FEW_MEMBERS_MAX = 200;
 
 const IN_REACH = `(workspace_id is null or workspace_id = m.workspace_id)`;
 const GRANT_IN_USE = `used_at is not null and revoked_at is null and expires_at > now()`;
@@ -92,22 +90,35 @@ export function workspaceAccessReads(knex: Knex): WorkspaceAccessReads {
       const members = bindingsOf(userIds.map((userId) => ({ userId, joinedAt: '-infinity' })));
       return rows<StoredAccess>(knex, sql, { workspaceId, ...members, issuer: ACCOUNT_ISSUER });
     },
-    // Indexes grants (user_id) and codes (grant_id).
+    // Indexes grants (user_id), or the primary key, and codes (grant_id).
     apps: (workspaceId, members, { after = null, limit }) => {
+      const isListed = `${GRANT_IN_USE} and (workspace_id is null or workspace_id = :workspaceId)
+          and (cast(:after as uuid) is null or id > :after)`;
+      const from =
+        members === null
+          ? `(select * from auth.grants where ${isListed} order by id limit :limit) g`
+          : `${MEMBERS} join lateral (select * from auth.grants where user_id = m.user_id and ${isListed}) g on true`;
       const sql = `select g.id, g.user_id as "userId", g.client_name as name, g.client_id as "clientId", g.scopes,
           (select c.redirect_uri from auth.codes c where c.grant_id = g.id limit 1) as "redirectUri",
           g.workspace_id is null as "coversOtherWorkspaces", g.created_at as "createdAt", g.used_at as "lastUsedAt",
           g.expires_at as "expiresAt"
-        from ${MEMBERS} join lateral (
-          select * from auth.grants where user_id = m.user_id and ${GRANT_IN_USE} and ${IN_REACH}) g on true
-        where cast(:after as uuid) is null or g.id > :after
-        order by g.id limit :limit`;
-      return rows<StoredApp>(knex, sql, { workspaceId, ...bindingsOf(members), after, limit });
+        from ${from} order by g.id limit :limit`;
+      return rows<StoredApp>(knex, sql, { workspaceId, ...bindingsOf(members ?? []), after, limit });
     },
-    events: (workspaceId, members, { kinds, before, limit, fewMembersMax = FEW_MEMBERS_MAX }) => {
-      const ofMembers = members.length > fewMembersMax ? OF_MANY_MEMBERS : OF_FEW_MEMBERS;
-      const page = { kinds, at: before?.at ?? null, id: before?.id ?? null, limit };
-      return rows<ListedEvent>(knex, eventsSql(ofMembers), { workspaceId, ...bindingsOf(members), ...page });
+    // Index events (workspace_id, at, id).
+    events: (workspaceId, page) =>
+      rows(knex, `${LISTED} where e.workspace_id = :workspaceId and ${IS_BEFORE} ${NEWEST}`, {
+        workspaceId,
+        ...endOf(page),
+      }),
+    // Index events (user_id, at, id), of each member, or events (at).
+    personalEvents: (members, { kinds, ...page }) => {
+      const sql =
+        members === null
+          ? `${LISTED} where e.user_id is not null and ${IS_PERSONAL} and ${IS_BEFORE} ${NEWEST}`
+          : `select e.* from ${MEMBERS} cross join lateral (
+              ${LISTED} where e.user_id = m.user_id and ${IS_PERSONAL} and e.at >= m.joined_at and ${IS_BEFORE} ${NEWEST}) e ${NEWEST}`;
+      return rows(knex, sql, { workspaceId: null, ...bindingsOf(members ?? []), kinds, ...endOf(page) });
     },
   };
 }
@@ -120,22 +131,11 @@ function bindingsOf(members: readonly Membership[]): { readonly userIds: string[
   return { userIds: members.map(({ userId }) => userId), joined: members.map(({ joinedAt }) => joinedAt) };
 }
 
+function endOf({ before, limit }: Pick<EventsPage, 'before' | 'limit'>) {
+  return { at: before?.at ?? null, id: before?.id ?? null, limit };
+}
+
+const LISTED = `select ${EVENT_COLUMNS}, to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place from auth.events e`;
+const IS_PERSONAL = `e.workspace_id is null and e.kind = any(:kinds)`;
 const IS_BEFORE = `(cast(:at as timestamptz) is null or (e.at, e.id) < (cast(:at as timestamptz), cast(:id as uuid)))`;
 const NEWEST = `order by e.at desc, e.id desc limit :limit`;
-
-const COLUMNS = `e.id, e.at, e.kind, e.user_id, e.workspace_id, e.subject_id, e.actor, e.actor_id, e.network, e.browser, e.details`;
-const IS_OF_MEMBER = `e.user_id = m.user_id and e.workspace_id is null and e.kind = any(:kinds) and e.at >= m.joined_at`;
-
-/** Index events (user_id, at, id), of each member. */
-const OF_FEW_MEMBERS = `select e.* from ${MEMBERS}
-  cross join lateral (select ${COLUMNS} from auth.events e where ${IS_OF_MEMBER} and ${IS_BEFORE} ${NEWEST}) e`;
-/** Index events (at). */
-const OF_MANY_MEMBERS = `select ${COLUMNS} from auth.events e join ${MEMBERS} on ${IS_OF_MEMBER} where ${IS_BEFORE}`;
-
-/** Index events (workspace_id, at, id), and those above. */
-function eventsSql(ofMembers: string): string {
-  return `select ${EVENT_COLUMNS}, to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place from (
-      (select ${COLUMNS} from auth.events e where e.workspace_id = :workspaceId and ${IS_BEFORE} ${NEWEST})
-      union all (${ofMembers} ${NEWEST})
-    ) e ${NEWEST}`;
-}

@@ -52,13 +52,16 @@ export async function membershipDetailsOf(database: Queryable, userId: string): 
 export async function membersOf(
   database: Queryable,
   workspaceId: string,
-  { after, limit }: Page,
+  { userIds, after, limit }: Page & { readonly userIds?: readonly string[] },
 ): Promise<MemberRecord[]> {
+  // No condition with "or", with which the index would read all members.
+  const isAmong = userIds === undefined ? '' : 'and m.user_id = any($4::uuid[])';
   const sql = `select m.user_id as "userId", u.name, u.email, u.avatar_url as "avatarUrl", m.role,
       ${timeSql('m.created_at')} as "joinedAt"
     from sync.workspace_members m join sync.users u on u.id = m.user_id
-    where m.workspace_id = $1 and ($2::uuid is null or m.user_id > $2) order by m.user_id limit $3`;
-  return (await database.query<MemberRecord>(sql, [workspaceId, after ?? null, limit])).rows;
+    where m.workspace_id = $1 and ($2::uuid is null or m.user_id > $2) ${isAmong} order by m.user_id limit $3`;
+  const values = [workspaceId, after ?? null, limit, ...(userIds === undefined ? [] : [userIds])];
+  return (await database.query<MemberRecord>(sql, values)).rows;
 }
 
 interface ChangePage {
