@@ -24,6 +24,7 @@ const TASKS = {
   soak: 'infra/verify/src/soak/main.ts',
   storm: 'infra/verify/src/storm/main.ts',
   'verify-clients': 'test-e2e/clients/main.ts',
+  'verify-during': 'infra/verify/src/during/main.ts',
   'verify-secrets': 'infra/verify/src/secrets/main.ts',
   'verify-log': 'infra/verify/src/main.ts',
 };

@@ -1,7 +1,7 @@
 /** The exports for tests and tools. The entry file of `npm start` is `start.ts`. */
 export { makeAuthority } from './certificates.ts';
 export type { Authority, Identity, IdentityOptions } from './certificates.ts';
-export { optionsOrExit, readOptions } from './command-options.ts';
+export { optionsOrExit, readOptions, readWords } from './command-options.ts';
 export { IS_AUTH_APART, migrateServices, runScript, templatesHash } from './database/migrate.ts';
 export { LOCAL_JWT, seedDemo } from './database/seed.ts';
 export type { Database, ProvisionOptions } from './database/provision.ts';

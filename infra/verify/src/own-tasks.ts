@@ -2,7 +2,7 @@ import type { SyncTransaction } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { send } from './load/writers.ts';
-import type { RunningSystem } from './running-system.ts';
+import type { Account } from './followers.ts';
 
 const TRANSACTIONS_MAX = 100;
 const REMOVE_MS_MAX = 15_000;
@@ -10,11 +10,11 @@ const RETRY_MS = 250;
 
 /** The tasks that an audit writes to produce changes. It deletes them for good at the end. */
 export class OwnTasks {
-  readonly #system: RunningSystem;
+  readonly #system: Account;
   readonly #clientId = 'verify-log';
   readonly #ids = new Set<string>();
 
-  constructor(system: RunningSystem) {
+  constructor(system: Account) {
     this.#system = system;
   }
 
@@ -23,9 +23,14 @@ export class OwnTasks {
     const payload = { workspaceId, title: 'Written by verify:log' };
     const results = await this.#send([{ ...this.#transaction(modelId), action: 'INSERT', payload }]);
     // A task whose response was lost may exist.
-    this.#ids.add(modelId);
+    this.own(modelId);
     const refused = results?.find(({ success }) => !success);
     if (refused !== undefined) throw new Error(`--writes: the service refused a task: ${refused.error}`);
+  }
+
+  /** Deletes this one, too. */
+  own(modelId: string): void {
+    this.#ids.add(modelId);
   }
 
   /** Retries for a while when the system is unavailable. Resolves to the number of tasks that are left for the next call. */

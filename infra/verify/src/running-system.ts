@@ -1,5 +1,12 @@
 import { readFile } from 'node:fs/promises';
 
+/** What callers use of a running system. */
+export interface PublicSystem {
+  readonly baseUrl: string;
+  readonly authUrl: string;
+  readonly token: string;
+}
+
 /** The addresses of a running system and its stores. */
 export interface RunningSystem {
   readonly baseUrl: string;
@@ -8,20 +15,35 @@ export interface RunningSystem {
   readonly natsUrl: string;
 }
 
-/** Reads them from the environment, or else from the stack that `npm start` runs here. */
+const VARIABLES = {
+  baseUrl: 'BASE_URL',
+  authUrl: 'AUTH_URL',
+  apiKey: 'API_KEY',
+  databaseUrl: 'DATABASE_URL',
+  natsUrl: 'NATS_URL',
+} as const;
+type Name = keyof typeof VARIABLES;
+
 export async function findSystem(env: NodeJS.ProcessEnv): Promise<RunningSystem> {
+  const { apiKey: token, ...system } = await find(env, ['baseUrl', 'apiKey', 'databaseUrl', 'natsUrl']);
+  return { token, ...system };
+}
+
+export async function findPublicSystem(env: NodeJS.ProcessEnv): Promise<PublicSystem> {
+  const { apiKey: token, ...system } = await find(env, ['baseUrl', 'authUrl', 'apiKey']);
+  return { token, ...system };
+}
+
+/** Reads them from the environment, or else from the stack that `npm start` runs here. */
+async function find<N extends Name>(env: NodeJS.ProcessEnv, names: readonly N[]): Promise<Record<N, string>> {
   const local = await readFile('.local/stack.json', 'utf8').then(
-    (text) => JSON.parse(text) as { baseUrl: string; apiKey: string; databaseUrl: string; natsUrl: string },
+    (text) => JSON.parse(text) as Partial<Record<Name, string>>,
     () => null,
   );
-  const baseUrl = env['BASE_URL'] ?? local?.baseUrl;
-  const token = env['API_KEY'] ?? local?.apiKey;
-  const databaseUrl = env['DATABASE_URL'] ?? local?.databaseUrl;
-  const natsUrl = env['NATS_URL'] ?? local?.natsUrl;
-  if (baseUrl === undefined || token === undefined || databaseUrl === undefined || natsUrl === undefined) {
-    throw new Error(
-      'The service is not running. Start it with npm start, or set BASE_URL, API_KEY, DATABASE_URL and NATS_URL for another system.',
-    );
+  const found = names.map((name) => [name, env[VARIABLES[name]] ?? local?.[name]]);
+  if (found.some(([, value]) => value === undefined)) {
+    const variables = new Intl.ListFormat('en').format(names.map((name) => VARIABLES[name]));
+    throw new Error(`The service is not running. Start it with npm start, or set ${variables} for another system.`);
   }
-  return { baseUrl, token, databaseUrl, natsUrl };
+  return Object.fromEntries(found) as Record<N, string>;
 }
