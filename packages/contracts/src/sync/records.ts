@@ -43,12 +43,12 @@ export const internalReadPerson = contract({
   ...ofAuth,
   id: 'internalReadPerson',
   path: '/internal/records/person',
-  summary: 'A person, and their workspaces by name, or one of them',
+  summary: 'A person, and their workspaces by name, or one of them; or only a part of it',
   body: {
     type: 'object',
     additionalProperties: false,
     required: ['userId'],
-    properties: { userId: uuid, workspaceId: uuid },
+    properties: { userId: uuid, workspaceId: uuid, only: { type: 'string', enum: ['person', 'workspaces'] } },
   },
   reply: {
     status: 200,

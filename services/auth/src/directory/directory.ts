@@ -57,10 +57,10 @@ export function openDirectory(sync: ServiceClient): Directory {
     });
   const members: Directory['members'] = async (page) => (await ask(syncApi.internalListMembers, page)).members;
   return {
-    person: async (userId) => (await ask(syncApi.internalReadPerson, { userId })).person,
-    workspacesOf: async (userId) => (await ask(syncApi.internalReadPerson, { userId })).workspaces,
+    person: async (userId) => (await ask(syncApi.internalReadPerson, { userId, only: 'person' })).person,
+    workspacesOf: async (userId) => (await ask(syncApi.internalReadPerson, { userId, only: 'workspaces' })).workspaces,
     roleIn: async (userId, workspaceId) => {
-      const { workspaces } = await ask(syncApi.internalReadPerson, { userId, workspaceId });
+      const { workspaces } = await ask(syncApi.internalReadPerson, { userId, workspaceId, only: 'workspaces' });
       return workspaces[0]?.role ?? null;
     },
     membershipDetails: async (userId) => (await ask(syncApi.internalListMemberships, { userId })).memberships,

@@ -30,12 +30,12 @@ export class Records {
   }
 
   person(
-    { userId, workspaceId }: BodyOf<Api['internalReadPerson']>,
+    { userId, workspaceId, only }: BodyOf<Api['internalReadPerson']>,
     signal: AbortSignal,
   ): Promise<Answer<'internalReadPerson'>> {
     return this.#reads.run(userId, signal, async (database) => ({
-      person: await findPerson(database, userId),
-      workspaces: await workspacesOf(database, userId, workspaceId),
+      person: only === 'workspaces' ? null : await findPerson(database, userId),
+      workspaces: only === 'person' ? [] : await workspacesOf(database, userId, workspaceId),
     }));
   }
 
