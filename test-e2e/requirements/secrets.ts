@@ -33,6 +33,12 @@ export const secrets: readonly Rule[] = [
     home: 'services/auth/src/oauth/signing-keys.ts',
   },
   {
+    id: 'secrets.drop',
+    source: 'Design 12',
+    text: 'The last step of a change of WEBHOOK_SECRET_KEY or AUTH_SECRET_KEY is refused while a row is sealed with another key than the new one.',
+    home: 'infra/local/src/installation/still-sealed.ts',
+  },
+  {
     id: 'secrets.steps',
     source: 'Design 12',
     text: 'Each secret changes in three steps, by one command that refuses a step that is not the next one; a process with the file of a step and one with that of the next accept each other, and after the last step the old secret is refused.',

@@ -8,6 +8,7 @@ export type { Database, ProvisionOptions } from './database/provision.ts';
 export { databaseExists, describeDatabase, dropDatabase, provision, withServerLock } from './database/provision.ts';
 export { newSecrets, passwordsSql } from './installation/new-secrets.ts';
 export { rotate } from './installation/rotate.ts';
+export { idsOf, refuseWhileSealed, SEALED_BY } from './installation/still-sealed.ts';
 export { ROTATIONS } from './installation/rotations.ts';
 export type { SecretValues } from './installation/secrets-file.ts';
 export { LOCAL, serviceFile } from './layout.ts';

@@ -7,7 +7,9 @@ import { UserError } from '../user-error.ts';
 import { composeSecrets } from './compose-secrets.ts';
 import { cellSecrets, newSecrets, passwordsSql } from './new-secrets.ts';
 import { rotate, statusOf } from './rotate.ts';
+import { ROTATIONS } from './rotations.ts';
 import { envText, readSecretsFile, secretText, type SecretsFile } from './secrets-file.ts';
+import { refuseWhileSealed } from './still-sealed.ts';
 
 const USAGE = `npm run secrets [-- options], with -s to print only the secrets:
 
@@ -21,10 +23,11 @@ npm run -s secrets -- --format compose [--host localhost]
 npm run -s secrets -- cell <shard> --file <file> --format env|kubernetes --database <address> --nats <addresses>
   Prints all secrets of a further cell, and adds to the file, which has those of the installation with auth, what auth needs of it.
 
-npm run -s secrets -- rotate <name> add|use|drop [--file <file>] [--now]
+npm run -s secrets -- rotate <name> add|use|drop [--file <file>] [--database <address>] [--now]
   Makes one step of a change: reads the file of secrets and prints it after the step, with --file in place. The file has lines
   KEY=value, or is what "kubectl get secret wts-secrets -o json" prints. What to do with it is printed on stderr.
-  --now: drops the old secret before what was made with it has ended.
+  --database: of the service whose rows the key encrypts, with user and password, where the address of the file does not lead to it
+  from here. --now: drops the old secret before what was made with it has ended, and asks no database.
 
 npm run -s secrets -- status [--file <file>]
   Prints what can be changed, and how far each change is.
@@ -64,7 +67,9 @@ async function main(): Promise<void> {
   if (command === 'status') return print(statusOf(file.values));
   if (command === 'sql') return print(passwordsSql(file.values));
   if (command !== 'rotate') throw new UserError(`There is no command "${command}".\n\n${USAGE}`);
+  const seals = step === 'drop' && !options.now ? ROTATIONS[name]?.seals : undefined;
   const rotated = rotate(file.values, name, step, { nowMs: Date.now(), isUrgent: options.now });
+  if (seals !== undefined) await refuseWhileSealed(file.values, seals, options.database);
   if (options.file === undefined) print(file.write(rotated.values));
   else replace(pathOf(options.file), file.write(rotated.values));
   console.error(rotated.advice);

@@ -21,6 +21,8 @@ export interface Rotation {
   readonly drop: Turn;
   /** What has to be done besides giving all processes the file. */
   readonly also?: { readonly add?: string; readonly use?: string };
+  /** The setting whose keys encrypt rows, which need them. */
+  readonly seals?: string;
   /** How long the old secret is needed after all processes use the new one. */
   readonly keptMs: number;
 }
@@ -48,11 +50,13 @@ export const ROTATIONS: Readonly<Record<string, Rotation>> = {
   'webhook-key': {
     what: 'WEBHOOK_SECRET_KEY, which encrypts the secrets of endpoints',
     ...ofLists(['WEBHOOK_SECRET_KEY'], newEncryptionKey),
+    seals: 'WEBHOOK_SECRET_KEY',
     keptMs: HOUR_MS,
   },
   'auth-key': {
     what: 'AUTH_SECRET_KEY, which encrypts signing keys, authenticator apps and mails',
     ...ofLists(['AUTH_SECRET_KEY'], newEncryptionKey),
+    seals: 'AUTH_SECRET_KEY',
     keptMs: HOUR_MS,
   },
   issuers: {
