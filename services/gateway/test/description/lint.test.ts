@@ -90,7 +90,8 @@ describe('the description, checked by linters', () => {
   });
 
   it('is refused with an example that does not fit its schema', async function examples() {
-    const text = JSON.stringify(document);
+    const routes = API_ROUTES.filter(({ contract }) => contract.path === '/api/workspaces');
+    const text = JSON.stringify(describeRoutes(routes, { serverUrl: 'https://tasks.acme.test' }));
     const source = text.replace('"example":{"name":"Platform"', '"example":{"name":5');
     assert.notEqual(source, text);
     const config = await createConfig({ extends: ['all'] });
