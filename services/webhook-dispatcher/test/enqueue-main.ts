@@ -7,7 +7,7 @@ import { openEnqueue } from '../src/enqueue/enqueue.ts';
 import { enqueueMetrics } from '../src/enqueue/metrics.ts';
 import { ENQUEUE_STATEMENT } from '../src/store/enqueue.ts';
 import type { EnqueueProcessOptions } from './enqueue-process.ts';
-import { quiet, testContext } from './log-and-endpoints.ts';
+import { quiet, testContext } from './quiet.ts';
 
 const { databaseUrl, natsUrl, crash, leaseSilenceMaxMs } = JSON.parse(process.argv[2] ?? '') as EnqueueProcessOptions;
 const stack = new AsyncDisposableStack();

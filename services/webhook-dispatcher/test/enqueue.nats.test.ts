@@ -10,7 +10,8 @@ import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { enqueueMetrics, type EnqueueMetrics } from '../src/enqueue/metrics.ts';
 import { openEnqueue, type Enqueue } from '../src/enqueue/enqueue.ts';
-import { LogAndEndpoints, quiet, testContext } from './log-and-endpoints.ts';
+import { LogAndEndpoints } from './log-and-endpoints.ts';
+import { quiet, testContext } from './quiet.ts';
 import { STREAM_LIMITS } from '@wts/log/stream';
 
 describe('following the log', () => {

@@ -14,7 +14,7 @@ import type { Recording, SettledOutcome } from '../src/lanes/recorder.ts';
 import { Slots } from '../src/lanes/slots.ts';
 import { DISPATCH } from '../src/limits.ts';
 import type { EndpointSettings } from '../src/store/lanes.ts';
-import { quiet } from './log-and-endpoints.ts';
+import { quiet } from './quiet.ts';
 
 const ENDPOINT = 'endpoint';
 const KEYS = parseSecretKeys(randomBytes(32).toString('base64'));

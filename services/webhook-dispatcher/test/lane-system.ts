@@ -3,8 +3,6 @@ import type { Receiver } from '@wts/testkit';
 import { eventually, receiver } from '@wts/testkit';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
-import { request } from 'undici';
-import type { AttemptError, SendAttempt } from '../src/domain/attempt.ts';
 import { disableRuleOf } from '../src/domain/disable-rule.ts';
 import { parseRetrySchedule } from '../src/domain/schedule.ts';
 import { parseSecretKeys, sealSecret } from '@wts/service-kit/sealing';
@@ -13,7 +11,9 @@ import type { Lanes, LanesOptions } from '../src/lanes/lanes.ts';
 import { openLanes } from '../src/lanes/lanes.ts';
 import { laneMetrics } from '../src/lanes/metrics.ts';
 import type { DispatchLimits } from '../src/limits.ts';
-import { LogAndEndpoints, quiet } from './log-and-endpoints.ts';
+import { LogAndEndpoints } from './log-and-endpoints.ts';
+import { plainSender } from './plain-sender.ts';
+import { quiet } from './quiet.ts';
 
 export const KEY_TEXT = randomBytes(32).toString('base64');
 const KEYS = parseSecretKeys(KEY_TEXT);
@@ -217,34 +217,4 @@ export class LaneSystem implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#stack.disposeAsync();
   }
-}
-
-/** Plain HTTP without a guard: what the lanes are given in these tests instead of the one that goes out. */
-export function plainSender(deadlineMs: number): SendAttempt {
-  return async ({ url, eventId, body, secrets, beginsAtMs }) => {
-    const startedAt = new Date();
-    const began = performance.now();
-    const result = (statusCode: number | null, error: AttemptError | null) => ({
-      startedAt,
-      durationMs: performance.now() - began,
-      statusCode,
-      error,
-      snippet: null,
-      retryAfterMs: null,
-    });
-    try {
-      const signal = AbortSignal.timeout(deadlineMs);
-      const headers = {
-        'webhook-id': eventId,
-        'x-begins-at': String(beginsAtMs),
-        'x-secrets': secrets.map((one) => one.toString('hex')).join(' '),
-      };
-      const answer = await request(url, { method: 'POST', headers, body, signal });
-      await answer.body.dump();
-      const isSuccess = answer.statusCode >= 200 && answer.statusCode < 300;
-      return result(answer.statusCode, isSuccess ? null : 'http_status');
-    } catch (error) {
-      return result(null, (error as Error).name === 'TimeoutError' ? 'timeout' : 'connection_reset');
-    }
-  };
 }

@@ -7,9 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { announce, onAnnounced } from '../src/announcements.ts';
 import { DISPATCH } from '../src/limits.ts';
 import { FAST, LaneSystem } from './lane-system.ts';
-import { quiet } from './log-and-endpoints.ts';
+import { quiet } from './quiet.ts';
 import type { Replica } from './replica.ts';
-import { FATAL_STATUS, startReplica } from './replica.ts';
+import { FATAL_STATUS } from './plain-sender.ts';
+import { startReplica } from './replica.ts';
 
 const idsOf = ({ received }: Receiver): string[] => received.map(({ headers }) => String(headers['webhook-id']));
 const isAscending = (ids: readonly string[], events: readonly string[]): void =>

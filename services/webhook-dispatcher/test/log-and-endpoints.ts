@@ -1,22 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ActionName } from '@wts/contracts';
-import type { BackgroundContext } from '@wts/service-kit/background';
-import { Readiness } from '@wts/service-kit/life';
-import { createLogger } from '@wts/service-kit/observe';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
-import { Registry } from 'prom-client';
 import { inTransaction } from '../src/store/transaction.ts';
-
-export const quiet = createLogger({ name: 'test', level: 'silent' });
-
-export const testContext = (): BackgroundContext & { readonly readiness: Readiness } => ({
-  name: 'test',
-  log: quiet,
-  metrics: new Registry(),
-  readiness: new Readiness(quiet),
-});
 
 export interface EntryFields {
   readonly workspaceId?: string | null;

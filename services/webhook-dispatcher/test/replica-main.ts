@@ -8,9 +8,8 @@ import { parseSecretKeys } from '@wts/service-kit/sealing';
 import { openLanes } from '../src/lanes/lanes.ts';
 import { laneMetrics } from '../src/lanes/metrics.ts';
 import type { SendAttempt } from '../src/domain/attempt.ts';
-import { plainSender } from './lane-system.ts';
+import { FATAL_STATUS, plainSender } from './plain-sender.ts';
 import type { ReplicaOptions } from './replica.ts';
-import { FATAL_STATUS } from './replica.ts';
 
 const options = JSON.parse(process.argv[2] ?? '') as ReplicaOptions;
 const { clockAheadMs = 0 } = options;

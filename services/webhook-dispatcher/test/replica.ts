@@ -21,9 +21,6 @@ export interface Replica extends AsyncDisposable {
   readonly ended: Promise<number | null>;
 }
 
-/** An answer with this status ends the process of the replica, as a fault in reading an answer would. */
-export const FATAL_STATUS = 299;
-
 /** Starts `replica-main.ts`. */
 export async function startReplica(
   options: Pick<ReplicaOptions, 'databaseUrl'> & Partial<ReplicaOptions>,

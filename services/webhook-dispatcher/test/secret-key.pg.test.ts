@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { maintainTablesOnce } from '../src/table-maintenance.ts';
 import { KEY_TEXT, LaneSystem } from './lane-system.ts';
-import { quiet } from './log-and-endpoints.ts';
+import { quiet } from './quiet.ts';
 
 describe('WEBHOOK_SECRET_KEY', () => {
   it('changes in three steps, while each replica of a step and of the next one signs with the same secret [secrets.sealed]', async () => {

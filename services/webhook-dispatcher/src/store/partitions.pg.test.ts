@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { LogAndEndpoints, quiet, testContext } from '../../test/log-and-endpoints.ts';
+import { LogAndEndpoints } from '../../test/log-and-endpoints.ts';
+import { quiet, testContext } from '../../test/quiet.ts';
 import { LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import { maintainTables, maintainTablesOnce } from '../table-maintenance.ts';
