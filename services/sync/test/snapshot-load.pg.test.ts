@@ -9,7 +9,7 @@ import { caller, idsOf, parseBootstrap, parseLines, TestSyncService } from './te
 
 const TASKS = 40_000;
 /** Of a workspace that hundreds load at the same time. */
-const STORM_TASKS = 800;
+const STORM_TASKS = 400;
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
