@@ -17,7 +17,7 @@ export const operator: readonly Rule[] = [
   {
     id: 'operator.people.find',
     source: 'Decision 0032',
-    text: 'People are found by a part of their name, of an address that they sign in with, or by their id, in pages.',
+    text: 'People are found by a part of their name, of an address that they sign in with, or by their id, in pages; a text in the addresses of more than 10,000 people is answered with 400, so that none is left out.',
     home: 'services/auth/src/directory/operator-people.ts',
   },
   {

@@ -114,6 +114,33 @@ describe('an operator', () => {
     assert.equal((await operator.call(operatorApi.readPerson, { params: { userId: randomUUID() } })).code, 'not_found');
   });
 
+  it('answers 400 for a text in more addresses than can be compared, and leaves out no person of fewer [operator.people.find]', async () => {
+    const mark = randomUUID();
+    const add = (from: number, to: number) =>
+      sql(
+        `insert into auth.identities (identity_hash, issuer, subject, user_id, email)
+          select sha256(convert_to($1::text || n, 'UTF8')), 'many', $1::text || n, gen_random_uuid(), n || '@' || $1
+          from generate_series($2::int, $3::int) n`,
+        [mark, from, to],
+      );
+    const person = await testService.person();
+    await add(1, 9_999);
+    await sql(
+      `insert into auth.identities (identity_hash, issuer, subject, user_id, email) values (sha256($1), 'many', $2, $3, $4)`,
+      [Buffer.from(mark), mark, person.userId, `z@${mark}`],
+    );
+    const find = () => operator.call(operatorApi.listPeople, { query: { text: mark } });
+    assert.deepEqual(
+      (await find()).body.people.map(({ userId }) => userId),
+      [person.userId],
+    );
+    await add(10_000, 10_000);
+    const { status, text } = await find();
+    assert.equal(status, 400);
+    assert.match(text, /more than 10000 people\. Give a longer one/);
+    await sql(`delete from auth.identities where issuer = 'many'`, []);
+  });
+
   it('disables a person on every road: password, session, provider token, key and app, at once on each replica [operator.disable.everywhere]', async () => {
     const { browser, account } = await pages.signedIn();
     const userId = await userOf(account);

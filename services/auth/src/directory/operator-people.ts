@@ -1,4 +1,4 @@
-import { syncApi, type OperatorPerson, type OperatorPersonDetail, type PersonRecord } from '@wts/contracts';
+import { Fault, syncApi, type OperatorPerson, type OperatorPersonDetail, type PersonRecord } from '@wts/contracts';
 import type { PersonStates } from '../store/person-states.ts';
 import type { Directory } from './directory.ts';
 import type { Page } from '../store/operator-page.ts';
@@ -18,7 +18,14 @@ export function operatorPeople(directory: Directory, states: PersonStates): Oper
   };
   return {
     list: async ({ text, after, limit }) => {
-      const orIds = text === null ? [] : await states.withAddress(text, syncApi.FOUND_PEOPLE_MAX);
+      const most = syncApi.FOUND_PEOPLE_MAX;
+      const orIds = text === null ? [] : await states.withAddress(text, most + 1);
+      // Sync orders them by name, so with some of them left out the pages would lack people anywhere.
+      if (orIds.length > most) {
+        throw new Fault('validation_failed', {
+          message: `query/text is in the addresses of more than ${most} people. Give a longer one.`,
+        });
+      }
       return withState(await directory.findPeople({ text, orIds, limit, ...(after === null ? {} : { after }) }));
     },
     find: async (userId) => {
