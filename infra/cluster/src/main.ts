@@ -2,7 +2,7 @@
 import { optionsOrExit, runTask, UserError } from '@wts/local';
 import { Cluster } from './cluster.ts';
 import { imagesOfCommit, requireImages, rolesOf } from './images.ts';
-import { isInside, removeAll, removeNamespace, runInside } from './network.ts';
+import { isInside, lockMachine, removeAll, removeNamespace, runInside } from './network.ts';
 import { LABEL, podman, requireMachine } from './podman.ts';
 import { render, requireHelm } from './render.ts';
 import { soakCluster } from './soak.ts';
@@ -44,6 +44,7 @@ async function outside(stack: AsyncDisposableStack): Promise<number> {
     console.log(await podman('ps', '--all', '--filter', `label=${LABEL}`, '--format', format));
     return 0;
   }
+  stack.use(await lockMachine());
   if (command === 'down') {
     await removeAll();
     removeNamespace();

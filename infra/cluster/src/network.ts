@@ -3,7 +3,10 @@
  * rule of the machine is touched, and what remains after a kill is removed with the namespace.
  */
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { UserError } from '@wts/local';
 import { podman, run, LABEL } from './podman.ts';
 
 const NAMESPACE = 'wts-cluster';
@@ -17,6 +20,15 @@ export const OWN_ADDRESS = `${SUBNET}.1`;
 /** An address of a container, by its number. */
 export function address(number: number): string {
   return `${SUBNET}.${number}`;
+}
+
+/** Refuses a second cluster, which would remove the containers of the first. Linux frees the name when this process ends. */
+export async function lockMachine(): Promise<AsyncDisposable> {
+  const lock = createServer().listen('\0wts-cluster');
+  await once(lock, 'listening').catch((cause: unknown) => {
+    throw new UserError('Another npm run cluster runs on this machine. Wait for its end, or end it.', { cause });
+  });
+  return lock;
 }
 
 export function isInside(): boolean {
