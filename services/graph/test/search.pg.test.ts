@@ -198,7 +198,7 @@ describe('a search', () => {
     ]) {
       const plan = await explain(statement);
       assert.match(plan, /Bitmap Index Scan on tasks_search_keys_idx/);
-      assert.match(plan, /Index Cond: \(search_keys\(group_id, title, description\) @@ seen.query\)/);
+      assert.match(plan, /Index Cond: \(search_keys\(group_id, title, description\) @@ /);
       assert.doesNotMatch(plan, /Seq Scan on tasks/);
     }
   });

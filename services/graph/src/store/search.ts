@@ -3,6 +3,7 @@ import { isNumerous, layoutOf, searchKeysSql, searchTextSql, searchTitleOf, snak
 import { visibleSelections } from '@wts/read-model';
 import { newestSql } from './newest.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
+import { searchQueriesSql } from './search-queries.ts';
 import type { Statement, StatementWriter } from './statement.ts';
 
 /*
@@ -70,11 +71,10 @@ export function searchedSql(search: Search): string {
  * Those in the reader's groups by the search index. `offset 0` keeps
  * PostgreSQL from using another index with conditions from outside.
  */
-function candidatesSql({ model, words: { text, words }, sql, workspaceIds }: Search, alias: string): string {
+function candidatesSql({ model, words, sql, workspaceIds }: Search, alias: string): string {
   const { table } = layoutOf(model);
-  const groups = `array(select home.id from (${sql.groupsIn(workspaceIds)}) home)`;
-  const given = [sql.add(text, 'text'), sql.add(words, 'text[]'), String(searchTitleOf(model) !== null)];
-  return `sync.search_queries(${[groups, ...given].join(', ')}) seen, lateral (
+  const groups = `select home.id from (${sql.groupsIn(workspaceIds)}) home`;
+  return `${searchQueriesSql(words, { groups, sql, isInTitle: searchTitleOf(model) !== null })} seen, lateral (
       select t.* from ${table} t where ${searchKeysSql(model, 't.')} @@ seen.query
       union all select t.* from ${table} t where seen.query is null and t.group_id = any(seen.of_groups) offset 0) ${alias}`;
 }
