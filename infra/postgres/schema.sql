@@ -1,4 +1,4 @@
--- Of version 0.1.0, made by a test; see README.md.
+-- Of version 0.2.0-dev, made by a test; see README.md.
 set check_function_bodies = off;
 
 set role wts_sync;
@@ -598,7 +598,8 @@ insert into sync.migrations (batch, name) values
   (1, '0020-create-trash'),
   (1, '0021-allow-gaps'),
   (1, '0022-recognize-restores'),
-  (1, '0023-index-search-by-group');
+  (1, '0023-index-search-by-group'),
+  (1, '0025-leave-room-for-updates');
 
 grant usage on schema sync to wts_graph;
 grant usage on schema sync to wts_webhooks;
