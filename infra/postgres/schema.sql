@@ -1,4 +1,4 @@
--- Of version 0.2.0-dev, made by a test; see README.md.
+-- Last release: 0.1.0. Made by a test, see README.md.
 set check_function_bodies = off;
 
 set role wts_sync;

@@ -16,9 +16,9 @@ const RELEASED = join(ROOT, 'infra/postgres/released.sql');
 const SCHEMAS = ['sync', 'auth', 'workspace', 'webhooks'] as const;
 /** Where it differs from the name of the schema. */
 const SERVICE_OF: Readonly<Record<string, string>> = { webhooks: 'webhook-dispatcher' };
-/** With the version of the repository, so that a release cannot leave the schema of the one before in released.sql. */
-const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-const HEAD = `-- Of version ${version}, made by a test; see README.md.\nset check_function_bodies = off;`;
+/** So that a release cannot leave the schema of the one before in released.sql. */
+const [, lastRelease] = /^## (\d\S+)$/m.exec(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8')) ?? [];
+const HEAD = `-- Last release: ${lastRelease}. Made by a test, see README.md.\nset check_function_bodies = off;`;
 const log = createLogger({ name: 'test', level: 'silent' });
 /** A database from before auth had one of its own. */
 const TOGETHER = { authDatabase: false };
