@@ -164,14 +164,23 @@ function insertKey(
   });
 }
 
-/**
- * Locks all live keys of the person first, so that none of them creates another while the list of created keys is read.
- * Indexes api_keys (user_id, created_at) and (made_by_key).
- */
+/** So that none of them creates another while they are revoked. Index api_keys (user_id, created_at). */
+async function lockKeysOf(transaction: Knex, userId: string): Promise<void> {
+  const lock = `select id from auth.api_keys where user_id = :userId and revoked_at is null order by id for update`;
+  await rows(transaction, lock, { userId });
+}
+
+/** Run it in a transaction. */
+export async function revokeAllKeysOf(transaction: Knex, userId: string): Promise<void> {
+  await lockKeysOf(transaction, userId);
+  const sql = `update auth.api_keys set revoked_at = clock_timestamp() where user_id = :userId and revoked_at is null`;
+  await rows(transaction, sql, { userId });
+}
+
+/** Index api_keys (made_by_key), and that of the lock. */
 function revokeKeyWithMade(knex: Knex, userId: string, id: string): Promise<RevokedKey[]> {
   return knex.transaction(async (transaction) => {
-    const lock = `select id from auth.api_keys where user_id = :userId and revoked_at is null order by id for update`;
-    await rows(transaction, lock, { userId });
+    await lockKeysOf(transaction, userId);
     const sql = `with recursive made as (
         select id from auth.api_keys where id = :id and user_id = :userId
         union select k.id from auth.api_keys k join made on k.made_by_key = made.id

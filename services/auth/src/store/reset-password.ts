@@ -1,7 +1,10 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
+import { revokeAllKeysOf } from './api-keys.ts';
 import { grantStore } from './grants.ts';
 import { mailLinkStore, type MailLink } from './mail-links.ts';
+import { removeAllFactors } from './second-factors.ts';
+import { endSessionsOf } from './sessions.ts';
 
 /** Links that lead to a new password. */
 export type ResetKind = Extract<MailLink['kind'], 'reset' | 'take-back'>;
@@ -25,7 +28,7 @@ export async function resetPassword(
   { linkHash, kind, userId, passwordHash }: Reset,
 ): Promise<'ended' | 'reset' | 'holder-ended'> {
   const link = await mailLinkStore(transaction).use(linkHash, kind);
-  if (link === null) return 'ended';
+  if (link?.accountId == null) return 'ended';
   const sql = `with before as (select id, email_verified as was from auth.accounts where id = :accountId for update)
     update auth.accounts a set password_hash = :passwordHash,
       email_verified = email_verified or coalesce(shown_email = :address, false)
@@ -34,12 +37,10 @@ export async function resetPassword(
   const [account] = await rows<{ isProved: boolean }>(transaction, sql, { accountId, address, passwordHash });
   const endsHolder = kind === 'take-back' || account?.isProved === true;
   if (endsHolder) {
-    for (const table of ['passkeys', 'totp', 'recovery_codes'])
-      await rows(transaction, `delete from auth.${table} where account_id = :accountId`, { accountId });
-    const keys = `update auth.api_keys set revoked_at = now() where user_id = :userId and revoked_at is null`;
-    await rows(transaction, keys, { userId });
+    await removeAllFactors(transaction, accountId);
+    await revokeAllKeysOf(transaction, userId);
   }
-  await rows(transaction, `delete from auth.sessions where user_id = :userId`, { userId });
+  await endSessionsOf(transaction, userId);
   await grantStore(transaction).revokeAllOf(userId);
   return endsHolder ? 'holder-ended' : 'reset';
 }

@@ -191,6 +191,12 @@ async function removeFactor(knex: Knex, accountId: string, passkeyId: string | n
   return 'last';
 }
 
+/** Of an account that is locked. */
+export async function removeAllFactors(knex: Knex, accountId: string): Promise<void> {
+  for (const table of ['passkeys', 'totp', 'recovery_codes'])
+    await rows(knex, `delete from auth.${table} where account_id = :accountId`, { accountId });
+}
+
 function passkeyRows(knex: Knex): Pick<SecondFactorStore, 'findPasskey' | 'addPasskey' | 'usePasskey'> {
   return {
     // Unique index passkeys (credential_id).

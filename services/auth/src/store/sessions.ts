@@ -151,11 +151,14 @@ export function sessionStore(knex: Knex, { hasAccounts }: Options): SessionStore
     end: async (id) => {
       await rows(knex, `delete from auth.sessions where id = :id`, { id });
     },
-    endAllOf: async (userId, except = NO_ID) => {
-      const sql = `delete from auth.sessions where user_id = :userId and id <> :except returning id`;
-      return (await rows<{ id: string }>(knex, sql, { userId, except })).map(({ id }) => id);
-    },
+    endAllOf: (userId, except) => endSessionsOf(knex, userId, except),
   };
+}
+
+/** Returns the ids of those that ended; `except` stays. */
+export async function endSessionsOf(knex: Knex, userId: string, except = NO_ID): Promise<string[]> {
+  const sql = `delete from auth.sessions where user_id = :userId and id <> :except returning id`;
+  return (await rows<{ id: string }>(knex, sql, { userId, except })).map(({ id }) => id);
 }
 
 /** How a session begins that no second factor is a part of. */

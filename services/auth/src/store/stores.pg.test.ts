@@ -7,7 +7,7 @@ import type { TestStore } from '../../test/store.ts';
 import { openTestStore } from '../../test/store.ts';
 import { ACCOUNT_ISSUER } from './accounts.ts';
 import type { ApiKeyStore } from './api-keys.ts';
-import { apiKeyStore } from './api-keys.ts';
+import { apiKeyStore, revokeAllKeysOf } from './api-keys.ts';
 import { identityStore } from './identities.ts';
 
 describe('the stores', () => {
@@ -145,15 +145,19 @@ describe('the stores', () => {
       assert.deepEqual(await left(), new Set([live, recent].map(({ id }) => id)));
     });
 
-    it('creates no key with a revoked one, also in parallel to its revocation [api-keys.revoke.made]', async () => {
-      const userId = randomUUID();
-      const { id } = await made(userId);
-      const racers = Array.from({ length: 8 }, () => insert(userId, 100, id));
-      const ended = keys.revokeWithMade(userId, id);
-      const outcomes = await Promise.all(racers);
-      await ended;
-      assert.equal(await insert(userId, 100, id), 'maker_revoked');
-      assert.deepEqual(await keys.listOf(userId), [], JSON.stringify(outcomes));
+    it('creates no key with a revoked one, also in parallel to its revocation, alone or with all others [api-keys.revoke.made]', async () => {
+      const revokeAll = (userId: string) =>
+        store.knex.transaction((transaction) => revokeAllKeysOf(transaction, userId));
+      for (const revoke of [keys.revokeWithMade, revokeAll]) {
+        const userId = randomUUID();
+        const { id } = await made(userId);
+        const racers = Array.from({ length: 8 }, () => insert(userId, 100, id));
+        const ended = revoke(userId, id);
+        const outcomes = await Promise.all(racers);
+        await ended;
+        assert.equal(await insert(userId, 100, id), 'maker_revoked');
+        assert.deepEqual(await keys.listOf(userId), [], JSON.stringify(outcomes));
+      }
     });
 
     it('finds no expired key', async () => {
