@@ -15,6 +15,12 @@ export const workspaces: readonly Rule[] = [
     home: 'services/workspace/src/queries/read-workspaces.ts',
   },
   {
+    id: 'workspaces.list.elsewhere',
+    source: 'Design: cells',
+    text: 'In an installation of several cells each workspace of a list has the `baseUrl` of its cell, and `elsewhere` has the addresses at which the person may have more, whether they answer or not. With one cell neither is there.',
+    home: 'services/auth/src/queries/read-cells.ts',
+  },
+  {
     id: 'workspaces.by-slug.url-key',
     source: 'Specification 4.1',
     text: '`GET /api/workspaces/by-slug/:slug` answers the one workspace whose `urlKey` is the slug.',

@@ -14,6 +14,7 @@ export * from './version.ts';
 export { form, type Form } from './auth/form.ts';
 export type { GrantScope, ResolvedGrant } from './auth/oauth.ts';
 export * as apiKeyApi from './api-keys.ts';
+export * as cellApi from './auth/cells.ts';
 export * as credentialApi from './auth/credentials.ts';
 export * as graphqlApi from './graphql.ts';
 export * as mcpApi from './auth/mcp.ts';

@@ -20,6 +20,10 @@ export const workspaceSchema = {
     id: { ...uuid, description: 'Unique identifier; never changes.' },
     name: { type: 'string', description: 'Shown to people.' },
     urlKey: { type: 'string', description: 'Its unique name in URLs; never changes.' },
+    baseUrl: {
+      type: 'string',
+      description: 'In lists of a service with several addresses: that of the API for this workspace.',
+    },
     logoUrl: { type: ['string', 'null'], description: 'Absolute URL of a picture.' },
     role: { type: 'string', enum: ROLES, description: `Your role in it. ${ROLES_DESCRIBED}` },
     createdAt: { ...timestamp, description: 'When it was created.' },
@@ -51,15 +55,23 @@ export const listWorkspaces = contract({
   path: '/api/workspaces',
   summary: 'List your workspaces',
   description:
-    'Returns every workspace that you are a member of, without deleted ones. A key that is limited to one workspace gets only that one.',
+    'Returns every workspace that you are a member of, without deleted ones. A key that is limited to one workspace gets only that one. A service may have several addresses, each with workspaces of its own: then ask at those of `elsewhere` too, with the same credential.',
   tag: 'Workspaces',
   scope: 'read',
   reply: {
     status: 200,
     description: 'Your workspaces; an empty list when there are none.',
-    schema: okBody({
-      workspaces: { type: 'array', items: workspaceSchema, description: 'In the order of their names.' },
-    }),
+    schema: okBody(
+      { workspaces: { type: 'array', items: workspaceSchema, description: 'In the order of their names.' } },
+      {
+        elsewhere: {
+          type: 'array',
+          items: { type: 'string' },
+          description:
+            'Further addresses of the API at which you may have workspaces: list them there. Left out where a service has one address.',
+        },
+      },
+    ),
     example: { ok: true, workspaces: [workspaceExample] },
   },
   errors: [],

@@ -12,6 +12,7 @@ import {
   serviceSettings,
   setting,
 } from '@wts/service-kit/config';
+import { parseCells, type CellSetting } from './domain/cells-setting.ts';
 import { parseProvider, type ProviderSetting } from './domain/provider-setting.ts';
 import { parseSender, parseSmtpUrl } from './domain/smtp-setting.ts';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
@@ -85,6 +86,12 @@ export const settings = defineSettings({
     min: 14,
     max: 20,
     doc: 'The cost of a password hash: scrypt with N = 2^this, r = 8, p = 1, which takes 2^(this + 10) bytes of memory. After a change, each hash is renewed at the next sign-in.',
+  }),
+  cells: setting.json<readonly CellSetting[], { doc: string; optional: true; secret: true }>('CELLS', {
+    optional: true,
+    secret: true,
+    read: parseCells,
+    doc: 'The cells of an installation that has several, see infra/docs/cells.md: [{"shard":0,"baseUrl":"https://…","syncUrls":["http://…"],"workspaceUrls":["http://…"],"dispatcherUrls":["http://…"],"natsUrl":"nats://…"}]. New people are created in cell 0. Without it there is one, of BASE_URL, SYNC_SERVICE_URL, WORKSPACE_SERVICE_URL and NATS_URL.',
   }),
   provider: setting.json<ProviderSetting, { doc: string; optional: true; secret: true }>('OIDC_PROVIDER', {
     optional: true,

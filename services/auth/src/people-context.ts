@@ -1,16 +1,15 @@
 import { servicePrincipal } from '@wts/access';
 import type { Principal } from '@wts/contracts';
-import type { CallTrace, CommitUnitSender, ServiceClient } from '@wts/service-kit/call';
-import { openServiceClient } from '@wts/service-kit/call';
+import type { CallTrace, CommitUnitSender } from '@wts/service-kit/call';
 import { parseSecretKeys, type SecretKeys } from '@wts/service-kit/sealing';
 import type { ConfigOf } from '@wts/service-kit/config';
-import type { ServiceContext } from '@wts/service-kit/life';
 import type { Knex } from 'knex';
 import { resolvePerson } from './commands/resolve-person.ts';
 import type { settings } from './config.ts';
 import type { Context } from './context.ts';
 import { IdentityProvider } from './accounts/identity-provider.ts';
 import { PRODUCT } from './domain/product.ts';
+import type { Cells } from './cells/cells.ts';
 import type { Directory } from './directory/directory.ts';
 import type { IdentityClaims } from './domain/profile.ts';
 import type { ServiceMetrics } from './metrics.ts';
@@ -53,7 +52,7 @@ export interface PeopleContext {
   readonly metrics: Pick<ServiceMetrics, 'signIn'>;
   readonly identities: Pick<IdentityStore, 'find'>;
   readonly keys: Pick<Context, 'keys' | 'roles' | 'directory' | 'apiKeyPrefix' | 'revoke' | 'record'>;
-  readonly workspace: ServiceClient;
+  readonly cells: Cells;
   readonly directory: Directory;
   /** This service, for calls without a person. */
   readonly self: Principal;
@@ -64,14 +63,13 @@ export interface PeopleContext {
 }
 
 interface Opening {
-  readonly kit: ServiceContext;
   readonly config: ConfigOf<typeof settings>;
   readonly knex: Knex;
   readonly context: Context;
   readonly oauth: OAuth;
 }
 
-export function openPeople({ kit, config, knex, context, oauth }: Opening): PeopleContext {
+export function openPeople({ config, knex, context, oauth }: Opening): PeopleContext {
   const resolve: PeopleContext['resolve'] = (claims, trace) => resolvePerson(context, claims, trace);
   const { provider } = config;
   return {
@@ -95,7 +93,7 @@ export function openPeople({ kit, config, knex, context, oauth }: Opening): Peop
     metrics: context.metrics,
     identities: context.identities,
     keys: context,
-    workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),
+    cells: context.cells,
     directory: context.directory,
     self: servicePrincipal('auth'),
     resolve,

@@ -1,18 +1,19 @@
 import { issuerOf } from '@wts/access';
-import { commitUnitSender, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import { parseReplaySecrets } from '@wts/service-kit/config';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 import type { ServiceDefinition } from '@wts/service-kit/life';
-import { openNats, revocationSender } from '@wts/service-kit/nats';
 import { idempotencyKeys, openServicePostgres } from '@wts/service-kit/postgres';
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
+import { openCells, openRevocations } from './cells/cells.ts';
 import { settings } from './config.ts';
 import { DirectoryRoles, openDirectory } from './directory/directory.ts';
+import { keepDirectory } from './directory/keep-directory.ts';
 import { sessionsOfPeople } from './directory/sessions.ts';
 import type { Context } from './context.ts';
 import { mountAccess } from './http/access.ts';
 import { mountApiKeys } from './http/api-keys.ts';
+import { mountCells } from './http/cells.ts';
 import { mountCredentials } from './http/credentials.ts';
 import { mountGrants } from './http/grants.ts';
 import { mountMetadata } from './http/metadata.ts';
@@ -25,6 +26,7 @@ import { openKeyUse } from './credentials/key-use.ts';
 import { openMail } from './mail/open-mail.ts';
 import { serviceMetrics } from './metrics.ts';
 import { openOAuth } from './oauth/oauth.ts';
+import { cellStore } from './store/cells.ts';
 import { identityStore } from './store/identities.ts';
 import { openOperator } from './operator-context.ts';
 import { openPeople } from './people-context.ts';
@@ -47,11 +49,11 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
   async open(kit, config) {
     const { log, stack } = kit;
     const { knex, pool } = await openServicePostgres(kit, config);
-    const nats = openNats({ ...config, name: 'wts-auth', log, stack });
-    const sync = openServiceClient(kit, 'sync', config.syncUrls);
-    const directory = openDirectory(sync);
+    const cells = openCells(kit, config);
+    const places = cellStore(knex);
+    const directory = openDirectory(cells, places);
     const workspacesOf = async (userId: string): Promise<string[]> =>
-      (await directory.workspacesOf(userId)).map(({ id }) => id);
+      (await directory.workspacesOf(userId)).found.map(({ id }) => id);
     const storing = { ...config, workspacesOf };
     const { events, keys, sessions, factors, policies } = openStores(knex, storing);
     const metrics = serviceMetrics(kit.metrics);
@@ -60,7 +62,9 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     mail.start(record);
     const context: Context = {
       roles: new DirectoryRoles(directory),
+      cells,
       directory,
+      places,
       identities: identityStore(knex),
       keys,
       record,
@@ -70,13 +74,14 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       revocations: revocationReads(knex),
       idempotency: idempotency(idempotencyKeys(knex, 'auth.idempotency_keys'), parseReplaySecrets(config.replaySecret)),
       apiKeyPrefix: config.apiKeyPrefix,
-      commitUnit: commitUnitSender(sync),
-      revoke: revocationSender(nats, log),
+      commitUnit: cells.home.commitUnit,
+      revoke: openRevocations(kit, config),
       keyUse: stack.use(openKeyUse(keys, log)),
       mail,
       metrics,
     };
-    const oauth = openOAuth({ ...config, knex, record, revoke: context.revoke, log });
+    const baseUrls = cells.all.map(({ baseUrl }) => baseUrl);
+    const oauth = openOAuth({ ...config, baseUrls, knex, record, revoke: context.revoke, log });
     stack.use(
       maintainTables(kit, {
         databaseUrl: config.databaseUrl,
@@ -93,7 +98,11 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
         ],
       }),
     );
+    if (!cells.isOne) {
+      stack.use(keepDirectory(kit, { ...config, directory, places }));
+    }
     const app = createApp(kit);
+    mountCells(app, context);
     mountApiKeys(app, context);
     mountAccess(app, { roles: context.roles, directory, access: workspaceAccessReads(knex), grants: oauth.grants });
     mountCredentials(app, context);
@@ -102,7 +111,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     mountToken(app, oauth);
     mountGrants(app, oauth, context);
     mountWorkspaceSecurity(app, context);
-    const people = openPeople({ kit, config, knex, context, oauth });
+    const people = openPeople({ config, knex, context, oauth });
     mountPages(app, sessionsOfPeople(sessions, { directory, factors }), people);
     mountOperator(app, openOperator({ knex, context, people, oauth }));
     notFoundAndErrors(app);

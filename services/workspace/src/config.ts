@@ -1,4 +1,4 @@
-import { LIMITS } from '@wts/contracts';
+import { LIMITS, SHARDS_MAX } from '@wts/contracts';
 import {
   callerSettings,
   databaseSettings,
@@ -26,6 +26,12 @@ export const settings = defineSettings({
   ...serviceSettings,
   ...replaySettings,
   ...storeSettings,
+  shard: setting.int('SHARD', {
+    optional: true,
+    min: 0,
+    max: SHARDS_MAX - 1,
+    doc: 'Number of the cell, where the auth service has CELLS, also for cell 0: this service then claims the urlKey of each new workspace there. Leave it out in an installation of one cell.',
+  }),
   authUrls: setting.urls('AUTH_SERVICE_URL', {
     protocols: ['http', 'https'],
     doc: 'Addresses of the auth service, which knows the verified addresses of people.',

@@ -3,6 +3,7 @@ import type { Invitation } from '@wts/contracts';
 import type { CallTrace, CommitUnitSender } from '@wts/service-kit/call';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Idempotency } from '@wts/service-kit/routes';
+import type { CellDirectory } from './queries/cell.ts';
 import type { AddressReader } from './queries/read-addresses.ts';
 import type { JoiningCheck } from './queries/check-joining.ts';
 import type { InvitationStore } from './store/invitations.ts';
@@ -28,6 +29,8 @@ export interface Context {
   readonly wrongCodesPerMinuteMax: number;
   readonly addressesOf: AddressReader;
   readonly checkJoining: JoiningCheck;
+  /** Null in an installation of one cell. */
+  readonly cell: CellDirectory | null;
   readonly mailInvitation: InvitationMailer;
   readonly idempotency: Idempotency;
   readonly commitUnit: CommitUnitSender;

@@ -12,6 +12,7 @@ import type { Context } from './context.ts';
 import { mountPrivateProjects } from './http/private-projects.ts';
 import { mountWorkspaces } from './http/workspaces.ts';
 import { addressReader } from './queries/read-addresses.ts';
+import { cellOf } from './queries/cell.ts';
 import { joiningCheck } from './queries/check-joining.ts';
 import { invitationStore } from './store/invitations.ts';
 import { privateProjectReads } from './store/private-projects.ts';
@@ -43,6 +44,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
         parseReplaySecrets(config.replaySecret),
       ),
       addressesOf: addressReader(auth),
+      cell: config.shard === undefined ? null : cellOf(auth, config.shard),
       checkJoining: joiningCheck(auth),
       mailInvitation: invitationMailer(auth, log),
       commitUnit: commitUnitSender(openServiceClient(kit, 'sync', config.syncUrls)),

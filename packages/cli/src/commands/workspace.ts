@@ -29,10 +29,20 @@ export const changed = (verb: string) =>
     line: ({ name, urlKey }: Named) => `${verb} ${name} (${urlKey})`,
   }) as const;
 
+/** Of a service with several addresses: those of each, with where it is. One that does not answer is named. */
 export async function list({ session, output, signal }: Call): Promise<void> {
-  const { api } = await session();
-  const { workspaces } = await api.listWorkspaces({}, { signal });
-  await output.list(workspaces, VIEW);
+  const { api, at } = await session();
+  const { workspaces, elsewhere } = await api.listWorkspaces({}, { signal });
+  if (elsewhere === undefined) return output.list(workspaces, VIEW);
+  const others = await Promise.allSettled(elsewhere.map(async (url) => at(url).listWorkspaces({}, { signal })));
+  const more = others.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.workspaces : []));
+  const columns: typeof VIEW.columns = [
+    ...VIEW.columns,
+    { title: 'AT', value: ({ baseUrl }) => baseUrl ?? null, style: () => 'dim' },
+  ];
+  await output.list([...workspaces, ...more], { ...VIEW, columns });
+  const away = elsewhere.filter((_, at) => others[at]?.status === 'rejected');
+  if (away.length > 0) await output.note(`No answer from ${away.join(', ')}: workspaces there are missing.`);
 }
 
 export async function create({ words, options, session, output, signal }: Call): Promise<void> {

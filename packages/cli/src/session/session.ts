@@ -15,6 +15,8 @@ export interface Session {
   readonly server: { readonly url: string; readonly source: string };
   readonly token: Setting;
   readonly api: ApiClient;
+  /** The same at another address of the service. */
+  readonly at: (url: string) => Pick<ApiClient, 'listWorkspaces'>;
   readonly viewer: () => Promise<Viewer>;
   readonly names: () => Promise<Names>;
   readonly sync: () => Promise<SyncClient>;
@@ -94,6 +96,12 @@ export async function openSession({ io, options, output }: SessionParts): Promis
     server: { url: url.value, source: url.source },
     token,
     api,
+    at: (baseUrl) => {
+      // Never from https to clear text, in which the token could be read.
+      if (!baseUrl.startsWith(new URL(url.value).protocol))
+        throw new CliFault('failed', `${baseUrl} is not encrypted.`);
+      return createApiClient({ ...server, baseUrl });
+    },
     viewer,
     names,
     sync: async () => new (await import('@wts/client')).SyncClient({ ...server, clientId: CLIENT_ID }),

@@ -10,6 +10,8 @@ export type Workspace = {
   readonly name: string;
   /** Its unique name in URLs; never changes. */
   readonly urlKey: string;
+  /** In lists of a service with several addresses: that of the API for this workspace. */
+  readonly baseUrl?: string;
   /** Absolute URL of a picture. */
   readonly logoUrl: string | null;
   /** Your role in it. `owner`: everything, owners included. `admin`: members, invitations, teams and webhooks. `member`: all work items. `guest`: reads, comments, and changes the tasks they created or are assigned. */
@@ -261,8 +263,8 @@ export interface Operations {
   /** Read one workspace by its urlKey. Finds a workspace by its `urlKey`, which is case-sensitive. One that you do not belong to is 404. */
   readonly getWorkspaceBySlug: (input: { /** The `urlKey` of the workspace. */ readonly slug: string; }, options?: CallOptions) => Promise<{ readonly ok: true; /** A workspace of one organization, with your role in it. */ readonly workspace: Workspace; }>;
 
-  /** List your workspaces. Returns every workspace that you are a member of, without deleted ones. A key that is limited to one workspace gets only that one. */
-  readonly listWorkspaces: (input?: Readonly<Record<string, never>>, options?: CallOptions) => Promise<{ readonly ok: true; /** In the order of their names. */ readonly workspaces: readonly Workspace[]; }>;
+  /** List your workspaces. Returns every workspace that you are a member of, without deleted ones. A key that is limited to one workspace gets only that one. A service may have several addresses, each with workspaces of its own: then ask at those of `elsewhere` too, with the same credential. */
+  readonly listWorkspaces: (input?: Readonly<Record<string, never>>, options?: CallOptions) => Promise<{ readonly ok: true; /** In the order of their names. */ readonly workspaces: readonly Workspace[]; /** Further addresses of the API at which you may have workspaces: list them there. Left out where a service has one address. */ readonly elsewhere?: readonly string[]; }>;
 
   /** Restore a deleted workspace. For its owners, for 7 days after it was deleted. When it is not deleted, nothing changes. */
   readonly restoreWorkspace: (input: { /** The id of the workspace. 404 when you are not a member of it. */ readonly workspaceId: string; }, options?: CallOptions) => Promise<{ readonly ok: true; /** A workspace of one organization, with your role in it. */ readonly workspace: Workspace; }>;

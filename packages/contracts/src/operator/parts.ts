@@ -16,6 +16,12 @@ export const text = { type: 'string' } as const;
 export const textOrNull = { type: ['string', 'null'] } as const;
 export const timeOrNull = { ...timestamp, type: ['string', 'null'] } as const;
 export const count = { type: 'integer', minimum: 0 } as const;
+/** With several cells. */
+export const away = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'Cells that did not answer: what lives there is missing. Left out when there is none.',
+} as const;
 export const hasMore = { type: 'boolean', description: 'True when there is another page.' } as const;
 
 /** A page of a list, by a text that its items have. */

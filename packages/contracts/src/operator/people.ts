@@ -3,7 +3,18 @@ import { NOT_BLANK_PATTERN } from '../ids.ts';
 import { okBody, timestamp, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
 import { NAME, URL_KEY } from '../workspaces.ts';
-import { byId, common, count, hasMore, OPERATOR_ERRORS, pageQuery, text, textOrNull, timeOrNull } from './parts.ts';
+import {
+  away,
+  byId,
+  common,
+  count,
+  hasMore,
+  OPERATOR_ERRORS,
+  pageQuery,
+  text,
+  textOrNull,
+  timeOrNull,
+} from './parts.ts';
 
 const personProperties = {
   userId: uuid,
@@ -90,7 +101,7 @@ const detailSchema = {
   type: 'object',
   additionalProperties: false,
   required: Object.keys(detailProperties) as (keyof typeof detailProperties)[],
-  properties: detailProperties,
+  properties: { ...detailProperties, away },
 } as const;
 
 export type OperatorPersonDetail = TypeOf<typeof detailSchema>;
@@ -102,7 +113,7 @@ export const listPeople = contract({
   path: '/operator/people',
   summary: 'List or find people, by name',
   query: pageQuery,
-  reply: { status: 200, schema: okBody({ people: { type: 'array', items: personSchema }, hasMore }) },
+  reply: { status: 200, schema: okBody({ people: { type: 'array', items: personSchema }, hasMore }, { away }) },
   errors: OPERATOR_ERRORS,
 });
 

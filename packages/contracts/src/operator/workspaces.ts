@@ -1,7 +1,7 @@
 import { contract } from '../contract.ts';
 import { okBody, timestamp, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
-import { byId, common, count, hasMore, OPERATOR_ERRORS, pageQuery, text, timeOrNull } from './parts.ts';
+import { away, byId, common, count, hasMore, OPERATOR_ERRORS, pageQuery, text, timeOrNull } from './parts.ts';
 
 const workspaceProperties = {
   id: uuid,
@@ -41,7 +41,7 @@ export const listWorkspaces = contract({
   path: '/operator/workspaces',
   summary: 'List or find workspaces, by name',
   query: pageQuery,
-  reply: { status: 200, schema: okBody({ workspaces: { type: 'array', items: workspaceSchema }, hasMore }) },
+  reply: { status: 200, schema: okBody({ workspaces: { type: 'array', items: workspaceSchema }, hasMore }, { away }) },
   errors: OPERATOR_ERRORS,
 });
 
@@ -113,7 +113,7 @@ export const readUsage = contract({
         type: 'object',
         additionalProperties: false,
         required: Object.keys(usageProperties) as (keyof typeof usageProperties)[],
-        properties: usageProperties,
+        properties: { ...usageProperties, away },
       },
     }),
   },

@@ -159,6 +159,7 @@ export const internalFindPeople = contract({
     properties: {
       text: nameOrNull,
       orIds: { type: 'array', maxItems: FOUND_PEOPLE_MAX, items: uuid },
+      onlyIds: { type: 'boolean', description: 'Those of `orIds` alone.' },
       after: uuid,
       limit,
     },

@@ -5,11 +5,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
+import { claimWorkspace, type ClaimContext } from './claim-workspace.ts';
 import type { Operator } from './disable-person.ts';
 import { commitByOperator, type OperateContext } from './operate-workspaces.ts';
 import { plainAddress } from '../domain/plain-address.ts';
 
-export interface CreateOwnerContext extends OperateContext {
+export interface CreateOwnerContext extends OperateContext, ClaimContext {
   /** People may sign in by password. */
   readonly hasAccounts: boolean;
   readonly accounts: Pick<AccountStore, 'findByEmail' | 'insert'>;
@@ -80,7 +81,7 @@ async function ownWorkspace(
   urlKey: string,
 ): Promise<OperatorWorkspace | null> {
   const workspace = await workspaces.findByUrlKey(urlKey);
-  const isOwner = (await workspaces.membershipDetails(userId)).some(
+  const isOwner = (await workspaces.membershipDetails(userId)).found.some(
     ({ workspaceId, role }) => workspaceId === workspace?.id && role === 'owner',
   );
   return isOwner ? workspace : null;
@@ -99,14 +100,16 @@ async function newAccount({ accounts, passwords }: CreateOwnerContext, email: st
 
 /** False when the urlKey is taken, by an earlier run or by others. */
 async function newWorkspace(
-  context: OperateContext,
+  context: CreateOwnerContext,
   { workspaceName: name, urlKey }: NewOwner,
   userId: string,
 ): Promise<boolean> {
   const id = randomUUID();
   const payload = { workspaceId: id, userId, role: 'owner' };
+  const { home } = context.cells;
   try {
-    await commitByOperator(context, [
+    await claimWorkspace(context, { workspaceId: id, urlKey, shard: home.shard });
+    await commitByOperator(home, [
       { modelName: 'Workspace', modelId: id, action: 'INSERT', payload: { name, urlKey, logoUrl: null } },
       { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload },
     ]);

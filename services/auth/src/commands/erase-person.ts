@@ -1,6 +1,6 @@
 import { Fault } from '@wts/contracts';
 import { ERASED_PERSON } from '@wts/models';
-import type { CommitUnitSender } from '@wts/service-kit/call';
+import { whole } from '../directory/gather.ts';
 import type { OperatorPeople } from '../directory/operator-people.ts';
 import type { OperatorWorkspaces } from '../directory/operator-workspaces.ts';
 import { disablePerson, type DisableContext, type Operator } from './disable-person.ts';
@@ -9,7 +9,6 @@ import { commitByOperator } from './operate-workspaces.ts';
 export interface EraseContext extends DisableContext {
   readonly people: OperatorPeople;
   readonly workspaces: OperatorWorkspaces;
-  readonly commitUnit: CommitUnitSender;
 }
 
 /** What stays of a person, and until when; the answer and the documentation say the same. */
@@ -40,7 +39,8 @@ export async function erasePerson(
   if (person.name !== name && person.name !== ERASED_PERSON.name) {
     throw new Fault('validation_failed', { message: 'body/name must be the name of the person, as a confirmation' });
   }
-  const memberships = await workspaces.membershipDetails(userId);
+  const memberships = whole(await workspaces.membershipDetails(userId));
+  const cells = await workspaces.cellsOf(userId);
   const alone = memberships.filter(({ isOnlyOwner, archivedAt }) => isOnlyOwner && archivedAt === null);
   if (alone.length > 0) {
     const names = alone.map(({ name: workspaceName }) => workspaceName).join(', ');
@@ -48,13 +48,15 @@ export async function erasePerson(
     throw new Fault('last_owner', { message });
   }
   await disablePerson(context, userId, operator);
-  await commitByOperator(context, [
-    { modelName: 'User', modelId: userId, action: 'UPDATE', payload: { ...ERASED_PERSON } },
-  ]);
+  const erased = { modelName: 'User', modelId: userId, action: 'UPDATE', payload: { ...ERASED_PERSON } } as const;
+  // In each cell before the memberships there, which a follower of the log would not ensure.
+  for (const cell of cells) await commitByOperator(cell, [erased]);
   for (const { id, workspaceId, isOnlyOwner } of memberships) {
     // A deleted workspace keeps its owner until it is deleted for good.
     if (isOnlyOwner) continue;
-    await commitByOperator(context, [{ modelName: 'WorkspaceMember', modelId: id, action: 'DELETE', payload: {} }]);
+    const cell = await workspaces.cellOf(workspaceId);
+    if (cell === null) continue;
+    await commitByOperator(cell, [{ modelName: 'WorkspaceMember', modelId: id, action: 'DELETE', payload: {} }]);
     await revoke({ kind: 'membership', userId, workspaceId });
   }
   await record.act(async ({ disabled, record: write }) => {

@@ -1,5 +1,6 @@
-import { Fault, memberApi, type Principal, type ReplyOf, type Role } from '@wts/contracts';
-import type { CallTrace, CommitUnitSender, ServiceClient } from '@wts/service-kit/call';
+import { Fault, memberApi, type ErrorCode, type Principal, type ReplyOf, type Role } from '@wts/contracts';
+import type { CallTrace, CommitUnitSender, ServiceCallOptions } from '@wts/service-kit/call';
+import type { Cell, Cells } from '../cells/cells.ts';
 import { sessionPrincipal } from '../domain/session-principal.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { Notices } from '../mail/notices.ts';
@@ -18,9 +19,9 @@ import { placesOf, type Guest } from './sign-in-by-password.ts';
 export type Invitation = ReplyOf<typeof memberApi.internalReadInvitation>['invitation'];
 
 interface JoinContext {
-  readonly workspace: ServiceClient;
+  readonly cells: Cells;
   readonly accounts: Pick<AccountStore, 'find'>;
-  readonly directory: Pick<Directory, 'workspacesOf'>;
+  readonly directory: Pick<Directory, 'workspacesOf' | 'cellOf'>;
   readonly notices: Pick<Notices, 'send'>;
   readonly oauth: { readonly issuer: string };
 }
@@ -56,14 +57,32 @@ export interface NewPerson extends Guest {
 
 /** The invitation of a code, as the workspace service shows it to anyone who has the code. It counts the wrong codes of a person. */
 export async function readInvitation(
-  { workspace, self }: Pick<JoinContext, 'workspace'> & { readonly self: Principal },
+  { cells, self }: Pick<JoinContext, 'cells'> & { readonly self: Principal },
   session: Session | null,
   code: string,
   trace: CallTrace,
 ): Promise<Invitation> {
+  const call = { principal: self, body: { code: code.slice(0, 200) }, ...trace, idempotent: true };
+  const { workspace } = await cellOfCode(cells, call);
   const principal = session === null ? self : sessionPrincipal(session);
-  const call = { principal, body: { code: code.slice(0, 200) }, ...trace, idempotent: true };
-  return (await workspace.call(memberApi.internalReadInvitation, call)).invitation;
+  return (await workspace.call(memberApi.internalReadInvitation, { ...call, principal })).invitation;
+}
+
+/** The cell that has the invitation; else the first, which counts the code as wrong. Asked for no one, so that the others count nothing. */
+async function cellOfCode(
+  cells: Cells,
+  call: ServiceCallOptions<typeof memberApi.internalReadInvitation>,
+): Promise<Cell> {
+  if (cells.isOne) return cells.home;
+  const known = await Promise.allSettled(
+    cells.all.map(({ workspace }) => workspace.call(memberApi.internalReadInvitation, call)),
+  );
+  const codeOf = (answer: PromiseSettledResult<unknown>): ErrorCode | null =>
+    answer.status === 'fulfilled' ? null : answer.reason instanceof Fault ? answer.reason.code : 'internal';
+  const codes = known.map(codeOf);
+  const at = codes.findIndex((code) => code === null || code === 'invitation_expired');
+  if (at < 0 && codes.some((code) => code !== 'not_found')) throw new Fault('unavailable');
+  return cells.all[at] ?? cells.home;
 }
 
 /**
@@ -123,13 +142,14 @@ async function makeAccount(
  * factor that the workspace requires: they add one, and accept again.
  */
 export async function joinAs(
-  { workspace, accounts, directory, notices, oauth }: JoinContext,
+  { cells, accounts, directory, notices, oauth }: JoinContext,
   session: Session,
   { code, invitation }: Presented,
   trace: CallTrace,
 ): Promise<Joined | null> {
   const account = session.accountId === null ? null : await accounts.find(session.accountId);
   try {
+    const { workspace } = (await directory.cellOf(invitation.workspaceId)) ?? cells.home;
     const { role } = await workspace.call(memberApi.internalJoinWorkspace, {
       principal: sessionPrincipal(session),
       body: { code, address: account?.email ?? null },
@@ -137,7 +157,7 @@ export async function joinAs(
       idempotent: true,
     });
     const { workspaceName } = invitation;
-    const isFirst = (await directory.workspacesOf(session.userId)).length <= 1;
+    const isFirst = (await directory.workspacesOf(session.userId)).found.length <= 1;
     const data = { url: `${oauth.issuer}/account`, workspaceName, role };
     if (isFirst) await notices.send(session.userId, { kind: 'welcome', data });
     return { workspaceName, role };

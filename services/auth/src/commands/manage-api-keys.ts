@@ -97,11 +97,10 @@ export async function revokeApiKey(
   );
   if (isOwn) return;
   // Read for any id: the time this takes must not reveal whether a key of another person exists.
-  const administered = (await context.directory.workspacesOf(userId))
-    .filter(({ role }) => can(role, 'keys.manage'))
-    .map(({ id }) => id);
+  const { found, away } = await context.directory.workspacesOf(userId);
+  const administered = found.filter(({ role }) => can(role, 'keys.manage')).map(({ id }) => id);
   if (!(await revokeKeys(context, source, (keys) => keys.revoke(userId, keyId, administered)))) {
-    throw new Fault('not_found');
+    throw new Fault(away.length === 0 ? 'not_found' : 'unavailable');
   }
 }
 

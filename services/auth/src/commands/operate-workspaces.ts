@@ -1,8 +1,8 @@
 import { servicePrincipal } from '@wts/access';
 import type { InternalMutation } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
-import type { CommitUnitSender } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
+import type { Cell } from '../cells/cells.ts';
 import type { EventKind } from '../domain/security-event.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { OperatorPeople } from '../directory/operator-people.ts';
@@ -13,12 +13,11 @@ export interface OperateContext {
   readonly record: SecurityRecord;
   readonly people: OperatorPeople;
   readonly workspaces: OperatorWorkspaces;
-  readonly commitUnit: CommitUnitSender;
 }
 
 /** Commits a change that an operator decides: of this service, because an operator is no person of the installation. */
 export async function commitByOperator(
-  { commitUnit }: Pick<OperateContext, 'commitUnit'>,
+  { commitUnit }: Pick<Cell, 'commitUnit'>,
   mutations: readonly InternalMutation[],
 ): Promise<void> {
   const principal = servicePrincipal('auth');
@@ -48,8 +47,9 @@ async function change(
   kind: Extract<EventKind, 'workspace-deleted' | 'workspace-restored'>,
   operator: Operator,
 ): Promise<void> {
-  if ((await context.workspaces.find(workspaceId)) === null) throw new Fault('not_found');
-  await commitByOperator(context, [{ modelName: 'Workspace', modelId: workspaceId, action, payload }]);
+  const cell = await context.workspaces.cellOf(workspaceId);
+  if (cell === null || (await context.workspaces.find(workspaceId)) === null) throw new Fault('not_found');
+  await commitByOperator(cell, [{ modelName: 'Workspace', modelId: workspaceId, action, payload }]);
   await context.record.add({ kind, workspaceId, ...operator, details: {} });
 }
 
@@ -62,10 +62,12 @@ export async function addOwner(
   const { people, workspaces, record } = context;
   const person = await people.find(userId);
   if (person?.erasedAt !== null) throw new Fault('conflict', { message: 'This person is erased.' });
-  const member = (await workspaces.membershipDetails(userId)).find((one) => one.workspaceId === workspaceId);
+  const cell = await workspaces.cellOf(workspaceId);
+  if (cell === null) throw new Fault('not_found');
+  const member = (await cell.membershipDetails(userId)).find((one) => one.workspaceId === workspaceId);
   if (member?.role === 'owner') return;
   const payload = { workspaceId, userId, role: 'owner' };
-  await commitByOperator(context, [
+  await commitByOperator(cell, [
     member === undefined
       ? { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload }
       : { modelName: 'WorkspaceMember', modelId: member.id, action: 'UPDATE', payload: { role: 'owner' } },

@@ -1,9 +1,6 @@
-import { servicePrincipal } from '@wts/access';
 import {
-  Fault,
   syncApi,
   type BodyOf,
-  type Contract,
   type MemberRecord,
   type MembershipChange,
   type MembershipDetail,
@@ -15,55 +12,73 @@ import {
   type WorkspaceOfPerson,
 } from '@wts/contracts';
 import { RoleRules } from '@wts/read-model';
-import type { ServiceClient } from '@wts/service-kit/call';
+import type { Cells } from '../cells/cells.ts';
+import type { CellStore } from '../store/cells.ts';
+import { openCellDirectory, type AskedCell } from './cell-directory.ts';
+import { askOne, gather, type Gathered } from './gather.ts';
+import { openPlaces, type Places } from './places.ts';
+
+type FoundPerson = ReplyOf<typeof syncApi.internalFindPeople>['people'][number];
 
 /**
- * People, workspaces and memberships, which are records of the sync service. Each answer is of what is committed when it is made: this
- * service keeps no copy that could be late, and its database may be another one. A failed call is `unavailable`, so who cannot be
- * looked up is let in nowhere.
+ * People, workspaces and memberships, wherever they are. A question about a workspace goes to the cell that has it, one about a person to
+ * the cells in which they have a record: a cell that does not answer is `unavailable` for what lives there, and for nothing else.
  */
-export interface Directory {
+export interface Directory extends Pick<Places, 'cellOf' | 'cellOfUrlKey'> {
+  /** In the order of their numbers. */
+  readonly cells: readonly AskedCell[];
   /** Null for an unknown one. */
   person(userId: string): Promise<PersonRecord | null>;
   /** The workspaces of a person by name, deleted ones too. */
-  workspacesOf(userId: string): Promise<readonly WorkspaceOfPerson[]>;
+  workspacesOf(userId: string): Promise<Gathered<WorkspaceOfPerson>>;
   /** Null for a person who is not in the workspace. */
   roleIn(userId: string, workspaceId: string): Promise<Role | null>;
   /** With what decides about the end of each. */
-  membershipDetails(userId: string): Promise<readonly MembershipDetail[]>;
+  membershipDetails(userId: string): Promise<Gathered<MembershipDetail>>;
   /** All members of a workspace. */
   membersOf(workspaceId: string): Promise<readonly MemberRecord[]>;
   members(page: BodyOf<typeof syncApi.internalListMembers>): Promise<readonly MemberRecord[]>;
   membershipChanges(page: BodyOf<typeof syncApi.internalListMembershipChanges>): Promise<readonly MembershipChange[]>;
-  findPeople(
-    page: BodyOf<typeof syncApi.internalFindPeople>,
-  ): Promise<ReplyOf<typeof syncApi.internalFindPeople>['people']>;
-  findWorkspaces(page: BodyOf<typeof syncApi.internalFindWorkspaces>): Promise<readonly OperatorWorkspace[]>;
-  counts(): Promise<RecordCounts>;
-  recordsOfPerson(
-    page: BodyOf<typeof syncApi.internalListRecordsOfPerson>,
-  ): Promise<ReplyOf<typeof syncApi.internalListRecordsOfPerson>['records']>;
+  findPeople(page: BodyOf<typeof syncApi.internalFindPeople>): Promise<Gathered<FoundPerson>>;
+  /** By cell, and there by name. */
+  findWorkspaces(page: BodyOf<typeof syncApi.internalFindWorkspaces>): Promise<Gathered<OperatorWorkspace>>;
+  counts(): Promise<Gathered<RecordCounts>>;
+  /** The cells in which a person has a record, the first before the others. */
+  cellsOf(userId: string): Promise<readonly AskedCell[]>;
 }
 
-export function openDirectory(sync: ServiceClient): Directory {
-  const principal = servicePrincipal('auth');
-  const ask = <C extends Contract>(contract: C, body: BodyOf<C>): Promise<ReplyOf<C>> =>
-    sync.call(contract, { principal, body, idempotent: true }).catch((error: unknown) => {
-      // No such operation: a version of sync before them. That says nothing about the record.
-      if (error instanceof Fault && error.code === 'not_found') {
-        throw new Fault('unavailable', { message: 'A part of the service is being updated. Try again.', cause: error });
-      }
-      throw error;
-    });
-  const members: Directory['members'] = async (page) => (await ask(syncApi.internalListMembers, page)).members;
+/** Where a page waits for several cells: one that needs longer is away. */
+const CELL_ANSWERS_MS = 3_000;
+
+export function openDirectory(cells: Cells, store: CellStore): Directory {
+  const timeoutMs = cells.isOne ? undefined : CELL_ANSWERS_MS;
+  const asked = cells.all.map((cell): AskedCell => ({ ...cell, ...openCellDirectory(cell.sync, timeoutMs) }));
+  const [home] = asked;
+  if (home === undefined) throw new Error('there is a cell');
+  const places = openPlaces(asked, store);
+  const { cellOf } = places;
+  const cellsOf = async (userId: string): Promise<readonly AskedCell[]> => {
+    if (asked.length === 1) return asked;
+    const shards = await store.shardsOf(userId);
+    return asked.filter((cell) => cell === home || shards.includes(cell.shard));
+  };
+  const members: Directory['members'] = async (page) => (await cellOf(page.workspaceId))?.members(page) ?? [];
   return {
-    person: async (userId) => (await ask(syncApi.internalReadPerson, { userId, only: 'person' })).person,
-    workspacesOf: async (userId) => (await ask(syncApi.internalReadPerson, { userId, only: 'workspaces' })).workspaces,
-    roleIn: async (userId, workspaceId) => {
-      const { workspaces } = await ask(syncApi.internalReadPerson, { userId, workspaceId, only: 'workspaces' });
-      return workspaces[0]?.role ?? null;
+    cells: asked,
+    cellOf,
+    cellOfUrlKey: places.cellOfUrlKey,
+    cellsOf,
+    // Everyone has a record in the first cell; copies of those who are elsewhere too keep them known while it is away.
+    person: async (userId) => {
+      const { found, away } = await gather(await cellsOf(userId), async (cell) => {
+        const person = await cell.person(userId);
+        return person === null ? [] : [person];
+      });
+      return found[0] ?? (away.length === 0 ? null : home.person(userId));
     },
-    membershipDetails: async (userId) => (await ask(syncApi.internalListMemberships, { userId })).memberships,
+    workspacesOf: async (userId) => gather(await cellsOf(userId), (cell) => cell.workspacesOf(userId)),
+    roleIn: async (userId, workspaceId) => (await cellOf(workspaceId))?.roleIn(userId, workspaceId) ?? null,
+    membershipDetails: async (userId) => gather(await cellsOf(userId), (cell) => cell.membershipDetails(userId)),
     membersOf: async (workspaceId) => {
       const limit = syncApi.RECORDS_PAGE_MAX;
       const all: MemberRecord[] = [];
@@ -75,12 +90,64 @@ export function openDirectory(sync: ServiceClient): Directory {
       }
     },
     members,
-    membershipChanges: async (page) => (await ask(syncApi.internalListMembershipChanges, page)).changes,
-    findPeople: async (page) => (await ask(syncApi.internalFindPeople, page)).people,
-    findWorkspaces: async (page) => (await ask(syncApi.internalFindWorkspaces, page)).workspaces,
-    counts: async () => (await ask(syncApi.internalCountRecords, {})).counts,
-    recordsOfPerson: async (page) => (await ask(syncApi.internalListRecordsOfPerson, page)).records,
+    membershipChanges: async (page) => (await cellOf(page.workspaceId))?.membershipChanges(page) ?? [],
+    findPeople: (page) => findPeople(asked, page),
+    findWorkspaces: (page) => findWorkspaces(asked, places, page),
+    counts: () => gather(asked, async (cell) => [await cell.counts()]),
   };
+}
+
+/** Everyone is in the first cell; how many workspaces they have, all of them say. */
+async function findPeople(
+  [home, ...others]: readonly AskedCell[],
+  page: BodyOf<typeof syncApi.internalFindPeople>,
+): Promise<Gathered<FoundPerson>> {
+  const people = (await home?.findPeople(page)) ?? [];
+  if (others.length === 0 || people.length === 0) return { found: people, away: [] };
+  const onlyIds = people.map(({ userId }) => userId);
+  const limit = onlyIds.length;
+  const { found, away } = await gather(others, (cell) =>
+    cell.findPeople({ text: null, orIds: onlyIds, onlyIds: true, limit }),
+  );
+  const more = Map.groupBy(found, ({ userId }) => userId);
+  const countOf = (userId: string): number => more.get(userId)?.reduce((sum, one) => sum + one.workspaces, 0) ?? 0;
+  return {
+    found: people.map((person) => ({ ...person, workspaces: person.workspaces + countOf(person.userId) })),
+    away,
+  };
+}
+
+/**
+ * A page is of one cell after the other, in the order of their numbers, because each sorts by the rules of its database. It goes on in the
+ * cell of its last workspace. A copy of a workspace that moves, or has moved, is left out.
+ */
+async function findWorkspaces(
+  asked: readonly AskedCell[],
+  places: Places,
+  page: BodyOf<typeof syncApi.internalFindWorkspaces>,
+): Promise<Gathered<OperatorWorkspace>> {
+  if (asked.length === 1) return gather(asked, (cell) => cell.findWorkspaces(page));
+  const { after, id, urlKey } = page;
+  if (id !== undefined || urlKey !== undefined) {
+    const cell = id === undefined ? await places.cellOfUrlKey(urlKey ?? '') : await places.cellOf(id);
+    return { found: (await cell?.findWorkspaces(page)) ?? [], away: [] };
+  }
+  const from = after === undefined ? null : await places.cellOf(after);
+  const found: OperatorWorkspace[] = [];
+  const away: string[] = [];
+  for (const cell of asked.filter(({ shard }) => from === null || shard >= from.shard)) {
+    let last = cell === from ? after : undefined;
+    while (found.length < page.limit) {
+      const { after: _after, ...first } = page;
+      const next = { ...first, limit: page.limit - found.length, ...(last === undefined ? {} : { after: last }) };
+      const answer = await askOne(cell, (one) => one.findWorkspaces(next));
+      away.push(...answer.away);
+      found.push(...(await places.withoutCopies(cell.shard, answer.found)));
+      last = answer.found.at(-1)?.id;
+      if (answer.found.length < next.limit) break;
+    }
+  }
+  return { found, away };
 }
 
 /** The roles of people in workspaces, at the moment of each question. */

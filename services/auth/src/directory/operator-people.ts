@@ -1,12 +1,13 @@
 import { Fault, syncApi, type OperatorPerson, type OperatorPersonDetail, type PersonRecord } from '@wts/contracts';
 import type { PersonStates } from '../store/person-states.ts';
 import type { Directory } from './directory.ts';
+import { awayCells, type Gathered } from './gather.ts';
 import type { Page } from '../store/operator-page.ts';
 
 /** What operators see of people: their records, from sync, with everything here by which they sign in. Keeps operator.people.find. */
 export interface OperatorPeople {
   /** By name. The text is a part of the name, of an address that the person has now or signs in with, or is the id. */
-  list(page: Page): Promise<OperatorPerson[]>;
+  list(page: Page): Promise<Gathered<OperatorPerson>>;
   /** Null for an unknown person. */
   find(userId: string): Promise<OperatorPersonDetail | null>;
 }
@@ -26,12 +27,14 @@ export function operatorPeople(directory: Directory, states: PersonStates): Oper
           message: `query/text is in the addresses of more than ${most} people. Give a longer one.`,
         });
       }
-      return withState(await directory.findPeople({ text, orIds, limit, ...(after === null ? {} : { after }) }));
+      const page = { text, orIds, limit, ...(after === null ? {} : { after }) };
+      const { found, away } = await directory.findPeople(page);
+      return { found: await withState(found), away };
     },
     find: async (userId) => {
       const person = await directory.person(userId);
       if (person === null) return null;
-      const [[stated], memberships, signsIn] = await Promise.all([
+      const [[stated], { found: memberships, away }, signsIn] = await Promise.all([
         withState([person]),
         directory.membershipDetails(userId),
         states.detail(userId),
@@ -42,6 +45,7 @@ export function operatorPeople(directory: Directory, states: PersonStates): Oper
         workspaces: memberships.length,
         memberships: memberships.map(({ id: _id, isOnlyOwner: _isOnlyOwner, ...membership }) => membership),
         ...signsIn,
+        ...awayCells(away),
       };
     },
   };

@@ -1,12 +1,13 @@
-import type { OperatorWorkspace, operatorApi, ReplyOf } from '@wts/contracts';
+import type { OperatorWorkspace, operatorApi, RecordCounts, ReplyOf } from '@wts/contracts';
 import type { PersonStates } from '../store/person-states.ts';
 import type { Directory } from './directory.ts';
+import { awayCells, type Gathered } from './gather.ts';
 import type { Page } from '../store/operator-page.ts';
 
 /** What operators see of workspaces. */
-export interface OperatorWorkspaces extends Pick<Directory, 'membershipDetails'> {
-  /** By name. */
-  list(page: Page): Promise<OperatorWorkspace[]>;
+export interface OperatorWorkspaces extends Pick<Directory, 'membershipDetails' | 'cellOf' | 'cells' | 'cellsOf'> {
+  /** By cell, and there by name. */
+  list(page: Page): Promise<Gathered<OperatorWorkspace>>;
   find(workspaceId: string): Promise<OperatorWorkspace | null>;
   findByUrlKey(urlKey: string): Promise<OperatorWorkspace | null>;
   usage(): Promise<ReplyOf<typeof operatorApi.readUsage>['usage']>;
@@ -14,21 +15,24 @@ export interface OperatorWorkspaces extends Pick<Directory, 'membershipDetails'>
 
 export function operatorWorkspaces(directory: Directory, states: PersonStates): OperatorWorkspaces {
   return {
-    membershipDetails: (userId) => directory.membershipDetails(userId),
-    list: async ({ text, after, limit }) => [
-      ...(await directory.findWorkspaces({ text, limit, ...(after === null ? {} : { after }) })),
-    ],
-    find: async (id) => (await directory.findWorkspaces({ id, limit: 1 }))[0] ?? null,
-    findByUrlKey: async (urlKey) => (await directory.findWorkspaces({ urlKey, limit: 1 }))[0] ?? null,
+    ...directory,
+    list: ({ text, after, limit }) => directory.findWorkspaces({ text, limit, ...(after === null ? {} : { after }) }),
+    find: async (id) => (await directory.findWorkspaces({ id, limit: 1 })).found[0] ?? null,
+    findByUrlKey: async (urlKey) => (await directory.findWorkspaces({ urlKey, limit: 1 })).found[0] ?? null,
     usage: async () => {
-      const [{ people, database, ...counts }, own] = await Promise.all([directory.counts(), states.counts()]);
-      const ownBytes = own.database.id === database.id ? 0 : own.database.bytes;
+      const [{ found, away }, own] = await Promise.all([directory.counts(), states.counts()]);
+      const sum = (of: (counts: RecordCounts) => number): number => found.reduce((all, one) => all + of(one), 0);
+      const isApart = found.every(({ database }) => database.id !== own.database.id);
       return {
-        ...counts,
-        people: people - own.peopleErased,
+        workspaces: sum(({ workspaces }) => workspaces),
+        workspacesDeleted: sum(({ workspacesDeleted }) => workspacesDeleted),
+        tasks: sum(({ tasks }) => tasks),
+        // Everyone is in the first cell; the others have copies.
+        people: Math.max(0, ...found.map(({ people }) => people)) - own.peopleErased,
         peopleDisabled: own.peopleDisabled,
         peopleActive: own.peopleActive,
-        databaseBytes: database.bytes + ownBytes,
+        databaseBytes: sum(({ database }) => database.bytes) + (isApart ? own.database.bytes : 0),
+        ...awayCells(away),
       };
     },
   };

@@ -1,5 +1,6 @@
-import { MODELS } from '@wts/models';
+import { MODELS, User } from '@wts/models';
 import type { PersonalDatum } from '../store/personal-data.ts';
+import type { AskedCell } from './cell-directory.ts';
 import type { Directory } from './directory.ts';
 
 /** Records have up to a quarter of a megabyte. */
@@ -11,19 +12,30 @@ const LOWEST = '00000000-0000-0000-0000-000000000000';
  * the history of records, which workspaces have. Keeps operator.export.whole.
  */
 export async function* personalData(
-  directory: Pick<Directory, 'recordsOfPerson'>,
+  directory: Pick<Directory, 'cellsOf'>,
   userId: string,
   own: AsyncIterable<PersonalDatum>,
 ): AsyncGenerator<PersonalDatum> {
-  for (const { name: model } of MODELS) {
-    let after = LOWEST;
-    for (;;) {
-      const page = await directory.recordsOfPerson({ userId, model, after, limit: PAGE });
-      for (const { record } of page) yield { type: model, ...record };
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) break;
-      after = last.id;
+  const [first, ...others] = await directory.cellsOf(userId);
+  for (const cell of first === undefined ? [] : [first, ...others]) {
+    for (const model of MODELS) {
+      // The others have copies of the person.
+      if (cell === first || model !== User) yield* recordsOf(cell, { userId, model: model.name });
     }
   }
   yield* own;
+}
+
+async function* recordsOf(
+  cell: AskedCell,
+  of: { readonly userId: string; readonly model: string },
+): AsyncGenerator<PersonalDatum> {
+  let after = LOWEST;
+  for (;;) {
+    const page = await cell.recordsOfPerson({ ...of, after, limit: PAGE });
+    for (const { record } of page) yield { type: of.model, ...record };
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    after = last.id;
+  }
 }

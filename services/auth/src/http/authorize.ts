@@ -50,7 +50,7 @@ export function mountAuthorize(pages: Pages, context: PeopleContext): void {
       return { to: `${site.issuer}/sign-in?${new URLSearchParams({ request }).toString()}` };
     const { clientName, redirectUri, scopes } = pending;
     const csrf = formToken(browser, 'session');
-    const workspaces = await context.directory.workspacesOf(browser.session.userId);
+    const { found: workspaces } = await context.directory.workspacesOf(browser.session.userId);
     const shown = { csrf, request, clientName: shownAppName(clientName), redirectUri, scopes, workspaces };
     return { page: consentPage(site, { ...shown, person: browser.session }) };
   });
@@ -103,9 +103,7 @@ async function readAllowed({ directory }: PeopleContext, userId: string, form: P
   const [[longest]] = GRANT_DAYS;
   const days = form.get('expires') ?? longest;
   const workspaceId = form.get('workspace') ?? null;
-  const isOwn =
-    workspaceId === null ||
-    (isUuid(workspaceId) && (await directory.workspacesOf(userId)).some(({ id }) => id === workspaceId));
+  const isOwn = workspaceId === null || (isUuid(workspaceId) && (await directory.roleIn(userId, workspaceId)) !== null);
   if (!isOwn || !GRANT_DAYS.some(([value]) => value === days) || !GRANT_ACCESS.some(([value]) => value === access)) {
     throw new Fault('validation_failed', { message: 'Choose the access, the end and the workspace from the lists.' });
   }

@@ -48,7 +48,7 @@ export function mountConnect(pages: Pages, context: PeopleContext): void {
     if (pending === null) throw outdated();
     if (browser.session === null) return { to: `${site.issuer}${signInFor(request)}` };
     const { toolName, callback, access } = pending;
-    const workspaces = await context.directory.workspacesOf(browser.session.userId);
+    const { found: workspaces } = await context.directory.workspacesOf(browser.session.userId);
     const csrf = formToken(browser, 'session');
     const port = callback?.port ?? null;
     const shown = { csrf, request, toolName, port, access, workspaces, person: browser.session };
@@ -129,7 +129,7 @@ async function readAllowed(
 ): Promise<Omit<AllowedKey, 'label'>> {
   const choices = readKeyChoices(form);
   const { permissions, workspaceId = null, expiresAt } = choices ?? {};
-  const isOwn = workspaceId === null || (await directory.workspacesOf(userId)).some(({ id }) => id === workspaceId);
+  const isOwn = workspaceId === null || (await directory.roleIn(userId, workspaceId)) !== null;
   if (permissions === undefined || !isOwn) {
     throw new Fault('validation_failed', { message: 'Choose the access, the end and the workspace from the lists.' });
   }

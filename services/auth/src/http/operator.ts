@@ -8,6 +8,7 @@ import { disablePerson, enablePerson, endSessions } from '../commands/disable-pe
 import { erasePerson } from '../commands/erase-person.ts';
 import { removeSecondFactors } from '../commands/remove-second-factors.ts';
 import { addOwner, deleteWorkspace, restoreWorkspace } from '../commands/operate-workspaces.ts';
+import { awayCells } from '../directory/gather.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { Account } from '../store/accounts.ts';
 import type { PersonalDatum } from '../store/personal-data.ts';
@@ -32,8 +33,9 @@ function mountPeople(router: IRouter, context: OperatorContext, options: Operato
     operatorApi.listPeople,
     async ({ query }) => {
       const page = pageOf(query);
-      const { items: people, hasMore } = cut(await context.people.list(page), page);
-      return { ok: true, people, hasMore };
+      const { found, away } = await context.people.list(page);
+      const { items: people, hasMore } = cut(found, page);
+      return { ok: true, people, hasMore, ...awayCells(away) };
     },
     options,
   );
@@ -140,8 +142,9 @@ function mountWorkspaces(router: IRouter, context: OperatorContext, options: Ope
     operatorApi.listWorkspaces,
     async ({ query }) => {
       const page = pageOf(query);
-      const { items, hasMore } = cut(await workspaces.list(page), page);
-      return { ok: true, workspaces: items, hasMore };
+      const { found, away } = await workspaces.list(page);
+      const { items, hasMore } = cut(found, page);
+      return { ok: true, workspaces: items, hasMore, ...awayCells(away) };
     },
     options,
   );

@@ -26,7 +26,7 @@ export async function redeemCode(oauth: OAuth, { client, values, visitor }: Toke
     grant.redirectUri === redirectUri &&
     isVerifierOf(grant.challenge, verifier);
   if (!isValid) throw new Fault('invalid_grant');
-  const audience = narrowResources(values, grant.resources);
+  const audience = narrowResources(oauth, values, grant.resources);
   // Before the code is used, because the client could not repeat the request.
   const key = await keys.current();
   const refreshToken = client.grantTypes.includes('refresh_token') ? firstRefreshToken() : null;

@@ -27,8 +27,8 @@ export type FindClient = (clientId: string, sender: Sender) => Promise<Client | 
 /** The authorization server: what its endpoints use, opened once. */
 export interface OAuth {
   readonly issuer: string;
-  /** The API, then the agent endpoint. */
-  readonly resources: readonly [api: string, mcp: string];
+  /** The API, then the agent endpoint, then the API at the addresses of further cells. */
+  readonly resources: readonly [api: string, mcp: string, ...api: string[]];
   readonly clients: Pick<ClientStore, 'deleteUnused' | 'list'>;
   readonly record: SecurityRecord;
   /** A registered client, or one that its document describes. Rejects with `unavailable` when the host of the document fails. */
@@ -43,7 +43,8 @@ export interface OAuth {
 }
 
 interface OAuthOptions {
-  readonly baseUrl: string;
+  /** Of each cell. */
+  readonly baseUrls: readonly string[];
   readonly authUrl: string;
   /** AUTH_SECRET_KEY. */
   readonly secretKey: string;
@@ -57,12 +58,13 @@ interface OAuthOptions {
   readonly log: Logger;
 }
 
-export function openOAuth({ baseUrl, authUrl, knex, record, revoke, log, ...options }: OAuthOptions): OAuth {
+export function openOAuth({ baseUrls, authUrl, knex, record, revoke, log, ...options }: OAuthOptions): OAuth {
   const store = grantStore(knex);
+  const [api = '', ...apis] = baseUrls.map(apiResourceOf);
   const clients = clientStore(knex);
   return {
     issuer: issuerOf(authUrl),
-    resources: [apiResourceOf(baseUrl), mcpResourceOf(authUrl)],
+    resources: [api, mcpResourceOf(authUrl), ...apis],
     clients,
     record,
     findClient: options.hasClientDocuments

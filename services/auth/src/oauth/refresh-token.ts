@@ -17,7 +17,7 @@ export async function refreshTokens(oauth: OAuth, { client, values, visitor }: T
   const grant = await grantStore.findByRefreshToken(hashes);
   if (grant === null || grant.clientId !== client.id) throw new Fault('invalid_grant');
   const scopes = narrowScopes(values, grant.scopes);
-  const audience = narrowResources(values, grant.resources);
+  const audience = narrowResources(oauth, values, grant.resources);
   const key = await keys.current();
   const nonce = randomBytes(32);
   const { hash: nextHash } = refreshHashesOf(successorOf(token, nonce));

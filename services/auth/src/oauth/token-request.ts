@@ -42,11 +42,19 @@ export function narrowScopes(values: Form['values'], granted: readonly GrantScop
   return readScopes(asked);
 }
 
-/** The audience of the new access token: the resources of the grant, or one of them (RFC 8707 section 2.2). */
-export function narrowResources(values: Form['values'], granted: readonly string[]): readonly string[] {
-  const audience = readResource(values.get('resource'), granted);
+/**
+ * The audience of the new access token: the resources of the grant, or one of them (RFC 8707 section 2.2). A token for the API is for each
+ * cell, also for one that was added since the consent, because a workspace may move.
+ */
+export function narrowResources(
+  { resources: [api, mcp, ...apis] }: Pick<OAuth, 'resources'>,
+  values: Form['values'],
+  granted: readonly string[],
+): readonly string[] {
+  const [everyApi, isForApi] = [[api, ...apis], granted.some((one) => one !== mcp)];
+  const audience = readResource(values.get('resource'), isForApi ? [...new Set([...granted, ...everyApi])] : granted);
   if (audience === null) throw new Fault('invalid_target');
-  return audience;
+  return audience.some((one) => one !== mcp) ? [...new Set([...audience, ...everyApi])] : audience;
 }
 
 interface Issued {

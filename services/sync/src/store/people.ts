@@ -96,21 +96,25 @@ interface PeoplePage extends Page {
   readonly text: string | null;
   /** Found too, whatever the text is. */
   readonly orIds: readonly string[];
+  /** Those of `orIds` alone. */
+  readonly onlyIds?: boolean;
 }
 
 /** By name. Reads all people: an operator looks at them a few times a day. */
 export async function findPeople(
   database: Queryable,
-  { text, orIds, after, limit }: PeoplePage,
+  { text, orIds, onlyIds = false, after, limit }: PeoplePage,
 ): Promise<(PersonRecord & { readonly workspaces: number })[]> {
   const sql = `select ${PERSON},
       (select count(*)::int from sync.workspace_members m where m.user_id = u.id) as workspaces
     from sync.users u
-    where ($1::text is null or position(lower($1) in lower(u.name)) > 0 or position(lower($1) in lower(u.email)) > 0
-        or u.id::text = lower($1) or u.id = any($2::uuid[]))
+    where (u.id = any($2::uuid[]) or (not $5 and ($1::text is null or position(lower($1) in lower(u.name)) > 0
+        or position(lower($1) in lower(u.email)) > 0 or u.id::text = lower($1))))
       and ($3::uuid is null or (lower(u.name), u.id) > (select lower(name), id from sync.users where id = $3))
     order by lower(u.name), u.id limit $4`;
-  return (await database.query<PersonRecord & { workspaces: number }>(sql, [text, orIds, after ?? null, limit])).rows;
+  return (
+    await database.query<PersonRecord & { workspaces: number }>(sql, [text, orIds, after ?? null, limit, onlyIds])
+  ).rows;
 }
 
 /** The records of a model that refer to a person, and the person's own. Primary key of each table. */

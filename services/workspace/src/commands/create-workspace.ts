@@ -10,12 +10,12 @@ import { recordOf } from './commit-unit.ts';
 
 /**
  * Creates a workspace and its first owner in one unit, so that no workspace is ever without an owner. When two callers want
- * the same urlKey, the unique index of the sync service accepts one; the other gets `slug_taken`. A retry after 503 with the
- * same `Idempotency-Key` uses the same id, so the caller does not get `slug_taken` for their own workspace. Keeps
+ * the same urlKey, the unique index of the sync service accepts one, and of several cells the directory; the other gets `slug_taken`. A
+ * retry after 503 with the same `Idempotency-Key` uses the same id, so the caller does not get `slug_taken` for their own workspace. Keeps
  * workspaces.create.answer and workspaces.create.taken.
  */
 export async function createWorkspace(
-  { roles, commitUnit }: Pick<Context, 'roles' | 'commitUnit'>,
+  { roles, cell, commitUnit }: Pick<Context, 'roles' | 'cell' | 'commitUnit'>,
   principal: Principal,
   { name, urlKey, logoUrl, timeZone }: NewWorkspace,
   trace: Trace,
@@ -25,6 +25,7 @@ export async function createWorkspace(
     throw new Fault('conflict', { message: `A person can own at most ${LIMITS.workspacesOwnedMax} workspaces.` });
   }
   const id = trace.effectId ?? randomUUID();
+  await cell?.claim({ workspaceId: id, urlKey, userId: principal.userId }, trace);
   const reply = await commitUnit(
     {
       principal,

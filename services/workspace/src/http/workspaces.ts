@@ -20,9 +20,9 @@ export function mountWorkspaces(router: IRouter, context: Context): void {
 
 function mountWorkspaceRoutes(router: IRouter, context: Context): void {
   const { workspaces, idempotency } = context;
-  mount(router, workspaceApi.listWorkspaces, async ({ principal }) => ({
+  mount(router, workspaceApi.listWorkspaces, async (call) => ({
     ok: true,
-    workspaces: await listWorkspaces(workspaces, principal),
+    ...(await listWorkspaces(context, call.principal, call)),
   }));
   mount(router, workspaceApi.getWorkspaceBySlug, async ({ principal, params }) => ({
     ok: true,

@@ -1,12 +1,23 @@
 import type { Member, Principal, Workspace } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
 import { isForWorkspace } from '@wts/read-model';
+import type { CallTrace } from '@wts/service-kit/call';
 import type { Context } from '../context.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 
-/** The workspaces of the caller; at most one with a credential for one workspace. Keeps workspaces.list.own-only. */
-export function listWorkspaces(workspaces: WorkspaceReads, principal: Principal): Promise<Workspace[]> {
-  return workspaces.listOf(principal.userId, principal.workspaceId ?? null);
+/**
+ * The workspaces of the caller here; at most one with a credential for one workspace. Of several cells, each lists its own, and says where
+ * there may be more: one that is away hides no workspace. Keeps workspaces.list.own-only and workspaces.list.elsewhere.
+ */
+export async function listWorkspaces(
+  { workspaces, cell }: Pick<Context, 'workspaces' | 'cell'>,
+  principal: Principal,
+  trace: CallTrace,
+): Promise<{ readonly workspaces: Workspace[]; readonly elsewhere?: readonly string[] }> {
+  const listed = await workspaces.listOf(principal.userId, principal.workspaceId ?? null);
+  if (cell === null) return { workspaces: listed };
+  const { baseUrl, elsewhere } = await cell.addresses(principal, trace);
+  return { workspaces: listed.map((workspace) => ({ ...workspace, baseUrl })), elsewhere };
 }
 
 /** Keeps workspaces.by-slug.url-key and workspaces.by-slug.outsider-404. */

@@ -11,7 +11,7 @@ import { sessionOf, type Account, type Section } from './view.ts';
 const APPS_SHOWN_MAX = 100;
 
 export const appsSection: Section = async ({ site, context, session }) => {
-  const [apps, workspaces] = await Promise.all([
+  const [apps, { found: workspaces }] = await Promise.all([
     context.oauth.grants.listOf(session.userId),
     context.directory.workspacesOf(session.userId),
   ]);

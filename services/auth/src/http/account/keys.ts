@@ -17,7 +17,7 @@ const LABEL_CHARACTERS_MAX = 100;
 
 export const keysSection: Section = async (view) => {
   const { site, context, call, session, csrf, shown } = view;
-  const [keys, workspaces] = await Promise.all([
+  const [keys, { found: workspaces }] = await Promise.all([
     listApiKeys(context.keys, sessionPrincipal(session), undefined),
     context.directory.workspacesOf(session.userId),
   ]);

@@ -23,20 +23,27 @@ export function nameSection(site: Site, { csrf, name, wrong }: NameSection): Htm
   </section>`;
 }
 
-export function workspacesSection(workspaces: readonly WorkspaceOfPerson[]): Html {
-  const rows = workspaces.map(
+interface WorkspacesSection {
+  readonly found: readonly WorkspaceOfPerson[];
+  /** Addresses that did not answer. */
+  readonly away: readonly string[];
+}
+
+export function workspacesSection({ found, away }: WorkspacesSection): Html {
+  const rows = found.map(
     ({ name, role }) =>
       html`<li><span class="name">${named(name)}</span> <span class="quiet small">${role}</span></li>`,
   );
   return html`<section aria-labelledby="workspaces">
     <h2 id="workspaces">Workspaces</h2>
     ${
-      rows.length === 0
+      rows.length === 0 && away.length === 0
         ? html`<p class="note">You are in no workspace. Someone with the right to invite sends you a link.</p>`
         : html`<ul class="rows">
             ${rows}
           </ul>`
     }
+    ${note('careful', away.length === 0 ? null : `Workspaces at ${away.join(', ')} are missing: there is no answer.`)}
   </section>`;
 }
 

@@ -1,0 +1,52 @@
+import { Fault } from '@wts/contracts';
+import type { Cells } from '../cells/cells.ts';
+import type { Directory } from '../directory/directory.ts';
+import type { CellStore } from '../store/cells.ts';
+
+export interface ClaimContext {
+  readonly cells: Cells;
+  readonly directory: Pick<Directory, 'cells'>;
+  readonly places: CellStore;
+}
+
+interface Claim {
+  readonly workspaceId: string;
+  readonly urlKey: string;
+  readonly shard: number;
+}
+
+/**
+ * Claims a workspace for its cell before it is committed there, because the unique index of a cell does not know the urlKeys of the others.
+ * A claim may be repeated; one whose workspace never came ends when another person wants its urlKey, or when the workspaces of the cell are
+ * listed.
+ */
+export async function claimWorkspace(context: ClaimContext, claim: Claim): Promise<void> {
+  const { cells, places } = context;
+  if (cells.isOne) return;
+  const { workspaceId, urlKey, shard } = claim;
+  cells.of(shard);
+  // The urlKeys of the installation from before there were several cells.
+  if (!(await places.listed()).includes(cells.home.shard)) throw new Fault('unavailable');
+  await places.add([{ workspaceId, urlKey, shard }]);
+  const taken = await places.findByUrlKey(urlKey);
+  if (taken?.workspaceId === workspaceId) return;
+  if (taken === null || taken.isNew || (await isThere(context, taken))) throw new Fault('slug_taken');
+  await places.remove(taken.workspaceId);
+  await places.add([{ workspaceId, urlKey, shard }]);
+  if ((await places.findByUrlKey(urlKey))?.workspaceId !== workspaceId) throw new Fault('slug_taken');
+}
+
+/** A cell that does not answer has what it claimed. */
+async function isThere(
+  { directory }: Pick<ClaimContext, 'directory'>,
+  { workspaceId, shard }: Pick<Claim, 'workspaceId' | 'shard'>,
+): Promise<boolean> {
+  const cell = directory.cells.find((one) => one.shard === shard);
+  if (cell === undefined) return true;
+  try {
+    return (await cell.findWorkspaces({ id: workspaceId, limit: 1 })).length > 0;
+  } catch (failure) {
+    if (failure instanceof Fault && failure.code === 'unavailable') return true;
+    throw failure;
+  }
+}

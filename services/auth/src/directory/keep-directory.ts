@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { every, type BackgroundContext, type BackgroundWork, type Run } from '@wts/service-kit/background';
+import type { CellStore } from '../store/cells.ts';
+import type { AskedCell } from './cell-directory.ts';
+import type { Directory } from './directory.ts';
+import { listWorkspacesOf } from './places.ts';
+
+const LEASE_KEY = 7_368_031;
+/** How often another replica tries to take over. */
+const LEASE_EVERY_MS = 5_000;
+/** How soon a cell that was away is listed. */
+const LOOK_EVERY_MS = 1_000;
+/** Workspaces that were purged free their urlKeys, and those that were made without a claim are added. */
+const LIST_EVERY_MS = 10 * 60_000;
+
+interface KeepOptions {
+  /** For the session that holds the lease. */
+  readonly databaseUrl: string;
+  readonly directory: Pick<Directory, 'cells'>;
+  readonly places: CellStore;
+}
+
+/** Lists the workspaces of each cell: on one replica, as long as it holds the lease. */
+export function keepDirectory(context: BackgroundContext, options: KeepOptions): BackgroundWork {
+  return every(context, {
+    name: 'directory',
+    everyMs: LEASE_EVERY_MS,
+    lease: { url: options.databaseUrl, key: LEASE_KEY },
+    run: (run) => keep(options, run),
+    failing: 'the workspaces of a cell are not listed; the urlKeys of its purged workspaces stay taken',
+  });
+}
+
+async function keep({ directory: { cells }, places }: KeepOptions, run: Run): Promise<void> {
+  const { signal } = run;
+  const listedAtMs = new Map<AskedCell, number>();
+  const listOne = async (cell: AskedCell): Promise<void> => {
+    if (performance.now() - (listedAtMs.get(cell) ?? -Infinity) < LIST_EVERY_MS) return;
+    await listWorkspacesOf(cell, places);
+    listedAtMs.set(cell, performance.now());
+  };
+  while (!signal.aborted) {
+    // Each by itself: one that is away holds up none.
+    const results = await Promise.allSettled(cells.map(listOne));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (signal.aborted) return;
+    if (failed === undefined) run.succeeded();
+    else run.failed(failed.reason);
+    await sleep(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}

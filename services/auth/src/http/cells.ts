@@ -1,0 +1,14 @@
+import { cellApi } from '@wts/contracts';
+import { mount } from '@wts/service-kit/routes';
+import type { IRouter } from 'express';
+import { claimWorkspace, type ClaimContext } from '../commands/claim-workspace.ts';
+import { readCells } from '../queries/read-cells.ts';
+
+/** What the services of a cell ask the directory. */
+export function mountCells(router: IRouter, context: ClaimContext): void {
+  mount(router, cellApi.internalClaimWorkspace, async ({ body }) => {
+    await claimWorkspace(context, body);
+    return { ok: true };
+  });
+  mount(router, cellApi.internalReadCells, async ({ body }) => ({ ok: true, ...(await readCells(context, body)) }));
+}

@@ -1,0 +1,213 @@
+import {
+  accessApi,
+  apiKeyApi,
+  cellApi,
+  credentialApi,
+  operatorApi,
+  syncApi,
+  type InternalMutation,
+  type OperatorWorkspace,
+} from '@wts/contracts';
+import { compile } from '@wts/service-kit/routes';
+import { type Backends, callOperation, eventually, openBackends } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import { TestOperator } from './operator.ts';
+import { openTestService, SERVICE, type TestPerson, type TestService } from './test-service.ts';
+
+const BASE_URLS = ['https://cell0.example', 'https://cell1.example'] as const;
+
+describe('of two cells', () => {
+  /** Knows one cell. */
+  let single: TestService;
+  let auth: TestService;
+  let other: Backends;
+  let operator: TestOperator;
+  before(async () => {
+    [single, other] = await Promise.all([openTestService(), openBackends({ label: 'auth-cell', role: 'wts_auth' })]);
+    const nowhere = ['http://127.0.0.1:1'];
+    const cells = [single.backends, other].map(({ syncUrl, natsUrl }, shard) => {
+      const urls = { syncUrls: [syncUrl], workspaceUrls: nowhere, dispatcherUrls: nowhere };
+      return { shard, baseUrl: BASE_URLS[shard], ...urls, natsUrl };
+    });
+    auth = await single.replica({ CELLS: JSON.stringify(cells) });
+    operator = await TestOperator.of(auth);
+    await eventually(async () => {
+      const sql = `select from auth.cells where listed_at is not null`;
+      return (await single.backends.sql(sql)).length === 2;
+    });
+  });
+  after(async () => {
+    await auth.service.close();
+    await other[Symbol.asyncDispose]();
+  });
+  afterEach(async () => {
+    for (const { wires } of [single.backends, other]) wires.sync.mend();
+    // The service may avoid an address that just failed.
+    await eventually(async () => (await operator.call(operatorApi.readUsage, {})).body.usage.away === undefined);
+  });
+
+  const commitIn = async ({ syncUrl: url }: Backends, mutations: readonly InternalMutation[]): Promise<void> => {
+    const unit = { clientId: 'test', clientTxId: randomUUID(), authority: 'service' } as const;
+    const body = { ...unit, mutations: [...mutations] };
+    const answer = await callOperation({ url, name: 'sync', compile }, SERVICE, syncApi.internalCommit, { body });
+    assert.equal(answer.status, 200, answer.text);
+  };
+  const claim = async ({ userId }: TestPerson, shard: number, urlKey: string, workspaceId = randomUUID()) =>
+    auth.call(SERVICE, cellApi.internalClaimWorkspace, { body: { workspaceId, urlKey, userId, shard } });
+  /** The record of a person in the other cell. */
+  const copyOf = async ({ userId, email }: TestPerson): Promise<void> => {
+    const sql = `insert into auth.person_cells (user_id, shard, is_there) values ($1, 1, true) on conflict do nothing returning 1`;
+    if ((await single.backends.sql(sql, [userId])).length === 0) return;
+    const payload = { name: 'Ada', email, avatarUrl: null, username: null };
+    await commitIn(other, [{ modelName: 'User', modelId: userId, action: 'INSERT', payload }]);
+  };
+  /** As the workspace service of a cell does. */
+  const workspaceIn = async (owner: TestPerson, shard: 0 | 1): Promise<{ id: string; urlKey: string }> => {
+    const id = randomUUID();
+    const urlKey = `w-${id.slice(0, 18)}`;
+    assert.equal((await claim(owner, shard, urlKey, id)).status, 200);
+    if (shard === 1) await copyOf(owner);
+    await commitIn(shard === 0 ? single.backends : other, [
+      { modelName: 'Workspace', modelId: id, action: 'INSERT', payload: { name: 'Acme', urlKey, logoUrl: null } },
+      {
+        modelName: 'WorkspaceMember',
+        modelId: randomUUID(),
+        action: 'INSERT',
+        payload: { workspaceId: id, userId: owner.userId, role: 'owner' },
+      },
+    ]);
+    return { id, urlKey };
+  };
+  const recordIn = async (backends: Backends, userId: string): Promise<Record<string, unknown> | undefined> =>
+    (await backends.sqlAs('wts_sync')(`select record from sync.users where id = $1`, [userId]))[0]?.['record'] as
+      | Record<string, unknown>
+      | undefined;
+  const statusOfAccess = async (who: TestPerson, workspaceId: string): Promise<number> =>
+    (await auth.call(who, accessApi.listAccess, { params: { workspaceId }, query: {} })).status;
+  const listed = async (): Promise<{ ids: string[]; away: readonly string[] | undefined }> => {
+    const all: OperatorWorkspace[] = [];
+    for (;;) {
+      const after = all.at(-1)?.id;
+      const query = { limit: '2', ...(after === undefined ? {} : { after }) };
+      const { body } = await operator.call(operatorApi.listWorkspaces, { query });
+      all.push(...body.workspaces);
+      if (!body.hasMore) return { ids: all.map(({ id }) => id), away: body.away };
+    }
+  };
+
+  it('a urlKey is of one workspace of all cells, a claim may be repeated, and one whose workspace never came ends [workspaces.create.taken]', async () => {
+    const [ada, bob] = [await auth.person(), await auth.person()];
+    const [id, urlKey] = [randomUUID(), `w-${randomUUID()}`];
+    assert.equal((await claim(ada, 1, urlKey, id)).status, 200);
+    assert.equal((await claim(ada, 1, urlKey, id)).status, 200);
+    assert.equal((await claim(bob, 0, urlKey)).code, 'slug_taken');
+    await single.backends.sql(
+      `update auth.workspace_cells set claimed_at = now() - interval '1 hour' where url_key = $1`,
+      [urlKey],
+    );
+    assert.equal((await claim(bob, 0, urlKey)).status, 200);
+    const { id: kept, urlKey: taken } = await workspaceIn(ada, 1);
+    await single.backends.sql(
+      `update auth.workspace_cells set claimed_at = now() - interval '1 hour' where workspace_id = $1`,
+      [kept],
+    );
+    assert.equal((await claim(bob, 0, taken)).code, 'slug_taken');
+  });
+
+  it('a list says where a person may have more, whether that cell answers or not [workspaces.list.elsewhere]', async () => {
+    const [ada, bob] = [await auth.person(), await auth.person()];
+    const [here, there] = [await workspaceIn(ada, 0), await workspaceIn(ada, 1)];
+    other.wires.sync.cut();
+    const ask = async ({ userId }: TestPerson, shard: number, only: { workspaceId?: string } = {}) =>
+      (await auth.call(SERVICE, cellApi.internalReadCells, { body: { userId, shard, ...only } })).body;
+    assert.deepEqual(await ask(ada, 0), { ok: true, baseUrl: BASE_URLS[0], elsewhere: [BASE_URLS[1]] });
+    assert.deepEqual(await ask(ada, 1), { ok: true, baseUrl: BASE_URLS[1], elsewhere: [BASE_URLS[0]] });
+    assert.deepEqual((await ask(bob, 0)).elsewhere, []);
+    assert.deepEqual((await ask(ada, 0, { workspaceId: here.id })).elsewhere, []);
+    assert.deepEqual((await ask(ada, 0, { workspaceId: there.id })).elsewhere, [BASE_URLS[1]]);
+  });
+
+  it('one that is away fails what lives there, and nothing of the other', async () => {
+    const ada = await auth.person();
+    const [here, there] = [await workspaceIn(ada, 0), await workspaceIn(ada, 1)];
+    other.wires.sync.cut();
+    assert.deepEqual([await statusOfAccess(ada, here.id), await statusOfAccess(ada, there.id)], [200, 503]);
+    assert.equal(await statusOfAccess(ada, randomUUID()), 404);
+    assert.equal((await auth.call(ada, apiKeyApi.createApiKey, { body: { label: 'ci' } })).status, 201);
+    assert.equal((await operator.call(operatorApi.disablePerson, { params: { userId: ada.userId } })).status, 200);
+    const { person } = (await operator.call(operatorApi.readPerson, { params: { userId: ada.userId } })).body;
+    assert.deepEqual([person.workspaces, person.away], [1, [BASE_URLS[1]]]);
+    const { ids, away } = await listed();
+    assert.deepEqual([ids.includes(here.id), ids.includes(there.id), away], [true, false, [BASE_URLS[1]]]);
+    const erasing = { params: { userId: ada.userId }, body: { name: person.name } };
+    assert.equal((await operator.call(operatorApi.erasePerson, erasing)).code, 'unavailable');
+  });
+
+  it('operators list, delete and restore workspaces of each, and give them owners; a person is erased in each', async () => {
+    const [ada, bob] = [await auth.person({ name: 'Ada' }), await auth.person({ name: 'Bob' })];
+    const [here, there] = [await workspaceIn(ada, 0), await workspaceIn(ada, 1)];
+    const { ids, away } = await listed();
+    assert.deepEqual([ids.length, away], [new Set(ids).size, undefined]);
+    assert.ok(ids.includes(here.id) && ids.includes(there.id));
+    const params = { workspaceId: there.id };
+    const deletion = { params, body: { urlKey: there.urlKey } };
+    assert.ok((await operator.call(operatorApi.deleteWorkspace, deletion)).body.workspace.archivedAt !== null);
+    assert.equal((await operator.call(operatorApi.restoreWorkspace, { params })).body.workspace.archivedAt, null);
+    await copyOf(bob);
+    for (const { id: workspaceId } of [here, there]) {
+      const owning = { params: { workspaceId }, body: { userId: bob.userId } };
+      assert.equal((await operator.call(operatorApi.addOwner, owning)).body.workspace.owners.length, 2);
+    }
+    const { people } = (await operator.call(operatorApi.listPeople, { query: { text: ada.userId } })).body;
+    assert.deepEqual(
+      people.map(({ userId, workspaces }) => [userId, workspaces]),
+      [[ada.userId, 2]],
+    );
+    const erasing = { params: { userId: ada.userId }, body: { name: 'Ada' } };
+    assert.equal((await operator.call(operatorApi.erasePerson, erasing)).status, 200);
+    for (const backends of [single.backends, other]) {
+      assert.equal((await recordIn(backends, ada.userId))?.['name'], 'Deleted person');
+    }
+    const membership = `select from sync.workspace_members where user_id = $1`;
+    assert.deepEqual(await other.sqlAs('wts_sync')(membership, [ada.userId]), []);
+  });
+
+  it('a revoked key is announced in the NATS of each', async () => {
+    const ada = await auth.person();
+    const { key } = (await auth.call(ada, apiKeyApi.createApiKey, { body: { label: 'ci' } })).body;
+    const announced = await Promise.all([single.backends, other].map((backends) => backends.revocations()));
+    assert.equal((await auth.call(ada, apiKeyApi.revokeApiKey, { params: { keyId: key.id } })).status, 200);
+    for (const each of announced) assert.equal((await each.next()).credentialId, key.id);
+    const tokenHash = createHash('sha256').update(key.token).digest('hex');
+    const found = await auth.call(SERVICE, credentialApi.internalResolveApiKey, { body: { tokenHash } });
+    assert.equal(found.body.principal, null);
+  });
+
+  it('a workspace that was made without a claim is found, and its urlKey is taken', async () => {
+    const ada = await auth.person();
+    const [id, urlKey] = [randomUUID(), `w-${randomUUID().slice(0, 18)}`];
+    await commitIn(single.backends, [
+      { modelName: 'Workspace', modelId: id, action: 'INSERT', payload: { name: 'Acme', urlKey, logoUrl: null } },
+      {
+        modelName: 'WorkspaceMember',
+        modelId: randomUUID(),
+        action: 'INSERT',
+        payload: { workspaceId: id, userId: ada.userId, role: 'owner' },
+      },
+    ]);
+    assert.equal(await statusOfAccess(ada, id), 200);
+    assert.equal((await claim(ada, 1, urlKey)).code, 'slug_taken');
+  });
+
+  it('an installation of one looks nothing up [workspaces.list.elsewhere]', async () => {
+    const ada = await single.person();
+    const body = { userId: ada.userId, shard: 0 };
+    const answer = await single.call(SERVICE, cellApi.internalReadCells, { body });
+    assert.deepEqual(answer.body.elsewhere, []);
+    const claimed = { ...body, workspaceId: randomUUID(), urlKey: 'anything' };
+    assert.equal((await single.call(SERVICE, cellApi.internalClaimWorkspace, { body: claimed })).status, 200);
+    const sql = `select from auth.workspace_cells where workspace_id = $1`;
+    assert.deepEqual(await single.backends.sql(sql, [claimed.workspaceId]), []);
+  });
+});
