@@ -219,7 +219,7 @@ describe('the account page', () => {
       for (const secret of secrets) assert.ok(!stored.includes(secret), `${table} has a secret`);
     }
     const [row] = await sql(`select password_hash from auth.accounts where id = $1`, [account.id]);
-    assert.match(String(row?.['password_hash']), /^\$scrypt\$ln=14,r=8,p=1\$[\w-]{22}\$[\w-]{43}$/);
+    assert.match(String(row?.['password_hash']), /^\$scrypt\$ln=10,r=8,p=1\$[\w-]{22}\$[\w-]{43}$/);
   });
 });
 

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { PasswordHashes } from '../src/accounts/password-hashes.ts';
 import { TestBrowser } from '@wts/testkit';
-import { openTestService, type TestService } from './test-service.ts';
+import { openTestService, TEST_COST_LOG2, type TestService } from './test-service.ts';
 
-/** Cheap hashes, where the cost is not what is tested. */
-const CHEAP = { PASSWORD_COST_LOG2: '14' };
 const ISSUER = 'https://auth.example';
 const PASSWORD = 'correct horse battery';
 
@@ -38,7 +36,7 @@ export class TestPages {
   async account(password = PASSWORD, emailVerified = false): Promise<TestAccount> {
     const id = randomUUID();
     const email = `${id}@example.com`;
-    const hashes = new PasswordHashes(Number(CHEAP.PASSWORD_COST_LOG2));
+    const hashes = new PasswordHashes(TEST_COST_LOG2);
     const hash = await hashes.hash(password, { network: '', signal: AbortSignal.timeout(10_000) });
     await this.testService.backends.sql(
       `insert into auth.accounts (id, email, shown_email, name, email_verified, password_hash) values ($1, $2, $2, $3, $4, $5)`,
@@ -59,6 +57,6 @@ export class TestPages {
 /** A service of its own with these settings; the caller closes it. */
 export async function openTestPages(settings: Record<string, string> = {}): Promise<TestPages> {
   const shared = await openTestService();
-  const testService = await shared.replica({ ...CHEAP, AUTH_URL: ISSUER, ...settings });
+  const testService = await shared.replica({ AUTH_URL: ISSUER, ...settings });
   return new TestPages(testService, settings['AUTH_URL'] ?? ISSUER);
 }

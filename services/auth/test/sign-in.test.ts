@@ -11,6 +11,7 @@ import { identityStore } from '../src/store/identities.ts';
 import { signInAttemptStore } from '../src/store/sign-in-attempts.ts';
 import { openTestRecord } from './store.ts';
 import { openTestPages, type TestAccount, type TestPages } from './people.ts';
+import { TEST_COST_LOG2 } from './test-service.ts';
 import { hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
 import { AUTH_LIMITS } from '../src/limits.ts';
 
@@ -154,7 +155,7 @@ describe('the sign-in by password', () => {
     const url = pages.testService.backends.databaseUrl;
     const { knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
     const held = Promise.withResolvers<Buffer>();
-    const passwords = new PasswordHashes(14, (password, ...more) =>
+    const passwords = new PasswordHashes(TEST_COST_LOG2, (password, ...more) =>
       password === 'flood' ? held.promise : derive(password, ...more),
     );
     const account = await pages.account();

@@ -126,11 +126,19 @@ export function sessionOf(userId: string): Principal {
 
 export const SERVICE = servicePrincipal('test');
 
+/** A hash of this cost takes 2 ms. An installation can choose none below 14, which takes 36 ms. */
+export const TEST_COST_LOG2 = 10;
+
+const cheapService: typeof authService = {
+  ...authService,
+  open: (kit, config) => authService.open(kit, { ...config, passwordCostLog2: TEST_COST_LOG2 }),
+};
+
 /** The same for all replicas, which read the same keys. */
 const SECRET_KEY = randomBytes(32).toString('base64');
 
 function startOn(backends: Backends, settings: Record<string, string> = {}): Promise<RunningService> {
-  return startService(authService, {
+  return startService(cheapService, {
     HOST: '127.0.0.1',
     LOG_LEVEL: 'error',
     ...tokenEnvironment('auth'),

@@ -4,7 +4,7 @@ import { eventually } from '@wts/testkit';
 import { PasswordHashes } from './password-hashes.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 
-const CHEAP = 14;
+const CHEAP = 10;
 
 describe('hashes of passwords', () => {
   const signal = AbortSignal.timeout(60_000);
