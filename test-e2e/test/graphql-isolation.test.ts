@@ -177,6 +177,12 @@ describe('what a person may not see, by GraphQL', () => {
     return right.length === 0 ? foreign.slice(0, 1) : right;
   }
 
+  /** The ids that every caller sees, first the one of a record to which the place refers. */
+  function ownAt(field: SchemaField, place: Place): ReadonlySet<string> {
+    const right = A.ids[walk.targetAt(field, place)];
+    return new Set([...(right === undefined ? [] : [right]), ...Object.values(A.ids)]);
+  }
+
   function filterCells(caller: Caller): FilterCell[] {
     return walk.queries.flatMap((root) => {
       const filter = root.args.find(({ name }) => name === 'filter');
@@ -218,7 +224,8 @@ describe('what a person may not see, by GraphQL', () => {
       };
       const nothing = await ask(randomUUID());
       const found: string[] = [];
-      for (const id of Object.values(A.ids)) if ((await ask(id)) !== nothing) shown.add(field.name);
+      for (const id of ownAt(field, place))
+        if (!shown.has(field.name) && (await ask(id)) !== nothing) shown.add(field.name);
       for (const id of foreignAt(caller, field, place)) {
         const text = await ask(id);
         const what = `${field.name} with ${place.join('.')}`;
