@@ -26,6 +26,23 @@ AS $function$
         begin_at, begin_at + 1000000);
     end $function$;
 
+CREATE OR REPLACE FUNCTION sync.check_moves(workspaces uuid[], models text[], expected text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+    begin
+      perform sync.insist(not exists (
+        select from unnest(workspaces, models) as entry(workspace_id, model)
+          left join sync.workspace_moves move on move.workspace_id = entry.workspace_id
+        where entry.workspace_id is not null and entry.model <> 'User'
+          and case when expected is null then move.state in ('moving', 'moved', 'arriving')
+            else move.state is distinct from expected end
+      ));
+      return true;
+    end
+  $function$;
+
 CREATE OR REPLACE FUNCTION sync.find_page(groups uuid[], after bigint, up_to bigint, size integer)
  RETURNS bigint[]
  LANGUAGE plpgsql
@@ -276,6 +293,7 @@ create table sync.log_state (
   floor_moved_at timestamp with time zone default now() not null,
   lineage text default ''::text not null,
   gap_max bigint default 0 not null,
+  has_moves boolean default false not null,
   constraint log_state_gap_max_check CHECK ((gap_max >= 0)),
   constraint log_state_is_only_row_check CHECK (is_only_row),
   constraint log_state_pkey PRIMARY KEY (is_only_row)
@@ -549,6 +567,16 @@ CREATE INDEX workspace_members_group_id_id_idx ON sync.workspace_members USING b
 CREATE INDEX workspace_members_user_id_idx ON sync.workspace_members USING btree (user_id);
 CREATE UNIQUE INDEX workspace_members_workspace_id_user_id_key ON sync.workspace_members USING btree (workspace_id, user_id);
 
+create table sync.workspace_moves (
+  workspace_id uuid not null,
+  state text not null,
+  base_url text,
+  members uuid[] default '{}'::uuid[] not null,
+  changed_at timestamp with time zone default now() not null,
+  constraint workspace_moves_pkey PRIMARY KEY (workspace_id),
+  constraint workspace_moves_state_check CHECK ((state = ANY (ARRAY['moving'::text, 'moved'::text, 'arriving'::text, 'removed'::text])))
+);
+
 create table sync.workspaces (
   id uuid not null,
   name text not null,
@@ -599,6 +627,7 @@ insert into sync.migrations (batch, name) values
   (1, '0021-allow-gaps'),
   (1, '0022-recognize-restores'),
   (1, '0023-index-search-by-group'),
+  (1, '0024-create-workspace-moves'),
   (1, '0025-leave-room-for-updates');
 
 grant usage on schema sync to wts_graph;
@@ -1175,6 +1204,7 @@ create table webhooks.endpoints (
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   deleted_at timestamp with time zone,
+  moving_at timestamp with time zone,
   constraint endpoints_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['consecutive_failures'::text, 'gone'::text]))),
   constraint endpoints_pkey PRIMARY KEY (id)
 );
@@ -1285,6 +1315,7 @@ insert into webhooks.migrations (batch, name) values
   (1, '0003-create-idempotency-keys'),
   (1, '0004-count-unrecorded-attempts'),
   (1, '0005-follow-workspaces'),
-  (1, '0006-lease-replicas');
+  (1, '0006-lease-replicas'),
+  (1, '0007-move-endpoints');
 
 reset role;

@@ -2,6 +2,7 @@ import type { Rule } from './rule.ts';
 import { agent } from './agent.ts';
 import { apiKeys } from './api-keys.ts';
 import { authentication } from './authentication.ts';
+import { cells } from './cells.ts';
 import { commandLine } from './command-line.ts';
 import { errors } from './errors.ts';
 import { events } from './events.ts';
@@ -46,6 +47,7 @@ export const RULES: readonly Rule[] = [
   ...errors,
   ...idempotency,
   ...installation,
+  ...cells,
   ...limits,
   ...versioning,
   ...meta,

@@ -59,11 +59,25 @@ export class Roles extends RoleRules {
     return rows[0]?.found ?? 0;
   }
 
-  /** Throws `workspace_archived` for a workspace that its owner has deleted. Keeps trash.workspace.read-only. */
+  /** Throws `workspace_archived` for a workspace that its owner has deleted, and as `refuseMoving`. Keeps trash.workspace.read-only. */
   async refuseDeleted(workspaceId: string): Promise<void> {
-    const sql = 'select from sync.workspaces where id = $1 and archived_at is not null';
-    if ((await this.#database.query(sql, [workspaceId])).rows.length > 0) throw new Fault('workspace_archived');
+    const sql = `select archived_at is not null as archived from sync.workspaces where id = $1
+      and (archived_at is not null or ${MOVES})`;
+    const { rows } = await this.#database.query<{ archived: boolean }>(sql, [workspaceId]);
+    if (rows[0]?.archived) throw new Fault('workspace_archived');
+    if (rows.length > 0) throw moving();
   }
+
+  /** Throws `unavailable` for a workspace that moves to another cell: what belongs to it would stay behind. Keeps cells.move.one-writer. */
+  async refuseMoving(workspaceId: string): Promise<void> {
+    if ((await this.#database.query(`select where ${MOVES}`, [workspaceId])).rows.length > 0) throw moving();
+  }
+}
+
+const MOVES = 'exists (select from sync.workspace_moves m where m.workspace_id = $1)';
+
+function moving(): Fault {
+  return new Fault('unavailable', { message: 'The workspace is being moved; try again shortly' });
 }
 
 /** False for a credential that is limited to another workspace. */

@@ -4,6 +4,7 @@ import type { StoredEvent } from './domain/event.ts';
 import type { SecretKeys } from '@wts/service-kit/sealing';
 import type { DeliveryStore } from './store/deliveries.ts';
 import type { EndpointStore } from './store/endpoints.ts';
+import type { MovedEndpointStore } from './store/moved-endpoints.ts';
 import type { TestResult } from './store/enqueue.ts';
 
 /** What the operations of management work with, opened once. */
@@ -11,6 +12,7 @@ export interface Context {
   readonly roles: Roles;
   readonly endpoints: EndpointStore;
   readonly deliveries: DeliveryStore;
+  readonly movedEndpoints: MovedEndpointStore;
   readonly idempotency: Idempotency;
   /** Null when the deployment has no key for secrets. */
   readonly secretKeys: SecretKeys | null;

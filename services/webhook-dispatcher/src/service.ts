@@ -25,6 +25,7 @@ import { enqueueMetrics } from './enqueue/metrics.ts';
 import { openEnqueue } from './enqueue/enqueue.ts';
 import { mountDeliveries } from './http/deliveries.ts';
 import { mountEndpoints } from './http/endpoints.ts';
+import { mountMoves } from './http/moves.ts';
 import { shareByPerson } from './http/share-by-person.ts';
 import { openLanes } from './lanes/lanes.ts';
 import type { Lanes } from './lanes/lanes.ts';
@@ -33,6 +34,7 @@ import { MANAGEMENT } from './limits.ts';
 import { deliveryStore } from './store/deliveries.ts';
 import { endpointStore } from './store/endpoints.ts';
 import { enqueueTest } from './store/enqueue.ts';
+import { movedEndpointStore } from './store/moved-endpoints.ts';
 import { maintainTables } from './table-maintenance.ts';
 
 type Config = ConfigOf<typeof settings>;
@@ -74,6 +76,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
       roles: new Roles(managementPool),
       endpoints: endpointStore(knex),
       deliveries: deliveryStore(knex),
+      movedEndpoints: movedEndpointStore(managementPool),
       idempotency: idempotency(
         idempotencyKeys(knex, 'webhooks.idempotency_keys'),
         parseReplaySecrets(config.replaySecret),
@@ -89,6 +92,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     const people = shareByPerson();
     mountEndpoints(app, context, people);
     mountDeliveries(app, context, people);
+    mountMoves(app, context);
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };
   },

@@ -159,7 +159,7 @@ export const internalReadWorkspaceKeys = contract({
   errors: [],
 });
 
-/** How many records there are, and a digest of them that is the same in every cell with the same ones. */
+/** How many records there are, and a digest of them that is the same in every cell with the same ones. Without people. */
 export interface CopyDigest {
   readonly model: string;
   readonly count: number;

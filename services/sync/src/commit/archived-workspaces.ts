@@ -1,7 +1,8 @@
 import type { EntryChunk } from '@wts/contracts';
 import { Workspace } from '@wts/models';
 import type { Pool } from 'pg';
-import { listArchivedWorkspaces } from '../store/trash.ts';
+import { readClosedWorkspaces } from '../store/moves.ts';
+import { MovingWorkspaces } from './moving-workspaces.ts';
 
 /** What the rules of archived records need besides the database. */
 export interface Trash {
@@ -16,18 +17,26 @@ export interface Trash {
  * and a refusal needs the row of the workspace. Keeps trash.workspace.read-only.
  */
 export class ArchivedWorkspaces {
+  /** Those that move to another cell or come from one. */
+  readonly moving = new MovingWorkspaces(() => void this.refresh().catch(() => undefined));
+  readonly #pool: Pool;
   #ids: ReadonlySet<string> = new Set();
   /** Counts changes by commits of this process: a read that began before one is not taken. */
   #generation = 0;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
 
   has(workspaceId: string): boolean {
     return this.#ids.size > 0 && this.#ids.has(workspaceId);
   }
 
-  async refresh(pool: Pool): Promise<void> {
+  async refresh(): Promise<void> {
     const generation = this.#generation;
-    const ids = await listArchivedWorkspaces(pool);
-    if (generation === this.#generation) this.#ids = new Set(ids);
+    const { archived, moves } = await readClosedWorkspaces(this.#pool);
+    this.moving.set(moves);
+    if (generation === this.#generation) this.#ids = new Set(archived);
   }
 
   /** Takes what this process has committed. */

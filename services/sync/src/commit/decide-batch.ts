@@ -3,6 +3,7 @@ import type { BatchState } from './batch-state.ts';
 import { decide } from './decide.ts';
 import { Decision } from './decision.ts';
 import { LookupMissing, type Lookup } from './lookup.ts';
+import { decideLeaveStep, decidePutStep } from './move-steps.ts';
 import { decidePurgeStep } from './purge-step.ts';
 import { predictLookups } from './predict-lookups.ts';
 import { ChangeTooLarge, Refused, TOO_MANY_RECORDS, TOO_MUCH_TEXT } from './refusal.ts';
@@ -95,6 +96,13 @@ export function decideBatch(state: BatchState, input: BatchInput): BatchDecision
  */
 const DECIDE_MS_MAX = 25;
 
+function decideStep(decision: Decision, step: NonNullable<Unit['step']>): void {
+  if ('sweep' in step) decideSweepStep(decision, step);
+  else if ('records' in step) decidePutStep(decision, step);
+  else if ('memberIds' in step) decideLeaveStep(decision, step);
+  else decidePurgeStep(decision, step);
+}
+
 class Round implements BatchDecision {
   readonly #sinceMs = performance.now();
   readonly decided: UnitDecision[] = [];
@@ -114,6 +122,7 @@ class Round implements BatchDecision {
     const decision = new Decision(this.#state, unit);
     try {
       const mains = this.#decideAll(decision);
+      this.#state.trash.workspaces.moving.refuse(unit, decision.effects);
       const written = this.#weigh(decision.effects);
       this.#weight += written;
       // Most rows that are read are written too: their text is counted once.
@@ -125,7 +134,7 @@ class Round implements BatchDecision {
       const weight = this.weightOfReading(unit);
       if (error instanceof Postponed) return { kind: 'later', isHeavy: error.isHeavy };
       if (error instanceof ChangeTooLarge) this.#input.refusalCache.add(unit, error.message);
-      return { kind: 'refused', refusal: error.refusal, weight };
+      return { kind: 'refused', refusal: this.#state.trash.workspaces.moving.explain(unit, error.refusal), weight };
     }
   }
 
@@ -146,8 +155,7 @@ class Round implements BatchDecision {
     const { unit } = decision;
     const { step, due } = unit;
     const mains: (Effect | bigint)[] = [];
-    if (step)
-      this.#collectMissing(() => ('sweep' in step ? decideSweepStep(decision, step) : decidePurgeStep(decision, step)));
+    if (step) this.#collectMissing(() => decideStep(decision, step));
     if (due) this.#collectMissing(() => decideDueTask(decision, due));
     for (const mutation of unit.mutations) {
       const reason = this.#input.refusalCache.find(unit, mutation);

@@ -29,11 +29,31 @@ import { roleIn } from './visibility.ts';
  */
 
 export function insertRow(decision: Decision, row: Row): void {
+  insertCopy(decision, row);
+  ensureMembers(decision, row);
+}
+
+/** A record of another cell, whose members come as records of their own. */
+export function insertCopy(decision: Decision, row: Row): void {
   decision.changes.put(row);
   showPerson(decision, row);
   addEntries(decision, row, 'INSERT');
   if (row.model === User) decision.changes.joinAudience(row.id, row.id);
-  ensureMembers(decision, row);
+}
+
+/** A record of another cell that changed its group there, without what is in it. */
+export function moveCopy(decision: Decision, before: Row, after: Row): void {
+  addDeletions(decision, before);
+  decision.changes.put(after);
+  addEntries(decision, after, 'INSERT');
+}
+
+/** What a workspace that arrives sees of a person who left it. */
+export function freezeCopy(decision: Decision, person: Row, groupId: string): void {
+  const { frozen } = decision.audiences(person.id);
+  decision.changes.freezeAudience(person.id, groupId, person.text);
+  if (!frozen.has(groupId)) return addEntry(decision, person, 'INSERT', { groupId });
+  addEntry(decision, person, 'UPDATE', { groupId, ...allFields(person) });
 }
 
 /** Changes a record within its group. */
@@ -130,8 +150,12 @@ function showPerson(decision: Decision, row: Row): void {
   if (!person) return;
   decision.changes.joinAudience(userId, groupId);
   if (!frozen.has(groupId)) return addEntry(decision, person, 'INSERT', { groupId });
-  const { id: _id, createdAt: _createdAt, ...data } = person.record;
-  addEntry(decision, person, 'UPDATE', { groupId, data: JSON.stringify(data), changed: Object.keys(User.fields) });
+  addEntry(decision, person, 'UPDATE', { groupId, ...allFields(person) });
+}
+
+function allFields({ record }: Row): { readonly data: string; readonly changed: readonly string[] } {
+  const { id: _id, createdAt: _createdAt, ...data } = record;
+  return { data: JSON.stringify(data), changed: Object.keys(User.fields) };
 }
 
 /**

@@ -104,7 +104,7 @@ export class CommitEngine {
     this.#pool = pool;
     this.#log = new LogReader(pool);
     this.#watch = watch;
-    this.#rules = { bounds, trash: { workspaces: new ArchivedWorkspaces(), retentionDays } };
+    this.#rules = { bounds, trash: { workspaces: new ArchivedWorkspaces(pool), retentionDays } };
     this.#queue = new CommitQueue(contention);
     this.#fastPath = new FastPath(pool, fastPath);
   }
@@ -307,7 +307,7 @@ export class CommitEngine {
         hadConflict ||= cache !== null;
         // A conflict with the cache refuses nothing: the next try reads the database.
         const maySucceed = retriable(error) || (cache !== null && explainConflict(error) !== null);
-        if (isOutdated(error)) await this.archivedWorkspaces.refresh(this.#pool);
+        if (isOutdated(error)) await this.archivedWorkspaces.refresh();
         if (maySucceed && attempt < (batch.kind === 'one-request' ? TRIES_MAX : SHARED_TRIES_MAX)) continue;
         if (hadConflict) this.#fastPath.backOff();
         throw this.#failureOf(batch, error, maySucceed);

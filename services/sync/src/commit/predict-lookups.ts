@@ -26,6 +26,8 @@ export function predictLookups(units: readonly Unit[]): Lookup[] {
     if (unit.authority === 'caller') people.add(unit.principal.userId);
     for (const mutation of unit.mutations) predict(lookups, people, mutation);
     if (unit.due) predictDueTask(lookups, unit.due);
+    if (unit.step && 'records' in unit.step)
+      for (const { model, id } of unit.step.records) lookups.push({ kind: 'row', model, id, lock: 'write' });
   }
   for (const userId of people) {
     lookups.push({ kind: 'related', model: WorkspaceMember, field: 'userId', value: userId, lock: 'look' });

@@ -15,6 +15,6 @@ export function decidePurgeStep(decision: Decision, { model, archivedAt }: Purge
   decision.reads.requireRows(model, fitting, 'write');
   forEachCollecting(fitting, (id) => {
     const row = decision.row(model, id, 'write');
-    if (row && row.record.archivedAt === archivedAt.get(id)) deleteWithDescendants(decision, row);
+    if (row && (row.record.archivedAt ?? null) === archivedAt.get(id)) deleteWithDescendants(decision, row);
   });
 }

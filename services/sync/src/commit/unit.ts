@@ -21,8 +21,8 @@ export interface Unit {
   readonly clientId: string;
   readonly clientTxId: string;
   readonly mutations: readonly Mutation[];
-  /** In place of mutations, and never from a caller. */
-  readonly step?: SweepStep | PurgeStep;
+  /** In place of mutations, and never from a caller. A unit with a step has a batch of its own. */
+  readonly step?: SweepStep | PurgeStep | PutStep | LeaveStep;
   readonly due?: DueTask;
 }
 
@@ -36,7 +36,31 @@ export interface SweepStep {
 /** A step of the purge of the Trash: archived records that the purge found, by their ids, and when they were archived. */
 export interface PurgeStep {
   readonly model: Model;
-  readonly archivedAt: ReadonlyMap<string, string>;
+  /** Null: it is not archived, as a workspace that has moved to another cell. */
+  readonly archivedAt: ReadonlyMap<string, string | null>;
+}
+
+/** A record as another cell has it; null: it does not. */
+export interface PutRecord {
+  readonly model: Model;
+  readonly id: string;
+  readonly groupId: string;
+  readonly record: RecordOf<Model> | null;
+  /** What a workspace sees of a person who left it. */
+  readonly isFrozen: boolean;
+}
+
+/** Records of a workspace that arrives; null: people. */
+export interface PutStep {
+  readonly move: 'arriving' | '';
+  readonly workspaceId: string | null;
+  readonly records: readonly PutRecord[];
+}
+
+/** Memberships of a workspace that has moved away. */
+export interface LeaveStep {
+  readonly move: 'moved';
+  readonly memberIds: readonly string[];
 }
 
 /** A task that the scheduler found: its series goes on where this is still its day. */

@@ -103,7 +103,7 @@ export async function writeBatch(
     ...changeStatements(state),
     // The wait for the lock of the log is longer, because every batch takes it and releases it with its commit.
     ...(hasBegun ? [waitForLocks(LOCK_TIMEOUT)] : []),
-    ...append(entries, keys, now, [...assumptionStatements(state), ...recordLosses(state.reads, entries)]),
+    ...append(entries, keys, now, appendOptions(state, entries, units)),
     COMMIT,
   ]);
   onSent(state);
@@ -115,6 +115,17 @@ export async function writeBatch(
     chunk,
     hasSweeps: state.changes.sweeps.length > 0,
   };
+}
+
+/** What another cell has decided is no loss of anyone, and is written only where its workspace is in the state for it. */
+function appendOptions(
+  state: BatchState,
+  entries: readonly (NewEntry & { effect: Effect })[],
+  [first]: readonly Unit[],
+): Parameters<typeof append>[3] {
+  const conditions = assumptionStatements(state);
+  const move = first?.step && 'move' in first.step ? first.step.move : '';
+  return move === '' ? { conditions: [...conditions, ...recordLosses(state.reads, entries)] } : { conditions, move };
 }
 
 /** The last of these positions. A number is an offset in this batch, and comes after every `bigint`, an older position. */

@@ -35,6 +35,8 @@ export function mountMutate(router: Router, engine: CommitEngine, networkOf: Net
     let last = 0n;
     for (const [index, outcome] of outcomes.entries()) {
       const clientTxId = units[index]?.clientTxId ?? '';
+      // The workspace moves to another cell: who sends all of it again gets the results of what is committed. Keeps cells.move.refused.
+      if (!outcome.ok && outcome.code === 'unavailable') throw new Fault('unavailable', { message: outcome.error });
       if (!outcome.ok) {
         results.push({ clientTxId, success: false, error: outcome.error, code: outcome.code });
         continue;

@@ -1,17 +1,13 @@
 import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
-import type { Pool } from 'pg';
 import type { ArchivedWorkspaces } from '../commit/archived-workspaces.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
-/** Lets a replica know the workspaces that other replicas deleted, so that their next change there needs no second try. */
-export function followArchivedWorkspaces(
-  context: BackgroundContext,
-  { pool, archived }: { readonly pool: Pool; readonly archived: ArchivedWorkspaces },
-): BackgroundWork {
+/** Lets a replica know the workspaces that other replicas deleted or began to move, so that their next change there needs no second try. */
+export function followArchivedWorkspaces(context: BackgroundContext, archived: ArchivedWorkspaces): BackgroundWork {
   return every(context, {
     name: 'archived-workspaces',
     everyMs: SYNC_LIMITS.archivedWorkspacesEveryMs,
-    run: () => archived.refresh(pool),
+    run: () => archived.refresh(),
     failing:
       'the deleted workspaces could not be read; until then, each change in one that another replica deleted is tried twice',
   });

@@ -2,6 +2,7 @@ import type { ServiceContext } from '@wts/service-kit/life';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
 import { followArchivedWorkspaces } from './archived-workspaces.ts';
+import { deleteMovedWorkspaces } from './moved-workspaces.ts';
 import { purgeMetrics, repeatMetrics } from './metrics.ts';
 import { startRepeatScheduler } from './repeats.ts';
 import { startTrashPurge } from './trash.ts';
@@ -25,7 +26,8 @@ export function startSchedule(
 ): void {
   const { stack, log: logger } = kit;
   const { databaseUrl, trashRetentionDays: retentionDays, repeatOpenMax: openMax } = config;
-  stack.use(followArchivedWorkspaces(kit, { pool, archived: engine.archivedWorkspaces }));
+  stack.use(followArchivedWorkspaces(kit, engine.archivedWorkspaces));
+  stack.use(deleteMovedWorkspaces(kit, { pool, engine }));
   const watch = purgeMetrics(kit.metrics);
   stack.use(startRepeatScheduler(kit, { pool, engine, openMax, watch: repeatMetrics(kit.metrics), databaseUrl }));
   stack.use(startTrashPurge(kit, { pool, engine, retentionDays, logger, watch, databaseUrl }));

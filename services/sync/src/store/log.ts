@@ -2,7 +2,7 @@ import type { ActionName } from '@wts/contracts';
 import { CLIENT_FLOOR, LOG_STATE } from '@wts/log';
 import type { Pool } from 'pg';
 import { POSITIONS } from './positions.ts';
-import { arrayOf, fromJsonList, jsonList, PreparedStatement, type Statement } from './prepared.ts';
+import { arrayOf, fromJsonList, jsonList, preparedByKey, PreparedStatement, type Statement } from './prepared.ts';
 
 /*
  * The log: what became true, in one order.
@@ -55,9 +55,20 @@ export interface NewIdempotencyKey {
 const ENTRY = 'uuid[], uuid[], uuid[], text[], uuid[], text[], text, text, text[], uuid[], text[], text[], boolean[]';
 const KEY = 'uuid[], text[], text[], bigint[], text[]';
 
-const APPEND = new PreparedStatement(
-  `${ENTRY}, ${KEY}, timestamptz`,
-  `with next as materialized (${POSITIONS.next}),
+/** What an append assumes of the workspaces of its entries: that none moves, or that each is in this state of a move. */
+export type MoveCheck = '' | 'arriving' | 'moved';
+
+/** Where no workspace moves, the check is the comparison of one flag. */
+const checkMoves = (expected: MoveCheck): string =>
+  expected === ''
+    ? `case when has_moves then sync.check_moves($2, $4, null) else true end`
+    : `sync.check_moves($2, $4, '${expected}')`;
+
+const APPEND = preparedByKey(
+  (expected: MoveCheck) =>
+    new PreparedStatement(
+      `${ENTRY}, ${KEY}, timestamptz`,
+      `with next as materialized (${POSITIONS.next}),
 entries as (
   insert into sync.sync_actions (sync_id, event_id, workspace_id, group_id, model, model_id, action, record, data, changed, actor_id, client_id, client_tx_id, completes, created_at)
   select next.base + s.n, s.e, s.w, s.g, s.m, s.i, s.a, s.r, s.d, s.c::text[], s.u, s.x, s.t, s.o, $19
@@ -68,7 +79,8 @@ keys as (
   select s.u, s.x, s.t, case when s.l > 0 then next.base + s.l else -s.l end, array(select case when place > 0 then next.base + place else -place end from unnest(s.m::bigint[]) with ordinality as m(place, n) order by n), $19
   from next, unnest($14, $15, $16, $17, $18) as s(u, x, t, l, m)
 )
-select head::text, base::text, epoch from next`,
+select head::text, base::text, epoch from next where ${checkMoves(expected)}`,
+    ),
 );
 
 /** What the last statement of `append` returns. */
@@ -83,15 +95,15 @@ export interface Appended {
 /**
  * Takes the lock, reads the head, appends entries and idempotency keys at the positions that follow. Sent in one message with
  * COMMIT, so the lock is held for one statement and one flush. The statement that reads the head has a snapshot of its own, taken
- * after the lock; so have the `conditions`.
+ * after the lock; so have the `conditions`. The transaction ends, to be tried again, when a workspace is not in the state of `move`.
  */
 export function append(
   entries: readonly NewEntry[],
   keys: readonly NewIdempotencyKey[],
   createdAt: string,
-  conditions: readonly Statement[] = [],
+  { conditions = [], move = '' }: { readonly conditions?: readonly Statement[]; readonly move?: MoveCheck } = {},
 ): Statement[] {
-  const append = APPEND.with(
+  const append = APPEND(move).with(
     entries.map(({ eventId }) => eventId),
     entries.map(({ workspaceId }) => workspaceId),
     entries.map(({ groupId }) => groupId),

@@ -17,10 +17,10 @@ export const POSITIONS = {
   lock: 'lock table sync.log_lock in share update exclusive mode',
   /**
    * Under the lock, the last position (`head`), the one after which the next commit begins (`base`), and the epoch. They are the same
-   * unless `gap_max` is set, which tests do to find what relies on dense positions.
+   * unless `gap_max` is set, which tests do to find what relies on dense positions. `has_moves`: see `append`.
    */
-  next: `select head, head + floor(random() * (gap_max + 1))::bigint as base, epoch
-    from (select ${HEAD} as head, gap_max, epoch from ${LOG_STATE}) state`,
+  next: `select head, head + floor(random() * (gap_max + 1))::bigint as base, epoch, has_moves
+    from (select ${HEAD} as head, gap_max, epoch, has_moves from ${LOG_STATE}) state`,
 } as const;
 
 /** So many of the newest entries show how far apart positions are. */

@@ -1,3 +1,5 @@
+import type { Pool, PoolClient } from 'pg';
+
 /** Explicit, because at any other level a wait for a lock would end in an error and not in the newer row. */
 export const BEGIN = 'begin isolation level read committed';
 
@@ -7,3 +9,23 @@ export const ROLLBACK = 'rollback';
 
 /** How long each statement of the rest of this transaction waits for a lock: a PostgreSQL interval such as `200ms`. */
 export const waitForLocks = (interval: string): string => `set local lock_timeout = '${interval}'`;
+
+/** Statements of work that is not a commit of changes. */
+export async function inTransaction<T>(pool: Pool, run: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query(BEGIN);
+    const result = await run(client);
+    await client.query(COMMIT);
+    return result;
+  } catch (error) {
+    broken = await client.query(ROLLBACK).then(
+      () => undefined,
+      (reason: unknown) => reason as Error,
+    );
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

@@ -1,5 +1,6 @@
 import { layoutOf, Task, Workspace, type Model } from '@wts/models';
 import type { Pool } from 'pg';
+import { isAtRest } from './moves.ts';
 import { PreparedStatement } from './prepared.ts';
 
 /*
@@ -34,7 +35,8 @@ const KEPT_DAYS = 'greatest($1::int, coalesce(w.trash_retention_days, 0))';
  * Tasks whose time in the Trash is over by the setting of the installation, the oldest first. Relies on index tasks (archived_at, id);
  * `offset 0` keeps PostgreSQL from joining the workspaces before the limit.
  */
-const SCAN = `select t.id, ${ARCHIVED_AT} as "archivedAt", t.archived_at < now() - make_interval(days => ${KEPT_DAYS}) as "isExpired",
+const SCAN = `select t.id, ${ARCHIVED_AT} as "archivedAt",
+    t.archived_at < now() - make_interval(days => ${KEPT_DAYS}) and ${isAtRest('t.workspace_id')} as "isExpired",
     extract(epoch from now() - t.archived_at - make_interval(days => ${KEPT_DAYS}))::float8 as "overdueSeconds"
   from (
     select id, archived_at, workspace_id from ${layoutOf(Task).table}
@@ -79,6 +81,7 @@ export async function findExpiredWorkspaces(
   const { rows } = await pool.query<ArchivedRecord>(
     `select t.id, ${ARCHIVED_AT} as "archivedAt" from ${layoutOf(Workspace).table} t
      where t.archived_at < now() - make_interval(days => $1) and (t.archived_at, t.id) > ($2::timestamptz, $3::uuid)
+       and ${isAtRest('t.id')}
      order by t.archived_at, t.id limit $4`,
     [days, after.archivedAt, after.id, limit],
   );
@@ -90,14 +93,6 @@ export const CHECK_KEPT = new PreparedStatement(
   'uuid[]',
   `select sync.insist(not exists (select from ${layoutOf(Workspace).table} where id = any($1) and archived_at is not null))`,
 );
-
-/** The workspaces that are deleted and can be restored. Relies on index workspaces (archived_at). */
-export async function listArchivedWorkspaces(pool: Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>(
-    `select id from ${layoutOf(Workspace).table} where archived_at is not null`,
-  );
-  return rows.map(({ id }) => id);
-}
 
 /**
  * Why a purge does not begin. `first`: none ran in this database before. `lowered`: records that the setting kept before would be

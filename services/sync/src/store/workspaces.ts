@@ -1,5 +1,6 @@
 import type { OperatorWorkspace, RecordCounts } from '@wts/contracts';
 import type { Queryable } from '@wts/log';
+import { isHere } from './moves.ts';
 import { timeSql, type Page } from './people.ts';
 
 /** What the auth service shows operators of workspaces, which are records here. */
@@ -27,7 +28,7 @@ export async function findWorkspaces(
   const sql = `select ${WORKSPACE} from sync.workspaces w where ${named}
       and ($3::text is null or position(lower($3) in lower(w.name)) > 0 or position(lower($3) in w.url_key) > 0
         or w.id::text = lower($3))
-      and ($4::uuid is null or (lower(w.name), w.id) > (select lower(name), id from sync.workspaces where id = $4))
+      and ${isHere('w.id')} and ($4::uuid is null or (lower(w.name), w.id) > (select lower(name), id from sync.workspaces where id = $4))
     order by lower(w.name), w.id limit $5`;
   const values = [id ?? null, urlKey ?? null, text, after ?? null, limit];
   return (await database.query<OperatorWorkspace>(sql, values)).rows;
@@ -36,7 +37,7 @@ export async function findWorkspaces(
 /** Reads whole tables, which takes a second for ten million tasks. A server has its start, to the microsecond, with no other. */
 const COUNTS = `select
   (select count(*)::int from sync.users) as people,
-  (select count(*)::int from sync.workspaces where archived_at is null) as workspaces,
+  (select count(*)::int from sync.workspaces w where archived_at is null and ${isHere('w.id')}) as workspaces,
   (select count(*)::int from sync.workspaces where archived_at is not null) as "workspacesDeleted",
   (select count(*) from sync.tasks)::float8 as tasks,
   json_build_object('id', extract(epoch from pg_postmaster_start_time()) || ' ' || current_database(),

@@ -62,7 +62,8 @@ export async function updateEndpoint(
 
 /** From then on nothing of it is found; its history is removed in steps. Keeps webhooks.delete.history. */
 export async function deleteEndpoint(context: Context, principal: Principal, id: string): Promise<void> {
-  const { id: endpointId } = await requireEndpoint(context, principal, id);
+  const { id: endpointId, workspaceId } = await requireEndpoint(context, principal, id);
+  await context.roles.refuseMoving(workspaceId);
   if (!(await context.endpoints.remove(endpointId))) throw new Fault('not_found');
   context.announce([endpointId]);
 }

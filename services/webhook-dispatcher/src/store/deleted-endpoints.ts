@@ -37,7 +37,9 @@ export async function listDeleted(pool: Pool, restSeconds = REST_S): Promise<str
 export async function removeHistory(pool: Pool, endpointId: string, chunkRows = CHUNK_ROWS): Promise<boolean> {
   const { rows } = await pool.query<{ count: number }>(
     `with chunk as materialized (
-      select id, event_at from webhooks.deliveries where endpoint_id = $1 limit $2
+      select id, event_at from webhooks.deliveries where endpoint_id = $1
+        -- Not of one that has come back from another cell.
+        and exists (select from webhooks.endpoints where id = $1 and deleted_at is not null) limit $2
     ), gone_attempts as (
       delete from webhooks.attempts using chunk where delivery_id = chunk.id and attempts.event_at = chunk.event_at
     ), gone as (

@@ -87,10 +87,12 @@ async function create(
 
 /** Requests that create or enable an endpoint of the workspace take turns. */
 async function lockWorkspace(trx: Knex, workspaceId: string): Promise<void> {
-  await rows(trx, `select pg_advisory_xact_lock(:lock::int, hashtext(:workspaceId))`, {
-    lock: WORKSPACE_LOCK,
-    workspaceId,
-  });
+  await rows(trx, lockWorkspaceSql(':workspaceId'), { workspaceId });
+}
+
+/** `workspaceId` is SQL. */
+export function lockWorkspaceSql(workspaceId: string): string {
+  return `select pg_advisory_xact_lock(${WORKSPACE_LOCK}, hashtext(${workspaceId}))`;
 }
 
 async function update(

@@ -222,7 +222,7 @@ export async function readSettings(client: PoolClient, endpointIds: readonly str
   const { rows } = await client.query<SettingsRow>({
     name: 'read_settings',
     text: `select e.id as "endpointId", e.url, l.wakes,
-        e.enabled and e.deleted_at is null as "isServed", e.has_succeeded as "hasSucceeded",
+        e.enabled and e.deleted_at is null and e.moving_at is null as "isServed", e.has_succeeded as "hasSucceeded",
         e.consecutive_failures as "consecutiveFailures", (extract(epoch from now()) * 1000)::float8 as "nowMs",
         (select coalesce(json_agg(json_build_object('keyId', key_id, 'sealed', encode(sealed, 'hex'),
             'createdAt', created_at, 'expiresAt', expires_at)), '[]')

@@ -20,8 +20,8 @@ export async function createInvitation(
 ): Promise<Invitation & { readonly code: string }> {
   const { email, role = 'member', expiresInDays = LIMITS.invitationDaysDefault, trace } = given;
   await roles.requirePermission(principal, workspaceId, 'invitations.manage');
+  await roles.refuseDeleted(workspaceId);
   const workspace = await workspaces.byId(principal.userId, workspaceId);
-  if ((workspace?.archivedAt ?? null) !== null) throw new Fault('workspace_archived');
   await invitations.deleteExpired(workspaceId, EXPIRED_KEPT_DAYS);
   const { code, hash } = createInvitationCode();
   const row = { workspaceId, email: email ?? null, role, codeHash: hash, createdBy: principal.userId, expiresInDays };
@@ -42,5 +42,6 @@ export async function deleteInvitation(
   { workspaceId, invitationId }: { readonly workspaceId: string; readonly invitationId: string },
 ): Promise<void> {
   await roles.requirePermission(principal, workspaceId, 'invitations.manage');
+  await roles.refuseMoving(workspaceId);
   if (!(await invitations.delete(workspaceId, invitationId))) throw new Fault('not_found');
 }

@@ -1,4 +1,4 @@
-import { memberApi, workspaceApi } from '@wts/contracts';
+import { invitationMoveApi, memberApi, workspaceApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { createWorkspace } from '../commands/create-workspace.ts';
@@ -94,6 +94,14 @@ function mountInvitationRoutes(router: IRouter, context: Context): void {
     ok: true,
     invitation: await readInvitation(context, principal, body.code),
   }));
+  mount(router, invitationMoveApi.internalReadInvitations, async ({ body: { workspaceId, ...page } }) => ({
+    ok: true,
+    invitations: await context.invitations.page(workspaceId, page),
+  }));
+  mount(router, invitationMoveApi.internalPutInvitations, async ({ body }) => {
+    await context.invitations.put(body.workspaceId, body.invitations, body.replace);
+    return { ok: true };
+  });
   mount(router, memberApi.deleteInvitation, async ({ principal, params }) => {
     await deleteInvitation(context, principal, params);
     return { ok: true };

@@ -1,5 +1,5 @@
-import type { InvitableRole, Invitation, Role } from '@wts/contracts';
-import { LIMITS } from '@wts/contracts';
+import type { InvitableRole, Invitation, MovedInvitation, Role } from '@wts/contracts';
+import { Fault, LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { StoredInvitation } from '../domain/redemption.ts';
@@ -41,6 +41,15 @@ export interface InvitationStore {
   markRedeemed(id: string): Promise<void>;
   /** Deletes invitations that expired `days` ago. */
   deleteExpired(workspaceId: string, days: number): Promise<void>;
+  /** All of a workspace by id, as they are stored. */
+  page(workspaceId: string, page: InvitationPage): Promise<MovedInvitation[]>;
+  /** Takes over invitations of another cell; `replace` deletes what is left of an earlier time. Throws `conflict` for one of another workspace. */
+  put(workspaceId: string, invitations: readonly MovedInvitation[], replace: boolean): Promise<void>;
+}
+
+interface InvitationPage {
+  readonly after?: string | undefined;
+  readonly limit: number;
 }
 
 const COLUMNS = `i.id, i.workspace_id as "workspaceId", i.email, i.role, i.created_by as "createdBy",
@@ -108,8 +117,42 @@ export function invitationStore(knex: Knex): InvitationStore {
         where workspace_id = :workspaceId and expires_at < now() - make_interval(days => :days)`;
       await rows(knex, sql, { workspaceId, days });
     },
+    // Index invitations (workspace_id, created_at): a workspace has hundreds.
+    page: (workspaceId, { after, limit }) =>
+      rows(
+        knex,
+        `${MOVED} where i.workspace_id = :workspaceId and (cast(:after as uuid) is null or i.id > :after) order by i.id limit :limit`,
+        {
+          workspaceId,
+          after: after ?? null,
+          limit,
+        },
+      ),
+    put: (workspaceId, invitations, replace) =>
+      knex.transaction(async (trx) => {
+        if (replace)
+          await rows(trx, `delete from workspace.invitations where workspace_id = :workspaceId`, { workspaceId });
+        const given = JSON.stringify(invitations);
+        if ((await rows(trx, PUT, { workspaceId, given })).length < invitations.length) throw new Fault('conflict');
+      }),
   };
 }
+
+const timeSql = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+const MOVED = `select i.id, i.email, i.role, translate(encode(i.code_hash, 'base64'), '+/=', '-_') as "codeHash",
+  i.created_by as "createdBy", ${timeSql('i.created_at')} as "createdAt", ${timeSql('i.expires_at')} as "expiresAt",
+  i.claimed_by as "claimedBy", ${timeSql('i.redeemed_at')} as "redeemedAt" from workspace.invitations i`;
+/** The hash has 32 bytes, whose last group of base64 needs one `=`. */
+const PUT = `insert into workspace.invitations as i (id, workspace_id, email, role, code_hash, created_by, created_at, expires_at, claimed_by, redeemed_at)
+  select g.id, :workspaceId, g.email, g.role, decode(translate(g."codeHash", '-_', '+/') || '=', 'base64'), g."createdBy", g."createdAt",
+    g."expiresAt", g."claimedBy", g."redeemedAt"
+  from json_to_recordset(cast(:given as json)) as g(id uuid, email text, role text, "codeHash" text, "createdBy" uuid, "createdAt" timestamptz,
+    "expiresAt" timestamptz, "claimedBy" uuid, "redeemedAt" timestamptz)
+  on conflict (id) do update set email = excluded.email, role = excluded.role, code_hash = excluded.code_hash,
+    created_by = excluded.created_by, created_at = excluded.created_at, expires_at = excluded.expires_at,
+    claimed_by = excluded.claimed_by, redeemed_at = excluded.redeemed_at
+    where i.workspace_id = excluded.workspace_id
+  returning i.id`;
 
 /** An invitation as clients see it. */
 export function invitationReply(stored: StoredInvitation): Invitation {

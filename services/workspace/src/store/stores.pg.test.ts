@@ -73,6 +73,19 @@ describe('the stores', () => {
       assert.equal(await invitations.claim(id, randomUUID()), false);
     });
 
+    it('moves them to another cell with their codes and the exact times, as often as it is repeated', async () => {
+      const [workspaceId, other] = [randomUUID(), randomUUID()];
+      for (let n = 0; n < 3; n += 1) await insert(workspaceId);
+      const first = await invitations.page(workspaceId, { limit: 2 });
+      const moved = [...first, ...(await invitations.page(workspaceId, { after: first.at(-1)!.id, limit: 2 }))];
+      assert.equal(moved.length, 3);
+      await assert.rejects(invitations.put(other, moved, false), /[Cc]onflict/);
+      await invitations.delete(workspaceId, moved[0]!.id);
+      await insert(workspaceId);
+      for (let n = 0; n < 2; n += 1) await invitations.put(workspaceId, moved, n === 0);
+      assert.deepEqual(await invitations.page(workspaceId, { limit: 10 }), moved);
+    });
+
     it('counts only pending ones against the limit, and deletes those that expired long ago', async () => {
       const workspaceId = randomUUID();
       const id = (await insert(workspaceId, 1))?.id ?? '';
