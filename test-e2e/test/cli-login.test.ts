@@ -1,6 +1,5 @@
 import { eventually, openBrowser, type TestSystem } from '@wts/testkit';
 import { freePort } from '@wts/local';
-import axe from 'axe-core';
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync, chmodSync, readdirSync, existsSync } from 'node:fs';
 import { once } from 'node:events';
@@ -78,7 +77,6 @@ describe('wts login', () => {
     const browser = await openBrowser(this);
     opened.defer(() => browser.close());
     const page = await browser.newPage();
-    await page.addInitScript({ content: axe.source });
     const tab = new Tab(page, system.authUrl);
     const machine = new Machine(system);
     const login = machine.start(['login', system.baseUrl]);

@@ -1,6 +1,5 @@
 import { eventually, openBrowser, openMailCatcher, startTestSystem } from '@wts/testkit';
 import type { MailCatcher, TestSystem } from '@wts/testkit';
-import axe from 'axe-core';
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -99,7 +98,6 @@ export class PeopleBrowser implements AsyncDisposable {
     const profile = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
     const page = await profile.newPage();
     page.setDefaultTimeout(WAIT_MS);
-    await page.addInitScript({ content: axe.source });
     if (passkeyBrowser === undefined) await page.addInitScript({ content: 'delete window.PublicKeyCredential' });
     const tab = new Tab(page, this.testSystem.authUrl);
     await page.goto(path.startsWith('http') ? path : `${this.testSystem.authUrl}${path}`);
