@@ -17,15 +17,14 @@ import { Kubelet } from './kubelet.ts';
 import { readManifest } from './manifest.ts';
 import { serveNames } from './names.ts';
 import { address, openNetwork, OWN_ADDRESS, removeAll } from './network.ts';
+import { FIRST, type Place } from './place.ts';
 import type { Plan, Workload } from './plan.ts';
 import { Pod } from './pod.ts';
+import { baseUrlOf } from './render.ts';
 import { secretValues } from './secrets.ts';
 import { Stores } from './stores.ts';
 
-const API_PORT = 4000;
 const AUTH_PORT = 4001;
-const FIRST_ADDRESS = 101;
-const LAST_ADDRESS = 250;
 const READY_MS = 240_000;
 const LOOK_MS = 200;
 
@@ -36,6 +35,12 @@ export interface ClusterOptions {
   readonly render: () => Promise<string>;
   readonly print: (line: string) => void;
   readonly roles?: string | undefined;
+  readonly secrets?: Secrets;
+  /** Keys of the Secret besides the usual ones. */
+  readonly moreSecrets?: Readonly<Record<string, string>>;
+  readonly hasAuthDatabase?: boolean;
+  /** Of a further cell. */
+  readonly cell?: { readonly place: Place; readonly first: Cluster };
 }
 
 export class Cluster implements AsyncDisposable {
@@ -49,7 +54,9 @@ export class Cluster implements AsyncDisposable {
   readonly #watching = new Set<Promise<void>>();
   #plan: Plan = { jobs: [], deployments: [], services: [] };
   #pods: readonly Pod[] = [];
-  #nextAddress = FIRST_ADDRESS;
+  readonly #place: Place;
+  readonly #cells: Cluster[] = [this];
+  #nextAddress: number;
   #nextNumber = 0;
   #demo: DemoWorkspace | null = null;
 
@@ -58,6 +65,8 @@ export class Cluster implements AsyncDisposable {
     parts: { stores: Stores; secrets: Secrets; authority: Cluster['authority']; owned: AsyncDisposableStack },
   ) {
     this.#options = options;
+    this.#place = options.cell?.place ?? FIRST;
+    this.#nextAddress = this.#place.podsFrom;
     this.stores = parts.stores;
     this.#secrets = parts.secrets;
     this.authority = parts.authority;
@@ -68,14 +77,20 @@ export class Cluster implements AsyncDisposable {
 
   static async start(options: ClusterOptions): Promise<Cluster> {
     await using opening = new AsyncDisposableStack();
-    const { print } = options;
-    await removeAll();
-    await openNetwork();
-    opening.defer(removeAll);
-    const secrets = makeSecrets();
-    const stores = await Stores.open({ image: options.image, secrets, roles: options.roles });
-    print('three NATS servers and PostgreSQL with a synchronous standby run');
-    const authority = await makeAuthority('Cluster');
+    const { print, cell } = options;
+    if (cell === undefined) {
+      await removeAll();
+      await openNetwork();
+      opening.defer(removeAll);
+    }
+    const secrets = options.secrets ?? makeSecrets();
+    const stores = await Stores.open({ ...options, secrets, place: cell?.place });
+    print(
+      cell === undefined
+        ? 'three NATS servers and PostgreSQL with a synchronous standby run'
+        : 'a NATS server and a PostgreSQL of the second cell run',
+    );
+    const authority = cell?.first.authority ?? (await makeAuthority('Cluster'));
     const cluster = new Cluster(options, { stores, secrets, authority, owned: opening.move() });
     try {
       await cluster.#open();
@@ -99,14 +114,20 @@ export class Cluster implements AsyncDisposable {
     return this.#plan.deployments.map(serviceOf);
   }
 
+  get authUrl(): string {
+    return `http://${OWN_ADDRESS}:${AUTH_PORT}`;
+  }
+
   /** What writers, followers and consumers use. Calls that arrange people go to a pod that is ready. */
   system(): CheckedSystem {
-    const demo = this.#demo;
+    const demo = (this.#options.cell?.first ?? this).#demo;
     if (demo === null) throw new Error('the cluster has no demo workspace yet');
     const { stores } = this;
-    const baseUrl = `http://${OWN_ADDRESS}:${API_PORT}`;
+    const baseUrl = baseUrlOf(this.#place);
     const jwt = { ...LOCAL_JWT, secret: this.#secrets.jwtSecret };
-    const arranger = new Arranger({ urlOf: (service) => this.#urlOf(service), secrets: this.#secrets, jwt });
+    const urlOf = (service: string): string =>
+      service === 'auth' ? (this.#options.cell?.first ?? this).#urlOf(service) : this.#urlOf(service);
+    const arranger = new Arranger({ urlOf, secrets: this.#secrets, jwt });
     return {
       baseUrl,
       apiKey: demo.apiKey,
@@ -170,21 +191,24 @@ export class Cluster implements AsyncDisposable {
 
   async #open(): Promise<void> {
     const { print, render } = this.#options;
-    this.#owned.use(await serveNames(OWN_ADDRESS, (name) => this.#addressesOf(name)));
+    const { cell } = this.#options;
+    if (cell === undefined) this.#owned.use(await serveNames(OWN_ADDRESS, (name) => this.#addressesInAll(name)));
+    else cell.first.#cells.push(this);
     this.#plan = this.#read(await render());
     await this.#complete(this.#plan);
     await Promise.all(
       this.#plan.deployments.flatMap((one) => Array.from({ length: one.replicas }, () => this.#startPod(one))),
     );
-    for (const port of [API_PORT, AUTH_PORT]) {
-      const addresses = (): string[] =>
-        this.podsOf('gateway')
-          .filter(({ isReady }) => isReady)
-          .map((pod) => pod.address);
-      this.#owned.use(await openEntrance({ host: OWN_ADDRESS, port, addresses }));
-    }
+    const addresses = (): string[] =>
+      this.podsOf('gateway')
+        .filter(({ isReady }) => isReady)
+        .map((pod) => pod.address);
+    const { apiPort } = this.#place;
+    this.#owned.use(await openEntrance({ host: OWN_ADDRESS, port: apiPort, podPort: FIRST.apiPort, addresses }));
+    if (cell === undefined) this.#owned.use(await openEntrance({ host: OWN_ADDRESS, port: AUTH_PORT, addresses }));
     await this.untilReady();
     print(`${this.#pods.length} pods are ready`);
+    if (cell !== undefined) return;
     this.#demo = await seedDemo({
       env: { ...process.env, PASSWORD_COST_LOG2: '14' },
       secrets: this.#secrets,
@@ -195,7 +219,10 @@ export class Cluster implements AsyncDisposable {
   }
 
   #read(manifest: string): Plan {
-    return readManifest(manifest, secretValues(this.#secrets, this.stores, this.authority.certificate));
+    return readManifest(
+      manifest,
+      secretValues(this.#secrets, this.stores, this.authority.certificate, this.#options.moreSecrets),
+    );
   }
 
   async #complete({ jobs }: Plan): Promise<void> {
@@ -219,16 +246,20 @@ export class Cluster implements AsyncDisposable {
   #newPod(workload: Workload): Pod {
     const used = new Set(this.#pods.map((pod) => pod.address));
     do {
-      this.#nextAddress = this.#nextAddress === LAST_ADDRESS ? FIRST_ADDRESS : this.#nextAddress + 1;
+      this.#nextAddress = this.#nextAddress === this.#place.podsTo ? this.#place.podsFrom : this.#nextAddress + 1;
     } while (used.has(address(this.#nextAddress)));
     this.#nextNumber += 1;
     return new Pod(workload, `${workload.name}-${this.#nextNumber}`, address(this.#nextAddress));
   }
 
+  #addressesInAll(name: string): readonly string[] | undefined {
+    return this.#cells.map((cell) => cell.#addressesOf(name)).find((found) => found !== undefined);
+  }
+
   /** Undefined: there is no such name. */
   #addressesOf(name: string): readonly string[] | undefined {
-    if (name === 'postgres-rw') return [this.stores.primaryAddress];
-    if (name === 'postgres-ro') return this.stores.standbyAddresses;
+    if (name === this.stores.primaryName) return [this.stores.primaryAddress];
+    if (name === this.stores.standbyName) return this.stores.standbyAddresses;
     const nats = this.stores.natsAddresses[this.stores.natsNames.indexOf(name)];
     if (nats !== undefined) return [nats];
     const service = this.#plan.services.find((one) => one.name === name);

@@ -4,6 +4,8 @@ import { connect, createServer, type Socket } from 'node:net';
 export interface Entrance {
   readonly host: string;
   readonly port: number;
+  /** Of the pods; by default the same. */
+  readonly podPort?: number;
   /** The pods that are ready now. */
   readonly addresses: () => readonly string[];
 }
@@ -14,7 +16,7 @@ const CONNECT_MS = 3_000;
  * The load balancer of a cluster: each new connection goes to the next ready pod, and to another one when that does not accept
  * it; open connections stay where they are.
  */
-export async function openEntrance({ host, port, addresses }: Entrance): Promise<AsyncDisposable> {
+export async function openEntrance({ host, port, podPort = port, addresses }: Entrance): Promise<AsyncDisposable> {
   const open = new Set<Socket>();
   let next = 0;
   const server = createServer({ pauseOnConnect: true }, (client) => {
@@ -23,7 +25,7 @@ export async function openEntrance({ host, port, addresses }: Entrance): Promise
     client.on('error', () => {});
     const ready = addresses();
     next += 1;
-    join(client, [...ready.slice(next % ready.length), ...ready.slice(0, next % ready.length)], port);
+    join(client, [...ready.slice(next % ready.length), ...ready.slice(0, next % ready.length)], podPort);
   });
   server.listen(port, host);
   await once(server, 'listening');

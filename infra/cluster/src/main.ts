@@ -1,10 +1,13 @@
 /** `npm run cluster`: a cluster of containers on this machine, from the images and the chart; see README.md. */
-import { optionsOrExit, runTask, UserError } from '@wts/local';
+import { makeSecrets, optionsOrExit, runTask, UserError } from '@wts/local';
 import { Cluster } from './cluster.ts';
 import { imagesOfCommit, requireImages, rolesOf } from './images.ts';
 import { isInside, lockMachine, removeAll, removeNamespace, runInside } from './network.ts';
 import { LABEL, podman, requireMachine } from './podman.ts';
-import { render, requireHelm } from './render.ts';
+import { runCells } from './cells/run.ts';
+import { SECOND } from './place.ts';
+import { FIRST_CELL, render, requireHelm, SECOND_CELL } from './render.ts';
+import { secondSecrets, secretsForCells } from './secrets.ts';
 import { soakCluster } from './soak.ts';
 import { upgradeCluster } from './upgrade.ts';
 
@@ -12,6 +15,7 @@ const USAGE = `npm run cluster [-- command] [-- options]
 
   (none)          starts a cluster, checks it under one fault a minute, and ends it
   upgrade         restarts each service, upgrades each from the images --from to --tag and back, under load
+  cells           two cells: one is killed while the other is measured, and a workspace is moved
   up              starts a cluster and keeps it until Ctrl-C
   status          lists the containers
   down            removes what is left of a cluster that was killed
@@ -23,7 +27,7 @@ const USAGE = `npm run cluster [-- command] [-- options]
 
 /** Of this program, to run it again inside. */
 const ARGUMENTS = process.argv.slice(1);
-const COMMANDS = ['upgrade', 'up', 'status', 'down'] as const;
+const COMMANDS = ['upgrade', 'cells', 'up', 'status', 'down'] as const;
 const command = COMMANDS.find((one) => process.argv[2] === one) ?? 'run';
 if (command !== 'run') process.argv.splice(2, 1);
 const options = optionsOrExit(USAGE, {
@@ -73,6 +77,7 @@ async function inside(stack: AsyncDisposableStack, stopping: AbortSignal): Promi
     process.stdout.write(`${clock}  ${line}\n`);
   };
   const { tag, from } = options;
+  if (command === 'cells') return (await twoCells(stack, { helm, tag, print, stop: stopping })) ? 0 : 1;
   const first = command === 'upgrade' ? from : tag;
   const cluster = stack.use(
     await Cluster.start({
@@ -91,4 +96,28 @@ async function inside(stack: AsyncDisposableStack, stopping: AbortSignal): Promi
     return (await upgradeCluster(cluster, { manifest: await render(helm, tag), print, stop: stopping })) ? 0 : 1;
   print(`${baseUrl} with the API key ${apiKey}, in the network of: nsenter --net=/run/netns/wts-cluster`);
   return 'until stopped';
+}
+
+async function twoCells(
+  stack: AsyncDisposableStack,
+  { helm, tag, print, stop }: { helm: string; tag: string; print: (line: string) => void; stop: AbortSignal },
+): Promise<boolean> {
+  const image = `localhost/wts-sync:${tag}`;
+  const secrets = makeSecrets();
+  const others = secondSecrets(secrets);
+  const first = stack.use(
+    await Cluster.start({
+      image,
+      print,
+      secrets,
+      moreSecrets: secretsForCells(secrets, others),
+      hasAuthDatabase: true,
+      render: () => render(helm, tag, FIRST_CELL),
+    }),
+  );
+  const cell = { place: SECOND, first };
+  const second = stack.use(
+    await Cluster.start({ image, print, secrets: others, cell, render: () => render(helm, tag, SECOND_CELL) }),
+  );
+  return runCells(first, second, { print, stop });
 }

@@ -1,10 +1,17 @@
 import { NATS_USERS } from '@wts/contracts';
-import { LOCAL_JWT, SERVICES, tokenSettings, type Secrets } from '@wts/local';
+import { LOCAL_JWT, makeSecrets, SERVICES, tokenSettings, type Secrets } from '@wts/local';
 import type { SecretValues } from './manifest.ts';
-import type { Stores } from './stores.ts';
+import { SECOND } from './place.ts';
+import { AUTH_KEYS_KEY, SECOND_NATS_KEY } from './render.ts';
+import { natsUrl, type Stores } from './stores.ts';
 
 /** The Secrets that the chart names, with the keys it has by default. */
-export function secretValues(secrets: Secrets, stores: Stores, authorities: string): SecretValues {
+export function secretValues(
+  secrets: Secrets,
+  stores: Stores,
+  authorities: string,
+  more: Readonly<Record<string, string>> = {},
+): SecretValues {
   const jwt = { ...LOCAL_JWT, algorithms: ['HS256'], secret: secrets.jwtSecret };
   const { issuer, audience, ...others } = jwt;
   const own = SERVICES.flatMap(({ name, database }): [string, string][] => {
@@ -15,7 +22,7 @@ export function secretValues(secrets: Secrets, stores: Stores, authorities: stri
       [`${prefix}_REPLAY_SECRET`, secrets.replaySecret],
       ...(key === undefined ? [] : [[`${prefix}_INTERNAL_TOKEN_KEY`, key] as [string, string]]),
       ...(nats === undefined ? [] : [[`${prefix}_NATS_URL`, stores.natsUrlOf(nats, 'names')] as [string, string]]),
-      ...(database === undefined ? [] : databaseUrls(prefix, stores.database.urlOf(database.role))),
+      ...(database === undefined ? [] : databaseUrls(prefix, stores, stores.database.urlOf(database.role))),
     ];
   });
   return {
@@ -25,20 +32,43 @@ export function secretValues(secrets: Secrets, stores: Stores, authorities: stri
       JWT_ISSUERS: JSON.stringify([{ issuer, audiences: [audience], ...others }]),
       AUTH_SECRET_KEY: secrets.authSecretKey,
       WEBHOOK_SECRET_KEY: secrets.webhookSecretKey,
+      ...more,
     },
     'wts-ca': { 'ca.crt': authorities },
   };
 }
 
+/** The secrets of a second cell: all its own, but for the key of auth and what signs tokens of people. */
+export function secondSecrets(first: Secrets): Secrets {
+  const made = makeSecrets();
+  const { auth } = first.serviceKeys;
+  return { ...made, jwtSecret: first.jwtSecret, serviceKeys: { ...made.serviceKeys, ...(auth && { auth }) } };
+}
+
+/** What the first cell has for auth alone: the address of the NATS of the second cell, and the public keys of the services of both. */
+export function secretsForCells(first: Secrets, second: Secrets): Readonly<Record<string, string>> {
+  const [ours, theirs] = [first, second].map(
+    (one) => JSON.parse(tokenSettings('sync', one)['INTERNAL_TOKEN_PUBLIC_KEYS'] ?? '') as Record<string, string[]>,
+  );
+  const both = Object.entries(ours ?? {}).map(([name, keys]) => [
+    name,
+    [...new Set([...keys, ...(theirs?.[name] ?? [])])],
+  ]);
+  return {
+    [AUTH_KEYS_KEY]: JSON.stringify(Object.fromEntries(both)),
+    [SECOND_NATS_KEY]: natsUrl(SECOND, second, 'auth', 'names'),
+  };
+}
+
 /** Names that move: that of the primary at a promotion, and that of the replica. */
-function databaseUrls(prefix: string, url: string): [string, string][] {
+function databaseUrls(prefix: string, { primaryName, standbyName }: Stores, url: string): [string, string][] {
   const at = (host: string): string => {
     const named = new URL(url);
     named.hostname = host;
     return named.href;
   };
   return [
-    [`${prefix}_DATABASE_URL`, at('postgres-rw')],
-    [`${prefix}_DATABASE_REPLICA_URL`, at('postgres-ro')],
+    [`${prefix}_DATABASE_URL`, at(primaryName)],
+    ...(standbyName === null ? [] : [[`${prefix}_DATABASE_REPLICA_URL`, at(standbyName)] as [string, string]]),
   ];
 }

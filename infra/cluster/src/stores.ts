@@ -2,13 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { NatsUser } from '@wts/contracts';
+import { natsUsersConfiguration, streamOf, type NatsUser } from '@wts/contracts';
 import {
   copyServer,
   describeDatabase,
   findNats,
   findPostgres,
-  LOCAL,
   natsPasswordOf,
   natsPasswordsOf,
   openPostgres,
@@ -19,16 +18,15 @@ import {
 import { eventually } from '@wts/testkit';
 import { Client } from 'pg';
 import { address } from './network.ts';
+import { FIRST, type Place } from './place.ts';
 import { containerOptions } from './pod.ts';
 import { HOME, podman } from './podman.ts';
 
 const USER = 65_532;
-const NATS_COUNT = 3;
-const NATS_FROM = 11;
-const POSTGRES_FROM = 21;
 const READY_MS = 60_000;
 const SHORT_MS = 5_000;
 const DATABASE = 'wts';
+const AUTH_DATABASE = 'wts_auth';
 const SETTINGS = [
   'listen_addresses=*',
   'unix_socket_directories=',
@@ -44,47 +42,61 @@ export interface StoresOptions {
   readonly secrets: Secrets;
   /** roles.sql of an earlier version, whose services need rights that the roles of now have no more. */
   readonly roles?: string | undefined;
+  /** Default: the first cell. */
+  readonly place?: Place | undefined;
+  /** True: auth has a database of its own on the same server. */
+  readonly hasAuthDatabase?: boolean | undefined;
 }
 
 export class Stores {
   readonly #options: StoresOptions;
+  readonly #place: Place;
   /** Of PostgreSQL: 0 or 1. */
   #primary = 0;
   #hasStandby = false;
 
   private constructor(options: StoresOptions) {
     this.#options = options;
+    this.#place = options.place ?? FIRST;
   }
 
   static async open(options: StoresOptions): Promise<Stores> {
     const stores = new Stores(options);
-    for (const directory of ['nats', 'postgres']) rmSync(join(HOME, directory), { recursive: true, force: true });
+    // The first cell starts first.
+    if (stores.#place === FIRST)
+      for (const directory of ['nats', 'postgres']) rmSync(join(HOME, directory), { recursive: true, force: true });
     await Promise.all([stores.#openNats(), stores.#openPostgres()]);
     return stores;
   }
 
   get natsAddresses(): readonly string[] {
-    return Array.from({ length: NATS_COUNT }, (_, index) => address(NATS_FROM + index));
+    return Array.from({ length: this.#place.natsCount }, (_, index) => address(this.#place.natsFrom + index));
   }
 
   get natsNames(): readonly string[] {
-    return Array.from({ length: NATS_COUNT }, (_, index) => natsName(index));
+    return Array.from({ length: this.#place.natsCount }, (_, index) => natsName(this.#place, index));
   }
 
   /** `hosts`: names for pods, addresses for this process. */
   natsUrlOf(user: NatsUser, hosts: 'names' | 'addresses'): string {
-    const password = natsPasswordOf(user, this.#options.secrets.natsPassword);
-    return this.natsAddresses
-      .map((one, index) => `nats://wts_${user}:${password}@${hosts === 'names' ? natsName(index) : one}:4222`)
-      .join();
+    return natsUrl(this.#place, this.#options.secrets, user, hosts);
   }
 
   get postgresAddresses(): readonly string[] {
-    return [address(POSTGRES_FROM), address(POSTGRES_FROM + 1)];
+    return [address(this.#place.postgresFrom), address(this.#place.postgresFrom + 1)];
+  }
+
+  /** The name of whichever server is the primary. */
+  get primaryName(): string {
+    return `${this.#place.prefix}postgres-rw`;
+  }
+
+  get standbyName(): string | null {
+    return this.#place.hasStandby ? `${this.#place.prefix}postgres-ro` : null;
   }
 
   get primaryAddress(): string {
-    return address(POSTGRES_FROM + this.#primary);
+    return address(this.#place.postgresFrom + this.#primary);
   }
 
   /** None while the standby is made anew. */
@@ -93,31 +105,46 @@ export class Stores {
   }
 
   get #standbyAddress(): string {
-    return address(POSTGRES_FROM + 1 - this.#primary);
+    return address(this.#place.postgresFrom + 1 - this.#primary);
   }
 
   /** As this process sees it; the primary of now. */
   get database(): Database {
-    return describeDatabase({
-      adminUrl: this.#adminUrl(this.primaryAddress),
-      name: DATABASE,
-      fallbackKey: this.#options.secrets.roleKey,
-    });
+    return describeDatabase(this.#databases());
   }
 
   async killNats(index: number): Promise<void> {
-    await podman('kill', natsName(index));
+    await podman('kill', natsName(this.#place, index));
   }
 
   async startNats(index: number): Promise<void> {
-    await podman('start', natsName(index));
+    await podman('start', natsName(this.#place, index));
+  }
+
+  /** Kills all servers. */
+  async kill(): Promise<void> {
+    const servers = [postgresName(this.#place, this.#primary), ...this.natsNames];
+    await Promise.all(servers.map((name) => podman('kill', name)));
+  }
+
+  /** Starts the servers again that `kill` killed. */
+  async start(): Promise<void> {
+    const servers = [postgresName(this.#place, this.#primary), ...this.natsNames];
+    await Promise.all(servers.map((name) => podman('start', name)));
+  }
+
+  #databases() {
+    const adminUrl = this.#adminUrl(this.primaryAddress);
+    const { hasAuthDatabase = false, secrets } = this.#options;
+    const auth = hasAuthDatabase ? { auth: { adminUrl, name: AUTH_DATABASE } } : {};
+    return { adminUrl, name: DATABASE, fallbackKey: secrets.roleKey, ...auth };
   }
 
   /** Kills the primary and promotes the standby. The killed one then becomes a standby of the new primary. */
   async promote(): Promise<void> {
     const before = this.#primary;
     this.#hasStandby = false;
-    await podman('rm', '--force', '--time', '0', postgresName(before));
+    await podman('rm', '--force', '--time', '0', postgresName(this.#place, before));
     await query(this.#adminUrl(this.#standbyAddress), 'select pg_promote()');
     this.#primary = 1 - before;
   }
@@ -126,8 +153,9 @@ export class Stores {
   async addStandby(): Promise<void> {
     const standby = 1 - this.#primary;
     const url = this.#adminUrl(this.primaryAddress);
-    rmSync(dataOf(standby), { recursive: true, force: true });
-    await copyServer(url, dataOf(standby), { own: (path) => chownSync(path, USER, USER) }, dataOf(this.#primary));
+    rmSync(dataOf(this.#place, standby), { recursive: true, force: true });
+    const own = (path: string): void => chownSync(path, USER, USER);
+    await copyServer(url, dataOf(this.#place, standby), { own }, dataOf(this.#place, this.#primary));
     await this.#runPostgres(standby);
     await eventually(
       async () => (await query(url, `select from pg_stat_replication where state = 'streaming'`)) === 1,
@@ -144,27 +172,29 @@ export class Stores {
     const passwords = Object.entries(natsPasswordsOf(secrets.natsPassword)).map(([name, value]) => `${name}=${value}`);
     const routes = this.natsAddresses.map((one) => `"nats://${one}:6222"`).join(', ');
     for (const [index, own] of this.natsAddresses.entries()) {
-      const directory = join(HOME, 'nats', natsName(index));
+      const name = natsName(this.#place, index);
+      const directory = join(HOME, 'nats', this.#place.release, name);
       mkdirSync(join(directory, 'data'), { recursive: true });
       chownSync(join(directory, 'data'), USER, USER);
       const configuration = join(directory, 'nats.conf');
       writeFileSync(
         configuration,
-        `server_name: "${natsName(index)}"
+        `server_name: "${name}"
 listen: "0.0.0.0:4222"
-cluster { name: wts, listen: "0.0.0.0:6222", routes: [${routes}] }
+${this.#place.natsCount === 1 ? '' : `cluster { name: wts, listen: "0.0.0.0:6222", routes: [${routes}] }`}
 jetstream { store_dir: "/data", max_memory_store: 64MB, max_file_store: 2GB }
 authorization { include "users.conf" }
 `,
       );
-      const users = join(dirname(LOCAL), 'infra/nats/users.conf');
+      const users = join(directory, 'users.conf');
+      writeFileSync(users, natsUsersConfiguration(streamOf(this.#place.shard)));
       const mounts = [
         `${file}:/nats-server:ro`,
         `${configuration}:/etc/nats/nats.conf:ro`,
         `${users}:/etc/nats/users.conf:ro`,
         `${join(directory, 'data')}:/data`,
       ];
-      const options = containerOptions({ name: natsName(index), address: own, environment: passwords, mounts });
+      const options = containerOptions({ name, address: own, environment: passwords, mounts });
       await podman(
         'run',
         '--detach',
@@ -182,9 +212,10 @@ authorization { include "users.conf" }
 
   async #openPostgres(): Promise<void> {
     const { secrets } = this.#options;
-    const data = dataOf(0);
+    const data = dataOf(this.#place, 0);
     const resetHint = 'npm run cluster makes new data at each start';
-    const files = { directory: data, log: join(HOME, 'logs/initdb.log'), records: join(HOME, 'run') };
+    const log = join(HOME, `logs/${this.#place.release}-initdb.log`);
+    const files = { directory: data, log, records: join(HOME, 'run') };
     // Once on loopback, because initdb needs a shell and a user with a name.
     const made = await openPostgres({ ...files, password: secrets.postgresPassword, env: process.env, resetHint });
     await made.stop();
@@ -192,17 +223,17 @@ authorization { include "users.conf" }
     appendFileSync(join(data, 'pg_hba.conf'), rules);
     execFileSync('chown', ['-R', `${USER}:${USER}`, data]);
     await this.#runPostgres(0);
-    await provision({ adminUrl: this.#adminUrl(this.primaryAddress), name: DATABASE, fallbackKey: secrets.roleKey });
+    await provision(this.#databases());
     if (this.#options.roles !== undefined) await query(this.database.adminUrl, this.#options.roles);
-    await this.addStandby();
+    if (this.#place.hasStandby) await this.addStandby();
   }
 
   async #runPostgres(index: number): Promise<void> {
     const { bin } = findPostgres(process.env);
-    const own = address(POSTGRES_FROM + index);
-    const mounts = [`${dirname(bin)}:/postgresql:ro`, `${dataOf(index)}:/data`];
+    const own = address(this.#place.postgresFrom + index);
+    const mounts = [`${dirname(bin)}:/postgresql:ro`, `${dataOf(this.#place, index)}:/data`];
     const environment = ['LC_ALL=C', 'TZ=UTC'];
-    const options = containerOptions({ name: postgresName(index), address: own, environment, mounts });
+    const options = containerOptions({ name: postgresName(this.#place, index), address: own, environment, mounts });
     const settings = SETTINGS.flatMap((one) => ['-c', one]);
     await podman(
       'run',
@@ -228,16 +259,25 @@ authorization { include "users.conf" }
   }
 }
 
-function natsName(index: number): string {
-  return `nats-${index}`;
+/** The URL of the NATS of a cell; it may not run yet. */
+export function natsUrl(place: Place, secrets: Secrets, user: NatsUser, hosts: 'names' | 'addresses'): string {
+  const password = natsPasswordOf(user, secrets.natsPassword);
+  return Array.from({ length: place.natsCount }, (_, index) => {
+    const host = hosts === 'names' ? natsName(place, index) : address(place.natsFrom + index);
+    return `nats://wts_${user}:${password}@${host}:4222`;
+  }).join();
 }
 
-function postgresName(index: number): string {
-  return `postgres-${index}`;
+function natsName({ prefix }: Place, index: number): string {
+  return `${prefix}nats-${index}`;
 }
 
-function dataOf(index: number): string {
-  return join(HOME, 'postgres', postgresName(index));
+function postgresName({ prefix }: Place, index: number): string {
+  return `${prefix}postgres-${index}`;
+}
+
+function dataOf(place: Place, index: number): string {
+  return join(HOME, 'postgres', place.release, postgresName(place, index));
 }
 
 /** Resolves to the number of rows. */

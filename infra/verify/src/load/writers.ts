@@ -33,6 +33,8 @@ interface Writing {
   /** Each change is sent up to so many times in parallel, as impatient clients do. */
   readonly copiesMax?: number;
   readonly onAcknowledged: (acknowledged: Acknowledgement) => void;
+  /** A change was not answered, or with 503, and is sent again. */
+  readonly onRetry?: () => void;
 }
 
 /** Writes until stopped, each writer every `everyMs`, and keeps every acknowledgement: for runs of seconds. */
@@ -58,7 +60,7 @@ export async function keepWriting(
   testSystem: CheckedSystem,
   count: number,
   stop: AbortSignal,
-  { everyMs = () => 0, baseUrl = () => testSystem.baseUrl, copiesMax = 1, onAcknowledged }: Writing,
+  { everyMs = () => 0, baseUrl = () => testSystem.baseUrl, copiesMax = 1, onAcknowledged, onRetry = () => {} }: Writing,
 ): Promise<{ retries: number }> {
   let retries = 0;
   const writer = async (): Promise<void> => {
@@ -81,6 +83,7 @@ export async function keepWriting(
         if (performance.now() - startedMs > RETRYING_MS_MAX)
           throw new Error('the service did not accept a task within a minute');
         retries += 1;
+        onRetry();
         await pause(RETRY_MS);
       }
       // After an outage a writer continues at its pace and does not catch up.
