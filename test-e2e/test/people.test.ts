@@ -37,7 +37,9 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     await page.getByRole('heading', { name: 'Allow Example Editor to use your account?' }).waitFor();
     await page.getByText('demo@example.com').waitFor();
     // A click that was meant for a page before this one decides nothing.
-    const begun = await page.evaluate<unknown>(`(() => {
+    const begun = await page.evaluate<unknown>(`(async () => {
+      // Before the first frame no animation has begun.
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
       const choices = document.querySelector('.choices');
       const { animationName, animationDuration } = getComputedStyle(choices);
       const events = (animation) => {
