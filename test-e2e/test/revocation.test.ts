@@ -39,16 +39,17 @@ class Gateways {
 
   /** Requests that are sent later than this get 401 from each gateway. */
   async assertRefused(token: string, untilMs: number, error = 'Invalid API key'): Promise<void> {
-    const refused = this.#urls.map(async (baseUrl) => {
-      for (;;) {
+    const refused = this.#urls.map((baseUrl) =>
+      eventually(async () => {
         const isLate = performance.now() > untilMs;
-        const { status, text } = await sendRequest({ baseUrl, token }, 'GET', '/api/workspaces');
-        if (status === 200 && !isLate) continue;
-        assert.equal(status, 401, `let in ${Math.round(performance.now() - untilMs)} ms too late`);
-        return assert.match(text, new RegExp(`"error":"${error}"`));
-      }
-    });
-    await Promise.all(refused);
+        const reply = await sendRequest({ baseUrl, token }, 'GET', '/api/workspaces');
+        return reply.status === 200 && !isLate ? null : reply;
+      }),
+    );
+    for (const { status, text } of await Promise.all(refused)) {
+      assert.equal(status, 401, `let in ${Math.round(performance.now() - untilMs)} ms too late`);
+      assert.match(text, new RegExp(`"error":"${error}"`));
+    }
   }
 
   /** Ends what a person allowed an app, by a refresh token that is used twice. Resolves to the time of the response. */
