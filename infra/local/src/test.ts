@@ -32,8 +32,8 @@ TEST_CHROMIUM: the path of an installed Chromium, which is then used instead of 
 const LOGS = join(LOCAL, 'test-logs');
 const PROGRESS_EVERY_MS = 15_000;
 const END_TO_END: SuiteFolder = 'test-e2e';
-/** Processes with test files at the same time: two more than processors, because tests often wait. */
-const WORKERS_MAX = Math.min(6, availableParallelism() + 2);
+/** Processes with test files at the same time: three more than processors, because a worker waits for more than half of its time. */
+const WORKERS_MAX = Math.min(6, availableParallelism() + 3);
 /** Each starts whole systems. The other workers need about as long for the short suites, so both end at the same time. */
 const END_TO_END_WORKERS_MAX = Math.min(4, availableParallelism() + 1);
 /** Tests of the same suite may disturb each other on one server, for example by counting all locks. */
