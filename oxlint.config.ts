@@ -86,6 +86,7 @@ const IMPORTS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     cells: ['domain'],
     store: ['domain'],
     directory: ['cells', 'store'],
+    moves: ['directory', 'domain', 'store'],
     record: ['domain', 'store'],
     migrations: ['store'],
     credentials: ['store'],

@@ -33,6 +33,18 @@ export const operator: readonly Rule[] = [
     home: 'services/auth/src/commands/create-owner.ts',
   },
   {
+    id: 'operator.move.begins',
+    source: 'Decision 0040',
+    text: 'An operator moves a workspace into another cell of the installation, one move at a time; a wrong id, an unknown cell and the cell that it is in are refused.',
+    home: 'services/auth/src/commands/move-workspace.ts',
+  },
+  {
+    id: 'operator.move.cancel',
+    source: 'Decision 0040',
+    text: 'Until the workspace is in the other cell a move can be cancelled: people go on where they were, and the copy is deleted.',
+    home: 'services/auth/src/commands/move-workspace.ts',
+  },
+  {
     id: 'operator.factors.remove',
     source: 'Decision 0032',
     text: 'An operator removes all second factors of a person at once, recovery codes included; then the password is enough, or the sign-in leads to a new factor where one is required.',

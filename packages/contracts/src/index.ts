@@ -75,4 +75,10 @@ export type { MemberAccess, WorkspaceApp, WorkspaceEvent } from './workspace-acc
 export type { ApiKey, KeyMaker, KeyPermissions, NewApiKey } from './api-keys.ts';
 export type { MovedInvitation } from './invitation-moves.ts';
 export type { Invitation, InvitableRole, Member, NewInvitation, OpenInvitation } from './members.ts';
-export type { OperatorClient, OperatorPerson, OperatorPersonDetail, OperatorWorkspace } from './operator.ts';
+export type {
+  OperatorClient,
+  OperatorMove,
+  OperatorPerson,
+  OperatorPersonDetail,
+  OperatorWorkspace,
+} from './operator.ts';

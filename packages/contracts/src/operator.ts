@@ -3,5 +3,6 @@
  * operator token, which the auth service checks itself, and no operation of the API takes one.
  */
 export * from './operator/clients.ts';
+export * from './operator/moves.ts';
 export * from './operator/people.ts';
 export * from './operator/workspaces.ts';

@@ -4,6 +4,7 @@ import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Idempotency } from '@wts/service-kit/routes';
 import type { Cells } from './cells/cells.ts';
 import type { Directory } from './directory/directory.ts';
+import type { PersonCopies } from './directory/person-copies.ts';
 import type { KeyUse } from './credentials/key-use.ts';
 import type { Mail } from './mail/open-mail.ts';
 import type { ServiceMetrics } from './metrics.ts';
@@ -22,6 +23,8 @@ export interface Context {
   readonly directory: Directory;
   /** Which cell has which workspace. */
   readonly places: CellStore;
+  /** Makes sure that a cell has the record of a person, before they act there. */
+  readonly copyPerson: PersonCopies['copy'];
   readonly identities: IdentityStore;
   readonly keys: ApiKeyStore;
   readonly record: SecurityRecord;

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { CreateOwnerContext } from './commands/create-owner.ts';
+import type { MoveContext } from './commands/move-workspace.ts';
 import type { EraseContext } from './commands/erase-person.ts';
 import { makeResetLink } from './links/make-link.ts';
 import type { Context } from './context.ts';
@@ -10,12 +11,13 @@ import { disabledPeople } from './store/disabled-people.ts';
 import { operatorPeople } from './directory/operator-people.ts';
 import { operatorWorkspaces } from './directory/operator-workspaces.ts';
 import { personalData } from './directory/personal-data.ts';
+import { moveStore } from './store/moves.ts';
 import { operatorTokenStore, type OperatorTokenStore } from './store/operator-tokens.ts';
 import { personStates } from './store/person-states.ts';
 import { ownPersonalData, type PersonalDatum } from './store/personal-data.ts';
 
 /** What the operations of operators use, opened once. */
-export interface OperatorContext extends EraseContext, CreateOwnerContext {
+export interface OperatorContext extends EraseContext, CreateOwnerContext, MoveContext {
   readonly tokens: OperatorTokenStore;
   readonly idempotency: Context['idempotency'];
   readonly accounts: PeopleContext['accounts'];
@@ -48,6 +50,8 @@ export function openOperator({ knex, context, people, oauth }: Opening): Operato
     cells: context.cells,
     directory,
     places: context.places,
+    copyPerson: context.copyPerson,
+    moves: moveStore(knex),
     revoke: context.revoke,
     hasAccounts,
     accounts,

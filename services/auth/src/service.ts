@@ -9,6 +9,7 @@ import { openCells, openRevocations } from './cells/cells.ts';
 import { settings } from './config.ts';
 import { DirectoryRoles, openDirectory } from './directory/directory.ts';
 import { keepDirectory } from './directory/keep-directory.ts';
+import { PersonCopies } from './directory/person-copies.ts';
 import { sessionsOfPeople } from './directory/sessions.ts';
 import type { Context } from './context.ts';
 import { mountAccess } from './http/access.ts';
@@ -23,6 +24,7 @@ import { mountRegister } from './http/register.ts';
 import { mountWorkspaceSecurity } from './http/workspace-security.ts';
 import { mountToken } from './http/token.ts';
 import { openKeyUse } from './credentials/key-use.ts';
+import { runMoves } from './moves/run-moves.ts';
 import { openMail } from './mail/open-mail.ts';
 import { serviceMetrics } from './metrics.ts';
 import { openOAuth } from './oauth/oauth.ts';
@@ -32,6 +34,8 @@ import { openOperator } from './operator-context.ts';
 import { openPeople } from './people-context.ts';
 import { mailLinkStore } from './store/mail-links.ts';
 import { mailStore } from './store/mails.ts';
+import { moveStore } from './store/moves.ts';
+import { personCellStore } from './store/person-cells.ts';
 import { revocationReads } from './store/revocations.ts';
 import { openSecurityRecord } from './record/security-record.ts';
 import { resealAll } from './store/sealed-tables.ts';
@@ -52,6 +56,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const cells = openCells(kit, config);
     const places = cellStore(knex);
     const directory = openDirectory(cells, places);
+    const copies = new PersonCopies(directory.cells, personCellStore(knex));
     const workspacesOf = async (userId: string): Promise<string[]> =>
       (await directory.workspacesOf(userId)).found.map(({ id }) => id);
     const storing = { ...config, workspacesOf };
@@ -65,6 +70,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       cells,
       directory,
       places,
+      copyPerson: (userId, shard) => copies.copy(userId, shard),
       identities: identityStore(knex),
       keys,
       record,
@@ -99,7 +105,9 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       }),
     );
     if (!cells.isOne) {
-      stack.use(keepDirectory(kit, { ...config, directory, places }));
+      const options = { databaseUrl: config.databaseUrl, directory, places, copies };
+      stack.use(keepDirectory(kit, options));
+      stack.use(runMoves(kit, { ...options, moves: moveStore(knex) }));
     }
     const app = createApp(kit);
     mountCells(app, context);

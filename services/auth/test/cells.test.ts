@@ -33,7 +33,7 @@ describe('of two cells', () => {
     auth = await single.replica({ CELLS: JSON.stringify(cells) });
     operator = await TestOperator.of(auth);
     await eventually(async () => {
-      const sql = `select from auth.cells where listed_at is not null`;
+      const sql = `select from auth.cells where listed_at is not null and people_position is not null`;
       return (await single.backends.sql(sql)).length === 2;
     });
   });
@@ -55,19 +55,11 @@ describe('of two cells', () => {
   };
   const claim = async ({ userId }: TestPerson, shard: number, urlKey: string, workspaceId = randomUUID()) =>
     auth.call(SERVICE, cellApi.internalClaimWorkspace, { body: { workspaceId, urlKey, userId, shard } });
-  /** The record of a person in the other cell. */
-  const copyOf = async ({ userId, email }: TestPerson): Promise<void> => {
-    const sql = `insert into auth.person_cells (user_id, shard, is_there) values ($1, 1, true) on conflict do nothing returning 1`;
-    if ((await single.backends.sql(sql, [userId])).length === 0) return;
-    const payload = { name: 'Ada', email, avatarUrl: null, username: null };
-    await commitIn(other, [{ modelName: 'User', modelId: userId, action: 'INSERT', payload }]);
-  };
   /** As the workspace service of a cell does. */
   const workspaceIn = async (owner: TestPerson, shard: 0 | 1): Promise<{ id: string; urlKey: string }> => {
     const id = randomUUID();
     const urlKey = `w-${id.slice(0, 18)}`;
     assert.equal((await claim(owner, shard, urlKey, id)).status, 200);
-    if (shard === 1) await copyOf(owner);
     await commitIn(shard === 0 ? single.backends : other, [
       { modelName: 'Workspace', modelId: id, action: 'INSERT', payload: { name: 'Acme', urlKey, logoUrl: null } },
       {
@@ -83,6 +75,8 @@ describe('of two cells', () => {
     (await backends.sqlAs('wts_sync')(`select record from sync.users where id = $1`, [userId]))[0]?.['record'] as
       | Record<string, unknown>
       | undefined;
+  const rename = (backends: Backends, { userId }: TestPerson, name: string): Promise<void> =>
+    commitIn(backends, [{ modelName: 'User', modelId: userId, action: 'UPDATE', payload: { name } }]);
   const statusOfAccess = async (who: TestPerson, workspaceId: string): Promise<number> =>
     (await auth.call(who, accessApi.listAccess, { params: { workspaceId }, query: {} })).status;
   const listed = async (): Promise<{ ids: string[]; away: readonly string[] | undefined }> => {
@@ -115,6 +109,29 @@ describe('of two cells', () => {
     assert.equal((await claim(bob, 0, taken)).code, 'slug_taken');
   });
 
+  it('a person who acts in another cell has the same record there, and changes of it in each cell reach the other', async () => {
+    const ada = await auth.person({ name: 'Ada' });
+    assert.equal(await recordIn(other, ada.userId), undefined);
+    await workspaceIn(ada, 1);
+    assert.deepEqual(await recordIn(other, ada.userId), await recordIn(single.backends, ada.userId));
+    for (const [from, to, name] of [
+      [single.backends, other, 'Ada L.'],
+      [other, single.backends, 'Ada Lovelace'],
+    ] as const) {
+      await rename(from, ada, name);
+      await eventually(async () => (await recordIn(to, ada.userId))?.['name'] === name);
+      assert.deepEqual(await recordIn(other, ada.userId), await recordIn(single.backends, ada.userId));
+    }
+  });
+
+  it('a member of a workspace of another cell has a record there before they join', async () => {
+    const [ada, bob] = [await auth.person(), await auth.person()];
+    const { id: workspaceId } = await workspaceIn(ada, 1);
+    const body = { userId: bob.userId, workspaceId };
+    assert.equal((await auth.call(SERVICE, credentialApi.internalCheckJoining, { body })).status, 200);
+    assert.equal((await recordIn(other, bob.userId))?.['id'], bob.userId);
+  });
+
   it('a list says where a person may have more, whether that cell answers or not [workspaces.list.elsewhere]', async () => {
     const [ada, bob] = [await auth.person(), await auth.person()];
     const [here, there] = [await workspaceIn(ada, 0), await workspaceIn(ada, 1)];
@@ -144,6 +161,17 @@ describe('of two cells', () => {
     assert.equal((await operator.call(operatorApi.erasePerson, erasing)).code, 'unavailable');
   });
 
+  it('the first one may be away: known people go on in the other, and new people wait', async () => {
+    const ada = await auth.person();
+    const { id } = await workspaceIn(ada, 1);
+    single.backends.wires.sync.cut();
+    assert.equal(await statusOfAccess(ada, id), 200);
+    const urlKey = `w-${randomUUID()}`;
+    assert.equal((await claim(ada, 1, urlKey)).status, 200);
+    const body = { issuer: 'https://issuer.example', subject: randomUUID() };
+    assert.equal((await auth.call(SERVICE, credentialApi.internalResolvePerson, { body })).code, 'unavailable');
+  });
+
   it('operators list, delete and restore workspaces of each, and give them owners; a person is erased in each', async () => {
     const [ada, bob] = [await auth.person({ name: 'Ada' }), await auth.person({ name: 'Bob' })];
     const [here, there] = [await workspaceIn(ada, 0), await workspaceIn(ada, 1)];
@@ -154,7 +182,6 @@ describe('of two cells', () => {
     const deletion = { params, body: { urlKey: there.urlKey } };
     assert.ok((await operator.call(operatorApi.deleteWorkspace, deletion)).body.workspace.archivedAt !== null);
     assert.equal((await operator.call(operatorApi.restoreWorkspace, { params })).body.workspace.archivedAt, null);
-    await copyOf(bob);
     for (const { id: workspaceId } of [here, there]) {
       const owning = { params: { workspaceId }, body: { userId: bob.userId } };
       assert.equal((await operator.call(operatorApi.addOwner, owning)).body.workspace.owners.length, 2);
@@ -198,6 +225,36 @@ describe('of two cells', () => {
     ]);
     assert.equal(await statusOfAccess(ada, id), 200);
     assert.equal((await claim(ada, 1, urlKey)).code, 'slug_taken');
+  });
+
+  it('a move begins for a workspace that exists, into another cell that exists, once [operator.move.begins]; it waits for a service that does not answer, and until the switch it can be cancelled [operator.move.cancel]', async () => {
+    const { id } = await workspaceIn(await auth.person(), 0);
+    const begin = async (workspaceId: string, to: number, from = operator) =>
+      from.call(operatorApi.moveWorkspace, { params: { workspaceId }, body: { to } });
+    assert.equal((await begin(randomUUID(), 1)).code, 'not_found');
+    assert.equal((await begin(id, 2)).code, 'validation_failed');
+    assert.equal((await begin(id, 0)).code, 'conflict');
+    const answer = await begin(id, 1);
+    assert.deepEqual([answer.status, answer.body.move.state, answer.body.move.to], [202, 'moving', 1]);
+    assert.equal((await begin(id, 1)).code, 'conflict');
+    assert.equal((await operator.call(operatorApi.readMove, { params: { moveId: randomUUID() } })).code, 'not_found');
+    const { moves } = (await operator.call(operatorApi.listMoves, { query: {} })).body;
+    assert.equal(moves[0]?.workspaceId, id);
+    const params = { moveId: answer.body.move.id };
+    const untilStep = (step: string): Promise<boolean> =>
+      eventually(async () => (await operator.call(operatorApi.readMove, { params })).body.move.step === step);
+    // Its dispatcher does not answer, so changes are not refused.
+    await untilStep('stop');
+    const record = async ({ sqlAs }: Backends): Promise<unknown> =>
+      (await sqlAs('wts_sync')(`select record from sync.workspaces where id = $1`, [id]))[0]?.['record'];
+    assert.deepEqual(await record(other), await record(single.backends));
+    assert.equal((await operator.call(operatorApi.cancelMove, { params })).status, 202);
+    await untilStep('clear');
+    await commitIn(single.backends, [
+      { modelName: 'Workspace', modelId: id, action: 'UPDATE', payload: { name: 'Acme 2' } },
+    ]);
+    const members = await other.sqlAs('wts_sync')(`select from sync.workspace_members where workspace_id = $1`, [id]);
+    assert.deepEqual(members, []);
   });
 
   it('an installation of one looks nothing up [workspaces.list.elsewhere]', async () => {

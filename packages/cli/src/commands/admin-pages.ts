@@ -13,12 +13,13 @@ const ROWS = { min: 1, max: 100_000 } as const;
 
 /** The rows that the words of a command find, page after page, and at most `--limit` of them. */
 export async function allPages<Row>(
-  { words, options }: Call,
+  { words, options, output }: Call,
   operator: OperatorApi,
   { path, name, idOf }: Listed<Row>,
 ): Promise<Row[]> {
   const most = options.number('limit', ROWS) ?? ROWS.max;
   const rows: Row[] = [];
+  const away = new Set<string>();
   for (let hasMore = true; hasMore && rows.length < most;) {
     const last = rows.at(-1);
     const query = {
@@ -26,9 +27,12 @@ export async function allPages<Row>(
       after: last === undefined ? undefined : idOf(last),
       limit: Math.min(PAGE, most - rows.length),
     };
-    const page = await operator.get<{ readonly hasMore: boolean } & Record<string, readonly Row[]>>(path, query);
+    type Page = { readonly hasMore: boolean; readonly away?: readonly string[] };
+    const page = await operator.get<Page & Record<string, readonly Row[]>>(path, query);
     rows.push(...(page[name] ?? []));
+    for (const url of page.away ?? []) away.add(url);
     hasMore = page.hasMore;
   }
+  if (away.size > 0) await output.warn(`No answer from ${[...away].join(', ')}: what is there is missing.`);
   return rows;
 }

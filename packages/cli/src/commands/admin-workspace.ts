@@ -16,6 +16,8 @@ interface Workspace {
   readonly owners: readonly { readonly name: string }[];
   readonly createdAt: string;
   readonly archivedAt: string | null;
+  /** Of an installation of several cells. */
+  readonly cell?: number;
 }
 
 const VIEW: View<Workspace> = {
@@ -33,7 +35,12 @@ const VIEW: View<Workspace> = {
 
 export async function list(call: Call): Promise<void> {
   const listed = { path: '/workspaces', name: 'workspaces', idOf: ({ id }: Workspace) => id };
-  await call.output.list(await allPages<Workspace>(call, await openOperator(call), listed), VIEW);
+  const workspaces = await allPages<Workspace>(call, await openOperator(call), listed);
+  const columns: typeof VIEW.columns = [
+    ...VIEW.columns,
+    { title: 'CELL', value: ({ cell }) => cell ?? null, isRight: true },
+  ];
+  await call.output.list(workspaces, workspaces.some(({ cell }) => cell !== undefined) ? { ...VIEW, columns } : VIEW);
 }
 
 export async function remove(call: Call): Promise<void> {
@@ -85,7 +92,8 @@ export async function usage(call: Call): Promise<void> {
   ]);
 }
 
-async function workspaceOf(operator: OperatorApi, word: string): Promise<Workspace> {
+/** By a part of its name, its key or its id. */
+export async function workspaceOf(operator: OperatorApi, word: string): Promise<Workspace> {
   const { workspaces } = await operator.get<{ workspaces: readonly Workspace[] }>('/workspaces', {
     text: word,
     limit: 100,

@@ -42,7 +42,7 @@ export async function list({ session, output, signal }: Call): Promise<void> {
   ];
   await output.list([...workspaces, ...more], { ...VIEW, columns });
   const away = elsewhere.filter((_, at) => others[at]?.status === 'rejected');
-  if (away.length > 0) await output.note(`No answer from ${away.join(', ')}: workspaces there are missing.`);
+  if (away.length > 0) await output.warn(`No answer from ${away.join(', ')}: workspaces there are missing.`);
 }
 
 export async function create({ words, options, session, output, signal }: Call): Promise<void> {

@@ -26,7 +26,7 @@ const workspaceSchema = {
   type: 'object',
   additionalProperties: false,
   required: Object.keys(workspaceProperties) as (keyof typeof workspaceProperties)[],
-  properties: workspaceProperties,
+  properties: { ...workspaceProperties, cell: { ...count, description: 'Where it is, with several cells.' } },
 } as const;
 
 export type OperatorWorkspace = TypeOf<typeof workspaceSchema>;

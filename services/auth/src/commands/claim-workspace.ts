@@ -7,11 +7,14 @@ export interface ClaimContext {
   readonly cells: Cells;
   readonly directory: Pick<Directory, 'cells'>;
   readonly places: CellStore;
+  /** Makes sure that a cell has the record of a person. */
+  readonly copyPerson: (userId: string, shard: number) => Promise<void>;
 }
 
 interface Claim {
   readonly workspaceId: string;
   readonly urlKey: string;
+  readonly userId: string;
   readonly shard: number;
 }
 
@@ -21,12 +24,13 @@ interface Claim {
  * listed.
  */
 export async function claimWorkspace(context: ClaimContext, claim: Claim): Promise<void> {
-  const { cells, places } = context;
+  const { cells, places, copyPerson } = context;
   if (cells.isOne) return;
-  const { workspaceId, urlKey, shard } = claim;
+  const { workspaceId, urlKey, userId, shard } = claim;
   cells.of(shard);
   // The urlKeys of the installation from before there were several cells.
   if (!(await places.listed()).includes(cells.home.shard)) throw new Fault('unavailable');
+  await copyPerson(userId, shard);
   await places.add([{ workspaceId, urlKey, shard }]);
   const taken = await places.findByUrlKey(urlKey);
   if (taken?.workspaceId === workspaceId) return;

@@ -108,7 +108,7 @@ async function newWorkspace(
   const payload = { workspaceId: id, userId, role: 'owner' };
   const { home } = context.cells;
   try {
-    await claimWorkspace(context, { workspaceId: id, urlKey, shard: home.shard });
+    await claimWorkspace(context, { workspaceId: id, urlKey, userId, shard: home.shard });
     await commitByOperator(home, [
       { modelName: 'Workspace', modelId: id, action: 'INSERT', payload: { name, urlKey, logoUrl: null } },
       { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload },

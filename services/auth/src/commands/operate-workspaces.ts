@@ -13,6 +13,8 @@ export interface OperateContext {
   readonly record: SecurityRecord;
   readonly people: OperatorPeople;
   readonly workspaces: OperatorWorkspaces;
+  /** Makes sure that a cell has the record of a person. */
+  readonly copyPerson: (userId: string, shard: number) => Promise<void>;
 }
 
 /** Commits a change that an operator decides: of this service, because an operator is no person of the installation. */
@@ -59,11 +61,12 @@ export async function addOwner(
   { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
   operator: Operator,
 ): Promise<void> {
-  const { people, workspaces, record } = context;
+  const { people, workspaces, record, copyPerson } = context;
   const person = await people.find(userId);
   if (person?.erasedAt !== null) throw new Fault('conflict', { message: 'This person is erased.' });
   const cell = await workspaces.cellOf(workspaceId);
   if (cell === null) throw new Fault('not_found');
+  await copyPerson(userId, cell.shard);
   const member = (await cell.membershipDetails(userId)).find((one) => one.workspaceId === workspaceId);
   if (member?.role === 'owner') return;
   const payload = { workspaceId, userId, role: 'owner' };

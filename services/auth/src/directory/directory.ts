@@ -130,7 +130,8 @@ async function findWorkspaces(
   const { after, id, urlKey } = page;
   if (id !== undefined || urlKey !== undefined) {
     const cell = id === undefined ? await places.cellOfUrlKey(urlKey ?? '') : await places.cellOf(id);
-    return { found: (await cell?.findWorkspaces(page)) ?? [], away: [] };
+    const named = (await cell?.findWorkspaces(page)) ?? [];
+    return { found: named.map((workspace) => withCell(workspace, cell)), away: [] };
   }
   const from = after === undefined ? null : await places.cellOf(after);
   const found: OperatorWorkspace[] = [];
@@ -142,12 +143,17 @@ async function findWorkspaces(
       const next = { ...first, limit: page.limit - found.length, ...(last === undefined ? {} : { after: last }) };
       const answer = await askOne(cell, (one) => one.findWorkspaces(next));
       away.push(...answer.away);
-      found.push(...(await places.withoutCopies(cell.shard, answer.found)));
+      const own = await places.withoutCopies(cell.shard, answer.found);
+      found.push(...own.map((workspace) => withCell(workspace, cell)));
       last = answer.found.at(-1)?.id;
       if (answer.found.length < next.limit) break;
     }
   }
   return { found, away };
+}
+
+function withCell(workspace: OperatorWorkspace, cell: AskedCell | null): OperatorWorkspace {
+  return cell === null ? workspace : { ...workspace, cell: cell.shard };
 }
 
 /** The roles of people in workspaces, at the moment of each question. */

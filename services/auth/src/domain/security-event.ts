@@ -50,6 +50,8 @@ export const EVENT_KINDS = {
   'reset-link-made': { says: 'The operator made a link for a new password', details: [] },
   'owner-made': { says: 'The operator made the person an owner of a workspace', details: [] },
   'workspace-deleted': { says: 'The operator deleted the workspace', details: [] },
+  'workspace-moving': { says: 'The operator began to move the workspace to cell {cell}', details: ['cell'] },
+  'move-cancelled': { says: 'The operator cancelled the move of the workspace to cell {cell}', details: ['cell'] },
   'workspace-restored': { says: 'The operator restored the workspace', details: [] },
 } as const satisfies Readonly<Record<string, KindOfEvent>>;
 

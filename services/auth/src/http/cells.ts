@@ -10,5 +10,9 @@ export function mountCells(router: IRouter, context: ClaimContext): void {
     await claimWorkspace(context, body);
     return { ok: true };
   });
-  mount(router, cellApi.internalReadCells, async ({ body }) => ({ ok: true, ...(await readCells(context, body)) }));
+  mount(router, cellApi.internalReadCells, async ({ body }) => {
+    // Who asks a cell for their workspaces is known there from then on.
+    if (!context.cells.isOne) await context.copyPerson(body.userId, body.shard);
+    return { ok: true, ...(await readCells(context, body)) };
+  });
 }

@@ -34,6 +34,8 @@ export function mountCredentials(router: IRouter, context: Context): void {
   }));
   mount(router, credentialApi.internalCheckJoining, async ({ body }) => {
     await requireFactorToJoin(context, body);
+    const cell = context.cells.isOne ? null : await context.directory.cellOf(body.workspaceId);
+    if (cell !== null) await context.copyPerson(body.userId, cell.shard);
     return { ok: true };
   });
 }

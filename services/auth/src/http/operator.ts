@@ -14,6 +14,7 @@ import type { Account } from '../store/accounts.ts';
 import type { PersonalDatum } from '../store/personal-data.ts';
 import { cut, pageOf } from './operator-page.ts';
 import { operatorGuard, operatorOf, type OperatorCall, type OperatorOptions } from './operator-guard.ts';
+import { mountOperatorMoves } from './operator-moves.ts';
 import { mountOperatorClients } from './operator-clients.ts';
 
 /** The operations of operators. Each has the guard, and those that change something are in the security record. */
@@ -24,6 +25,7 @@ export function mountOperator(router: IRouter, context: OperatorContext): void {
   mountFactors(router, context, options);
   mountEnd(router, context, options);
   mountWorkspaces(router, context, options);
+  mountOperatorMoves(router, context, options);
   mountOperatorClients(router, context, options);
 }
 

@@ -15,7 +15,21 @@ const DETAIL_FIELDS = [
   'keys',
   'apps',
 ];
-const WORKSPACE_FIELDS = ['id', 'name', 'urlKey', 'members', 'owners', 'createdAt', 'archivedAt'];
+const WORKSPACE_FIELDS = ['id', 'name', 'urlKey', 'members', 'owners', 'createdAt', 'archivedAt', 'cell'];
+const MOVE_FIELDS = [
+  'id',
+  'workspaceId',
+  'name',
+  'urlKey',
+  'from',
+  'to',
+  'state',
+  'step',
+  'records',
+  'problem',
+  'createdAt',
+  'endedAt',
+];
 const CLIENT_FIELDS = [
   'clientId',
   'name',
@@ -137,6 +151,27 @@ const WORKSPACES: CommandSpec = {
       args: [WORKSPACE, PERSON],
       fields: WORKSPACE_FIELDS,
       load: async () => (await import('../../commands/admin-workspace.ts')).addOwner,
+    },
+    {
+      name: 'move',
+      summary: 'Move a workspace to another cell, in an installation of several',
+      about:
+        'People work on meanwhile; for a second or two their changes wait. It goes on when this command is interrupted. Every id stays.',
+      args: [WORKSPACE],
+      options: [
+        { flags: '--to <cell>', about: 'The number of the cell.' },
+        { flags: '--cancel', about: 'Give up its move, until it is in the other cell.' },
+      ],
+      examples: [{ command: 'wts admin workspace move acme --to 1', prints: 'Moved Acme (acme) to cell 1' }],
+      fields: MOVE_FIELDS,
+      load: async () => (await import('../../commands/admin-move.ts')).move,
+    },
+    {
+      name: 'moves',
+      summary: 'List moves of workspaces, the newest first',
+      options: [LIMIT],
+      fields: MOVE_FIELDS,
+      load: async () => (await import('../../commands/admin-move.ts')).list,
     },
   ],
 };

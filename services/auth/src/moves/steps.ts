@@ -1,0 +1,295 @@
+import { servicePrincipal } from '@wts/access';
+import {
+  Fault,
+  invitationMoveApi,
+  syncApi,
+  webhookApi,
+  type BodyOf,
+  type Contract,
+  type CopiedRecord,
+  type MovedEndpoint,
+  type ReplyOf,
+} from '@wts/contracts';
+import { findModel, User } from '@wts/models';
+import type { ServiceClient } from '@wts/service-kit/call';
+import type { AskedCell } from '../directory/cell-directory.ts';
+import type { PersonCopies } from '../directory/person-copies.ts';
+import type { MoveStep } from '../domain/move-steps.ts';
+import type { CellStore } from '../store/cells.ts';
+import type { MovePlace, StoredMove } from '../store/moves.ts';
+
+export interface MoveContext {
+  readonly source: AskedCell;
+  readonly target: AskedCell;
+  readonly copies: Pick<PersonCopies, 'copy' | 'copyAll'>;
+  readonly places: Pick<CellStore, 'place'>;
+}
+
+/** What one run of a step did. Without `isDone` it goes on from `at`. */
+interface StepRun {
+  readonly at: MovePlace;
+  readonly records?: number;
+  readonly isDone: boolean;
+}
+
+type Step = (context: MoveContext, move: StoredMove) => Promise<StepRun>;
+
+const principal = servicePrincipal('auth');
+const done = (at: MovePlace): StepRun => ({ at, isDone: true });
+
+function call<C extends Contract>(service: ServiceClient, contract: C, body: BodyOf<C>): Promise<ReplyOf<C>> {
+  return service.call(contract, { principal, body, idempotent: true });
+}
+
+/** Of a service that answers `not_found` for an operation that it does not have yet: it is being updated. */
+function callUpdated<C extends Contract>(service: ServiceClient, contract: C, body: BodyOf<C>): Promise<ReplyOf<C>> {
+  return call(service, contract, body).catch((cause: unknown) => {
+    if (cause instanceof Fault && cause.code === 'not_found') throw new Fault('unavailable', { cause });
+    throw cause;
+  });
+}
+
+function dispatcherOf({ dispatcher, shard }: AskedCell): ServiceClient {
+  if (dispatcher === null) throw new Error(`cell ${shard} has no dispatcher in CELLS`);
+  return dispatcher;
+}
+
+const setState = (cell: AskedCell, body: BodyOf<typeof syncApi.internalSetMoving>) =>
+  call(cell.sync, syncApi.internalSetMoving, body);
+
+/** Each does one bounded part of its work, and may be repeated from the same place. */
+export const STEPS: Readonly<Record<MoveStep, Step>> = {
+  arrive: async ({ target }, { workspaceId }) => {
+    await setState(target, { workspaceId, state: 'arriving' });
+    return done({});
+  },
+
+  people: async (context, { workspaceId, at }) => {
+    const { source } = context;
+    const page = await readPage(source, { workspaceId, model: User.name, after: at.after });
+    await context.copies.copyAll(page.records, context.target.shard);
+    return nextPage(page.next, at, page.records.length);
+  },
+
+  copy: async (context, { workspaceId, at }) => {
+    const models = syncApi.COPIED_MODELS;
+    const page = await copyPage(context, { workspaceId, model: models[at.model ?? 0] ?? '', after: at.after });
+    return nextModel(page, { ...at, from: at.from ?? page.lastSyncId }, models.length);
+  },
+
+  keys: async ({ source, target }, { workspaceId, at }) => {
+    const { from = '0', after = '0' } = at;
+    const body = { workspaceId, after, through: from, limit: syncApi.MOVE_KEYS_MAX };
+    const page = await call(source.sync, syncApi.internalReadWorkspaceKeys, body);
+    const { keys, usedGroups } = page;
+    await put(target, { workspaceId, records: [], keys: [...keys], usedGroups: [...usedGroups] });
+    return nextPage(page.more ? page.lastSyncId : null, at, 0);
+  },
+
+  follow: async (context, { workspaceId, at }) => followPage(context, workspaceId, at),
+
+  // Attempts that are under way end before changes are refused, and each service that has to answer then has answered.
+  stop: async ({ source, target }, { workspaceId, at }) => {
+    const body = { workspaceId, limit: 1 };
+    await callUpdated(target.workspace, invitationMoveApi.internalReadInvitations, body);
+    for (const [cell, through] of [
+      [target, '0'],
+      [source, at.from ?? '0'],
+    ] as const) {
+      const taking = callUpdated(dispatcherOf(cell), webhookApi.internalTakeEndpoints, { ...body, through });
+      await taking.catch(unlessNoWebhooks);
+    }
+    return done(at);
+  },
+
+  freeze: async ({ source }, { workspaceId, at }) => {
+    const { lastSyncId: through } = await setState(source, { workspaceId, state: 'moving' });
+    return done({ ...at, through });
+  },
+
+  last: async (context, { workspaceId, at }) => {
+    if (at.model === undefined) {
+      const run = await followPage(context, workspaceId, at);
+      return run.isDone ? { ...run, at: { ...run.at, model: -1 }, isDone: false } : run;
+    }
+    // People who came since.
+    if (at.model === -1) {
+      const page = await readPage(context.source, { workspaceId, model: User.name, after: at.after });
+      await context.copies.copyAll(page.records, context.target.shard);
+      if (page.next !== null) return { at: { ...at, after: page.next }, isDone: false };
+      const { after: _after, ...first } = at;
+      return { at: { ...first, model: 0 }, isDone: false };
+    }
+    const models = syncApi.COPIED_LAST;
+    const model = models[at.model] ?? '';
+    if (at.isAgain === true && at.after === undefined) await removeOthers(context, workspaceId, model);
+    const page = await copyPage(context, { workspaceId, model, after: at.after });
+    return nextModel(page, at, models.length);
+  },
+
+  compare: async ({ source, target }, { workspaceId, at }) => {
+    const digests = await Promise.all(
+      [source, target].map((cell) => call(cell.sync, syncApi.internalDigestWorkspace, { workspaceId })),
+    );
+    const [here, there] = digests.map(({ models }) => new Map(models.map((one) => [one.model, one])));
+    const different = [...(here?.values() ?? [])].filter(
+      ({ model, count, digest }) => there?.get(model)?.digest !== digest || there.get(model)?.count !== count,
+    );
+    if (different.length > 0) {
+      const named = different.map(({ model, count }) => `${model} (${count} and ${there?.get(model)?.count ?? 0})`);
+      throw new Fault('conflict', { message: `The copy is not equal in ${named.join(', ')}.` });
+    }
+    return done(at);
+  },
+
+  invitations: async ({ source, target }, { workspaceId, at }) => {
+    const { after } = at;
+    const limit = invitationMoveApi.MOVED_INVITATIONS_MAX;
+    const page = { workspaceId, limit, ...(after === undefined ? {} : { after }) };
+    const { invitations } = await callUpdated(source.workspace, invitationMoveApi.internalReadInvitations, page);
+    const body = { workspaceId, invitations: [...invitations], replace: after === undefined };
+    await callUpdated(target.workspace, invitationMoveApi.internalPutInvitations, body);
+    const last = invitations.at(-1);
+    return nextPage(last === undefined || invitations.length < limit ? null : last.id, at, invitations.length);
+  },
+
+  endpoints: async ({ source, target }, { workspaceId, at }) => {
+    const { through = '0', after } = at;
+    const limit = webhookApi.MOVED_DELIVERIES_MAX;
+    const page = { workspaceId, through, limit, ...(after === undefined ? {} : { after }) };
+    const none = { endpoints: [] as readonly MovedEndpoint[], deliveries: [], next: null };
+    const taken =
+      (await callUpdated(dispatcherOf(source), webhookApi.internalTakeEndpoints, page).catch(unlessNoWebhooks)) ?? none;
+    const { endpoints, deliveries, next } = taken;
+    if (endpoints.length === 0) return done(at);
+    const body = { workspaceId, endpoints: [...endpoints], deliveries: [...deliveries], isLast: next === null };
+    await callUpdated(dispatcherOf(target), webhookApi.internalPutEndpoints, body);
+    return nextPage(next, at, deliveries.length);
+  },
+
+  switch: async ({ places, target }, { workspaceId, at }) => {
+    await places.place(workspaceId, target.shard);
+    return done(at);
+  },
+
+  open: async ({ target }, { workspaceId, at }) => {
+    await setState(target, { workspaceId, state: 'none' });
+    return done(at);
+  },
+
+  leave: async ({ source, target }, { workspaceId, at }) => {
+    await setState(source, { workspaceId, state: 'moved', baseUrl: target.baseUrl });
+    await endEndpoints(source, { workspaceId, resume: false });
+    return done(at);
+  },
+
+  release: async ({ source }, { workspaceId, at }) => {
+    await setState(source, { workspaceId, state: 'none' });
+    await endEndpoints(source, { workspaceId, resume: true });
+    return done({ ...(at.from === undefined ? {} : { from: at.from }), isAgain: true });
+  },
+
+  restart: async ({ target }, { workspaceId }) => {
+    await setState(target, { workspaceId, state: 'removed' }).catch(unlessNotThere);
+    return done({});
+  },
+
+  thaw: async ({ source }, { workspaceId }) => {
+    await setState(source, { workspaceId, state: 'none' }).catch(unlessNotThere);
+    return done({});
+  },
+
+  clear: async ({ source, target }, { workspaceId }) => {
+    await setState(target, { workspaceId, state: 'removed' }).catch(unlessNotThere);
+    await endEndpoints(source, { workspaceId, resume: true });
+    await endEndpoints(target, { workspaceId, resume: false });
+    return done({});
+  },
+};
+
+const endEndpoints = (cell: AskedCell, body: BodyOf<typeof webhookApi.internalEndEndpoints>) =>
+  callUpdated(dispatcherOf(cell), webhookApi.internalEndEndpoints, body);
+
+/** The workspace was deleted for good meanwhile, or never arrived: `conflict` when it is there by another way, which is not touched. */
+function unlessNotThere(failure: unknown): void {
+  if (!(failure instanceof Fault && (failure.code === 'not_found' || failure.code === 'conflict'))) throw failure;
+}
+
+function unlessNoWebhooks(failure: unknown): null {
+  if (failure instanceof Fault && failure.code === 'webhooks_not_configured') return null;
+  throw failure;
+}
+
+interface PageOfModel {
+  readonly workspaceId: string;
+  readonly model: string;
+  readonly after: string | undefined;
+}
+
+type Page = ReplyOf<typeof syncApi.internalReadWorkspacePage>;
+
+function readPage(cell: AskedCell, { after, ...page }: PageOfModel): Promise<Page> {
+  const body = { ...page, limit: syncApi.MOVE_RECORDS_MAX, ...(after === undefined ? {} : { after }) };
+  return call(cell.sync, syncApi.internalReadWorkspacePage, body);
+}
+
+async function copyPage(context: MoveContext, page: PageOfModel): Promise<Page> {
+  const read = await readPage(context.source, page);
+  await put(context.target, { workspaceId: page.workspaceId, records: [...read.records] });
+  return read;
+}
+
+function put(cell: AskedCell, body: BodyOf<typeof syncApi.internalPutRecords>): Promise<unknown> {
+  return call(cell.sync, syncApi.internalPutRecords, body);
+}
+
+/** A put of nothing too: it shows that the other cell answers, before changes are refused for it. */
+async function followPage(context: MoveContext, workspaceId: string, at: MovePlace): Promise<StepRun> {
+  const { source, target, copies } = context;
+  const body = { workspaceId, after: at.from ?? '0', limit: syncApi.MOVE_RECORDS_MAX };
+  const page = await call(source.sync, syncApi.internalReadWorkspaceEntries, body);
+  const people = new Set(page.records.flatMap(peopleOf));
+  for (const userId of people) await copies.copy(userId, target.shard);
+  await put(target, { workspaceId, records: [...page.records], keys: [...page.keys] });
+  return { at: { ...at, from: page.lastSyncId }, records: page.records.length, isDone: !page.more };
+}
+
+/** Whom a record names. */
+function peopleOf({ model, record }: CopiedRecord): string[] {
+  return Object.entries(findModel(model)?.fields ?? {}).flatMap(([field, { reference }]) => {
+    const value = reference?.model === User.name ? record?.[field] : null;
+    return (Array.isArray(value) ? value : [value]).filter((one): one is string => typeof one === 'string');
+  });
+}
+
+/** What an earlier copy had and the workspace has no more: no log is followed for these. */
+async function removeOthers({ source, target }: MoveContext, workspaceId: string, model: string): Promise<void> {
+  const [here, there] = await Promise.all([source, target].map((cell) => allOf(cell, workspaceId, model)));
+  const kept = new Set(here?.map(({ id }) => id));
+  const gone = there?.filter(({ id }) => !kept.has(id)) ?? [];
+  for (let at = 0; at < gone.length; at += syncApi.MOVE_RECORDS_MAX) {
+    const records = gone.slice(at, at + syncApi.MOVE_RECORDS_MAX).map((one) => ({ ...one, record: null }));
+    await put(target, { workspaceId, records });
+  }
+}
+
+async function allOf(cell: AskedCell, workspaceId: string, model: string): Promise<CopiedRecord[]> {
+  const all: CopiedRecord[] = [];
+  for (let after: string | undefined; ;) {
+    const page = await readPage(cell, { workspaceId, model, after });
+    all.push(...page.records.map(({ record: _record, ...one }) => ({ ...one, record: null })));
+    if (page.next === null) return all;
+    after = page.next;
+  }
+}
+
+function nextPage(next: string | null, { after: _after, ...at }: MovePlace, records: number): StepRun {
+  return next === null ? { at, records, isDone: true } : { at: { ...at, after: next }, records, isDone: false };
+}
+
+function nextModel(page: Page, { after: _after, model = 0, ...at }: MovePlace, models: number): StepRun {
+  const records = page.records.length;
+  if (page.next !== null) return { at: { ...at, model, after: page.next }, records, isDone: false };
+  if (model + 1 < models) return { at: { ...at, model: model + 1 }, records, isDone: false };
+  return { at, records, isDone: true };
+}
