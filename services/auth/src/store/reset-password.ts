@@ -28,7 +28,7 @@ export async function resetPassword(
   { linkHash, kind, userId, passwordHash }: Reset,
 ): Promise<'ended' | 'reset' | 'holder-ended'> {
   const link = await mailLinkStore(transaction).use(linkHash, kind);
-  if (link?.accountId == null) return 'ended';
+  if (typeof link?.accountId !== 'string') return 'ended';
   const sql = `with before as (select id, email_verified as was from auth.accounts where id = :accountId for update)
     update auth.accounts a set password_hash = :passwordHash,
       email_verified = email_verified or coalesce(shown_email = :address, false)

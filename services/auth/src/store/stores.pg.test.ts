@@ -148,7 +148,7 @@ describe('the stores', () => {
     it('creates no key with a revoked one, also in parallel to its revocation, alone or with all others [api-keys.revoke.made]', async () => {
       const revokeAll = (userId: string) =>
         store.knex.transaction((transaction) => revokeAllKeysOf(transaction, userId));
-      for (const revoke of [keys.revokeWithMade, revokeAll]) {
+      for (const revoke of [(userId: string, id: string) => keys.revokeWithMade(userId, id), revokeAll]) {
         const userId = randomUUID();
         const { id } = await made(userId);
         const racers = Array.from({ length: 8 }, () => insert(userId, 100, id));
