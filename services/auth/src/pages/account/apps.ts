@@ -5,6 +5,7 @@ import { html, type Html } from '../html.ts';
 import type { Site } from '../layout.ts';
 import { named } from '../parts.ts';
 import { targetOf } from '../redirect-target.ts';
+import { revokeLink, row } from './rows.ts';
 import { day, endOf, nameOfWorkspace } from './words.ts';
 
 interface AppsSection {
@@ -20,20 +21,14 @@ export function appsSection(site: Site, { apps, leftOut, workspaces }: AppsSecti
       const name = shownAppName(clientName);
       const may = scopes.includes('write') ? 'Can read and change' : 'Can read';
       const where = workspaceId === null ? null : html` in ${nameOfWorkspace(workspaces, workspaceId)}`;
-      return html`<li>
-        <div class="what">
-          <bdi class="name">${name}</bdi
-          ><span class="quiet small"
-            >${may}${where} · allowed ${day(createdAt)} · used ${day(usedAt)} · ${endOf(expiresAt)}</span
-          ><span class="quiet small more">Answers go to ${targetText(redirectUri)} · client ${named(clientId)}</span>
-        </div>
-        <a
-          class="button plain small"
-          href="${site.path(`/account/apps/${id}/revoke`)}"
-          aria-label="Revoke access of ${name}"
-          >Revoke</a
-        >
-      </li>`;
+      return row({
+        name,
+        about: html`${may}${where} · allowed ${day(createdAt)} · used ${day(usedAt)} · ${endOf(expiresAt)}`,
+        more: html`<span class="quiet small more"
+          >Answers go to ${targetText(redirectUri)} · client ${named(clientId)}</span
+        >`,
+        end: revokeLink(site, `/account/apps/${id}/revoke`, `Revoke access of ${name}`),
+      });
     },
   );
   return html`<section aria-labelledby="apps">

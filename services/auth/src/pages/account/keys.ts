@@ -4,6 +4,7 @@ import { html, type Html } from '../html.ts';
 import { ACCESS_TEXTS, keyChoices } from '../key-choices.ts';
 import type { Site } from '../layout.ts';
 import { field, form, named, note } from '../parts.ts';
+import { revokeLink, row } from './rows.ts';
 import { day, endOf, nameOfWorkspace } from './words.ts';
 
 interface KeysSection {
@@ -27,21 +28,12 @@ export function keysSection(
     const used = lastUsedAt === null ? html`never used` : html`used ${day(new Date(lastUsedAt))}`;
     const name = shownName(label);
     const where = workspaceId === null ? null : html` in ${nameOfWorkspace(workspaces, workspaceId)}`;
-    return html`<li>
-      <div class="what">
-        <bdi class="name">${name}</bdi
-        ><span class="quiet small"
-          >${keyPrefix}… · ${ACCESS_TEXTS[permissions]}${where} · created ${day(new Date(createdAt))} · ${used} ·
-          ${endOf(expiresAt === null ? null : new Date(expiresAt))}</span
-        >
-      </div>
-      <a
-        class="button plain small"
-        href="${site.path(`/account/keys/${id}/revoke`)}"
-        aria-label="Revoke the key ${name}"
-        >Revoke</a
-      >
-    </li>`;
+    return row({
+      name,
+      about: html`${keyPrefix}… · ${ACCESS_TEXTS[permissions]}${where} · created ${day(new Date(createdAt))} · ${used} ·
+      ${endOf(expiresAt === null ? null : new Date(expiresAt))}`,
+      end: revokeLink(site, `/account/keys/${id}/revoke`, `Revoke the key ${name}`),
+    });
   });
   return html`<section aria-labelledby="keys">
     <h2 id="keys">API keys</h2>

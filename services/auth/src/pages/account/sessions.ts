@@ -2,6 +2,7 @@ import type { ListedSession } from '../../store/sessions.ts';
 import { html, type Html } from '../html.ts';
 import type { Site } from '../layout.ts';
 import { form } from '../parts.ts';
+import { row } from './rows.ts';
 import { placeOf, time } from './words.ts';
 
 interface SessionsSection {
@@ -15,24 +16,18 @@ export function sessionsSection(site: Site, { csrf, sessions, currentId }: Sessi
     const isCurrent = id === currentId;
     const name = browser ?? 'A browser';
     const used = isCurrent ? html`in use now` : html`used ${time(lastUsedAt)}`;
-    return html`<li>
-      <div class="what">
-        <bdi class="name">${name}</bdi
-        ><span class="quiet small"
-          >${isCurrent ? html`<strong>This browser</strong> · ` : null}${placeOf(lastNetwork ?? network)} · ${used} ·
-          signed in ${time(createdAt)}</span
-        >
-      </div>
-      ${
-        isCurrent
-          ? null
-          : form(
-              site.path(`/account/sessions/${id}/end`),
-              { csrf },
-              html`<button type="submit" class="plain small" aria-label="End the session in ${name}">End</button>`,
-            )
-      }
-    </li>`;
+    return row({
+      name,
+      about: html`${isCurrent ? html`<strong>This browser</strong> · ` : null}${placeOf(lastNetwork ?? network)} ·
+      ${used} · signed in ${time(createdAt)}`,
+      end: isCurrent
+        ? null
+        : form(
+            site.path(`/account/sessions/${id}/end`),
+            { csrf },
+            html`<button type="submit" class="plain small" aria-label="End the session in ${name}">End</button>`,
+          ),
+    });
   });
   return html`<section aria-labelledby="sessions">
     <h2 id="sessions">Sessions</h2>

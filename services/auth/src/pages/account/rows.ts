@@ -1,0 +1,23 @@
+import { html, type Html } from '../html.ts';
+import type { Site } from '../layout.ts';
+
+interface Row {
+  readonly name: string;
+  readonly about: Html;
+  readonly more?: Html;
+  /** What ends it; null where nothing does. */
+  readonly end: Html | null;
+}
+
+/** Something that a person has, and may end. */
+export function row({ name, about, more, end }: Row): Html {
+  return html`<li>
+    <div class="what"><bdi class="name">${name}</bdi><span class="quiet small">${about}</span>${more ?? null}</div>
+    ${end}
+  </li>`;
+}
+
+/** Leads to the page that asks again. A screen reader reads `label` instead of the text. */
+export function revokeLink(site: Site, path: string, label: string): Html {
+  return html`<a class="button plain small" href="${site.path(path)}" aria-label="${label}">Revoke</a>`;
+}
