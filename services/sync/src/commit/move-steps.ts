@@ -22,7 +22,7 @@ export function decidePutStep(decision: Decision, { workspaceId, records }: PutS
 
 function put(decision: Decision, workspaceId: string | null, { model, id, groupId, record }: PutRecord): void {
   const before = decision.row(model, id, 'write');
-  // Ids are chosen by clients: one of another workspace of this cell stays as it is.
+  // Ids are chosen by clients: one of another workspace of this cell stays as it is. Keeps cells.move.foreign.
   if (before !== null && before.workspaceId !== workspaceId)
     throw new Refused('conflict', `Another workspace of this cell has a ${model.name} with the id ${id}`);
   if (record === null) {
