@@ -1,4 +1,4 @@
-import { parsePrivateKey, tokenMinter } from '@wts/access';
+import { parsePrivateKey, servicePrincipal, tokenMinter } from '@wts/access';
 import type { MutateReply, Principal, ServiceName } from '@wts/contracts';
 import { HEADERS, LIMITS } from '@wts/contracts';
 import { unknownModel } from '@wts/models';
@@ -61,6 +61,33 @@ describe('POST /sync/mutate', () => {
     action: 'INSERT',
     payload: { workspaceId: workspace, title: 'T' },
     ...more,
+  });
+
+  it('answers 503 to all of it while a workspace in it moves, and applies it once when that ends [cells.move.refused]', async () => {
+    const home = await engines.workspace(owner);
+    const become = async (state: string): Promise<void> => {
+      const body = { workspaceId: home, state };
+      assert.equal((await post(body, servicePrincipal('auth'), '/internal/moves/state', 'auth')).status, 200);
+    };
+    const changes = batch(transaction(), transaction({ payload: { workspaceId: home, title: 'T' } }));
+    const inHome = {
+      modelName: 'Task',
+      modelId: randomUUID(),
+      action: 'INSERT',
+      payload: { workspaceId: home, title: 'T' },
+    };
+    await become('moving');
+    const { status, body } = await post(changes);
+    assert.deepEqual([status, (body as { retryAfterSeconds?: number }).retryAfterSeconds], [503, 1]);
+    const unit = { clientId: 'c', clientTxId: randomUUID(), authority: 'caller', mutations: [inHome] };
+    assert.equal((await post(unit, {}, '/internal/commit')).status, 503);
+    await become('none');
+    assert.ok((await post(changes)).body.success);
+    const tasks = await engines.checks.query('select from sync.tasks where workspace_id in ($1, $2)', [
+      workspace,
+      home,
+    ]);
+    assert.equal(tasks.rowCount, 2);
   });
 
   it('answers each transaction with its own result, and the accepted ones with their records', async () => {

@@ -117,6 +117,12 @@ export function invitationStore(knex: Knex): InvitationStore {
         where workspace_id = :workspaceId and expires_at < now() - make_interval(days => :days)`;
       await rows(knex, sql, { workspaceId, days });
     },
+    ...movingInvitations(knex),
+  };
+}
+
+function movingInvitations(knex: Knex): Pick<InvitationStore, 'page' | 'put'> {
+  return {
     // Index invitations (workspace_id, created_at): a workspace has hundreds.
     page: (workspaceId, { after, limit }) =>
       rows(
