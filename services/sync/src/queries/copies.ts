@@ -1,4 +1,4 @@
-import { Fault, formatSyncId, parseSyncId, syncApi, type BodyOf, type ReplyOf } from '@wts/contracts';
+import { Fault, formatSyncId, parseSyncId, type BodyOf, type ReplyOf, type syncApi } from '@wts/contracts';
 import { LogReader, type Queryable } from '@wts/log';
 import type { Reads } from '../fairness/reads.ts';
 import { digestCopy, readCopyChanges, readCopyKeys, readCopyPage, readKeys } from '../store/copies.ts';
