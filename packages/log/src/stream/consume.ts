@@ -5,7 +5,7 @@ import { WakeSignal } from './wake-signal.ts';
 import { chunkOfMessage, chunksAfter, parseMessageId } from './chunk.ts';
 import { follow } from './follow.ts';
 import type { LogHead, LogPage } from '../log-reader.ts';
-import type { Logger } from '../logger.ts';
+import { seldomWarning, type Logger } from '../logger.ts';
 import { STREAM_LIMITS } from './limits.ts';
 
 /** How long a chunk beyond a hole waits for the chunk before it, which often follows, before the log is read. */
@@ -83,6 +83,7 @@ class Consumption {
   readonly wakeSignal = new WakeSignal();
   readonly #waiting = new WaitingChunks(STREAM_LIMITS.ringBytesMax);
   readonly #options: ConsumeOptions;
+  readonly #warnOfUnreadable: (fields: object) => void;
   #cursor: bigint;
   #epoch: string | undefined;
   /** True when the log has entries that are not delivered. */
@@ -98,6 +99,7 @@ class Consumption {
 
   constructor(options: ConsumeOptions) {
     this.#options = options;
+    this.#warnOfUnreadable = seldomWarning(options.log, 'unreadable chunk; the log is read instead');
     this.#cursor = options.from;
     this.#epoch = options.epoch;
   }
@@ -110,7 +112,7 @@ class Consumption {
     try {
       this.offer(chunkOfMessage(message, this.#options.of?.shard));
     } catch (error) {
-      this.#options.log.warn({ err: error, id }, 'unreadable chunk; the log is read instead');
+      this.#warnOfUnreadable({ err: error, id });
       this.#isBehind = true;
       this.wakeSignal.notify();
     }

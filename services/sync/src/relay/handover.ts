@@ -1,5 +1,5 @@
 import { chunkOfMessage, encodeForServer, TRACE_HEADER, traceOf } from '@wts/log/stream';
-import type { Logger } from '@wts/log';
+import { seldomWarning, type Logger } from '@wts/log';
 import type { EntryChunk, LogStream } from '@wts/contracts';
 import { subscribe } from '@wts/service-kit/nats';
 import { endSpan, headerOf, startMessageSpan } from '@wts/service-kit/observe';
@@ -53,15 +53,16 @@ export function openHandover({ nats, of, onCommitted, logger }: HandoverOptions)
     notify(chunk);
   });
 
+  const warnOfUnreadable = seldomWarning(
+    logger,
+    'received a hand-over chunk that cannot be decoded; its entries are read from the log. Do all replicas run the same version?',
+  );
   subscribe(nats, of.handover, (message) => {
     if (message.headers?.get(SENDER) === self) return;
     try {
       notify(chunkOfMessage(message, of.shard));
     } catch (failure) {
-      logger.warn(
-        { err: failure },
-        'received a hand-over chunk that cannot be decoded; its entries are read from the log. Do all replicas run the same version?',
-      );
+      warnOfUnreadable({ err: failure });
     }
   });
 
