@@ -2,10 +2,11 @@ import { issuerOf } from '@wts/access';
 import type { ConfigOf } from '@wts/service-kit/config';
 import { parseReplaySecrets } from '@wts/service-kit/config';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
-import type { ServiceDefinition } from '@wts/service-kit/life';
+import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { idempotencyKeys, openServicePostgres } from '@wts/service-kit/postgres';
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import { openCells, openRevocations } from './cells/cells.ts';
+import type { Knex } from 'knex';
 import { settings } from './config.ts';
 import { DirectoryRoles, openDirectory } from './directory/directory.ts';
 import { keepDirectory } from './directory/keep-directory.ts';
@@ -53,10 +54,8 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
   async open(kit, config) {
     const { log, stack } = kit;
     const { knex, pool } = await openServicePostgres(kit, config);
-    const cells = openCells(kit, config);
-    const places = cellStore(knex);
-    const directory = openDirectory(cells, places);
-    const copies = new PersonCopies(directory.cells, personCellStore(knex));
+    const ofCells = openOfCells(kit, config, knex);
+    const { cells, directory } = ofCells;
     const workspacesOf = async (userId: string): Promise<string[]> =>
       (await directory.workspacesOf(userId)).found.map(({ id }) => id);
     const storing = { ...config, workspacesOf };
@@ -67,10 +66,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     mail.start(record);
     const context: Context = {
       roles: new DirectoryRoles(directory),
-      cells,
-      directory,
-      places,
-      copyPerson: (userId, shard) => copies.copy(userId, shard),
+      ...ofCells,
       identities: identityStore(knex),
       keys,
       record,
@@ -104,11 +100,6 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
         ],
       }),
     );
-    if (!cells.isOne) {
-      const options = { databaseUrl: config.databaseUrl, directory, places, copies };
-      stack.use(keepDirectory(kit, options));
-      stack.use(runMoves(kit, { ...options, moves: moveStore(knex) }));
-    }
     const app = createApp(kit);
     mountCells(app, context);
     mountApiKeys(app, context);
@@ -126,3 +117,22 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     return { app, host: config.host, port: config.port };
   },
 };
+
+/** The cells with their directory, which is kept in the background where there are several. */
+function openOfCells(
+  kit: ServiceContext,
+  config: ConfigOf<typeof settings>,
+  knex: Knex,
+): Pick<Context, 'cells' | 'directory' | 'places' | 'copyPerson'> {
+  const { stack } = kit;
+  const cells = openCells(kit, config);
+  const places = cellStore(knex);
+  const directory = openDirectory(cells, places);
+  const copies = new PersonCopies(directory.cells, personCellStore(knex));
+  if (!cells.isOne) {
+    const options = { databaseUrl: config.databaseUrl, directory, places, copies };
+    stack.use(keepDirectory(kit, options));
+    stack.use(runMoves(kit, { ...options, moves: moveStore(knex) }));
+  }
+  return { cells, directory, places, copyPerson: (userId, shard) => copies.copy(userId, shard) };
+}
