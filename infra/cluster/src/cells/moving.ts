@@ -177,7 +177,7 @@ export class MovingWorkspace {
     const { follower, copied, position } = this.#after;
     const idsIn = (one: Follower): string[] =>
       one.received
-        .filter(({ modelName, action }) => modelName === 'Task' && /^I/.test(action))
+        .filter(({ modelName, action }) => modelName === 'Task' && action.startsWith('I'))
         .map((entry) => entry.modelId);
     const [before, after] = [idsIn(this.#before), idsIn(follower)];
     const twice = [before, after].flatMap((ids) => ids.filter((id, index) => ids.indexOf(id) !== index));
