@@ -692,6 +692,13 @@ CREATE INDEX api_keys_revoked_at_idx ON auth.api_keys USING btree (revoked_at) W
 CREATE INDEX api_keys_user_id_idx ON auth.api_keys USING btree (user_id, created_at);
 CREATE INDEX api_keys_workspace_id_idx ON auth.api_keys USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
 
+create table auth.cells (
+  shard integer not null,
+  listed_at timestamp with time zone,
+  people_position text,
+  constraint cells_pkey PRIMARY KEY (shard)
+);
+
 create table auth.clients (
   id text not null,
   secret_hash bytea,
@@ -889,6 +896,27 @@ create table auth.migrations_lock (
   constraint migrations_lock_pkey PRIMARY KEY (index)
 );
 
+create table auth.moves (
+  id uuid not null,
+  workspace_id uuid not null,
+  name text not null,
+  url_key text not null,
+  source integer not null,
+  target integer not null,
+  step text not null,
+  at jsonb default '{}'::jsonb not null,
+  records bigint default 0 not null,
+  is_cancelled boolean default false not null,
+  problem text,
+  operator_id uuid not null,
+  created_at timestamp with time zone default now() not null,
+  held_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint moves_pkey PRIMARY KEY (id)
+);
+CREATE INDEX moves_created_at_idx ON auth.moves USING btree (created_at, id);
+CREATE UNIQUE INDEX moves_open_idx ON auth.moves USING btree (workspace_id) WHERE (ended_at IS NULL);
+
 create table auth.operator_tokens (
   id uuid not null,
   token_hash bytea not null,
@@ -932,6 +960,16 @@ create table auth.pending_requests (
 );
 CREATE INDEX pending_requests_client_idx ON auth.pending_requests USING btree (client_id) WHERE (client_id IS NOT NULL);
 CREATE INDEX pending_requests_expires_at_idx ON auth.pending_requests USING btree (expires_at);
+
+create table auth.person_cells (
+  user_id uuid not null,
+  shard integer not null,
+  is_there boolean default false not null,
+  changed bigint default 1 not null,
+  put bigint default 0 not null,
+  constraint person_cells_pkey PRIMARY KEY (user_id, shard)
+);
+CREATE INDEX person_cells_behind_idx ON auth.person_cells USING btree (user_id) WHERE (changed <> put);
 
 create table auth.recovery_codes (
   account_id uuid not null,
@@ -1004,6 +1042,16 @@ create table auth.used_challenges (
 );
 CREATE INDEX used_challenges_expires_at_idx ON auth.used_challenges USING btree (expires_at);
 
+create table auth.workspace_cells (
+  workspace_id uuid not null,
+  url_key text not null,
+  shard integer not null,
+  claimed_at timestamp with time zone default now() not null,
+  constraint workspace_cells_pkey PRIMARY KEY (workspace_id),
+  constraint workspace_cells_url_key_key UNIQUE (url_key)
+);
+CREATE INDEX workspace_cells_shard_idx ON auth.workspace_cells USING btree (shard);
+
 create table auth.workspace_policies (
   workspace_id uuid not null,
   requires_second_factor boolean not null,
@@ -1054,7 +1102,8 @@ insert into auth.migrations (batch, name) values
   (1, '0019-create-operators'),
   (1, '0020-name-session-places'),
   (1, '0021-create-mails'),
-  (1, '0022-add-take-back-links');
+  (1, '0022-add-take-back-links'),
+  (1, '0023-create-cells');
 
 reset role;
 
