@@ -70,7 +70,7 @@ class Cell implements AsyncDisposable {
     for (let after: string | null | undefined; after !== null;) {
       const more = after === undefined ? {} : { after };
       const page = await takeEndpoints(this.context, { workspaceId, through, limit, ...more });
-      taken.endpoints.push(...page.endpoints);
+      taken.endpoints = [...page.endpoints];
       taken.deliveries.push(...page.deliveries);
       after = page.next;
     }
@@ -113,6 +113,20 @@ describe('endpoints of a workspace that moves to another cell', () => {
     assert.equal((await one.store.pool.query(stopped, [id])).rowCount, 1);
     await endEndpoints(one.context, { workspaceId, resume: true });
     assert.equal((await one.store.pool.query(stopped, [id])).rowCount, 0);
+    // A late call deletes none where the workspace is, and all where it is not.
+    const listed = async (): Promise<number> =>
+      (await one.store.pool.query('select from webhooks.endpoints where id = $1 and deleted_at is null', [id]))
+        .rowCount ?? 0;
+    await one.store.admin.query(
+      `insert into sync.workspaces (id, name, url_key, time_zone, created_at, updated_at, group_id, record)
+        values ($1, 'W', $1, 'UTC', now(), now(), $1, '{}')`,
+      [workspaceId],
+    );
+    await endEndpoints(one.context, { workspaceId, resume: false });
+    assert.equal(await listed(), 1);
+    await one.store.admin.query('delete from sync.workspaces where id = $1', [workspaceId]);
+    await endEndpoints(one.context, { workspaceId, resume: false });
+    assert.equal(await listed(), 0);
   });
 
   it('have the same ids and secrets, and what they wait for in its order, before new events and once [cells.move.webhooks]', async () => {
@@ -134,7 +148,7 @@ describe('endpoints of a workspace that moves to another cell', () => {
       await putEndpoints(two.context, { workspaceId, endpoints: taken.endpoints, deliveries: [], isLast: false });
       for (let from = 0; from < 10; from += 4) {
         const deliveries = taken.deliveries.slice(from, from + 4);
-        await putEndpoints(two.context, { workspaceId, endpoints: [], deliveries, isLast: from === 8 });
+        await putEndpoints(two.context, { workspaceId, ...taken, deliveries, isLast: from === 8 });
       }
       if (again === 0) await two.events(workspaceId, 2);
     }

@@ -133,7 +133,7 @@ type BodyOfPut = NonNullable<(typeof internalPutEndpoints)['shape']>['body'];
 /**
  * Stops the endpoints of a workspace and reads them with a page of their pending deliveries. `unavailable` until the events up to
  * `through` are enqueued and no attempt is under way: after the answer, none begins. It may be called before the workspace is frozen, so that
- * the attempts have ended by then. `next` is the `after` of the next page, null on the last one.
+ * the attempts have ended by then. Each page has all endpoints, so that each put may be the first that arrives. `next` is the `after` of the next page, null on the last one.
  */
 export const internalTakeEndpoints = contract({
   ...ofAuth,

@@ -24,7 +24,7 @@ export async function takeEndpoints(
     const message = isEnqueued ? 'Attempts of the endpoints are under way' : 'Not all events are enqueued yet';
     throw new Fault('unavailable', { message });
   }
-  const stored = after === undefined ? await movedEndpoints.read(workspaceId) : [];
+  const stored = await movedEndpoints.read(workspaceId);
   const cursor = after === undefined ? startOf(first) : cursorOf(after);
   const { deliveries, next } = await movedEndpoints.pending(cursor, limit);
   const following = next ?? partAfter(cursor, ids);

@@ -268,12 +268,16 @@ async function resume(client: PoolClient, workspaceId: string): Promise<void> {
   if (rows.length > 0) await client.query(WAKE, [rows.map(({ id }) => id)]);
 }
 
-/** Deletes those that are stopped, as if their owner did. Returns them. */
+/** Whether this cell has the workspace, and not a copy of it. */
+const IS_HERE = `exists (select from sync.workspaces where id = $1)
+  and not exists (select from sync.workspace_moves where workspace_id = $1 and state <> 'moving')`;
+
+/** Deletes those that are stopped, and all where the workspace is not, as if their owner did. Returns them. */
 async function endEndpoints(pool: Pool, workspaceId: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `with gone as (
       update webhooks.endpoints set deleted_at = now(), enabled = false, moving_at = null
-      where ${OF_WORKSPACE} and moving_at is not null returning id
+      where ${OF_WORKSPACE} and (moving_at is not null or not (${IS_HERE})) returning id
     ), gone_lane as (
       delete from webhooks.lanes using gone where endpoint_id = gone.id
     ), gone_secret as (
