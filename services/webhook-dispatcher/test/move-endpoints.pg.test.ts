@@ -119,8 +119,8 @@ describe('endpoints of a workspace that moves to another cell', () => {
         .rowCount ?? 0;
     await one.store.admin.query(
       `insert into sync.workspaces (id, name, url_key, time_zone, created_at, updated_at, group_id, record)
-        values ($1, 'W', $1, 'UTC', now(), now(), $1, '{}')`,
-      [workspaceId],
+        values ($1, 'W', $2, 'UTC', now(), now(), $1, '{}')`,
+      [workspaceId, workspaceId],
     );
     await endEndpoints(one.context, { workspaceId, resume: false });
     assert.equal(await listed(), 1);

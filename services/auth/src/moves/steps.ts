@@ -249,9 +249,14 @@ async function followPage(context: MoveContext, workspaceId: string, at: MovePla
   const body = { workspaceId, after: at.from ?? '0', limit: syncApi.MOVE_RECORDS_MAX };
   const page = await call(source.sync, syncApi.internalReadWorkspaceEntries, body);
   const people = new Set(page.records.flatMap(peopleOf));
-  for (const userId of people) await copies.copy(userId, target.shard);
+  for (const userId of people) await copies.copy(userId, target.shard).catch(unlessUnknown);
   await put(target, { workspaceId, records: [...page.records], keys: [...page.keys] });
   return { at: { ...at, from: page.lastSyncId }, records: page.records.length, isDone: !page.more };
+}
+
+/** A service is no person, and creates records too. */
+function unlessUnknown(failure: unknown): void {
+  if (!(failure instanceof Fault && failure.code === 'not_found')) throw failure;
 }
 
 /** Whom a record names. */
