@@ -32,7 +32,7 @@
   value: {{ $value | quote }}
 {{- end }}
 {{- end }}
-{{- range $called := .row.calls }}
+{{- range $called := .row.addresses }}
 - name: {{ printf "%s_SERVICE_URL" ($called | upper | replace "-" "_") }}
   value: {{ include "wts.url" (dict "root" $root "name" $called "services" $.services) | quote }}
 {{- end }}

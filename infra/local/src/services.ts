@@ -1,4 +1,4 @@
-import type { ServiceName } from '@wts/contracts';
+import { CALLS, type ServiceName } from '@wts/contracts';
 // @boundaries-ignore: the rows belong to no package, because compose and chart read them too.
 import {
   OPTIONAL_EVERYWHERE,
@@ -33,6 +33,11 @@ export const PASSED_THROUGH: readonly string[] = [
   ...OPTIONAL_EVERYWHERE,
   ...SERVICES.flatMap(({ optional = [] }) => optional),
 ];
+
+/** The services whose addresses a service has in settings of their own. Auth finds the dispatchers of cells in CELLS. */
+export function addressedBy(name: ServiceName): readonly ServiceName[] {
+  return CALLS[name].filter((called) => name !== 'auth' || called !== 'webhook-dispatcher');
+}
 
 export function urlVariable(service: string): string {
   return `${service.toUpperCase().replaceAll('-', '_')}_SERVICE_URL`;

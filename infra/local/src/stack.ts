@@ -3,7 +3,7 @@
  * `npm start` and every test system use one stack, or one for each cell: the first has the services that are global, and the others
  * use these.
  */
-import { CALLS, NATS_USERS, type NatsUser } from '@wts/contracts';
+import { NATS_USERS, type NatsUser } from '@wts/contracts';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Database } from './database/provision.ts';
@@ -18,7 +18,7 @@ import { tokenSettings } from './secrets.ts';
 import type { CrashHandlers } from './servers/server-control.ts';
 import type { GivenSetting, ServiceSpec } from './services.ts';
 import { LOOPBACK_CIDRS } from './webhooks.ts';
-import { GATEWAY, PASSED_THROUGH, SERVICES, urlVariable } from './services.ts';
+import { addressedBy, GATEWAY, PASSED_THROUGH, SERVICES, urlVariable } from './services.ts';
 
 export interface StackOptions extends CrashHandlers {
   readonly logs: string;
@@ -231,7 +231,7 @@ export class Stack implements AsyncDisposable {
       WTS_SUPERVISED: '1',
       ...picked(settings, spec.given),
       ...this.#cellSettings(spec),
-      ...Object.fromEntries(CALLS[spec.name].map((name) => [urlVariable(name), this.#urlsOf(name)])),
+      ...Object.fromEntries(addressedBy(spec.name).map((name) => [urlVariable(name), this.#urlsOf(name)])),
       ...(spec.database === undefined
         ? {}
         : { DATABASE_URL: route(spec.name, replica, 'postgres', database.urlOf(spec.database.role)) }),

@@ -7,7 +7,7 @@ import { GIVEN_SETTINGS, OPTIONAL_EVERYWHERE } from '../../services.ts';
 import { generatedFiles } from '../src/generated-files.ts';
 import { ROOT } from '../src/layout.ts';
 import { CONNECTIONS_MAX } from '../src/servers/postgres.ts';
-import { SERVICES, urlVariable } from '../src/services.ts';
+import { addressedBy, SERVICES, urlVariable } from '../src/services.ts';
 import { describeSettings } from '../src/settings-reference.ts';
 
 /** These have no row in config.ts, because its library reads them. */
@@ -16,7 +16,7 @@ const READ_BY_OPENTELEMETRY: readonly string[] = ['OTEL_EXPORTER_OTLP_HEADERS', 
 /** Settings that the stack gives by a rule: ports, the role's URL, the addresses of called services, keys of internal tokens. */
 function isGivenByRule(variable: string, name: keyof typeof CALLS): boolean {
   const byRule = ['HOST', 'PORT', 'METRICS_PORT', 'DATABASE_URL', 'INTERNAL_TOKEN_PUBLIC_KEYS', 'INTERNAL_TOKEN_KEY'];
-  return byRule.includes(variable) || CALLS[name].map(urlVariable).includes(variable);
+  return byRule.includes(variable) || addressedBy(name).map(urlVariable).includes(variable);
 }
 
 interface Schema {

@@ -10,7 +10,7 @@ export type ServiceName = 'gateway' | 'workspace' | 'auth' | 'sync' | 'graph' | 
 export const CALLS: Readonly<Record<ServiceName, readonly ServiceName[]>> = {
   gateway: ['workspace', 'auth', 'sync', 'webhook-dispatcher', 'graph', 'agent'],
   workspace: ['sync', 'auth'],
-  auth: ['sync', 'workspace'],
+  auth: ['sync', 'workspace', 'webhook-dispatcher'],
   sync: ['auth'],
   graph: ['sync', 'workspace', 'auth'],
   agent: ['graph'],

@@ -1,5 +1,5 @@
 import { CALLS, NATS_USERS, natsPasswordVariable, type ServiceName } from '@wts/contracts';
-import { secretKey, SERVICES, urlVariable } from '../services.ts';
+import { addressedBy, secretKey, SERVICES, urlVariable } from '../services.ts';
 import { describeSettings } from '../settings-reference.ts';
 
 /** A service as the templates of the chart read it, in infra/chart/files/services.json. */
@@ -9,6 +9,8 @@ export interface ChartRow {
   readonly isGlobal: boolean;
   readonly urlVariable: string;
   readonly calls: readonly ServiceName[];
+  /** Those of `calls` whose addresses it has as settings. */
+  readonly addresses: readonly ServiceName[];
   readonly callers: readonly string[];
   readonly database: { readonly role: string; readonly schema: string | null } | null;
   readonly hasReplica: boolean;
@@ -51,6 +53,7 @@ export async function chartRows(): Promise<readonly ChartRow[]> {
         isGlobal,
         urlVariable: urlVariable(name),
         calls: CALLS[name],
+        addresses: addressedBy(name),
         callers: SERVICES.filter((other) => CALLS[other.name].includes(name)).map((other) => other.name),
         database: database === undefined ? null : { role: database.role, schema: database.schema },
         hasReplica: has('DATABASE_REPLICA_URL'),

@@ -1,7 +1,7 @@
 import { CALLS } from '@wts/contracts';
 // @boundaries-ignore: see ../services.ts.
 import { OPTIONAL_EVERYWHERE, PUBLIC_PORTS } from '../../../services.ts';
-import { GATEWAY, secretKey, SERVICES, urlVariable, type ServiceSpec } from '../services.ts';
+import { addressedBy, GATEWAY, secretKey, SERVICES, urlVariable, type ServiceSpec } from '../services.ts';
 
 /** The addresses of the installation. The gateway believes the edge, and only the edge, who calls. */
 export const OUTSIDE = { subnet: '10.89.80.0/24', edge: '10.89.80.10' } as const;
@@ -84,7 +84,7 @@ function environmentOf({ name, given, optional = [], database }: ServiceSpec): R
     ...(calls.length === 0 ? {} : { INTERNAL_TOKEN_KEY: secretOf(name, 'INTERNAL_TOKEN_KEY') }),
     ...(database === undefined ? {} : databaseEnvironment(name)),
     ...(given.includes('NATS_URL') ? { NATS_OTHER_PASSWORD: valueOf(name, 'NATS_OTHER_PASSWORD') } : {}),
-    ...Object.fromEntries(calls.map((other) => [urlVariable(other), `http://${other}:${PORT}`])),
+    ...Object.fromEntries(addressedBy(name).map((other) => [urlVariable(other), `http://${other}:${PORT}`])),
     ...Object.fromEntries([...given, ...optional].map((variable) => [variable, valueOf(name, variable)])),
   };
 }
