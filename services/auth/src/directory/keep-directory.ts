@@ -6,7 +6,7 @@ import type { Directory } from './directory.ts';
 import type { PersonCopies } from './person-copies.ts';
 import { listWorkspacesOf } from './places.ts';
 
-const LEASE_KEY = 7_368_031;
+const LEASE_KEY = 7_368_033;
 /** How often another replica tries to take over. */
 const LEASE_EVERY_MS = 5_000;
 /** How late a changed name is in another cell. */

@@ -6,7 +6,7 @@ import type { CellStore } from '../store/cells.ts';
 import type { MoveStore } from '../store/moves.ts';
 import { advance } from './advance.ts';
 
-const LEASE_KEY = 7_368_032;
+const LEASE_KEY = 7_368_034;
 /** How often another replica tries to take over. */
 const LEASE_EVERY_MS = 2_000;
 /** While there is no move, and before a part that failed is tried again. */
