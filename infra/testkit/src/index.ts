@@ -26,6 +26,7 @@ export {
 export { eventually } from './eventually.ts';
 export { openMailCatcher } from '@wts/local';
 export type { CaughtMail, MailCatcher } from '@wts/local';
+export { migrationsBefore } from './migrations-before.ts';
 export { testNats, testNatsCluster } from './nats.ts';
 export { npmPackage } from './npm-package.ts';
 export type { NpmPackage } from './npm-package.ts';

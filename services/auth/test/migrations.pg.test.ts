@@ -2,7 +2,7 @@ import { migrate } from '@wts/service-kit/migrate';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres, rows } from '@wts/service-kit/postgres';
 import type { TestDatabase } from '@wts/testkit';
-import { testDatabase } from '@wts/testkit';
+import { migrationsBefore, testDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -18,15 +18,14 @@ const ROOT = join(import.meta.dirname, '../../..');
 const log = createLogger({ name: 'test', level: 'silent' });
 
 describe('the migrations', () => {
+  const folderOf = (schema: 'auth' | 'workspace'): string => join(ROOT, `services/${schema}/src/migrations`);
   /** With only the rights of the service. */
   const run = (
     database: TestDatabase,
     schema: 'auth' | 'workspace' = 'auth',
     direction: 'up' | 'down' = 'up',
-  ): Promise<string[]> => {
-    const directory = join(ROOT, `services/${schema}/src/migrations`);
-    return migrate({ url: database.urlOf(`wts_${schema}`), directory, schema, log, direction });
-  };
+    directory: string = folderOf(schema),
+  ): Promise<string[]> => migrate({ url: database.urlOf(`wts_${schema}`), directory, schema, log, direction });
   const connected = async (url: string, stack: AsyncDisposableStack): Promise<Client> => {
     const client = stack.adopt(new Client({ connectionString: url }), (open) => open.end());
     await client.connect();
@@ -114,8 +113,8 @@ describe('the migrations', () => {
     await using database = await testDatabase('takeover', { authDatabase: false });
     await using stack = new AsyncDisposableStack();
     const admin = await connected(database.url, stack);
-    const sql = (file: string): Promise<string> => readFile(join(ROOT, 'infra/postgres', file), 'utf8');
-    await admin.query(await sql('released.sql'));
+    const roles = await readFile(join(ROOT, 'infra/postgres/roles.sql'), 'utf8');
+    await run(database, 'workspace', 'up', migrationsBefore(folderOf('workspace'), '0008'));
     await admin.query(`insert into workspace.identities
         (identity_hash, issuer, subject, user_id, email, email_verified, created_at, person_created_at)
       select sha256(('22:https://issuer.example' || n)::bytea), 'https://issuer.example', n::text, gen_random_uuid(),
@@ -140,7 +139,7 @@ describe('the migrations', () => {
     const before = await contentOf('workspace');
 
     await assert.rejects(run(database), /run infra\/postgres\/roles.sql again/);
-    await admin.query(await sql('roles.sql'));
+    await admin.query(roles);
     await run(database);
     assert.deepEqual(await contentOf('auth'), before);
     await run(database, 'workspace');
@@ -166,7 +165,7 @@ describe('the migrations', () => {
     assert.equal(await apiKeyStore(knex).findLive(hashOf(4)), null, 'this one is revoked');
 
     // The next run of an administrator takes the right to read schema workspace away again.
-    await admin.query(await sql('roles.sql'));
+    await admin.query(roles);
     const { rows } = await admin.query(`select has_schema_privilege('wts_auth', 'workspace', 'usage') as "mayUse"`);
     assert.deepEqual(rows, [{ mayUse: false }]);
   });

@@ -1,7 +1,7 @@
 import { migrate } from '@wts/service-kit/migrate';
 import { createLogger } from '@wts/service-kit/observe';
 import type { TestDatabase } from '@wts/testkit';
-import { testDatabase } from '@wts/testkit';
+import { migrationsBefore, testDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,15 +10,15 @@ import { Client } from 'pg';
 const log = createLogger({ name: 'test', level: 'silent' });
 
 describe('the migrations', () => {
+  const folderOf = (schema: 'workspace' | 'auth'): string =>
+    join(import.meta.dirname, `../../${schema}/src/migrations`);
   /** With only the rights of the service. */
   const run = (
     database: TestDatabase,
     schema: 'workspace' | 'auth' = 'workspace',
     direction: 'up' | 'down' = 'up',
-  ): Promise<string[]> => {
-    const directory = join(import.meta.dirname, `../../${schema}/src/migrations`);
-    return migrate({ url: database.urlOf(`wts_${schema}`), directory, schema, log, direction });
-  };
+    directory: string = folderOf(schema),
+  ): Promise<string[]> => migrate({ url: database.urlOf(`wts_${schema}`), directory, schema, log, direction });
 
   it('run up, down and up again over data, with only the rights of the service', async () => {
     await using database = await testDatabase('migrations');
@@ -47,13 +47,11 @@ describe('the migrations', () => {
     await using stack = new AsyncDisposableStack();
     const admin = stack.adopt(new Client({ connectionString: database.url }), (open) => open.end());
     await admin.connect();
-    const sql = (file: string): Promise<string> =>
-      readFile(join(import.meta.dirname, '../../../infra/postgres', file), 'utf8');
-    await admin.query(await sql('released.sql'));
+    await run(database, 'workspace', 'up', migrationsBefore(folderOf('workspace'), '0008'));
     await admin.query(`insert into workspace.identities (identity_hash, issuer, subject, user_id)
       values (sha256('a'), 'a', 'b', gen_random_uuid())`);
     await assert.rejects(run(database), /run the migrations of the auth service first/);
-    await admin.query(await sql('roles.sql'));
+    await admin.query(await readFile(join(import.meta.dirname, '../../../infra/postgres/roles.sql'), 'utf8'));
     await run(database, 'auth');
     assert.ok((await run(database)).includes('0008-move-identities-to-auth'));
   });
