@@ -78,7 +78,7 @@ async function cancel(operator: OperatorApi, workspaceId: string): Promise<Move>
 }
 
 async function follow(call: Call, operator: OperatorApi, begun: Move): Promise<Move> {
-  using progress = progressOf(call);
+  using progress = progressOf(call, false);
   let [shown, step, problem] = [begun, '', begun.problem];
   while (shown.state === 'moving') {
     if (shown.step !== step) progress.stage((step = shown.step));

@@ -6,11 +6,13 @@ import type { ProgressForm } from '../output/progress.ts';
 
 /** What `export` and `import` have in common. */
 
-export function progressOf({ io, options, output }: Call): ShownProgress {
+/** `isJsonl` by the option, which not every command has. */
+export function progressOf(call: Call, isJsonl = call.options.flag('progressJsonl')): ShownProgress {
+  const { io, output } = call;
   const isBar = io.isTty.stderr && !output.look.isAccessible && io.env['TERM'] !== 'dumb';
   let form: ProgressForm = isBar ? 'bar' : 'lines';
   if (output.form === 'ids') form = 'none';
-  if (options.flag('progressJsonl')) form = 'jsonl';
+  if (isJsonl) form = 'jsonl';
   const { columns } = io;
   const write = (text: string): void => void io.stderr.write(text);
   return new ShownProgress({ form, columns, write, clock: () => performance.now() });
