@@ -100,7 +100,7 @@ function maxOf(one: string, other: string): string {
 /**
  * The deliveries of `matched`, each behind those that its lane has: sequence and created_at, in whole milliseconds as the
  * API shows it, ascend. Lanes are locked in the order of their endpoints, because otherwise two statements could wait for
- * each other in a circle.
+ * each other in a circle. The lane of an endpoint that moves is not woken, because nothing of it is attempted.
  */
 const DELIVER = `lane as materialized (
     select endpoint_id, last_sequence, greatest(
@@ -109,7 +109,7 @@ const DELIVER = `lane as materialized (
     from webhooks.lanes where endpoint_id in (select endpoint_id from matched) order by endpoint_id for update
   ),
   delivery as materialized (
-    select endpoint_id, event_id, event_at, event_type, workspace_id, position, body, last_sequence + nth as sequence,
+    select endpoint_id, event_id, event_at, event_type, workspace_id, position, body, is_moving, last_sequence + nth as sequence,
       next_at + (nth - 1) * interval '1 millisecond' as created_at
     from (select *, row_number() over (partition by endpoint_id order by place) as nth from matched) numbered
       join lane using (endpoint_id)
@@ -125,9 +125,9 @@ const DELIVER = `lane as materialized (
     on conflict do nothing returning id, endpoint_id
   ),
   woken as (
-    update webhooks.lanes set last_sequence = last.sequence, last_created_at = last.created_at, wakes = wakes + 1,
-      due_at = now()
-    from (select endpoint_id, max(sequence) as sequence, max(created_at) as created_at from delivery group by 1) last
+    update webhooks.lanes set last_sequence = last.sequence, last_created_at = last.created_at,
+      wakes = wakes + case when is_moving then 0 else 1 end, due_at = case when is_moving then due_at else now() end
+    from (select endpoint_id, is_moving, max(sequence) as sequence, max(created_at) as created_at from delivery group by 1, 2) last
     where lanes.endpoint_id = last.endpoint_id
   )`;
 
@@ -152,7 +152,7 @@ const ENQUEUE = `with page as materialized (
   ),
   matched as materialized (
     select endpoints.id as endpoint_id, event.id as event_id, event.at as event_at, event.type as event_type,
-      event.workspace_id, event.position, event.body, event.place
+      event.workspace_id, event.position, event.body, event.place, moving_at is not null as is_moving
     from unnest($4::uuid[], $5::bigint[], $6::timestamptz[], $7::uuid[], $8::text[], $9::text[])
         with ordinality as event(id, position, at, workspace_id, type, body, place)
       join moved using (workspace_id)
@@ -179,7 +179,8 @@ const ENQUEUE = `with page as materialized (
     delete from webhooks.secrets using gone where endpoint_id = gone.id
   )
   select array(select workspace_id::text from moved) as moved,
-    array(select endpoint_id::text from kept_delivery union select id::text from gone) as "endpointIds",
+    array(select endpoint_id::text from kept_delivery
+      where endpoint_id not in (select endpoint_id from matched where is_moving) union select id::text from gone) as "endpointIds",
     (select count(*)::int from kept_delivery) as deliveries,
     set_config('synchronous_commit', 'off', true)`;
 
@@ -216,7 +217,7 @@ export async function enqueue(pool: Pool, { pages, events, parked, deletedWorksp
 
 const ENQUEUE_TEST = `with matched as materialized (
     select $1::uuid as endpoint_id, $2::uuid as event_id, $3::timestamptz as event_at, $4::text as event_type,
-      $5::uuid as workspace_id, null::bigint as position, $6::text as body, 1 as place
+      $5::uuid as workspace_id, null::bigint as position, $6::text as body, 1 as place, false as is_moving
   ),
   ${DELIVER}
   select id::text from kept_delivery`;

@@ -87,10 +87,12 @@ export interface Claimant {
 
 /**
  * A lane is free by the row of a replica that has ended, not by a missing one, because that of a replica that has just begun
- * may not be visible yet. For a claim by a replica that has not ended.
+ * may not be visible yet. For a claim by a replica that has not ended. Nothing is claimed of an endpoint that moves: a move waits until no
+ * replica holds its lane.
  */
 const IS_FREE = `(lanes.holder is null or lanes.holder = $1 or leased_until < now()
     or exists (select from webhooks.replicas r where r.holder = lanes.holder and has_ended))
+  and not exists (select from webhooks.endpoints e where e.id = lanes.endpoint_id and moving_at is not null)
   and exists (select from webhooks.replicas r where r.holder = $1 and not has_ended)`;
 
 /** Leases lanes that have something to attempt, the longest due first. Rests on lanes_due_at_idx. */
