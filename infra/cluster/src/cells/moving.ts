@@ -71,7 +71,7 @@ export class MovingWorkspace {
     return this.#written.size;
   }
 
-  /** Until stopped. A refusal at the old address is that of a workspace that has moved: the same change is sent to the new one. */
+  /** Until stopped. A refused change is sent again, to the new address once a refusal names it. */
   async write(stop: AbortSignal): Promise<void> {
     await Promise.all(
       Array.from({ length: WRITERS }, async (_, writer) => {
@@ -105,7 +105,8 @@ export class MovingWorkspace {
         return;
       }
       if (performance.now() > untilMs) throw new Error(`a change was refused for a minute: ${result?.error}`);
-      if (result !== undefined && baseUrl === this.#from.baseUrl) this.#baseUrl = this.#to.baseUrl;
+      // While it is being moved, the refusal names no other address.
+      if (result?.error?.includes(this.#to.baseUrl)) this.#baseUrl = this.#to.baseUrl;
       await pause(RETRY_MS);
     }
   }

@@ -158,7 +158,8 @@ export class WebhookConsumers implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#receivers.disposeAsync();
-    this.#log.destroy();
+    // Destroying it during a write would end the program, before it says why it stops.
+    if (!this.#log.closed) await once(this.#log.end(), 'close');
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
