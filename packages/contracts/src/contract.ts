@@ -79,6 +79,10 @@ export interface Contract<S extends Shape = Shape> {
   readonly shape?: S;
 }
 
+/** The parts of an operation that one service calls at another, for itself. */
+export const internalOf = (caller: ServiceName) =>
+  ({ method: 'POST', tag: 'Internal', scope: 'none', internal: { callers: [caller], forItself: true } }) as const;
+
 /**
  * Declares an operation. The types of its parameters, body and reply are derived from its schemas. See
  * infra/decisions/0015-types-from-schemas.md.

@@ -1,16 +1,11 @@
-import { contract } from './contract.ts';
+import { contract, internalOf } from './contract.ts';
 import { okBody, timestamp, uuid } from './parts.ts';
 import { ROLES } from './scopes.ts';
 import { typed } from './type-of.ts';
 
-/** How auth moves the invitations of a workspace to another cell: their codes stay valid, and are stored as hashes alone. */
+/* How auth moves the invitations of a workspace to another cell: their codes stay valid, and are stored as hashes alone. */
 
-const ofAuth = {
-  method: 'POST',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['auth'], forItself: true },
-} as const;
+const ofAuth = internalOf('auth');
 
 /** Invitations of a page, and of a put. */
 export const MOVED_INVITATIONS_MAX = 500;

@@ -1,4 +1,4 @@
-import { contract } from '../contract.ts';
+import { contract, internalOf } from '../contract.ts';
 import { okBody, uuid } from '../parts.ts';
 
 /*
@@ -6,12 +6,7 @@ import { okBody, uuid } from '../parts.ts';
  * its number.
  */
 
-const ofWorkspace = {
-  method: 'POST',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['workspace'], forItself: true },
-} as const;
+const ofWorkspace = internalOf('workspace');
 
 const shard = { type: 'integer', minimum: 0 } as const;
 

@@ -1,4 +1,4 @@
-import { contract } from '../contract.ts';
+import { contract, internalOf } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
 import { okBody, timestamp, uuid } from '../parts.ts';
 import { typed } from '../type-of.ts';
@@ -12,12 +12,7 @@ import { clientText, modelNameText, syncIdText } from './parts.ts';
  * then on. Keeps cells.move.one-writer.
  */
 
-const ofAuth = {
-  method: 'POST',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['auth'], forItself: true },
-} as const;
+const ofAuth = internalOf('auth');
 
 /** Records of a page, and of a put: a hundred of the largest have half of the values that a body may have. */
 export const MOVE_RECORDS_MAX = 100;
@@ -26,7 +21,7 @@ export const MOVE_KEYS_MAX = 200;
 /** Entries of the log that one call looks through. */
 export const MOVE_ENTRIES_READ_MAX = 20_000;
 
-/** The `clientId` of entries that were made by a put. Nobody follows those to copy them once more. */
+/** The `clientId` of entries that were made by a put. They are not followed, so that none is copied once more. */
 export const COPY_CLIENT_ID = 'copy';
 
 /**

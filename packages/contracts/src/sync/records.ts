@@ -1,4 +1,4 @@
-import { contract } from '../contract.ts';
+import { contract, internalOf } from '../contract.ts';
 import type { OperatorWorkspace } from '../operator/workspaces.ts';
 import { okBody, timestamp, uuid } from '../parts.ts';
 import type { Role } from '../scopes.ts';
@@ -9,12 +9,7 @@ import { typed } from '../type-of.ts';
  * answer is of what is committed when it is made, so who is removed is no member of the next one.
  */
 
-const ofAuth = {
-  method: 'POST',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['auth'], forItself: true },
-} as const;
+const ofAuth = internalOf('auth');
 
 const nameOrNull = { type: ['string', 'null'], maxLength: 1000 } as const;
 const list = { type: 'array' } as const;

@@ -1,4 +1,4 @@
-import { contract } from '../contract.ts';
+import { contract, internalOf } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
 import { okBody, timestamp, uuid } from '../parts.ts';
 import { syncIdText } from '../sync/parts.ts';
@@ -9,12 +9,7 @@ import { typed } from '../type-of.ts';
  * their order. Settled deliveries stay where they are and go with the endpoint.
  */
 
-const ofAuth = {
-  method: 'POST',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['auth'], forItself: true },
-} as const;
+const ofAuth = internalOf('auth');
 
 /** Deliveries of a page, whose texts have a megabyte together, or one delivery with a larger one. */
 export const MOVED_DELIVERIES_MAX = 100;
