@@ -139,6 +139,7 @@ export class Cluster implements AsyncDisposable {
         },
       },
       nats: { url: stores.natsUrlOf('verify', 'addresses') },
+      shard: this.#place.shard,
       request: (token, method, path, content) => sendRequest({ baseUrl, token }, method, path, content),
       socket: (options) => socketOf({ baseUrl }, { token: demo.apiKey, ...options }),
       commit: (mutations) => arranger.commit(mutations),

@@ -17,6 +17,7 @@ export async function verifyLog(system: CheckedSystem, print: (line: string) => 
       API_KEY: system.apiKey,
       DATABASE_URL: system.database.url,
       NATS_URL: system.nats.url,
+      SHARD: String(system.shard ?? 0),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: ENDS_MS,

@@ -1,5 +1,5 @@
 import { decodeChunk, isJetStreamError, openPublisher } from '@wts/log/stream';
-import { STREAM } from '@wts/contracts';
+import { STREAM, type LogStream } from '@wts/contracts';
 import type { NatsConnection, StreamInfo } from 'nats';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
@@ -15,7 +15,9 @@ const READS_MAX = 100;
 const NO_MESSAGE = 10037;
 const STREAM_NOT_FOUND = 10059;
 
-export interface Waits {
+export interface StreamOptions {
+  /** The stream of a cell; without it that of the first one. */
+  readonly of?: LogStream;
   readonly behindMsMax?: number;
   /** A stream that cannot be read for so long is a finding. */
   readonly silentMsMax?: number;
@@ -28,22 +30,23 @@ export interface Waits {
 export async function auditStream(
   nc: NatsConnection,
   client: ClientBase,
-  { behindMsMax = BEHIND_MS_MAX, silentMsMax = SILENT_MS_MAX }: Waits = {},
+  { of = STREAM, behindMsMax = BEHIND_MS_MAX, silentMsMax = SILENT_MS_MAX }: StreamOptions = {},
 ): Promise<{ chunks: number; findings: AuditFinding[] }> {
   const findings: AuditFinding[] = [];
   const found = (seen: string): void => {
     if (findings.length < FINDINGS_MAX) findings.push({ guarantee: 'stream-is-log', seen });
   };
-  const behind = await untilUpToDate(nc, client, behindMsMax);
+  const stream = { nc, of };
+  const behind = await untilUpToDate(stream, client, behindMsMax);
   if (behind !== null) found(behind);
   let chunks = 0;
   let previous: { epoch: string; last: string } | null = null;
-  for await (const read of readStream(nc, silentMsMax)) {
+  for await (const read of readStream(stream, silentMsMax)) {
     if (typeof read === 'string') {
       found(read);
       break;
     }
-    const chunk = decodeChunk(read);
+    const chunk = decodeChunk(read, of.shard);
     chunks += 1;
     if (previous !== null && previous.epoch === chunk.epoch && chunk.prev !== previous.last)
       found(
@@ -69,11 +72,16 @@ export async function auditStream(
   return { chunks, findings };
 }
 
+interface ReadStream {
+  readonly nc: NatsConnection;
+  readonly of: LogStream;
+}
+
 /** The messages of the stream in order. When the rest could not be read, a sentence about that comes last. */
-async function* readStream(nc: NatsConnection, silentMsMax: number): AsyncGenerator<Uint8Array | string> {
+async function* readStream(stream: ReadStream, silentMsMax: number): AsyncGenerator<Uint8Array | string> {
   let state: StreamInfo['state'] | null;
   try {
-    state = await retryUntil(silentMsMax, async () => (await infoOf(nc))?.state ?? null);
+    state = await retryUntil(silentMsMax, async () => (await infoOf(stream))?.state ?? null);
   } catch (failure) {
     yield `the stream could not be read for ${silentMsMax} ms: ${(failure as Error).message}`;
     return;
@@ -83,7 +91,7 @@ async function* readStream(nc: NatsConnection, silentMsMax: number): AsyncGenera
     const sequences = Array.from({ length: Math.min(READS_MAX, end - from + 1) }, (_, index) => from + index);
     let read: readonly (Uint8Array | null)[];
     try {
-      read = await retryUntil(silentMsMax, () => readMessages(nc, sequences));
+      read = await retryUntil(silentMsMax, () => readMessages(stream, sequences));
     } catch (failure) {
       yield `messages ${from} to ${end} of the stream could not be read for ${silentMsMax} ms: ${(failure as Error).message}`;
       return;
@@ -92,12 +100,12 @@ async function* readStream(nc: NatsConnection, silentMsMax: number): AsyncGenera
   }
 }
 
-async function readMessages(nc: NatsConnection, sequences: readonly number[]): Promise<(Uint8Array | null)[]> {
+async function readMessages({ nc, of }: ReadStream, sequences: readonly number[]): Promise<(Uint8Array | null)[]> {
   const { streams } = await nc.jetstreamManager({ checkAPI: false, timeout: REPLY_MS });
   // The stream may have removed old messages meanwhile.
   return Promise.all(
     sequences.map((seq) =>
-      streams.getMessage(STREAM.name, { seq }).then(
+      streams.getMessage(of.name, { seq }).then(
         ({ data }) => data,
         (failure: unknown) => (isJetStreamError(failure, NO_MESSAGE) ? null : Promise.reject(failure as Error)),
       ),
@@ -119,14 +127,14 @@ async function retryUntil<T>(withinMs: number, work: () => Promise<T>): Promise<
 }
 
 /** Waits until the stream reaches the current head of the log. Null: it did; otherwise a sentence about how far it is. */
-async function untilUpToDate(nc: NatsConnection, client: ClientBase, withinMs: number): Promise<string | null> {
+async function untilUpToDate(stream: ReadStream, client: ClientBase, withinMs: number): Promise<string | null> {
   const { rows } = await client.query<{ head: string | null }>(
     `select max(sync_id)::text as head from sync.sync_actions`,
   );
   const head = BigInt(rows[0]?.head ?? 0);
   const deadlineMs = performance.now() + withinMs;
   for (;;) {
-    const end = await endOf(nc, head).catch((failure: unknown) => failure as Error);
+    const end = await endOf(stream, head).catch((failure: unknown) => failure as Error);
     if (typeof end === 'bigint' && end >= head) return null;
     if (performance.now() > deadlineMs) {
       return typeof end === 'bigint'
@@ -138,16 +146,16 @@ async function untilUpToDate(nc: NatsConnection, client: ClientBase, withinMs: n
 }
 
 /** The last position of the stream. When all its chunks have expired, the log has had no new entry since: it is at the head. */
-async function endOf(nc: NatsConnection, head: bigint): Promise<bigint> {
-  const info = await infoOf(nc);
+async function endOf({ nc, of }: ReadStream, head: bigint): Promise<bigint> {
+  const info = await infoOf({ nc, of });
   if (info === null || info.state.last_seq === 0) return 0n;
-  return (await openPublisher(nc).last())?.last ?? head;
+  return (await openPublisher(nc, of).last())?.last ?? head;
 }
 
 /** Null where there is no stream. */
-async function infoOf(nc: NatsConnection): Promise<StreamInfo | null> {
+async function infoOf({ nc, of }: ReadStream): Promise<StreamInfo | null> {
   const manager = await nc.jetstreamManager({ checkAPI: false, timeout: REPLY_MS });
-  return manager.streams.info(STREAM.name).catch((failure: unknown) => {
+  return manager.streams.info(of.name).catch((failure: unknown) => {
     if (isJetStreamError(failure, STREAM_NOT_FOUND)) return null;
     throw failure;
   });

@@ -8,4 +8,6 @@ export type CheckedSystem = Pick<
   /** As a superuser. It always names the primary. */
   readonly database: { readonly url: string };
   readonly nats: { readonly url: string };
+  /** The number of its cell; without it that of the first one. */
+  readonly shard?: number;
 };

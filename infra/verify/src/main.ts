@@ -1,4 +1,5 @@
 /** `npm run verify:log`: audits a running system. Exits with 0 when every guarantee holds, otherwise with 1. */
+import { streamOf } from '@wts/contracts';
 import { optionsOrExit } from '@wts/local';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -20,7 +21,8 @@ const USAGE = `npm run verify:log [-- options]
   --writes N     write N tasks per second meanwhile, and delete them for good at the end; default none
   --follow       repeat until stopped; the exit code covers all rounds
 
-It audits the system of npm start, or another one: BASE_URL, API_KEY, DATABASE_URL, NATS_URL.`;
+It audits the system of npm start, or another one: BASE_URL, API_KEY, DATABASE_URL, NATS_URL,
+and SHARD in another cell than the first one.`;
 
 const CATCH_UP_MS = 15_000;
 const RETRY_MS = 5_000;
@@ -89,7 +91,7 @@ async function verify(system: RunningSystem, options: Options, tasks: OwnTasks):
     const copy = await loadCopy(system);
     const live = await followLive(system, client, options, tasks);
     const log = await auditLog(client);
-    const stream = await auditStream(nc, client);
+    const stream = await auditStream(nc, client, { of: streamOf(system.shard) });
     const newCopy = await auditNewCopy(client, system, live.groups);
     const isSame = new Set(copy.groups).symmetricDifference(new Set(live.groups)).size === 0;
     const oldCopy = isSame ? await auditCopy(client, system, copy) : null;

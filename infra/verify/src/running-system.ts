@@ -13,6 +13,8 @@ export interface RunningSystem {
   readonly token: string;
   readonly databaseUrl: string;
   readonly natsUrl: string;
+  /** The number of the cell. */
+  readonly shard: number;
 }
 
 const VARIABLES = {
@@ -26,7 +28,7 @@ type Name = keyof typeof VARIABLES;
 
 export async function findSystem(env: NodeJS.ProcessEnv): Promise<RunningSystem> {
   const { apiKey: token, ...system } = await find(env, ['baseUrl', 'apiKey', 'databaseUrl', 'natsUrl']);
-  return { token, ...system };
+  return { token, ...system, shard: Number(env.SHARD ?? 0) };
 }
 
 export async function findPublicSystem(env: NodeJS.ProcessEnv): Promise<PublicSystem> {

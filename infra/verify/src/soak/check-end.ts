@@ -1,3 +1,4 @@
+import { streamOf } from '@wts/contracts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { auditCopy, auditNewCopy, type ClientCopy } from '../audit-live.ts';
@@ -29,7 +30,7 @@ export async function checkEnd(system: CheckedSystem, check: DeliveryCheck, copy
     if (!(await check.runRound())) throw new Error('the log cannot be read at the end');
     await check.findDoubled();
     check.report(log.findings);
-    check.report((await auditStream(nc, client)).findings);
+    check.report((await auditStream(nc, client, { of: streamOf(system.shard ?? 0) })).findings);
     const account = { baseUrl: system.baseUrl, token: system.apiKey };
     const { findings } = await auditCopy(client, account, copy).catch((error: unknown) => {
       // A promotion ended the log of that copy.
