@@ -156,7 +156,7 @@ export const SERVICES = [
     given: ['REPLAY_SECRET'],
     memoryMb: { idle: 148, busy: 314 },
   },
-  { name: 'agent', given: ['AUTH_URL'], memoryMb: { idle: 124 } },
+  { name: 'agent', given: ['BASE_URL', 'AUTH_URL'], memoryMb: { idle: 124 } },
   {
     name: 'gateway',
     given: [...VERIFIES, 'AUTH_PORT'],

@@ -33,6 +33,18 @@ export const agent: readonly Rule[] = [
     home: 'services/gateway/src/edge/allow-origin.ts',
   },
   {
+    id: 'agent.cells.address',
+    source: 'Decision 0040',
+    text: 'Each further cell has an agent endpoint at {base_url}/mcp, which its documents and the challenge of a 401 name, and none at {auth_url}.',
+    home: 'packages/access/src/issuer-of.ts',
+  },
+  {
+    id: 'agent.cells.audience',
+    source: 'Decision 0040',
+    text: 'A client is granted the resources of the cells of the installation and no others, and a token for the agents of a cell is accepted by that cell alone.',
+    home: 'services/auth/src/oauth/resources.ts',
+  },
+  {
     id: 'agent.tools.listed',
     source: 'Design 10',
     text: 'Every tool has a title, a description with an example, schemas of its arguments (no others are accepted) and its result, and hints about what it changes; their order is always the same.',

@@ -112,6 +112,27 @@ async function checkCells(helm: Helm, check: Check): Promise<void> {
     const said = await helm.refusal('template', 'wts', CHART, ...cells().wts, '--set', 'cell.shard=1');
     return said.includes('cells has 1, the shard of this installation') ? [] : [said];
   });
+  await check(
+    'a further cell with auth is refused, and one without serves only its own address, with its agents',
+    async () => {
+      const { one } = cells();
+      const said = await helm.refusal('template', 'wts', CHART, ...URLS, '--set', 'cell.shard=1');
+      const objects = parseObjects(
+        await template(helm, CHART, [...one, '--set', 'ingress.enabled=true,tls.enabled=true']),
+      );
+      const hosts = objects.flatMap(({ kind, spec }) =>
+        kind === 'Ingress' ? (spec as { rules: { host: string }[] }).rules.map(({ host }) => host) : [],
+      );
+      const agent = JSON.stringify(
+        objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'wts-agent'),
+      );
+      return [
+        ...(said.includes('cell.shard is 1, and this installation has auth') ? [] : [said]),
+        ...(hosts.join(' ') === 'api1.example.com' ? [] : hosts),
+        ...(/"SHARD","value":"1"/.test(agent) && /"BASE_URL","value":"https:..api1/.test(agent) ? [] : [agent]),
+      ];
+    },
+  );
 }
 
 function exampleValues(...names: string[]): readonly string[] {

@@ -1,9 +1,14 @@
-{{/* The two origins, with the port of the gateway for each. The gateway serves the authorization origin without its path. */}}
+{{/*
+The two origins, with the port of the gateway for each. The gateway serves the authorization origin without its path. That of all cells
+is served by the first one.
+*/}}
 {{- define "wts.origins" -}}
 {{- $api := urlParse .Values.baseUrl -}}
 {{- $auth := urlParse .Values.authUrl -}}
 - { host: {{ $api.hostname | quote }}, port: http, path: "" }
+{{- if not .Values.cell.shard }}
 - { host: {{ $auth.hostname | quote }}, port: auth, path: {{ trimSuffix "/" $auth.path | quote }} }
+{{- end }}
 {{- end -}}
 
 {{/* A rule of an HTTPRoute: (dict root, origin, type, path, strip). */}}

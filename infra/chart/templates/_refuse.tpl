@@ -32,6 +32,9 @@
 {{- end -}}
 {{- end -}}
 {{- range $services -}}
+{{- if and .row.isGlobal $.Values.cell.shard .service.enabled -}}
+{{- fail (printf "cell.shard is %d, and this installation has %s: cell 0 has it, and the others its address in services.%s.url." (int $.Values.cell.shard) .row.name .row.name) -}}
+{{- end -}}
 {{- if and .row.isGlobal $.Values.cells (not .service.enabled) -}}
 {{- fail (printf "cells is for the installation that has %s: this one has services.%s.enabled false." .row.name .row.name) -}}
 {{- end -}}

@@ -1,6 +1,7 @@
 import type { Principal, ResolvedGrant } from '@wts/contracts';
 import { Fault, isUuid, oauthApi } from '@wts/contracts';
 import { apiResourceOf, issuerOf, mcpResourceOf } from './issuer-of.ts';
+import type { CellAddresses } from './issuer-of.ts';
 import type { Issuer } from './issuers.ts';
 import type { FetchJwks } from './jwks.ts';
 import type { VerifiedJwt } from './jwt.ts';
@@ -13,9 +14,7 @@ export interface AccessTokens {
   readonly resolveGrant: (grantId: string, sender: string) => Promise<ResolvedGrant | null>;
 }
 
-interface AccessTokenOptions {
-  readonly authUrl: string;
-  readonly baseUrl: string;
+interface AccessTokenOptions extends CellAddresses {
   /** Fetches the key set of the authorization server. */
   readonly fetchKeys: FetchJwks;
 }
@@ -25,11 +24,11 @@ interface AccessTokenOptions {
  * other type from it, so a token of one family never passes as one of the other. Its first audience is the API.
  * Keeps authentication.oauth.families.
  */
-export function accessTokenIssuer({ authUrl, baseUrl, fetchKeys }: AccessTokenOptions): Issuer {
-  const issuer = issuerOf(authUrl);
+export function accessTokenIssuer({ fetchKeys, ...cell }: AccessTokenOptions): Issuer {
+  const issuer = issuerOf(cell.authUrl);
   return {
     issuer,
-    audiences: [apiResourceOf(baseUrl), mcpResourceOf(authUrl)],
+    audiences: [apiResourceOf(cell.baseUrl), mcpResourceOf(cell)],
     algorithms: ['ES256'],
     types: ['at+jwt'],
     key: { jwksUri: `${issuer}/jwks`, fetch: fetchKeys },

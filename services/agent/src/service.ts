@@ -1,4 +1,4 @@
-import { issuerOf } from '@wts/access';
+import { mcpMetadataUrlOf } from '@wts/access';
 import { openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import { FairGate } from '@wts/service-kit/fairness';
@@ -34,8 +34,7 @@ export const agentService: ServiceDefinition<ConfigOf<typeof settings>> = {
     });
     kit.stack.defer(() => handler.close());
     const app = createApp(kit);
-    const metadataUrl = `${issuerOf(config.authUrl)}/.well-known/oauth-protected-resource/mcp`;
-    mountMcp(app, handler, { realm: 'mcp', metadataUrl });
+    mountMcp(app, handler, { realm: 'mcp', metadataUrl: mcpMetadataUrlOf(config) });
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };
   },

@@ -82,8 +82,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       mail,
       metrics,
     };
-    const baseUrls = cells.all.map(({ baseUrl }) => baseUrl);
-    const oauth = openOAuth({ ...config, baseUrls, knex, record, revoke: context.revoke, log });
+    const oauth = openOAuth({ ...config, cells: cells.all, knex, record, revoke: context.revoke, log });
     stack.use(
       maintainTables(kit, {
         databaseUrl: config.databaseUrl,

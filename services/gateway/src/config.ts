@@ -1,5 +1,6 @@
 import {
   callerSettings,
+  cellSetting,
   credentialSettings,
   defineSettings,
   entryTraceSettings,
@@ -26,6 +27,7 @@ export const settings = defineSettings({
   port: setting.port('PORT', { default: 4000, doc: 'Port of the API origin (BASE_URL).' }),
   authPort: setting.port('AUTH_PORT', { default: 4001, doc: 'Port of the authorization origin (AUTH_URL).' }),
   ...upstreamUrls(),
+  shard: cellSetting,
   ...natsSettings(
     'NATS server, which announces revoked credentials and shares rate counts between gateways. During an outage of NATS a revoked credential works for up to 5 s, and each gateway counts alone.',
   ),

@@ -1,3 +1,4 @@
+import { issuerOf } from '@wts/access';
 import type { Contract, ServiceName } from '@wts/contracts';
 import {
   accessApi,
@@ -27,6 +28,8 @@ interface RouteRow {
   readonly anyOrigin?: true;
   /** The Authorization header is of a client (RFC 6749 section 2.3.1) or of an operator, whom its service authenticates. */
   readonly hasClient?: true;
+  /** Credentials are for the agent endpoint, and not for the API. */
+  readonly isOfAgents?: true;
 }
 
 export interface Route extends RouteRow {
@@ -105,11 +108,17 @@ export const GRAPHIQL_ROUTES = [
   { contract: meta.graphiqlFile, to: 'gateway' },
 ] as const satisfies readonly RouteRow[];
 
+/** The agent endpoint with its document. */
+const AGENT_ROUTES = [
+  { contract: mcpApi.call, to: 'agent', anyOrigin: true, isOfAgents: true },
+  { contract: oauthApi.mcpResource, to: 'auth', anyOrigin: true },
+] as const satisfies readonly RouteRow[];
+
 /** The routes of {auth_url}. */
 export const AUTH_ROUTES = [
   { contract: meta.health, to: 'gateway' },
   { contract: meta.ready, to: 'gateway' },
-  { contract: mcpApi.call, to: 'agent', anyOrigin: true },
+  ...AGENT_ROUTES,
 
   { contract: pageApi.home, to: 'auth' },
   { contract: pageApi.style, to: 'auth' },
@@ -164,7 +173,6 @@ export const AUTH_ROUTES = [
   { contract: authorizeApi.consentPage, to: 'auth' },
   { contract: authorizeApi.consent, to: 'auth' },
   { contract: oauthApi.authorizationServer, to: 'auth', anyOrigin: true },
-  { contract: oauthApi.mcpResource, to: 'auth', anyOrigin: true },
   { contract: oauthApi.jwks, to: 'auth', anyOrigin: true },
   { contract: oauthApi.register, to: 'auth', anyOrigin: true },
   { contract: oauthApi.token, to: 'auth', anyOrigin: true, hasClient: true },
@@ -199,6 +207,16 @@ export function routesAtPath(issuer: string): readonly Route[] {
   return [server, mcp].flatMap((contract) =>
     contract === undefined ? [] : [{ contract, to: 'auth', anyOrigin: true }],
   );
+}
+
+/** The routes of both origins of a cell: the agent endpoint of a further one than the first is at {base_url}. Keeps agent.cells.address. */
+export function routesOf({ shard, authUrl }: { readonly shard: number; readonly authUrl: string }): {
+  readonly api: readonly Route[];
+  readonly auth: readonly Route[];
+} {
+  if (shard === 0) return { api: API_ROUTES, auth: [...AUTH_ROUTES, ...routesAtPath(issuerOf(authUrl))] };
+  const agentRoutes: readonly Route[] = AGENT_ROUTES;
+  return { api: [...API_ROUTES, ...agentRoutes], auth: AUTH_ROUTES.filter((route) => !agentRoutes.includes(route)) };
 }
 
 /** The services that routes use. Their settings, connections and tokens are derived from this. */

@@ -1,13 +1,12 @@
 import type { Server } from 'node:http';
-import { apiResourceOf, issuerOf, mcpResourceOf } from '@wts/access';
-import type { ProtectedResource } from '@wts/access';
+import { apiResourceOf, mcpMetadataUrlOf, mcpResourceOf } from '@wts/access';
 import { callMetrics, openAuthenticator, openServiceClient } from '@wts/service-kit/call';
 import { closeNow, createHttpServer, drainServer, listen, onUpgrade } from '@wts/service-kit/http';
 import { logListening } from '@wts/service-kit/life';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { onRevocation, openNats } from '@wts/service-kit/nats';
 import type { Nats } from '@wts/service-kit/nats';
-import { LIMITS } from '@wts/contracts';
+import { HEADERS, LIMITS } from '@wts/contracts';
 import express from 'express';
 import type { Express } from 'express';
 import type { GatewayConfig } from './config.ts';
@@ -31,7 +30,7 @@ import { shareRates } from './rates/share.ts';
 import { Tally } from './rates/tally.ts';
 import { checkUpstream } from './ready.ts';
 import { requestRecorder } from './record.ts';
-import { API_ROUTES, AUTH_ROUTES, ESSENTIAL_UPSTREAMS, forUpstreams, GRAPHIQL_ROUTES, routesAtPath } from './routes.ts';
+import { API_ROUTES, ESSENTIAL_UPSTREAMS, forUpstreams, GRAPHIQL_ROUTES, routesOf } from './routes.ts';
 import { openUpstream } from './upstream.ts';
 
 /**
@@ -47,12 +46,12 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
     const nats = openNats({ ...config, name: `wts-${kit.name}`, log: kit.log, stack: kit.stack });
     const shared = openShared(kit, config, nats);
     const notices = deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id)));
+    const routes = routesOf(config);
     const api: EdgeParts = {
       ...shared,
-      routes: compileRoutes([...API_ROUTES, ...(config.graphiql ? GRAPHIQL_ROUTES : [])], notices),
+      routes: compileRoutes([...routes.api, ...(config.graphiql ? GRAPHIQL_ROUTES : [])], notices),
       securityHeaders: securityHeaders(new URL(config.baseUrl)),
       ownOrigin: new URL(config.baseUrl).origin,
-      resource: apiResource(config),
     };
     const app = serve(api);
     const sockets = new SocketProxy(api);
@@ -60,10 +59,9 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
     onRevocation(nats, (revocation) => shared.authenticator.revoke(revocation));
     const authServer = await openAuthOrigin(kit, config, {
       ...shared,
-      routes: compileRoutes([...AUTH_ROUTES, ...routesAtPath(issuerOf(config.authUrl))]),
+      routes: compileRoutes(routes.auth),
       securityHeaders: securityHeaders(new URL(config.authUrl)),
       ownOrigin: new URL(config.authUrl).origin,
-      resource: mcpResource(config),
       pages: edgePages(config.authUrl),
       // CORS_ORIGINS are for the API. Here an operation is open to pages of any origin, or to its own pages only.
       origins: null,
@@ -84,17 +82,15 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
   },
 };
 
-function apiResource({ baseUrl }: GatewayConfig): ProtectedResource {
-  return { realm: 'api', metadataUrl: `${apiResourceOf(baseUrl)}/.well-known/oauth-protected-resource` };
-}
-
-/** The only operation of the authorization origin with a credential is the agent endpoint. */
-function mcpResource({ authUrl }: GatewayConfig): ProtectedResource {
+function resourcesOf(config: GatewayConfig): EdgeParts['resources'] {
   return {
-    realm: 'mcp',
-    metadataUrl: `${issuerOf(authUrl)}/.well-known/oauth-protected-resource/mcp`,
-    scopes: ['read', 'write'],
-    audience: mcpResourceOf(authUrl),
+    api: { realm: 'api', metadataUrl: `${apiResourceOf(config.baseUrl)}/.well-known/oauth-protected-resource` },
+    agents: {
+      realm: 'mcp',
+      metadataUrl: mcpMetadataUrlOf(config),
+      scopes: ['read', 'write'],
+      audience: mcpResourceOf(config),
+    },
   };
 }
 
@@ -103,7 +99,7 @@ function openShared(
   kit: ServiceContext,
   config: GatewayConfig,
   nats: Nats,
-): Omit<EdgeParts, 'routes' | 'securityHeaders' | 'ownOrigin' | 'resource'> {
+): Omit<EdgeParts, 'routes' | 'securityHeaders' | 'ownOrigin'> {
   const upstreams = openUpstreams(kit, config);
   for (const name of ESSENTIAL_UPSTREAMS) {
     const upstream = upstreams[name];
@@ -126,6 +122,8 @@ function openShared(
     connections: shareConnections(kit, config),
     networks: kit.networks,
     upstreams,
+    resources: resourcesOf(config),
+    cellLines: config.shard === 0 ? [] : [HEADERS.shard, String(config.shard)],
     mintToken: forUpstreams((to) => kit.mintTokenFor(to)),
     authenticator: openAuthenticator(kit, openServiceClient(kit, 'auth', config.authServiceUrls), config),
     ownAnswers: ownAnswers(kit.readiness, describe(kit, config), config),

@@ -105,6 +105,39 @@ describe('an access token at the gateway', () => {
     for (const other of [testGateway.readKey, testGateway.jwt()]) assert.notEqual((await mcp(other)).status, 401);
   });
 
+  it('is for the agents of one cell: a further one has them at its address, and refuses tokens for those of the first [agent.cells.address, agent.cells.audience]', async () => {
+    await using cell = new AsyncDisposableStack();
+    const further = await startTestGateway({ SHARD: '1' });
+    cell.defer(() => further.close());
+    const at = (port: number, line: string, token: string | null = null): Promise<RawReply> => {
+      const lines = token === null ? [] : [`Authorization: Bearer ${token}`];
+      const { host } = new URL(port === further.api ? BASE_URL : AUTH_URL);
+      return exchange(port, request(line, [...lines, 'Content-Length: 2'], '{}').replace('api.test', host));
+    };
+    for (const aud of [[`${AUTH_URL}/mcp`], [BASE_URL]]) {
+      const refused = await at(further.api, 'POST /mcp', further.accessToken(['read'], { aud }).token);
+      errorOf(refused, 401, 'token_invalid');
+      const document = `resource_metadata="${BASE_URL}/.well-known/oauth-protected-resource/mcp"`;
+      assert.equal(challengeOf(refused), `Bearer realm="mcp", error="invalid_token", ${document}, scope="read write"`);
+    }
+    const own = { aud: [`${BASE_URL}/mcp`] };
+    assert.equal((await at(further.api, 'POST /mcp', further.accessToken(['read'], own).token)).status, 503);
+    errorOf(
+      await at(further.api, 'GET /api/workspaces', further.accessToken(['read'], own).token),
+      401,
+      'token_invalid',
+    );
+    errorOf(await mcp(testGateway.accessToken(['read'], own).token), 401, 'token_invalid');
+    errorOf(await at(further.auth, 'POST /mcp', further.accessToken(['read'], own).token), 404, 'not_found');
+    for (const [gateway, shard] of [
+      [further, '1'],
+      [testGateway, undefined],
+    ] as const) {
+      await exchange(gateway.api, request('GET /.well-known/oauth-protected-resource', ['X-Wts-Shard: 7']));
+      assert.equal(gateway.authService.last.headers['x-wts-shard'], shard);
+    }
+  });
+
   it('in the query is used by sockets only', async () => {
     const { token } = testGateway.accessToken(['read']);
     errorOf(await call(null, `GET /api/workspaces?token=${token}`), 401, 'authorization_required');

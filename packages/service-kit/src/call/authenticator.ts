@@ -23,7 +23,7 @@ interface AuthenticatorKit {
 export function openAuthenticator(
   { name, stack }: AuthenticatorKit,
   auth: ServiceClient,
-  { issuers, apiKeyPrefix, authUrl, baseUrl }: ConfigOf<typeof credentialSettings>,
+  { issuers, apiKeyPrefix, authUrl, baseUrl, shard }: ConfigOf<typeof credentialSettings> & { readonly shard?: number },
 ): Authenticator {
   const principal = servicePrincipal(name);
   const lookUps = new SenderSemaphores({
@@ -40,6 +40,7 @@ export function openAuthenticator(
       issuer: accessTokenIssuer({
         authUrl,
         baseUrl,
+        shard,
         fetchKeys: async () => {
           const keys = await auth.call(oauthApi.jwks, { principal, timeoutMs: KEYS_TIMEOUT_MS });
           return Buffer.from(JSON.stringify(keys));

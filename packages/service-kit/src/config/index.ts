@@ -7,7 +7,7 @@ export {
   poolMaxSetting,
   replicaUrlSetting,
 } from './database-settings.ts';
-export { natsSettings, shardSetting } from './nats-settings.ts';
+export { cellSetting, natsSettings, shardSetting } from './nats-settings.ts';
 export {
   callerSettings,
   entryTraceSettings,

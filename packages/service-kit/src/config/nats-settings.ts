@@ -18,6 +18,14 @@ export function natsSettings(use: string) {
   });
 }
 
+/** The number of the cell, of the services that have only to know where its agent endpoint is. */
+export const cellSetting = setting.int('SHARD', {
+  default: 0,
+  min: 0,
+  max: SHARDS_MAX - 1,
+  doc: 'Number of the cell, in an installation of several. The agent endpoint of cell 0 is at /mcp of AUTH_URL, that of each further one at /mcp of BASE_URL.',
+});
+
 /** The number of the log, of the services that follow it. */
 export const shardSetting = setting.int('SHARD', {
   default: 0,

@@ -59,7 +59,7 @@ export function mountConnect(pages: Pages, context: PeopleContext): void {
     const { body, res } = call;
     const key = await exchangeConnectCode(context, { ...body, visitor: visitorOf(call) });
     res.setHeader('cache-control', 'no-store');
-    return { ok: true, key, apiUrl: context.oauth.resources[0] };
+    return { ok: true, key, apiUrl: context.oauth.resources.of(0).api };
   });
   mount(router, connectApi.endKey, async (call) => {
     await endConnectedKey(context, call.body.token, visitorOf(call));

@@ -1,4 +1,5 @@
-import { oauthApi } from '@wts/contracts';
+import type { IncomingMessage } from 'node:http';
+import { HEADERS, oauthApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit/routes';
 import type { IRouter, Response } from 'express';
 import type { OAuth } from '../oauth/oauth.ts';
@@ -14,7 +15,7 @@ const CACHE_CONTROL = 'public, max-age=300';
  */
 export function mountMetadata(
   router: IRouter,
-  { issuer, resources: [api, mcp], keys, hasClientDocuments, clientRegistration }: OAuth,
+  { issuer, resources, keys, hasClientDocuments, clientRegistration }: OAuth,
 ): void {
   const server = {
     issuer,
@@ -32,22 +33,32 @@ export function mountMetadata(
     ...(hasClientDocuments ? ({ client_id_metadata_document_supported: true } as const) : {}),
   } as const;
   mount(router, oauthApi.authorizationServer, async ({ res }) => cached(res, server));
-  const describe = (resource: string) =>
-    ({
-      resource,
+  const describe = ({ req, res }: Requested, of: 'api' | 'mcp') =>
+    cached(res, {
+      resource: resources.of(shardOf(req))[of],
       resource_name: RESOURCE_NAME,
       authorization_servers: [issuer],
       scopes_supported: oauthApi.GRANT_SCOPES,
       bearer_methods_supported: ['header'],
-    }) as const;
-  mount(router, oauthApi.apiResource, async ({ res }) => cached(res, describe(api)));
-  mount(router, oauthApi.mcpResource, async ({ res }) => cached(res, describe(mcp)));
+    } as const);
+  mount(router, oauthApi.apiResource, async (requested) => describe(requested, 'api'));
+  mount(router, oauthApi.mcpResource, async (requested) => describe(requested, 'mcp'));
   const atPath = oauthApi.documentsAtPath(issuer);
   if (atPath !== null) {
     mount(router, atPath.server, async ({ res }) => cached(res, server));
-    mount(router, atPath.mcp, async ({ res }) => cached(res, describe(mcp)));
+    mount(router, atPath.mcp, async (requested) => describe(requested, 'mcp'));
   }
   mount(router, oauthApi.jwks, async ({ res }) => cached(res, { keys: await keys.publicKeys() }));
+}
+
+interface Requested {
+  readonly req: IncomingMessage;
+  readonly res: Response;
+}
+
+/** The cell whose gateway was asked. */
+function shardOf({ headers }: IncomingMessage): number {
+  return Number(headers[HEADERS.shard] ?? 0);
 }
 
 function cached<T>(res: Response, document: T): T {

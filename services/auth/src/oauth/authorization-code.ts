@@ -4,7 +4,7 @@ import { challengeOf } from '../domain/pkce.ts';
 import { firstRefreshToken, refreshHashesOf } from '../domain/refresh-token.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { OAuth } from './oauth.ts';
-import { narrowResources, required, tokenReply } from './token-request.ts';
+import { required, tokenReply } from './token-request.ts';
 import type { TokenReply, TokenRequest } from './token-request.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function redeemCode(oauth: OAuth, { client, values, visitor }: Toke
     grant.redirectUri === redirectUri &&
     isVerifierOf(grant.challenge, verifier);
   if (!isValid) throw new Fault('invalid_grant');
-  const audience = narrowResources(oauth, values, grant.resources);
+  const audience = oauth.resources.audience(grant.resources, values.get('resource'));
   // Before the code is used, because the client could not repeat the request.
   const key = await keys.current();
   const refreshToken = client.grantTypes.includes('refresh_token') ? firstRefreshToken() : null;

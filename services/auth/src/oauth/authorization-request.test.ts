@@ -3,8 +3,9 @@ import { parseForm } from '@wts/service-kit/http';
 import type { Client } from '../domain/client.ts';
 import { readAuthorizationRequest, redirectTo } from './authorization-request.ts';
 import type { AuthorizationReading } from './authorization-request.ts';
+import { Resources } from './resources.ts';
 
-const resources = ['https://api.example', 'https://auth.example/mcp'];
+const resources = new Resources([{ shard: 0, baseUrl: 'https://api.example' }], 'https://auth.example');
 const client: Client = {
   id: 'c1',
   secretHash: null,
@@ -111,7 +112,7 @@ describe('a request to /authorize', () => {
       const reading = read({ resource });
       return 'ok' in reading ? reading.ok.resources : null;
     };
-    assert.deepEqual(resourcesOf(undefined), resources);
+    assert.deepEqual(resourcesOf(undefined), ['https://api.example', 'https://auth.example/mcp']);
     assert.deepEqual(resourcesOf('https://api.example/'), ['https://api.example']);
   });
 });

@@ -3,6 +3,7 @@ import type { Client } from '../domain/client.ts';
 import { isChallenge } from '../domain/pkce.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import { matchesRedirectUri } from './redirect-uri.ts';
+import type { Resources } from './resources.ts';
 import { readScopes } from './scopes.ts';
 
 /** A request to `/authorize` in which everything is correct; the person decides the rest. */
@@ -42,8 +43,7 @@ export type AuthorizationReading =
   | { readonly redirect: AuthorizationRefusal };
 
 interface Rules {
-  /** The resources of this server, the API first; a request without `resource` is for all of them. */
-  readonly resources: readonly string[];
+  readonly resources: Pick<Resources, 'granted'>;
 }
 
 /** Judges a request to `/authorize`, in the order of RFC 6749 section 4.1.2.1: first where an answer may go. */
@@ -81,7 +81,7 @@ export function readAuthorizationRequest(
   }
   const scopes = readScopes(values.get('scope'));
   if (scopes.length === 0) return refuse('invalid_scope', 'The scopes are read and write.');
-  const granted = readResource(values.get('resource'), resources);
+  const granted = resources.granted(values.get('resource'));
   if (granted === null) return refuse('invalid_target', 'The resource is none of this server.');
   return { ok: { clientId: client.id, redirectUri, state, scopes, resources: granted, challenge } };
 }
@@ -93,13 +93,6 @@ function redirectUriOf({ values, repeated }: Form, client: Client | null): strin
   if (asked !== undefined) return matchesRedirectUri(client.redirectUris, asked) ? asked : null;
   const [only, ...others] = client.redirectUris;
   return others.length === 0 ? (only ?? null) : null;
-}
-
-/** The resources that a parameter `resource` names, all without one; null for another server's. A slash at the end is no difference. */
-export function readResource(asked: string | undefined, resources: readonly string[]): readonly string[] | null {
-  if (asked === undefined) return resources;
-  const found = resources.find((resource) => asked === resource || asked === `${resource}/`);
-  return found === undefined ? null : [found];
 }
 
 /** The address of a redirect with these parameters, which are added to those of the registered address (RFC 6749 section 3.1.2). */

@@ -1,4 +1,4 @@
-import { apiResourceOf, issuerOf, mcpResourceOf } from '@wts/access';
+import { issuerOf } from '@wts/access';
 import { addressGuard, openResolver } from '@wts/service-kit/egress';
 import type { ConnectOptions } from '@wts/service-kit/egress';
 import type { RevocationSender } from '@wts/service-kit/nats';
@@ -16,6 +16,8 @@ import { isDocumentAddress, openClientDocuments } from './client-documents.ts';
 import type { Sender } from './client-documents.ts';
 import { openGrants } from './grants.ts';
 import type { Grants } from './grants.ts';
+import { Resources } from './resources.ts';
+import type { CellAddress } from './resources.ts';
 import { openSigningKeys } from './signing-keys.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
@@ -27,8 +29,7 @@ export type FindClient = (clientId: string, sender: Sender) => Promise<Client | 
 /** The authorization server: what its endpoints use, opened once. */
 export interface OAuth {
   readonly issuer: string;
-  /** The API, then the agent endpoint, then the API at the addresses of further cells. */
-  readonly resources: readonly [api: string, mcp: string, ...api: string[]];
+  readonly resources: Resources;
   readonly clients: Pick<ClientStore, 'deleteUnused' | 'list'>;
   readonly record: SecurityRecord;
   /** A registered client, or one that its document describes. Rejects with `unavailable` when the host of the document fails. */
@@ -43,8 +44,7 @@ export interface OAuth {
 }
 
 interface OAuthOptions {
-  /** Of each cell. */
-  readonly baseUrls: readonly string[];
+  readonly cells: readonly CellAddress[];
   readonly authUrl: string;
   /** AUTH_SECRET_KEY. */
   readonly secretKey: string;
@@ -58,13 +58,12 @@ interface OAuthOptions {
   readonly log: Logger;
 }
 
-export function openOAuth({ baseUrls, authUrl, knex, record, revoke, log, ...options }: OAuthOptions): OAuth {
+export function openOAuth({ cells, authUrl, knex, record, revoke, log, ...options }: OAuthOptions): OAuth {
   const store = grantStore(knex);
-  const [api = '', ...apis] = baseUrls.map(apiResourceOf);
   const clients = clientStore(knex);
   return {
     issuer: issuerOf(authUrl),
-    resources: [api, mcpResourceOf(authUrl), ...apis],
+    resources: new Resources(cells, authUrl),
     clients,
     record,
     findClient: options.hasClientDocuments

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Fault } from '@wts/contracts';
 import { refreshHashesOf, successorOf } from '../domain/refresh-token.ts';
 import type { OAuth } from './oauth.ts';
-import { narrowResources, narrowScopes, required, tokenReply } from './token-request.ts';
+import { narrowScopes, required, tokenReply } from './token-request.ts';
 import type { TokenReply, TokenRequest } from './token-request.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function refreshTokens(oauth: OAuth, { client, values, visitor }: T
   const grant = await grantStore.findByRefreshToken(hashes);
   if (grant === null || grant.clientId !== client.id) throw new Fault('invalid_grant');
   const scopes = narrowScopes(values, grant.scopes);
-  const audience = narrowResources(oauth, values, grant.resources);
+  const audience = oauth.resources.audience(grant.resources, values.get('resource'));
   const key = await keys.current();
   const nonce = randomBytes(32);
   const { hash: nextHash } = refreshHashesOf(successorOf(token, nonce));

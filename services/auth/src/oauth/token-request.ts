@@ -4,7 +4,6 @@ import type { Visitor } from '../domain/security-event.ts';
 import type { Client } from '../domain/client.ts';
 import type { TokenGrant } from '../store/grants.ts';
 import { signAccessToken } from './access-token.ts';
-import { readResource } from './authorization-request.ts';
 import type { OAuth } from './oauth.ts';
 import { readScopes } from './scopes.ts';
 import type { SigningKey } from './signing-keys.ts';
@@ -40,21 +39,6 @@ export function narrowScopes(values: Form['values'], granted: readonly GrantScop
   const isGranted = asked.split(' ').every((scope) => allowed.some((one) => one === scope));
   if (!isGranted) throw new Fault('invalid_scope');
   return readScopes(asked);
-}
-
-/**
- * The audience of the new access token: the resources of the grant, or one of them (RFC 8707 section 2.2). A token for the API is for each
- * cell, also for one that was added since the consent, because a workspace may move.
- */
-export function narrowResources(
-  { resources: [api, mcp, ...apis] }: Pick<OAuth, 'resources'>,
-  values: Form['values'],
-  granted: readonly string[],
-): readonly string[] {
-  const [everyApi, isForApi] = [[api, ...apis], granted.some((one) => one !== mcp)];
-  const audience = readResource(values.get('resource'), isForApi ? [...new Set([...granted, ...everyApi])] : granted);
-  if (audience === null) throw new Fault('invalid_target');
-  return audience.some((one) => one !== mcp) ? [...new Set([...audience, ...everyApi])] : audience;
 }
 
 interface Issued {

@@ -7,7 +7,7 @@ import type { CompiledRoute } from './route-table.ts';
 /** Who checks credentials, and for which resource of ours they are. */
 export interface Authentication {
   readonly authenticator: Authenticator;
-  readonly resource: ProtectedResource;
+  readonly resources: { readonly api: ProtectedResource; readonly agents: ProtectedResource };
 }
 
 /**
@@ -21,11 +21,12 @@ export interface Authentication {
 export async function authenticate(
   values: readonly string[],
   route: CompiledRoute,
-  { authenticator, resource }: Authentication,
+  { authenticator, resources }: Authentication,
   network: string,
 ): Promise<Principal | null> {
   const { scope } = route.contract;
   if (scope === 'none') return null;
+  const resource = route.isOfAgents === true ? resources.agents : resources.api;
   const principal = await authenticator.authenticate(values, network, resource);
   requireScope(principal, scope, resource);
   return principal;
@@ -35,7 +36,7 @@ export async function authenticate(
 export async function authenticateSocket(
   token: string | null,
   route: CompiledRoute,
-  { authenticator, resource }: Authentication,
+  { authenticator, resources: { api: resource } }: Authentication,
   network: string,
 ): Promise<Principal> {
   const { scope } = route.contract;

@@ -49,6 +49,8 @@ export interface EdgeParts extends Authentication {
   readonly connections: NetworkConnections;
   /** Of people with sockets, whose handshakes take turns by network. */
   readonly networks: CallerNetworks;
+  /** Header lines that name this cell to a service; none for the first. */
+  readonly cellLines: readonly string[];
   readonly socketsMax: number;
   /** Origins of web pages that may call this interface; null: its own pages only. */
   readonly origins: AllowedOrigins | null;
@@ -155,10 +157,14 @@ function isBusy(failure: unknown): failure is Fault {
 /** The answer to `OPTIONS *` (RFC 9110 section 9.3.7), which some load balancers use as a health check. */
 const ALLOWED = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
 
-/** Names the caller for a service: the network, and the person and the credential if there is one. */
-function callerLines(context: RequestContext, to: UpstreamName, { mintToken, rates }: EdgeParts): readonly string[] {
+/** Names the caller for a service: the network, the cell, and the person and the credential if there is one. */
+function callerLines(
+  context: RequestContext,
+  to: UpstreamName,
+  { mintToken, rates, cellLines }: EdgeParts,
+): readonly string[] {
   const { principal } = context;
-  const network = [HEADERS.network, rates.networkOf(context)];
+  const network = [HEADERS.network, rates.networkOf(context), ...cellLines];
   return principal === null ? network : [...network, HEADERS.principal, mintToken[to](principal)];
 }
 

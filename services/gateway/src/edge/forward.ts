@@ -215,6 +215,7 @@ const NOT_FORWARDED = new Set([
   HEADERS.requestId,
   HEADERS.principal,
   HEADERS.network,
+  HEADERS.shard,
 ]);
 
 function responseHeaders(headers: ReplyHeaders, hasCookies: boolean): string[] {

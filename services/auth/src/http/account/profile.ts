@@ -13,7 +13,7 @@ export const nameSection: Section = async (view) => {
 export const workspacesSection: Section = async ({ context, session }) =>
   pages.workspacesSection(await context.directory.workspacesOf(session.userId));
 
-export const linksSection: Section = async ({ context }) => pages.linksSection(context.oauth.resources[0]);
+export const linksSection: Section = async ({ context }) => pages.linksSection(context.oauth.resources.of(0).api);
 
 export function mountName({ pages: mounted, context, refuse, done }: Account): void {
   mountPage(mounted, pageApi.changeName, async (call) => {
