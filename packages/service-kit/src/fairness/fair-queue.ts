@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { eachAlone, type NetworkOf } from './caller-networks.ts';
 import { isBefore, Turns, type Turn } from './turns.ts';
 
@@ -52,7 +51,7 @@ interface PersonQueue<T> extends Turn {
   last: Link<T> | null;
 }
 
-/** People and networks without entries whose last round is stored; those idle longest are removed first. */
+/** People and networks without entries whose last round is stored; those kept first are removed first. */
 const IDLE_MAX = 1000;
 
 /**
@@ -69,11 +68,11 @@ export class FairQueue<T> {
   readonly #people = new Map<string, PersonQueue<T>>();
   readonly #networks = new Map<string, Network<T>>();
   /**
-   * Those without, whose last entry ended ahead of the round. Made when there is one, because a cache allocates all its places at once,
-   * and an origin of webhooks has a queue for each attempt in which mostly nothing ever waits.
+   * Those without, whose last entry ended ahead of the round; in the order in which they were kept. Maps, because a cache allocates
+   * all its places at once, which costs more than everything else of a queue that becomes empty with each request.
    */
-  #idlePeople: LRUCache<string, PersonQueue<T>> | null = null;
-  #idleNetworks: LRUCache<string, Network<T>> | null = null;
+  readonly #idlePeople = new Map<string, PersonQueue<T>>();
+  readonly #idleNetworks = new Map<string, Network<T>>();
   readonly #turns = new Turns<Network<T>>();
   readonly #load = noLoad();
   #round = 0;
@@ -99,8 +98,8 @@ export class FairQueue<T> {
   /** People and networks in memory, those without entries included. */
   get stored(): { readonly people: number; readonly networks: number } {
     return {
-      people: this.#people.size + (this.#idlePeople?.size ?? 0),
-      networks: this.#networks.size + (this.#idleNetworks?.size ?? 0),
+      people: this.#people.size + this.#idlePeople.size,
+      networks: this.#networks.size + this.#idleNetworks.size,
     };
   }
 
@@ -109,7 +108,7 @@ export class FairQueue<T> {
    * from several networks alternately would start anew with each call.
    */
   networkOf(person: string): string {
-    const queue = this.#people.get(person) ?? this.#idlePeople?.peek(person);
+    const queue = this.#people.get(person) ?? this.#idlePeople.get(person);
     if (!queue) return this.#networkOf(person);
     const { first, start, network } = queue;
     const isAhead = start > network.round && (network.load.size > 0 || network.start > this.#round);
@@ -210,8 +209,8 @@ export class FairQueue<T> {
   /** Forgets the past use of people. Called when nothing is being served any more. */
   reset(): void {
     if (this.size > 0) return;
-    this.#idlePeople = null;
-    this.#idleNetworks = null;
+    this.#idlePeople.clear();
+    this.#idleNetworks.clear();
     this.#round = 0;
   }
 
@@ -220,9 +219,9 @@ export class FairQueue<T> {
     const own = this.#people.get(person);
     if (own) return own;
     const name = this.networkOf(person);
-    const network = this.#networks.get(name) ?? this.#idleNetworks?.peek(name) ?? newNetwork(name);
+    const network = this.#networks.get(name) ?? this.#idleNetworks.get(name) ?? newNetwork(name);
     if (network.load.size === 0) network.start = Math.max(network.start, this.#round);
-    const idle = this.#idlePeople?.peek(person);
+    const idle = this.#idlePeople.get(person);
     // Of a network that was removed from memory in between, or of another one, the rounds are not comparable.
     const queue = idle?.network === network ? idle : newQueue(person, network);
     queue.start = Math.max(queue.start, network.round);
@@ -231,10 +230,10 @@ export class FairQueue<T> {
 
   #open(queue: PersonQueue<T>): void {
     const { network, person } = queue;
-    this.#idlePeople?.delete(person);
+    this.#idlePeople.delete(person);
     this.#people.set(person, queue);
     if (network.load.size === 0) {
-      this.#idleNetworks?.delete(network.name);
+      this.#idleNetworks.delete(network.name);
       this.#networks.set(network.name, network);
       network.sequence = this.#sequence += 1;
       this.#turns.add(network);
@@ -269,11 +268,11 @@ export class FairQueue<T> {
   #settle(queue: PersonQueue<T>): void {
     const { network, person } = queue;
     if (queue.first) network.people.settle(queue);
-    else if (queue.start > network.round) (this.#idlePeople ??= idleCache()).set(person, queue);
-    else this.#idlePeople?.delete(person);
+    else if (queue.start > network.round) keepIdle(this.#idlePeople, person, queue);
+    else this.#idlePeople.delete(person);
     if (network.load.size > 0) this.#turns.settle(network);
-    else if (network.start > this.#round) (this.#idleNetworks ??= idleCache()).set(network.name, network);
-    else this.#idleNetworks?.delete(network.name);
+    else if (network.start > this.#round) keepIdle(this.#idleNetworks, network.name, network);
+    else this.#idleNetworks.delete(network.name);
   }
 
   #weigh(queue: PersonQueue<T>, { cost, bytes }: QueueEntry<T>, sign: 1 | -1): void {
@@ -291,8 +290,11 @@ function noLoad(): Sums {
   return { size: 0, cost: 0, bytes: 0 };
 }
 
-function idleCache<V extends object>(): LRUCache<string, V> {
-  return new LRUCache({ max: IDLE_MAX });
+/** Of too many, the one that was kept first is forgotten. */
+function keepIdle<V>(idle: Map<string, V>, name: string, value: V): void {
+  idle.delete(name);
+  idle.set(name, value);
+  if (idle.size > IDLE_MAX) for (const first of idle.keys()) return void idle.delete(first);
 }
 
 function newNetwork<T>(name: string): Network<T> {
