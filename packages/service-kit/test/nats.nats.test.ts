@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
 import { eventually, openWire, testNats } from '@wts/testkit';
 import type { Wire } from '@wts/testkit';
 import { natsSettings, parseSettings } from '../src/config/index.ts';
@@ -77,6 +79,30 @@ describe('the connection to NATS', () => {
       connections += 10;
     });
     assert.equal(connections, 12, 'a late listener is called immediately');
+  });
+
+  it('leaves no socket open at a server that accepts and says nothing, so that its end cannot end a later connection', async () => {
+    const opened: Socket[] = [];
+    await using silent = createServer((socket) => opened.push(socket.resume())).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    open(`nats://127.0.0.1:${port}`);
+    await eventually(() => written.some((line) => line.includes('cannot connect to NATS')));
+    await eventually(() => opened.length > 0 && opened.every(({ closed }) => closed));
+    await stack.disposeAsync();
+    for (const socket of opened) socket.destroy();
+  });
+
+  it('is made anew when the server ends it, and the log has the reason that the server gave', async () => {
+    const nats = open();
+    let connections = 0;
+    nats.onConnect(() => (connections += 1));
+    await nats.ready;
+    nats.connection()?.publish('wts.rates 0\r\n\r\nBOGUS');
+    await eventually(() => connections === 2);
+    const lines = written.map((line) => JSON.parse(line) as { msg: string; reason?: string });
+    const ended = lines.find(({ msg }) => msg.startsWith('the connection to NATS ended'));
+    assert.equal(ended?.reason, "'Unknown Protocol Operation'");
   });
 
   it('survives an error of a listener', async () => {

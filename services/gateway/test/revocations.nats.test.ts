@@ -96,7 +96,7 @@ describe('a revoked credential', () => {
     assert.equal((await call(token)).status, 200);
     await nats.stop();
     await until('the gateway logged the lost connection', () =>
-      testGateway.logs().includes('lost the connection to NATS'),
+      testGateway.logs().includes('the connection to NATS ended'),
     );
     assert.equal((await call(token)).status, 200);
     assert.equal((await exchange(testGateway.api, request('GET /ready'))).status, 200);

@@ -1,16 +1,11 @@
-import { Events, connect } from 'nats';
-import type { NatsSource } from '../src/relay/handover.ts';
+import { openNats as openService, type Nats } from '@wts/service-kit/nats';
+import { createLogger } from '@wts/service-kit/observe';
 
-/** A connection that is null while it is down, as in services. */
-export async function openNats(url: string, stack: AsyncDisposableStack): Promise<NatsSource> {
-  const connection = await connect({ servers: new URL(url).host, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
-  stack.defer(() => connection.close());
-  let isUp = true;
-  void (async () => {
-    for await (const { type } of connection.status()) {
-      if (type === Events.Disconnect) isUp = false;
-      if (type === Events.Reconnect) isUp = true;
-    }
-  })();
-  return { connection: () => (isUp ? connection : null), onConnect: (callback) => callback(connection) };
+const log = createLogger({ name: 'test', level: 'silent' });
+
+/** The connection of a service, once it is up. */
+export async function openNats(url: string, stack: AsyncDisposableStack): Promise<Nats> {
+  const nats = openService({ natsUrls: [url], name: 'test', log, stack });
+  await nats.ready;
+  return nats;
 }

@@ -1,3 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe as subscribeToChannel } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Auth, ConnectionOptions, Msg, NatsConnection } from 'nats';
 import { connect, Events } from 'nats';
@@ -22,12 +25,12 @@ export interface Nats {
   readonly connection: () => NatsConnection | null;
   /** Resolves with the first connection. */
   readonly ready: Promise<void>;
-  /** Called immediately when connected, and after every reconnection. */
+  /** Called immediately when connected, and with each later connection. */
   readonly onConnect: (callback: OnConnect) => void;
 }
 
-const RECONNECT_MS = 250;
-const RETRY_MS = 1_000;
+/** At least, and at most twice as long, so that not all processes come at once. */
+const RETRY_MS = 250;
 /** Refusals are logged at most this often, so that many of them do not fill the log. */
 const REFUSAL_LOGGED_EVERY_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -51,12 +54,9 @@ export function openNats({ natsUrls: urls, natsOtherPassword: otherPassword, nam
   };
 }
 
-/** Subscribes on every new connection. A connection that reconnects keeps its subscriptions. */
+/** Subscribes on every connection. */
 export function subscribe(nats: Pick<Nats, 'onConnect'>, subject: string, onMessage: (message: Msg) => void): void {
-  const subscribed = new WeakSet<NatsConnection>();
   nats.onConnect((connection) => {
-    if (subscribed.has(connection)) return;
-    subscribed.add(connection);
     connection.subscribe(subject, {
       callback: (error, message) => {
         if (error === null) onMessage(message);
@@ -65,6 +65,12 @@ export function subscribe(nats: Pick<Nats, 'onConnect'>, subject: string, onMess
   });
 }
 
+/**
+ * Connects anew whenever a connection ended. The client's own reconnecting is off, because an attempt that took longer than
+ * CONNECT_TIMEOUT_MS leaves its socket open: when the server closes that, minutes after a server or a network that hung, the client
+ * takes it for the end of the connection that it made meanwhile. It makes another one, keeps both, receives each message twice and
+ * answers the pings of one of them alone, until the server ends the other with 'Stale Connection', and all this happens again.
+ */
 class ReconnectingLink {
   readonly ready: Promise<void>;
   readonly #setReady: () => void;
@@ -73,7 +79,6 @@ class ReconnectingLink {
   readonly #closing = new AbortController();
   readonly #callbacks: OnConnect[] = [];
   #current: NatsConnection | null = null;
-  #isUp = false;
   #isFailureLogged = false;
   #logSilentUntil = 0;
 
@@ -84,20 +89,17 @@ class ReconnectingLink {
     this.#options = {
       ...options,
       timeout: CONNECT_TIMEOUT_MS,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: RECONNECT_MS,
+      reconnect: false,
       pingInterval: PING_MS,
       maxPingOut: 2,
       // A stack trace for each request costs more than the rest of a publication.
       noAsyncTraces: true,
-      // While a password is being changed, authentication fails only for a moment.
-      ignoreAuthErrorAbort: true,
     };
     this.#log = log;
   }
 
   get connection(): NatsConnection | null {
-    return this.#isUp ? this.#current : null;
+    return this.#current?.isClosed() === false ? this.#current : null;
   }
 
   onConnect(callback: OnConnect): void {
@@ -105,66 +107,64 @@ class ReconnectingLink {
     if (this.connection !== null) this.#call(callback, this.connection);
   }
 
-  /** Connects again whenever the client has ended its connection, until closed. */
   async keepConnected(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       try {
-        const connection = await connect(this.#options);
-        this.#current = connection;
+        const connection = await connectOnce(this.#options);
         // `close` may have been called while connecting.
         if (signal.aborted) await connection.close();
         else await this.#use(connection);
       } catch (err) {
-        this.#log[this.#isFailureLogged ? 'debug' : 'warn']({ err }, 'cannot connect to NATS; trying again');
+        this.#log[this.#isFailureLogged ? 'debug' : 'warn'](
+          { err, servers: this.#options.servers },
+          'cannot connect to NATS; trying again without another line. Check that it runs, and NATS_URL',
+        );
         this.#isFailureLogged = true;
       }
-      this.#isUp = false;
-      await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
+      await sleep(RETRY_MS * (1 + Math.random()), undefined, { signal }).catch(() => {});
     }
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#isUp = false;
     await this.#current?.close();
   }
 
   async #use(connection: NatsConnection): Promise<void> {
+    const server = connection.getServer();
+    this.#current = connection;
     // Not awaited: the client never ends this iteration, also when the connection is closed.
     void this.#follow(connection);
-    this.#up(connection);
-    const err = await connection.closed();
-    if (!this.#closing.signal.aborted) this.#log.warn({ err }, 'the connection to NATS ended');
+    this.#isFailureLogged = false;
+    this.#log.info({ server }, 'connected to NATS');
+    this.#setReady();
+    for (const callback of this.#callbacks) this.#call(callback, connection);
+    const ended = await connection.closed();
+    // The words of the server, such as 'Stale Connection', when it gave a reason.
+    const reason = ended instanceof Error ? ended.message : 'none given: the server or the network to it is gone';
+    if (!this.#closing.signal.aborted)
+      this.#log.warn(
+        { server, reason },
+        'the connection to NATS ended; connecting again. If this repeats, look at the log of that server',
+      );
   }
 
   async #follow(connection: NatsConnection): Promise<void> {
-    for await (const { type, data } of connection.status()) {
-      if (type === Events.Disconnect) this.#down();
-      else if (type === Events.Reconnect) this.#up(connection);
-      // The user has no right to publish or receive a subject: its rights on the server differ from infra/nats.
-      else if (type === Events.Error) this.#warnOfRefusal(data);
+    for await (const { type, permissionContext } of connection.status()) {
+      // Of other errors the server closes the connection, and `closed` has its words.
+      if (type === Events.Error && permissionContext !== undefined) this.#warnOfRefusal(permissionContext);
     }
   }
 
   /** Each message that a service may not publish is refused, possibly hundreds a second. */
-  #warnOfRefusal(refused: unknown): void {
+  #warnOfRefusal({ operation, subject }: { readonly operation: string; readonly subject: string }): void {
     const isLogged = performance.now() < this.#logSilentUntil;
-    this.#log[isLogged ? 'debug' : 'warn']({ refused }, 'NATS refused a message or subscription');
+    this.#log[isLogged ? 'debug' : 'warn'](
+      { operation, subject },
+      'NATS refused a message or subscription: the rights of the user differ from infra/nats/users.conf of this version',
+    );
     if (!isLogged) this.#logSilentUntil = performance.now() + REFUSAL_LOGGED_EVERY_MS;
-  }
-
-  #up(connection: NatsConnection): void {
-    this.#isUp = true;
-    this.#isFailureLogged = false;
-    this.#log.info({ server: connection.getServer() }, 'connected to NATS');
-    this.#setReady();
-    for (const callback of this.#callbacks) this.#call(callback, connection);
-  }
-
-  #down(): void {
-    if (this.#isUp) this.#log.warn('lost the connection to NATS');
-    this.#isUp = false;
   }
 
   #call(callback: OnConnect, connection: NatsConnection): void {
@@ -173,6 +173,31 @@ class ReconnectingLink {
     } catch (err) {
       this.#log.error({ err }, 'could not use the connection to NATS');
     }
+  }
+}
+
+/** An attempt to connect, and what it opened; null when it is over. */
+interface Attempt {
+  opened: Socket[] | null;
+}
+
+const attempts = new AsyncLocalStorage<Attempt>();
+subscribeToChannel('net.client.socket', (message) => {
+  attempts.getStore()?.opened?.push((message as { readonly socket: Socket }).socket);
+});
+
+/** Tries each server once. Of its sockets only that of the connection stays open, because a server that hangs would collect the others. */
+async function connectOnce(options: ConnectionOptions): Promise<NatsConnection> {
+  const opened: Socket[] = [];
+  const attempt: Attempt = { opened };
+  try {
+    const connection = await attempts.run(attempt, () => connect(options));
+    // Servers are tried one after the other, so the last socket is that of the connection.
+    opened.pop();
+    return connection;
+  } finally {
+    attempt.opened = null;
+    for (const socket of opened) socket.destroy();
   }
 }
 
