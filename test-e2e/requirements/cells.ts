@@ -33,6 +33,12 @@ export const cells: readonly Rule[] = [
     home: 'services/webhook-dispatcher/src/commands/move-endpoints.ts',
   },
   {
+    id: 'cells.move.unseen',
+    source: 'Decision 0040',
+    text: 'Nothing of a copy can be seen in the new cell before there is no way back: no one who is removed in the old one meanwhile reads it there.',
+    home: 'services/auth/src/domain/move-steps.ts',
+  },
+  {
     id: 'cells.move.foreign',
     source: 'Decision 0040',
     text: 'A move touches no record of another workspace, also where it has the same id.',

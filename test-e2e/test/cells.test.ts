@@ -253,6 +253,36 @@ describe('two cells with one auth', function cells() {
     assert.equal((await create(1, ann, urlKey)).status, 409);
   });
 
+  it('a move that is given up at its last step has shown nothing of its copy in the other cell [cells.move.unseen]', async () => {
+    const { id: workspaceId } = await created(0, ann);
+    await clientAt(0, ann, 'unseen').mutateOrThrow([taskIn(workspaceId, 'Unseen')]);
+    await using held = new AsyncDisposableStack();
+    const database = new Client({ connectionString: testSystem.database.authUrl });
+    await database.connect();
+    held.defer(() => database.end());
+    await database.query(`create function auth.hold() returns trigger language plpgsql as $$ begin
+        if new.step = 'switch' then raise exception 'held'; end if; return new; end $$`);
+    await database.query(`create trigger hold before update on auth.moves for each row execute function auth.hold()`);
+    held.defer(async () => void (await database.query(`drop function auth.hold cascade`)));
+    const move = await begin(workspaceId, 1);
+    await eventually(
+      async () => {
+        const { step, problem } = await readMove(move.id);
+        return step === 'endpoints' && problem !== null;
+      },
+      { deadlineMs: ENOUGH_MS },
+    );
+    const unseen = async (): Promise<void> => {
+      assert.ok(!(await listAt(1, ann)).workspaces.some(({ id }) => id === workspaceId));
+      assert.equal((await recordsAt(1, ann, workspaceId)).size, 0);
+    };
+    await unseen();
+    await operate('POST', `/moves/${move.id}/cancellation`);
+    assert.equal((await ended(move)).state, 'given-up');
+    await unseen();
+    await clientAt(0, ann, 'unseen').mutateOrThrow([taskIn(workspaceId, 'After')]);
+  });
+
   it('a cell that is away fails nothing of the other: people work, sign in, list and make keys; a move into it waits, or is cancelled [operator.move.cancel]', async () => {
     const { id: workspaceId, urlKey } = await created(0, ann);
     const { secondCell } = testSystem;

@@ -6,7 +6,8 @@ import { Copies } from '../src/queries/copies.ts';
 import { TestEngines } from './test-engines.ts';
 
 const signal = new AbortController().signal;
-const { COPIED_LAST, COPIED_MODELS } = syncApi;
+const { COPIED_LAST, COPIED_MEMBERSHIPS, COPIED_MODELS } = syncApi;
+const COMPARED = [...COPIED_MODELS, ...COPIED_LAST, ...COPIED_MEMBERSHIPS];
 
 /** One cell with two replicas, and the operations by which auth moves a workspace. */
 export class TestCell implements AsyncDisposable {
@@ -43,7 +44,7 @@ export class TestCell implements AsyncDisposable {
   }
 
   async digests(workspaceId: string): Promise<unknown> {
-    return (await this.copies.digest({ workspaceId }, signal)).models;
+    return (await this.copies.digest({ workspaceId, models: COMPARED }, signal)).models;
   }
 }
 
@@ -92,7 +93,7 @@ export class TestMove {
   }
 
   async copyLast(): Promise<void> {
-    for (const model of COPIED_LAST)
+    for (const model of [...COPIED_LAST, ...COPIED_MEMBERSHIPS])
       await this.#put(this.workspaceId, (await this.from.pages(this.workspaceId, model)).records);
   }
 

@@ -40,16 +40,16 @@ export const COPIED_MODELS = [
 ] as const;
 
 /**
- * What is copied when nothing changes any more, in this order. The first three are no records: what the workspace sees of people who left,
- * its last task number, and which memberships ended. The memberships open the workspace to its people, so they are last.
+ * What is copied when nothing changes any more, and is no record: what the workspace sees of people who left, its last task number, and
+ * which memberships ended.
  */
-export const COPIED_LAST = [
-  'FrozenPerson',
-  'TaskCounter',
-  'MembershipLoss',
-  'ProjectMember',
-  'WorkspaceMember',
-] as const;
+export const COPIED_LAST = ['FrozenPerson', 'TaskCounter', 'MembershipLoss'] as const;
+
+/**
+ * What shows the workspace to its people: copied when there is no way back, because who is removed in the old cell must not see a copy
+ * that is left in the new one.
+ */
+export const COPIED_MEMBERSHIPS = ['ProjectMember', 'WorkspaceMember'] as const;
 
 /** A record as a cell has it; `record` null: it does not. */
 export interface CopiedRecord {
@@ -72,7 +72,7 @@ const limit = { type: 'integer', minimum: 1, maximum: MOVE_RECORDS_MAX } as cons
 const list = { type: 'array' } as const;
 const workspaceOrNull = { ...uuid, type: ['string', 'null'] } as const;
 
-/** A page of one model, or of one of `COPIED_LAST`. `next` is the `after` of the next page, null on the last one. */
+/** A page of one model, or of one of the other names above. `next` is the `after` of the next page, null on the last one. */
 export const internalReadWorkspacePage = contract({
   ...ofAuth,
   id: 'internalReadWorkspacePage',
@@ -98,7 +98,7 @@ export const internalReadWorkspacePage = contract({
 
 /**
  * What changed in a workspace after a position, as it was left by the entries up to `lastSyncId`, and their idempotency keys: for a put of
- * both. Without those of `User` and of `COPIED_LAST`. With `workspaceId` null: the people themselves, and no entry of a put. Without
+ * both. Only those of `COPIED_MODELS`. With `workspaceId` null: the people themselves, and no entry of a put. Without
  * `after`, only the head.
  */
 export const internalReadWorkspaceEntries = contract({
@@ -165,8 +165,13 @@ export const internalDigestWorkspace = contract({
   ...ofAuth,
   id: 'internalDigestWorkspace',
   path: '/internal/moves/digest',
-  summary: 'Counts and digests of all that is copied of a workspace, which reads all of it',
-  body: { type: 'object', additionalProperties: false, required: ['workspaceId'], properties: { workspaceId: uuid } },
+  summary: 'Counts and digests of what is copied of a workspace under some names, which reads all of it',
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['workspaceId', 'models'],
+    properties: { workspaceId: uuid, models: { type: 'array', maxItems: MOVE_RECORDS_MAX, items: modelNameText } },
+  },
   reply: { status: 200, schema: okBody({ models: typed<readonly CopyDigest[]>(list) }) },
   errors: ['not_found'],
 });
@@ -199,7 +204,7 @@ const copiedKey = {
 /**
  * Makes the cell have exactly these records: nothing is written for one that is equal. `workspaceId` null: people, at any time; else the
  * workspace must be `arriving`. No permission and no rule is asked but the schema's; a record of another workspace is never touched.
- * Keys and groups are put after the records.
+ * Keys and groups are put after the records. With `isCheck` nothing is put: it is refused when a record of another workspace is in the way.
  */
 export const internalPutRecords = contract({
   ...ofAuth,
@@ -216,6 +221,7 @@ export const internalPutRecords = contract({
       records: { type: 'array', maxItems: MOVE_RECORDS_MAX, items: copiedRecord },
       keys: { type: 'array', maxItems: MOVE_KEYS_MAX, items: copiedKey },
       usedGroups: { type: 'array', maxItems: MOVE_ENTRIES_READ_MAX, items: uuid },
+      isCheck: { const: true },
     },
   },
   reply: {

@@ -30,7 +30,7 @@ describe('the steps of a move', () => {
   it('can be given up until the directory names the other cell, and not from then on', () => {
     assert.deepEqual(
       FORWARD.filter((step) => !canGoBack(step)),
-      ['switch', 'open', 'leave'],
+      ['switch', 'members', 'open', 'leave'],
     );
     for (const code of ['unavailable', 'conflict', 'bootstrap_required', null] as const) {
       for (const step of ALL.filter((one) => !canGoBack(one))) {

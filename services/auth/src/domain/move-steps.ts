@@ -4,7 +4,9 @@ import type { ErrorCode } from '@wts/contracts';
  * The way of a workspace into another cell. Each step may be repeated, so a move goes on after a crash of any service in it.
  *
  * `arrive` to `follow`: people work on, and nothing of the copy can be seen. `stop` to `endpoints`: no change is accepted, for a second as a
- * rule. `switch`: from here on the workspace is in the other cell, and there is no way back. `open` and `leave`: both cells are told.
+ * rule. `switch`: from here on the workspace is in the other cell, and there is no way back. `members`: its people see it there, and not before,
+ * because a copy that is left behind must not show them what they are removed from. `open` and `leave`: both cells are told.
+ * Keeps cells.move.unseen.
  */
 export const FORWARD = [
   'arrive',
@@ -19,6 +21,7 @@ export const FORWARD = [
   'invitations',
   'endpoints',
   'switch',
+  'members',
   'open',
   'leave',
 ] as const;

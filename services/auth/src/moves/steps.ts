@@ -121,23 +121,19 @@ export const STEPS: Readonly<Record<MoveStep, Step>> = {
       return { at: { ...first, model: 0 }, isDone: false };
     }
     const models = syncApi.COPIED_LAST;
-    const model = models[at.model] ?? '';
-    if (at.isAgain === true && at.after === undefined) await removeOthers(context, workspaceId, model);
-    const page = await copyPage(context, { workspaceId, model, after: at.after });
+    const page = await copyPage(context, { workspaceId, model: models[at.model] ?? '', after: at.after });
     return nextModel(page, at, models.length);
   },
 
-  compare: async ({ source, target }, { workspaceId, at }) => {
-    const digests = await Promise.all(
-      [source, target].map((cell) => call(cell.sync, syncApi.internalDigestWorkspace, { workspaceId })),
-    );
-    const [here, there] = digests.map(({ models }) => new Map(models.map((one) => [one.model, one])));
-    const different = [...(here?.values() ?? [])].filter(
-      ({ model, count, digest }) => there?.get(model)?.digest !== digest || there.get(model)?.count !== count,
-    );
-    if (different.length > 0) {
-      const named = different.map(({ model, count }) => `${model} (${count} and ${there?.get(model)?.count ?? 0})`);
-      throw new Fault('conflict', { message: `The copy is not equal in ${named.join(', ')}.` });
+  compare: async (context, { workspaceId, at }) => {
+    await requireEqual(context, workspaceId, [...syncApi.COPIED_MODELS, ...syncApi.COPIED_LAST]);
+    // After the switch it is too late to find that memberships cannot be put.
+    for (const model of syncApi.COPIED_MEMBERSHIPS) {
+      for (let after: string | undefined, isLast = false; !isLast;) {
+        const { records, next } = await readPage(context.source, { workspaceId, model, after });
+        await put(context.target, { workspaceId, records: [...records], isCheck: true });
+        [after, isLast] = [next ?? undefined, next === null];
+      }
     }
     return done(at);
   },
@@ -172,6 +168,14 @@ export const STEPS: Readonly<Record<MoveStep, Step>> = {
     return done(at);
   },
 
+  members: async (context, { workspaceId, at }) => {
+    const models = syncApi.COPIED_MEMBERSHIPS;
+    const page = await copyPage(context, { workspaceId, model: models[at.model ?? 0] ?? '', after: at.after });
+    const run = nextModel(page, at, models.length);
+    if (run.isDone) await requireEqual(context, workspaceId, models);
+    return run;
+  },
+
   open: async ({ target }, { workspaceId, at }) => {
     await setState(target, { workspaceId, state: 'none' });
     return done(at);
@@ -186,7 +190,7 @@ export const STEPS: Readonly<Record<MoveStep, Step>> = {
   release: async ({ source }, { workspaceId, at }) => {
     await setState(source, { workspaceId, state: 'none' });
     await endEndpoints(source, { workspaceId, resume: true });
-    return done({ ...(at.from === undefined ? {} : { from: at.from }), isAgain: true });
+    return done(at.from === undefined ? {} : { from: at.from });
   },
 
   restart: async ({ target }, { workspaceId }) => {
@@ -267,25 +271,23 @@ function peopleOf({ model, record }: CopiedRecord): string[] {
   });
 }
 
-/** What an earlier copy had and the workspace has no more: no log is followed for these. */
-async function removeOthers({ source, target }: MoveContext, workspaceId: string, model: string): Promise<void> {
-  const [here, there] = await Promise.all([source, target].map((cell) => allOf(cell, workspaceId, model)));
-  const kept = new Set(here?.map(({ id }) => id));
-  const gone = there?.filter(({ id }) => !kept.has(id)) ?? [];
-  for (let at = 0; at < gone.length; at += syncApi.MOVE_RECORDS_MAX) {
-    const records = gone.slice(at, at + syncApi.MOVE_RECORDS_MAX).map((one) => ({ ...one, record: null }));
-    await put(target, { workspaceId, records });
-  }
-}
-
-async function allOf(cell: AskedCell, workspaceId: string, model: string): Promise<CopiedRecord[]> {
-  const all: CopiedRecord[] = [];
-  for (let after: string | undefined; ;) {
-    const page = await readPage(cell, { workspaceId, model, after });
-    all.push(...page.records.map(({ record: _record, ...one }) => ({ ...one, record: null })));
-    if (page.next === null) return all;
-    after = page.next;
-  }
+/** Refuses a copy that differs. */
+async function requireEqual(
+  { source, target }: MoveContext,
+  workspaceId: string,
+  models: readonly string[],
+): Promise<void> {
+  const body = { workspaceId, models: [...models] };
+  const digests = await Promise.all(
+    [source, target].map((cell) => call(cell.sync, syncApi.internalDigestWorkspace, body)),
+  );
+  const [here, there] = digests.map((answer) => new Map(answer.models.map((one) => [one.model, one])));
+  const different = [...(here?.values() ?? [])].filter(
+    ({ model, count, digest }) => there?.get(model)?.digest !== digest || there.get(model)?.count !== count,
+  );
+  if (different.length === 0) return;
+  const named = different.map(({ model, count }) => `${model} (${count} and ${there?.get(model)?.count ?? 0})`);
+  throw new Fault('conflict', { message: `The copy is not equal in ${named.join(', ')}.` });
 }
 
 function nextPage(next: string | null, { after: _after, ...at }: MovePlace, records: number): StepRun {

@@ -10,8 +10,6 @@ export interface MovePlace {
   /** Up to where the log was followed, and where the workspace ends in it. */
   readonly from?: string;
   readonly through?: string;
-  /** The memberships were put before, so there may be some that ended since. */
-  readonly isAgain?: boolean;
 }
 
 export interface StoredMove {

@@ -24,7 +24,7 @@ function put(decision: Decision, workspaceId: string | null, { model, id, groupI
   const before = decision.row(model, id, 'write');
   // Ids are chosen by clients: one of another workspace of this cell stays as it is. Keeps cells.move.foreign.
   if (before !== null && before.workspaceId !== workspaceId)
-    throw new Refused('conflict', `Another workspace of this cell has a ${model.name} with the id ${id}`);
+    throw new Refused('conflict', ofAnotherWorkspace(model, id));
   if (record === null) {
     if (before !== null) deleteRow(decision, before);
     return;
@@ -39,6 +39,10 @@ function put(decision: Decision, workspaceId: string | null, { model, id, groupI
     const changed = changedFields(before.record, record);
     if (changed !== null) updateRow(decision, before, after, changed);
   }
+}
+
+export function ofAnotherWorkspace({ name }: Model, id: string): string {
+  return `Another workspace of this cell has a ${name} with the id ${id}`;
 }
 
 /** Null: the records are equal. */

@@ -6,7 +6,8 @@ import { findModel, unknownModel, User, type Model, type RecordOf } from '@wts/m
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
 import type { LeaveStep, PutRecord, PutStep, Unit, UnitOutcome } from '../commit/unit.ts';
-import { findFrozen, putFacts } from '../store/copied-facts.ts';
+import { ofAnotherWorkspace } from '../commit/move-steps.ts';
+import { findForeign, findFrozen, putFacts } from '../store/copied-facts.ts';
 import { changeMove, listMemberships, readMoveState } from '../store/moves.ts';
 import { nextState } from './next-state.ts';
 
@@ -60,11 +61,18 @@ export class Moves {
     }
   }
 
-  async put({ workspaceId: id, records, keys = [], usedGroups = [] }: Put): Promise<Answer<'internalPutRecords'>> {
+  async put({
+    workspaceId: id,
+    records,
+    keys = [],
+    usedGroups = [],
+    isCheck,
+  }: Put): Promise<Answer<'internalPutRecords'>> {
     const workspaceId = id === null ? null : id.toLowerCase();
     if (workspaceId !== null && (await readMoveState(this.#pool, workspaceId)) !== 'arriving')
       throw new Fault('conflict', { message: 'The workspace does not arrive in this cell' });
     const all = records.filter(({ model }) => !FACTS.includes(model)).map((one) => recordOf(one, workspaceId));
+    if (isCheck) return this.#check(workspaceId, all);
     const frozen = all.filter(({ isFrozen }) => isFrozen);
     const equal = workspaceId === null ? new Set() : await findFrozen(this.#pool, workspaceId, frozen);
     const rows = all.filter(({ id, isFrozen }) => !isFrozen || !equal.has(id));
@@ -74,6 +82,15 @@ export class Moves {
       const facts = records.filter(({ model }) => FACTS.includes(model));
       const isArriving = await putFacts(this.#pool, workspaceId, { facts, keys, usedGroups });
       if (!isArriving) throw new Fault('conflict', { message: 'The workspace does not arrive in this cell any more' });
+    }
+    return { lastSyncId: formatSyncId((await this.#log.head()).head) };
+  }
+
+  async #check(workspaceId: string | null, records: readonly PutRecord[]): Promise<Answer<'internalPutRecords'>> {
+    for (const [model, ofModel] of Map.groupBy(records, (one) => one.model)) {
+      const ids = ofModel.map(({ id }) => id);
+      const [foreign] = await findForeign(this.#pool, { model, ids, workspaceId });
+      if (foreign !== undefined) throw new Fault('conflict', { message: ofAnotherWorkspace(model, foreign) });
     }
     return { lastSyncId: formatSyncId((await this.#log.head()).head) };
   }

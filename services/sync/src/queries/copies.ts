@@ -61,12 +61,12 @@ export class Copies {
   }
 
   digest(
-    { workspaceId }: BodyOf<Api['internalDigestWorkspace']>,
+    { workspaceId, models }: BodyOf<Api['internalDigestWorkspace']>,
     signal: AbortSignal,
   ): Promise<Answer<'internalDigestWorkspace'>> {
     return this.#reads.run(MOVES, signal, async (database) => {
       await requireWorkspace(database, workspaceId);
-      return { models: await digestCopy(database, workspaceId) };
+      return { models: await digestCopy(database, workspaceId, models) };
     });
   }
 }

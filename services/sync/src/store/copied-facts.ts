@@ -1,5 +1,6 @@
 import type { CopiedKey, CopiedRecord } from '@wts/contracts';
 import { HEAD } from '@wts/log';
+import { layoutOf, type Model } from '@wts/models';
 import type { Pool } from 'pg';
 import { inTransaction } from './transaction.ts';
 
@@ -47,6 +48,19 @@ export async function findFrozen(
     [workspaceId, people.map(({ id }) => id), people.map(({ record }) => JSON.stringify(record))],
   );
   return new Set(rows.map(({ id }) => id));
+}
+
+/** Which records of other workspaces have these ids. */
+export async function findForeign(
+  pool: Pool,
+  {
+    model,
+    ids,
+    workspaceId,
+  }: { readonly model: Model; readonly ids: readonly string[]; readonly workspaceId: string | null },
+): Promise<string[]> {
+  const sql = `select id from ${layoutOf(model).table} where id = any($1) and workspace_id is distinct from $2`;
+  return (await pool.query<{ id: string }>(sql, [ids, workspaceId])).rows.map(({ id }) => id);
 }
 
 export interface CopiedFacts {

@@ -40,7 +40,12 @@ const OTHER_SOURCES: Readonly<Record<string, CopySource>> = {
   },
 };
 
-const NAMES: readonly string[] = [User.name, ...syncApi.COPIED_MODELS, ...syncApi.COPIED_LAST];
+const NAMES: readonly string[] = [
+  User.name,
+  ...syncApi.COPIED_MODELS,
+  ...syncApi.COPIED_LAST,
+  ...syncApi.COPIED_MEMBERSHIPS,
+];
 
 /** Null for a name under which nothing is copied. */
 function sourceOf(name: string): CopySource | null {
@@ -132,10 +137,14 @@ interface DigestPart {
   readonly last: Cursor;
 }
 
-/** Of all that is copied, but the people themselves and what is seen of former ones: a cell may have known people before. */
-export async function digestCopy(database: Queryable, workspaceId: string): Promise<CopyDigest[]> {
+/** Without the people themselves and what is seen of former ones: a cell may have known people before. */
+export async function digestCopy(
+  database: Queryable,
+  workspaceId: string,
+  models: readonly string[],
+): Promise<CopyDigest[]> {
   const digests: CopyDigest[] = [];
-  for (const model of NAMES) {
+  for (const model of models) {
     const source = sourceOf(model);
     if (source === null || model === User.name || model === 'FrozenPerson') continue;
     let [count, sum] = [0, 0n];
