@@ -58,10 +58,13 @@ const KEY = 'uuid[], text[], text[], bigint[], text[]';
 /** What an append assumes of the workspaces of its entries: that none moves, or that each is in this state of a move. */
 export type MoveCheck = '' | 'arriving' | 'moved';
 
-/** Where no workspace moves, the check is the comparison of one flag. */
+/**
+ * Where no workspace moves, the check is the comparison of one flag. While there are moves, or kept copies, a commit of other workspaces
+ * reads only which ones they are: a subquery without a reference to `next`, which is run once and only if `has_moves`.
+ */
 const checkMoves = (expected: MoveCheck): string =>
   expected === ''
-    ? `case when has_moves then sync.check_moves($2, $4, null) else true end`
+    ? `case when has_moves and exists (select from sync.workspace_moves where workspace_id = any($2)) then sync.check_moves($2, $4, null) else true end`
     : `sync.check_moves($2, $4, '${expected}')`;
 
 const APPEND = preparedByKey(
