@@ -295,18 +295,23 @@ describe('two cells with one auth', function cells() {
     assert.equal((await call(0, eve.token, 'GET /api/workspaces')).status, 200);
     assert.equal((await call(0, ann.token, 'POST /api/auth/keys', { body: { label: 'ci' } })).status, 201);
     assert.equal((await call(0, ann.token, `GET /api/workspaces/${workspaceId}/access`)).status, 200);
-    const move = await begin(workspaceId, 1);
-    await eventually(async () => (await readMove(move.id)).problem !== null);
-    await operate('POST', `/moves/${move.id}/cancellation`);
-    await clientAt(0, ann, 'after').mutateOrThrow([taskIn(workspaceId, 'After')]);
-    for (const name of ['sync', 'workspace', 'gateway']) await secondCell.service(name).start();
-    assert.equal((await ended(move)).state, 'given-up');
     const env = {
       WTS_URL: urlOf(0),
       WTS_OPERATOR_TOKEN: await testSystem.operatorToken(),
       NO_COLOR: '1',
       WTS_CONFIG_DIR: scratch('cells-cli'),
     };
+    for (const words of [['usage'], ['person', 'show', ann.userId], ['workspace', 'list']]) {
+      const { err, code } = await runWts(['admin', ...words], { env });
+      assert.equal(code, 0, err);
+      assert.match(err, new RegExp(`No answer from ${urlOf(1)}`), words.join(' '));
+    }
+    const move = await begin(workspaceId, 1);
+    await eventually(async () => (await readMove(move.id)).problem !== null);
+    await operate('POST', `/moves/${move.id}/cancellation`);
+    await clientAt(0, ann, 'after').mutateOrThrow([taskIn(workspaceId, 'After')]);
+    for (const name of ['sync', 'workspace', 'gateway']) await secondCell.service(name).start();
+    assert.equal((await ended(move)).state, 'given-up');
     const { out, err, code } = await runWts(['admin', 'workspace', 'move', urlKey, '--to', '1'], { env });
     assert.equal(code, 0, err);
     assert.match(out, new RegExp(`\\b${urlKey}\\b`));

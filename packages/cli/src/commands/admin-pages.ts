@@ -1,4 +1,5 @@
 import type { Call } from '../call.ts';
+import type { Output } from '../output/output.ts';
 import type { OperatorApi } from '../session/operator.ts';
 
 interface Listed<Row> {
@@ -27,12 +28,21 @@ export async function allPages<Row>(
       after: last === undefined ? undefined : idOf(last),
       limit: Math.min(PAGE, most - rows.length),
     };
-    type Page = { readonly hasMore: boolean; readonly away?: readonly string[] };
+    type Page = OfCells & { readonly hasMore: boolean };
     const page = await operator.get<Page & Record<string, readonly Row[]>>(path, query);
     rows.push(...(page[name] ?? []));
     for (const url of page.away ?? []) away.add(url);
     hasMore = page.hasMore;
   }
-  if (away.size > 0) await output.warn(`No answer from ${[...away].join(', ')}: what is there is missing.`);
+  await warnOfAway(output, { away: [...away] });
   return rows;
+}
+
+/** Of an answer that lacks what is in cells that did not answer. */
+export interface OfCells {
+  readonly away?: readonly string[];
+}
+
+export async function warnOfAway(output: Pick<Output, 'warn'>, { away = [] }: OfCells): Promise<void> {
+  if (away.length > 0) await output.warn(`No answer from ${away.join(', ')}: what is there is missing.`);
 }

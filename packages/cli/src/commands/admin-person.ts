@@ -6,7 +6,7 @@ import { ago } from '../output/times.ts';
 import type { View } from '../output/view.ts';
 import { openOperator, type OperatorApi } from '../session/operator.ts';
 import { confirmTyped } from './ask.ts';
-import { allPages } from './admin-pages.ts';
+import { allPages, warnOfAway, type OfCells } from './admin-pages.ts';
 import { isId, pick } from './pick.ts';
 
 interface Person {
@@ -20,7 +20,7 @@ interface Person {
   readonly workspaces: number;
 }
 
-interface PersonDetail extends Person {
+interface PersonDetail extends Person, OfCells {
   readonly account: { readonly email: string; readonly emailVerified: boolean } | null;
   readonly secondFactors: readonly { readonly name: string }[];
   readonly identities: readonly { readonly issuer: string; readonly subject: string }[];
@@ -90,6 +90,7 @@ export async function show(call: Call): Promise<void> {
     { title: 'Created', value: createdAt },
     { title: 'Id', value: userId },
   ]);
+  await warnOfAway(call.output, person);
 }
 
 export async function addOwner(call: Call): Promise<void> {

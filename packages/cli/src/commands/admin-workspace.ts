@@ -2,7 +2,7 @@
 import type { Call } from '../call.ts';
 import type { View } from '../output/view.ts';
 import { openOperator, type OperatorApi } from '../session/operator.ts';
-import { allPages } from './admin-pages.ts';
+import { allPages, warnOfAway, type OfCells } from './admin-pages.ts';
 import { personOf } from './admin-person.ts';
 import { confirmTyped } from './ask.ts';
 import { pick } from './pick.ts';
@@ -68,7 +68,7 @@ export async function addOwner(call: Call): Promise<void> {
   await call.output.changed([workspace], changed(`${name} owns`));
 }
 
-interface Usage {
+interface Usage extends OfCells {
   readonly people: number;
   readonly peopleDisabled: number;
   readonly peopleActive: number;
@@ -90,19 +90,19 @@ export async function usage(call: Call): Promise<void> {
     { title: 'Tasks', value: found.tasks },
     { title: 'Database', value: databaseBytes, shown: `${(databaseBytes / 1e6).toFixed(0)} MB` },
   ]);
+  await warnOfAway(call.output, found);
 }
 
 /** By a part of its name, its key or its id. */
 export async function workspaceOf(operator: OperatorApi, word: string): Promise<Workspace> {
-  const { workspaces } = await operator.get<{ workspaces: readonly Workspace[] }>('/workspaces', {
-    text: word,
-    limit: 100,
-  });
+  type Found = OfCells & { readonly workspaces: readonly Workspace[] };
+  const { workspaces, away = [] } = await operator.get<Found>('/workspaces', { text: word, limit: 100 });
+  const elsewhere = away.length === 0 ? '' : `, but not those at ${away.join(', ')}, which did not answer`;
   return pick(word, workspaces, {
     nouns: ['workspace', 'workspaces'],
     isExact: ({ id, name, urlKey }, text) => [id, urlKey, name.toLowerCase()].includes(text),
     isNear: () => true,
     shown: ({ name, urlKey }) => `${name} (${urlKey})`,
-    listedBy: 'wts admin workspace list shows the workspaces',
+    listedBy: `wts admin workspace list shows the workspaces${elsewhere}`,
   });
 }
