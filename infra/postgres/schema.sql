@@ -294,6 +294,7 @@ create table sync.log_state (
   lineage text default ''::text not null,
   gap_max bigint default 0 not null,
   has_moves boolean default false not null,
+  shard integer,
   constraint log_state_gap_max_check CHECK ((gap_max >= 0)),
   constraint log_state_is_only_row_check CHECK (is_only_row),
   constraint log_state_pkey PRIMARY KEY (is_only_row)
@@ -628,7 +629,8 @@ insert into sync.migrations (batch, name) values
   (1, '0022-recognize-restores'),
   (1, '0023-index-search-by-group'),
   (1, '0024-create-workspace-moves'),
-  (1, '0025-leave-room-for-updates');
+  (1, '0025-leave-room-for-updates'),
+  (1, '0026-number-log');
 
 grant usage on schema sync to wts_graph;
 grant usage on schema sync to wts_webhooks;

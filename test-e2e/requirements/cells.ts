@@ -3,6 +3,12 @@ import type { Rule } from './rule.ts';
 /** What holds while a workspace moves to another cell: decision 0040. */
 export const cells: readonly Rule[] = [
   {
+    id: 'cells.shard',
+    source: 'Decision 0039',
+    text: 'A service with another SHARD than the log of its database has does not start and says why; auth follows no cell whose number is not the one in CELLS.',
+    home: 'packages/read-model/src/shard.ts',
+  },
+  {
     id: 'cells.move.equal',
     source: 'Decision 0040',
     text: 'A workspace that has moved has the same records, ids and numbers in its new cell, whatever was changed while it was copied, and a repeated step of the copy writes nothing.',

@@ -12,6 +12,7 @@ export { pageReader } from './page-reader.ts';
 export type { FirstPage, ReadPage } from './page-reader.ts';
 export { poll } from './poll.ts';
 export { isForWorkspace, RoleRules, Roles } from './roles.ts';
+export { shardCheck } from './shard.ts';
 export { STANDBY_TIMEOUT_MS, Standby } from './standby.ts';
 export { SYNC_SCHEMA } from './sync-schema.ts';
 export { Visibility } from './visibility.ts';

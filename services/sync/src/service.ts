@@ -4,7 +4,7 @@ import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { openPostgres, openServicePostgres } from '@wts/service-kit/postgres';
 import { labelShard } from '@wts/service-kit/observe';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
-import { GroupCache, STANDBY_TIMEOUT_MS, Standby } from '@wts/read-model';
+import { GroupCache, shardCheck, STANDBY_TIMEOUT_MS, Standby } from '@wts/read-model';
 import { standbyMetrics } from '@wts/read-model/metrics';
 import { COMMIT_CONNECTIONS, CommitEngine } from './commit/engine.ts';
 import { commitMetrics } from './commit/metrics.ts';
@@ -46,7 +46,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
   async open(kit, config) {
     const { log, stack } = kit;
     labelShard(kit, config);
-    const { pool } = await openServicePostgres(kit, config);
+    const { pool } = await openServicePostgres(kit, { ...config, refusal: shardCheck(config.shard, { claims: true }) });
     const database = { url: config.databaseUrl, log, metrics: kit.metrics, stack };
     const committing = openPostgres({
       ...database,
@@ -99,7 +99,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     mountMutate(app, engine, networkOf);
     mountInternal(app, engine);
     mountRecords(app, new Records(reads));
-    mountMoves(app, new Copies(reads), new Moves(pool, engine));
+    mountMoves(app, new Copies(reads, config.shard), new Moves(pool, engine));
     mountBootstrap(app, bootstraps, clientModels);
     mountKeyedReads(app, keyedReads);
     mountDeltas(app, pages, turns);

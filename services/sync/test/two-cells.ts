@@ -19,7 +19,7 @@ export class TestCell implements AsyncDisposable {
     this.engines = engines;
     this.moves = new Moves(engines.checks, engines.all[0]!);
     const gate = new FairGate({ slots: 4, waitMs: 10_000, waitingMax: 100, refusal: 'Too much is being read' });
-    this.copies = new Copies(new Reads(engines.checks, gate));
+    this.copies = new Copies(new Reads(engines.checks, gate), 0);
   }
 
   static async open(label: string): Promise<TestCell> {

@@ -1,6 +1,6 @@
 import { addressGuard, openResolver } from '@wts/service-kit/egress';
 import type { ConnectOptions } from '@wts/service-kit/egress';
-import { Roles, SYNC_SCHEMA } from '@wts/read-model';
+import { Roles, shardCheck, SYNC_SCHEMA } from '@wts/read-model';
 import type { ConfigOf } from '@wts/service-kit/config';
 import { parseReplaySecrets } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
@@ -52,7 +52,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     labelShard(kit, config);
     const applicationName = 'wts-webhook-dispatcher';
     const { databaseUrl } = config;
-    const { pool } = await openServicePostgres(kit, config);
+    const { pool } = await openServicePostgres(kit, { ...config, refusal: shardCheck(config.shard) });
     const management = { url: databaseUrl, poolMax: MANAGEMENT.connections, applicationName, log, metrics, stack };
     const { knex, pool: managementPool } = openPostgres(management);
     const nats = openNats({ ...config, name: applicationName, log, stack });

@@ -1,4 +1,4 @@
-import { Roles, SYNC_SCHEMA } from '@wts/read-model';
+import { Roles, shardCheck, SYNC_SCHEMA } from '@wts/read-model';
 import { commitUnitSender, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import { parseReplaySecrets } from '@wts/service-kit/config';
@@ -29,7 +29,8 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
   reads: SYNC_SCHEMA,
   async open(kit, config) {
     const { log, stack } = kit;
-    const { knex, pool } = await openServicePostgres(kit, config);
+    const refusal = config.shard === undefined ? {} : { refusal: shardCheck(config.shard) };
+    const { knex, pool } = await openServicePostgres(kit, { ...config, ...refusal });
     const nats = openNats({ ...config, name: 'wts-workspace', log, stack });
     const auth = openServiceClient(kit, 'auth', config.authUrls);
     const context: Context = {

@@ -114,12 +114,16 @@ export const internalReadWorkspaceEntries = contract({
   },
   reply: {
     status: 200,
-    schema: okBody({
-      records: typed<readonly CopiedRecord[]>(list),
-      keys: typed<readonly CopiedKey[]>(list),
-      lastSyncId: syncIdText,
-      more: { type: 'boolean' },
-    }),
+    schema: okBody(
+      {
+        records: typed<readonly CopiedRecord[]>(list),
+        keys: typed<readonly CopiedKey[]>(list),
+        lastSyncId: syncIdText,
+        more: { type: 'boolean' },
+      },
+      /** SHARD of the service; a version before has none in the answer. */
+      { shard: { type: 'integer' } },
+    ),
   },
   errors: ['bootstrap_required'],
 });

@@ -14,6 +14,8 @@ interface CheckOptions {
   readonly readiness: Readiness;
   /** Ends the checks of a server that is down. */
   readonly signal: AbortSignal;
+  /** A sentence that an operator can act on, or null. While it rejects, as before the migrations, the server counts as down. */
+  readonly refusal?: (client: Client) => Promise<string | null>;
 }
 
 const REPLY_MS = 3_000;
@@ -44,7 +46,7 @@ export async function checkPostgres(options: CheckOptions): Promise<void> {
 }
 
 /** False when the server did not reply. */
-async function checkOnce({ url, applicationName, log }: CheckOptions): Promise<boolean> {
+async function checkOnce({ url, applicationName, log, refusal }: CheckOptions): Promise<boolean> {
   await using sessions = new AsyncDisposableStack();
   const open = async (): Promise<Client> => {
     const client = await openClient(url, applicationName);
@@ -55,6 +57,8 @@ async function checkOnce({ url, applicationName, log }: CheckOptions): Promise<b
     const one = await open();
     await refuseMixedSessions(one, await open());
     await warnOfLogging(one, log);
+    const sentence = (await refusal?.(one)) ?? null;
+    if (sentence !== null) throw new SetupError(sentence);
     return true;
   } catch (failure) {
     if (failure instanceof SetupError) throw failure;

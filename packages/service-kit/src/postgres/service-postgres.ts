@@ -1,3 +1,4 @@
+import type { Client } from 'pg';
 import type { ServiceContext } from '../life/service.ts';
 import { checkPostgres } from './check-postgres.ts';
 import { openPostgres } from './postgres.ts';
@@ -6,14 +7,16 @@ import type { Postgres } from './postgres.ts';
 interface ServicePostgresOptions {
   readonly databaseUrl: string;
   readonly poolMax: number;
+  /** What else the service requires of its database, see `checkPostgres`. */
+  readonly refusal?: (client: Client) => Promise<string | null>;
 }
 
 /** Checks the server of a service that is starting, and opens the connections on which its readiness depends. */
 export async function openServicePostgres(
   { name, log, metrics, stack, readiness, signal }: ServiceContext,
-  { databaseUrl: url, poolMax }: ServicePostgresOptions,
+  { databaseUrl: url, poolMax, refusal }: ServicePostgresOptions,
 ): Promise<Postgres> {
   const options = { url, applicationName: `wts-${name}`, log, readiness };
-  await checkPostgres({ ...options, signal });
+  await checkPostgres({ ...options, signal, ...(refusal && { refusal }) });
   return openPostgres({ ...options, poolMax, metrics, stack });
 }

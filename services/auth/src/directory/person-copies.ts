@@ -57,6 +57,7 @@ export class PersonCopies {
         if (failure instanceof Fault && failure.code === 'bootstrap_required') return null;
         throw failure;
       });
+    requireNumber(cell, page?.shard);
     // The log was trimmed meanwhile: the cell was not followed for longer than it keeps its log. What is newest is decided at the next change.
     if (page === null) return this.#forget(cell);
     const changed = [...new Set(page.records.map(({ id }) => id))];
@@ -123,6 +124,14 @@ export class PersonCopies {
     if (cell === undefined) throw new Fault('unavailable', { cause: new Error(`CELLS has no cell ${shard}`) });
     return cell;
   }
+}
+
+/** Two cells with one number would have logs of one name. Keeps cells.shard. */
+function requireNumber({ shard, baseUrl }: AskedCell, own: number | undefined): void {
+  if (own === undefined || own === shard) return;
+  throw new Error(
+    `CELLS says that ${baseUrl} is cell ${shard}, and its sync service has SHARD ${own}: set SHARD=${shard} for all services of that cell, or correct CELLS`,
+  );
 }
 
 function unlessAway(failure: unknown): 'away' {

@@ -12,9 +12,12 @@ const MOVES = 'moves';
 /** What auth reads to copy a workspace to another cell, from the primary. Each answer names the position up to which it is known. */
 export class Copies {
   readonly #reads: Reads;
+  /** SHARD, which auth compares with CELLS. */
+  readonly #shard: number;
 
-  constructor(reads: Reads) {
+  constructor(reads: Reads, shard: number) {
     this.#reads = reads;
+    this.#shard = shard;
   }
 
   page(
@@ -39,13 +42,14 @@ export class Copies {
   ): Promise<Answer<'internalReadWorkspaceEntries'>> {
     return this.#reads.run(MOVES, signal, async (database) => {
       const { head, floor } = await new LogReader(database).head();
-      if (from === undefined) return { records: [], keys: [], lastSyncId: formatSyncId(head), more: false };
+      const shard = this.#shard;
+      if (from === undefined) return { records: [], keys: [], lastSyncId: formatSyncId(head), more: false, shard };
       const after = positionOf(from);
       if (after < floor || after > head) throw new Fault('bootstrap_required');
       const range = { workspaceId, after, through: head, limit };
       const { records, reached, more } = await readCopyChanges(database, range);
       const keys = workspaceId === null ? [] : await readKeys(database, { ...range, through: reached });
-      return { records, keys, lastSyncId: formatSyncId(reached), more };
+      return { records, keys, lastSyncId: formatSyncId(reached), more, shard };
     });
   }
 
