@@ -1,6 +1,6 @@
 import { servicePrincipal } from '@wts/access';
 import type { Principal } from '@wts/contracts';
-import type { CallTrace, CommitUnitSender } from '@wts/service-kit/call';
+import type { CommitUnitSender } from '@wts/service-kit/call';
 import { parseSecretKeys, type SecretKeys } from '@wts/service-kit/sealing';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { Knex } from 'knex';
@@ -57,9 +57,9 @@ export interface PeopleContext {
   /** This service, for calls without a person. */
   readonly self: Principal;
   /** The person of an identity; created when they are new. */
-  readonly resolve: (claims: IdentityClaims, trace: CallTrace) => Promise<string>;
+  readonly resolve: (claims: IdentityClaims) => Promise<string>;
   /** The person of an account. */
-  readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
+  readonly personOf: (account: Account) => Promise<string>;
 }
 
 interface Opening {
@@ -70,7 +70,7 @@ interface Opening {
 }
 
 export function openPeople({ config, knex, context, oauth }: Opening): PeopleContext {
-  const resolve: PeopleContext['resolve'] = (claims, trace) => resolvePerson(context, claims, trace);
+  const resolve = (claims: IdentityClaims): Promise<string> => resolvePerson(context, claims);
   const { provider } = config;
   return {
     hasAccounts: config.hasAccounts,
@@ -97,7 +97,7 @@ export function openPeople({ config, knex, context, oauth }: Opening): PeopleCon
     directory: context.directory,
     self: servicePrincipal('auth'),
     resolve,
-    personOf: ({ id, name, email, emailVerified }, trace) =>
-      resolve({ issuer: ACCOUNT_ISSUER, subject: id, name, email, emailVerified }, trace),
+    personOf: ({ id, name, email, emailVerified }) =>
+      resolve({ issuer: ACCOUNT_ISSUER, subject: id, name, email, emailVerified }),
   };
 }

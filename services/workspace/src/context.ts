@@ -1,6 +1,6 @@
 import type { Roles } from '@wts/read-model';
 import type { Invitation } from '@wts/contracts';
-import type { CallTrace, CommitUnitSender } from '@wts/service-kit/call';
+import type { CommitUnitSender } from '@wts/service-kit/call';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Idempotency } from '@wts/service-kit/routes';
 import type { CellDirectory } from './queries/cell.ts';
@@ -15,7 +15,6 @@ import type { WrongCodeStore } from './store/wrong-codes.ts';
 export type InvitationMailer = (
   invitation: Invitation & { readonly code: string },
   workspaceName: string,
-  trace: CallTrace,
 ) => Promise<void>;
 
 /** What the operations of this service use, opened once. Each operation names the part it needs. */

@@ -157,15 +157,14 @@ describe('an invitation code from before a removal or a demotion', () => {
         wrongCodesPerMinuteMax: 30,
         addressesOf: async () => [],
         checkJoining: async () => {},
-        commitUnit: async (unit, trace) => {
+        commitUnit: async (unit) => {
           isChecked.resolve();
           await gate.promise;
-          return commitUnit(unit, trace);
+          return commitUnit(unit);
         },
       },
       grace.principal,
       { code },
-      {},
     );
     await isChecked.promise;
     assert.equal(await join(grace, other.code), 'admin');

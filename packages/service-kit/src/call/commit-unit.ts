@@ -1,6 +1,5 @@
 import { syncApi } from '@wts/contracts';
 import type { InternalCommitReply, InternalMutation, Principal } from '@wts/contracts';
-import type { CallTrace } from './current-call.ts';
 import type { ServiceClient } from './service-client.ts';
 
 /** Changes that are committed together or not at all. */
@@ -13,7 +12,7 @@ export interface CommitUnit {
   readonly mutations: readonly InternalMutation[];
 }
 
-export type CommitUnitSender = (unit: CommitUnit, trace?: CallTrace) => Promise<InternalCommitReply>;
+export type CommitUnitSender = (unit: CommitUnit) => Promise<InternalCommitReply>;
 
 /** One name for all services, so that a unit keeps its identity when another service takes over sending it. */
 const CLIENT_ID = 'workspace-service';
@@ -24,12 +23,10 @@ const CLIENT_ID = 'workspace-service';
  * workspaces.create.through-log.
  */
 export function commitUnitSender(sync: ServiceClient): CommitUnitSender {
-  return ({ principal, authority, txId, mutations }, { requestId, signal } = {}) =>
+  return ({ principal, authority, txId, mutations }) =>
     sync.call(syncApi.internalCommit, {
       principal,
       body: { clientId: CLIENT_ID, clientTxId: txId, authority, mutations: [...mutations] },
       idempotent: true,
-      ...(requestId === undefined ? {} : { requestId }),
-      ...(signal === undefined ? {} : { signal }),
     });
 }

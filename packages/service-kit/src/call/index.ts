@@ -7,7 +7,6 @@ export type { CallOutcome } from './metrics.ts';
 export { openAuthenticator } from './authenticator.ts';
 export { commitUnitSender } from './commit-unit.ts';
 export type { CommitUnit, CommitUnitSender } from './commit-unit.ts';
-export type { CallTrace } from './current-call.ts';
 export { createServiceClient, openServiceClient } from './service-client.ts';
 export type { ServiceClient, ServiceCallOptions } from './service-client.ts';
 export { Semaphore, SenderSemaphores } from './semaphore.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CallTrace, CommitUnitSender } from '@wts/service-kit/call';
+import type { CommitUnitSender } from '@wts/service-kit/call';
 import { readName } from '../domain/profile.ts';
 import { sessionPrincipal } from '../domain/session-principal.ts';
 import type { Session } from '../store/sessions.ts';
@@ -12,12 +12,11 @@ export async function changeName(
   { commitUnit }: { readonly commitUnit: CommitUnitSender },
   session: Session,
   entered: string,
-  trace: CallTrace,
 ): Promise<boolean> {
   const name = readName(entered);
   if (name === null) return false;
   const mutation = { modelName: 'User', modelId: session.userId, action: 'UPDATE', payload: { name } } as const;
   const unit = { principal: sessionPrincipal(session), txId: randomUUID(), mutations: [mutation] };
-  await commitUnit({ ...unit, authority: 'caller' }, trace);
+  await commitUnit({ ...unit, authority: 'caller' });
   return true;
 }

@@ -1,5 +1,5 @@
 import { comparableAddress } from '@wts/access';
-import type { CallTrace, CommitUnitSender } from '@wts/service-kit/call';
+import type { CommitUnitSender } from '@wts/service-kit/call';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import { giveAddress } from '../store/addresses.ts';
@@ -11,7 +11,7 @@ interface ConfirmContext {
   readonly accounts: AccountStore;
   readonly record: SecurityRecord;
   readonly commitUnit: CommitUnitSender;
-  readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
+  readonly personOf: (account: Account) => Promise<string>;
 }
 
 interface Confirmation {
@@ -29,7 +29,6 @@ interface Confirmation {
 export async function confirmAddress(
   context: ConfirmContext,
   { linkHash, kind, visitor, accountId: given }: Confirmation,
-  trace: CallTrace,
 ): Promise<'ended' | 'taken' | { readonly userId: string; readonly account: Account }> {
   const { accounts, record, personOf } = context;
   const outcome = await record.act(async (act) => {
@@ -37,7 +36,7 @@ export async function confirmAddress(
     const accountId = link?.accountId ?? given;
     const email = link?.address ?? null;
     if (link === null || accountId === undefined || email === null) return 'ended';
-    if ((await takeAddress(act, context, { accountId, email, visitor }, trace)) === 'taken') return 'taken';
+    if ((await takeAddress(act, context, { accountId, email, visitor })) === 'taken') return 'taken';
     await giveAddress(act.transaction, { accountId, email, comparableEmail: comparableAddress(email) });
     if (kind === 'stop-change') await mailLinkStore(act.transaction).endAfterStop(accountId, linkHash);
     return accountId;
@@ -46,7 +45,7 @@ export async function confirmAddress(
   const account = await accounts.find(outcome);
   if (account === null) return 'ended';
   // Shows the address to others too; a failure here is repaired at the next sign-in.
-  const userId = await personOf(account, trace);
+  const userId = await personOf(account);
   await record.add({ kind: EVENTS[kind], userId, accountId: account.id, visitor, details: {} });
   return { userId, account };
 }

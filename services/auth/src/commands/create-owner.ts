@@ -1,6 +1,5 @@
 import { comparableAddress } from '@wts/access';
 import { Fault, type OperatorWorkspace } from '@wts/contracts';
-import type { CallTrace } from '@wts/service-kit/call';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
@@ -16,7 +15,7 @@ export interface CreateOwnerContext extends OperateContext, ClaimContext {
   readonly accounts: Pick<AccountStore, 'findByEmail' | 'insert'>;
   readonly attempts: Pick<SignInAttemptStore, 'isUsed'>;
   readonly passwords: Pick<PasswordHashes, 'hash'>;
-  readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
+  readonly personOf: (account: Account) => Promise<string>;
 }
 
 interface NewOwner {
@@ -37,7 +36,6 @@ export async function createOwner(
   context: CreateOwnerContext,
   given: NewOwner,
   operator: Operator,
-  trace: CallTrace,
 ): Promise<{ readonly userId: string; readonly workspaceId: string; readonly account: Account }> {
   const { workspaces, accounts, personOf } = context;
   if (!context.hasAccounts) {
@@ -50,7 +48,7 @@ export async function createOwner(
   // Of another person, it leaves no account behind.
   if (known === null && (await workspaces.findByUrlKey(given.urlKey)) !== null) throw new Fault('slug_taken');
   const account = known ?? (await newAccount(context, email, given.name.trim()));
-  const userId = await personOf(account, trace);
+  const userId = await personOf(account);
   let workspace = await ownWorkspace(context, userId, given.urlKey);
   if (workspace === null) await refuseAccountOfStranger(context, account);
   const made = workspace === null && (await newWorkspace(context, given, userId));

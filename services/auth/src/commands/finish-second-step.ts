@@ -1,4 +1,3 @@
-import type { CallTrace } from '@wts/service-kit/call';
 import type { Account } from '../store/accounts.ts';
 import type { Session } from '../store/sessions.ts';
 import { endSecondStep, findSecondStep, type StepContext } from './begin-second-step.ts';
@@ -13,8 +12,7 @@ import {
 import type { NextStep } from './sign-in-at-provider.ts';
 import type { Guest } from './sign-in-by-password.ts';
 
-type FinishContext = StepContext &
-  FactorContext & { readonly personOf: (account: Account, trace: CallTrace) => Promise<string> };
+type FinishContext = StepContext & FactorContext & { readonly personOf: (account: Account) => Promise<string> };
 
 interface Attempt {
   readonly step: string;
@@ -33,12 +31,11 @@ export async function finishSecondStep(
   context: FinishContext,
   { step, proof, session }: Attempt,
   guest: Guest,
-  trace: CallTrace,
 ): Promise<Finished> {
   const found = await findSecondStep(context, step, guest.browserId);
   if (found === null) return { outcome: 'ended' };
   const { account, next } = found;
-  const userId = await context.personOf(account, trace);
+  const userId = await context.personOf(account);
   const checked = await checkSecondFactor(context, { accountId: account.id, userId }, proof, guest);
   if (checked.outcome !== 'right') return checked;
   if (!(await endSecondStep(context, step, guest.browserId))) return { outcome: 'ended' };

@@ -1,5 +1,5 @@
 import { Fault, memberApi, type ErrorCode, type Principal, type ReplyOf, type Role } from '@wts/contracts';
-import type { CallTrace, CommitUnitSender, ServiceCallOptions } from '@wts/service-kit/call';
+import type { CommitUnitSender, ServiceCallOptions } from '@wts/service-kit/call';
 import type { Cell, Cells } from '../cells/cells.ts';
 import { sessionPrincipal } from '../domain/session-principal.ts';
 import { sha256 } from '../domain/sha256.ts';
@@ -33,7 +33,7 @@ interface RegisterContext extends JoinContext {
   readonly sessions: Pick<Sessions, 'find'>;
   readonly record: SecurityRecord;
   readonly commitUnit: CommitUnitSender;
-  readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
+  readonly personOf: (account: Account) => Promise<string>;
 }
 
 export interface Presented {
@@ -60,9 +60,8 @@ export async function readInvitation(
   { cells, self }: Pick<JoinContext, 'cells'> & { readonly self: Principal },
   session: Session | null,
   code: string,
-  trace: CallTrace,
 ): Promise<Invitation> {
-  const call = { principal: self, body: { code: code.slice(0, 200) }, ...trace, idempotent: true };
+  const call = { principal: self, body: { code: code.slice(0, 200) }, idempotent: true };
   const { workspace } = await cellOfCode(cells, call);
   const principal = session === null ? self : sessionPrincipal(session);
   return (await workspace.call(memberApi.internalReadInvitation, { ...call, principal })).invitation;
@@ -93,17 +92,16 @@ export async function registerAndJoin(
   context: RegisterContext,
   person: NewPerson,
   { link, ...presented }: Presented & { readonly link: ProvedLink | null },
-  trace: CallTrace,
 ): Promise<{ readonly wrong: string } | { readonly joined: Joined | null; readonly secret: string }> {
   const { sessions, record } = context;
   const { visitor } = person;
-  const made = await makeAccount(context, person, { invitation: presented.invitation, link }, trace);
+  const made = await makeAccount(context, person, { invitation: presented.invitation, link });
   if ('wrong' in made) return made;
   const { account, userId } = made;
   const secret = await beginSession({ record }, { userId, account, way: 'with a password', visitor });
   const session = secret === null ? null : await sessions.find(sha256(secret));
   if (secret === null || session === null) throw new Fault('unavailable');
-  return { joined: await joinAs(context, session, presented, trace), secret };
+  return { joined: await joinAs(context, session, presented), secret };
 }
 
 /** An account with a mailed link has proved its address; without one nothing proves it. */
@@ -111,7 +109,6 @@ async function makeAccount(
   context: RegisterContext,
   person: NewPerson,
   { invitation, link }: Pick<Presented, 'invitation'> & { readonly link: ProvedLink | null },
-  trace: CallTrace,
 ): Promise<{ readonly wrong: string } | { readonly account: Account; readonly userId: string }> {
   const { passwords, attempts, record, personOf } = context;
   const registration = { ...person, email: invitation.email ?? person.email };
@@ -124,7 +121,7 @@ async function makeAccount(
       kind: 'invitation',
       guest: person,
     } as const;
-    const created = await createProved(context, proved, trace);
+    const created = await createProved(context, proved);
     if (created === 'ended') return { wrong: 'The link of this invitation was used already. Ask for a new one.' };
     return created === 'taken'
       ? { wrong: 'There is an account with this email. Sign in to accept the invitation.' }
@@ -132,7 +129,7 @@ async function makeAccount(
   }
   const account = await registerAccount({ record, passwords }, registration);
   if (typeof account === 'string') return { wrong: account };
-  const userId = await personOf(account, trace);
+  const userId = await personOf(account);
   await attempts.addPlaces(account.id, placesOf(person));
   return { account, userId };
 }
@@ -145,7 +142,6 @@ export async function joinAs(
   { cells, accounts, directory, notices, oauth }: JoinContext,
   session: Session,
   { code, invitation }: Presented,
-  trace: CallTrace,
 ): Promise<Joined | null> {
   const account = session.accountId === null ? null : await accounts.find(session.accountId);
   try {
@@ -153,7 +149,6 @@ export async function joinAs(
     const { role } = await workspace.call(memberApi.internalJoinWorkspace, {
       principal: sessionPrincipal(session),
       body: { code, address: account?.email ?? null },
-      ...trace,
       idempotent: true,
     });
     const { workspaceName } = invitation;

@@ -1,6 +1,5 @@
 import { comparableAddress } from '@wts/access';
 import type { BodyOf, mailApi } from '@wts/contracts';
-import type { CallTrace } from '@wts/service-kit/call';
 import type { SecretKeys } from '@wts/service-kit/sealing';
 import { plainAddress } from '../domain/plain-address.ts';
 import type { Visitor } from '../domain/security-event.ts';
@@ -81,11 +80,10 @@ export async function proveByInvitation(
   context: ProveContext,
   { accountId }: Session,
   { code, proof, visitor }: Pick<Presented, 'code' | 'proof'> & { readonly visitor: Visitor },
-  trace: CallTrace,
 ): Promise<void> {
   const link = await proofOf(context, { code, proof });
   const account = accountId === null ? null : await context.accounts.find(accountId);
   if (link === null || account === null || account.emailVerified) return;
   if (comparableAddress(account.email) !== comparableAddress(link.address)) return;
-  await confirmAddress(context, { linkHash: link.hash, kind: 'invitation', accountId: account.id, visitor }, trace);
+  await confirmAddress(context, { linkHash: link.hash, kind: 'invitation', accountId: account.id, visitor });
 }

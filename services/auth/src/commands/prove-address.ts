@@ -1,5 +1,5 @@
 import { comparableAddress } from '@wts/access';
-import type { CallTrace, CommitUnitSender } from '@wts/service-kit/call';
+import type { CommitUnitSender } from '@wts/service-kit/call';
 import type { Visitor } from '../domain/security-event.ts';
 import type { Act } from '../record/security-record.ts';
 import { ACCOUNT_ISSUER } from '../store/accounts.ts';
@@ -21,7 +21,6 @@ export async function takeAddress(
   { transaction, record }: Pick<Act, 'transaction' | 'record'>,
   { commitUnit }: { readonly commitUnit: CommitUnitSender },
   { accountId, email, visitor }: Proof,
-  trace: CallTrace,
 ): Promise<'taken' | 'free'> {
   const freed = await freeAddress(transaction, { comparableEmail: comparableAddress(email), exceptId: accountId });
   if (freed === 'taken') return 'taken';
@@ -41,6 +40,6 @@ export async function takeAddress(
     details: {},
   });
   // Within the transaction, so that no failure leaves two people shown with one address.
-  if (identity.hasPerson) await showAddress({ commitUnit }, userId, null, trace);
+  if (identity.hasPerson) await showAddress({ commitUnit }, userId, null);
   return 'free';
 }

@@ -1,5 +1,5 @@
 import { Fault } from '@wts/contracts';
-import type { CallTrace, CommitUnitSender } from '@wts/service-kit/call';
+import type { CommitUnitSender } from '@wts/service-kit/call';
 import type { SecretKeys } from '@wts/service-kit/sealing';
 import { randomUUID } from 'node:crypto';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
@@ -30,7 +30,7 @@ interface CreateContext {
   readonly record: SecurityRecord;
   readonly attempts: SignInAttemptStore;
   readonly commitUnit: CommitUnitSender;
-  readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
+  readonly personOf: (account: Account) => Promise<string>;
 }
 
 /** What waits for the link: an account whose password is hashed already, and the invitation. */
@@ -92,7 +92,6 @@ export async function isOfBrowser(
 export async function confirmRegistration(
   context: RegisterContext & CreateContext,
   { linkHash, password, guest }: Confirmed,
-  trace: CallTrace,
 ): Promise<
   | 'ended'
   | 'taken'
@@ -116,7 +115,7 @@ export async function confirmRegistration(
     if (!isRight) return { wrong: 'This is not the password that you chose.' };
   }
   const account = { ...waiting, id: randomUUID(), emailVerified: true };
-  const created = await createProved(context, { account, linkHash, kind: 'registration', guest }, trace);
+  const created = await createProved(context, { account, linkHash, kind: 'registration', guest });
   return typeof created === 'string' ? created : { ...created, code };
 }
 
@@ -131,21 +130,20 @@ interface ProvedAccount {
 export async function createProved(
   context: CreateContext,
   { account, linkHash, kind, guest }: ProvedAccount,
-  trace: CallTrace,
 ): Promise<'ended' | 'taken' | { readonly account: Account; readonly userId: string }> {
   const { record, personOf, attempts } = context;
   const { id: accountId, email } = account;
   const { visitor } = guest;
   const outcome = await record.act(async (act) => {
     if ((await mailLinkStore(act.transaction).use(linkHash, kind)) === null) return 'ended';
-    if ((await takeAddress(act, context, { accountId, email, visitor }, trace)) === 'taken') return 'taken';
+    if ((await takeAddress(act, context, { accountId, email, visitor })) === 'taken') return 'taken';
     const person = await createAccount(act, account, visitor);
     if (person === null) return 'taken';
     await act.record({ kind: 'address-verified', userId: person, accountId, visitor, details: {} });
     return 'created';
   });
   if (outcome !== 'created') return outcome;
-  const userId = await personOf(account, trace);
+  const userId = await personOf(account);
   await attempts.addPlaces(accountId, placesOf(guest));
   return { account, userId };
 }

@@ -1,5 +1,4 @@
 import { comparableAddress } from '@wts/access';
-import type { CallTrace } from '@wts/service-kit/call';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { faultOfPassword } from '../domain/password-rules.ts';
@@ -15,7 +14,7 @@ interface ResetContext {
   readonly passwords: PasswordHashes;
   readonly keys: { readonly revoke: RevocationSender };
   readonly record: SecurityRecord;
-  readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
+  readonly personOf: (account: Account) => Promise<string>;
 }
 
 interface Choice {
@@ -34,7 +33,6 @@ interface Choice {
 export async function resetPasswordByLink(
   context: ResetContext,
   { linkHash, kind, accountId, password, guest }: Choice,
-  trace: CallTrace,
 ): Promise<{ readonly wrong: string } | 'ended' | 'changed' | 'set'> {
   const { accounts, attempts, passwords, keys, record, personOf } = context;
   const account = await accounts.find(accountId);
@@ -42,7 +40,7 @@ export async function resetPasswordByLink(
   const fault = faultOfPassword(password, account.email);
   if (fault !== null) return { wrong: fault };
   const passwordHash = await passwords.hash(password, guest);
-  const userId = await personOf(account, trace);
+  const userId = await personOf(account);
   const isFirst = !(await attempts.isUsed(accountId));
   const isReset = await record.act(async ({ transaction, record: write }) => {
     const outcome = await resetPassword(transaction, { linkHash, kind, userId, passwordHash });

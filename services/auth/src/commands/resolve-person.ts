@@ -1,6 +1,5 @@
 import { servicePrincipal } from '@wts/access';
 import { Fault } from '@wts/contracts';
-import type { CallTrace } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { profileOf, readEmail, type IdentityClaims } from '../domain/profile.ts';
@@ -18,7 +17,6 @@ import type { StoredIdentity } from '../store/identities.ts';
 export async function resolvePerson(
   context: Pick<Context, 'identities' | 'commitUnit'> & { readonly metrics: Pick<ServiceMetrics, 'personCreated'> },
   claims: IdentityClaims,
-  trace: CallTrace = {},
 ): Promise<string> {
   const { identities, commitUnit, metrics } = context;
   const identity = { issuer: claims.issuer, subject: claims.subject };
@@ -27,7 +25,7 @@ export async function resolvePerson(
     throw new Fault('forbidden', { message: 'This account is disabled. Ask the operator of this service.' });
   }
   if (stored?.hasPerson) {
-    await updateAddress(context, stored, claims, trace);
+    await updateAddress(context, stored, claims);
     return stored.userId;
   }
   const profile = profileOf(claims);
@@ -36,15 +34,12 @@ export async function resolvePerson(
   const { email } = profile;
   const isShown = email !== null && (address.emailVerified || !(await identities.isOfAnother(email, userId)));
   const payload = { ...profile, email: isShown ? email : null, username: null };
-  await commitUnit(
-    {
-      principal: { ...servicePrincipal('auth'), userId },
-      authority: 'service',
-      txId: `create-person:${userId}`,
-      mutations: [{ modelName: 'User', modelId: userId, action: 'INSERT', payload }],
-    },
-    trace,
-  );
+  await commitUnit({
+    principal: { ...servicePrincipal('auth'), userId },
+    authority: 'service',
+    txId: `create-person:${userId}`,
+    mutations: [{ modelName: 'User', modelId: userId, action: 'INSERT', payload }],
+  });
   if (await identities.markPersonCreated(identity)) metrics.personCreated();
   return userId;
 }
@@ -57,14 +52,13 @@ async function updateAddress(
   { identities, commitUnit }: Pick<Context, 'identities' | 'commitUnit'>,
   stored: StoredIdentity,
   claims: IdentityClaims,
-  trace: CallTrace,
 ): Promise<void> {
   const email = readEmail(claims.email);
   if (email === null) return;
   // A token without the claim changes nothing for a stored address; a new address is not verified.
   const emailVerified = claims.emailVerified ?? (email === stored.email && stored.emailVerified);
   if (email === stored.email && emailVerified === stored.emailVerified) return;
-  if (emailVerified) await showAddress({ commitUnit }, stored.userId, email, trace);
+  if (emailVerified) await showAddress({ commitUnit }, stored.userId, email);
   await identities.changeAddress({ issuer: claims.issuer, subject: claims.subject }, { email, emailVerified });
 }
 
@@ -73,9 +67,8 @@ export async function showAddress(
   { commitUnit }: Pick<Context, 'commitUnit'>,
   userId: string,
   email: string | null,
-  trace: CallTrace,
 ): Promise<void> {
   const mutation = { modelName: 'User', modelId: userId, action: 'UPDATE', payload: { email } } as const;
   const principal = { ...servicePrincipal('auth'), userId };
-  await commitUnit({ principal, authority: 'service', txId: randomUUID(), mutations: [mutation] }, trace);
+  await commitUnit({ principal, authority: 'service', txId: randomUUID(), mutations: [mutation] });
 }

@@ -1,5 +1,4 @@
 import { Fault } from '@wts/contracts';
-import type { CallTrace } from '@wts/service-kit/call';
 import { randomBytes } from 'node:crypto';
 import type { IdentityProvider } from '../accounts/identity-provider.ts';
 import type { IdentityClaims } from '../domain/profile.ts';
@@ -17,7 +16,7 @@ interface ProviderContext {
   readonly pending: PendingRequestStore;
   readonly record: SecurityRecord;
   readonly metrics: Pick<ServiceMetrics, 'signIn'>;
-  readonly resolve: (claims: IdentityClaims, trace: CallTrace) => Promise<string>;
+  readonly resolve: (claims: IdentityClaims) => Promise<string>;
 }
 
 /** What the person does after the sign-in: the request of an app or of a tool, or the invitation, that they came with. */
@@ -50,7 +49,6 @@ export async function beginProviderSignIn(
 export async function finishProviderSignIn(
   { provider, pending, record, metrics, resolve }: ProviderContext,
   { state, browserId, query, session, visitor }: Callback,
-  trace: CallTrace,
 ): Promise<{ readonly secret: string; readonly next: NextStep }> {
   if (provider === null) throw noProvider();
   const next = query === null ? null : await pending.take<NextStep>(keyOf(state, browserId));
@@ -65,7 +63,7 @@ export async function finishProviderSignIn(
     metrics.signIn('provider', 'wrong');
     throw failure;
   }
-  const userId = await resolve(claims, trace);
+  const userId = await resolve(claims);
   metrics.signIn('provider', 'right');
   const way = `at ${provider.name}`;
   const secret = await beginSession({ record }, { userId, account: null, replaces: session, way, visitor });

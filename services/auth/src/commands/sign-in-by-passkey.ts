@@ -1,4 +1,3 @@
-import type { CallTrace } from '@wts/service-kit/call';
 import type { ChallengeUse } from '../accounts/passkeys.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { Session } from '../store/sessions.ts';
@@ -8,7 +7,7 @@ import type { Guest } from './sign-in-by-password.ts';
 
 type SignInContext = FactorContext & {
   readonly accounts: Pick<AccountStore, 'find'>;
-  readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
+  readonly personOf: (account: Account) => Promise<string>;
 };
 
 interface Attempt {
@@ -25,13 +24,12 @@ export async function signInByPasskey(
   context: SignInContext,
   { answer, session }: Attempt,
   guest: Guest,
-  trace: CallTrace,
 ): Promise<string | null> {
   const use = signInUse(guest.browserId);
   const passkey = await usePasskey(context, { answer, use }, guest);
   const account = passkey === null ? null : await context.accounts.find(passkey.accountId);
   if (account === null) return null;
-  const userId = await context.personOf(account, trace);
+  const userId = await context.personOf(account);
   await context.attempts.addPlaces(account.id, provenPlacesOf(guest));
   const begun = { userId, account, replaces: session, way: 'with a passkey', visitor: guest.visitor };
   return beginSession(context, { ...begun, method: 'passkey' });

@@ -1,5 +1,4 @@
 import { comparableAddress } from '@wts/access';
-import type { CallTrace } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
 import type { Visitor } from '../domain/security-event.ts';
 import { sha256 } from '../domain/sha256.ts';
@@ -30,7 +29,7 @@ interface SignInContext extends CheckContext {
   readonly metrics: Pick<ServiceMetrics, 'signIn'>;
   readonly factors: Pick<SecondFactorStore, 'has'>;
   readonly pending: PendingRequestStore;
-  readonly personOf: (account: Account, trace: CallTrace) => Promise<string>;
+  readonly personOf: (account: Account) => Promise<string>;
   readonly notices: Pick<Notices, 'send'>;
   readonly oauth: { readonly issuer: string };
 }
@@ -77,13 +76,12 @@ interface RightPassword {
 export async function signInByPassword(
   context: SignInContext,
   { session, next, ...attempt }: SignIn,
-  trace: CallTrace,
 ): Promise<NotSignedIn | SignedIn> {
   const checked = await checkPassword(context, attempt);
   context.metrics.signIn('password', checked.outcome);
   if (checked.outcome !== 'right') return checked;
   const { account } = checked;
-  const userId = await context.personOf(account, trace);
+  const userId = await context.personOf(account);
   const { visitor } = attempt;
   if (checked.isNewPlace) await noticeNewPlace(context, userId, visitor);
   if (await context.factors.has(account.id)) {

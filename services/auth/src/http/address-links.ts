@@ -5,7 +5,8 @@ import type { PeopleContext } from '../people-context.ts';
 import { confirmAddressPage, stopChangePage, takenPage } from '../pages/link.ts';
 import { messagePage } from '../pages/message.ts';
 import { formToken } from './browser.ts';
-import { guestOf, type LinkPages, type OpenedLink } from './opened-link.ts';
+import { guestOf } from './guest.ts';
+import type { LinkPages, OpenedLink } from './opened-link.ts';
 import type { PageAnswer, Pages } from './mount-page.ts';
 import { passwordsClosed } from './sign-in.ts';
 
@@ -32,11 +33,10 @@ export function addressLink({ site }: Pages, context: PeopleContext, kind: 'veri
       const { call, hash: linkHash, accountId } = opened;
       const account = accountId === null ? null : await context.accounts.find(accountId);
       if (account === null || !context.hasAccounts) return show(opened);
-      const [guest, trace] = guestOf(call);
-      const person = { session: call.browser.session, password: call.form.text('password'), guest };
+      const person = { session: call.browser.session, password: call.form.text('password'), guest: guestOf(call) };
       const refusal = await refusalOfLink(context, account, person);
       if (refusal !== null) return show(opened, refusal);
-      const outcome = await confirmAddress(context, { linkHash, kind, visitor: call.visitor }, trace);
+      const outcome = await confirmAddress(context, { linkHash, kind, visitor: call.visitor });
       if (outcome === 'ended') return 'ended';
       if (outcome === 'taken') return { status: 409, page: takenPage(site) };
       return {
@@ -58,8 +58,7 @@ export function stopLink({ site }: Pages, context: PeopleContext): LinkPages {
       return { page: stopChangePage(site, { csrf: formToken(call.browser, 'browser'), token, address }) };
     },
     use: async ({ call, hash: linkHash }) => {
-      const [, trace] = guestOf(call);
-      const outcome = await confirmAddress(context, { linkHash, kind: 'stop-change', visitor: call.visitor }, trace);
+      const outcome = await confirmAddress(context, { linkHash, kind: 'stop-change', visitor: call.visitor });
       if (outcome === 'ended') return 'ended';
       if (outcome === 'taken') return { status: 409, page: takenPage(site) };
       const { userId, account } = outcome;

@@ -24,9 +24,9 @@ export function mountCredentials(router: IRouter, context: Context): void {
     const after = since === undefined ? null : { since, id: afterId };
     return { ok: true, ...(await context.revocations.list(after, credentialApi.REVOKED_CREDENTIALS_PAGE)) };
   });
-  mount(router, credentialApi.internalResolvePerson, async (call) => ({
+  mount(router, credentialApi.internalResolvePerson, async ({ body }) => ({
     ok: true,
-    userId: await resolvePerson(context, call.body, call),
+    userId: await resolvePerson(context, body),
   }));
   mount(router, credentialApi.internalListAddresses, async ({ body }) => ({
     ok: true,

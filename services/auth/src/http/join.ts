@@ -6,13 +6,13 @@ import {
   type Joined,
   type Presented,
 } from '../commands/join-by-invitation.ts';
-import type { CallTrace } from '@wts/service-kit/call';
 import type { PeopleContext } from '../people-context.ts';
 import { proofOf, proveByInvitation } from '../commands/mail-invitation.ts';
 import { askForAccount } from '../commands/register-by-mail.ts';
 import { confirmSentPage, enterCodePage, joinedPage, memberPage, newPersonPage, signedInPage } from '../pages/join.ts';
 import type { Site } from '../pages/layout.ts';
 import { formToken, sessionCookie } from './browser.ts';
+import { guestOf } from './guest.ts';
 import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
 import { passwordsClosed } from './sign-in.ts';
 
@@ -26,7 +26,7 @@ export function mountJoin(pages: Pages, context: PeopleContext): void {
       return await showJoin(site, context, call, {
         code,
         proof: call.query.get('proof'),
-        invitation: await readInvitation(context, call.browser.session, code, traceOf(call)),
+        invitation: await readInvitation(context, call.browser.session, code),
       });
     } catch (failure) {
       if (!(failure instanceof Fault) || !CODE_FAULTS.has(failure.code)) throw failure;
@@ -38,12 +38,12 @@ export function mountJoin(pages: Pages, context: PeopleContext): void {
     pageApi.join,
     async (call) => {
       const code = call.form.text('code');
-      const invitation = await readInvitation(context, call.browser.session, code, traceOf(call));
+      const invitation = await readInvitation(context, call.browser.session, code);
       const presented = { code, invitation, proof: call.form.get('proof') };
       const { session } = call.browser;
       if (session === null) return register(pages, context, call, presented);
-      await proveByInvitation(context, session, { ...presented, visitor: call.visitor }, traceOf(call));
-      return afterJoining(site, code, await joinAs(context, session, presented, traceOf(call)));
+      await proveByInvitation(context, session, { ...presented, visitor: call.visitor });
+      return afterJoining(site, code, await joinAs(context, session, presented));
     },
     // The token of the page: before the registration there is no session.
     { token: 'either' },
@@ -52,8 +52,6 @@ export function mountJoin(pages: Pages, context: PeopleContext): void {
 
 /** Of a code that is wrong or used up: the person may have another one. */
 const CODE_FAULTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['not_found', 'invitation_expired']);
-
-const traceOf = ({ requestId, signal }: PageCall): CallTrace => ({ requestId, signal });
 
 async function showJoin(
   site: Site,
@@ -94,10 +92,10 @@ async function register(
   call: PageCall,
   presented: Presented,
 ): Promise<PageAnswer> {
-  const { form, browser, network, visitor, signal } = call;
+  const { form } = call;
   if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
   const entered = { name: form.text('name'), email: form.text('email'), password: form.text('password') };
-  const person = { ...entered, browserId: browser.id, network, visitor, signal };
+  const person = { ...entered, ...guestOf(call) };
   const link = await proofOf(context, presented);
   if (context.mailer.isOn && link === null) {
     const asked = await askForAccount(
@@ -108,7 +106,7 @@ async function register(
     if ('wrong' in asked) return showJoin(site, context, call, { ...presented, wrong: asked.wrong });
     return { page: confirmSentPage(asked.sentTo) };
   }
-  const joined = await registerAndJoin({ ...context, sessions }, person, { ...presented, link }, traceOf(call));
+  const joined = await registerAndJoin({ ...context, sessions }, person, { ...presented, link });
   if ('wrong' in joined) return showJoin(site, context, call, { ...presented, wrong: joined.wrong });
   return { ...afterJoining(site, presented.code, joined.joined), cookies: [sessionCookie(site, joined.secret)] };
 }

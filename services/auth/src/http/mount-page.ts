@@ -30,7 +30,6 @@ export interface PageCall {
   readonly network: string;
   /** Where the request came from, for the security record. */
   readonly visitor: Visitor;
-  readonly requestId: string;
   readonly signal: AbortSignal;
 }
 
@@ -83,7 +82,6 @@ export function mountPage(
         params: req.params as Record<string, string>,
         network: networkOf(req),
         visitor,
-        requestId: call.requestId,
         signal: call.signal,
       });
       send(call, site, browser, answer);

@@ -1,5 +1,3 @@
-import type { CallTrace } from '@wts/service-kit/call';
-import type { Guest } from '../commands/sign-in-by-password.ts';
 import type { PageAnswer, PageCall } from './mount-page.ts';
 
 /** A link whose token was found, and who opened it. */
@@ -16,12 +14,4 @@ export interface LinkPages {
   /** `ended`: its account is gone, or another request used the link meanwhile. */
   show(opened: OpenedLink): Promise<PageAnswer | 'ended'>;
   use(opened: OpenedLink): Promise<PageAnswer | 'ended'>;
-}
-
-/** Who opened a link, for commands that sign a person in. */
-export function guestOf({ browser, network, visitor, requestId, signal }: PageCall): [Guest, CallTrace] {
-  return [
-    { browserId: browser.id, network, visitor, signal },
-    { requestId, signal },
-  ];
 }

@@ -1,5 +1,4 @@
 import { Fault, operatorApi, type OperatorPersonDetail, type OperatorWorkspace } from '@wts/contracts';
-import type { CallTrace } from '@wts/service-kit/call';
 import { mount, mountStream } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { pipeline } from 'node:stream/promises';
@@ -51,7 +50,7 @@ function mountPeople(router: IRouter, context: OperatorContext, options: Operato
     router,
     operatorApi.createOwner,
     async (call) => {
-      const { account, ...made } = await createOwner(context, call.body, operatorOf(call), traceOf(call));
+      const { account, ...made } = await createOwner(context, call.body, operatorOf(call));
       const link = await linkFor(context, call, { userId: made.userId, account });
       await context.mailOwner(account, { url: link.url, workspaceName: call.body.workspaceName });
       return { ok: true, ...made, link };
@@ -188,10 +187,6 @@ async function personOf({ people }: OperatorContext, userId: string): Promise<Op
   const person = await people.find(userId);
   if (person === null) throw new Fault('not_found', { message: 'There is no person with this id.' });
   return person;
-}
-
-function traceOf({ requestId, signal }: OperatorCall & { readonly signal: AbortSignal }): CallTrace {
-  return { requestId, signal };
 }
 
 /** The last line says that the file is whole. */

@@ -12,17 +12,10 @@ export function mountProvider(pages: Pages, context: PeopleContext): void {
   mountPage(pages, pageApi.providerSignIn, async ({ browser, query, network }) => ({
     to: await beginProviderSignIn(context, { browserId: browser.id, network }, nextOf(query)),
   }));
-  mountPage(
-    pages,
-    pageApi.providerCallback,
-    async ({ browser: { id, session }, query, visitor, requestId, signal }) => {
-      const answer = query.repeated.length > 0 ? null : `?${new URLSearchParams([...query.values]).toString()}`;
-      const callback = { state: query.text('state'), browserId: id, query: answer, session, visitor };
-      const { secret, next } = await finishProviderSignIn(context, callback, {
-        requestId,
-        signal,
-      });
-      return { to: destinationOf(pages, next), cookies: [sessionCookie(site, secret)] };
-    },
-  );
+  mountPage(pages, pageApi.providerCallback, async ({ browser: { id, session }, query, visitor }) => {
+    const answer = query.repeated.length > 0 ? null : `?${new URLSearchParams([...query.values]).toString()}`;
+    const callback = { state: query.text('state'), browserId: id, query: answer, session, visitor };
+    const { secret, next } = await finishProviderSignIn(context, callback);
+    return { to: destinationOf(pages, next), cookies: [sessionCookie(site, secret)] };
+  });
 }

@@ -6,7 +6,8 @@ import type { PeopleContext } from '../people-context.ts';
 import { confirmAddressPage, takenPage } from '../pages/link.ts';
 import { formToken, sessionCookie } from './browser.ts';
 import { afterJoining } from './join.ts';
-import { guestOf, type LinkPages, type OpenedLink } from './opened-link.ts';
+import { guestOf } from './guest.ts';
+import type { LinkPages, OpenedLink } from './opened-link.ts';
 import type { PageAnswer, Pages } from './mount-page.ts';
 import { passwordsClosed } from './sign-in.ts';
 
@@ -31,9 +32,8 @@ export function registrationLink({ site, sessions }: Pages, context: PeopleConte
     use: async (opened) => {
       const { call, hash: linkHash } = opened;
       if (!context.hasAccounts) return show(opened);
-      const [guest, trace] = guestOf(call);
       const password = call.form.text('password');
-      const outcome = await confirmRegistration(context, { linkHash, password, guest }, trace);
+      const outcome = await confirmRegistration(context, { linkHash, password, guest: guestOf(call) });
       if (outcome === 'ended') return 'ended';
       if (outcome === 'taken') return { status: 409, page: takenPage(site) };
       if ('wrong' in outcome) return show(opened, outcome.wrong);
@@ -45,8 +45,8 @@ export function registrationLink({ site, sessions }: Pages, context: PeopleConte
       if (secret === null || session === null) return { to: `${site.issuer}/sign-in` };
       const cookies = [sessionCookie(site, secret)];
       try {
-        const invitation = await readInvitation(context, session, code, trace);
-        const joined = await joinAs(context, session, { code, invitation }, trace);
+        const invitation = await readInvitation(context, session, code);
+        const joined = await joinAs(context, session, { code, invitation });
         return { ...afterJoining(site, code, joined), cookies };
       } catch {
         // The account exists; the page of the invitation says what is wrong with that.

@@ -4,6 +4,7 @@ import type { ResetKind } from '../store/reset-password.ts';
 import { newPasswordPage } from '../pages/link.ts';
 import { messagePage } from '../pages/message.ts';
 import { formToken } from './browser.ts';
+import { guestOf } from './guest.ts';
 import type { LinkPages, OpenedLink } from './opened-link.ts';
 import type { PageAnswer, Pages } from './mount-page.ts';
 import { passwordsClosed } from './sign-in.ts';
@@ -32,14 +33,10 @@ export function resetLink({ site }: Pages, context: PeopleContext, kind: ResetKi
     },
     use: async (opened) => {
       const { call, hash: linkHash, accountId } = opened;
-      const { browser, network, visitor, signal, requestId, form } = call;
       if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
-      const guest = { browserId: browser.id, network, visitor, signal };
-      const choice = { linkHash, kind, accountId: accountId ?? '', password: form.text('password'), guest };
-      const outcome = await resetPasswordByLink(context, choice, {
-        requestId,
-        signal,
-      });
+      const password = call.form.text('password');
+      const choice = { linkHash, kind, accountId: accountId ?? '', password, guest: guestOf(call) };
+      const outcome = await resetPasswordByLink(context, choice);
       if (outcome === 'ended') return 'ended';
       if (typeof outcome !== 'string') return (await show(opened, outcome.wrong)) ?? 'ended';
       return {

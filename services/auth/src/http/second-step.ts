@@ -36,7 +36,7 @@ export function mountSecondStep(pages: Pages, context: PeopleContext): void {
       if (!context.hasAccounts) return { status: 403, page: passwordsClosed(pages) };
       const step = call.form.text('step');
       const attempt = { step, proof: proofOf(call, step), session: call.browser.session };
-      const result = await finishSecondStep(context, attempt, guestOf(call), call);
+      const result = await finishSecondStep(context, attempt, guestOf(call));
       if (result.outcome === 'ended') throw ended();
       context.metrics.signIn('second factor', result.outcome);
       if (result.outcome === 'right') {
@@ -59,7 +59,7 @@ export function mountSecondStep(pages: Pages, context: PeopleContext): void {
     async (call) => {
       if (!context.hasAccounts) return { status: 403, page: passwordsClosed(pages) };
       const attempt = { answer: call.form.text('passkey'), session: call.browser.session };
-      const secret = await signInByPasskey(context, attempt, guestOf(call), call);
+      const secret = await signInByPasskey(context, attempt, guestOf(call));
       context.metrics.signIn('passkey', secret === null ? 'wrong' : 'right');
       if (secret !== null)
         return { to: destinationOf(pages, nextOf(call.form)), cookies: [sessionCookie(site, secret)] };

@@ -14,6 +14,7 @@ import { STYLE } from '../pages/style.ts';
 import { nameOfApp } from './authorize.ts';
 import { nameOfTool } from './connect.ts';
 import { endedSessionCookie, formToken, sessionCookie } from './browser.ts';
+import { guestOf } from './guest.ts';
 import { mountPage, type PageCall, type Pages } from './mount-page.ts';
 import type { Parameters } from './parameters.ts';
 
@@ -38,21 +39,17 @@ export function mountSignIn(pages: Pages, context: PeopleContext): void {
     pages,
     pageApi.signIn,
     async (call) => {
-      const { form, browser, network, visitor, signal, requestId } = call;
+      const { form } = call;
       if (!context.hasAccounts) return { status: 403, page: passwordsClosed(pages) };
       const email = form.text('email').slice(0, 320);
-      const { id: browserId, session } = browser;
       const attempt = {
+        ...guestOf(call),
         email,
         password: form.text('password'),
-        browserId,
-        session,
-        network,
-        visitor,
-        signal,
+        session: call.browser.session,
         next: nextOf(form),
       };
-      const result = await signInByPassword(context, attempt, { requestId, signal });
+      const result = await signInByPassword(context, attempt);
       if (result.outcome === 'throttled') {
         const { retryAfterSeconds } = result;
         const wrong = tooMany(retryAfterSeconds);

@@ -2,10 +2,10 @@ import { requireUnrestricted } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
 import type { NewWorkspace, Principal, Workspace as WorkspaceReply } from '@wts/contracts';
 import { Workspace } from '@wts/models';
+import type { EffectSource } from '@wts/service-kit/routes';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { workspaceReply } from '../store/workspaces.ts';
-import type { Trace } from './commit-unit.ts';
 import { recordOf } from './commit-unit.ts';
 
 /**
@@ -18,35 +18,31 @@ export async function createWorkspace(
   { roles, cell, commitUnit }: Pick<Context, 'roles' | 'cell' | 'commitUnit'>,
   principal: Principal,
   { name, urlKey, logoUrl, timeZone }: NewWorkspace,
-  trace: Trace,
+  { effectId: id = randomUUID() }: EffectSource,
 ): Promise<WorkspaceReply> {
   requireUnrestricted(principal);
   if ((await roles.count(principal.userId, 'owner')) >= LIMITS.workspacesOwnedMax) {
     throw new Fault('conflict', { message: `A person can own at most ${LIMITS.workspacesOwnedMax} workspaces.` });
   }
-  const id = trace.effectId ?? randomUUID();
-  await cell?.claim({ workspaceId: id, urlKey, userId: principal.userId }, trace);
-  const reply = await commitUnit(
-    {
-      principal,
-      authority: 'service',
-      txId: `create-workspace:${id}`,
-      mutations: [
-        {
-          modelName: 'Workspace',
-          modelId: id,
-          action: 'INSERT',
-          payload: { name, urlKey, logoUrl: logoUrl ?? null, ...(timeZone === undefined ? {} : { timeZone }) },
-        },
-        {
-          modelName: 'WorkspaceMember',
-          modelId: randomUUID(),
-          action: 'INSERT',
-          payload: { workspaceId: id, userId: principal.userId, role: 'owner' },
-        },
-      ],
-    },
-    trace,
-  );
+  await cell?.claim({ workspaceId: id, urlKey, userId: principal.userId });
+  const reply = await commitUnit({
+    principal,
+    authority: 'service',
+    txId: `create-workspace:${id}`,
+    mutations: [
+      {
+        modelName: 'Workspace',
+        modelId: id,
+        action: 'INSERT',
+        payload: { name, urlKey, logoUrl: logoUrl ?? null, ...(timeZone === undefined ? {} : { timeZone }) },
+      },
+      {
+        modelName: 'WorkspaceMember',
+        modelId: randomUUID(),
+        action: 'INSERT',
+        payload: { workspaceId: id, userId: principal.userId, role: 'owner' },
+      },
+    ],
+  });
   return workspaceReply(recordOf(reply, Workspace), 'owner');
 }

@@ -1,7 +1,6 @@
 import { Fault, type Principal, type Workspace } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { Trace } from './commit-unit.ts';
 
 type WorkspaceContext = Pick<Context, 'roles' | 'workspaces' | 'commitUnit'>;
 
@@ -10,18 +9,16 @@ export async function deleteWorkspace(
   context: WorkspaceContext,
   principal: Principal,
   { workspaceId, urlKey }: { readonly workspaceId: string; readonly urlKey: string },
-  trace: Trace,
 ): Promise<Workspace> {
-  return change(context, principal, { workspaceId, action: 'ARCHIVE', payload: { urlKey } }, trace);
+  return change(context, principal, { workspaceId, action: 'ARCHIVE', payload: { urlKey } });
 }
 
 export async function restoreWorkspace(
   context: WorkspaceContext,
   principal: Principal,
   { workspaceId }: { readonly workspaceId: string },
-  trace: Trace,
 ): Promise<Workspace> {
-  return change(context, principal, { workspaceId, action: 'UNARCHIVE', payload: {} }, trace);
+  return change(context, principal, { workspaceId, action: 'UNARCHIVE', payload: {} });
 }
 
 async function change(
@@ -32,19 +29,15 @@ async function change(
     readonly action: 'ARCHIVE' | 'UNARCHIVE';
     readonly payload: Readonly<Record<string, string>>;
   },
-  trace: Trace,
 ): Promise<Workspace> {
   const { workspaceId: modelId, action, payload } = given;
   await roles.require(principal, modelId);
-  await commitUnit(
-    {
-      principal,
-      authority: 'caller',
-      txId: `${action.toLowerCase()}-workspace:${randomUUID()}`,
-      mutations: [{ modelName: 'Workspace', modelId, action, payload }],
-    },
-    trace,
-  );
+  await commitUnit({
+    principal,
+    authority: 'caller',
+    txId: `${action.toLowerCase()}-workspace:${randomUUID()}`,
+    mutations: [{ modelName: 'Workspace', modelId, action, payload }],
+  });
   const workspace = await workspaces.byId(principal.userId, modelId);
   if (workspace === null) throw new Fault('not_found');
   return workspace;

@@ -7,7 +7,6 @@ import { hashInvitationCode } from '../domain/invitation-code.ts';
 import type { RedemptionVerdict } from '../domain/redemption.ts';
 import { INVITING_ROLES, decideRedemption, LOST_SINCE, UNKNOWN_CODE } from '../domain/redemption.ts';
 import type { PresentedInvitation } from '../store/invitations.ts';
-import type { Trace } from './commit-unit.ts';
 import { countWrongCodes } from './count-wrong-codes.ts';
 
 type JoinContext = Pick<
@@ -31,22 +30,20 @@ export async function joinWorkspace(
   context: CountedJoinContext,
   principal: Principal,
   presented: Presented,
-  trace: Trace,
 ): Promise<Workspace> {
   requireUnrestricted(principal);
-  return countWrongCodes(context, principal, () => redeem(context, principal, presented, trace));
+  return countWrongCodes(context, principal, () => redeem(context, principal, presented));
 }
 
 async function redeem(
   context: JoinContext,
   principal: Principal,
   { code, address = null }: Presented,
-  trace: Trace,
 ): Promise<Workspace> {
   const { userId } = principal;
   const invitation = await context.invitations.findByCode(hashInvitationCode(code), INVITING_ROLES, userId);
   const isAddressed = (invitation?.email ?? null) !== null;
-  const verified = isAddressed ? await context.addressesOf(userId, trace) : [];
+  const verified = isAddressed ? await context.addressesOf(userId) : [];
   const addresses = address === null ? verified : [...verified, address];
   // Read after the invitation: when a membership ends in between, it is missing here, or the commit below has a used txId.
   const isMember = invitation !== null && (await isMemberOf(context, userId, invitation));
@@ -55,7 +52,7 @@ async function redeem(
   if (verdict.outcome === 'refused') throw refusalOf(verdict);
   // Without an invitation the verdict is a refusal.
   const redeemed = invitation as PresentedInvitation;
-  if (verdict.outcome === 'join') await addMember(context, principal, redeemed, trace);
+  if (verdict.outcome === 'join') await addMember(context, principal, redeemed);
   else if (redeemed.claimedBy === userId) await context.invitations.markRedeemed(redeemed.id);
   const workspace = await context.workspaces.byId(userId, redeemed.workspaceId);
   // They were removed since they joined.
@@ -79,28 +76,20 @@ export async function confirmJoined(
  * was checked before a removal and is committed after it repeats a used txId and changes nothing. Otherwise a removed
  * person could return by a request that was in progress.
  */
-async function addMember(
-  context: JoinContext,
-  principal: Principal,
-  invitation: PresentedInvitation,
-  trace: Trace,
-): Promise<void> {
+async function addMember(context: JoinContext, principal: Principal, invitation: PresentedInvitation): Promise<void> {
   const { userId } = principal;
   const { workspaceId, role, endedMemberships } = invitation;
   const isForOneUse = invitation.email !== null;
-  await context.checkJoining(userId, workspaceId, trace);
+  await context.checkJoining(userId, workspaceId);
   if (isForOneUse && !(await context.invitations.claim(invitation.id, userId))) throw new Fault('invitation_expired');
   const payload = { workspaceId, userId, role };
   try {
-    await context.commitUnit(
-      {
-        principal,
-        authority: 'service',
-        txId: `join-workspace:${workspaceId}:${endedMemberships}`,
-        mutations: [{ modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload }],
-      },
-      trace,
-    );
+    await context.commitUnit({
+      principal,
+      authority: 'service',
+      txId: `join-workspace:${workspaceId}:${endedMemberships}`,
+      mutations: [{ modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload }],
+    });
   } catch (failure) {
     // A parallel request of the same person succeeded.
     const isDone =

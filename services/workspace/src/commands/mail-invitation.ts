@@ -7,14 +7,12 @@ import type { InvitationMailer } from '../context.ts';
 const principal = servicePrincipal('workspace');
 
 export function invitationMailer(auth: ServiceClient, log: Pick<Logger, 'info' | 'warn'>): InvitationMailer {
-  return async ({ id, code, email, role, createdBy, expiresAt }, workspaceName, { requestId, signal }) => {
+  return async ({ id, code, email, role, createdBy, expiresAt }, workspaceName) => {
     if (email === null) return;
     try {
       const { isMailed } = await auth.call(mailApi.internalMailInvitation, {
         principal,
         body: { code, email, workspaceName, role, createdBy, expiresAt },
-        ...(requestId === undefined ? {} : { requestId }),
-        ...(signal === undefined ? {} : { signal }),
       });
       log.info({ invitationId: id, isMailed }, isMailed ? 'an invitation is mailed' : 'an invitation is not mailed');
     } catch (err) {

@@ -2,8 +2,7 @@ import type { Invitation, NewInvitation, Principal } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import { createInvitationCode } from '../domain/invitation-code.ts';
-import { newIds } from '@wts/service-kit/routes';
-import type { Trace } from './commit-unit.ts';
+import { newIds, type EffectSource } from '@wts/service-kit/routes';
 
 type InvitationContext = Pick<Context, 'roles' | 'invitations'>;
 type CreationContext = InvitationContext & Pick<Context, 'workspaces' | 'mailInvitation'>;
@@ -16,9 +15,8 @@ export async function createInvitation(
   { roles, invitations, workspaces, mailInvitation }: CreationContext,
   principal: Principal,
   workspaceId: string,
-  given: NewInvitation & { readonly trace: Trace },
+  { email, role = 'member', expiresInDays = LIMITS.invitationDaysDefault, effectId }: NewInvitation & EffectSource,
 ): Promise<Invitation & { readonly code: string }> {
-  const { email, role = 'member', expiresInDays = LIMITS.invitationDaysDefault, trace } = given;
   await roles.requirePermission(principal, workspaceId, 'invitations.manage');
   await roles.refuseDeleted(workspaceId);
   const workspace = await workspaces.byId(principal.userId, workspaceId);
@@ -26,12 +24,13 @@ export async function createInvitation(
   const { code, hash } = createInvitationCode();
   const row = { workspaceId, email: email ?? null, role, codeHash: hash, createdBy: principal.userId, expiresInDays };
   let made: Invitation | null = null;
-  for (const id of newIds(trace)) made ??= await invitations.insert({ id, ...row }, LIMITS.invitationsPendingMax);
+  for (const id of newIds({ effectId }))
+    made ??= await invitations.insert({ id, ...row }, LIMITS.invitationsPendingMax);
   if (made === null) {
     const message = `A workspace can have at most ${LIMITS.invitationsPendingMax} pending invitations; delete some first.`;
     throw new Fault('conflict', { message });
   }
-  await mailInvitation({ ...made, code }, workspace?.name ?? '', trace);
+  await mailInvitation({ ...made, code }, workspace?.name ?? '');
   return { ...made, code };
 }
 

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { ProjectParams } from '../queries/read-private-projects.ts';
 import { requireProject } from '../queries/read-private-projects.ts';
-import type { Trace } from './commit-unit.ts';
 
 type ProjectContext = Pick<Context, 'roles' | 'privateProjects' | 'commitUnit'>;
 
@@ -16,7 +15,6 @@ export async function addPrivateProjectMember(
   context: ProjectContext,
   principal: Principal,
   { userId, ...params }: ProjectParams & { readonly userId: string },
-  trace: Trace,
 ): Promise<Member> {
   await requireProject(context, principal, params);
   const { projectId } = params;
@@ -26,15 +24,12 @@ export async function addPrivateProjectMember(
   const txId = `add-project-member:${modelId}`;
   const payload = { projectId, userId };
   try {
-    await context.commitUnit(
-      {
-        principal,
-        authority: 'caller',
-        txId,
-        mutations: [{ modelName: 'ProjectMember', modelId, action: 'INSERT', payload }],
-      },
-      trace,
-    );
+    await context.commitUnit({
+      principal,
+      authority: 'caller',
+      txId,
+      mutations: [{ modelName: 'ProjectMember', modelId, action: 'INSERT', payload }],
+    });
   } catch (failure) {
     // A parallel request added them.
     const isConflict = failure instanceof Fault && failure.code === 'conflict';
@@ -51,18 +46,14 @@ export async function removePrivateProjectMember(
   context: ProjectContext,
   principal: Principal,
   { userId, ...params }: ProjectParams & { readonly userId: string },
-  trace: Trace,
 ): Promise<void> {
   await requireProject(context, principal, params);
   const modelId = await context.privateProjects.membershipIdOf(params.projectId, userId);
   if (modelId === null) throw new Fault('not_found');
-  await context.commitUnit(
-    {
-      principal,
-      authority: 'caller',
-      txId: `remove-project-member:${randomUUID()}`,
-      mutations: [{ modelName: 'ProjectMember', modelId, action: 'DELETE', payload: {} }],
-    },
-    trace,
-  );
+  await context.commitUnit({
+    principal,
+    authority: 'caller',
+    txId: `remove-project-member:${randomUUID()}`,
+    mutations: [{ modelName: 'ProjectMember', modelId, action: 'DELETE', payload: {} }],
+  });
 }

@@ -4,7 +4,6 @@ import { Fault } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { pendingInvitations } from '../queries/list-invitations.ts';
-import type { Trace } from './commit-unit.ts';
 
 /**
  * Removes a member, or lets the caller leave. The commit checks, under lock and for every surface, whether the caller may
@@ -18,20 +17,16 @@ export async function removeMember(
   context: Pick<Context, 'roles' | 'workspaces' | 'invitations' | 'commitUnit' | 'revoke'>,
   principal: Principal,
   { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
-  trace: Trace,
 ): Promise<OpenInvitation[]> {
   const role = await context.roles.require(principal, workspaceId);
   const modelId = await context.workspaces.membershipIdOf(userId, workspaceId);
   if (modelId === null) throw new Fault('not_found');
-  await context.commitUnit(
-    {
-      principal,
-      authority: 'caller',
-      txId: `remove-member:${randomUUID()}`,
-      mutations: [{ modelName: 'WorkspaceMember', modelId, action: 'DELETE', payload: {} }],
-    },
-    trace,
-  );
+  await context.commitUnit({
+    principal,
+    authority: 'caller',
+    txId: `remove-member:${randomUUID()}`,
+    mutations: [{ modelName: 'WorkspaceMember', modelId, action: 'DELETE', payload: {} }],
+  });
   await context.revoke({ kind: 'membership', userId: userId.toLowerCase(), workspaceId: workspaceId.toLowerCase() });
   const isLeaving = userId.toLowerCase() === principal.userId;
   if (isLeaving || !can(role, 'invitations.manage')) return [];

@@ -15,12 +15,12 @@ export function mountPrivateProjects(router: IRouter, context: Context): void {
     ok: true,
     ...(await listPrivateProjectMembers(context, principal, params, query)),
   }));
-  mount(router, privateProjectApi.addPrivateProjectMember, async (call) => ({
+  mount(router, privateProjectApi.addPrivateProjectMember, async ({ principal, params, body }) => ({
     ok: true,
-    member: await addPrivateProjectMember(context, call.principal, { ...call.params, ...call.body }, call),
+    member: await addPrivateProjectMember(context, principal, { ...params, ...body }),
   }));
-  mount(router, privateProjectApi.removePrivateProjectMember, async (call) => {
-    await removePrivateProjectMember(context, call.principal, call.params, call);
+  mount(router, privateProjectApi.removePrivateProjectMember, async ({ principal, params }) => {
+    await removePrivateProjectMember(context, principal, params);
     return { ok: true };
   });
 }

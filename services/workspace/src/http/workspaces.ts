@@ -20,9 +20,9 @@ export function mountWorkspaces(router: IRouter, context: Context): void {
 
 function mountWorkspaceRoutes(router: IRouter, context: Context): void {
   const { workspaces, idempotency } = context;
-  mount(router, workspaceApi.listWorkspaces, async (call) => ({
+  mount(router, workspaceApi.listWorkspaces, async ({ principal }) => ({
     ok: true,
-    ...(await listWorkspaces(context, call.principal, call)),
+    ...(await listWorkspaces(context, principal)),
   }));
   mount(router, workspaceApi.getWorkspaceBySlug, async ({ principal, params }) => ({
     ok: true,
@@ -31,19 +31,19 @@ function mountWorkspaceRoutes(router: IRouter, context: Context): void {
   mount(
     router,
     workspaceApi.createWorkspace,
-    async (call) => ({
+    async ({ principal, body, effectId }) => ({
       ok: true,
-      workspace: await createWorkspace(context, call.principal, call.body, call),
+      workspace: await createWorkspace(context, principal, body, { effectId }),
     }),
     { idempotency },
   );
-  mount(router, workspaceApi.deleteWorkspace, async (call) => ({
+  mount(router, workspaceApi.deleteWorkspace, async ({ principal, params, body }) => ({
     ok: true,
-    workspace: await deleteWorkspace(context, call.principal, { ...call.params, ...call.body }, call),
+    workspace: await deleteWorkspace(context, principal, { ...params, ...body }),
   }));
-  mount(router, workspaceApi.restoreWorkspace, async (call) => ({
+  mount(router, workspaceApi.restoreWorkspace, async ({ principal, params }) => ({
     ok: true,
-    workspace: await restoreWorkspace(context, call.principal, call.params, call),
+    workspace: await restoreWorkspace(context, principal, params),
   }));
 }
 
@@ -52,8 +52,8 @@ function mountMemberRoutes(router: IRouter, context: Context): void {
   mount(
     router,
     memberApi.joinWorkspace,
-    async (call) => {
-      const workspace = await joinWorkspace(context, call.principal, call.body, call);
+    async ({ principal, body }) => {
+      const workspace = await joinWorkspace(context, principal, body);
       return { ok: true, workspace, role: workspace.role };
     },
     { idempotency, confirmReplay: ({ principal }, { workspace }) => confirmJoined(context, principal, workspace.id) },
@@ -62,13 +62,13 @@ function mountMemberRoutes(router: IRouter, context: Context): void {
     ok: true,
     members: await listMembers(context, principal, params.workspaceId),
   }));
-  mount(router, memberApi.removeMember, async (call) => ({
+  mount(router, memberApi.removeMember, async ({ principal, params }) => ({
     ok: true,
-    openInvitations: await removeMember(context, call.principal, call.params, call),
+    openInvitations: await removeMember(context, principal, params),
   }));
-  mount(router, memberApi.internalJoinWorkspace, async (call) => ({
+  mount(router, memberApi.internalJoinWorkspace, async ({ principal, body }) => ({
     ok: true,
-    role: (await joinWorkspace(context, call.principal, call.body, call)).role,
+    role: (await joinWorkspace(context, principal, body)).role,
   }));
 }
 
@@ -81,12 +81,9 @@ function mountInvitationRoutes(router: IRouter, context: Context): void {
   mount(
     router,
     memberApi.createInvitation,
-    async (call) => ({
+    async ({ principal, params, body, effectId }) => ({
       ok: true,
-      invitation: await createInvitation(context, call.principal, call.params.workspaceId, {
-        ...call.body,
-        trace: call,
-      }),
+      invitation: await createInvitation(context, principal, params.workspaceId, { ...body, effectId }),
     }),
     { idempotency },
   );

@@ -1,39 +1,32 @@
 import { servicePrincipal } from '@wts/access';
 import { cellApi, type Principal, type ReplyOf } from '@wts/contracts';
-import type { CallTrace, ServiceClient } from '@wts/service-kit/call';
+import type { ServiceClient } from '@wts/service-kit/call';
 
 type Addresses = Pick<ReplyOf<typeof cellApi.internalReadCells>, 'baseUrl' | 'elsewhere'>;
 
 /** What this cell asks the directory of an installation of several cells, which the auth service keeps. */
 export interface CellDirectory {
   /** Rejects with `slug_taken`. */
-  claim(
-    workspace: { readonly workspaceId: string; readonly urlKey: string; readonly userId: string },
-    trace: CallTrace,
-  ): Promise<void>;
+  claim(workspace: { readonly workspaceId: string; readonly urlKey: string; readonly userId: string }): Promise<void>;
   /** The address of this cell, and of those where a caller may have more workspaces. */
-  addresses(caller: Principal, trace: CallTrace): Promise<Addresses>;
+  addresses(caller: Principal): Promise<Addresses>;
 }
 
 export function cellOf(auth: ServiceClient, shard: number): CellDirectory {
   const principal = servicePrincipal('workspace');
   return {
-    claim: async (workspace, { requestId, signal }) => {
+    claim: async (workspace) => {
       await auth.call(cellApi.internalClaimWorkspace, {
         principal,
         body: { ...workspace, shard },
         idempotent: true,
-        ...(requestId === undefined ? {} : { requestId }),
-        ...(signal === undefined ? {} : { signal }),
       });
     },
-    addresses: ({ userId, workspaceId }, { requestId, signal }) =>
+    addresses: ({ userId, workspaceId }) =>
       auth.call(cellApi.internalReadCells, {
         principal,
         body: { userId, shard, ...(workspaceId === undefined ? {} : { workspaceId }) },
         idempotent: true,
-        ...(requestId === undefined ? {} : { requestId }),
-        ...(signal === undefined ? {} : { signal }),
       }),
   };
 }

@@ -1,21 +1,19 @@
 import { servicePrincipal } from '@wts/access';
 import { credentialApi } from '@wts/contracts';
-import type { CallTrace, ServiceClient } from '@wts/service-kit/call';
+import type { ServiceClient } from '@wts/service-kit/call';
 
 /** Rejects with `second_factor_required` for a person without the second factor that a workspace requires. */
-export type JoiningCheck = (userId: string, workspaceId: string, trace: CallTrace) => Promise<void>;
+export type JoiningCheck = (userId: string, workspaceId: string) => Promise<void>;
 
 const principal = servicePrincipal('workspace');
 
 /** Asks the auth service, which keeps what workspaces require and what people have. */
 export function joiningCheck(auth: ServiceClient): JoiningCheck {
-  return async (userId, workspaceId, { requestId, signal }) => {
+  return async (userId, workspaceId) => {
     await auth.call(credentialApi.internalCheckJoining, {
       principal,
       body: { userId, workspaceId },
       idempotent: true,
-      ...(requestId === undefined ? {} : { requestId }),
-      ...(signal === undefined ? {} : { signal }),
     });
   };
 }

@@ -1,21 +1,19 @@
 import { servicePrincipal } from '@wts/access';
 import { credentialApi } from '@wts/contracts';
-import type { CallTrace, ServiceClient } from '@wts/service-kit/call';
+import type { ServiceClient } from '@wts/service-kit/call';
 
 /** The addresses of a person that their identity providers verified. */
-export type AddressReader = (userId: string, trace: CallTrace) => Promise<readonly string[]>;
+export type AddressReader = (userId: string) => Promise<readonly string[]>;
 
 const principal = servicePrincipal('workspace');
 
 /** Asks the auth service, which keeps the identities of people. */
 export function addressReader(auth: ServiceClient): AddressReader {
-  return async (userId, { requestId, signal }) => {
+  return async (userId) => {
     const { addresses } = await auth.call(credentialApi.internalListAddresses, {
       principal,
       body: { userId },
       idempotent: true,
-      ...(requestId === undefined ? {} : { requestId }),
-      ...(signal === undefined ? {} : { signal }),
     });
     return addresses;
   };

@@ -1,7 +1,6 @@
 import type { Member, Principal, Workspace } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
 import { isForWorkspace } from '@wts/read-model';
-import type { CallTrace } from '@wts/service-kit/call';
 import type { Context } from '../context.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 
@@ -12,11 +11,10 @@ import type { WorkspaceReads } from '../store/workspaces.ts';
 export async function listWorkspaces(
   { workspaces, cell }: Pick<Context, 'workspaces' | 'cell'>,
   principal: Principal,
-  trace: CallTrace,
 ): Promise<{ readonly workspaces: Workspace[]; readonly elsewhere?: readonly string[] }> {
   const listed = await workspaces.listOf(principal.userId, principal.workspaceId ?? null);
   if (cell === null) return { workspaces: listed };
-  const { baseUrl, elsewhere } = await cell.addresses(principal, trace);
+  const { baseUrl, elsewhere } = await cell.addresses(principal);
   return { workspaces: listed.map((workspace) => ({ ...workspace, baseUrl })), elsewhere };
 }
 

@@ -17,9 +17,8 @@ export const linksSection: Section = async ({ context }) => pages.linksSection(c
 
 export function mountName({ pages: mounted, context, refuse, done }: Account): void {
   mountPage(mounted, pageApi.changeName, async (call) => {
-    const { requestId, signal } = call;
     const name = call.form.text('name');
-    if (await changeName(context, sessionOf(call), name, { requestId, signal })) return done('profile', 'name');
+    if (await changeName(context, sessionOf(call), name)) return done('profile', 'name');
     const text = 'Enter a name that others can read.';
     return refuse(call, 'profile', { entered: { name }, wrong: { about: 'name', text } });
   });
