@@ -56,6 +56,15 @@ export function compile(schema: JsonSchema, where: string): Validate {
   };
 }
 
+/**
+ * As `compile`, when the first value is checked: to compile the schemas of all operations takes each start 50 ms of a processor. A test
+ * compiles those of every contract.
+ */
+export function compileOnUse(schema: JsonSchema, where: string): Validate {
+  let check: Validate | undefined;
+  return (value) => (check ??= compile(schema, where))(value);
+}
+
 /** Every fault of a small value; the schema is compiled for it when a first request needs it. */
 function faultsOf(schema: JsonSchema, value: unknown): ErrorObject[] | null {
   if (charsLeft(value, SEARCHED_CHARS_MAX) < 0) return null;
