@@ -15,6 +15,9 @@ import { openSystem, type MeasuredSystem } from './system.ts';
 const ROUND = { rounds: 1, seconds: 0.25, sizes: SMALLEST, print: () => {} } as const;
 /** These take seconds for each contender. */
 const WITHOUT_PEER: readonly string[] = ['growth', 'stalled'];
+/** These read or work off every task of the workspace, and the others write thousands. */
+const FIRST: readonly string[] = ['purge', 'repeats', 'transfer', 'growth', 'graphql'];
+const NAMES = BENCHMARK_NAMES.toSorted((one, other) => Number(FIRST.includes(other)) - Number(FIRST.includes(one)));
 /** A figure that nothing was measured for. */
 const EMPTY = /NaN|Infinity|undefined/;
 
@@ -35,7 +38,7 @@ describe('every benchmark runs, for a quarter of a second', () => {
     [Symbol.asyncDispose]: () => Promise.resolve(),
   });
 
-  for (const name of BENCHMARK_NAMES) {
+  for (const name of NAMES) {
     it(`${name} measures every row`, async () => {
       const { measure }: Benchmark = BENCHMARKS[name];
       const peer = WITHOUT_PEER.includes(name) ? null : peerOf(system);
@@ -68,7 +71,7 @@ describe('every benchmark runs, for a quarter of a second', () => {
     const { rows, left, failed } = await compareVersions(...versions, {
       ...ROUND,
       seconds: 0.05,
-      names: ['mutate', 'hop', 'people'],
+      names: ['hop', 'people'],
     });
     assert.equal(failed, false, left.join('\n'));
     const refused = left.filter((line) => line.includes('cannot serve'));
