@@ -1,4 +1,4 @@
-import { eventually } from '@wts/testkit';
+import { eventually, nodeEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ describe('what the command line prints, and how it ends', function cliOutput() {
     };
     const script = `wts() { '${process.execPath}' '${MAIN}' "$@"; }\n${command}`;
     return spawn('bash', ['-c', script], {
-      env: { PATH: process.env['PATH'], ...own, ...env },
+      env: { ...nodeEnvironment(), ...own, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
   };

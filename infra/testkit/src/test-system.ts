@@ -15,7 +15,7 @@ import { allowApp, revokeApps } from './app.ts';
 import { programOf } from './built-services.ts';
 import type { TestDatabase } from './database.ts';
 import { demoOf, openTestPostgres, openTestStandby, testDatabase } from './database.ts';
-import { CHEAP_PASSWORDS, minterFor } from './environment.ts';
+import { CHEAP_PASSWORDS, minterFor, nodeEnvironment } from './environment.ts';
 import { testNats } from './nats.ts';
 import type { Issuer, TokenClaims } from './person.ts';
 import type { Reply, RequestContent } from './request.ts';
@@ -217,7 +217,7 @@ export class TestSystem implements AsyncDisposable {
 
   /** A token of the operator of this system. */
   operatorToken(): Promise<string> {
-    const env = { DATABASE_URL: this.database.urlOf('wts_auth') };
+    const env = { ...nodeEnvironment(), DATABASE_URL: this.database.urlOf('wts_auth') };
     this.#operatorToken ??= runScript('auth', 'operator', env, ['token', 'create', 'test']);
     return this.#operatorToken.then((token) => token.trim());
   }

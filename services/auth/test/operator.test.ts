@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { hiddenOf } from '@wts/testkit';
+import { hiddenOf, nodeEnvironment } from '@wts/testkit';
 import { addPasskey, optionsOf, present } from './factors.ts';
 import { TestOperator } from './operator.ts';
 import { openTestPages, type TestAccount, type TestPages } from './people.ts';
@@ -67,7 +67,7 @@ describe('an operator', () => {
   it('gets a token only from the program on the machine, and no other credential counts [operator.token.only, operator.token.made-here]', async () => {
     const script = (...words: string[]) =>
       run(process.execPath, [join(import.meta.dirname, '../src/operator.ts'), 'token', ...words], {
-        env: { DATABASE_URL: testService.backends.databaseUrl },
+        env: { ...nodeEnvironment(), DATABASE_URL: testService.backends.databaseUrl },
       });
     const token = (await script('create', 'from a test')).stdout.trim();
     assert.match(token, /^wtsop_\w{49}$/);
