@@ -70,7 +70,7 @@ describe('a commit whose connection is lost', () => {
       }
       return kills;
     })();
-    const units = Array.from({ length: 300 }, (_, index) => task(`Task ${index}`));
+    const units = Array.from({ length: 150 }, (_, index) => task(`Task ${index}`));
     const queue = [...units];
     await Promise.all(
       Array.from({ length: 8 }, async () => {
