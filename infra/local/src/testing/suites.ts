@@ -53,6 +53,9 @@ const DESCRIBE_MS = 5_000;
 /** Files that take longer than larger ones: their tests start servers, processes or browsers, or are those of other files. */
 const LONG_FILES: readonly string[] = [
   'agent-system.test.ts',
+  'cells.test.ts',
+  'compiled.pg.test.ts',
+  'console.test.ts',
   'crash-points.test.ts',
   'docs-browser.test.ts',
   'document-commands.test.ts',
@@ -66,6 +69,7 @@ const LONG_FILES: readonly string[] = [
   'lanes-crash-points.pg.test.ts',
   'lanes-replicas.pg.test.ts',
   'live.pg.test.ts',
+  'people.test.ts',
   'reconnect-storm.test.ts',
   'revocation.test.ts',
   'snapshot-load.pg.test.ts',
