@@ -17,6 +17,7 @@ import { purgeRows } from './rows/purge.ts';
 import { repeatRows } from './rows/repeats.ts';
 import { startRows } from './rows/start.ts';
 import { stalledRows } from './rows/stalled.ts';
+import { tracesRows } from './rows/traces.ts';
 import { transferRows } from './rows/transfer.ts';
 import { webhookRows } from './rows/webhooks.ts';
 import type { BenchmarkResult, BenchmarkContext } from './context.ts';
@@ -46,6 +47,7 @@ export const BENCHMARKS = {
   people: { seconds: 300, secondsFull: 500, measure: peopleRows },
   webhooks: { seconds: 115, secondsFull: 240, measure: webhookRows, start: { postgres: COMMIT_TIMES } },
   follower: { seconds: 40, secondsFull: 50, measure: followerRows },
+  traces: { seconds: 140, secondsFull: 190, measure: tracesRows },
   graphql: { seconds: 110, secondsFull: 160, measure: graphqlRows },
   purge: { seconds: 90, secondsFull: 1_200, measure: purgeRows },
   repeats: { seconds: 90, secondsFull: 300, measure: repeatRows },

@@ -1,6 +1,7 @@
 import type { TestAuthority, TestSystem } from '@wts/testkit';
 import type { Target } from './target.ts';
 import type { Peer } from './peer.ts';
+import type { MeasuredSystem } from './system.ts';
 import type { GrowthLine } from './growth-line.ts';
 import type { ReportRow } from './report.ts';
 import type { Sizes } from './sizes.ts';
@@ -14,6 +15,8 @@ export interface BenchmarkContext {
   readonly rounds: number;
   readonly seconds: number;
   readonly sizes: Sizes;
+  /** Starts one more system, whose services have these settings besides. */
+  readonly openOther: (settings: Readonly<Record<string, string>>) => Promise<MeasuredSystem>;
   readonly print: (text: string) => void;
 }
 

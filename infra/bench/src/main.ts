@@ -157,6 +157,7 @@ async function runBenchmark(
         rounds,
         seconds,
         sizes: sizesOf(options),
+        openOther: async (settings) => stack.use(await openSystem(false, { ...start, settings })),
         print: (text) => print(`  ${text}`),
       };
       const result = await withTimeout(

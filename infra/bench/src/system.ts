@@ -20,6 +20,8 @@ const MEASURED = ['gateway', 'sync', 'workspace', 'webhook-dispatcher', 'graph',
 export interface StartOptions {
   /** Of the measured processes. */
   readonly nodeOptions?: string;
+  /** More settings of every service. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** More settings of PostgreSQL. */
   readonly postgres?: Readonly<Record<string, string>>;
 }
@@ -27,11 +29,11 @@ export interface StartOptions {
 /** Starts our system and, on the same PostgreSQL server, the peer. */
 export async function openSystem(
   withPeer: boolean,
-  { nodeOptions = '', postgres }: StartOptions = {},
+  { nodeOptions = '', settings: more, postgres }: StartOptions = {},
 ): Promise<MeasuredSystem> {
   await using opening = new AsyncDisposableStack();
   const authority = await testAuthority();
-  const settings = { ...productionSettings(nodeOptions), WEBHOOK_EXTRA_CA_FILE: authority.caFile };
+  const settings = { ...productionSettings(nodeOptions), WEBHOOK_EXTRA_CA_FILE: authority.caFile, ...more };
   const overrides = Object.fromEntries(MEASURED.map((name) => [name, settings]));
   const testSystem = opening.use(await startTestSystem({ label: 'bench', ownPostgres: true, overrides }));
   await restartWith(testSystem, { ...serverSettings(), ...postgres });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { MutateReply } from '@wts/contracts';
-import { Pool } from 'undici';
+import { Pool, type Dispatcher } from 'undici';
 
 /** A task of ordinary size. */
 function newTask(workspaceId: string): { modelId: string; payload: Record<string, unknown> } {
@@ -15,6 +15,9 @@ export function openClients(origin: string, clients: number): Pool {
   return new Pool(origin, { connections: clients, pipelining: 1 });
 }
 
+/** What sends requests: a pool, or one with an interceptor. */
+export type Requester = Pick<Dispatcher, 'request'>;
+
 export interface Writer {
   readonly apiKey: string;
   readonly workspaceId: string;
@@ -26,7 +29,7 @@ export interface Mutated extends Pick<MutateReply, 'success' | 'lastSyncId' | 'r
 }
 
 export async function mutate(
-  pool: Pool,
+  pool: Requester,
   { apiKey, workspaceId }: Writer,
   count: number,
   more: Record<string, unknown> = {},

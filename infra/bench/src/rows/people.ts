@@ -4,25 +4,23 @@ import { closedLoop } from '../load.ts';
 import { number, ratioText, reaches, type ReportRow } from '../report.ts';
 import { alternate, median, ratioOf } from '../rounds.ts';
 import type { Sizes } from '../sizes.ts';
-import { mutate, openClients, type Writer } from '../traffic.ts';
+import { mutate, openClients, type Requester, type Writer } from '../traffic.ts';
 
 const BATCH = 50;
 const PAGE = 1_000;
 const TASKS_QUERY =
   'query ($w: ID!) { tasks(first: 20, filter: { workspaceId: { eq: $w } }) { nodes { id title number } } }';
 
-type Pool = ReturnType<typeof openClients>;
-
 interface Shape {
   readonly clients: number;
   /** Whether the workspaces of its people grow. */
   readonly writes: boolean;
   /** Returns its number of operations. */
-  readonly call: (pool: Pool, writer: Writer) => Promise<number>;
+  readonly call: (pool: Requester, writer: Writer) => Promise<number>;
 }
 
 /** What people do at once. There are at least as many clients as people. */
-export const PEOPLE_SHAPES: Readonly<Record<string, Shape>> = {
+export const PEOPLE_SHAPES = {
   'mutate 16x1': {
     clients: 16,
     writes: true,
@@ -49,7 +47,7 @@ export const PEOPLE_SHAPES: Readonly<Record<string, Shape>> = {
     call: (pool, writer) =>
       read(pool, writer, '/graphql', { query: TASKS_QUERY, variables: { w: writer.workspaceId } }),
   },
-};
+} satisfies Readonly<Record<string, Shape>>;
 
 /**
  * The rate of several busy people together, each in a workspace of their own, beside one person with as many clients. Those who read
@@ -59,7 +57,7 @@ export async function peopleRows({ ours, rounds, seconds, sizes, print }: Benchm
   const [writers, readers] = [await busyPeople(ours, sizes.people), await busyPeople(ours, sizes.people)];
   const rows: ReportRow[] = [];
   const raw: Record<string, unknown> = {};
-  for (const [name, shape] of Object.entries(PEOPLE_SHAPES)) {
+  for (const [name, shape] of Object.entries<Shape>(PEOPLE_SHAPES)) {
     const people = shape.writes ? writers : readers;
     for (const count of sizes.people.people) {
       const clients = Math.max(shape.clients, count);
@@ -123,7 +121,7 @@ export async function rateOf(
   }
 }
 
-async function read(pool: Pool, { apiKey }: Writer, path: string, body?: object): Promise<number> {
+async function read(pool: Requester, { apiKey }: Writer, path: string, body?: object): Promise<number> {
   const { statusCode, body: reply } = await pool.request({
     method: body === undefined ? 'GET' : 'POST',
     path,
