@@ -45,11 +45,14 @@ export async function catalog(services: readonly MeteredService[]): Promise<stri
   return `${HEAD}${lines.join('\n')}\n`;
 }
 
-const ROW = /^\| `(\w+)` \| (\w+) \|/gm;
+const ROW = /^\| `(\w+)` \| (\w+) \| [^|]* \| ([^|]*) \|/gm;
 
-/** The names of all series, of this list and of Node. */
-export function seriesOf(list: string): ReadonlySet<string> {
-  const own = [...list.matchAll(ROW)].flatMap(([, name = '', type]) =>
+/** The names of all series, of this list and of Node; or of one service only. */
+export function seriesOf(list: string, service?: string): ReadonlySet<string> {
+  const rows = [...list.matchAll(ROW)].filter(
+    ([, , , services = '']) => service === undefined || services === 'all' || services.split(', ').includes(service),
+  );
+  const own = rows.flatMap(([, name = '', type]) =>
     type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
   );
   const registry = new Registry();

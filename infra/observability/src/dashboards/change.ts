@@ -23,7 +23,7 @@ export const changeDashboard: Dashboard = {
           description: 'Share of answers with 5xx. Alert: RequestsFail.',
           unit: 'percentunit',
           queries: {
-            failed: `${rate(`wts_http_request_duration_seconds_count${FAILED}`)} / ${rate(`wts_http_request_duration_seconds_count${GATEWAY}`)}`,
+            failed: `(${rate(`wts_http_request_duration_seconds_count${FAILED}`)} or vector(0)) / ${rate(`wts_http_request_duration_seconds_count${GATEWAY}`)}`,
           },
         },
         {

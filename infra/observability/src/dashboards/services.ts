@@ -1,13 +1,15 @@
 import type { Dashboard, Graph, Row } from './grafana.ts';
 import { quantile, quantiles, rate } from './promql.ts';
 
-/** One dashboard for each service: what all of them have, and what only this one has. */
-export function serviceDashboards(): readonly Dashboard[] {
+type SeriesOf = (service: string) => ReadonlySet<string>;
+
+/** One dashboard for each service: what only this one has, and what all have whose metrics it has. */
+export function serviceDashboards(seriesOf: SeriesOf): readonly Dashboard[] {
   return Object.entries(OWN).map(([service, { title, graphs }]) => ({
     uid: `wts-${service}`,
     title: `Service ${service}`,
     description: `What each process of ${service} does and needs.`,
-    rows: [{ title, graphs }, ...commonRows(service)],
+    rows: [{ title, graphs }, ...commonRows(service, seriesOf(service))],
   }));
 }
 
@@ -185,9 +187,11 @@ const OWN: Readonly<Record<string, { readonly title: string; readonly graphs: re
   },
 };
 
-function commonRows(service: string): readonly Row[] {
+function commonRows(service: string, series: ReadonlySet<string>): readonly Row[] {
   const of = `{service="${service}"}`;
-  return [requestRow(of), processRow(of)];
+  const isMeasured = ({ queries }: Graph): boolean =>
+    Object.values(queries).some((query) => series.has(/(?:wts|process|nodejs)_\w+/.exec(query)?.[0] ?? ''));
+  return [requestRow(of), processRow(of)].map((row) => ({ ...row, graphs: row.graphs.filter(isMeasured) }));
 }
 
 function requestRow(of: string): Row {
