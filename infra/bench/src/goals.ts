@@ -18,7 +18,7 @@ export const GOALS = {
   webhookNeighbors: { p99RatioMax: 2 },
   webhookClaim: { ratioMax: 2 },
   follower: { shareMax: 0.03 },
-  /** Of requests of which one of a hundred is recorded. Every request recorded has no goal: nobody runs that under load. */
+  /** Of requests of which one of a hundred is recorded. Recording every request has no goal: it is for development. */
   traces: { cpuRatioMax: 1.02 },
   graphql: { ratioMin: 1.2 },
   /** With the start of the program, its sorting and its hashes; an import also reads and compares what it has made. */
