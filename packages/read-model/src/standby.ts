@@ -80,7 +80,10 @@ export class Standby {
   #backOff(error: unknown, backoffMs: number): void {
     this.#backoffUntil = performance.now() + backoffMs;
     if (!this.#hasFailed) {
-      this.#options.logger.warn({ err: error }, 'the database replica does not reply; the primary is read');
+      this.#options.logger.warn(
+        { err: error },
+        'the database replica does not reply; the primary is read. Check the replica',
+      );
     }
     this.#hasFailed = true;
   }

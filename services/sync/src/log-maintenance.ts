@@ -55,7 +55,7 @@ export function maintainLog(
       }
       return maintainLogOnce(options, signal);
     },
-    failing: 'maintenance of the log failed; it is tried again every few seconds',
+    failing: 'maintenance of the log failed; it is tried again every few seconds. Check PostgreSQL',
   });
 }
 

@@ -41,7 +41,7 @@ export function maintainTables(
     everyMs: EVERY_MS,
     lease: { url, key: LEASE_KEY },
     run: ({ signal }) => maintainTablesOnce(options, signal),
-    failing: 'maintenance of the tables of webhooks failed; it is tried again every minute',
+    failing: 'maintenance of the tables of webhooks failed; it is tried again every minute. Check PostgreSQL',
   });
 }
 

@@ -171,7 +171,7 @@ class Consumption {
       this.#waiting.markRead();
       page = await readLog(this.#cursor, LOG_PAGE);
     } catch (error) {
-      if (this.#retryAt === 0) log.warn({ err: error }, 'the log cannot be read; trying again');
+      if (this.#retryAt === 0) log.warn({ err: error }, 'the log cannot be read; trying again. Check PostgreSQL');
       this.#retryAt = performance.now() + LOG_RETRY_MS;
       // While PostgreSQL was unavailable, a standby may have been promoted.
       this.#isBehind = this.#mustCheckEpoch = true;

@@ -46,7 +46,7 @@ export async function follow(options: FollowOptions): Promise<void> {
       });
     } catch (error) {
       if (isFollowing && !signal.aborted)
-        log.warn({ err: error }, 'the stream cannot be followed; the log is read instead');
+        log.warn({ err: error }, 'the stream cannot be followed; the log is read instead. Check NATS');
       isFollowing = false;
     }
     await pause(RETRY_MS, signal);

@@ -165,7 +165,10 @@ export class Addresses {
     address.failures += 1;
     if (address.failures > 1) return;
     address.failingSince = now;
-    this.#options.log.warn({ peer: this.name, origin: address.name, err: cause }, 'a service does not reply');
+    this.#options.log.warn(
+      { peer: this.name, origin: address.name, err: cause },
+      'a service does not reply; its other addresses, if it has any, get its requests. Look whether it runs, and at its log',
+    );
     // Its name may have another address by now.
     this.#refresh();
   }

@@ -81,7 +81,11 @@ export class Readiness {
     if (isReady !== this.#wasReady) {
       this.#wasReady = isReady;
       if (isReady) this.#log.info('ready again');
-      else this.#log.warn({ failing: failing.map(({ name }) => name), reason: message }, 'not ready');
+      else
+        this.#log.warn(
+          { failing: failing.map(({ name }) => name), reason: message, err: failing[0]?.cause },
+          'not ready',
+        );
     }
     if (!isReady) throw new Fault('unavailable', message === undefined ? {} : { message });
   }

@@ -38,7 +38,11 @@ export async function tryLease(options: LeaseOptions): Promise<Lease | null> {
   });
   const lost = new AbortController();
   client.on('error', (error) => {
-    if (!lost.signal.aborted) logger.warn({ err: error, lease: name }, 'the lease is lost');
+    if (!lost.signal.aborted)
+      logger.warn(
+        { err: error, lease: name },
+        'the lease is lost with its connection; its work goes on here or in another replica',
+      );
     lost.abort();
   });
   client.on('end', () => lost.abort());

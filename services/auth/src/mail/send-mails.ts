@@ -50,7 +50,7 @@ export function sendMails(context: BackgroundContext, options: SendingOptions): 
   const work = every(context, {
     name: 'mails',
     everyMs: EVERY_MS,
-    failing: 'mails are not sent; the log of the database says why they cannot be read',
+    failing: 'mails are not sent, because they cannot be read; trying again. Check PostgreSQL',
     run: async () => {
       if (performance.now() - backlogAtMs >= BACKLOG_EVERY_MS) {
         watch.onBacklog(await mails.backlog());

@@ -71,7 +71,7 @@ export function startRepeatScheduler(
     everyMs: SYNC_LIMITS.repeatEveryMs,
     lease: { url: options.databaseUrl, key: LEASE_KEY },
     run: () => scheduler.turn(),
-    failing: 'the next tasks of repeating ones were not created; it is tried again every few seconds',
+    failing: 'the next tasks of repeating ones were not created; it is tried again every few seconds. Check PostgreSQL',
   });
 }
 

@@ -71,7 +71,7 @@ export function openEnqueue(context: BackgroundContext, options: EnqueueOptions)
     everyMs: LEASE_RETRY_MS,
     lease: { url, key: LEASE_KEY, silenceMaxMs },
     run: (run) => following.run(run),
-    failing: 'events are held up; trying again',
+    failing: 'events are held up; trying again. Check PostgreSQL',
   });
   return {
     get isActive() {

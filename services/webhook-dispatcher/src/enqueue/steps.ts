@@ -115,7 +115,7 @@ export class Steps {
       if (held.length > 0) setTimeout(() => this.add(held), TRY_AGAIN_MS).unref();
     } catch (err) {
       if (signal.aborted) return;
-      if (!this.#isFailing) logger.warn({ err }, 'events cannot be written; trying again');
+      if (!this.#isFailing) logger.warn({ err }, 'events cannot be written; trying again. Check PostgreSQL');
       this.#isFailing = true;
       await pause(RETRY_MS, signal);
       this.add(batch);

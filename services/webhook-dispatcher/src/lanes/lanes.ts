@@ -227,7 +227,7 @@ class LeasedLanes implements LaneGauges {
         if (this.#isFailing) log.info({}, 'lanes are served again');
         this.#isFailing = false;
       } catch (err) {
-        if (!this.#isFailing) log.warn({ err }, 'lanes cannot be served now; trying again');
+        if (!this.#isFailing) log.warn({ err }, 'lanes cannot be served now; trying again. Check PostgreSQL');
         this.#isFailing = true;
       }
       await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);

@@ -84,7 +84,11 @@ export class Recorder {
     await this.#writing;
     clearTimeout(timer);
     const { depth } = this;
-    if (depth > 0) this.#options.log.warn({ outcomes: depth }, 'outcomes of attempts could not be recorded');
+    if (depth > 0)
+      this.#options.log.warn(
+        { outcomes: depth },
+        'outcomes of attempts could not be recorded before the end; these deliveries are repeated',
+      );
   }
 
   async #writeAll(): Promise<void> {
@@ -137,7 +141,8 @@ export class Recorder {
     } catch (err) {
       if (isRetryableSqlState(err) || isOfNewPartition(err)) return false;
       if (faultOfSqlState(err)?.code === 'unavailable') {
-        if (!this.#isFailing) log.warn({ err }, 'outcomes of attempts cannot be recorded; they are kept meanwhile');
+        if (!this.#isFailing)
+          log.warn({ err }, 'outcomes of attempts cannot be recorded; they are kept meanwhile. Check PostgreSQL');
         this.#isFailing = true;
         return false;
       }
