@@ -30,6 +30,8 @@ export interface BackendsOptions {
   readonly role: DatabaseRole;
   /** True: the auth service runs too. */
   readonly withAuth?: boolean;
+  /** SHARD of its sync service. */
+  readonly shard?: number;
 }
 
 /** What a service under test needs: a migrated database, a NATS server and a sync service, all real. */
@@ -55,7 +57,7 @@ export interface Backends extends AsyncDisposable {
   readonly revocations: () => Promise<{ next(): Promise<Revocation> }>;
 }
 
-export async function openBackends({ label, role, withAuth = false }: BackendsOptions): Promise<Backends> {
+export async function openBackends({ label, role, withAuth = false, shard = 0 }: BackendsOptions): Promise<Backends> {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await testDatabase(label, { migrated: true }));
   const nats = opening.use(await testNats(label));
@@ -73,6 +75,7 @@ export async function openBackends({ label, role, withAuth = false }: BackendsOp
   const port = await freePort();
   const [sync, auth] = await Promise.all([
     startBeside(opening, 'sync', {
+      SHARD: String(shard),
       NATS_URL: nats.url,
       PORT: String(port),
       DATABASE_URL: database.urlOf('wts_sync'),

@@ -24,7 +24,10 @@ describe('of two cells', () => {
   let other: Backends;
   let operator: TestOperator;
   before(async () => {
-    [single, other] = await Promise.all([openTestService(), openBackends({ label: 'auth-cell', role: 'wts_auth' })]);
+    [single, other] = await Promise.all([
+      openTestService(),
+      openBackends({ label: 'auth-cell', role: 'wts_auth', shard: 1 }),
+    ]);
     const nowhere = ['http://127.0.0.1:1'];
     const cells = [single.backends, other].map(({ syncUrl, natsUrl }, shard) => {
       const urls = { syncUrls: [syncUrl], workspaceUrls: nowhere, dispatcherUrls: nowhere };
