@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as everything from '@wts/contracts';
-import type { Contract } from '@wts/contracts';
+import { Fault, type Contract } from '@wts/contracts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { compile } from '../src/routes/index.ts';
 
@@ -22,7 +22,12 @@ describe('the contracts of the repository', () => {
       for (const schema of [params, query, body, reply.schema]) {
         if (schema === undefined) continue;
         assert.ok(ajv.validateSchema(schema), ajv.errorsText());
-        compile(schema, id);
+        // A schema that does not compile throws another error.
+        try {
+          compile(schema, id)(null);
+        } catch (error) {
+          assert.ok(error instanceof Fault, String(error));
+        }
       }
       const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const described = Object.keys(params?.properties ?? {});

@@ -13,7 +13,7 @@ import type { Idempotency } from './idempotency.ts';
 import { readForm } from '../http/read-form.ts';
 import { readJson } from '../http/read-json.ts';
 import type { Validate } from './validate.ts';
-import { compile, compileOnUse } from './validate.ts';
+import { compile } from './validate.ts';
 import { whoCalls } from './who-calls.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
 
@@ -124,11 +124,11 @@ function readerOf<C extends Contract>(
   contract: C,
   authenticate?: Authenticate,
 ): (req: Request, res: Response) => Promise<Call<C>> {
-  const checkParams = contract.params && compileOnUse(contract.params, 'path');
+  const checkParams = contract.params && compile(contract.params, 'path');
   const { form, bodyRefusal } = contract;
-  const checkQuery = contract.query && compileOnUse(contract.query, 'query');
+  const checkQuery = contract.query && compile(contract.query, 'query');
   const integers = integersOf(contract.query);
-  const checkBody = form ? undefined : contract.body && compileOnUse(contract.body, 'body');
+  const checkBody = form ? undefined : contract.body && compile(contract.body, 'body');
   return async (req, res) => {
     const context = contextOf(req);
     context.route = contract;

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '@wts/contracts';
 import { Fault, isHttpUrl, wordsOf } from '@wts/contracts';
-import type { ErrorObject } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { FormatsPlugin } from 'ajv-formats';
 import formats from 'ajv-formats';
@@ -45,24 +45,17 @@ const firstFault = createAjv(false);
 const allFaults = createAjv(true);
 
 /**
- * Compiles a schema. `where` names the part of the request in messages: path, query or body.
+ * Checks values against a schema. `where` names the part of the request in messages: path, query or body. The schema is compiled when a
+ * first value is checked, because those of all operations take each start 50 ms of a processor; a test compiles them.
  * Keeps errors.400.validation.
  */
 export function compile(schema: JsonSchema, where: string): Validate {
-  const check = firstFault.compile(schema);
+  let check: ValidateFunction | undefined;
   return (value) => {
+    check ??= firstFault.compile(schema);
     if (check(value)) return;
     throw new Fault('validation_failed', { message: describe(faultsOf(schema, value) ?? check.errors ?? [], where) });
   };
-}
-
-/**
- * As `compile`, when the first value is checked: to compile the schemas of all operations takes each start 50 ms of a processor. A test
- * compiles those of every contract.
- */
-export function compileOnUse(schema: JsonSchema, where: string): Validate {
-  let check: Validate | undefined;
-  return (value) => (check ??= compile(schema, where))(value);
 }
 
 /** Every fault of a small value; the schema is compiled for it when a first request needs it. */
