@@ -41,6 +41,8 @@ export interface CheckedEndpoint {
   readonly gaps: readonly Gap[];
   /** What it has not received is dropped. */
   readonly isDeleted: boolean;
+  /** Lives for a while only, the last one of a run perhaps while nothing is written any more. */
+  readonly isReplaced: boolean;
 }
 
 /** A position beyond every log. */

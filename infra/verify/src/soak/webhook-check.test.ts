@@ -62,6 +62,7 @@ const endpoint: CheckedEndpoint = {
     },
   ],
   isDeleted: false,
+  isReplaced: false,
 };
 
 function check(arrivals: readonly Arrival[], changed: Partial<WebhookLogs> = {}): Promise<WebhookReport> {

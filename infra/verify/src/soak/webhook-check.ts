@@ -264,8 +264,8 @@ class EndpointCheck {
 
   end(): void {
     const attemptsMax = this.#rules.stepsMs.length + 1;
-    const { isDeleted } = this.#endpoint;
-    if (this.#expected === 0 && !isDeleted)
+    const { isDeleted, isReplaced } = this.#endpoint;
+    if (this.#expected === 0 && !isReplaced)
       this.#find('nothing-missing', 'the log has no event for it, so nothing was checked');
     for (const [position, { isExpected, type, hasSucceeded, attempts }] of this.#deliveries) {
       if (!isExpected) this.#find('nothing-foreign', `got ${type} at ${position}, which is no event for it`);

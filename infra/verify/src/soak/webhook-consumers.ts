@@ -55,6 +55,7 @@ interface Place {
 interface Consumer {
   readonly name: string;
   readonly eventTypes: readonly string[];
+  readonly isReplaced?: boolean;
   readonly answerOf: () => { readonly answer: Arrival['answer']; readonly afterMs?: number };
 }
 
@@ -148,7 +149,7 @@ export class WebhookConsumers implements AsyncDisposable {
   async #replace(): Promise<void> {
     for (let count = 1; !this.#stop.aborted; count += 1) {
       const answerOf = (): { answer: number } => ({ answer: Math.random() < FAILING_SHARE ? 500 : 204 });
-      const endpoint = await this.#add({ name: `replaced ${count}`, eventTypes: [], answerOf });
+      const endpoint = await this.#add({ name: `replaced ${count}`, eventTypes: [], isReplaced: true, answerOf });
       await rest(LIVES_MS / 2, this.#stop);
       if (!this.#stop.aborted) await endpoint.rotate();
       await rest(LIVES_MS / 2, this.#stop);
@@ -163,7 +164,7 @@ export class WebhookConsumers implements AsyncDisposable {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  async #add({ name, eventTypes, answerOf }: Consumer): Promise<SoakEndpoint> {
+  async #add({ name, eventTypes, isReplaced = false, answerOf }: Consumer): Promise<SoakEndpoint> {
     const opened: Receiver = this.#receivers.use(await receiver({ ...this.#place, stores: false }));
     const connections = new Set<number>();
     opened.answer((request) => {
@@ -178,6 +179,7 @@ export class WebhookConsumers implements AsyncDisposable {
       stop: this.#stop,
       name,
       eventTypes,
+      isReplaced,
       url: opened.url,
     });
     this.#endpoints.push(endpoint);

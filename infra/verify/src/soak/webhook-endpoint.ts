@@ -7,7 +7,7 @@ import type { CheckedSystem } from '../checked-system.ts';
 import { isOutage } from '../load/outage.ts';
 import { END, type Between, type CheckedEndpoint, type Gap, type KnownSecret } from './endpoint-history.ts';
 
-interface EndpointOptions extends Pick<CheckedEndpoint, 'name' | 'eventTypes'> {
+interface EndpointOptions extends Pick<CheckedEndpoint, 'name' | 'eventTypes' | 'isReplaced'> {
   readonly system: CheckedSystem;
   /** From then on nothing is written, so the cursor moves no more. */
   readonly stop: AbortSignal;
@@ -35,17 +35,19 @@ export class SoakEndpoint implements CheckedEndpoint {
   readonly secrets: KnownSecret[] = [];
   readonly gaps: Gap[] = [];
   isDeleted = false;
+  readonly isReplaced: boolean;
   readonly #system: CheckedSystem;
   readonly #stop: AbortSignal;
   #id = '';
   /** While it is disabled. */
   #off: (Pick<Gap, 'begins'> & { readonly fromMs: number }) | null = null;
 
-  private constructor({ system, stop, name, eventTypes }: EndpointOptions) {
+  private constructor({ system, stop, name, eventTypes, isReplaced }: EndpointOptions) {
     this.#system = system;
     this.#stop = stop;
     this.name = name;
     this.eventTypes = eventTypes;
+    this.isReplaced = isReplaced;
   }
 
   static async create({ url, ...options }: EndpointOptions & { readonly url: string }): Promise<SoakEndpoint> {
