@@ -177,6 +177,12 @@ export const people: readonly Rule[] = [
     home: 'services/auth/src/commands/change-workspace-security.ts',
   },
   {
+    id: 'authentication.factors.away',
+    source: 'Decision 0040',
+    text: 'While a cell does not answer auth, and some workspace of it requires a second factor, it gets 503 for credentials of people with an account and without a factor who may be in it; the other cells do not.',
+    home: 'services/auth/src/store/second-factors.ts',
+  },
+  {
     id: 'authentication.passkeys.sign-in',
     source: 'Design 10',
     text: 'A passkey whose authenticator has verified its person signs in without a password; without that it is a second factor only.',

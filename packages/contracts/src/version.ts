@@ -17,6 +17,6 @@ export const HEADERS = {
   principal: 'x-wts-principal',
   /** The network of the caller, as the gateway counts it; removed from requests of clients too. */
   network: 'x-wts-network',
-  /** The number of the cell whose gateway was asked; none for the first. Removed from requests of clients too. */
+  /** The number of the cell that asks auth; none for the first. Removed from requests of clients too. */
   shard: 'x-wts-shard',
 } as const;

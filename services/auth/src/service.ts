@@ -40,6 +40,7 @@ import { personCellStore } from './store/person-cells.ts';
 import { revocationReads } from './store/revocations.ts';
 import { openSecurityRecord } from './record/security-record.ts';
 import { resealAll } from './store/sealed-tables.ts';
+import type { FactorOptions } from './store/second-factors.ts';
 import { openStores } from './store/stores.ts';
 import { workspaceAccessReads } from './store/workspace-access.ts';
 import { maintainTables } from './store/table-maintenance.ts';
@@ -56,8 +57,11 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const { knex, pool } = await openServicePostgres(kit, config);
     const ofCells = openOfCells(kit, config, knex);
     const { cells, directory } = ofCells;
-    const workspacesOf = async (userId: string): Promise<string[]> =>
-      (await directory.workspacesOf(userId)).found.map(({ id }) => id);
+    const workspacesOf: FactorOptions['workspacesOf'] = async (userId) => {
+      const { found, away } = await directory.workspacesOf(userId);
+      const shards = cells.all.filter(({ baseUrl }) => away.includes(baseUrl)).map(({ shard }) => shard);
+      return { ids: found.map(({ id }) => id), away: shards };
+    };
     const storing = { ...config, workspacesOf };
     const { events, keys, sessions, factors, policies } = openStores(knex, storing);
     const metrics = serviceMetrics(kit.metrics);

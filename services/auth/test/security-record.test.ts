@@ -126,7 +126,7 @@ describe('the security record', () => {
     const record = openSecurityRecord(knex, {
       hasAccounts: true,
       apiKeysPerMinuteMax: 120,
-      workspacesOf: async () => [],
+      workspacesOf: async () => ({ ids: [], away: [] }),
       log: createLogger({ name: 'test', destination }),
       metrics: { event: (kind, outcome) => void counted.push(`${kind} ${outcome}`) },
     });

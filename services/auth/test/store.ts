@@ -28,7 +28,7 @@ export function openTestRecord(knex: Knex): SecurityRecord {
   return openSecurityRecord(knex, {
     hasAccounts: true,
     apiKeysPerMinuteMax: 120,
-    workspacesOf: async () => [],
+    workspacesOf: async () => ({ ids: [], away: [] }),
     log,
     metrics,
   });

@@ -125,7 +125,11 @@ function openShared(
     resources: resourcesOf(config),
     cellLines: config.shard === 0 ? [] : [HEADERS.shard, String(config.shard)],
     mintToken: forUpstreams((to) => kit.mintTokenFor(to)),
-    authenticator: openAuthenticator(kit, openServiceClient(kit, 'auth', config.authServiceUrls), config),
+    authenticator: openAuthenticator(
+      kit,
+      openServiceClient({ ...kit, shard: config.shard }, 'auth', config.authServiceUrls),
+      config,
+    ),
     ownAnswers: ownAnswers(kit.readiness, describe(kit, config), config),
     socketsMax: kit.connections.socketsMax,
     origins: allowedOrigins(config.corsOrigins),

@@ -55,7 +55,7 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
   const hub = followLog({ nc, of, log, handover: (offer) => handover.listen(offer) }, kit);
 
   const groups = new GroupReader(pool, groupCache);
-  const auth = openServiceClient(kit, 'auth', config.authUrls);
+  const auth = openServiceClient({ ...kit, shard: config.shard }, 'auth', config.authUrls);
   // For the tokens in subscribe frames.
   const authenticator = openAuthenticator(kit, auth, config);
   const socketServer = stack.use(

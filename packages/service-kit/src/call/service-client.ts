@@ -23,6 +23,8 @@ interface ServiceClientOptions {
   readonly log: Logger;
   /** The networks of the people who are named in calls, which are sent beside their tokens. */
   readonly networks?: CallerNetworks;
+  /** The cell that calls; none for the first. */
+  readonly shard?: number | undefined;
   readonly metrics?: Registry;
   /** How often names are resolved again. */
   readonly refreshMs?: number;
@@ -37,6 +39,7 @@ interface ServiceClientKit {
   readonly networks: CallerNetworks;
   readonly metrics: Registry;
   readonly stack: AsyncDisposableStack;
+  readonly shard?: number;
 }
 
 export interface ServiceCallOptions<C> {
@@ -78,7 +81,7 @@ const TRY_MS_MIN = 1_000;
 
 /** Opens the client that a running service has of another one. */
 export function openServiceClient(kit: ServiceClientKit, name: ServiceName, urls: readonly string[]): ServiceClient {
-  const { name: self, addressRefreshMs: refreshMs, log, metrics, networks, stack } = kit;
+  const { name: self, addressRefreshMs: refreshMs, log, metrics, networks, shard, stack } = kit;
   const client = createServiceClient({
     name,
     urls,
@@ -87,6 +90,7 @@ export function openServiceClient(kit: ServiceClientKit, name: ServiceName, urls
     log,
     metrics,
     networks,
+    shard,
     refreshMs,
   });
   stack.defer(() => client.close());
@@ -99,7 +103,7 @@ export function openServiceClient(kit: ServiceClientKit, name: ServiceName, urls
  * broke, or that takes too long, is repeated only when it is idempotent. A retry budget protects an overloaded service.
  */
 export function createServiceClient(client: ServiceClientOptions): ServiceClient {
-  const { name, urls, self, mintToken, log, metrics, networks, refreshMs } = client;
+  const { name, urls, self, mintToken, log, metrics, networks, shard = 0, refreshMs } = client;
   const addresses = new Addresses({
     name,
     urls,
@@ -149,7 +153,12 @@ export function createServiceClient(client: ServiceClientOptions): ServiceClient
       const { requestId, signal } = currentCall.getStore() ?? {};
       const options = { ...(requestId && { requestId }), ...(signal && { signal }), ...given };
       const { timeoutMs = SERVICE_LIMITS.internalCallTimeoutMs, idempotent = contract.method === 'GET' } = options;
-      const headers = headersOf(options, { mintToken, self, network: networks?.find(options.principal.userId) });
+      const headers = headersOf(options, {
+        mintToken,
+        self,
+        network: networks?.find(options.principal.userId),
+        shard,
+      });
       addresses.enter();
       const deadlineMs = performance.now() + timeoutMs;
       const outgoing = compose(contract, options, { to: name, headers });
@@ -167,11 +176,17 @@ function half(deadlineMs: number): number {
 
 function headersOf(
   { principal, requestId, idempotencyKey, body }: ServiceCallOptions<Contract>,
-  { mintToken, self, network }: { mintToken: MintToken; self: string; network: string | undefined },
+  {
+    mintToken,
+    self,
+    network,
+    shard,
+  }: { mintToken: MintToken; self: string; network: string | undefined; shard: number },
 ): Record<string, string> {
   return {
     [HEADERS.principal]: mintToken(principal),
     ...(network === undefined ? {} : { [HEADERS.network]: network }),
+    ...(shard === 0 ? {} : { [HEADERS.shard]: String(shard) }),
     'user-agent': `wts-${self}`,
     ...(requestId === undefined ? {} : { [HEADERS.requestId]: requestId }),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),

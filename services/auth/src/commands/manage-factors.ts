@@ -115,7 +115,7 @@ export async function removeFactor(
   passkey: { readonly id: string; readonly name: string } | null,
   visitor: Visitor,
 ): Promise<void> {
-  const isRequired = await reads.isRequired(userId);
+  const isRequired = await reads.isRequired(userId, 'surely');
   await record.act(async ({ factors, record: write }) => {
     const removal = await factors.remove(accountId, passkey?.id ?? null);
     if (removal === 'unknown') throw new Fault('not_found', { message: 'This is removed already.' });

@@ -5,17 +5,18 @@ import { resolvePerson } from '../commands/resolve-person.ts';
 import type { Context } from '../context.ts';
 import { requireFactorToJoin, requireSecondFactor } from '../queries/require-second-factor.ts';
 import { resolveApiKey } from '../queries/resolve-api-key.ts';
+import { shardOf } from './shard-of.ts';
 
 /** Sorts before the id of every credential. */
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** The internal operations that give other services the caller of a credential, and the credentials that ended. */
 export function mountCredentials(router: IRouter, context: Context): void {
-  mount(router, credentialApi.internalResolveApiKey, async ({ body }) => {
+  mount(router, credentialApi.internalResolveApiKey, async ({ req, body }) => {
     const principal = await resolveApiKey(context.keys, body.tokenHash);
     context.metrics.keyResolved(principal !== null);
     if (principal !== null) {
-      await requireSecondFactor(context, principal.userId);
+      await requireSecondFactor(context, principal.userId, shardOf(req));
       context.keyUse.record(principal.credential.id);
     }
     return { ok: true, principal };

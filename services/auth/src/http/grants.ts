@@ -4,6 +4,7 @@ import type { IRouter } from 'express';
 import type { Context } from '../context.ts';
 import type { OAuth } from '../oauth/oauth.ts';
 import { requireSecondFactor } from '../queries/require-second-factor.ts';
+import { shardOf } from './shard-of.ts';
 
 /** The look-up of grants by services that verify access tokens. */
 export function mountGrants(
@@ -11,9 +12,9 @@ export function mountGrants(
   { grantStore }: OAuth,
   context: Pick<Context, 'factors' | 'accountPage'>,
 ): void {
-  mount(router, oauthApi.internalResolveGrant, async ({ body }) => {
+  mount(router, oauthApi.internalResolveGrant, async ({ req, body }) => {
     const grant = await grantStore.resolve(body.grantId);
-    if (grant !== null) await requireSecondFactor(context, grant.userId);
+    if (grant !== null) await requireSecondFactor(context, grant.userId, shardOf(req));
     return { ok: true, grant };
   });
 }

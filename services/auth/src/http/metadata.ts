@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { HEADERS, oauthApi } from '@wts/contracts';
+import { oauthApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit/routes';
 import type { IRouter, Response } from 'express';
 import type { OAuth } from '../oauth/oauth.ts';
 import { AUTH_METHODS, GRANT_TYPES } from '../domain/client.ts';
+import { shardOf } from './shard-of.ts';
 
 const RESOURCE_NAME = 'Workspace Task Service';
 /** Clients read the documents each time they sign a person in. Shorter than the lead of a new key. */
@@ -54,11 +55,6 @@ export function mountMetadata(
 interface Requested {
   readonly req: IncomingMessage;
   readonly res: Response;
-}
-
-/** The cell whose gateway was asked. */
-function shardOf({ headers }: IncomingMessage): number {
-  return Number(headers[HEADERS.shard] ?? 0);
 }
 
 function cached<T>(res: Response, document: T): T {

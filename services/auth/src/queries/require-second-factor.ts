@@ -9,12 +9,13 @@ interface FactorContext {
   readonly accountPage: string;
 }
 
-/** Refuses the credential of a person of whom a second factor is required and who has none. Keeps authentication.factors.required. */
+/** Refuses the credential of a person of whom a second factor is required and who has none, to the cell that asks. Keeps authentication.factors.required. */
 export async function requireSecondFactor(
   { factors, accountPage }: Pick<FactorContext, 'factors' | 'accountPage'>,
   userId: string,
+  shard: number,
 ): Promise<void> {
-  if (!(await factors.isMissing(userId))) return;
+  if (!(await factors.isMissing(userId, shard))) return;
   const message = `A second factor is required of you. Sign in at ${accountPage} and add one; this credential works again then.`;
   throw new Fault('second_factor_required', { message });
 }

@@ -32,7 +32,7 @@ describe('what AUTH_SECRET_KEY encrypts', () => {
       `insert into auth.accounts (id, email, shown_email, name, password_hash) values (:accountId, 'a', 'a', 'Ada', 'x')`,
       { accountId },
     );
-    const factors = secondFactorStore(knex, { workspacesOf: async () => [] });
+    const factors = secondFactorStore(knex, { workspacesOf: async () => ({ ids: [], away: [] }) });
     const [totpName, secret] = [`totp ${accountId}`, randomBytes(20)];
     await factors.setTotp(accountId, sealSecret(old, totpName, secret), 0);
     const linkContext = { links: mailLinkStore(knex), issuer: 'https://auth.example', secretKeys: old };

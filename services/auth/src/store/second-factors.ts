@@ -1,3 +1,4 @@
+import { Fault } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { ACCOUNT_ISSUER } from './accounts.ts';
@@ -40,10 +41,13 @@ export interface SecondFactorStore {
   has(accountId: string): Promise<boolean>;
   /** Whether a person can sign in here by a password alone. */
   lacks(userId: string): Promise<boolean>;
-  /** Whether the operator or a workspace requires a second factor of a person who has none. */
-  isMissing(userId: string): Promise<boolean>;
-  /** Whether one is required of a person, whatever they have. */
-  isRequired(userId: string): Promise<boolean>;
+  /**
+   * Whether the operator or a workspace requires a second factor of a person who has none. Rejects with `unavailable` for the cell that asks
+   * when it does not say here in which workspaces they are, and some of its workspaces require one. Keeps authentication.factors.away.
+   */
+  isMissing(userId: string, shard: number): Promise<boolean>;
+  /** Whether one is required of a person, whatever they have. `surely`: rejects as above, whichever cell does not answer. */
+  isRequired(userId: string, surely?: 'surely'): Promise<boolean>;
   findPasskey(credentialId: Buffer): Promise<Passkey | null>;
   /** False when the authenticator is registered already, or the account has `most` of them. */
   addPasskey(passkey: NewPasskey, most: number): Promise<boolean>;
@@ -97,14 +101,18 @@ const PASSKEY = `p.id, p.account_id as "accountId", p.credential_id as "credenti
 
 export interface FactorOptions {
   readonly secondFactor?: FactorRule;
-  /** The workspaces of a person, which another service knows. */
-  readonly workspacesOf: (userId: string) => Promise<readonly string[]>;
+  /** The workspaces of a person, which other services know, and the cells that do not answer. */
+  readonly workspacesOf: (
+    userId: string,
+  ) => Promise<{ readonly ids: readonly string[]; readonly away: readonly number[] }>;
 }
 
 /** A workspace requires a second factor of its members. Most installations have none, and ask for no memberships. */
 const IS_REQUIRED_SOMEWHERE = `exists (select from auth.workspace_policies where requires_second_factor)`;
 const IS_REQUIRED_IN = `exists (select from auth.workspace_policies
   where requires_second_factor and workspace_id = any(cast(:workspaces as uuid[])))`;
+const IS_REQUIRED_AT = `exists (select from auth.workspace_policies join auth.workspace_cells using (workspace_id)
+  where requires_second_factor and shard = any(cast(:shards as int[])))`;
 
 export function secondFactorStore(
   knex: Knex,
@@ -117,15 +125,24 @@ export function secondFactorStore(
     (await rows<{ isTrue: boolean }>(knex, `select ${condition} as "isTrue"`, values))[0]?.isTrue === true;
   const isForAll = secondFactor === 'required';
   const mayBeRequired = isForAll ? 'true' : IS_REQUIRED_SOMEWHERE;
-  const isRequiredOf = async (userId: string): Promise<boolean> =>
-    isForAll || isTrue(IS_REQUIRED_IN, { workspaces: await workspacesOf(userId) });
+  const isRequiredOf = async (userId: string, isAsking: (shard: number) => boolean): Promise<boolean> => {
+    if (isForAll) return true;
+    const { ids, away } = await workspacesOf(userId);
+    if (await isTrue(IS_REQUIRED_IN, { workspaces: ids })) return true;
+    const shards = away.filter(isAsking).map(String);
+    // Otherwise a credential without the factor that is required of it would open the workspace while its cell answers all but auth.
+    if (shards.length > 0 && (await isTrue(IS_REQUIRED_AT, { shards }))) throw new Fault('unavailable');
+    return false;
+  };
   return {
     of: (accountId) => factorsOf(knex, accountId),
     has: (accountId) => isTrue(hasFactorSql(':accountId'), { accountId }),
     lacks: (userId) => isTrue(lacksFactorSql(':userId'), { userId }),
-    isMissing: async (userId) =>
-      (await isTrue(`${lacksFactorSql(':userId')} and ${mayBeRequired}`, { userId })) && isRequiredOf(userId),
-    isRequired: async (userId) => (await isTrue(mayBeRequired)) && isRequiredOf(userId),
+    isMissing: async (userId, asking) =>
+      (await isTrue(`${lacksFactorSql(':userId')} and ${mayBeRequired}`, { userId })) &&
+      isRequiredOf(userId, (shard) => shard === asking),
+    isRequired: async (userId, surely) =>
+      (await isTrue(mayBeRequired)) && isRequiredOf(userId, () => surely !== undefined),
     ...passkeyRows(knex),
     ...totpRows(knex),
     remove: (accountId, passkeyId) => removeFactor(knex, accountId, passkeyId),

@@ -39,7 +39,10 @@ export async function createEndpoint(
       LIMITS.webhookEndpointsMax,
     );
   }
-  if (endpoint === null) throw new Fault('endpoint_limit_reached');
+  if (endpoint === null) {
+    await context.roles.refuseMoving(workspaceId);
+    throw new Fault('endpoint_limit_reached');
+  }
   context.follow(workspaceId);
   return { endpoint, secret: secretText(secret) };
 }
@@ -51,20 +54,19 @@ export async function updateEndpoint(
   id: string,
   change: EndpointChange,
 ): Promise<WebhookEndpoint> {
-  const { id: endpointId } = await requireChangeableEndpoint(context, principal, id);
+  const { id: endpointId, workspaceId } = await requireChangeableEndpoint(context, principal, id);
   const url = change.url === undefined ? {} : { url: await requireUrl(context, change.url) };
   const endpoint = await context.endpoints.update(endpointId, { ...change, ...url });
-  if (endpoint === null) throw new Fault('not_found');
+  if (endpoint === null) return refuseGone(context, workspaceId);
   context.announce([endpointId]);
-  if (change.enabled === true) context.follow(endpoint.workspaceId);
+  if (change.enabled === true) context.follow(workspaceId);
   return endpoint;
 }
 
 /** From then on nothing of it is found; its history is removed in steps. Keeps webhooks.delete.history. */
 export async function deleteEndpoint(context: Context, principal: Principal, id: string): Promise<void> {
   const { id: endpointId, workspaceId } = await requireEndpoint(context, principal, id);
-  await context.roles.refuseMoving(workspaceId);
-  if (!(await context.endpoints.remove(endpointId))) throw new Fault('not_found');
+  if (!(await context.endpoints.remove(endpointId))) await refuseGone(context, workspaceId);
   context.announce([endpointId]);
 }
 
@@ -75,18 +77,24 @@ export async function rotateSecret(
   id: string,
   { effectId = randomUUID() }: EffectSource,
 ): Promise<EndpointWithSecret> {
-  const { id: endpointId } = await requireChangeableEndpoint(context, principal, id);
+  const { id: endpointId, workspaceId } = await requireChangeableEndpoint(context, principal, id);
   const secret = makeSecret();
   const sealed = { id: effectId, ...sealSecret(requireKeys(context), endpointId, secret) };
   const bounds = { max: LIMITS.webhookSecretsMax, overlapHours: OVERLAP_HOURS };
   const endpoint = await context.endpoints.rotate(endpointId, sealed, bounds);
-  if (endpoint === null) throw new Fault('not_found');
+  if (endpoint === null) return refuseGone(context, workspaceId);
   if (endpoint === 'too_many_secrets') {
     const message = `The endpoint has ${LIMITS.webhookSecretsMax} secrets in force. The oldest ends within ${OVERLAP_HOURS} hours.`;
     throw new Fault('conflict', { message });
   }
   context.announce([endpointId]);
   return { endpoint, secret: secretText(secret) };
+}
+
+/** For a change that found no endpoint: it is deleted, or its workspace moves. */
+async function refuseGone({ roles }: Context, workspaceId: string): Promise<never> {
+  await roles.refuseMoving(workspaceId);
+  throw new Fault('not_found');
 }
 
 function requireKeys({ secretKeys }: Context): SecretKeys {

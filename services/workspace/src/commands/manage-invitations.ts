@@ -27,6 +27,7 @@ export async function createInvitation(
   for (const id of newIds({ effectId }))
     made ??= await invitations.insert({ id, ...row }, LIMITS.invitationsPendingMax);
   if (made === null) {
+    await roles.refuseMoving(workspaceId);
     const message = `A workspace can have at most ${LIMITS.invitationsPendingMax} pending invitations; delete some first.`;
     throw new Fault('conflict', { message });
   }
@@ -41,6 +42,7 @@ export async function deleteInvitation(
   { workspaceId, invitationId }: { readonly workspaceId: string; readonly invitationId: string },
 ): Promise<void> {
   await roles.requirePermission(principal, workspaceId, 'invitations.manage');
+  if (await invitations.delete(workspaceId, invitationId)) return;
   await roles.refuseMoving(workspaceId);
-  if (!(await invitations.delete(workspaceId, invitationId))) throw new Fault('not_found');
+  throw new Fault('not_found');
 }
