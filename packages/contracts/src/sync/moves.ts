@@ -208,7 +208,8 @@ const copiedKey = {
 /**
  * Makes the cell have exactly these records: nothing is written for one that is equal. `workspaceId` null: people, at any time; else the
  * workspace must be `arriving`. No permission and no rule is asked but the schema's; a record of another workspace is never touched.
- * Keys and groups are put after the records. With `isCheck` nothing is put: it is refused when a record of another workspace is in the way.
+ * Keys and groups are put after the records. With `isCheck` nothing is put: it is refused when a record of another workspace is in the way,
+ * or a member is not in the cell.
  */
 export const internalPutRecords = contract({
   ...ofAuth,

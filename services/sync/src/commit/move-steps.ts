@@ -73,7 +73,11 @@ function freeKeys(decision: Decision, before: Row | null, after: Row): void {
 
 function requirePerson(decision: Decision, row: Row): void {
   if (!isOf(row, WorkspaceMember) || decision.row(User, row.record.userId, 'refer') !== null) return;
-  throw new Refused('conflict', `The person ${row.record.userId} is not in this cell yet`);
+  throw new Refused('conflict', ofMissingPerson(row.record.userId));
+}
+
+export function ofMissingPerson(userId: string): string {
+  return `The person ${userId} is not in this cell yet`;
 }
 
 function putFrozen(decision: Decision, { model, id, groupId, record }: PutRecord): void {

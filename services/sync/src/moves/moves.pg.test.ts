@@ -240,16 +240,17 @@ describe('a workspace that moves to another cell', () => {
     await owner.make('Task', { workspaceId, title: 'Same id' }, id);
     await assert.rejects(new TestMove(one, two, workspaceId).copy(), refuses('conflict'));
     const membership = (await one.pages(workspaceId, 'WorkspaceMember')).records[0]!;
-    const check = (id: string): Promise<unknown> =>
+    const check = (id: string, more = {}): Promise<unknown> =>
       two.moves.put({
         workspaceId,
-        records: [{ ...membership, id, record: { ...membership.record, id } }],
+        records: [{ ...membership, id, record: { ...membership.record, id, ...more } }],
         isCheck: true,
       });
     const head = await two.engines.head();
     await check(membership.id);
     const [theirs] = (await two.pages(foreign, 'WorkspaceMember')).records;
     await assert.rejects(check(theirs!.id), refuses('conflict'));
+    await assert.rejects(check(membership.id, { userId: randomUUID() }), /is not in this cell yet/);
     assert.equal(await two.engines.head(), head, 'a check writes nothing');
     const put = { model: 'Task', id, groupId: workspaceId, record: null };
     await assert.rejects(two.moves.put({ workspaceId, records: [put] }), refuses('conflict'));

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
 import { Fault, formatSyncId, syncApi, type BodyOf, type CopiedRecord, type ReplyOf } from '@wts/contracts';
 import { LogReader } from '@wts/log';
-import { findModel, unknownModel, User, type Model, type RecordOf } from '@wts/models';
+import { findModel, isOf, unknownModel, User, WorkspaceMember, type Model, type RecordOf } from '@wts/models';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
 import type { LeaveStep, PutRecord, PutStep, Unit, UnitOutcome } from '../commit/unit.ts';
-import { ofAnotherWorkspace } from '../commit/move-steps.ts';
-import { findForeign, findFrozen, putFacts } from '../store/copied-facts.ts';
+import { ofAnotherWorkspace, ofMissingPerson } from '../commit/move-steps.ts';
+import { findForeign, findFrozen, findMissingPeople, putFacts } from '../store/copied-facts.ts';
 import { changeMove, listMemberships, readMoveState } from '../store/moves.ts';
 import { nextState } from './next-state.ts';
 
@@ -86,12 +86,19 @@ export class Moves {
     return { lastSyncId: formatSyncId((await this.#log.head()).head) };
   }
 
+  /** What `putRecords` would refuse. */
   async #check(workspaceId: string | null, records: readonly PutRecord[]): Promise<Answer<'internalPutRecords'>> {
     for (const [model, ofModel] of Map.groupBy(records, (one) => one.model)) {
       const ids = ofModel.map(({ id }) => id);
       const [foreign] = await findForeign(this.#pool, { model, ids, workspaceId });
       if (foreign !== undefined) throw new Fault('conflict', { message: ofAnotherWorkspace(model, foreign) });
     }
+    const userIds = records.flatMap(({ model, record }) => {
+      const one = record === null ? null : { model, record };
+      return one !== null && isOf(one, WorkspaceMember) ? [one.record.userId] : [];
+    });
+    const [missing] = await findMissingPeople(this.#pool, userIds);
+    if (missing !== undefined) throw new Fault('conflict', { message: ofMissingPerson(missing) });
     return { lastSyncId: formatSyncId((await this.#log.head()).head) };
   }
 

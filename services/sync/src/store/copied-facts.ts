@@ -63,6 +63,13 @@ export async function findForeign(
   return (await pool.query<{ id: string }>(sql, [ids, workspaceId])).rows.map(({ id }) => id);
 }
 
+/** Which of these people this cell has no record of. */
+export async function findMissingPeople(pool: Pool, userIds: readonly string[]): Promise<string[]> {
+  const sql =
+    'select id from unnest($1::uuid[]) as given(id) where not exists (select from sync.users u where u.id = given.id)';
+  return (await pool.query<{ id: string }>(sql, [userIds])).rows.map(({ id }) => id);
+}
+
 export interface CopiedFacts {
   readonly facts: readonly CopiedRecord[];
   readonly keys: readonly CopiedKey[];
