@@ -39,11 +39,12 @@ async function keep({ directory: { cells }, places, copies }: KeepOptions, run: 
   const { signal } = run;
   const listedAtMs = new Map<AskedCell, number>();
   const followOne = async (cell: AskedCell): Promise<void> => {
+    // First, because it refuses a cell with another number than CELLS says: its list would remove the workspaces of the right one.
+    while (!signal.aborted && (await copies.follow(cell)));
     if (performance.now() - (listedAtMs.get(cell) ?? -Infinity) > LIST_EVERY_MS) {
       await listWorkspacesOf(cell, places);
       listedAtMs.set(cell, performance.now());
     }
-    while (!signal.aborted && (await copies.follow(cell)));
   };
   while (!signal.aborted) {
     // Each by itself: one that is away holds up none.
