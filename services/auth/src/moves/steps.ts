@@ -157,7 +157,7 @@ export const STEPS: Readonly<Record<MoveStep, Step>> = {
     const taken =
       (await callUpdated(dispatcherOf(source), webhookApi.internalTakeEndpoints, page).catch(unlessNoWebhooks)) ?? none;
     const { endpoints, deliveries, next } = taken;
-    if (endpoints.length === 0) return done(at);
+    if (endpoints.length === 0) return nextPage(null, at, 0);
     const body = { workspaceId, endpoints: [...endpoints], deliveries: [...deliveries], isLast: next === null };
     await callUpdated(dispatcherOf(target), webhookApi.internalPutEndpoints, body);
     return nextPage(next, at, deliveries.length);
