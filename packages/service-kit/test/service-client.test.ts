@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { generateServiceKey, parsePrivateKey, tokenMinter } from '@wts/access';
-import { Fault } from '@wts/contracts';
+import { Fault, LIMITS } from '@wts/contracts';
 import type { ErrorCode } from '@wts/contracts';
 import { eventually, minterFor } from '@wts/testkit';
 import { createServiceClient } from '../src/call/index.ts';
@@ -89,7 +89,9 @@ describe('a call to another service', () => {
     const other = await startDemo();
     cleanUp.push(() => other.service.close());
     const client = caller(other.service.url);
-    demo.levers.relay = async () => void (await client.call(api.hold, { principal: ann }));
+    // It ends neither by its own deadline nor by that of the handler.
+    const timeoutMs = 2 * LIMITS.requestTimeoutMs;
+    demo.levers.relay = async () => void (await client.call(api.hold, { principal: ann, timeoutMs }));
     const leaving = new AbortController();
     const requestId = 'request-of-ann';
     const relayed = caller(demo.service.url).call(api.relay, { principal: ann, requestId, signal: leaving.signal });
@@ -97,6 +99,7 @@ describe('a call to another service', () => {
     leaving.abort();
     await assert.rejects(relayed);
     await eventually(() => held.signal.aborted);
+    assert.equal((held.signal.reason as Error).name, 'AbortError');
     held.answer();
     await eventually(() => other.lines().find((line) => line['requestId'] === requestId));
   });
