@@ -8,25 +8,20 @@ import {
   setting,
 } from '@wts/service-kit/config';
 
-const HTTP = { protocols: ['http', 'https'] } as const;
-
 export const settings = defineSettings({
   ...serviceSettings,
   ...callerSettings,
   authUrl: setting.url('AUTH_URL', {
-    ...HTTP,
     default: 'http://localhost:4001',
     refuse: refusalOf(issuerOf),
     doc: 'Public address of the authorization origin, the same as for the gateway: the endpoint of cell 0 is at /mcp of it.',
   }),
   baseUrl: setting.url('BASE_URL', {
-    ...HTTP,
     default: 'http://localhost:4000',
     doc: 'Public address of the API, the same as for the gateway: the endpoint of a further cell is at /mcp of it.',
   }),
   shard: cellSetting,
   graphUrls: setting.urls('GRAPH_SERVICE_URL', {
-    ...HTTP,
     doc: 'Addresses of the graph service, which reads and changes everything for the agent.',
   }),
 });

@@ -18,8 +18,6 @@ import { parseSender, parseSmtpUrl } from './domain/smtp-setting.ts';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 
 const DAY_MS = 24 * 60 * 60_000;
-const HTTP = { protocols: ['http', 'https'] } as const;
-
 export const database = databaseSettings('wts_auth');
 
 /** What the service and `seed.ts` need: the database and the sync service, which they call. */
@@ -27,7 +25,6 @@ export const storeSettings = {
   ...callerSettings,
   ...database,
   syncUrls: setting.urls('SYNC_SERVICE_URL', {
-    ...HTTP,
     doc: 'Addresses of the sync service, which commits every new person.',
   }),
   apiKeyPrefix: credentialSettings.apiKeyPrefix,
@@ -70,7 +67,6 @@ export const settings = defineSettings({
     doc: 'API keys that one person creates in a minute, over REST, GraphQL and the pages together, also of keys that are revoked already.',
   }),
   workspaceUrls: setting.urls('WORKSPACE_SERVICE_URL', {
-    ...HTTP,
     doc: 'Addresses of the workspace service, which keeps invitations.',
   }),
   hasAccounts: setting.flag('ACCOUNTS', {

@@ -17,8 +17,6 @@ import type { RateLimits } from './rates/policies.ts';
 import { forUpstreams } from './routes.ts';
 import type { UpstreamName } from './routes.ts';
 
-const HTTP = { protocols: ['http', 'https'] } as const;
-
 export const settings = defineSettings({
   ...serviceSettings,
   ...callerSettings,
@@ -79,7 +77,6 @@ export type GatewayConfig = ConfigOf<typeof settings>;
 function upstreamUrls(): { readonly [Name in UpstreamName as `${Name}ServiceUrls`]: Setting<readonly string[]> } {
   const settings = forUpstreams((name) =>
     setting.urls(`${name.toUpperCase().replaceAll('-', '_')}_SERVICE_URL`, {
-      ...HTTP,
       doc: `Addresses of the ${name} service.`,
     }),
   );

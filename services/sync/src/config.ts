@@ -62,7 +62,6 @@ export const settings = defineSettings({
     doc: 'Copies of the stream that JetStream keeps. Set 3 in a cluster of at least three servers.',
   }),
   authUrls: setting.urls('AUTH_SERVICE_URL', {
-    protocols: ['http', 'https'],
     doc: 'Addresses of the auth service, which resolves the credentials in subscribe frames.',
   }),
 });

@@ -17,7 +17,6 @@ export const storeSettings = {
   ...callerSettings,
   ...database,
   syncUrls: setting.urls('SYNC_SERVICE_URL', {
-    protocols: ['http', 'https'],
     doc: 'Addresses of the sync service, which commits every change.',
   }),
 };
@@ -33,7 +32,6 @@ export const settings = defineSettings({
     doc: 'Number of the cell, where the auth service has CELLS, also for cell 0: this service then claims the urlKey of each new workspace there. Leave it out in an installation of one cell.',
   }),
   authUrls: setting.urls('AUTH_SERVICE_URL', {
-    protocols: ['http', 'https'],
     doc: 'Addresses of the auth service, which knows the verified addresses of people.',
   }),
   wrongCodesPerMinuteMax: setting.int('WRONG_CODES_PER_MINUTE', {

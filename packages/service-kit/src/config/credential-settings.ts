@@ -2,8 +2,6 @@ import { issuerOf, parseIssuers } from '@wts/access';
 import type { Issuer } from '@wts/access';
 import { defineSettings, refusalOf, setting } from './settings.ts';
 
-const HTTP = { protocols: ['http', 'https'] } as const;
-
 /**
  * Settings of the services that check credentials, which spread these into their own: with different values, one service would
  * refuse a credential that another accepts.
@@ -16,12 +14,10 @@ export const credentialSettings = defineSettings({
     doc: 'Prefix of every API key, the same for all services: a letter, then letters or digits, then an underscore; at most 8 characters. Keys with another prefix are refused.',
   }),
   baseUrl: setting.url('BASE_URL', {
-    ...HTTP,
     default: 'http://localhost:4000',
     doc: 'Public address of the API, the same for all services. Access tokens of OAuth are for it. With https the gateway sends HSTS.',
   }),
   authUrl: setting.url('AUTH_URL', {
-    ...HTTP,
     default: 'http://localhost:4001',
     refuse: refusalOf(issuerOf),
     doc: 'Public address of the authorization origin, the same for all services: the issuer of access tokens of OAuth. It may have a path, which a proxy removes.',

@@ -68,7 +68,6 @@ export const serviceSettings = defineSettings({
   ...buildSettings,
   otelEndpoint: setting.url('OTEL_EXPORTER_OTLP_ENDPOINT', {
     optional: true,
-    protocols: ['http', 'https'],
     doc: 'Address of an OpenTelemetry collector (OTLP over HTTP) that receives traces. Without it no traces are made.',
   }),
 });

@@ -121,11 +121,11 @@ function whole(text: string, { min = 0, max = Number.MAX_SAFE_INTEGER }: Range, 
   return value;
 }
 
-function address(text: string, protocols: readonly string[] | undefined): string {
+function address(text: string, protocols: readonly string[] = ['http', 'https']): string {
   const url = URL.parse(text);
   // Without the text, because it may contain a password.
   if (url === null) throw new Error('must be an absolute URL');
-  if (protocols !== undefined && !protocols.includes(url.protocol.slice(0, -1))) {
+  if (!protocols.includes(url.protocol.slice(0, -1))) {
     throw new Error(`must be a URL that starts with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`);
   }
   return text;
