@@ -1,4 +1,4 @@
-import { contract, type BodyOf } from './contract.ts';
+import { contract } from './contract.ts';
 import { LIMITS } from './limits.ts';
 
 /** Of the draft "GraphQL over HTTP". */
@@ -8,8 +8,6 @@ const shared = { tag: 'GraphQL' } as const;
 
 const object = (description: string) =>
   ({ type: ['object', 'null'], additionalProperties: true, description }) as const;
-
-export type GraphqlRequest = BodyOf<typeof query>;
 
 const documentText = {
   type: 'string',

@@ -35,7 +35,6 @@ export * as syncApi from './sync.ts';
 export * as syncFrames from './sync/frames.ts';
 export * as webhookApi from './webhooks.ts';
 export * as workspaceApi from './workspaces.ts';
-export type { GraphqlRequest } from './graphql.ts';
 export type {
   AcceptedMutation,
   BatchRequest,

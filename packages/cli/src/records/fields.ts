@@ -36,6 +36,6 @@ export const CHECKLIST_FIELDS: Fields = {
   ...TIMES,
 };
 
-export function selectionOf(fields: Fields, names: readonly string[] = Object.keys(fields)): string {
-  return ['id', ...names.filter((name) => name !== 'id')].flatMap((name) => fields[name] ?? []).join(' ');
+export function selectionOf(fields: Fields): string {
+  return Object.values(fields).join(' ');
 }

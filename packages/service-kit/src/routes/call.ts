@@ -4,15 +4,7 @@ import type { Request, Response } from 'express';
 import type { Logger } from '../observe/logger.ts';
 import { contextOf } from '../http/request-context.ts';
 
-interface Parts<C> {
-  readonly principal: Principal;
-  readonly caller: string;
-  readonly params: ParamsOf<C>;
-  readonly query: QueryOf<C>;
-  readonly body: BodyOf<C>;
-  readonly req: Request;
-  readonly res: Response;
-}
+type Parts<C> = Pick<Call<C>, 'principal' | 'caller' | 'params' | 'query' | 'body' | 'req' | 'res'>;
 
 /** One checked request for a handler. What few handlers use is created at its first use. */
 export class Call<C = unknown> {

@@ -230,14 +230,14 @@ export const TASK: CommandSpec = {
   ],
 };
 
-function step(name: string, summary: string, prints: string, load: CommandSpec['load']): CommandSpec {
+function step(name: string, summary: string, prints: string, load: NonNullable<CommandSpec['load']>): CommandSpec {
   return {
     name,
     summary,
     examples: [{ command: `wts task ${name} ACME-12`, prints }],
     args: [TASKS],
     fields: TASK_FIELD_NAMES,
-    ...(load === undefined ? {} : { load }),
+    load,
   };
 }
 
@@ -271,7 +271,7 @@ export const QUICK: readonly CommandSpec[] = [
 ];
 
 /** A list of the app, of one person. */
-function listing(name: string, summary: string, load: CommandSpec['load']): CommandSpec {
+function listing(name: string, summary: string, load: NonNullable<CommandSpec['load']>): CommandSpec {
   return {
     name,
     summary,
@@ -283,6 +283,6 @@ function listing(name: string, summary: string, load: CommandSpec['load']): Comm
       ...LIST_OPTIONS.filter(({ flags }) => !/--(?:list|state) /.test(flags)),
     ],
     fields: TASK_FIELD_NAMES,
-    ...(load === undefined ? {} : { load }),
+    load,
   };
 }
