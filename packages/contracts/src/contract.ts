@@ -51,7 +51,6 @@ export interface Contract<S extends Shape = Shape> {
   readonly bodyExample?: unknown;
   readonly bodyExamples?: Examples;
   readonly bodyBytesMax?: number;
-  /** The body is optional. */
   readonly bodyOptional?: true;
   /** The body is a `Form`, which only the handler judges. */
   readonly form?: true;

@@ -84,7 +84,6 @@ export const docsSlash = page(
   WITHOUT_SLASH,
 );
 
-/** Redirects a browser to that page. */
 export const root = page({ id: 'root', path: '/', summary: 'Redirects browsers to the page' }, { status: 302 });
 
 /** For who runs a webhook endpoint: its deliveries, and what can be done about them. */

@@ -58,7 +58,6 @@ export interface PeopleContext {
   readonly self: Principal;
   /** The person of an identity; created when they are new. */
   readonly resolve: (claims: IdentityClaims) => Promise<string>;
-  /** The person of an account. */
   readonly personOf: (account: Account) => Promise<string>;
 }
 

@@ -1,7 +1,6 @@
 import { CliFault } from '../fault.ts';
 import type { ExportedPerson } from './manifest.ts';
 
-/** A member of the target. */
 export interface TargetMember {
   readonly userId: string;
   readonly name: string;

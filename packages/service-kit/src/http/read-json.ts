@@ -11,7 +11,6 @@ const PARAMETER =
   /;[ \t]{0,8}(?:([\w!#$%&'*+.^`|~-]+)[ \t]{0,8}=[ \t]{0,8}("(?:[^"\\]|\\.)*"|[\w!#$%&'*+.^`|~-]*)[ \t]{0,8})?/y;
 const UTF_8 = /^"?utf-?8"?$/i;
 
-/** The sender of a body, and the admission of large bodies. */
 export interface LargeBodyAdmission {
   readonly bodies: BodyAdmission;
   readonly person: string;

@@ -84,7 +84,6 @@ interface MemberPage extends JoinPage {
   readonly person: { readonly name: string; readonly email: string | null };
 }
 
-/** For a person who is signed in. */
 export function signedInPage(site: Site, options: MemberPage): Page {
   const { csrf, code, proof, workspaceName, address, person, wrong = null } = options;
   return {

@@ -16,7 +16,6 @@ export function named(name: string): Html {
   return html`<bdi>${shownName(name)}</bdi>`;
 }
 
-/** Who is signed in. */
 export function signedInAs({ name, email }: { readonly name: string; readonly email: string | null }): Html {
   return html`<p class="quiet">
     You are signed in as <strong>${named(name)}</strong>${email === null ? null : html` (${named(email)})`}.

@@ -54,7 +54,6 @@ export class Shares {
     return this.#bodyBytes;
   }
 
-  /** Takes a request slot of a caller and a network. */
   acquire(caller: string, network: string): RequestSlot {
     const { requestsMax, requestsOfNetworkMax } = this.#limits;
     const [own, shared] = [shareOf(this.#byCaller, caller), shareOf(this.#byNetwork, network)];

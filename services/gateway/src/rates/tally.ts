@@ -20,7 +20,6 @@ interface Entry {
   others: Map<string, Counts> | null;
 }
 
-/** A counted event. */
 export interface Count {
   /** Includes this event. */
   readonly window: WindowCount;

@@ -144,7 +144,6 @@ export class CommitEngine {
     return request.outcomes;
   }
 
-  /** Units that wait. */
   get waiting(): number {
     return this.#queue.units;
   }

@@ -41,7 +41,6 @@ function positionsIn(result: UnitResult): readonly bigint[] {
   return result.kind === 'applied' ? result.mains.flatMap(({ effect, syncId }) => (effect ? [] : [syncId])) : [];
 }
 
-/** The length of the text in a record. */
 export function textLengthOf(record: ModelRecord | undefined): number {
   let length = 0;
   for (const name in record) {

@@ -31,7 +31,6 @@ export function roleIn(
   return membership?.record.role ?? null;
 }
 
-/** The role of the caller in the workspace of a record. */
 export function callerRole(decision: Decision, { workspaceId }: Row): Role | null {
   return workspaceId === null ? null : roleIn(decision, workspaceId, decision.userId);
 }

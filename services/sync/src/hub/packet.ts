@@ -26,7 +26,6 @@ export function textFrame(text: string): Buffer {
   return frame;
 }
 
-/** The frame header of a text of this length. */
 export function frameHeader(length: number): Buffer {
   const header = Buffer.alloc(headerBytes(length));
   writeHeader(header, length);

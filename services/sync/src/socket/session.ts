@@ -53,7 +53,6 @@ interface Connection {
   readonly stream: Duplex;
   /** Of the credential that the gateway verified. */
   readonly upgrade: Principal;
-  /** The spelling in the URL. */
   readonly urlSpelling: ActionSpelling | undefined;
 }
 

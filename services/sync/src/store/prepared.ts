@@ -55,7 +55,6 @@ export function preparedByKey<K extends readonly (string | Model)[]>(
   };
 }
 
-/** The name of each statement that a connection has prepared. */
 const namesByConnection = new WeakMap<ClientBase, Map<PreparedStatement, string>>();
 /** A name is never used twice, because a message that failed may or may not have prepared its statements. */
 let names = 0;

@@ -30,7 +30,6 @@ export type EventSource = Pick<
   | 'createdAt'
 >;
 
-/** An event as it is stored. */
 export interface StoredEvent {
   readonly id: string;
   /** Where the entry lies in the log; null for a test. */
@@ -76,7 +75,6 @@ export function eventOf(entry: EventSource): EventDraft | null {
   };
 }
 
-/** The event of a test. */
 export function testEvent(id: string, workspaceId: string, createdAt: string, endpoint: ModelRecord): StoredEvent {
   const type = webhookApi.TEST_EVENT_TYPE;
   return storedEvent({ id, position: null, type, createdAt, workspaceId, object: endpoint, changes: [] });

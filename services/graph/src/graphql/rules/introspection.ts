@@ -68,7 +68,6 @@ class Counter {
     this.#fragments = fragments;
   }
 
-  /** The fields of the answer to a root field. */
   root(node: FieldNode): number {
     const field = ROOTS.get(node.name.value) as Field;
     const name = node.arguments?.find((argument) => argument.name.value === 'name')?.value;
