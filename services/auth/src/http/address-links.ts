@@ -8,12 +8,10 @@ import { formToken } from './browser.ts';
 import { guestOf } from './guest.ts';
 import type { LinkPages, OpenedLink } from './opened-link.ts';
 import type { PageAnswer, Pages } from './mount-page.ts';
-import { passwordsClosed } from './sign-in.ts';
 
 /** A person confirms the address of their account, the one it has or a new one. */
 export function addressLink({ site }: Pages, context: PeopleContext, kind: 'verify' | 'change'): LinkPages {
   const show = async (opened: OpenedLink, wrong?: string): Promise<PageAnswer | 'ended'> => {
-    if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
     const { call, token, accountId, address } = opened;
     const account = accountId === null ? null : await context.accounts.find(accountId);
     if (account === null || address === null) return 'ended';
@@ -28,11 +26,11 @@ export function addressLink({ site }: Pages, context: PeopleContext, kind: 'veri
     return { page, ...(wrong === undefined ? {} : { status: 422 }) };
   };
   return {
-    show: (opened) => show(opened),
+    show,
     use: async (opened) => {
       const { call, hash: linkHash, accountId } = opened;
       const account = accountId === null ? null : await context.accounts.find(accountId);
-      if (account === null || !context.hasAccounts) return show(opened);
+      if (account === null) return show(opened);
       const person = { session: call.browser.session, password: call.form.text('password'), guest: guestOf(call) };
       const refusal = await refusalOfLink(context, account, person);
       if (refusal !== null) return show(opened, refusal);

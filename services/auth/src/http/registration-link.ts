@@ -9,12 +9,10 @@ import { afterJoining } from './join.ts';
 import { guestOf } from './guest.ts';
 import type { LinkPages, OpenedLink } from './opened-link.ts';
 import type { PageAnswer, Pages } from './mount-page.ts';
-import { passwordsClosed } from './sign-in.ts';
 
 /** A person confirms the account that they asked for with an invitation: it is created, and they are signed in and join. */
 export function registrationLink({ site, sessions }: Pages, context: PeopleContext): LinkPages {
   const show = async (opened: OpenedLink, wrong?: string): Promise<PageAnswer | 'ended'> => {
-    if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
     const { call, token, hash, address } = opened;
     if (address === null) return 'ended';
     const page = confirmAddressPage(site, {
@@ -28,10 +26,9 @@ export function registrationLink({ site, sessions }: Pages, context: PeopleConte
     return { page, ...(wrong === undefined ? {} : { status: 422 }) };
   };
   return {
-    show: (opened) => show(opened),
+    show,
     use: async (opened) => {
       const { call, hash: linkHash } = opened;
-      if (!context.hasAccounts) return show(opened);
       const password = call.form.text('password');
       const outcome = await confirmRegistration(context, { linkHash, password, guest: guestOf(call) });
       if (outcome === 'ended') return 'ended';

@@ -7,16 +7,15 @@ import { formToken } from './browser.ts';
 import { guestOf } from './guest.ts';
 import type { LinkPages, OpenedLink } from './opened-link.ts';
 import type { PageAnswer, Pages } from './mount-page.ts';
-import { passwordsClosed } from './sign-in.ts';
 
 /** A person who forgot the password, or whose account another one took, chooses another password. */
 export function resetLink({ site }: Pages, context: PeopleContext, kind: ResetKind): LinkPages {
   const show = async (
     { call: { browser }, token, accountId }: OpenedLink,
     wrong?: string,
-  ): Promise<PageAnswer | null> => {
+  ): Promise<PageAnswer | 'ended'> => {
     const account = accountId === null ? null : await context.accounts.find(accountId);
-    if (account === null) return null;
+    if (account === null) return 'ended';
     const page = newPasswordPage(site, {
       csrf: formToken(browser, 'browser'),
       token,
@@ -27,18 +26,14 @@ export function resetLink({ site }: Pages, context: PeopleContext, kind: ResetKi
     return { page, ...(wrong === undefined ? {} : { status: 422 }) };
   };
   return {
-    show: async (opened) => {
-      if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
-      return (await show(opened)) ?? 'ended';
-    },
+    show,
     use: async (opened) => {
       const { call, hash: linkHash, accountId } = opened;
-      if (!context.hasAccounts) return { status: 403, page: passwordsClosed({ site }) };
       const password = call.form.text('password');
       const choice = { linkHash, kind, accountId: accountId ?? '', password, guest: guestOf(call) };
       const outcome = await resetPasswordByLink(context, choice);
       if (outcome === 'ended') return 'ended';
-      if (typeof outcome !== 'string') return (await show(opened, outcome.wrong)) ?? 'ended';
+      if (typeof outcome !== 'string') return show(opened, outcome.wrong);
       return {
         page: messagePage({
           ...(kind === 'take-back' ? TAKEN_BACK : DONE[outcome]),
