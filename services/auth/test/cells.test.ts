@@ -17,12 +17,33 @@ import { openTestService, SERVICE, type TestPerson, type TestService } from './t
 
 const BASE_URLS = ['https://cell0.example', 'https://cell1.example'] as const;
 
+interface Ready {
+  readonly background?: Readonly<Record<string, { readonly failures: number }>>;
+}
+
+/** The cells of which a replica with these CELLS has written down anything by the time it has refused one of them. */
+async function knownOf(single: TestService, cells: readonly unknown[]): Promise<readonly number[]> {
+  const replica = await single.replica({ CELLS: JSON.stringify(cells) });
+  try {
+    return await eventually(async () => {
+      const ready = (await (await fetch(`${replica.service.url}/ready`)).json()) as Ready;
+      const known = await single.backends.sql('select shard from auth.cells where listed_at is not null');
+      const hasRefused = (ready.background?.['directory']?.failures ?? 0) > 0;
+      return hasRefused && known.length > 0 ? known.map(({ shard }) => Number(shard)) : undefined;
+    });
+  } finally {
+    await replica.service.close();
+  }
+}
+
 describe('of two cells', () => {
   /** Knows one cell. */
   let single: TestService;
   let auth: TestService;
   let other: Backends;
   let operator: TestOperator;
+  /** The cells of which a replica knew anything whose CELLS gives the second one another number than its sync has. */
+  let ofWrongNumber: readonly number[];
   before(async () => {
     [single, other] = await Promise.all([
       openTestService(),
@@ -33,6 +54,8 @@ describe('of two cells', () => {
       const urls = { syncUrls: [syncUrl], workspaceUrls: nowhere, dispatcherUrls: nowhere };
       return { shard, baseUrl: BASE_URLS[shard], ...urls, natsUrl };
     });
+    // Before the other one, which holds the lease of the directory from then on.
+    ofWrongNumber = await knownOf(single, [cells[0], { ...cells[1], shard: 2 }]);
     auth = await single.replica({ CELLS: JSON.stringify(cells) });
     operator = await TestOperator.of(auth);
     await eventually(async () => {
@@ -92,6 +115,10 @@ describe('of two cells', () => {
       if (!body.hasMore) return { ids: all.map(({ id }) => id), away: body.away };
     }
   };
+
+  it('one whose sync has another number than CELLS says is not followed, and nothing of it is listed [cells.shard]', () => {
+    assert.deepEqual(ofWrongNumber, [0]);
+  });
 
   it('a urlKey is of one workspace of all cells, a claim may be repeated, and one whose workspace never came ends [workspaces.create.taken]', async () => {
     const [ada, bob] = [await auth.person(), await auth.person()];
