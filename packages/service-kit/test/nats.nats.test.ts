@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import dns from 'node:dns';
 import { once } from 'node:events';
+import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net';
+import { mock } from 'node:test';
 import { eventually, openWire, testNats } from '@wts/testkit';
 import type { Wire } from '@wts/testkit';
 import { natsSettings, parseSettings } from '../src/config/index.ts';
@@ -91,6 +93,35 @@ describe('the connection to NATS', () => {
     await eventually(() => opened.length > 0 && opened.every(({ closed }) => closed));
     await stack.disposeAsync();
     for (const socket of opened) socket.destroy();
+  });
+
+  it('is one, also when the first address of a name refuses it after the greeting and the second accepts it', async () => {
+    const opened: Socket[] = [];
+    await using gate = createServer((socket) => {
+      opened.push(socket.on('error', () => {}));
+      if (opened.length === 1)
+        return void socket
+          .resume()
+          .end(`INFO {"version":"2.14.0","max_payload":1024}\r\n-ERR 'Authorization Violation'\r\n`);
+      const upstream = createConnection(server.port, '127.0.0.1').on('error', () => {});
+      socket.pipe(upstream).pipe(socket);
+    }).listen(0, '127.0.0.1');
+    await once(gate, 'listening');
+    type Answer = (error: Error | null, addresses: string[]) => void;
+    const answers = [
+      mock.method(dns, 'resolve4', (_name: string, answer: Answer) => answer(null, ['127.0.0.1', '127.0.0.1'])),
+      mock.method(dns, 'resolve6', (_name: string, answer: Answer) => answer(null, [])),
+    ];
+    stack.defer(() => answers.forEach((one) => one.mock.restore()));
+    const { port } = gate.address() as AddressInfo;
+    const url = new URL(server.url);
+    url.host = `nats.example:${port}`;
+    await using ends = new AsyncDisposableStack();
+    ends.defer(() => stack.disposeAsync());
+    ends.defer(() => opened.forEach((socket) => socket.destroy()));
+    const nats = open(url.href);
+    await eventually(() => nats.connection() !== null && opened.filter(({ closed }) => !closed).length === 1);
+    await nats.connection()?.flush();
   });
 
   it('is made anew when the server ends it, and the log has the reason that the server gave', async () => {

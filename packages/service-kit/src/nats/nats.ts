@@ -192,6 +192,8 @@ async function connectOnce(options: ConnectionOptions): Promise<NatsConnection> 
   const attempt: Attempt = { opened };
   try {
     const connection = await attempts.run(attempt, () => connect(options));
+    // An address that refuses after its greeting ends the client, which goes on to the other addresses of that name all the same.
+    if (connection.isClosed()) throw new Error('an address of the server refused the connection');
     // Servers are tried one after the other, so the last socket is that of the connection.
     opened.pop();
     return connection;
