@@ -35,10 +35,17 @@ interface StepRun {
 type Step = (context: MoveContext, move: StoredMove) => Promise<StepRun>;
 
 const principal = servicePrincipal('auth');
+/** Changes of the workspace wait meanwhile. 100,000 tasks take about six seconds. */
+const DIGEST_MS_MAX = 30_000;
 const done = (at: MovePlace): StepRun => ({ at, isDone: true });
 
-function call<C extends Contract>(service: ServiceClient, contract: C, body: BodyOf<C>): Promise<ReplyOf<C>> {
-  return service.call(contract, { principal, body, idempotent: true });
+function call<C extends Contract>(
+  service: ServiceClient,
+  contract: C,
+  body: BodyOf<C>,
+  options: { readonly timeoutMs?: number } = {},
+): Promise<ReplyOf<C>> {
+  return service.call(contract, { principal, body, idempotent: true, ...options });
 }
 
 /** Of a service that answers `not_found` for an operation that it does not have yet: it is being updated. */
@@ -279,7 +286,9 @@ async function requireEqual(
 ): Promise<void> {
   const body = { workspaceId, models: [...models] };
   const digests = await Promise.all(
-    [source, target].map((cell) => call(cell.sync, syncApi.internalDigestWorkspace, body)),
+    [source, target].map((cell) =>
+      call(cell.sync, syncApi.internalDigestWorkspace, body, { timeoutMs: DIGEST_MS_MAX }),
+    ),
   );
   const [here, there] = digests.map((answer) => new Map(answer.models.map((one) => [one.model, one])));
   const different = [...(here?.values() ?? [])].filter(
