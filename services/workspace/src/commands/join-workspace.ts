@@ -22,7 +22,7 @@ interface Presented {
 }
 
 /**
- * Redeems a code. Two services store the invitation and the membership, so an invitation for one use is claimed before
+ * Makes the person a member by a code. Two services store the invitation and the membership, so an invitation for one use is claimed before
  * the membership is committed and marked as used after it: only one of several parallel attempts succeeds, and only the same
  * person can finish an attempt that broke off in between. Keeps workspaces.join.code and workspaces.join.twice.
  */
@@ -32,10 +32,10 @@ export async function joinWorkspace(
   presented: Presented,
 ): Promise<Workspace> {
   requireUnrestricted(principal);
-  return countWrongCodes(context, principal, () => redeem(context, principal, presented));
+  return countWrongCodes(context, principal, () => joinByCode(context, principal, presented));
 }
 
-async function redeem(
+async function joinByCode(
   context: JoinContext,
   principal: Principal,
   { code, address = null }: Presented,
