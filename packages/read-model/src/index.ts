@@ -1,5 +1,6 @@
 export { GroupCache, GroupReader, personGroupsOf, personGroupsSql } from './groups.ts';
 export type { PersonGroupsRow } from './groups.ts';
+export { isMoving } from './is-moving.ts';
 export {
   membershipsSql,
   ownGroupsSql,

@@ -3,6 +3,7 @@ import { can } from '@wts/access';
 import type { Principal, Role } from '@wts/contracts';
 import { Fault, ROLES } from '@wts/contracts';
 import type { Queryable } from '@wts/log';
+import { isMoving } from './is-moving.ts';
 import { membershipsSql } from './memberships.ts';
 
 const OWN = membershipsSql('$1');
@@ -62,7 +63,7 @@ export class Roles extends RoleRules {
   /** Throws `workspace_archived` for a workspace that its owner has deleted, and as `refuseMoving`. Keeps trash.workspace.read-only. */
   async refuseDeleted(workspaceId: string): Promise<void> {
     const sql = `select archived_at is not null as archived from sync.workspaces where id = $1
-      and (archived_at is not null or ${MOVES})`;
+      and (archived_at is not null or ${isMoving('$1')})`;
     const { rows } = await this.#database.query<{ archived: boolean }>(sql, [workspaceId]);
     if (rows[0]?.archived) throw new Fault('workspace_archived');
     if (rows.length > 0) throw moving();
@@ -70,11 +71,9 @@ export class Roles extends RoleRules {
 
   /** Throws `unavailable` for a workspace that moves to another cell: what belongs to it would stay behind. Keeps cells.move.one-writer. */
   async refuseMoving(workspaceId: string): Promise<void> {
-    if ((await this.#database.query(`select where ${MOVES}`, [workspaceId])).rows.length > 0) throw moving();
+    if ((await this.#database.query(`select where ${isMoving('$1')}`, [workspaceId])).rows.length > 0) throw moving();
   }
 }
-
-const MOVES = 'exists (select from sync.workspace_moves m where m.workspace_id = $1)';
 
 function moving(): Fault {
   return new Fault('unavailable', { message: 'The workspace is being moved; try again shortly' });

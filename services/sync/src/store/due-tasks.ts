@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { isAtRest } from './moves.ts';
+import { isMoving } from '@wts/read-model';
 
 /** A task whose series has a next day. */
 export interface DueRow {
@@ -25,7 +25,7 @@ const FOUND = `t.id, t.workspace_id as "workspaceId", t.repeat_next_date::text a
 /** The condition of `tasks_due_idx`, and that the project is not archived: its tasks go on when it is restored, like those of a workspace. */
 const IS_DUE = `t.repeat_next_date is not null and t.archived_at is null and t.repeat_error is null
   and not exists (select from sync.projects p where p.id = t.project_id and p.archived_at is not null)
-  and ${isAtRest('t.workspace_id')}`;
+  and not ${isMoving('t.workspace_id')}`;
 
 /** The tasks with a day until this one, after another one in the order of `tasks_due_idx`; null: from the first on. */
 export async function findDueTasks(pool: Pool, until: string, after: DueRow | null, limit: number): Promise<DueRow[]> {

@@ -26,11 +26,6 @@ function moveOf({ members, ...row }: MoveRow): WorkspaceMove {
   return { ...row, members: new Set(members === '' ? [] : members.split(' ')) };
 }
 
-/** For work that sync does by itself: it leaves a workspace alone that moves. `workspaceId` is SQL. */
-export function isAtRest(workspaceId: string): string {
-  return `not exists (select from sync.workspace_moves m where m.workspace_id = ${workspaceId})`;
-}
-
 /** For lists of workspaces: without copies, whose workspace another cell has. */
 export function isHere(workspaceId: string): string {
   return `not exists (select from sync.workspace_moves m where m.workspace_id = ${workspaceId} and m.state <> 'moving')`;

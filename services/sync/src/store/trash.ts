@@ -1,6 +1,6 @@
 import { layoutOf, Task, Workspace, type Model } from '@wts/models';
 import type { Pool } from 'pg';
-import { isAtRest } from './moves.ts';
+import { isMoving } from '@wts/read-model';
 import { PreparedStatement } from './prepared.ts';
 
 /*
@@ -36,7 +36,7 @@ const KEPT_DAYS = 'greatest($1::int, coalesce(w.trash_retention_days, 0))';
  * `offset 0` keeps PostgreSQL from joining the workspaces before the limit.
  */
 const SCAN = `select t.id, ${ARCHIVED_AT} as "archivedAt",
-    t.archived_at < now() - make_interval(days => ${KEPT_DAYS}) and ${isAtRest('t.workspace_id')} as "isExpired",
+    t.archived_at < now() - make_interval(days => ${KEPT_DAYS}) and not ${isMoving('t.workspace_id')} as "isExpired",
     extract(epoch from now() - t.archived_at - make_interval(days => ${KEPT_DAYS}))::float8 as "overdueSeconds"
   from (
     select id, archived_at, workspace_id from ${layoutOf(Task).table}
@@ -81,7 +81,7 @@ export async function findExpiredWorkspaces(
   const { rows } = await pool.query<ArchivedRecord>(
     `select t.id, ${ARCHIVED_AT} as "archivedAt" from ${layoutOf(Workspace).table} t
      where t.archived_at < now() - make_interval(days => $1) and (t.archived_at, t.id) > ($2::timestamptz, $3::uuid)
-       and ${isAtRest('t.id')}
+       and not ${isMoving('t.id')}
      order by t.archived_at, t.id limit $4`,
     [days, after.archivedAt, after.id, limit],
   );

@@ -3,6 +3,7 @@ import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { SealedSecret } from '@wts/service-kit/sealing';
 import { HEAD } from '@wts/log';
+import { isMoving } from '@wts/read-model';
 import { followWorkspace } from './workspaces.ts';
 
 /** A secret about to be stored. */
@@ -57,13 +58,6 @@ export function endpointStore(knex: Knex): EndpointStore {
   };
 }
 
-/**
- * A condition of each change, in its own statement: the workspace may have begun to move since the request was checked, for example while
- * the name of a host was resolved, and what is changed after the endpoints were taken would stay behind. Keeps cells.move.one-writer.
- */
-const isAtRest = (workspaceId: string): string =>
-  `not exists (select from sync.workspace_moves m where m.workspace_id = ${workspaceId})`;
-
 async function create(
   trx: Knex,
   { id, createdBy, url, workspaceId, description = '', eventTypes = [] }: NewStoredEndpoint,
@@ -79,7 +73,7 @@ async function create(
       select :id, :workspaceId, :url, :description, cast(:eventTypes as text[]), :createdBy,
         (select coalesce(max(sync_id), 0) from sync.sync_actions)
       where (select count(*) from webhooks.endpoints e
-        where workspace_id = :workspaceId and deleted_at is null and id <> :id) < :max and ${isAtRest(':workspaceId')}
+        where workspace_id = :workspaceId and deleted_at is null and id <> :id) < :max and not ${isMoving(':workspaceId')}
       on conflict (id) do update set updated_at = now()
         where e.workspace_id = excluded.workspace_id and e.created_by = excluded.created_by and e.deleted_at is null
       returning ${COLUMNS}`,
@@ -124,7 +118,7 @@ async function update(
       disabled_reason = case when c.enabled then null else disabled_reason end
     from (select cast(:url as text) as url, cast(:description as text) as description,
       cast(:eventTypes as text[]) as event_types, cast(:enabled as boolean) as enabled) c
-    where e.id = :id and deleted_at is null and ${isAtRest('e.workspace_id')} returning ${COLUMNS}`,
+    where e.id = :id and deleted_at is null and not ${isMoving('e.workspace_id')} returning ${COLUMNS}`,
     {
       id,
       url: url ?? null,
@@ -157,7 +151,7 @@ async function rotate(
   const endpoint = await one(
     trx,
     `update webhooks.endpoints e set updated_at = now()
-      where id = :id and deleted_at is null and ${isAtRest('e.workspace_id')} returning ${COLUMNS}`,
+      where id = :id and deleted_at is null and not ${isMoving('e.workspace_id')} returning ${COLUMNS}`,
     { id },
   );
   if (endpoint === null) return null;
@@ -178,7 +172,7 @@ async function rotate(
 
 async function remove(trx: Knex, id: string): Promise<boolean> {
   const sql = `update webhooks.endpoints e set deleted_at = now(), enabled = false
-    where id = :id and deleted_at is null and ${isAtRest('e.workspace_id')} returning id`;
+    where id = :id and deleted_at is null and not ${isMoving('e.workspace_id')} returning id`;
   if ((await rows(trx, sql, { id })).length === 0) return false;
   await rows(trx, `delete from webhooks.lanes where endpoint_id = :id`, { id });
   await rows(trx, `delete from webhooks.secrets where endpoint_id = :id`, { id });

@@ -1,5 +1,6 @@
 import type { InvitableRole, Invitation, MovedInvitation, Role } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
+import { isMoving } from '@wts/read-model';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { StoredInvitation } from '../domain/redemption.ts';
@@ -59,9 +60,6 @@ const PENDING = `i.redeemed_at is null and i.expires_at > now()`;
 const SELECT = `select ${COLUMNS}, m.role as "creatorRole" from workspace.invitations i
   left join sync.workspace_members m on m.workspace_id = i.workspace_id and m.user_id = i.created_by`;
 
-/** In the statement of a change, because the workspace may have begun to move since the request was checked. Keeps cells.move.one-writer. */
-const IS_AT_REST = `not exists (select from sync.workspace_moves m where m.workspace_id = :workspaceId)`;
-
 export function invitationStore(knex: Knex): InvitationStore {
   return {
     insert: async (invitation, pendingMax) => {
@@ -70,7 +68,7 @@ export function invitationStore(knex: Knex): InvitationStore {
         select :id, :workspaceId, cast(:email as text), :role, :codeHash, :createdBy,
           now() + make_interval(days => :expiresInDays)
         where (select count(*) from workspace.invitations i
-          where i.workspace_id = :workspaceId and i.id <> :id and ${PENDING}) < :pendingMax and ${IS_AT_REST}
+          where i.workspace_id = :workspaceId and i.id <> :id and ${PENDING}) < :pendingMax and not ${isMoving(':workspaceId')}
         on conflict (id) do update set code_hash = excluded.code_hash
           where i.workspace_id = excluded.workspace_id and i.created_by = excluded.created_by
             and i.claimed_by is null and ${PENDING} and i.created_at > now() - make_interval(secs => :keptSeconds)
@@ -86,7 +84,7 @@ export function invitationStore(knex: Knex): InvitationStore {
       }),
     delete: async (workspaceId, id) => {
       const sql = `delete from workspace.invitations i
-        where i.id = :id and i.workspace_id = :workspaceId and ${PENDING} and ${IS_AT_REST} returning i.id`;
+        where i.id = :id and i.workspace_id = :workspaceId and ${PENDING} and not ${isMoving(':workspaceId')} returning i.id`;
       return (await rows(knex, sql, { id, workspaceId })).length > 0;
     },
     // Unique index invitations (code_hash), primary key of membership_losses. The database sets both times.
