@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -82,10 +83,8 @@ function plain(peer: string | undefined): string {
 }
 
 function parseAddress(text: string | undefined): Address | null {
-  if (text === undefined || !ipaddr.isValid(text)) return null;
   // The library accepts `127.1` and octal forms; no proxy writes them.
-  if (!text.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(text)) return null;
-  return ipaddr.process(text);
+  return text === undefined || isIP(text) === 0 ? null : ipaddr.process(text);
 }
 
 function parseRange(text: string): [Address, number] {

@@ -1,13 +1,9 @@
 import { recordRequest } from '@wts/service-kit/http';
 import type { ServiceContext } from '@wts/service-kit/life';
-import type { AddressReader } from './client-address.ts';
 import type { EdgeParts } from './edge/edge.ts';
 
 /** Writes one log line and one metric per request. Never logs the query, which may hold a token. */
-export function requestRecorder(
-  { http }: Pick<ServiceContext, 'http'>,
-  addressOf: AddressReader,
-): EdgeParts['onAnswered'] {
+export function requestRecorder({ http }: Pick<ServiceContext, 'http'>): EdgeParts['onAnswered'] {
   return (context, status, isComplete) => {
     const { method, startedAt, requestId, failure, span, path } = context;
     recordRequest(http, {
@@ -21,7 +17,7 @@ export function requestRecorder(
       span,
       isComplete,
       path,
-      client: () => addressOf(context.peer, context.headers.forwardedFor),
+      client: context.client,
     });
   };
 }

@@ -105,11 +105,10 @@ function openShared(
     const upstream = upstreams[name];
     kit.readiness.add(upstream.name, (signal) => checkUpstream(upstream, signal));
   }
-  const addressOf = addressReader(config.trustedProxies, (sender) => kit.log.warn({ sender }, IGNORED_ADDRESS));
   const tally = new Tally();
   const { changed } = shareRates(tally, nats, kit.stack);
   return {
-    rates: new RateLimiter({ tally, onCounted: changed, addressOf, limits: config.rateLimits }),
+    rates: new RateLimiter({ tally, onCounted: changed, limits: config.rateLimits }),
     shares: new Shares({
       requestsMax: EDGE_LIMITS.requestsOfCallerMax,
       socketsMax: EDGE_LIMITS.socketsOfCallerMax,
@@ -135,8 +134,9 @@ function openShared(
     origins: allowedOrigins(config.corsOrigins),
     isDraining: kit.http.isDraining,
     isTraceParent: peerMatcher(config.traceParents),
+    addressOf: addressReader(config.trustedProxies, (sender) => kit.log.warn({ sender }, IGNORED_ADDRESS)),
     clientStalledMs: config.clientStalledMs,
-    onAnswered: requestRecorder(kit, addressOf),
+    onAnswered: requestRecorder(kit),
   };
 }
 

@@ -40,7 +40,6 @@ export async function openBareEdge(
     rates: new RateLimiter({
       tally: new Tally(),
       onCounted: () => undefined,
-      addressOf: addressReader([]),
       limits: {},
     }),
     shares: new Shares({
@@ -66,6 +65,7 @@ export async function openBareEdge(
     resources: { api: { realm: 'api' }, agents: { realm: 'mcp' } },
     cellLines: [],
     securityHeaders: [],
+    addressOf: addressReader([]),
     isDraining: () => false,
     clientStalledMs: 1_000,
     isTraceParent: () => false,

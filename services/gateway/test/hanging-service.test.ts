@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Contract } from '@wts/contracts';
 import { Addresses } from '@wts/service-kit/call';
 import { createLogger } from '@wts/service-kit/observe';
+import { addressReader } from '../src/client-address.ts';
 import { RequestContext } from '../src/edge/request-context.ts';
 import { openUpstreamSocket } from '../src/edge/handshake.ts';
 import { compileRoutes } from '../src/edge/route-table.ts';
@@ -113,7 +114,8 @@ describe('a process of a service that accepts connections and does not answer', 
     const server = createServer().on('upgrade', (req, socket) => {
       socket.on('error', () => undefined);
       const caller = { network: '127.0.0.1', person: 'ann', internalToken: '' };
-      const handshake = { upstream, path: '/ws', context: new RequestContext(req, []), ...caller };
+      const context = new RequestContext(req, { securityHeaders: [], addressOf: addressReader([]) });
+      const handshake = { upstream, path: '/ws', context, ...caller };
       void openUpstreamSocket(handshake, { isDisconnected: () => false, networkOf: () => '' }).then((reply) => {
         answers.push(reply.agreed);
         if (reply.agreed) reply.hold(() => (gone += 1));

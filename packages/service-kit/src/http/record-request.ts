@@ -25,8 +25,8 @@ export interface RequestRecord {
   readonly isComplete: boolean;
   /** Without its query, which may hold a token. */
   readonly path: string;
-  /** Returns the address of the client, at the gateway. */
-  readonly client?: () => string;
+  /** The address of the client, at the gateway. */
+  readonly client?: string;
 }
 
 interface Records {
@@ -59,7 +59,7 @@ export function recordRequest({ log, requests }: Records, record: RequestRecord)
     code: failure?.code,
     ...record.details,
     err: failure !== null && failure.status >= 500 ? (failure.cause ?? bugOf(failure)) : undefined,
-    client: record.client?.(),
+    client: record.client,
     aborted: record.isComplete ? undefined : true,
     path: route === null ? unmatchedPath(record.path) : undefined,
   };

@@ -5,6 +5,7 @@ import type { CallerNetworks } from '@wts/service-kit/fairness';
 import { ClientClosedError } from '@wts/service-kit/http';
 import type { ReserveBytes } from '@wts/service-kit/http';
 import { inSpan, startEntrySpan } from '@wts/service-kit/observe';
+import type { AddressReader } from '../client-address.ts';
 import type { UpstreamName } from '../routes.ts';
 import type { Upstream } from '../upstream.ts';
 import type { AllowedOrigins } from './allow-origin.ts';
@@ -57,6 +58,7 @@ export interface EdgeParts extends Authentication {
   /** The origin of this API, whose pages may call it without being configured. */
   readonly ownOrigin: string;
   readonly securityHeaders: readonly string[];
+  readonly addressOf: AddressReader;
   readonly isDraining: () => boolean;
   /** Whether traces of this peer are continued, and not only linked. */
   readonly isTraceParent: (peer: string | undefined) => boolean;
@@ -77,7 +79,7 @@ export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: Server
       res.once('socket', () => edge(req, res));
       return;
     }
-    const context = new RequestContext(req, parts.securityHeaders);
+    const context = new RequestContext(req, parts);
     context.isLast = parts.isDraining();
     const { socket } = req;
     parts.connections.markActive(socket);
@@ -116,14 +118,11 @@ async function runSteps(context: RequestContext, res: ServerResponse, parts: Edg
     if (route.isSocket) throw upgradeRequired();
     if (route.anyOrigin && route.contract.scope !== 'none') refuseReboundHost(context, parts.ownOrigin);
     await parts.rates.checkAddress(context, route);
-    context.principal = await authenticate(
-      context.headers.authorization,
-      route,
-      parts,
-      parts.rates.networkOf(context),
-    ).catch((failure: unknown) => {
-      throw parts.rates.refuse(context, failure);
-    });
+    context.principal = await authenticate(context.headers.authorization, route, parts, context.network).catch(
+      (failure: unknown) => {
+        throw parts.rates.refuse(context, failure);
+      },
+    );
     if (context.principal !== null) parts.connections.authenticated(context.req.socket);
     await parts.rates.checkCaller(context, route);
     if (route.to === 'gateway') {
@@ -161,17 +160,17 @@ const ALLOWED = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
 function callerLines(
   context: RequestContext,
   to: UpstreamName,
-  { mintToken, rates, cellLines }: EdgeParts,
+  { mintToken, cellLines }: EdgeParts,
 ): readonly string[] {
   const { principal } = context;
-  const network = [HEADERS.network, rates.networkOf(context), ...cellLines];
+  const network = [HEADERS.network, context.network, ...cellLines];
   return principal === null ? network : [...network, HEADERS.principal, mintToken[to](principal)];
 }
 
 /** Takes a request slot of this caller until the answer is sent. Returns the function that counts bytes of the body. */
-function takeShare(context: RequestContext, res: ServerResponse, { shares, rates }: EdgeParts): ReserveBytes {
+function takeShare(context: RequestContext, res: ServerResponse, { shares }: EdgeParts): ReserveBytes {
   if (res.closed) throw new ClientClosedError();
-  const network = rates.networkOf(context);
+  const { network } = context;
   // Without a credential each network is a caller, because otherwise one of them could take the share of all.
   const slot = shares.acquire(context.principal?.userId ?? `network ${network}`, network);
   res.once('close', () => slot.release());

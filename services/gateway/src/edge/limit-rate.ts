@@ -1,8 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Principal } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
-import type { AddressReader } from '../client-address.ts';
-import { networkOf } from '../client-address.ts';
 import type { RateLimits, RatePolicy } from '../rates/policies.ts';
 import { FAILED_CREDENTIALS, RATE_POLICIES, withLimit } from '../rates/policies.ts';
 import type { Count, WindowCount, Tally } from '../rates/tally.ts';
@@ -13,7 +11,6 @@ interface LimiterParts {
   readonly tally: Tally;
   /** Called after each change of a count. */
   readonly onCounted: () => void;
-  readonly addressOf: AddressReader;
   readonly limits: RateLimits;
   readonly now?: () => number;
 }
@@ -56,7 +53,7 @@ export class RateLimiter {
   /** Runs before authentication. */
   async checkAddress(context: RequestContext, route: CompiledRoute): Promise<void> {
     for (const policy of this.#policiesOf(route)) {
-      if (policy.per === 'address') await this.#check(context, policy, this.networkOf(context));
+      if (policy.per === 'address') await this.#check(context, policy, context.network);
     }
   }
 
@@ -73,7 +70,7 @@ export class RateLimiter {
   /** Counts a refused credential. Returns the failure to answer with. */
   refuse(context: RequestContext, failure: unknown): unknown {
     if (!(failure instanceof Fault) || failure.status !== 401 || this.#failed === null) return failure;
-    const { window } = this.#count(this.#failed, this.networkOf(context));
+    const { window } = this.#count(this.#failed, context.network);
     if (window.count <= this.#failed.limit) return failure;
     this.#appliedTo(context).push({ policy: this.#failed, window, takeBack: () => undefined });
     this.#announce(context);
@@ -167,11 +164,6 @@ export class RateLimiter {
     const policies = this.#policies.filter(({ appliesTo }) => appliesTo(route.contract));
     this.#byRoute.set(route, policies);
     return policies;
-  }
-
-  /** The network of a request, which counts as its caller before authentication. */
-  networkOf({ peer, headers }: RequestContext): string {
-    return networkOf(this.#parts.addressOf(peer, headers.forwardedFor));
   }
 }
 

@@ -3,9 +3,16 @@ import { API_VERSION } from '@wts/contracts';
 import type { Fault, Principal } from '@wts/contracts';
 import { chooseRequestId, originForm } from '@wts/service-kit/http';
 import type { Span } from '@wts/service-kit/observe';
+import type { AddressReader } from '../client-address.ts';
+import { networkOf } from '../client-address.ts';
 import { readHeaders } from './read-headers.ts';
 import type { RequestHeaders } from './read-headers.ts';
 import type { CompiledRoute } from './route-table.ts';
+
+interface ContextParts {
+  readonly securityHeaders: readonly string[];
+  readonly addressOf: AddressReader;
+}
 
 /**
  * One request in the edge, with what the steps have found out so far.
@@ -18,6 +25,10 @@ export class RequestContext {
   readonly headers: RequestHeaders;
   /** The remote address, read before the connection can close. */
   readonly peer: string | undefined;
+  /** The address of the client, also behind a proxy. */
+  readonly client: string;
+  /** The network of the client, which counts as its caller before authentication. */
+  readonly network: string;
   readonly method: string;
   /** The target as sent, in origin form. `path` and `query` (empty, or with its question mark) are its two parts, undecoded. */
   readonly url: string;
@@ -35,11 +46,13 @@ export class RequestContext {
   failure: Fault | null = null;
   span: Span | null = null;
 
-  constructor(req: IncomingMessage, securityHeaders: readonly string[]) {
+  constructor(req: IncomingMessage, { securityHeaders, addressOf }: ContextParts) {
     this.req = req;
     this.startedAt = performance.now();
     this.headers = readHeaders(req.rawHeaders);
     this.peer = req.socket.remoteAddress;
+    this.client = addressOf(this.peer, this.headers.forwardedFor);
+    this.network = networkOf(this.client);
     this.method = req.method ?? '';
     this.url = originForm(req.url ?? '', this.headers.hosts.length === 1 ? this.headers.hosts[0] : undefined);
     const question = this.url.indexOf('?');

@@ -21,7 +21,7 @@ export function delayContinue(server: Server, listener: RequestListener): void {
 /** Node emits an own event for CONNECT. The gateway refuses it like any other method that a path does not have. */
 export function refuseConnect(server: Server, parts: EdgeParts): void {
   server.on('connect', (req, socket) => {
-    const context = new RequestContext(req, parts.securityHeaders);
+    const context = new RequestContext(req, parts);
     refuseOnSocket(
       context,
       socket,

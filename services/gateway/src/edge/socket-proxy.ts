@@ -48,7 +48,7 @@ export class SocketProxy {
   handle(req: IncomingMessage, socket: Duplex, head: Buffer): void {
     // After an upgrade the socket has no other listener for errors.
     socket.on('error', () => socket.destroy());
-    const context = new RequestContext(req, this.#parts.securityHeaders);
+    const context = new RequestContext(req, this.#parts);
     this.#pending += 1;
     this.#admit(context, socket, head)
       .catch((failure: unknown) => {
@@ -81,7 +81,7 @@ export class SocketProxy {
     refuseForeignSocket(context, origins, this.#parts.ownOrigin);
     const { token, rest } = takeToken(context.query);
     await rates.checkAddress(context, route);
-    const network = rates.networkOf(context);
+    const { network } = context;
     const principal = await authenticateSocket(token, route, this.#parts, network).catch((failure: unknown) => {
       throw rates.refuse(context, failure);
     });
