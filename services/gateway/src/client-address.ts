@@ -24,12 +24,17 @@ export function addressReader(
     hasIgnored = true;
     onIgnored(plain(peer));
   };
+  const withoutProxies: AddressReader = (peer, forwardedFor) => {
+    ignore(peer, forwardedFor);
+    return plain(peer);
+  };
+  if (trustedProxies.length === 0) return withoutProxies;
   return (peer, forwardedFor) => {
     const nearest = parseAddress(peer);
-    if (trustedProxies.length === 0 || nearest === null || !isTrusted(nearest)) ignore(peer, forwardedFor);
-    if (trustedProxies.length === 0) return plain(peer);
-    if (nearest === null) return 'unknown';
-    if (!isTrusted(nearest)) return nearest.toString();
+    if (nearest === null || !isTrusted(nearest)) {
+      ignore(peer, forwardedFor);
+      return nearest?.toString() ?? 'unknown';
+    }
     const hops = forwardedFor.join(',').split(',');
     let last: Address = nearest;
     for (let at = hops.length - 1; at >= 0; at -= 1) {
