@@ -20,22 +20,26 @@ const MIXED: readonly (readonly [string, PoolMode, readonly string[]])[] = [
 
 describe('behind PgBouncer', function () {
   let stack: AsyncDisposableStack;
+  let database: TestDatabase;
+  before(async () => {
+    database = await testDatabase('mixed');
+  });
+  after(() => database.drop());
   beforeEach(() => {
     stack = new AsyncDisposableStack();
   });
   afterEach(() => stack.disposeAsync());
 
-  const before = async (
+  const openPooler = async (
     context: Mocha.Context,
-    database: TestDatabase,
+    { urlOf }: TestDatabase,
     mode: PoolMode,
     settings: readonly string[] = [],
-  ): Promise<PgBouncer> =>
-    stack.use(await openPgBouncer(context, { mode, urls: [database.urlOf('wts_sync')], settings }));
+  ): Promise<PgBouncer> => stack.use(await openPgBouncer(context, { mode, urls: [urlOf('wts_sync')], settings }));
 
   it('in session mode the service works without other settings', async function () {
     const sync = stack.use(await TestSyncService.open('pgbouncer'));
-    const bouncer = await before(this, sync.database, 'session', ['default_pool_size = 40']);
+    const bouncer = await openPooler(this, sync.database, 'session', ['default_pool_size = 40']);
     await sync.restart(async () => ({ DATABASE_URL: bouncer.through(sync.database.urlOf('wts_sync')) }));
     const ada = await sync.person();
     const workspaceId = await sync.workspace(ada);
@@ -65,8 +69,7 @@ describe('behind PgBouncer', function () {
 
   for (const [what, mode, settings] of MIXED) {
     it(`a pooler ${what} is refused at the start, with a message`, async function () {
-      const database = stack.use(await testDatabase('mixed'));
-      const bouncer = await before(this, database, mode, settings);
+      const bouncer = await openPooler(this, database, mode, settings);
       const start = (): Promise<RunningService> =>
         startService(syncService, {
           LOG_LEVEL: 'fatal',
@@ -89,8 +92,7 @@ describe('behind PgBouncer', function () {
   }
 
   it('migrations through mixed sessions are refused, and leave no lock that blocks later ones', async function () {
-    const database = stack.use(await testDatabase('mixed_migrations'));
-    const bouncer = await before(this, database, 'transaction');
+    const bouncer = await openPooler(this, database, 'transaction');
     const url = database.urlOf('wts_sync');
     const options = { directory: join(import.meta.dirname, '../src/migrations'), schema: 'sync', log: silent };
     await assert.rejects(migrate({ ...options, url: bouncer.through(url) }), /mixes sessions/);

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { MODEL_NAMES } from '@wts/models';
 import { caller, idsOf, parseBootstrap, parseLines, TestSyncService } from './test-sync-service.ts';
 
-const TASKS = 40_000;
+const TASKS = 32_000;
 /** Of a workspace that hundreds load at the same time. */
 const STORM_TASKS = 400;
 

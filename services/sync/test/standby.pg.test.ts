@@ -8,12 +8,9 @@ import { caller, TestSyncService } from './test-sync-service.ts';
 
 type Server = Awaited<ReturnType<typeof openTestPostgres>>;
 
-/**
- * A real streaming standby; the tests pause its replay to choose its position. Each has a database of its own on the same
- * pair of servers, because a new standby takes seconds.
- */
+/** A real streaming standby; the tests pause its replay to choose its position. Each has people and a workspace of its own. */
 describe('a streaming standby', () => {
-  let stack: AsyncDisposableStack;
+  const stack = new AsyncDisposableStack();
   let primary: Server;
   let sync: TestSyncService;
   let standby: Server;
@@ -27,21 +24,9 @@ describe('a streaming standby', () => {
   let membership: string;
 
   before(async () => {
-    primary = await openTestPostgres('primary');
-    standby = await openTestStandby(primary, 'standby');
-  });
-  after(async () => {
-    await standby[Symbol.asyncDispose]();
-    await primary[Symbol.asyncDispose]();
-  });
-  beforeEach(async () => {
-    stack = new AsyncDisposableStack();
+    primary = stack.use(await openTestPostgres('primary'));
+    standby = stack.use(await openTestStandby(primary, 'standby'));
     sync = stack.use(await TestSyncService.open('standby', {}, primary.url()));
-    ada = await sync.person('Ada');
-    bob = await sync.person('Bob');
-    home = await sync.workspace(ada);
-    membership = await sync.join(bob, home);
-    await task('Before');
     standbyPool = stack.adopt(new Pool({ connectionString: standby.url(sync.database.name), max: 1 }), (pool) =>
       pool.end(),
     );
@@ -52,12 +37,17 @@ describe('a streaming standby', () => {
       url.port = String(wire.port);
       return { DATABASE_REPLICA_URL: url.href };
     });
+  });
+  after(() => stack.disposeAsync());
+  beforeEach(async () => {
+    ada = await sync.person('Ada');
+    bob = await sync.person('Bob');
+    home = await sync.workspace(ada);
+    membership = await sync.join(bob, home);
+    await task('Before');
     await hasAll();
   });
-  afterEach(async () => {
-    await standbyPool.query('select pg_wal_replay_resume() where pg_is_in_recovery()');
-    await stack.disposeAsync();
-  });
+  afterEach(() => standbyPool.query('select pg_wal_replay_resume() where pg_is_in_recovery()'));
 
   const task = (title: string): Promise<string> => sync.insert('Task', { workspaceId: home, title }, ada);
   const pauseReplay = (): Promise<unknown> => standbyPool.query('select pg_wal_replay_pause()');
@@ -164,6 +154,7 @@ describe('a streaming standby', () => {
     await sync.sql.query('update sync.log_state set floor = $1', [floor]);
     const answer = await sync.call('/sync/deltas?after=1', { principal: caller(ada) });
     assert.deepEqual([answer.status, ((await answer.json()) as { error: string }).error], [409, 'BOOTSTRAP_REQUIRED']);
+    await sync.sql.query('update sync.log_state set floor = 0');
   });
 
   it('that hangs delays one request for a short time, and is read again when it answers', async () => {

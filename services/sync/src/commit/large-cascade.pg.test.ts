@@ -306,13 +306,13 @@ describe('a cascade that is too large for one commit [sync.mutate.always]', () =
     await assertLogIsState();
   });
 
-  it('deletes 3000 tasks with the default bounds', async () => {
+  it('deletes 1200 tasks with the default bounds', async () => {
     await using large = await TestEngines.open('sweep_large');
     const person = await large.person();
     const workspaceId = await large.workspace(person);
     const projectId = await person.make('Project', { workspaceId, key: 'L', name: 'L' });
     const insert = () => person.unit(change('INSERT', 'Task', randomUUID(), { workspaceId, projectId, title: 'T' }));
-    for (let made = 0; made < 3000; made += 1000) await large.any.commit(Array.from({ length: 1000 }, insert));
+    for (let made = 0; made < 1200; made += 600) await large.any.commit(Array.from({ length: 600 }, insert));
     applied(await person.try('UPDATE', 'Project', projectId, { isPrivate: true }));
     assert.equal(await large.sweeps(), 1);
     await large.sweep();

@@ -26,7 +26,7 @@ describe('a spool', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 2 * MEGABYTE }), { minLength: 1, maxLength: 16 });
     await fc.assert(
       fc.asyncProperty(sizes, fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 4 }), run),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
 
     async function run(bytes: readonly number[], paces: readonly number[]): Promise<void> {

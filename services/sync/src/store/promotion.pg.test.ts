@@ -24,9 +24,12 @@ describe('the epoch of the log', () => {
   const workspace = randomUUID();
   const user = randomUUID();
 
+  before(async () => {
+    server = await openTestPostgres('promotion');
+  });
+  after(() => server[Symbol.asyncDispose]());
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
-    server = stack.use(await openTestPostgres('promotion'));
     database = await testDatabase('promotion', { migrated: true, adminUrl: server.url() });
     pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync') }), (one) => one.end());
     pool.on('error', () => {});
