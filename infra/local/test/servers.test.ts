@@ -80,13 +80,37 @@ describe('the PostgreSQL server', () => {
     deepEqual(await query(server.url(), 'SHOW listen_addresses'), [{ listen_addresses: '127.0.0.1' }]);
   });
 
-  it('starts again when an earlier start was killed before its data was complete', async () => {
+  describe('in a directory where an earlier start was killed before its data was complete', () => {
     const directory = scratch();
-    mkdirSync(join(directory, 'data.new'));
-    writeFileSync(join(directory, 'data.new', 'PG_VERSION'), '18');
-    await using other = await openPostgres(optionsIn(directory));
-    equal((await query(other.url(), 'SELECT 1')).length, 1);
-    equal(existsSync(join(directory, 'data.new')), false);
+    const messages: string[] = [];
+    let other: PostgresServer;
+    before(async () => {
+      mkdirSync(join(directory, 'data.new'));
+      writeFileSync(join(directory, 'data.new', 'PG_VERSION'), '18');
+      const notify = (text: string) => messages.push(text);
+      other = await openPostgres({ ...optionsIn(directory), onCrash: notify, onRestarted: notify });
+    });
+    after(() => other[Symbol.asyncDispose]());
+
+    it('starts with new data', async () => {
+      equal((await query(other.url(), 'SELECT 1')).length, 1);
+      equal(existsSync(join(directory, 'data.new')), false);
+    });
+
+    it('is restarted after a crash when there are handlers', async () => {
+      process.kill(other.pid(), 'SIGKILL');
+      await until('it runs again', () => messages.length === 2);
+      match(messages[0] ?? '', /PostgreSQL exited/);
+      equal((await query(other.url(), 'SELECT 1')).length, 1);
+    });
+
+    it('reports data with another password with a message for the user', async () => {
+      await other.stop();
+      await rejects(openPostgres({ ...optionsIn(directory), password: 'another' }), {
+        name: 'UserError',
+        message: /other passwords[^]*Begin again/,
+      });
+    });
   });
 
   it('reports data of another version with a message for the user', async () => {
@@ -99,92 +123,70 @@ describe('the PostgreSQL server', () => {
     });
   });
 
-  it('reports data with another password with a message for the user', async () => {
-    const directory = scratch();
-    const first = await openPostgres({ ...optionsIn(directory), throwaway: false });
-    await first.stop();
-    await rejects(openPostgres({ ...optionsIn(directory), password: 'another' }), {
-      name: 'UserError',
-      message: /other passwords[^]*Begin again/,
-    });
-  });
-
-  it('is restarted after a crash when there are handlers', async () => {
-    const messages: string[] = [];
-    const notify = (text: string) => messages.push(text);
-    await using kept = await openPostgres({ ...optionsIn(scratch()), onCrash: notify, onRestarted: notify });
-    process.kill(kept.pid(), 'SIGKILL');
-    await until('it runs again', () => messages.length === 2);
-    match(messages[0] ?? '', /PostgreSQL exited/);
-    equal((await query(kept.url(), 'SELECT 1')).length, 1);
-  });
-
   it('in PG_BIN is an error when it does not work, and is not replaced by another', async () => {
     throws(() => findPostgres({ PG_BIN: '/nowhere' }), {
       name: 'UserError',
       message: /PG_BIN=\/nowhere does not work/,
     });
   });
-});
 
-describe('provisioning', () => {
-  let server: PostgresServer;
-  before(async () => {
-    server = await openPostgres(optionsIn(scratch()));
-  });
-  after(() => server[Symbol.asyncDispose]());
-  const administrator = async (name: string, rights: string) => {
-    await query(server.url(), `CREATE ROLE ${name} LOGIN PASSWORD 'x' ${rights}`);
-    const url = new URL(server.url());
-    [url.username, url.password] = [name, 'x'];
-    return url.href;
-  };
+  describe('provisioning', () => {
+    const administrator = async (name: string, rights: string) => {
+      await query(server.url(), `CREATE ROLE ${name} LOGIN PASSWORD 'x' ${rights}`);
+      const url = new URL(server.url());
+      [url.username, url.password] = [name, 'x'];
+      return url.href;
+    };
 
-  it('works with CREATEROLE and CREATEDB, repeatedly and in parallel', async () => {
-    const adminUrl = await administrator('manager', 'CREATEROLE CREATEDB');
-    const options = { adminUrl, name: 'managed', fallbackKey: 'k' };
-    const [database, other] = await Promise.all([provision(options), provision(options)]);
-    notEqual(database.isNew, other.isNew);
-    equal((await provision(options)).isNew, false);
-    await query(database.urlOf('wts_sync'), 'CREATE TABLE things (id int)');
-    deepEqual(await query(database.urlOf('wts_graph'), 'SELECT id FROM things'), []);
-  });
-
-  it('reports which rights a role lacks', async () => {
-    const adminUrl = await administrator('nobody_much', '');
-    await rejects(provision({ adminUrl, name: 'never', fallbackKey: 'k' }), {
-      name: 'UserError',
-      message: /"nobody_much" of DATABASE_URL may not set up[^]*CREATEROLE/,
+    it('works with CREATEROLE and CREATEDB, repeatedly and in parallel', async () => {
+      const adminUrl = await administrator('manager', 'CREATEROLE CREATEDB');
+      const options = { adminUrl, name: 'managed', fallbackKey: 'k' };
+      const [database, other] = await Promise.all([provision(options), provision(options)]);
+      notEqual(database.isNew, other.isNew);
+      equal((await provision(options)).isNew, false);
+      await query(database.urlOf('wts_sync'), 'CREATE TABLE things (id int)');
+      deepEqual(await query(database.urlOf('wts_graph'), 'SELECT id FROM things'), []);
     });
-  });
 
-  it('reports an unreachable server, and refused credentials', async () => {
-    const options = { name: 'never', fallbackKey: 'k' };
-    await rejects(provision({ ...options, adminUrl: 'postgres://a:b@127.0.0.1:1/postgres' }), {
-      name: 'UserError',
-      message: /cannot be reached/,
+    it('reports which rights a role lacks', async () => {
+      const adminUrl = await administrator('nobody_much', '');
+      await rejects(provision({ adminUrl, name: 'never', fallbackKey: 'k' }), {
+        name: 'UserError',
+        message: /"nobody_much" of DATABASE_URL may not set up[^]*CREATEROLE/,
+      });
     });
-    const url = new URL(server.url());
-    url.password = 'wrong';
-    await rejects(provision({ ...options, adminUrl: url.href }), {
-      name: 'UserError',
-      message: /refuses the credentials/,
-    });
-  });
 
-  it('reports any other failure of the server in a sentence', async () => {
-    const url = new URL(server.url());
-    url.searchParams.set('options', '-c nonsense=on');
-    await rejects(provision({ adminUrl: url.href, name: 'never', fallbackKey: 'k' }), {
-      name: 'UserError',
-      message: /cannot be set up: .*nonsense.* \(42704\)[^]*postgres\.log/,
+    it('reports an unreachable server, and refused credentials', async () => {
+      const options = { name: 'never', fallbackKey: 'k' };
+      await rejects(provision({ ...options, adminUrl: 'postgres://a:b@127.0.0.1:1/postgres' }), {
+        name: 'UserError',
+        message: /cannot be reached/,
+      });
+      const url = new URL(server.url());
+      url.password = 'wrong';
+      await rejects(provision({ ...options, adminUrl: url.href }), {
+        name: 'UserError',
+        message: /refuses the credentials/,
+      });
     });
-  });
 
-  it('uses the database wts when the URL names a maintenance database or none', () => {
-    equal(ownDatabase('postgres://a@h/', 'wts').name, 'wts');
-    equal(ownDatabase('postgres://a@h/postgres', 'wts').name, 'wts');
-    deepEqual(ownDatabase('postgres://a:b@h:1/mine', 'wts'), { adminUrl: 'postgres://a:b@h:1/postgres', name: 'mine' });
+    it('reports any other failure of the server in a sentence', async () => {
+      const url = new URL(server.url());
+      url.searchParams.set('options', '-c nonsense=on');
+      await rejects(provision({ adminUrl: url.href, name: 'never', fallbackKey: 'k' }), {
+        name: 'UserError',
+        message: /cannot be set up: .*nonsense.* \(42704\)[^]*postgres\.log/,
+      });
+    });
+
+    it('uses the database wts when the URL names a maintenance database or none', () => {
+      equal(ownDatabase('postgres://a@h/', 'wts').name, 'wts');
+      equal(ownDatabase('postgres://a@h/postgres', 'wts').name, 'wts');
+      deepEqual(ownDatabase('postgres://a:b@h:1/mine', 'wts'), {
+        adminUrl: 'postgres://a:b@h:1/postgres',
+        name: 'mine',
+      });
+    });
   });
 });
 

@@ -219,14 +219,24 @@ describe('a rate limit', () => {
           testGateway.workspace.answer = (_req, res) => void setTimeout(() => res.writeHead(404).end('{}'), 50);
           await eventually(() => testGateway.logs().includes('connected to NATS'));
         }
-        const path = `POST ${memberApi.joinWorkspace.path}`;
-        // With these each gateway has received a message of the other.
-        for (const testGateway of gateways) assert.equal((await call(testGateway, path, token)).status, 404);
-        const all = Array.from({ length: 200 }, (_, index) => call(gateways[index % 2] as TestGateway, path, token));
-        const accepted = (await Promise.all(all)).filter(({ status }) => status === 404).length + 2;
-        // Each alone accepts 30, and what it counts while its message is on the way to the other.
-        assert.ok(accepted > 2 && accepted <= 40, `${accepted} accepted`);
-        assert.equal(one.workspace.started + other.workspace.started, accepted);
+        const burst = async (address: string): Promise<number> => {
+          const send = (testGateway: TestGateway): Promise<RawReply> =>
+            call(testGateway, `POST ${memberApi.joinWorkspace.path}`, token, [`X-Forwarded-For: ${address}`]);
+          const started = one.workspace.started + other.workspace.started;
+          // With these each gateway has received a message of the other.
+          for (const testGateway of gateways) assert.equal((await send(testGateway)).status, 404);
+          const all = Array.from({ length: 200 }, (_, index) => send(gateways[index % 2] as TestGateway));
+          const accepted = (await Promise.all(all)).filter(({ status }) => status === 404).length + 2;
+          assert.equal(one.workspace.started + other.workspace.started - started, accepted);
+          assert.ok(accepted > 2 && accepted <= 60, `${accepted} accepted`);
+          return accepted;
+        };
+        // Each alone accepts 30, and what it counts while its message is on the way to the other. On a busy machine the message may
+        // be late, but not each time.
+        const bursts: number[] = [];
+        while (bursts.length < 10 && (bursts.at(-1) ?? Infinity) > 40)
+          bursts.push(await burst(`203.0.113.${bursts.length + 1}`));
+        assert.ok((bursts.at(-1) ?? 0) <= 40, `${bursts.join(', ')} accepted`);
       } finally {
         for (const testGateway of [one, other]) await testGateway.close();
       }

@@ -181,8 +181,8 @@ describe('many endpoints', () => {
         client.release();
       }
     };
-    const small = await cost(20_000);
-    const large = await cost(100_000);
+    const small = await cost(5_000);
+    const large = await cost(25_000);
     // Fifty deliveries with their events; eight retries; a lane. Each event costs its path through an index.
     for (const [at, blocks] of large.entries()) {
       assert.ok(blocks <= (small[at] ?? 0) * 1.5 + 40, `statement ${at}: ${blocks} blocks, ${small[at]} with few`);
@@ -193,7 +193,7 @@ describe('many endpoints', () => {
     await using days = await LaneSystem.open('thirty-days');
     for (let ago = 0; ago < 30; ago += 1) await makeDay(days, new Date(Date.now() - ago * DAY_MS));
     const id = await days.endpoint('https://backlog.example');
-    const count = 60_000;
+    const count = 30_000;
     await fill(days, id, count, (30 * DAY_MS) / count);
     const client = await days.pool.connect();
     try {
