@@ -2,6 +2,8 @@
 export const SERVICE_LIMITS = {
   /** Larger bodies are admitted in turns by person, in services with a `BodyAdmission`. */
   bodyBytesLarge: 64 * 1024,
+  /** Of a body without a declared length: so many chunks take 40 ms of the event loop, and of bytes alone a body could have millions. */
+  bodyChunksMax: 20_000,
   /** Above the idle time of common load balancers (60 s), so the balancer closes first. */
   keepAliveTimeoutMs: 65_000,
   /** How long the reply to a connection over the bound may take; then the connection is destroyed. */

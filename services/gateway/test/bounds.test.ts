@@ -41,6 +41,15 @@ describe('the limits of the gateway', () => {
     assert.equal(testGateway.sync.last.body.length, body.length);
   });
 
+  it('refuse a chunked body with more chunks than a body needs, and read no more of it [never.unbounded]', async () => {
+    const client = await RawClient.open(testGateway.api);
+    client.send(head('Transfer-Encoding: chunked') + '1\r\nx\r\n'.repeat(30_000));
+    const reply = await client.reply();
+    const { message } = errorOf(reply, 400, 'malformed_request');
+    assert.match(message ?? '', /at most 20000 chunks; send larger ones, or a Content-Length/);
+    client.destroy();
+  });
+
   it('refuse a chunked body with 413 as soon as it exceeds the limit, and read no more of it', async () => {
     const client = await RawClient.open(testGateway.api);
     client.send(head('Transfer-Encoding: chunked'));

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Fault } from '@wts/contracts';
-import { ClientClosedError, collectBody } from './body.ts';
+import { ClientClosedError, collectBody, joined, sizeOf } from './body.ts';
 
 /** A request's body as a stream; the only part of a request that is looked at. */
 function sender(parts: Iterable<Buffer>): { req: IncomingMessage; taken: () => number } {
@@ -27,9 +28,32 @@ describe('collecting a body', () => {
   it('returns a body that ends at its bound, with a declared length or without', async () => {
     for (const declared of [4, null]) {
       const { req } = sender([Buffer.from('ab'), Buffer.from('cd')]);
-      assert.equal((await collectBody(req, { declared, bytesMax: 4, hold: roomForAll })).toString(), 'abcd');
+      assert.equal(String(joined(await collectBody(req, { declared, bytesMax: 4, hold: roomForAll }))), 'abcd');
     }
-    assert.equal((await collectBody(sender([]).req, { declared: null, bytesMax: 4, hold: roomForAll })).length, 0);
+    assert.deepEqual(await collectBody(sender([]).req, { declared: null, bytesMax: 4, hold: roomForAll }), []);
+  });
+
+  it('keeps the order of small and large parts, and few objects for many small ones [never.unbounded]', async () => {
+    const bytes = randomBytes(200_000);
+    const cuts = Array.from({ length: 300 }, (_, at) => (at % 7 === 0 ? 5_000 : 1 + (at % 3)));
+    const parts: Buffer[] = [];
+    let at = 0;
+    for (const length of [...cuts, bytes.length]) parts.push(bytes.subarray(at, (at += length)));
+    const { req } = sender(parts.filter(({ length }) => length > 0));
+    const collected = await collectBody(req, { declared: bytes.length, bytesMax: bytes.length, hold: roomForAll });
+    assert.ok(bytes.equals(joined(collected)));
+    const single = Array.from({ length: 15_000 }, () => Buffer.from('x'));
+    const small = await collectBody(sender(single).req, { declared: null, bytesMax: 20_000, hold: roomForAll });
+    assert.deepEqual([sizeOf(small), small.length <= 3], [15_000, true]);
+  });
+
+  it('rejects more chunks than a body needs, however small they are [never.unbounded]', async () => {
+    const { req, taken } = sender(Iterator.from(endless()).map((part) => part.subarray(0, 1)));
+    await assert.rejects(
+      collectBody(req, { declared: null, bytesMax: 1024 ** 2, hold: roomForAll }),
+      (error: Fault) => error.code === 'malformed_request' && error.message.includes('Content-Length'),
+    );
+    assert.ok(taken() < 40_000, `${taken()} chunks were taken`);
   });
 
   it('rejects at the first byte over the bound, and reads no more', async () => {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '@wts/contracts';
+import { SERVICE_LIMITS } from '../limits.ts';
 
 /** Called with the number of bytes of each part of a body; returns a fault when there is no memory left for them. */
 export type ReserveBytes = (bytes: number) => Fault | null;
@@ -12,32 +13,41 @@ interface BodyBounds {
 }
 
 /**
- * Collects a body. A declared length over the bound is refused before a byte is read, an undeclared one as soon as it is over the
- * bound. Resolves with exactly the declared bytes without waiting for the end of the stream. After a refusal nothing more is read:
+ * Collects a body, as parts in their order. A declared length over the bound is refused before a byte is read, an undeclared one as soon as it
+ * is over the bound. Resolves with exactly the declared bytes without waiting for the end of the stream. After a refusal nothing more is read:
  * the code that replies decides whether the rest is dropped or the connection is closed.
  */
-export function collectBody(req: IncomingMessage, { declared, bytesMax, hold }: BodyBounds): Promise<Buffer> {
+export function collectBody(
+  req: IncomingMessage,
+  { declared, bytesMax, hold }: BodyBounds,
+): Promise<readonly Uint8Array[]> {
   return new Promise((resolve, reject) => {
     if (declared !== null && declared > bytesMax) return reject(tooLarge(bytesMax));
     if (req.destroyed) return reject(new ClientClosedError());
-    const parts: Buffer[] = [];
+    const parts = new Parts();
     let received = 0;
     // A request that closes before it is complete was aborted by the client.
     const onClose = (): void => reject(new ClientClosedError());
     const done = (): void => {
       req.off('close', onClose);
-      resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, received));
+      resolve(parts.take());
+    };
+    const faultOf = (bytes: number): Fault | null => {
+      if (received > bytesMax) return tooLarge(bytesMax);
+      // Each takes time of the event loop, however small it is.
+      if (declared === null && parts.added > SERVICE_LIMITS.bodyChunksMax) return tooManyChunks();
+      return hold?.(bytes) ?? null;
     };
     const onData = (part: Buffer): void => {
       received += part.length;
-      const fault = received > bytesMax ? tooLarge(bytesMax) : (hold?.(part.length) ?? null);
+      parts.add(part);
+      const fault = faultOf(part.length);
       if (fault !== null) {
         req.off('data', onData);
         req.pause();
-        parts.length = 0;
+        parts.take();
         return reject(fault);
       }
-      parts.push(part);
       if (received === declared) done();
     };
     req.on('data', onData);
@@ -46,8 +56,71 @@ export function collectBody(req: IncomingMessage, { declared, bytesMax, hold }: 
   });
 }
 
+/** The parts as one, copied if there are several. */
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [first, second] = parts;
+  return first !== undefined && second === undefined ? first : Buffer.concat(parts);
+}
+
+export function sizeOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** A part costs a hundred bytes besides its own, so smaller ones are copied into blocks. */
+const PART_BYTES_MIN = 4096;
+const BLOCK_BYTES = 64 * 1024;
+
+/** The parts of a body in the order in which they were added; none is small but the last ones of a block. */
+class Parts {
+  #added = 0;
+  #parts: Uint8Array[] = [];
+  /** Where small parts are copied, up to `#filled`; what is before `#taken` is in `#parts`. */
+  #block = Buffer.alloc(0);
+  #taken = 0;
+  #filled = 0;
+
+  /** How often one was added. */
+  get added(): number {
+    return this.#added;
+  }
+
+  add(part: Buffer): void {
+    this.#added += 1;
+    if (part.length >= PART_BYTES_MIN || this.#added === 1) {
+      this.#endBlock();
+      this.#parts.push(part);
+      return;
+    }
+    if (this.#filled + part.length > this.#block.length) {
+      this.#endBlock();
+      this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      this.#taken = this.#filled = 0;
+    }
+    this.#filled += part.copy(this.#block, this.#filled);
+  }
+
+  take(): readonly Uint8Array[] {
+    this.#endBlock();
+    const parts = this.#parts;
+    this.#parts = [];
+    return parts;
+  }
+
+  #endBlock(): void {
+    if (this.#taken === this.#filled) return;
+    this.#parts.push(this.#block.subarray(this.#taken, this.#filled));
+    this.#taken = this.#filled;
+  }
+}
+
 function tooLarge(bytesMax: number): Fault {
   return new Fault('payload_too_large', { message: `The body may have at most ${bytesMax} bytes.` });
+}
+
+function tooManyChunks(): Fault {
+  return new Fault('malformed_request', {
+    message: `A chunked body may have at most ${SERVICE_LIMITS.bodyChunksMax} chunks; send larger ones, or a Content-Length.`,
+  });
 }
 
 /** The client closed the connection before its request was complete, so no reply can reach it. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault, LIMITS, parseJson } from '@wts/contracts';
-import { collectBody } from './body.ts';
+import { collectBody, joined, sizeOf } from './body.ts';
 import { timesGiven, type BodyAdmission } from './request-context.ts';
 import { hasBody } from './unread-body.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
@@ -37,11 +37,11 @@ export async function readJson(
     throw new Fault('unsupported_media_type', { message: 'The body must be application/json in UTF-8.' });
   }
   const bytes = Math.min(Number(req.headers['content-length'] ?? bytesMax), bytesMax);
-  if (admission === undefined || bytes <= SERVICE_LIMITS.bodyBytesLarge) return parse(await readBytes(req, bytesMax));
+  if (admission === undefined || bytes <= SERVICE_LIMITS.bodyBytesLarge) return parse(await readParts(req, bytesMax));
   const { bodies, person, signal } = admission;
   using _held = bodies.hold(person, bytes);
-  const body = await readBytes(req, bytesMax);
-  using _turn = await bodies.turn(person, body.length, signal());
+  const body = await readParts(req, bytesMax);
+  using _turn = await bodies.turn(person, sizeOf(body), signal());
   return parse(body);
 }
 
@@ -59,13 +59,32 @@ function isJson(type: string): boolean {
 
 const NO_BODY = 'A JSON body is required.';
 
-function parse(bytes: Buffer): unknown {
-  if (bytes.length === 0) throw new Fault('malformed_json', { message: NO_BODY });
-  return parseJson(bytes);
+function parse(parts: readonly Uint8Array[]): unknown {
+  if (parts.length === 0) throw new Fault('malformed_json', { message: NO_BODY });
+  return parseJson(parts.length === 1 ? joined(parts) : joinedForNow(parts));
+}
+
+/** The bytes of the last body in several parts. New memory for each would cost more than the parsing, and twice in garbage collections. */
+let shared = Buffer.alloc(0);
+
+/** The parts as one, until the next call. */
+function joinedForNow(parts: readonly Uint8Array[]): Uint8Array {
+  const size = sizeOf(parts);
+  if (size > shared.length) shared = Buffer.allocUnsafeSlow(size);
+  let at = 0;
+  for (const part of parts) {
+    shared.set(part, at);
+    at += part.length;
+  }
+  return shared.subarray(0, size);
 }
 
 /** Reads a body of any type, up to a size. Rejects as soon as it is larger. */
-export async function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
+export async function readBytes(req: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
+  return joined(await readParts(req, bytesMax));
+}
+
+async function readParts(req: IncomingMessage, bytesMax: number): Promise<readonly Uint8Array[]> {
   const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     const message = 'The body must not be compressed.';

@@ -13,7 +13,7 @@ export async function boundBody(
   context: RequestContext,
   res: ServerResponse,
   hold: ReserveBytes,
-): Promise<Buffer | null> {
+): Promise<readonly Uint8Array[] | null> {
   const bytesMax = context.route?.bodyBytesMax ?? 0;
   if (bytesMax === 0 || !context.hasBody) return null;
   const declared = context.headers.transferEncoding.length > 0 ? null : context.declaredBytes;
