@@ -84,7 +84,8 @@ describe('wts login', () => {
     await signIn(tab, system.account);
     await tab.button('Connect').click();
     await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
-    assert.deepEqual([await tab.findBarriers(), tab.faults], [[], []]);
+    await tab.checkBarriers('signed in');
+    assert.deepEqual(tab.faults, []);
     assert.equal((await login.run).code, 0, login.said());
   });
 

@@ -1,62 +1,35 @@
 import type { Page, Receiver, TestSystem } from '@wts/testkit';
-import { openBrowser, receiver, startTestSystem, testAuthority } from '@wts/testkit';
 import axe from 'axe-core';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { Browser, BrowserSystem } from './browser-system.ts';
 
 /** Long, because a browser is slow on a busy machine. */
 const WAIT_MS = 120_000;
+/** Timers of the page end after a quarter of their time, because it reads again every three to ten seconds. */
+const FAST_TIMERS = `{ const { setTimeout } = window; window.setTimeout = (run, ms) => setTimeout(run, ms / 4); }`;
 export const WIDE = { width: 1280, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
 /** The webhooks console of a whole system in a real browser, and an HTTPS server that receives deliveries. */
-export class ConsoleBrowser implements AsyncDisposable {
+export class ConsoleBrowser {
   readonly testSystem: TestSystem;
   readonly receiver: Receiver;
-  readonly #browser: Awaited<ReturnType<typeof openBrowser>>;
-  readonly #owned: AsyncDisposableStack;
+  readonly #browser: Browser;
 
-  private constructor(
-    parts: { testSystem: TestSystem; receiver: Receiver; browser: Awaited<ReturnType<typeof openBrowser>> },
-    owned: AsyncDisposableStack,
-  ) {
-    this.testSystem = parts.testSystem;
-    this.receiver = parts.receiver;
-    this.#browser = parts.browser;
-    this.#owned = owned;
-  }
-
-  /** Skips the test where there is no Chromium. */
-  static async open(context: Mocha.Context): Promise<ConsoleBrowser> {
-    await using opening = new AsyncDisposableStack();
-    const browser = await openBrowser(context);
-    opening.defer(() => browser.close());
-    const authority = await testAuthority();
-    const consumer = opening.use(await receiver({ identity: await authority.issue() }));
-    const settings = {
-      WEBHOOK_EXTRA_CA_FILE: authority.caFile,
-      WEBHOOK_RETRY_SCHEDULE: '100ms,100ms,100ms,100ms,100ms,100ms,100ms',
-    };
-    const testSystem = opening.use(
-      await startTestSystem({
-        label: 'console',
-        services: ['webhook-dispatcher'],
-        overrides: { 'webhook-dispatcher': settings },
-      }),
-    );
-    return new ConsoleBrowser({ testSystem, receiver: consumer, browser }, opening.move());
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#owned.disposeAsync();
+  constructor({ testSystem, consumer, browser }: BrowserSystem) {
+    this.testSystem = testSystem;
+    this.receiver = consumer;
+    this.#browser = browser;
   }
 
   /** A page in a profile of its own. */
   async tab(options: TabOptions = {}): Promise<Tab> {
-    const { viewport = WIDE, colorScheme = 'light' } = options;
-    const profile = await this.#browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
+    const { viewport = WIDE } = options;
+    const profile = await this.#browser.newContext({ viewport, reducedMotion: 'reduce' });
     const page = await profile.newPage();
     page.setDefaultTimeout(WAIT_MS);
+    await page.addInitScript({ content: FAST_TIMERS });
     const tab = new Tab(page, this.testSystem.baseUrl);
     await page.goto(`${this.testSystem.baseUrl}/console`);
     return tab;
@@ -96,17 +69,10 @@ export class ConsoleBrowser implements AsyncDisposable {
     }));
     await this.testSystem.commit(mutations);
   }
-
-  async deliveriesOf(endpointId: string): Promise<{ status: string }[]> {
-    const path = `/api/webhooks/${endpointId}/deliveries?limit=100`;
-    const { text } = await this.testSystem.request(this.testSystem.apiKey, 'GET', path);
-    return (JSON.parse(text) as { deliveries: { status: string }[] }).deliveries;
-  }
 }
 
 interface TabOptions {
   readonly viewport?: { readonly width: number; readonly height: number };
-  readonly colorScheme?: 'light' | 'dark';
 }
 
 export class Tab implements AsyncDisposable {
@@ -157,8 +123,26 @@ export class Tab implements AsyncDisposable {
     return result.value as T;
   }
 
-  /** What axe finds on the page as it is now. */
-  async findBarriers(): Promise<string[]> {
+  /**
+   * Asserts that axe finds nothing on the page as it is now, and that it is not wider than the screen: dark on a phone, then light and
+   * wide, because colors do not depend on the width, nor the layout on the colors. TEST_PICTURES names a folder for pictures.
+   */
+  async checkBarriers(what: string): Promise<void> {
+    const folder = process.env['TEST_PICTURES'];
+    for (const [colorScheme, viewport] of [
+      ['dark', PHONE],
+      ['light', WIDE],
+    ] as const) {
+      await this.page.emulateMedia({ colorScheme });
+      await this.page.setViewportSize(viewport);
+      assert.deepEqual(await this.#findBarriers(), [], `${what}, ${colorScheme}`);
+      assert.equal(await this.run('document.documentElement.scrollWidth'), viewport.width, `${what}, ${colorScheme}`);
+      const name = `${what}-${colorScheme}`.replaceAll(/[^a-z0-9]+/gi, '-');
+      if (folder !== undefined) await this.page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+    }
+  }
+
+  async #findBarriers(): Promise<string[]> {
     type Violations = { id: string; nodes: { target: string[]; failureSummary: string }[] }[];
     // Only here, because the browser takes longer to compile it than to load most pages.
     if (!(await this.run<boolean>(`'axe' in window`))) await this.run(axe.source);
@@ -175,13 +159,4 @@ export class Tab implements AsyncDisposable {
     assert.deepEqual(this.faults, []);
     for (const url of this.requested) assert.ok(url.startsWith(`${this.#baseUrl}/`) || url === 'data:,', url);
   }
-}
-
-/** Where the variable TEST_PICTURES names a folder. */
-export async function picture(
-  name: string,
-  page: { screenshot: (options: { path: string; fullPage: boolean }) => Promise<unknown> },
-): Promise<void> {
-  const folder = process.env['TEST_PICTURES'];
-  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
 }

@@ -1,7 +1,8 @@
 import { eventually } from '@wts/testkit';
 import type { Received } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { ConsoleBrowser, PHONE, picture, WIDE } from './console-browser.ts';
+import { browserSystem } from './browser-system.ts';
+import { ConsoleBrowser, PHONE } from './console-browser.ts';
 import { runProgram } from './receiver-program.ts';
 
 const SECRET = /^whsec_[\w+/]+=*$/;
@@ -13,9 +14,8 @@ describe('the webhooks console (skipped where there is no Chromium)', function p
   let system: ConsoleBrowser;
 
   before(async function start() {
-    system = await ConsoleBrowser.open(this);
+    system = new ConsoleBrowser(await browserSystem(this));
   });
-  after(() => system?.[Symbol.asyncDispose]());
   beforeEach(() => system.receiver.answer({ status: 204 }));
 
   const remove = (id: string) => system.testSystem.request(system.testSystem.apiKey, 'DELETE', `/api/webhooks/${id}`);
@@ -114,8 +114,10 @@ describe('the webhooks console (skipped where there is no Chromium)', function p
     await using tab = await system.at(id);
     const { page } = tab;
     const rows = page.locator('.deliveries li');
+    await system.createTasks(26);
+    await rows.filter({ hasText: 'Succeeded' }).nth(24).waitFor();
     system.receiver.answer({ status: 503 });
-    await system.createTasks(60);
+    await system.createTasks(25);
     await rows.filter({ hasText: 'Failed' }).nth(24).waitFor();
     assert.equal(await rows.count(), 25);
 
@@ -123,9 +125,6 @@ describe('the webhooks console (skipped where there is no Chromium)', function p
     const note = async (): Promise<void> => {
       for (const link of await rows.locator('a').all()) seen.add((await link.getAttribute('data-id')) ?? '');
     };
-    await eventually(async () => (await system.deliveriesOf(id)).every(({ status }) => status === 'failed'), {
-      deadlineMs: 60_000,
-    });
     await note();
     for (const heading of ['Deliveries, page 2', 'Deliveries, page 3']) {
       await tab.button('Older').click();
@@ -133,14 +132,14 @@ describe('the webhooks console (skipped where there is no Chromium)', function p
       await eventually(async () => !seen.has((await rows.locator('a').first().getAttribute('data-id')) ?? ''));
       await note();
     }
-    assert.equal(seen.size, 60);
+    assert.equal(seen.size, 51);
     assert.ok(await tab.button('Older').isDisabled());
     await tab.button('Newest').click();
 
     system.receiver.answer({ status: 204 });
     await tab.button('Replay failed…').click();
     await tab.button('Replay').click();
-    await page.getByText('60 failed deliveries will be attempted again.').waitFor();
+    await page.getByText('25 failed deliveries will be attempted again.').waitFor();
     await rows.filter({ hasText: 'Succeeded' }).nth(24).waitFor();
     await page.locator('.badge.good', { hasText: 'Enabled' }).waitFor();
     tab.assertClean();
@@ -183,7 +182,7 @@ describe('the webhooks console (skipped where there is no Chromium)', function p
     const path = '/disabled';
     const id = await system.endpoint('disabled', path);
     // Slow, so that the endpoint is disabled before its last attempt.
-    system.receiver.answer({ status: 503, afterMs: 3_000 });
+    system.receiver.answer({ status: 503, afterMs: 1_000 });
     await system.createTasks(1);
     await eventually(() => newest(path));
     const change = { body: { enabled: false } };
@@ -216,10 +215,10 @@ describe('the webhooks console (skipped where there is no Chromium)', function p
     const { page } = tab;
     await page.getByText(/^Live, /).waitFor();
     await page.context().setOffline(true);
+    // It reads every three seconds, and after the first failure in six.
     await page
-      .getByText('The service cannot be reached. Check the network connection. Next try in 6 seconds.')
+      .getByText(/^The service cannot be reached. Check the network connection. Next try in (12|24) seconds.$/)
       .waitFor();
-    await page.getByText('Next try in 12 seconds.').waitFor();
     await page.context().setOffline(false);
     await page.getByText(/^Live, /).waitFor();
     await tab.button('Pause').click();
@@ -275,53 +274,42 @@ describe('the webhooks console (skipped where there is no Chromium)', function p
     await remove(id);
   });
 
-  // Colors do not depend on the width, nor the layout on the colors.
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const viewport = colorScheme === 'light' ? WIDE : PHONE;
-    it(`has no barrier that axe finds, in ${colorScheme}, ${viewport.width} pixels wide`, async () => {
-      const id = await system.endpoint('A receiver that fails');
-      await using tab = await system.tab({ colorScheme });
-      const { page } = tab;
-      const check = async (what: string): Promise<void> => {
-        await page.setViewportSize(viewport);
-        assert.deepEqual(await tab.findBarriers(), [], what);
-        assert.equal(await tab.run('document.documentElement.scrollWidth'), viewport.width, what);
-        await picture(`${what}-${colorScheme}-${viewport.width}`, page);
-        await page.setViewportSize(WIDE);
-      };
-      await check('sign-in');
-      await tab.enterKey(system.testSystem.apiKey);
-      await page.getByText('A receiver that fails').waitFor();
-      await check('endpoints');
-      await tab.button('New endpoint').click();
-      await page.getByLabel('comment.deleted').waitFor();
-      await check('new-endpoint');
-      await tab.button('Cancel').click();
+  it('has no barrier that axe finds, also dark and on a phone', async () => {
+    const id = await system.endpoint('A receiver that fails');
+    await using tab = await system.tab();
+    const { page } = tab;
+    await tab.checkBarriers('sign-in');
+    await tab.enterKey(system.testSystem.apiKey);
+    await page.getByText('A receiver that fails').waitFor();
+    await tab.checkBarriers('endpoints');
+    await tab.button('New endpoint').click();
+    await page.getByLabel('comment.deleted').waitFor();
+    await tab.checkBarriers('new-endpoint');
+    await tab.button('Cancel').click();
 
-      await tab.openEndpoint(system.testSystem.workspaceId, id);
-      await system.createTasks(3);
-      await page.getByRole('link', { name: 'task.created' }).filter({ hasText: 'Succeeded' }).nth(2).waitFor();
-      system.receiver.answer({ status: 500, body: '{"error":"the database is not reachable"}' });
-      await tab.button('Send test event').click();
-      await page.getByRole('link', { name: 'endpoint.test' }).filter({ hasText: 'Failed' }).click();
-      await page.getByLabel('Answer to attempt 8').waitFor();
-      await check('delivery');
-      await tab.button('Disable').click();
-      await page.getByText('A person disabled it.').waitFor();
-      await page.getByRole('link', { name: 'Close' }).click();
-      await check('disabled');
-      await tab.button('Edit…').click();
-      await page.getByLabel('comment.deleted').waitFor();
-      await check('edit');
-      await tab.button('Cancel').click();
-      await tab.button('Rotate secret…').click();
-      await check('rotate');
-      await tab.button('Rotate secret').click();
-      await page.getByRole('textbox', { name: 'Signing secret' }).waitFor();
-      await check('secret');
-      await remove(id);
-    });
-  }
+    await tab.openEndpoint(system.testSystem.workspaceId, id);
+    await system.createTasks(3);
+    await page.getByRole('link', { name: 'task.created' }).filter({ hasText: 'Succeeded' }).nth(2).waitFor();
+    system.receiver.answer({ status: 500, body: '{"error":"the database is not reachable"}' });
+    await tab.button('Send test event').click();
+    await page.getByRole('link', { name: 'endpoint.test' }).filter({ hasText: 'Failed' }).click();
+    await page.getByLabel('Answer to attempt 8').waitFor();
+    await tab.checkBarriers('delivery');
+    await tab.button('Disable').click();
+    await page.getByText('A person disabled it.').waitFor();
+    await page.getByRole('link', { name: 'Close' }).click();
+    await tab.checkBarriers('disabled');
+    await tab.button('Edit…').click();
+    await page.getByLabel('comment.deleted').waitFor();
+    await tab.checkBarriers('edit');
+    await tab.button('Cancel').click();
+    await tab.button('Rotate secret…').click();
+    await tab.checkBarriers('rotate');
+    await tab.button('Rotate secret').click();
+    await page.getByRole('textbox', { name: 'Signing secret' }).waitFor();
+    await tab.checkBarriers('secret');
+    await remove(id);
+  });
 
   it('is used with the keyboard alone: the focus is visible, follows, and comes back', async () => {
     const id = await system.endpoint('keyboard');

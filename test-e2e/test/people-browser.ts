@@ -1,25 +1,15 @@
-import { eventually, openBrowser, openMailCatcher, startTestSystem } from '@wts/testkit';
-import type { MailCatcher, TestSystem } from '@wts/testkit';
+import { eventually, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Tab } from './console-browser.ts';
-import { IdentityProvider, newKey, WEB_CLIENT } from './identity-provider.ts';
+import type { Browser, BrowserSystem } from './browser-system.ts';
+import { Tab, WIDE } from './console-browser.ts';
+import type { IdentityProvider } from './identity-provider.ts';
 
 /** Long, because a browser is slow on a busy machine. */
 const WAIT_MS = 120_000;
-const WIDE = { width: 1100, height: 820 };
-
-export type Browser = Awaited<ReturnType<typeof openBrowser>>;
-
-interface TabOptions {
-  readonly viewport?: { readonly width: number; readonly height: number };
-  readonly colorScheme?: 'light' | 'dark';
-  /** Of a test that simulates an authenticator. Tabs of other tests know no passkeys. */
-  readonly passkeyBrowser?: Browser;
-}
 
 /** An app on this machine, which listens for the answer of the consent. */
 export interface App {
@@ -30,72 +20,43 @@ export interface App {
   readonly address: string;
 }
 
-interface Parts {
-  readonly testSystem: TestSystem;
-  readonly provider: IdentityProvider;
-  readonly mail: MailCatcher;
-  readonly browser: Browser;
-  readonly callback: string;
-  readonly answers: URLSearchParams[];
-}
-
 /** The pages of {auth_url} of a whole system in a real browser, with an identity provider and an app. */
-export class PeopleBrowser implements AsyncDisposable {
+export class PeopleBrowser {
   readonly testSystem: TestSystem;
   readonly provider: IdentityProvider;
   /** What the app got, in order. */
-  readonly answers: URLSearchParams[];
-  readonly #parts: Parts;
-  readonly #owned: AsyncDisposableStack;
+  readonly answers: URLSearchParams[] = [];
+  readonly #system: BrowserSystem;
+  readonly #app: Server;
 
-  private constructor(parts: Parts, owned: AsyncDisposableStack) {
-    this.testSystem = parts.testSystem;
-    this.provider = parts.provider;
-    this.answers = parts.answers;
-    this.#parts = parts;
-    this.#owned = owned;
-  }
-
-  /** Skips the test where there is no Chromium. */
-  static async open(context: Mocha.Context): Promise<PeopleBrowser> {
-    await using opening = new AsyncDisposableStack();
-    const browser = await openBrowser(context);
-    opening.defer(() => browser.close());
-    const provider = opening.use(await IdentityProvider.plan([newKey('first')]));
-    const { issuer } = provider;
-    const JWT_ISSUERS = JSON.stringify([provider.configuration]);
-    const OIDC_PROVIDER = JSON.stringify({ issuer, clientId: WEB_CLIENT, name: 'Example Corp' });
-    const mail = opening.use(await openMailCatcher());
-    const testSystem = opening.use(
-      await startTestSystem({
-        label: 'people',
-        authHost: 'localhost',
-        services: [],
-        overrides: { gateway: { JWT_ISSUERS }, sync: { JWT_ISSUERS }, auth: { OIDC_PROVIDER, SMTP_URL: mail.smtpUrl } },
-      }),
-    );
-    provider.webRedirect = `${testSystem.authUrl}/sign-in/callback`;
-    await provider.start();
-    const answers: URLSearchParams[] = [];
-    const server = createServer((req, res) => {
+  private constructor(system: BrowserSystem) {
+    this.testSystem = system.testSystem;
+    this.provider = system.provider;
+    this.#system = system;
+    this.#app = createServer((req, res) => {
       const { pathname, searchParams } = new URL(req.url ?? '', 'http://app');
-      if (pathname === '/callback') answers.push(searchParams);
+      if (pathname === '/callback') this.answers.push(searchParams);
       res.writeHead(200, { 'content-type': 'text/html' }).end('<title>App</title><p>You can close this page.</p>');
-    }).listen(0, '127.0.0.1');
-    opening.defer(() => void server.close());
-    await once(server, 'listening');
-    const callback = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
-    return new PeopleBrowser({ testSystem, provider, mail, browser, callback, answers }, opening.move());
+    });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#owned.disposeAsync();
+  static async open(system: BrowserSystem): Promise<PeopleBrowser> {
+    const people = new PeopleBrowser(system);
+    await once(people.#app.listen(0, '127.0.0.1'), 'listening');
+    return people;
   }
 
-  /** A page in a profile of its own, at a path of the authorization origin. */
-  async tab(path: string, { viewport = WIDE, colorScheme = 'light', passkeyBrowser }: TabOptions = {}): Promise<Tab> {
-    const browser = passkeyBrowser ?? this.#parts.browser;
-    const profile = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
+  close(): void {
+    this.#app.close();
+  }
+
+  /**
+   * A page in a profile of its own, at a path of the authorization origin. `passkeyBrowser` is that of a test that simulates an
+   * authenticator; tabs of other tests know no passkeys.
+   */
+  async tab(path: string, passkeyBrowser?: Browser): Promise<Tab> {
+    const browser = passkeyBrowser ?? this.#system.browser;
+    const profile = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce' });
     const page = await profile.newPage();
     page.setDefaultTimeout(WAIT_MS);
     if (passkeyBrowser === undefined) await page.addInitScript({ content: 'delete window.PublicKeyCredential' });
@@ -106,13 +67,13 @@ export class PeopleBrowser implements AsyncDisposable {
 
   /** The link in the newest mail to an address with these words in its subject; waits for it. */
   async mailedLink(address: string, words: string): Promise<string> {
-    const { mails } = this.#parts.mail;
+    const { mails } = this.#system.mail;
     const mail = await eventually(() => mails.findLast(({ to, subject }) => to === address && subject.includes(words)));
     return mail.links[0] ?? '';
   }
 
   /** Registers an app by RFC 7591, which then begins an authorization. */
-  async app(name: string, redirectUri = this.#parts.callback): Promise<App> {
+  async app(name: string, redirectUri = `http://127.0.0.1:${this.callbackPort}/callback`): Promise<App> {
     const response = await fetch(`${this.testSystem.authUrl}/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -142,7 +103,7 @@ export class PeopleBrowser implements AsyncDisposable {
 
   /** On which an app or a command line waits for the browser. */
   get callbackPort(): string {
-    return new URL(this.#parts.callback).port;
+    return String((this.#app.address() as AddressInfo).port);
   }
 
   /** A command line exchanges its code for an API key. */

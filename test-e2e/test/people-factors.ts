@@ -1,39 +1,35 @@
 import { eventually, openBrowser } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
-import { PHONE, type Tab } from './console-browser.ts';
-import { signIn, type Browser, type PeopleBrowser } from './people-browser.ts';
+import type { Browser } from './browser-system.ts';
+import type { Tab } from './console-browser.ts';
+import { signIn, type PeopleBrowser } from './people-browser.ts';
 
 interface Account {
   readonly email: string;
   readonly password: string;
 }
 
-/** Looks at a page, for `people.test.ts`, which has the pictures. */
-type Check = (tab: Tab, what: string, options: object) => Promise<void>;
-
-type WithPasskeys = () => { readonly passkeyBrowser: Browser };
-
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** Second factors in a real browser, with an authenticator that DevTools simulates. */
-export function factorTests(systemOf: () => PeopleBrowser, check: Check): void {
+export function factorTests(systemOf: () => PeopleBrowser): void {
   let browser: Browser;
   // A browser for each test, because one browser for all tests was seen to end after a few simulated authenticators.
   beforeEach(async function open() {
     browser = await openBrowser(this);
   });
   afterEach(() => browser?.close());
-  const withPasskeys = () => ({ passkeyBrowser: browser });
+  const passkeyBrowser = () => browser;
 
-  passkeyTest(systemOf, withPasskeys);
-  requirementTest(systemOf, withPasskeys);
-  barriersTest(systemOf, withPasskeys, check);
+  passkeyTest(systemOf, passkeyBrowser);
+  requirementTest(systemOf, passkeyBrowser);
+  barriersTest(systemOf, passkeyBrowser);
 }
 
-function passkeyTest(systemOf: () => PeopleBrowser, withPasskeys: WithPasskeys): void {
+function passkeyTest(systemOf: () => PeopleBrowser, passkeyBrowser: () => Browser): void {
   it('add a passkey, which signs in alone and is asked for after a password [authentication.passkeys.sign-in, authentication.factors.second-step]', async () => {
-    const { tab: opened, account } = await newPerson(systemOf(), withPasskeys());
+    const { tab: opened, account } = await newPerson(systemOf(), passkeyBrowser());
     await using tab = opened;
     const { page } = tab;
     const authenticator = await Authenticator.add(tab);
@@ -65,10 +61,10 @@ function passkeyTest(systemOf: () => PeopleBrowser, withPasskeys: WithPasskeys):
   });
 }
 
-function requirementTest(systemOf: () => PeopleBrowser, withPasskeys: WithPasskeys): void {
+function requirementTest(systemOf: () => PeopleBrowser, passkeyBrowser: () => Browser): void {
   it('are required by a workspace: who has none keeps only the page that adds one, and no key or socket works until then [authentication.factors.workspace, authentication.factors.required]', async () => {
     const { testSystem } = systemOf();
-    const owner = await newPerson(systemOf(), withPasskeys());
+    const owner = await newPerson(systemOf(), passkeyBrowser());
     await using ownerTab = owner.tab;
     await Authenticator.add(ownerTab);
     await addPasskey(ownerTab);
@@ -110,51 +106,48 @@ function requirementTest(systemOf: () => PeopleBrowser, withPasskeys: WithPasske
   });
 }
 
-function barriersTest(systemOf: () => PeopleBrowser, withPasskeys: WithPasskeys, check: Check): void {
+function barriersTest(systemOf: () => PeopleBrowser, passkeyBrowser: () => Browser): void {
   it('have no barriers that axe finds, also dark and on a phone, and can be used with the keyboard alone', async () => {
-    for (const options of [{}, { colorScheme: 'dark' as const, viewport: PHONE }]) {
-      const { tab: opened, account } = await newPerson(systemOf(), { ...options, ...withPasskeys() });
-      await using tab = opened;
-      const { page } = tab;
-      const see = (what: string): Promise<void> => check(tab, what, options);
-      await see('security without a factor');
-      await tab.button('Set up an authenticator app').click();
-      await page.getByRole('img', { name: 'QR code with the key below' }).waitFor();
-      await see('authenticator app');
-      const secret = await page.locator('code.token').innerText();
-      await page.keyboard.type(codeOf(secret));
-      await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
-      await see('recovery codes');
-      await page.getByRole('link', { name: 'I have saved them' }).click();
-      await Authenticator.add(tab);
-      await page.getByLabel('Name of a new passkey').fill('Phone');
-      await tab.button('Add a passkey').click();
-      await page.getByText('The passkey is added.').waitFor();
-      await see('security with factors');
-      await page.getByRole('link', { name: 'Remove Phone' }).click();
-      await tab.button('Remove').waitFor();
-      await see('remove a factor');
-      await page.goto(`${systemOf().testSystem.authUrl}/account`);
-      // The page before ended the simulation.
-      await Authenticator.add(tab);
-      await signOut(tab);
-      await signIn(tab, account);
-      await page.getByRole('heading', { name: 'Confirm it is you' }).waitFor();
-      await see('second step');
-      await page.getByText('Another way').click();
-      await see('second step, another way');
-    }
+    const { tab: opened, account } = await newPerson(systemOf(), passkeyBrowser());
+    await using tab = opened;
+    const { page } = tab;
+    await tab.checkBarriers('security without a factor');
+    await tab.button('Set up an authenticator app').click();
+    await page.getByRole('img', { name: 'QR code with the key below' }).waitFor();
+    await tab.checkBarriers('authenticator app');
+    const secret = await page.locator('code.token').innerText();
+    await page.keyboard.type(codeOf(secret));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+    await tab.checkBarriers('recovery codes');
+    await page.getByRole('link', { name: 'I have saved them' }).click();
+    await Authenticator.add(tab);
+    await page.getByLabel('Name of a new passkey').fill('Phone');
+    await tab.button('Add a passkey').click();
+    await page.getByText('The passkey is added.').waitFor();
+    await tab.checkBarriers('security with factors');
+    await page.getByRole('link', { name: 'Remove Phone' }).click();
+    await tab.button('Remove').waitFor();
+    await tab.checkBarriers('remove a factor');
+    await page.goto(`${systemOf().testSystem.authUrl}/account`);
+    // The page before ended the simulation.
+    await Authenticator.add(tab);
+    await signOut(tab);
+    await signIn(tab, account);
+    await page.getByRole('heading', { name: 'Confirm it is you' }).waitFor();
+    await tab.checkBarriers('second step');
+    await page.getByText('Another way').click();
+    await tab.checkBarriers('second step, another way');
   });
 }
 
 /** A new person who is signed in, at the page about security. */
-async function newPerson(system: PeopleBrowser, options = {}): Promise<{ tab: Tab; account: Account }> {
+async function newPerson(system: PeopleBrowser, browser?: Browser): Promise<{ tab: Tab; account: Account }> {
   const { apiKey, workspaceId, authUrl } = system.testSystem;
   const account = { email: `${randomUUID()}@example.com`, password: 'correct horse battery' };
   const { email } = account;
   await system.testSystem.request(apiKey, 'POST', `/api/workspaces/${workspaceId}/invitations`, { body: { email } });
-  const tab = await system.tab(await system.mailedLink(email, 'Invitation to'), options);
+  const tab = await system.tab(await system.mailedLink(email, 'Invitation to'), browser);
   const { page } = tab;
   await page.getByLabel('Name').fill('Factor Owner');
   await page.getByLabel('Password').fill(account.password);

@@ -1,7 +1,8 @@
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { PHONE, type Tab } from './console-browser.ts';
+import { browserSystem } from './browser-system.ts';
+import { PHONE } from './console-browser.ts';
 import { WEB_SUBJECT } from './identity-provider.ts';
 import { factorTests } from './people-factors.ts';
 import { connectAddress, PeopleBrowser, signIn } from './people-browser.ts';
@@ -10,9 +11,9 @@ describe('the pages for people (skipped where there is no Chromium)', function p
   let system: PeopleBrowser;
 
   before(async function start() {
-    system = await PeopleBrowser.open(this);
+    system = await PeopleBrowser.open(await browserSystem(this));
   });
-  after(() => system?.[Symbol.asyncDispose]());
+  after(() => system?.close());
 
   const statusOf = async (token: string): Promise<number> =>
     (await system.testSystem.request(token, 'GET', '/api/workspaces')).status;
@@ -229,74 +230,52 @@ describe('the pages for people (skipped where there is no Chromium)', function p
   it('have no barriers that axe finds, also dark and on a phone', async () => {
     const bound = await invite({ email: `${randomUUID()}@example.com` });
     const open = await invite({});
-    const resetLink = async (): Promise<string> => {
-      const email = 'demo@example.com';
-      await using tab = await system.tab('/forgot-password');
-      await tab.page.getByLabel('Email').fill(email);
-      await tab.button('Send a link').click();
-      await tab.page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
-      return await system.mailedLink(email, 'Choose a new password');
+    await using tab = await system.tab('/sign-in');
+    const { page } = tab;
+    const visit = async (path: string): Promise<void> => {
+      await page.goto(path.startsWith('http') ? path : `${system.testSystem.authUrl}${path}`);
+      await tab.checkBarriers(path.split('?', 1)[0] ?? path);
     };
-    for (const options of [{}, { colorScheme: 'dark' as const, viewport: PHONE }]) {
-      await using tab = await system.tab('/sign-in', options);
-      const { page } = tab;
-      const check = (what: string): Promise<void> => checkPage(tab, what, options);
-      const visit = async (path: string): Promise<void> => {
-        await page.goto(path.startsWith('http') ? path : `${system.testSystem.authUrl}${path}`);
-        await check(path.split('?', 1)[0] ?? path);
-      };
-      await check('sign-in');
-      await signIn(tab, { ...system.testSystem.account, password: 'wrong password' });
-      await page.getByText('do not match an account').waitFor();
-      await check('sign-in, wrong');
-      for (const path of [
-        '/join',
-        '/forgot-password',
-        '/link?token=unknown',
-        await resetLink(),
-        `/join?code=${bound}`,
-        '/join?code=unknown',
-        '/authorize',
-        '/signed-out',
-        '/nothing',
-      ])
-        await visit(path);
-      await page.goto(`${system.testSystem.authUrl}/sign-in`);
-      await signIn(tab, system.testSystem.account);
-      await page.getByRole('heading', { name: 'Demo Owner' }).waitFor();
-      for (const path of ['/account', '/account/security', '/account/apps', '/account/keys']) await visit(path);
-      await page.getByLabel('Name of a new key').fill('axe');
-      await tab.button('Create key').click();
-      await page.locator('code.token').waitFor();
-      await check('account, new key');
-      await page.getByRole('link', { name: 'Revoke the key axe' }).first().click();
-      await tab.button('Revoke key').waitFor();
-      await check('revoke');
-      await visit(`/join?code=${open}`);
-      await visit((await system.app('Claude Code')).address);
-      await visit((await system.app('Notes', 'https://notes.example/callback')).address);
-      await visit(connectAddress('v'.repeat(43), system.callbackPort));
-      await visit(connectAddress('v'.repeat(43)));
-      await tab.button('Connect').click();
-      await page.locator('code.token').waitFor();
-      await check('code to copy');
-    }
+    await tab.checkBarriers('sign-in');
+    await signIn(tab, { ...system.testSystem.account, password: 'wrong password' });
+    await page.getByText('do not match an account').waitFor();
+    await tab.checkBarriers('sign-in, wrong');
+    await visit('/forgot-password');
+    const { email } = system.testSystem.account;
+    await page.getByLabel('Email').fill(email);
+    await tab.button('Send a link').click();
+    await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+    for (const path of [
+      '/join',
+      '/link?token=unknown',
+      await system.mailedLink(email, 'Choose a new password'),
+      `/join?code=${bound}`,
+      '/join?code=unknown',
+      '/authorize',
+      '/signed-out',
+      '/nothing',
+    ])
+      await visit(path);
+    await page.goto(`${system.testSystem.authUrl}/sign-in`);
+    await signIn(tab, system.testSystem.account);
+    await page.getByRole('heading', { name: 'Demo Owner' }).waitFor();
+    for (const path of ['/account', '/account/security', '/account/apps', '/account/keys']) await visit(path);
+    await page.getByLabel('Name of a new key').fill('axe');
+    await tab.button('Create key').click();
+    await page.locator('code.token').waitFor();
+    await tab.checkBarriers('account, new key');
+    await page.getByRole('link', { name: 'Revoke the key axe' }).click();
+    await tab.button('Revoke key').waitFor();
+    await tab.checkBarriers('revoke');
+    await visit(`/join?code=${open}`);
+    await visit((await system.app('Claude Code')).address);
+    await visit((await system.app('Notes', 'https://notes.example/callback')).address);
+    await visit(connectAddress('v'.repeat(43), system.callbackPort));
+    await visit(connectAddress('v'.repeat(43)));
+    await tab.button('Connect').click();
+    await page.locator('code.token').waitFor();
+    await tab.checkBarriers('code to copy');
   });
 
-  describe('about second factors', () => factorTests(() => system, checkPage));
+  describe('about second factors', () => factorTests(() => system));
 });
-
-async function checkPage(tab: Tab, what: string, options: object): Promise<void> {
-  assert.deepEqual(await tab.findBarriers(), [], what);
-  const isWider = await tab.run<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');
-  assert.ok(!isWider, `${what} is wider than the screen`);
-  await shoot(tab, what, options);
-}
-
-/** Pictures for people, where the variable TEST_SCREENSHOTS names a folder. */
-async function shoot({ page }: Tab, what: string, options: object): Promise<void> {
-  const folder = process.env['TEST_SCREENSHOTS'];
-  if (folder === undefined) return;
-  const name = `${what}-${JSON.stringify(options)}`.replaceAll(/[^a-z0-9]+/gi, '-');
-  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
-}
