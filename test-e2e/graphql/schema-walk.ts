@@ -9,7 +9,6 @@ import {
   isNonNullType,
   isObjectType,
   isRequiredArgument,
-  type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputObjectType,
   type GraphQLInputType,
@@ -190,13 +189,26 @@ function capitalized(name: string): string {
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 }
 
-/** An operation with one field and its arguments as variables. */
-export function operationOf(kind: 'query' | 'mutation', field: SchemaField, given: Inputs, selection: string): string {
-  const used = field.args.filter(({ name }) => name in given);
-  const declared = used.map(({ name, type }: GraphQLArgument) => `$${name}: ${String(type)}`).join(', ');
-  const passed = used.map(({ name }) => `${name}: $${name}`).join(', ');
-  const args = used.length === 0 ? '' : `(${passed})`;
-  return `${kind}${declared === '' ? '' : ` (${declared})`} { result: ${field.name}${args} ${selection} }`;
+/** An operation with a field once for each of `given`: `r0`, `r1` and so on, with the arguments as variables. */
+export function operationOf(
+  kind: 'query' | 'mutation',
+  field: SchemaField,
+  given: readonly Inputs[],
+  selection: string,
+): { readonly query: string; readonly variables: Inputs } {
+  const used = given.map((one) => field.args.filter(({ name }) => name in one));
+  const declared = used.flatMap((args, index) => args.map(({ name, type }) => `$${name}${index}: ${String(type)}`));
+  const fields = used.map((args, index) => {
+    const passed = args.map(({ name }) => `${name}: $${name}${index}`).join(', ');
+    return `r${index}: ${field.name}(${passed}) ${selection}`;
+  });
+  const variables = given.flatMap((one, index) =>
+    Object.entries(one).map(([name, value]) => [`${name}${index}`, value]),
+  );
+  return {
+    query: `${kind} (${declared.join(', ')}) { ${fields.join(' ')} }`,
+    variables: Object.fromEntries(variables) as Inputs,
+  };
 }
 
 /** The value inside an object for each name of the way. */

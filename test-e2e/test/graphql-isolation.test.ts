@@ -3,6 +3,7 @@ import { buildSchema, getNamedType } from 'graphql';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { send } from '../graphql/call.ts';
+import { comparisonsOf, isOfAll, type Named } from '../graphql/comparisons.ts';
 import { nested, operationOf, SchemaWalk, type Place, type SchemaField } from '../graphql/schema-walk.ts';
 import { sharedSystem } from './shared-system.ts';
 
@@ -18,7 +19,7 @@ interface Caller {
   /** Ids and texts that do not exist for them. */
   readonly foreign: readonly string[];
   readonly secrets: readonly string[];
-  /** True: gives each of these ids at each place, also of records of another type, and filters through relations. */
+  /** True: also gives ids of records of other types, and filters through relations. */
   readonly isThorough: boolean;
 }
 
@@ -27,36 +28,34 @@ interface FilterCell {
   readonly caller: Caller;
   readonly field: string;
   readonly filter: (values: Named) => unknown;
+  /** True: finds only what has a value, so nothing with values that do not exist. */
+  readonly isPositive: boolean;
   readonly what: string;
 }
 
-interface Named {
-  readonly ids: readonly string[];
-  readonly texts: readonly string[];
+interface IdPlace {
+  readonly field: SchemaField;
+  readonly place: Place;
 }
 
-/** Comparisons by the type of their comparator. */
-const COMPARISONS: Readonly<Record<string, readonly (readonly [kind: string, value: (values: Named) => unknown])[]>> = {
-  IDComparator: [
-    ['in', ({ ids }) => ({ in: ids })],
-    ['nin', ({ ids }) => ({ nin: ids })],
-  ],
-  IDListComparator: [['hasAny', ({ ids }) => ({ hasAny: ids })]],
-  StringComparator: [
-    ['in', ({ texts }) => ({ in: texts })],
-    ['contains', ({ texts }) => ({ contains: texts[0] })],
-    ['startsWith', ({ texts }) => ({ startsWith: texts[0] })],
-  ],
-};
-
-/** Through a relation those that find a value, because the others differ from them in the comparison alone. */
-function comparisonsOf(comparator: string, path: Place): (typeof COMPARISONS)[string] {
-  const all = COMPARISONS[comparator] ?? [];
-  return path.length === 1 ? all : all.filter(([kind]) => ['in', 'hasAny', 'contains'].includes(kind));
+interface FieldAnswer {
+  readonly data: unknown;
+  readonly errors: readonly object[];
 }
 
+/** Of a change. */
+interface Outcome {
+  readonly success?: boolean;
+  readonly error?: unknown;
+}
+
+const FOUND_NOTHING = '{"totalCount":0,"nodes":[]}';
 /** Fields of one request: each is a list of its own. */
 const FIELDS_PER_REQUEST = 20;
+/** Ids for which one request asks: each is a change of its own. */
+const IDS_PER_REQUEST = 10;
+/** Ids of other types at a place. Those of the next place are others. */
+const OTHER_TYPES = 2;
 const CONCURRENT = 4;
 
 /*
@@ -169,18 +168,64 @@ describe('what a person may not see, by GraphQL', () => {
     return found.length === 0 ? [] : [`${caller.name}, ${what}: showed ${found.join(', ')}: ${text.slice(0, 500)}`];
   }
 
-  /** The foreign ids that a caller gives at a place. */
-  function foreignAt({ foreign, isThorough }: Caller, field: SchemaField, place: Place): readonly string[] {
-    if (isThorough) return foreign;
+  /** The foreign ids that a caller gives at a place: of the records to which it refers, or all when that is not known. */
+  function foreignAt({ foreign, isThorough }: Caller, { field, place }: IdPlace, index: number): readonly string[] {
     const target = walk.targetAt(field, place);
     const right = [B, hidden].flatMap(({ ids }) => ids[target] ?? []).filter((id) => foreign.includes(id));
-    return right.length === 0 ? foreign.slice(0, 1) : right;
+    if (!isThorough) return right.length === 0 ? foreign.slice(0, 1) : right;
+    if (right.length === 0) return foreign;
+    const others = foreign.filter((id) => !right.includes(id));
+    return [...right, ...Array.from({ length: OTHER_TYPES }, (_, nr) => others[(index + nr) % others.length] ?? '')];
   }
 
-  /** The ids that every caller sees, first the one of a record to which the place refers. */
-  function ownAt(field: SchemaField, place: Place): ReadonlySet<string> {
-    const right = A.ids[walk.targetAt(field, place)];
-    return new Set([...(right === undefined ? [] : [right]), ...Object.values(A.ids)]);
+  /** The answers to the same field with each of these ids at a place, without what differs from one request to the next. */
+  async function answers(
+    kind: 'query' | 'mutation',
+    caller: Caller,
+    at: IdPlace,
+    ids: readonly string[],
+  ): Promise<readonly FieldAnswer[]> {
+    if (ids.length > IDS_PER_REQUEST) {
+      const [first, rest] = [ids.slice(0, IDS_PER_REQUEST), ids.slice(IDS_PER_REQUEST)];
+      return [...(await answers(kind, caller, at, first)), ...(await answers(kind, caller, at, rest))];
+    }
+    const given = ids.map((id) => walk.argumentsOf(at.field, at.place, id));
+    const selection = walk.selectionOf(at.field.type, kind === 'query' ? 2 : 1);
+    const { query, variables } = operationOf(kind, at.field, given, selection);
+    const { data, errors = [] } = await send(testSystem, caller.token, query, variables);
+    for (const { extensions } of errors) assert.notEqual(extensions.code, 'INTERNAL', query);
+    // An error of a field that is never null takes the answers of the others away.
+    if (data === null && ids.length > 1)
+      return (await Promise.all(ids.map((id) => answers(kind, caller, at, [id])))).flat();
+    return ids.map((_, index) => ({
+      data: data?.[`r${index}`],
+      errors: errors
+        .filter(({ path }) => (path?.[0] ?? `r${index}`) === `r${index}`)
+        .map(({ message, path, extensions: { code } }) => ({ message, path: path?.slice(1), code })),
+    }));
+  }
+
+  /** What differs between the answers to foreign ids at each place of these fields and the answer to an id that does not exist. */
+  async function faultsAt(
+    kind: 'query' | 'mutation',
+    fields: readonly SchemaField[],
+    textOf: (answer: FieldAnswer) => string,
+  ): Promise<string[]> {
+    const places = fields.flatMap((field) => walk.idPlaces(field).map((place) => ({ field, place })));
+    const cells = callers.flatMap((caller) => places.map((at, index) => ({ caller, at, index })));
+    assert.ok(places.length > (kind === 'query' ? 20 : 60), String(places.length));
+    return each(cells, async ({ caller, at, index }) => {
+      const foreign = foreignAt(caller, at, index);
+      const [nothing, ...found] = await answers(kind, caller, at, [randomUUID(), ...foreign]);
+      const expected = nothing === undefined ? '' : textOf(nothing);
+      const what = `${at.field.name} with ${at.place.join('.')}`;
+      return found.flatMap((answer) => [
+        ...faultOf(caller, what, JSON.stringify(answer)),
+        ...(textOf(answer) === expected
+          ? []
+          : [`${caller.name}, ${what}: ${textOf(answer).slice(0, 300)} instead of ${expected.slice(0, 300)}`]),
+      ]);
+    });
   }
 
   function filterCells(caller: Caller): FilterCell[] {
@@ -192,6 +237,7 @@ describe('what a person may not see, by GraphQL', () => {
           caller,
           field: root.name,
           filter: (values: Named) => nested(path, value(values)),
+          isPositive: kind !== 'nin' && !isOfAll(path),
           what: `${root.name} by ${path.join('.')} ${kind}`,
         })),
       );
@@ -210,34 +256,20 @@ describe('what a person may not see, by GraphQL', () => {
   }
 
   it('is not found by its id in any argument of any query [never.shown-outside]', async () => {
-    const cells = callers.flatMap((caller) =>
-      walk.queries.flatMap((field) => walk.idPlaces(field).map((place) => ({ caller, field, place }))),
-    );
-    assert.ok(cells.length > 3 * 20, String(cells.length));
-    const shown = new Set<string>();
-    const faults = await each(cells, async ({ caller, field, place }) => {
-      const selection = walk.selectionOf(field.type);
-      const ask = async (id: string): Promise<string> => {
-        const given = walk.argumentsOf(field, place, id);
-        const text = await answer(caller, operationOf('query', field, given, selection), given);
-        return text.replaceAll(/text-[0-9a-f]{8}|K[0-9a-f]{6}/g, '');
-      };
-      const nothing = await ask(randomUUID());
-      const found: string[] = [];
-      for (const id of ownAt(field, place))
-        if (!shown.has(field.name) && (await ask(id)) !== nothing) shown.add(field.name);
-      for (const id of foreignAt(caller, field, place)) {
-        const text = await ask(id);
-        const what = `${field.name} with ${place.join('.')}`;
-        found.push(...faultOf(caller, what, text));
-        if (text !== nothing)
-          found.push(`${caller.name}, ${what}: ${text.slice(0, 300)} instead of ${nothing.slice(0, 300)}`);
-      }
-      return found;
-    });
-    assert.deepEqual(faults, []);
+    const textOf = (one: FieldAnswer): string => JSON.stringify(one).replaceAll(/text-[0-9a-f]{8}|K[0-9a-f]{6}/g, '');
+    assert.deepEqual(await faultsAt('query', walk.queries, textOf), []);
     // An id that the caller sees does change the answer.
-    assert.ok(shown.size > 14, [...shown].join(' '));
+    const [caller = assert.fail()] = callers;
+    const shown = await each(walk.queries, async (field) => {
+      for (const place of walk.idPlaces(field)) {
+        const right = A.ids[walk.targetAt(field, place)];
+        const own = right === undefined ? Object.values(A.ids) : [right];
+        const texts = (await answers('query', caller, { field, place }, [randomUUID(), ...own])).map(textOf);
+        if (new Set(texts).size > 1) return [field.name];
+      }
+      return [];
+    });
+    assert.ok(shown.length > 14, shown.join(' '));
   });
 
   it('does not show in any field of any record, and in no list [never.shown-outside]', async () => {
@@ -268,14 +300,15 @@ describe('what a person may not see, by GraphQL', () => {
     const cells = callers.flatMap(filterCells);
     assert.ok(cells.length > 200, String(cells.length));
     let matching = 0;
-    const groups = callers.flatMap((caller) => {
-      const own = cells.filter((cell) => cell.caller === caller);
+    const kinds = callers.flatMap((caller) => [true, false].map((isPositive) => ({ caller, isPositive })));
+    const groups = kinds.flatMap(({ caller, isPositive }) => {
+      const own = cells.filter((cell) => cell.caller === caller && cell.isPositive === isPositive);
       return Array.from({ length: Math.ceil(own.length / FIELDS_PER_REQUEST) }, (_, index) =>
         own.slice(index * FIELDS_PER_REQUEST, (index + 1) * FIELDS_PER_REQUEST),
       );
     });
     const faults = await each(groups, async (group) => {
-      const caller = group[0]?.caller ?? assert.fail();
+      const { caller, isPositive } = group[0] ?? assert.fail();
       const typeOf = (name: string): string =>
         String(walk.queries.find((one) => one.name === name)?.args.find((arg) => arg.name === 'filter')?.type);
       const declared = group.map(({ field }, index) => `$f${index}: ${typeOf(field)}`).join(', ');
@@ -283,25 +316,23 @@ describe('what a person may not see, by GraphQL', () => {
         ({ field }, index) => `r${index}: ${field}(first: 5, filter: $f${index}) { totalCount nodes { id } }`,
       );
       const query = `query (${declared}) { ${fields.join(' ')} }`;
-      const ask = async (ids: readonly string[], texts: readonly string[]): Promise<Record<string, unknown>> => {
+      const ask = async (ids: readonly string[], texts: readonly string[]): Promise<readonly string[]> => {
         const variables = Object.fromEntries(group.map(({ filter }, index) => [`f${index}`, filter({ ids, texts })]));
         const { data, errors } = await send(testSystem, caller.token, query, variables);
         assert.deepEqual(errors ?? [], [], query);
-        return data ?? {};
+        return group.map((_, index) => JSON.stringify(data?.[`r${index}`]));
       };
-      const nothing = await ask(
-        caller.foreign.map(() => randomUUID()),
-        caller.secrets.map(() => `secret-${randomUUID()}`),
-      );
+      const nothing = isPositive
+        ? group.map(() => FOUND_NOTHING)
+        : await ask([randomUUID(), randomUUID()], [`secret-${randomUUID()}`]);
       const found = await ask(caller.foreign, caller.secrets);
       const own = await ask(Object.values(A.ids), [A.secret]);
-      matching += group.filter(
-        (_, index) => JSON.stringify(own[`r${index}`]) !== JSON.stringify(nothing[`r${index}`]),
-      ).length;
-      return group.flatMap(({ what }, index) => {
-        const [one, other] = [JSON.stringify(found[`r${index}`]), JSON.stringify(nothing[`r${index}`])];
-        return one === other ? [] : [`${caller.name}, ${what}: ${one} instead of ${other}`];
-      });
+      matching += own.filter((one, index) => one !== nothing[index]).length;
+      return group.flatMap(({ what }, index) =>
+        found[index] === nothing[index]
+          ? []
+          : [`${caller.name}, ${what}: ${found[index]} instead of ${nothing[index]}`],
+      );
     });
     assert.deepEqual(faults, []);
     assert.ok(matching > cells.length / 3, `${matching} of ${cells.length} filters find what the caller sees`);
@@ -321,37 +352,11 @@ describe('what a person may not see, by GraphQL', () => {
 
   it('cannot be changed, named or placed beside by any argument of any mutation [never.shown-outside]', async () => {
     const before = await stateOf(B);
-    const cells = callers.flatMap((caller) =>
-      walk.mutations.flatMap((field) => walk.idPlaces(field).map((place) => ({ caller, field, place }))),
-    );
-    assert.ok(cells.length > 3 * 60, String(cells.length));
-    const faults = await each(cells, async ({ caller, field, place }) => {
-      const selection = walk.selectionOf(field.type, 1);
-      const ask = async (id: string): Promise<{ text: string; outcome: string }> => {
-        const given = walk.argumentsOf(field, place, id);
-        const text = await answer(caller, operationOf('mutation', field, given, selection), given);
-        const { data, errors } = JSON.parse(text) as {
-          data: {
-            result: { success: boolean; error: unknown; results?: { success: boolean; error: unknown }[] };
-          } | null;
-          errors: unknown;
-        };
-        const { success, error, results } = data?.result ?? {};
-        const outcomes = results?.map((one) => [one.success, one.error]);
-        return { text, outcome: JSON.stringify([success, error, outcomes, errors]) };
-      };
-      const nothing = await ask(randomUUID());
-      const found: string[] = [];
-      for (const id of foreignAt(caller, field, place)) {
-        const { text, outcome } = await ask(id);
-        const what = `${field.name} with ${place.join('.')}`;
-        found.push(...faultOf(caller, what, text));
-        if (outcome !== nothing.outcome)
-          found.push(`${caller.name}, ${what}: ${outcome} instead of ${nothing.outcome}`);
-      }
-      return found;
-    });
-    assert.deepEqual(faults, []);
+    const outcomeOf = ({ data, errors }: FieldAnswer): string => {
+      const { success, error, results } = (data ?? {}) as Outcome & { results?: readonly Outcome[] };
+      return JSON.stringify([success, error, results?.map((one) => [one.success, one.error]), errors]);
+    };
+    assert.deepEqual(await faultsAt('mutation', walk.mutations, outcomeOf), []);
     assert.equal(await stateOf(B), before, 'the foreign workspace is as it was');
   });
 
