@@ -1,25 +1,12 @@
 import { eventually, startTestSystem, type Store, type TestSystem } from '@wts/testkit';
-import {
-  checkSystem,
-  completeUntil,
-  endOfStream,
-  followByPolling,
-  followBySocket,
-  readStartState,
-  writeUntil,
-  type Follower,
-  type Written,
-} from '@wts/verify';
+import { endOfStream } from '@wts/verify';
 import assert from 'node:assert/strict';
 import { Client } from 'pg';
+import { underLoad } from './under-load.ts';
 
 /** A lock of this test. A trigger acquires it on each insert into the log. */
 const INSERT_LOCK = 7_305_999;
 const REPLICAS = [0, 1];
-/** Of each writer. */
-const WRITES_EVERY_MS = 10;
-/** Every follower must receive so many more entries before the system counts as working. */
-const MORE = 10;
 
 /**
  * The test kills both replicas when a commit has reached a certain point, while clients write and retry. A change that was
@@ -73,45 +60,15 @@ describe('sync killed at each point of a commit', () => {
     readonly release: () => Promise<void>;
   }
 
-  /** Writes and follows while `disturb` runs and afterwards, then runs all audits. */
-  async function underLoad(disturb: (receivedMore: () => Promise<unknown>) => Promise<void>): Promise<Written> {
-    await using open = new AsyncDisposableStack();
-    const start = await readStartState(testSystem);
-    const account = { baseUrl: testSystem.baseUrl, token: testSystem.apiKey };
-    const followers: Follower[] = [1, 2, 3, 4].map((one) =>
-      open.use(followBySocket(account, `socket ${one}`, start.after)),
-    );
-    followers.push(open.use(followByPolling(account, 'poller', start.after)));
-    const stop = new AbortController();
-    const writing = writeUntil(testSystem, 6, WRITES_EVERY_MS, stop.signal);
-    const completing = completeUntil(testSystem, stop.signal, WRITES_EVERY_MS);
-    const receivedMore = (): Promise<unknown> => {
-      const before = followers.map(({ received }) => received.length);
-      const more = (): boolean =>
-        followers.every(({ received }, index) => received.length > (before[index] ?? 0) + MORE);
-      return eventually(more);
-    };
-    try {
-      await receivedMore();
-      await disturb(receivedMore);
-      await receivedMore();
-    } finally {
-      stop.abort();
-    }
-    const written = await writing;
-    assert.deepEqual(await completing, []);
-    assert.deepEqual(await checkSystem(testSystem, followers, start, written), []);
-    return written;
-  }
-
   async function killAt({ reach, release }: Point): Promise<void> {
-    const written = await underLoad(async () => {
+    const killAndStart = async (): Promise<void> => {
       await reach();
       await Promise.all(REPLICAS.map((one) => testSystem.service('sync', one).kill('SIGKILL')));
       await release();
       await Promise.all(REPLICAS.map((one) => testSystem.service('sync', one).start()));
       await testSystem.untilReady();
-    });
+    };
+    const written = await underLoad(testSystem, killAndStart, { completes: true });
     assert.ok(written.retries > 0, 'no client had to retry');
   }
 
@@ -189,7 +146,7 @@ describe('sync killed at each point of a commit', () => {
   );
 
   it('and a frozen connection to NATS delays no entry, and the stream catches up afterwards [never.actions-lost]', async () => {
-    await underLoad(async (receivedMore) => {
+    await underLoad(testSystem, async (receivedMore) => {
       for (const wire of wires('nats')) wire.freeze();
       await receivedMore();
       for (const wire of wires('nats')) wire.mend();

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { replicatedSystem } from './replicated-system.ts';
 
 /** `npm run storm` does the same with 5 000. */
-const CLIENTS = 500;
+const CLIENTS = 200;
 
-describe('500 clients that are dropped at the same time and reconnect', () => {
+describe('200 clients that are dropped at the same time and reconnect', () => {
   let stack: AsyncDisposableStack;
   let testSystem: TestSystem;
   let control: ControlClient;
