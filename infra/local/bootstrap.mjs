@@ -85,7 +85,9 @@ function prepareLocal() {
  */
 function runTask(node, script, args, libraries) {
   return new Promise((resolve, reject) => {
-    const env = { ...withoutEmptyFolders(process.env), ...libraries, NODE_COMPILE_CACHE: join(LOCAL, 'compile-cache') };
+    // By paths relative to the cache, so that a copy of the repository with a link to it uses it too.
+    const compiled = { NODE_COMPILE_CACHE: join(LOCAL, 'compile-cache'), NODE_COMPILE_CACHE_PORTABLE: '1' };
+    const env = { ...withoutEmptyFolders(process.env), ...libraries, ...compiled };
     // The IPC channel closes when this process ends, even by SIGKILL; then the task stops.
     const child = spawn(node, [script, ...args], { cwd: ROOT, env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
     for (const signal of /** @type {NodeJS.Signals[]} */ (Object.keys(SIGNALS))) {

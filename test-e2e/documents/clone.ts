@@ -6,8 +6,8 @@ const LEFT_OUT = new Set(['.git', '.local', '.turbo', 'node_modules']);
 
 /**
  * Copies the files of the repository to a new folder, where `npm start` has data, keys and logs of its own. Both share the
- * installed packages of others, also as Node compiled them; the links between their own packages are relative, so each uses its
- * own sources.
+ * installed packages of others and what Node compiled; the links between their own packages are relative, so each uses its own
+ * sources.
  */
 export function cloneInto(folder: string, root: string): void {
   mkdirSync(folder, { recursive: true });

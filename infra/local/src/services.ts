@@ -29,6 +29,7 @@ export const PASSED_THROUGH: readonly string[] = [
   'TMPDIR',
   'NODE_OPTIONS',
   'NODE_COMPILE_CACHE',
+  'NODE_COMPILE_CACHE_PORTABLE',
   'NODE_EXTRA_CA_CERTS',
   ...OPTIONAL_EVERYWHERE,
   ...SERVICES.flatMap(({ optional = [] }) => optional),

@@ -15,8 +15,8 @@ export const CHEAP_PASSWORDS = { PASSWORD_COST_LOG2: '14' } as const;
 
 /** What a process of Node needs to start here. Without the compiled modules of other processes it compiles all of its own again. */
 export function nodeEnvironment(): NodeJS.ProcessEnv {
-  const { PATH, LD_LIBRARY_PATH, NODE_COMPILE_CACHE } = process.env;
-  return { PATH, LD_LIBRARY_PATH, NODE_COMPILE_CACHE };
+  const { PATH, LD_LIBRARY_PATH, NODE_COMPILE_CACHE, NODE_COMPILE_CACHE_PORTABLE } = process.env;
+  return { PATH, LD_LIBRARY_PATH, NODE_COMPILE_CACHE, NODE_COMPILE_CACHE_PORTABLE };
 }
 
 /** What a service under test needs to call others, to be called by them, and to recognize repeated requests. */
