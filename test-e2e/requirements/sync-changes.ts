@@ -123,6 +123,12 @@ export const syncChanges: readonly Rule[] = [
     home: 'packages/models/src/models/label.ts',
   },
   {
+    id: 'sync.mutate.pattern-words',
+    source: 'Design 5',
+    text: 'A text of other characters, or of another length, than a key or a user name has is refused with a sentence that names both, never with a regular expression.',
+    home: 'packages/models/src/field.ts',
+  },
+  {
     id: 'sync.mutate.unchanged-values',
     source: 'Design 6',
     text: 'A value stored under older rules stays readable, and a record that repeats it may be changed elsewhere.',
@@ -144,6 +150,12 @@ export const syncChanges: readonly Rule[] = [
     id: 'sync.mutate.roles',
     source: 'Design 4',
     text: 'Roles are enforced: a guest changes only tasks they created or are assigned.',
+    home: 'services/sync/src/commit/permissions.ts',
+  },
+  {
+    id: 'sync.mutate.no-role',
+    source: 'Design 4',
+    text: 'A change that no role may make, such as the INSERT of a Workspace, is refused with how it is made instead, not with the role of the caller.',
     home: 'services/sync/src/commit/permissions.ts',
   },
   {

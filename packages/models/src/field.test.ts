@@ -99,7 +99,7 @@ describe('text', () => {
   });
 
   it('matches its pattern as a whole', () => {
-    const key = text({ min: 1, max: 10, pattern: /^[A-Z]+$/ }, doc);
+    const key = text({ min: 1, max: 10, pattern: /^[A-Z]+$/, words: 'must be capitals' }, doc);
     assert.equal(read(key, 'ABC'), 'ABC');
     refuses(key, ['ABC\n', 'aBC', 'A C']);
   });

@@ -89,9 +89,18 @@ function field<Value, Nullable extends boolean>(
   return declared as Field<OrNull<Value, Nullable>>;
 }
 
-/** Text without NUL or lone surrogates, which PostgreSQL cannot store. Length counts Unicode code points. */
+/** A pattern always has its words, because a regular expression does not say to people what to change. */
+type TextBounds = { readonly min?: number; readonly max: number } & (
+  | { readonly pattern?: never; readonly words?: never }
+  | { readonly pattern: RegExp; readonly words: string }
+);
+
+/**
+ * Text without NUL or lone surrogates, which PostgreSQL cannot store. Length counts Unicode code points. The words of a pattern name its
+ * length too. Keeps sync.mutate.pattern-words.
+ */
 export function text<Nullable extends boolean = false>(
-  bounds: { min?: number; max: number; pattern?: RegExp; words?: string },
+  bounds: TextBounds,
   options: Options<string, Nullable>,
 ): Field<OrNull<string, Nullable>> {
   const min = bounds.min ?? 0;
@@ -105,11 +114,10 @@ export function text<Nullable extends boolean = false>(
     if (typeof value !== 'string') return refuse('must be a string');
     if (value.includes('\0') || !value.isWellFormed()) return refuse('must be valid Unicode text without NUL');
     const length = lengthInCodePoints(value, bounds.max);
-    if (length < min || length > bounds.max) return refuse(`must have ${min} to ${bounds.max} characters`);
-    if (min > 0 && value.trim() === '') return refuse('must not be blank');
-    if (bounds.pattern && !bounds.pattern.test(value))
-      return refuse(bounds.words ?? `must match ${bounds.pattern.source}`);
-    return accept(value);
+    const fits = length >= min && length <= bounds.max;
+    if (bounds.pattern) return fits && bounds.pattern.test(value) ? accept(value) : refuse(bounds.words);
+    if (!fits) return refuse(`must have ${min} to ${bounds.max} characters`);
+    return min > 0 && value.trim() === '' ? refuse('must not be blank') : accept(value);
   });
 }
 

@@ -54,6 +54,8 @@ interface Declaration<Name extends string, Fields extends DeclaredFields, Archiv
     readonly archive?: ModelPermission;
     readonly delete: ModelPermission;
   };
+  /** For each change that only services make: how people come by it instead, as the sentence of the refusal. */
+  readonly instead?: Partial<Readonly<Record<'insert' | 'update' | 'delete', string>>>;
   /** The scope that a credential needs for changes; `admin` for workspaces and their people. Default: `write`. */
   readonly scope?: 'write' | 'admin';
   /** No two records have the same values of these fields; `groupId` is the group of the record. */

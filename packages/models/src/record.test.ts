@@ -113,8 +113,28 @@ describe('the payload of a new record', () => {
       reasonOf(readInsert(Label, { workspaceId, name: 'Bug', color }));
     for (const color of ['#abc', '#ABCDEF', '#012345']) assert.equal(colored(color), undefined, color);
     for (const color of ['#ab', '#abcd', '#12345', '#1234567', '#12345678', 'red', 'abcdef', '#ggg', '#abc\n', '']) {
-      assert.match(String(colored(color)), /^color must/, color);
+      assert.equal(colored(color), 'color must be #rgb or #rrggbb', color);
     }
+  });
+
+  it('with a key or a name of other characters or another length is refused with what it may have [sync.mutate.pattern-words]', () => {
+    const refusals = (model: string, record: object, field: string): (string | undefined)[] =>
+      ['a b', '', 'Б', '🙂', 'x'.repeat(100)].map((value) =>
+        reasonOf(readInsert(modelNamed(model), { workspaceId, name: 'N', ...record, [field]: value })),
+      );
+    const all = (words: string): string[] => Array<string>(5).fill(words);
+    assert.deepEqual(
+      refusals('Project', {}, 'key'),
+      all('key must be 1 to 32 characters A-Z, a-z, 0-9, - and _, the first a letter or a digit'),
+    );
+    assert.deepEqual(
+      refusals('Team', {}, 'key'),
+      all('key must be 1 to 16 characters A-Z, a-z, 0-9, - and _, the first a letter'),
+    );
+    assert.deepEqual(
+      ['a b', '', 'x'.repeat(65)].map((username) => reasonOf(readUpdate(modelNamed('User'), { username }))),
+      Array<string>(3).fill('username must be 1 to 64 characters A-Z, a-z, 0-9, ., _ and -'),
+    );
   });
 
   it('with an unknown field is refused, because dropping it would lose data', () => {

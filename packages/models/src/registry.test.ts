@@ -42,6 +42,8 @@ describe('the registry', () => {
       const { audience, permissions, fields, name } = model;
       const { archive: _, ...always } = permissions;
       assert.deepEqual(Object.keys(always), ['insert', 'update', 'delete'], name);
+      const byServices = Object.entries(always).flatMap(([action, needed]) => (needed === 'service' ? [action] : []));
+      assert.deepEqual(Object.keys(model.instead ?? {}), byServices, name);
       const hasHome =
         'workspaceId' in fields ||
         audience.kind === 'self' ||

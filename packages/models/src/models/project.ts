@@ -17,7 +17,12 @@ export const Project = model({
     workspaceId: reference('Workspace', 'delete', { doc: 'The workspace it belongs to.', immutable: true }),
     teamId: reference('Team', 'clear', { doc: 'The team that owns it.', nullable: true }),
     key: text(
-      { min: 1, max: 32, pattern: /^[A-Za-z0-9][A-Za-z0-9_-]*$/ },
+      {
+        min: 1,
+        max: 32,
+        pattern: /^[A-Za-z0-9][A-Za-z0-9_-]*$/,
+        words: 'must be 1 to 32 characters A-Z, a-z, 0-9, - and _, the first a letter or a digit',
+      },
       { doc: 'Short code, unique among the projects of the workspace that are not private.' },
     ),
     name: text({ min: 1, max: 200 }, { doc: 'Display name.' }),
@@ -54,6 +59,7 @@ export const ProjectMember = model({
   doc: 'A member of a private project.',
   audience: { kind: 'membership', field: 'projectId' },
   permissions: { insert: 'project', update: 'service', delete: 'self_or_project' },
+  instead: { update: 'A ProjectMember cannot be changed: delete it and insert another one' },
   scope: 'admin',
   unique: [['projectId', 'userId']],
   fields: {

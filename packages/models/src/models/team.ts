@@ -13,7 +13,12 @@ export const Team = model({
   fields: {
     workspaceId: reference('Workspace', 'delete', { doc: 'The workspace it belongs to.', immutable: true }),
     key: text(
-      { min: 1, max: 16, pattern: /^[A-Za-z][A-Za-z0-9_-]*$/ },
+      {
+        min: 1,
+        max: 16,
+        pattern: /^[A-Za-z][A-Za-z0-9_-]*$/,
+        words: 'must be 1 to 16 characters A-Z, a-z, 0-9, - and _, the first a letter',
+      },
       { doc: 'Short code, unique in the workspace.' },
     ),
     name: text({ min: 1, max: 100 }, { doc: 'Display name.' }),
@@ -27,6 +32,7 @@ export const TeamMember = model({
   doc: 'A member of a team.',
   audience: { kind: 'parent', field: 'teamId' },
   permissions: { insert: 'manage', update: 'service', delete: 'self_or_manage' },
+  instead: { update: 'A TeamMember cannot be changed: delete it and insert another one' },
   unique: [['teamId', 'userId']],
   fields: {
     teamId: reference('Team', 'delete', { doc: 'The team.', immutable: true, inverse: 'members' }),

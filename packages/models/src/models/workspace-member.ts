@@ -9,6 +9,9 @@ export const WorkspaceMember = model({
   doc: 'A member of a workspace, with a role. Created by creating or joining a workspace, not by `INSERT`.',
   audience: { kind: 'membership', field: 'workspaceId' },
   permissions: { insert: 'service', update: 'manage', delete: 'self_or_manage' },
+  instead: {
+    insert: 'A WorkspaceMember is created when the person joins with the code of an invitation, not by INSERT',
+  },
   scope: 'admin',
   unique: [['workspaceId', 'userId']],
   fields: {

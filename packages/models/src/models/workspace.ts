@@ -11,6 +11,10 @@ export const Workspace = model({
   audience: { kind: 'self' },
   archivable: true,
   permissions: { insert: 'service', update: 'manage', archive: 'owner', delete: 'service' },
+  instead: {
+    insert: 'A Workspace is created with POST /api/workspaces, not by INSERT',
+    delete: 'A Workspace is deleted by ARCHIVE, a week later for good, not by DELETE',
+  },
   confirmedBy: 'urlKey',
   scope: 'admin',
   unique: [['urlKey']],
@@ -19,7 +23,11 @@ export const Workspace = model({
   fields: {
     name: text(NAME, { doc: 'Display name.' }),
     urlKey: text(
-      { ...URL_KEY, pattern: new RegExp(URL_KEY.pattern) },
+      {
+        ...URL_KEY,
+        pattern: new RegExp(URL_KEY.pattern),
+        words: `must be ${URL_KEY.min} to ${URL_KEY.max} lowercase letters, digits and hyphens`,
+      },
       { doc: 'Unique short name for URLs.', immutable: true },
     ),
     logoUrl: httpUrl({ doc: 'Absolute URL of a picture.', nullable: true }),

@@ -70,7 +70,7 @@ function insert(decision: Decision, model: Model, id: string, payload: Mutation[
   const fields = Object.entries(model.fields);
   for (const [name, { assigned }] of fields) if (assigned === 'actor') values[name] = decision.userId;
 
-  if (!decision.isByService && model.permissions.insert === 'service') throw forbidden(model);
+  if (!decision.isByService && model.permissions.insert === 'service') throw forbidden(model, 'insert');
   const home = values['workspaceId'];
   if (typeof home === 'string' && !belongsTo(decision, home)) throw notFound('workspaceId', 'Workspace');
   derive(decision, model, values, { id, before: null, given: payload });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { MODELS } from '@wts/models';
+import { MODELS, modelNamed } from '@wts/models';
 import { TestEngines, TestPerson, change, refused } from '../../test/test-engines.ts';
 
 /*
@@ -96,7 +96,7 @@ const PATCHES: Readonly<Record<string, object>> = {
   Comment: { body: 'Changed' },
 };
 
-describe('who may do what [sync.mutate.roles]', () => {
+describe('who may do what [sync.mutate.roles] [sync.mutate.no-role]', () => {
   let engines: TestEngines;
   let workspace: string;
   let hidden: string;
@@ -215,6 +215,9 @@ describe('who may do what [sync.mutate.roles]', () => {
             : (({ forbidden: '-', not_found: '0' } as Record<string, string>)[outcome.code] ?? outcome.code),
         );
         if (!outcome.ok) assert.equal(await engines.head(), head);
+        const instead = modelNamed(model).instead?.[action.toLowerCase() as 'insert'];
+        if (seen.at(-1) === '-')
+          assert.equal(refused(outcome).error, instead ?? `Your role does not allow this change to a ${model}`);
         // The next rows change what is in it.
         if (model === 'Workspace' && action === 'ARCHIVE' && outcome.ok) await who.try('UNARCHIVE', model, id);
       }

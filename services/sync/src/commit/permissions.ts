@@ -20,7 +20,7 @@ export function permitInsert(decision: Decision, draft: Row): void {
   if (decision.isByService) return;
   if (isOf(draft, Project) && draft.record.isPrivate && ![null, decision.userId].includes(draft.record.leadId))
     permitScope(decision, { name: "private Project's leadId", scope: ProjectMember.scope });
-  if (!isPermitted(decision, draft, draft.model.permissions.insert)) throw forbidden(draft.model);
+  if (!isPermitted(decision, draft, draft.model.permissions.insert)) throw forbidden(draft.model, 'insert');
 }
 
 /**
@@ -33,7 +33,7 @@ export function permit(decision: Decision, row: Row, action: 'update' | 'archive
   const needed = model.permissions[action] ?? model.permissions.update;
   if (!mayName(decision, model, row)) throw new Refused('not_found', `${model.name} not found`);
   if (needed === 'self') permitSelf(decision, row);
-  else if (!isPermitted(decision, row, needed)) throw forbidden(model);
+  else if (!isPermitted(decision, row, needed)) throw forbidden(model, action);
 }
 
 /** Whether the caller may change a record that is not a person. */
@@ -89,7 +89,7 @@ export function managesProjectOf(decision: Decision, row: Row): boolean {
 
 /** A person is visible in all their workspaces, so a credential for one of them may not change the person. */
 function permitSelf(decision: Decision, { id, model }: Row): void {
-  if (id !== decision.userId) throw forbidden(model);
+  if (id !== decision.userId) throw forbidden(model, 'update');
   if (decision.unit.principal.workspaceId !== undefined)
     throw new Refused('forbidden', `A credential restricted to one workspace cannot change a ${model.name}`);
 }
@@ -154,6 +154,8 @@ function isOwned(decision: Decision, row: Row): boolean {
   return task !== null && isOwned(decision, task);
 }
 
-export function forbidden(model: Model): Refused {
-  return new Refused('forbidden', `Your role does not allow this change to a ${model.name}`);
+/** Keeps sync.mutate.no-role. */
+export function forbidden({ name, instead }: Model, action: 'insert' | 'update' | 'archive' | 'delete'): Refused {
+  const other = action === 'archive' ? undefined : instead?.[action];
+  return new Refused('forbidden', other ?? `Your role does not allow this change to a ${name}`);
 }
