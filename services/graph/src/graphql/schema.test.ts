@@ -120,4 +120,21 @@ describe('a time and a day', () => {
       assert.throws(() => Day.coerceInputValue(given), /A Date must be a day/);
     }
   });
+
+  it('are refused in a document with their place and the value, because it may have several', () => {
+    const document = `{ projects(filter: {
+      startDate: {gte: "2026-01-01", lte: "2026-02-30"}
+      createdAt: {gt: "soon"}
+    }) { totalCount } }`;
+    assert.deepEqual(
+      validate(SCHEMA, parse(document)).map(({ message, locations }) => [message.replace(/^.*error /, ''), locations]),
+      [
+        [
+          '"A DateTime must be a timestamp such as 2026-11-21T09:00:00.000Z."; found: "soon".',
+          [{ line: 3, column: 23 }],
+        ],
+        ['"A Date must be a day such as 2026-11-21."; found: "2026-02-30".', [{ line: 2, column: 43 }]],
+      ],
+    );
+  });
 });

@@ -1,6 +1,5 @@
 import { date, timestamp, type Field } from '@wts/models';
 import { GraphQLScalarType } from 'graphql';
-import { graphError } from '../../domain/errors.ts';
 import { described } from './names.ts';
 
 const DOCS = {
@@ -18,7 +17,8 @@ function scalarOf(name: keyof typeof DOCS, field: Field): GraphQLScalarType {
     coerceOutputValue: (value) => value,
     coerceInputValue: (given) => {
       const reading = field.read(given);
-      if (!reading.ok) throw graphError('BAD_USER_INPUT', `A ${name} ${reading.reason}.`);
+      // graphql-js adds the place and the value to this error, but shows one of its own class as it is.
+      if (!reading.ok) throw new TypeError(`A ${name} ${reading.reason}.`);
       return reading.value;
     },
   });
