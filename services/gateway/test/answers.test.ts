@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
 import { startTestGateway } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
+import type { RawReply } from './raw.ts';
 
 describe('every answer of the gateway', () => {
   let testGateway: TestGateway;
@@ -75,6 +76,14 @@ describe('every answer of the gateway', () => {
       405,
       'method_not_allowed',
     );
+  });
+
+  it('does not upgrade a request in HTTP/1.0, which has no upgrades', async () => {
+    const offer = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+    const ask = (path: string): Promise<RawReply> =>
+      exchange(testGateway.api, request(`GET ${path}`, offer).replace('HTTP/1.1', 'HTTP/1.0'));
+    errorOf(await ask('/sync/ws?token=wts_any'), 426, 'upgrade_required');
+    assert.equal((await ask('/health')).status, 200);
   });
 
   it('uses only the method of the request line', async () => {

@@ -6,11 +6,13 @@ import { refuseOnSocket } from './socket-proxy.ts';
 
 /**
  * Treats only an offer of WebSocket as an upgrade. A server may ignore any other offer (RFC 9110 section 7.8), such as `h2c`,
- * which some clients send with every request; such a request is answered as usual.
+ * which some clients send with every request, and must ignore all offers in HTTP/1.0; such a request is answered as usual.
  */
 export function upgradeOnlyWebSockets(server: Server): void {
-  const options = server as Server & { shouldUpgradeCallback: (req: { headers: { upgrade?: string } }) => boolean };
-  options.shouldUpgradeCallback = ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket';
+  type Offer = { readonly headers: { upgrade?: string }; readonly httpVersion: string };
+  const options = server as Server & { shouldUpgradeCallback: (req: Offer) => boolean };
+  options.shouldUpgradeCallback = ({ headers, httpVersion }) =>
+    httpVersion !== '1.0' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /** Sends no `100 Continue` at the start: `boundBody` sends it after credential, scope and size were checked. */
