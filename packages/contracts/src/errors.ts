@@ -113,7 +113,7 @@ export const ERRORS = {
   bootstrap_required: row(
     409,
     'BOOTSTRAP_REQUIRED',
-    'This cursor is no longer in the log. Run a bootstrap and continue from its `lastSyncId`.',
+    'This cursor is not in the log: it is too old, or of another log. Run a bootstrap and continue from its `lastSyncId`.',
   ),
   idempotency_in_flight: row(
     409,

@@ -147,6 +147,7 @@ describe('the WebSocket server', () => {
       await socket.until(({ frames }) => frames.length > 0);
       assert.equal(socket.frames[0]?.type, 'error');
       assert.equal(socket.frames[0]?.['code'], 'BOOTSTRAP_REQUIRED');
+      assert.match(String(socket.frames[0]['message']), /^afterSyncId is not in the log: it is too old, or of another/);
       socket.send({ type: 'subscribe', afterSyncId: String(at.hub.last), token: user });
       await socket.until(({ frames }) => frames.length > 1);
       assert.equal(socket.frames[1]?.type, 'subscribed');

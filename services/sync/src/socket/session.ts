@@ -145,7 +145,8 @@ export class Session implements FeedSocket {
     // There is no subscription yet, so its client has nothing to load again.
     if (this.#subscribeCount === 0) return;
     this.#unsubscribe();
-    const message = 'afterSyncId is no longer in the log. Run a bootstrap and subscribe from its lastSyncId.';
+    const message =
+      'afterSyncId is not in the log: it is too old, or of another log. Run a bootstrap and subscribe from its lastSyncId.';
     this.#write(errorFrame('BOOTSTRAP_REQUIRED', message));
   }
 

@@ -5,7 +5,7 @@ import { frame, type FrameOf } from './frame.ts';
 /** The codes of `{"type":"error"}`, with what the client should do. The names are stable. */
 export const SOCKET_ERRORS = {
   BOOTSTRAP_REQUIRED:
-    'the cursor is no longer in the log: run a bootstrap and subscribe from its `lastSyncId`, on the same socket',
+    'the cursor is not in the log, because it is too old or of another log: run a bootstrap and subscribe from its `lastSyncId`, on the same socket',
   UNAUTHORIZED: 'get another token',
   SLOW_CONSUMER: 'too much is unread: connect again and continue from `lastSyncId`',
   RESTARTING: 'connect again',
