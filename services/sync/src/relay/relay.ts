@@ -27,8 +27,8 @@ import type { RelayMetrics } from './metrics.ts';
  * acknowledgement, two relays during a lease change, a stream that was deleted, emptied or cut) the relay does the same: it
  * reads where the stream ends and continues from there.
  *
- * The hand-over delivers chunks as they are committed. What it does not deliver is read from the log: POLL_MS after its commit
- * while there are commits, QUIET_POLL_MS after it otherwise, because then only a commit of a replica without NATS comes so.
+ * The hand-over delivers chunks as they are committed. What it does not deliver is read from the log: HOLE_MS after a later chunk, and else
+ * within READ_MS, because then only a commit of a replica without NATS comes so. Sockets do not wait for it: each hub reads the log.
  *
  * A commit after a pause is published at once; under load, what was committed within GATHER_MS is one message. Replicas do not wait
  * for it, because they have the hand-over: without this, the broker would take a tenth of the CPU of a change.
@@ -53,10 +53,8 @@ export interface RelayOptions {
 const REFILL_ENTRIES = 10_000;
 const LEASE_KEY = 7_368_012;
 const LEASE_RETRY_MS = 500;
-const POLL_MS = 50;
-const QUIET_POLL_MS = 1_000;
-/** After so long without a commit. */
-const QUIET_AFTER_MS = 1_000;
+const HOLE_MS = 50;
+const READ_MS = 1_000;
 export const GATHER_MS = 25;
 const LOG_PAGE = 500;
 const FAILURE_PAUSE_MS = 250;
@@ -157,12 +155,12 @@ class RelayLoop {
     if (gatherMs > 0 && this.#backlog.bytes < STREAM_LIMITS.chunkBytesMax) await pause(gatherMs, ended);
     const handed = this.#backlog.take(epoch, cursor);
     if (handed !== null) {
-      this.#readAt = performance.now() + POLL_MS;
+      this.#readAt = performance.now() + READ_MS;
       // A commit may be larger than one message.
       return chunksAfter(epoch, handed.prev, handed.actions);
     }
     // What was handed over is behind a hole.
-    if (this.#backlog.bytes > 0) this.#readAt = Math.min(this.#readAt, performance.now() + POLL_MS);
+    if (this.#backlog.bytes > 0) this.#readAt = Math.min(this.#readAt, performance.now() + HOLE_MS);
     const waitMs = this.#readAt - performance.now();
     if (waitMs > 0) {
       await this.#wakeSignal.wait(waitMs);
@@ -170,9 +168,7 @@ class RelayLoop {
     }
     const page = await this.#options.log.read(cursor, LOG_PAGE);
     if (page.epoch !== epoch || cursor < page.floor) return 'log-changed';
-    const now = performance.now();
-    const isQuiet = page.entries.length === 0 && now - this.#publishedAt > QUIET_AFTER_MS;
-    this.#readAt = page.entries.length < LOG_PAGE ? now + (isQuiet ? QUIET_POLL_MS : POLL_MS) : 0;
+    this.#readAt = page.entries.length < LOG_PAGE ? performance.now() + READ_MS : 0;
     this.#backlog.removeUpTo(cursor);
     this.#options.metrics.behind.set(page.entries.length);
     return chunksAfter(epoch, cursor.toString(), page.entries);
