@@ -1,6 +1,6 @@
 import { usageFault } from '../fault.ts';
 import { nearestWord } from './nearest.ts';
-import type { CommandSpec } from './spec.ts';
+import type { CommandSpec, OptionSpec } from './spec.ts';
 import { GLOBAL_OPTIONS, optionOf, readFlags } from './spec.ts';
 
 export interface Route {
@@ -30,9 +30,7 @@ export function route(argv: readonly string[], root: CommandSpec): Route {
     else if (path.length === 1 && (token === '--version' || token === '-V')) asks = 'version';
     else if (token.startsWith('-') && token.length > 1) {
       rest.push(token);
-      const option = optionOf(token, [...GLOBAL_OPTIONS, ...(at.options ?? [])]);
-      const isNeeded = option !== undefined && readFlags(option.flags).value === 'needed' && !token.includes('=');
-      if (isNeeded && tokens.length > 0) rest.push(tokens.shift() as string);
+      if (takesValue(token, at.options ?? []) && tokens.length > 0) rest.push(tokens.shift() as string);
     } else {
       const next = nextOf(token, path, rest);
       if (next === null) rest.push(token);
@@ -78,24 +76,35 @@ function nextOf(
 }
 
 /**
- * `--json` takes its fields with or without `=`. A word after it is one of the command when the command takes words and this one
- * is no list of its fields.
+ * `--json` takes its fields with or without `=`. Before the words of a command, a word behind it is one of them unless it names a
+ * field; behind a word it is always a list of fields, because a misspelled field would otherwise be written into the title of a task.
  */
-function withFields(rest: readonly string[], { fields = [], args = [] }: CommandSpec): string[] {
+function withFields(rest: readonly string[], { fields = [], args = [], options = [] }: CommandSpec): string[] {
   const given: string[] = [];
+  let hasWord = args.length === 0;
   for (let at = 0; at < rest.length; at += 1) {
     const token = rest[at] as string;
     const next = rest[at + 1];
+    const isOption = token.startsWith('-') && token.length > 1;
     if (token === '--') return [...given, ...rest.slice(at)];
-    if (token !== '--json') given.push(token);
-    else if (next !== undefined && !next.startsWith('-') && (args.length === 0 || isFieldList(next, fields))) {
-      given.push(`--json=${next}`);
-      at += 1;
-    } else given.push('--json=');
+    if (token === '--json') {
+      const takesNext = next !== undefined && !next.startsWith('-') && (hasWord || namesField(next, fields));
+      given.push(`--json=${takesNext ? next : ''}`);
+      if (takesNext) at += 1;
+    } else {
+      given.push(token);
+      if (next !== undefined && isOption && takesValue(token, options)) given.push(rest[(at += 1)] as string);
+      hasWord ||= !isOption;
+    }
   }
   return given;
 }
 
-function isFieldList(word: string, fields: readonly string[]): boolean {
-  return word.split(',').every((name) => fields.includes(name));
+function takesValue(token: string, options: readonly OptionSpec[]): boolean {
+  const option = optionOf(token, [...GLOBAL_OPTIONS, ...options]);
+  return option !== undefined && readFlags(option.flags).value === 'needed' && !token.includes('=');
+}
+
+function namesField(word: string, fields: readonly string[]): boolean {
+  return word.split(',').some((name) => fields.includes(name));
 }

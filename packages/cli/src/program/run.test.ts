@@ -92,6 +92,20 @@ describe('the commands', () => {
     assert.deepEqual(parse(path, rest).words, ['-q', '--help']);
   });
 
+  it('take a misspelled field behind their words for a field, never for a word of a title', () => {
+    const read = (line: string) => {
+      const { path, rest } = route(line.split(' '), ROOT);
+      const { words, options } = parse(path, rest);
+      return [words, options.text('json')];
+    };
+    assert.deepEqual(read('add Buy milk --json nosuch'), [['Buy', 'milk'], 'nosuch']);
+    assert.deepEqual(read('comment add ACME-1 hello --json bodyy -q'), [['ACME-1', 'hello'], 'bodyy']);
+    assert.deepEqual(read('task edit - --json key'), [['-'], 'key']);
+    assert.deepEqual(read('add --json key,title Buy milk'), [['Buy', 'milk'], 'key,title']);
+    assert.deepEqual(read('task add -p home --json Buy milk'), [['Buy', 'milk'], '']);
+    assert.deepEqual(read('task --json ACME-1'), [['ACME-1'], '']);
+  });
+
   it('refuse a wrong word, flag or value with the nearest right one', async () => {
     const wrong: readonly (readonly [argv: readonly string[], near: RegExp])[] = [
       [['tsak', 'list'], /Did you mean wts task\?/],
