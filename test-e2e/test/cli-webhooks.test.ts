@@ -169,6 +169,8 @@ describe('webhooks, keys and the doctor of the command line', function cliWebhoo
       (await wts(['api-key', 'revoke', word], { columns: 80 })).out;
     assert.match(await shown(key.slice(0, 12)), /^Revoked ci of docs\./);
     assert.match(await shown('ci of docs'), /^Revoked CI of docs\./);
+    const piped = await ok('api-key', 'create', 'piped', '--permissions=read-only');
+    assert.match(await ok('api-key', 'revoke', piped.slice(0, 12)), /^[0-9a-f-]{36}\tpiped\n$/);
     await ok('api-key', 'revoke', made.id);
     await eventually(async () => (await wts(['whoami'], { env: { WTS_TOKEN: made.token } })).code === 4);
     assert.equal((await wts(['api-key', 'revoke', made.id])).code, 5);

@@ -102,7 +102,7 @@ export async function revokeKey({ words, options, output, session }: Call): Prom
   await api.revokeApiKey({ keyId: found.id, ...(options.flag('includeMade') ? { includeMade: 'true' } : {}) });
   await output.changed([{ id: found.id }], {
     id: ({ id }) => id,
-    key: ({ id }) => id,
+    key: () => found.label,
     line: () => `Revoked ${found.label}. It stops working within a second.`,
   });
 }

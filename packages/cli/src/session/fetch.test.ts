@@ -22,6 +22,15 @@ describe('a request of a command', () => {
     await assert.rejects(open()(url), isFinal);
   });
 
+  it('names the cause when its address begins with https and the server does not speak TLS', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const request = openFetch({ io: { env: {} }, output: { note: async () => {}, warn: async () => {} } });
+    const { port } = server.address() as AddressInfo;
+    await assert.rejects(request(`https://127.0.0.1:${port}`), /cannot be reached: it does not speak TLS; .*http:/);
+    server.close();
+  });
+
   it('that waits to be repeated says so, when a person would wonder', () => {
     const notes: string[] = [];
     const { onPause } = notePauses({ note: async (text) => void notes.push(text) });

@@ -40,6 +40,7 @@ const REASONS: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: 'its authority is not trusted; NODE_EXTRA_CA_CERTS names a file of authorities to trust',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate cannot be verified',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; its address may begin with http://',
 };
 
 interface FetchParts {
