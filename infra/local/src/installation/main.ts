@@ -1,5 +1,5 @@
 /** `npm run secrets`: the secrets of an installation, new ones, and each changed step by step while the installation serves. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { readWords } from '../command-options.ts';
@@ -8,7 +8,7 @@ import { composeSecrets } from './compose-secrets.ts';
 import { cellSecrets, newSecrets, passwordsSql } from './new-secrets.ts';
 import { rotate, statusOf } from './rotate.ts';
 import { ROTATIONS } from './rotations.ts';
-import { envText, readSecretsFile, secretText, type SecretsFile } from './secrets-file.ts';
+import { envText, readSecretsFile, secretsFileText, secretText, type SecretsFile } from './secrets-file.ts';
 import { refuseWhileSealed } from './still-sealed.ts';
 
 const USAGE = `npm run secrets [-- options], with -s to print only the secrets:
@@ -61,7 +61,9 @@ async function main(): Promise<void> {
   const [command, name = '', step = '', ...more] = positionals;
   if (more.length > 0) throw new UserError(`There is no word "${more[0]}" here.\n\n${USAGE}`);
   if (command === undefined) return print(await made(options));
-  const text = options.file === undefined ? await textOf(process.stdin) : readFileSync(pathOf(options.file), 'utf8');
+  if (options.file === undefined && process.stdin.isTTY)
+    throw new UserError('Name the file of secrets with --file, or give it on stdin.');
+  const text = options.file === undefined ? await textOf(process.stdin) : secretsFileText(pathOf(options.file));
   const file = readSecretsFile(text);
   if (command === 'cell') return addCell(file, name, options);
   if (command === 'status') return print(statusOf(file.values));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newSecrets } from './new-secrets.ts';
 import { rotate } from './rotate.ts';
-import { envText, readSecretsFile, secretText, type SecretValues } from './secrets-file.ts';
+import { envText, readSecretsFile, secretsFileText, secretText, type SecretValues } from './secrets-file.ts';
 
 const NOW = Date.parse('2026-11-26T12:00:00Z');
 const DAY_MS = 86_400_000;
@@ -68,6 +68,11 @@ describe('the file of secrets', () => {
     assert.equal(file.write({ ...FIRST, NEW: 'x=y' }), `${text}NEW=x=y\n`);
     assert.throws(() => readSecretsFile('A=1\nno line'), /Line 2 .* is not KEY=value/);
     assert.throws(() => readSecretsFile(' '), /is empty/);
+    assert.throws(
+      () => secretsFileText('/nowhere/wts.env'),
+      /^UserError: The file of secrets .* cannot be read \(ENOENT\)/,
+    );
+    assert.throws(() => secretsFileText(import.meta.dirname), /cannot be read \(EISDIR\)/);
   });
 
   it('may be a Secret of Kubernetes, of which only what belongs to it is written', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { UserError } from '../user-error.ts';
 
 /** The secrets of an installation by their keys: a file of lines KEY=value, or a Secret of Kubernetes as JSON. */
@@ -7,6 +8,17 @@ export interface SecretsFile {
   readonly values: SecretValues;
   /** The text of the same file with other values. */
   readonly write: (values: SecretValues) => string;
+}
+
+/** The text of a file that a person named. */
+export function secretsFileText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new UserError(`The file of secrets ${path} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, {
+      cause,
+    });
+  }
 }
 
 export function readSecretsFile(text: string): SecretsFile {
