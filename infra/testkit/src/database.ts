@@ -61,6 +61,8 @@ const DISCONNECT_MS = 1_000;
 const STAYS_BYTES_MAX = 24 * 1024 * 1024;
 let shared: Promise<PostgresServer> | null = null;
 let prepared: Promise<PreparedServer> | null = null;
+/** The templates that this process has seen, with their servers. */
+const found = new Set<string>();
 
 /** Creates a database with the roles and schemas of every service. It is unusable after `drop()`. */
 export async function testDatabase(label = 'test', options: TestDatabaseOptions = {}): Promise<TestDatabase> {
@@ -73,11 +75,12 @@ export async function testDatabase(label = 'test', options: TestDatabaseOptions 
   const base = placesOf({ adminUrl, name, fallbackKey: FALLBACK_KEY }, authDatabase);
   const database = migrated || seeded ? await fromTemplate(base, { seeded }) : await provision(base);
   const drop = async (): Promise<void> => {
-    for (const one of [name, ...(base.auth === undefined ? [] : [base.auth.name])]) {
-      await untilUnused(adminUrl, one);
-      if (isThrowaway(adminUrl) && (await closeSmall(adminUrl, one))) continue;
-      await dropDatabase(adminUrl, one);
-    }
+    for (const one of [name, ...(base.auth === undefined ? [] : [base.auth.name])])
+      await withAdmin(adminUrl, async (admin) => {
+        await untilUnused(admin, one);
+        if (isThrowaway(adminUrl) && (await closeSmall(admin, one))) return;
+        await admin.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(one)} WITH (FORCE)`);
+      });
   };
   const { adminUrl: url, authAdminUrl: authUrl, urlOf } = database;
   return { name, url, authUrl, adminUrl, urlOf, drop, [Symbol.asyncDispose]: drop };
@@ -91,23 +94,25 @@ function placesOf(base: Omit<Base, 'auth'>, isAuthApart: boolean): Base {
 
 const authName = (name: string): string => `${name}_auth`;
 
-/**
- * Waits a moment until all connections are closed. A pool reports its end before it has closed the last one, and dropping
- * the database then would raise an error that no handler catches.
- */
-async function untilUnused(adminUrl: string, name: string): Promise<void> {
+async function withAdmin<T>(adminUrl: string, work: (admin: Client) => Promise<T>): Promise<T> {
   const admin = new Client({ connectionString: adminUrl });
   admin.on('error', () => {});
+  await admin.connect();
   try {
-    await admin.connect();
-    const isEmpty = async (): Promise<boolean> =>
-      (await admin.query('SELECT FROM pg_stat_activity WHERE datname = $1', [name])).rowCount === 0;
-    await eventually(isEmpty, { deadlineMs: DISCONNECT_MS });
-  } catch {
-    // The server is down, or connections are left: the database is dropped with force.
+    return await work(admin);
   } finally {
     await admin.end().catch(() => {});
   }
+}
+
+/**
+ * Waits a moment until all connections are closed. A pool reports its end before it has closed the last one, and dropping
+ * the database then would raise an error that no handler catches. When connections are left, it is dropped with force.
+ */
+async function untilUnused(admin: Client, name: string): Promise<void> {
+  const isEmpty = async (): Promise<boolean> =>
+    (await admin.query('SELECT FROM pg_stat_activity WHERE datname = $1', [name])).rowCount === 0;
+  await eventually(isEmpty, { deadlineMs: DISCONNECT_MS }).catch(() => {});
 }
 
 /** Whether the server ends with this process, and is not one of the user. */
@@ -120,19 +125,12 @@ function isThrowaway(adminUrl: string): boolean {
  * would delete 300 files, and ext4 searches past inodes that were deleted in the last 5 s for each new file: that makes the
  * next CREATE DATABASE take 300 ms of a processor instead of 50 ms. Resolves to false when the database is large.
  */
-async function closeSmall(adminUrl: string, name: string): Promise<boolean> {
-  const admin = new Client({ connectionString: adminUrl });
-  admin.on('error', () => {});
-  try {
-    await admin.connect();
-    const { rows } = await admin.query<{ bytes: string }>('SELECT pg_database_size($1)::text AS bytes', [name]);
-    if (Number(rows[0]?.bytes) > STAYS_BYTES_MAX) return false;
-    await admin.query(`ALTER DATABASE ${escapeIdentifier(name)} ALLOW_CONNECTIONS false`);
-    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
-    return true;
-  } finally {
-    await admin.end();
-  }
+async function closeSmall(admin: Client, name: string): Promise<boolean> {
+  const { rows } = await admin.query<{ bytes: string }>('SELECT pg_database_size($1)::text AS bytes', [name]);
+  if (Number(rows[0]?.bytes) > STAYS_BYTES_MAX) return false;
+  await admin.query(`ALTER DATABASE ${escapeIdentifier(name)} ALLOW_CONNECTIONS false`);
+  await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+  return true;
 }
 
 /** The server of the user in TEST_DATABASE_URL, or else one that ends with this process. */
@@ -224,36 +222,38 @@ function copyOf({ auth, ...base }: Base, template: string): ProvisionOptions {
 /** Resolves to the name of the template, which it creates where it is missing. */
 async function untilTemplate(adminUrl: string, { seeded }: { readonly seeded: boolean }): Promise<string> {
   const template = templateName({ seeded });
-  if (await databaseExists(adminUrl, template)) return template;
-  if (!seeded) {
-    await createTemplate(adminUrl, template, async (draft) => {
+  const place = `${template} ${adminUrl}`;
+  if (!found.has(place) && !(await databaseExists(adminUrl, template))) await makeTemplate(adminUrl, template, seeded);
+  found.add(place);
+  return template;
+}
+
+async function makeTemplate(adminUrl: string, template: string, isSeeded: boolean): Promise<void> {
+  const migrated = isSeeded ? await untilTemplate(adminUrl, { seeded: false }) : null;
+  await createTemplate(adminUrl, template, async (draft, admin) => {
+    if (migrated === null) {
       await provision(draft);
       await migrateServices(describeDatabase(draft), process.env);
       return null;
-    });
-    return template;
-  }
-  const migrated = await untilTemplate(adminUrl, { seeded: false });
-  await createTemplate(adminUrl, template, async (draft) => {
+    }
     const demo = await seedDemo(await provision(copyOf(draft, migrated)));
-    for (const name of [draft.name, authName(draft.name)]) await untilUnused(adminUrl, name);
+    for (const name of [draft.name, authName(draft.name)]) await untilUnused(admin, name);
     return demo;
   });
-  return template;
 }
 
 /** The template gets its name only when it is complete, because other processes copy it as soon as they find it. */
 async function createTemplate(
   adminUrl: string,
   template: string,
-  make: (draft: Base) => Promise<DemoWorkspace | null>,
+  make: (draft: Base, admin: Client) => Promise<DemoWorkspace | null>,
 ): Promise<void> {
   await withServerLock(adminUrl, TEMPLATE_LOCK, async (admin) => {
     if (await databaseExists(adminUrl, template)) return;
     const name = `${template}_draft`;
     for (const one of [name, authName(name)]) await dropDatabase(adminUrl, one);
     const base = placesOf({ adminUrl, name, fallbackKey: FALLBACK_KEY }, IS_AUTH_APART);
-    const demo = await make(base);
+    const demo = await make(base, admin);
     if (base.auth !== undefined) {
       const ofAuth = escapeIdentifier(base.auth.name);
       await admin.query(`ALTER DATABASE ${ofAuth} RENAME TO ${escapeIdentifier(authName(template))}`);
@@ -266,16 +266,11 @@ async function createTemplate(
 
 /** The owner of the demo workspace in every seeded database of the server, with their keys. */
 export async function demoOf({ adminUrl }: Pick<TestDatabase, 'adminUrl'>): Promise<DemoWorkspace> {
-  const admin = new Client({ connectionString: adminUrl });
-  admin.on('error', () => {});
-  await admin.connect();
-  try {
+  return withAdmin(adminUrl, async (admin) => {
     const { rows } = await admin.query<{ demo: string }>(
       `SELECT shobj_description(oid, 'pg_database') AS demo FROM pg_database WHERE datname = $1`,
       [templateName({ seeded: true })],
     );
     return JSON.parse(rows[0]?.demo ?? '') as DemoWorkspace;
-  } finally {
-    await admin.end();
-  }
+  });
 }
