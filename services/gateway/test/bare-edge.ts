@@ -22,6 +22,7 @@ export async function openBareEdge(
   routes: ReturnType<typeof compileRoutes>,
   upstream = openUpstream('none', ['http://127.0.0.1:9'], createLogger({ name: 'test', level: 'silent' })),
   ownOrigin = 'http://localhost:4001',
+  rates = new RateLimiter({ tally: new Tally(), onCounted: () => undefined, limits: {} }),
 ): Promise<BareEdge> {
   const edge = createEdge({
     routes,
@@ -37,11 +38,7 @@ export async function openBareEdge(
       resolveApiKey: async () => null,
       resolvePerson: async () => '',
     }),
-    rates: new RateLimiter({
-      tally: new Tally(),
-      onCounted: () => undefined,
-      limits: {},
-    }),
+    rates,
     shares: new Shares({
       requestsMax: 10,
       socketsMax: 10,

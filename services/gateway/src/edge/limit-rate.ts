@@ -13,6 +13,7 @@ interface LimiterParts {
   readonly onCounted: () => void;
   readonly limits: RateLimits;
   readonly now?: () => number;
+  readonly settleMs?: number;
 }
 
 /** A policy and its count for one request. */
@@ -113,7 +114,7 @@ export class RateLimiter {
   async #isWithin({ limit }: RatePolicy, { window, countWithOthers }: Count): Promise<boolean> {
     const { replicas } = this.#parts.tally;
     if (replicas === 1 || window.count <= limit / replicas) return true;
-    await delay(SETTLE_MS);
+    await delay(this.#parts.settleMs ?? SETTLE_MS);
     return countWithOthers() <= limit;
   }
 
