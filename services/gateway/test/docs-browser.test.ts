@@ -20,17 +20,21 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
   let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
   let testGateway: TestGateway;
   let proxy: Server;
-  /** The address behind a proxy that removes the prefix; `direct` is the gateway itself. */
+  /** The address behind a proxy that removes the prefix, which the description has. */
   let outside: string;
+  /** The gateway itself. For a browser this is another origin than the one in the description. */
   let direct: string;
+  /** Opened at the gateway; each takes seconds of a processor. */
+  let opened: Watched;
 
   before(async function start() {
     browser = await openBrowser(this);
     const port = await freePort();
     outside = `http://127.0.0.1:${port}${PREFIX}`;
     testGateway = await startTestGateway({ BASE_URL: outside });
-    direct = `http://127.0.0.1:${testGateway.api}`;
+    direct = `http://localhost:${testGateway.api}`;
     proxy = await startPrefixProxy(port, testGateway.api);
+    opened = await open(direct);
   });
   after(async () => {
     if (browser === undefined) return;
@@ -55,7 +59,7 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
   };
 
   it('shows every operation, keeps its Content-Security-Policy and calls no other origin [meta.docs.page, meta.docs.closed]', async () => {
-    const { page, loaded, faults } = await open(direct);
+    const { page, loaded, faults } = opened;
     const description = (await (await fetch(`${direct}/openapi.json`)).json()) as {
       info: { title: string };
       paths: Record<string, Record<string, { summary: string }>>;
@@ -72,13 +76,18 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     const unfolded = page.locator('#operations-Sync-syncMutate');
     await unfolded.locator('.opblock-summary-control').click();
     await unfolded.locator('.responses-table').first().waitFor();
+    await unfolded.locator('.opblock-summary-control').click();
     for (const url of loaded) assert.ok(url.startsWith(`${direct}/`) || url.startsWith('data:'), url);
     assert.deepEqual(faults, []);
-    await page.close();
   });
 
+  it('tries an operation out at the host it was opened at, with an entered credential, and stores nothing', () =>
+    triesOut(opened));
+
+  it('tries it out under a path prefix', async () => triesOut(await open(outside)));
+
   it('is dark where the browser prefers that, fits a phone, and finds operations by any word in them', async () => {
-    const { page } = await open(direct);
+    const { page } = opened;
     assert.equal(await page.evaluate('getComputedStyle(document.body).backgroundColor'), 'rgb(250, 250, 250)');
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.waitForFunction(`getComputedStyle(document.body).backgroundColor === 'rgb(18, 20, 25)'`);
@@ -91,19 +100,10 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     await page.locator('#operations-Workspaces-listWorkspaces').waitFor({ state: 'detached' });
     await eventually(async () => (await page.locator('.opblock').count()) === 1);
     assert.equal(await operation.count(), 1);
-    await page.close();
   });
 
-  it('tries an operation out under a path prefix with an entered credential, and stores nothing', () =>
-    triesOut(outside));
-
-  it('tries it out at the host it was opened at, also when the description has another', () =>
-    // For a browser these are two origins, and the policy of the page allows only its own.
-    triesOut(direct.replace('127.0.0.1', 'localhost')));
-
-  async function triesOut(base: string): Promise<void> {
+  async function triesOut({ page, faults }: Watched): Promise<void> {
     testGateway.workspace.reset();
-    const { page, faults } = await open(base);
     await page.locator('.btn.authorize').click();
     await page.locator('.auth-container input').fill(testGateway.readKey);
     await page.locator('.auth-btn-wrapper .authorize').click();
@@ -120,6 +120,5 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     assert.deepEqual(faults, []);
     const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
     assert.equal(kept, '[{},{},""]');
-    await page.close();
   }
 });
