@@ -67,25 +67,17 @@ describe('the process of a service', () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
   });
 
-  it('reports its address to its parent and in the log', async () => {
-    const child = start();
-    const url = await listening(child);
-    assert.equal((await fetch(`${url}/open`)).status, 200);
-    await eventually(() =>
-      child.lines().find(({ msg, port }) => msg === 'listening' && url.endsWith(`:${String(port)}`)),
-    );
-  });
-
-  it('logs whether other machines can reach it, and how to change that', async () => {
+  it('reports its address to its parent, and in the log with its version, its commit, whether other machines can reach it, and how to change that', async () => {
     for (const [host, words] of [
       ['127.0.0.1', /^this machine only; HOST=0\.0\.0\.0 /],
       ['0.0.0.0', /^other machines too; .* expect a private one$/],
     ] as const) {
-      const child = start({ HOST: host });
-      await listening(child);
+      const child = start({ HOST: host, BUILD_VERSION: '7.8.9', BUILD_COMMIT: 'abc123' });
+      const { port } = new URL(await listening(child));
+      assert.equal((await fetch(`http://127.0.0.1:${port}/open`)).status, 200);
       const line = await eventually(() => child.lines().find(({ msg }) => msg === 'listening'));
-      assert.equal(line?.host, host);
-      assert.match(String(line?.reachableFrom), words);
+      assert.deepEqual([line.host, String(line.port), line.version, line.commit], [host, port, '7.8.9', 'abc123']);
+      assert.match(String(line.reachableFrom), words);
     }
   });
 
@@ -130,13 +122,6 @@ describe('the process of a service', () => {
       join(import.meta.dirname, '../../../services/agent/src/main.ts'),
     );
     assert.deepEqual([status, stderr], [2, 'This service has no schema of its own, so it has no migrations.\n']);
-  });
-
-  it('logs its version and commit when it listens', async () => {
-    const child = start({ BUILD_VERSION: '7.8.9', BUILD_COMMIT: 'abc123' });
-    await listening(child);
-    const line = await eventually(() => child.lines().find(({ msg }) => msg === 'listening'));
-    assert.deepEqual([line?.version, line?.commit], ['7.8.9', 'abc123']);
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
