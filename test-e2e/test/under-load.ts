@@ -48,7 +48,8 @@ export async function underLoad(
   };
   try {
     await receivedMore();
-    await disturb(receivedMore);
+    // A writer whose change is refused ends the test at once.
+    await Promise.race([disturb(receivedMore), writing]);
     await receivedMore();
   } finally {
     stop.abort();

@@ -62,7 +62,7 @@ describe('npm run verify:log', () => {
     await using program = run(args, env);
     return { code: await program.ended, text: program.text() };
   }
-  const quick = ['--seconds', '0.5'];
+  const quick = ['--seconds', '0.5', '--sockets', '1'];
   const setTitle = (title: string): Promise<unknown> =>
     client.query(`update sync.tasks set title = $1 where id = (select id from sync.tasks order by id limit 1)`, [
       title,
