@@ -23,14 +23,14 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 describe('a spool', () => {
   it('gives every reader all bytes in order, for any order of writes and reads', async () => {
-    const sizes = fc.array(fc.integer({ min: 1, max: 2 * MEGABYTE }), { minLength: 1, maxLength: 16 });
-    await fc.assert(
-      fc.asyncProperty(sizes, fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 4 }), run),
-      { numRuns: 15 },
-    );
+    const sizes = fc.array(fc.integer({ min: 1, max: MEGABYTE }), { minLength: 1, maxLength: 16, size: 'max' });
+    const paces = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 4 });
+    // With the lesser one most of the bytes go through the file.
+    const memories = fc.constantFrom(MEGABYTE, SYNC_LIMITS.spoolsMemoryBytesMax);
+    await fc.assert(fc.asyncProperty(sizes, paces, memories, run), { numRuns: 20 });
 
-    async function run(bytes: readonly number[], paces: readonly number[]): Promise<void> {
-      const budget = new SpoolBudget();
+    async function run(bytes: readonly number[], paces: readonly number[], memoryBytes: number): Promise<void> {
+      const budget = new SpoolBudget({ memoryBytes });
       const spool = new Spool(budget, 'ada');
       const expected = createHash('sha256');
       const readers = paces.map((pace) => {
