@@ -63,6 +63,12 @@ export const errors: readonly Rule[] = [
     home: 'packages/contracts/src/json.ts',
   },
   {
+    id: 'errors.400.parser-reason',
+    source: 'Design 5',
+    text: 'Bytes that are no request in HTTP are 400, and `message` says what the parser did not expect, also in the chunks of a body.',
+    home: 'packages/service-kit/src/http/server.ts',
+  },
+  {
     id: 'errors.400.json',
     source: 'Design 5',
     text: 'Broken JSON, and JSON deeper than 64 levels, is 400; the message names the line, the column and the mistake.',

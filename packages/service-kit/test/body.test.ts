@@ -143,6 +143,7 @@ describe('the body of a request', () => {
           '{"title":"x"}',
         );
         isRefusal(answer, 415, 'unsupported_media_type');
+        assert.match(messageOf(answer), /^Send Content-Type: application\/json/);
       });
     }
     it('when it is compressed', async () => {

@@ -69,6 +69,15 @@ describe('bytes on the wire', () => {
       });
     }
 
+    it('and the reason of the parser, also for the chunks of a body [errors.400.parser-reason]', async () => {
+      const message = async (answer: Promise<RawAnswer>): Promise<unknown> =>
+        (JSON.parse((await answer).body) as ErrorBody).message;
+      const of = (reason: string): string => `The request cannot be parsed: ${reason}.`;
+      assert.equal(await message(post(chunked, 'zz\r\n')), of('Invalid character in chunk size'));
+      assert.equal(await message(post('Content-Length: +13\r\n', body)), of('Invalid character in Content-Length'));
+      assert.equal(await message(send(Buffer.from([0x16, 0x03, 0x01]))), of('Invalid method encountered'));
+    });
+
     it('invalid chunks reach no handler', async () => {
       const before = demo.levers.echoes;
       for (const wrong of ['zz\r\n', '-1\r\n', '5;\u0000\r\n', '0x5\r\nabcde\r\n', 'fffffffffffffffff\r\n']) {

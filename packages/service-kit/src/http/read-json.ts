@@ -34,7 +34,9 @@ export async function readJson(
     throw new Fault('unsupported_media_type', { message: 'Content-Type must be given once.' });
   }
   if (type !== 'application/json' && !(type !== undefined && isJson(type))) {
-    throw new Fault('unsupported_media_type', { message: 'The body must be application/json in UTF-8.' });
+    throw new Fault('unsupported_media_type', {
+      message: 'Send Content-Type: application/json, and the body in UTF-8.',
+    });
   }
   const bytes = Math.min(Number(req.headers['content-length'] ?? bytesMax), bytesMax);
   if (admission === undefined || bytes <= SERVICE_LIMITS.bodyBytesLarge) return parse(await readParts(req, bytesMax));

@@ -125,7 +125,11 @@ const REQUEST_LINE = /^[A-Za-z0-9_-]{1,32} \/[\x21-\x7e]* HTTP\/1\.[01]\r?\n/;
 /** The parser's error has the bytes that it got, and how many of them it had read. */
 type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
 
-function faultOfParser({ code, rawPacket, bytesParsed = 0 }: ParserError): Fault {
+/** The parser's own words for what it did not expect, which repeat nothing of the request. */
+const REASON = /^Parse Error: ([\x20-\x7e]{1,100})$/;
+
+/** Keeps errors.400.parser-reason. */
+function faultOfParser({ code, message, rawPacket, bytesParsed = 0 }: ParserError): Fault {
   if (code === 'HPE_INVALID_METHOD') {
     // Other requests may precede it in the same packet.
     const start = (rawPacket?.lastIndexOf('\n', bytesParsed) ?? -1) + 1;
@@ -136,7 +140,9 @@ function faultOfParser({ code, rawPacket, bytesParsed = 0 }: ParserError): Fault
   if (code === 'HPE_HEADER_OVERFLOW') return new Fault('headers_too_large');
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return new Fault('payload_too_large');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Fault('request_timeout');
-  return new Fault('malformed_request');
+  const reason = REASON.exec(message)?.[1];
+  const more = reason === undefined ? {} : { message: `The request cannot be parsed: ${reason}.` };
+  return new Fault('malformed_request', more);
 }
 
 export type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
