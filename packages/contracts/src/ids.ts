@@ -14,6 +14,14 @@ export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,128}$';
 /** The urlKey of a workspace: no word is reserved, because no path of the API contains one. */
 export const URL_KEY_PATTERN = '^[a-z0-9-]+$';
 export const NOT_BLANK_PATTERN = '\\S';
+export const PROJECT_KEY = {
+  min: 1,
+  max: 32,
+  pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$',
+  words: 'must be 1 to 32 characters A-Z, a-z, 0-9, - and _, the first a letter or a digit',
+} as const;
+/** A key that the caller of a tool chooses. */
+export const CALL_KEY_PATTERN = '^[!-~]+$';
 /** A number in a query: of any size, because it is clamped. */
 export const COUNT_PATTERN = '^[0-9]{1,64}$';
 
@@ -26,6 +34,8 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   [SYNC_ID_PATTERN, 'must be a whole number in 1 to 19 digits, as text'],
   [URL_KEY_PATTERN, 'must be lowercase letters, digits and hyphens'],
   [NOT_BLANK_PATTERN, 'must not be blank'],
+  [PROJECT_KEY.pattern, PROJECT_KEY.words],
+  [CALL_KEY_PATTERN, 'must be characters of ASCII without spaces'],
   [EVENT_PLACE_PATTERN, 'must be the `next` of an earlier answer'],
   [COUNT_PATTERN, 'must be a whole number in 1 to 64 digits'],
 ]);

@@ -14,8 +14,28 @@ const contracts = (Object.values(everything) as unknown[])
 
 const ajv = new Ajv2020();
 
+/** The value of a keyword everywhere in a schema. */
+function all(keyword: string, schema: unknown): unknown[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  return Object.entries(schema as Readonly<Record<string, unknown>>).flatMap(([name, part]) => [
+    ...(name === keyword ? [part] : []),
+    ...all(keyword, part),
+  ]);
+}
+
 describe('the contracts of the repository', () => {
   it('are found', () => assert.ok(contracts.length >= 8));
+
+  it('have words for every format, because its name does not say what to send', () => {
+    const formats = new Set(contracts.flatMap(({ params, query, body }) => all('format', [params, query, body])));
+    assert.ok(formats.size > 3);
+    for (const format of formats)
+      assert.throws(
+        () => compile({ type: 'string', format }, 'body')('\u00fc'),
+        ({ message }: Fault) => !/valid|format/.test(message),
+        String(format),
+      );
+  });
 
   for (const { id, method, path, params, query, body, reply } of contracts) {
     it(`${id} can be mounted, and its replies checked`, () => {

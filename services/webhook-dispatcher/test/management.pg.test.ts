@@ -135,6 +135,15 @@ describe('management of webhook endpoints', () => {
     }
     const lacking = { body: { url } as never };
     assert.equal((await dispatcher.ask(home.owner, createEndpoint, lacking)).code, 'validation_failed');
+    const unclear = {
+      workspaceId: home.id,
+      url: 'https://bücher.example/',
+      eventTypes: ['task.created', 'task.created'],
+    };
+    assert.equal(
+      (await dispatcher.ask(home.owner, createEndpoint, { body: unclear as never })).message,
+      'body/url must be an absolute URL in ASCII, such as https://example.com/hook; other characters are encoded; body/eventTypes must not contain an item twice',
+    );
     const fits = { body: { url, workspaceId: home.id, description: '🙂'.repeat(255) } };
     assert.equal((await dispatcher.ask(home.owner, createEndpoint, fits)).status, 201);
   });

@@ -1,3 +1,4 @@
+import { PROJECT_KEY } from '@wts/contracts';
 import { choice, date, flag, pastTimestamp, rank, reference, text } from '../field.ts';
 import { model } from '../model.ts';
 
@@ -17,12 +18,7 @@ export const Project = model({
     workspaceId: reference('Workspace', 'delete', { doc: 'The workspace it belongs to.', immutable: true }),
     teamId: reference('Team', 'clear', { doc: 'The team that owns it.', nullable: true }),
     key: text(
-      {
-        min: 1,
-        max: 32,
-        pattern: /^[A-Za-z0-9][A-Za-z0-9_-]*$/,
-        words: 'must be 1 to 32 characters A-Z, a-z, 0-9, - and _, the first a letter or a digit',
-      },
+      { ...PROJECT_KEY, pattern: new RegExp(PROJECT_KEY.pattern) },
       { doc: 'Short code, unique among the projects of the workspace that are not private.' },
     ),
     name: text({ min: 1, max: 200 }, { doc: 'Display name.' }),

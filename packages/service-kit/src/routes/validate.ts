@@ -124,6 +124,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const FORMATS: Readonly<Record<string, string>> = {
   uuid: 'a UUID',
   'idn-email': 'an e-mail address',
+  uri: 'an absolute URL in ASCII, such as https://example.com/hook; other characters are encoded',
   'http-url': 'an absolute URL that starts with http:// or https://, without a user name or password',
   'date-time': 'a time with a time zone, such as 2026-11-21T09:00:00.000Z',
   date: 'a day such as 2026-11-21',
@@ -158,6 +159,8 @@ function sentence(error: ErrorObject, at: string, params: Record<string, unknown
       return `${at} must contain at least ${items(params.limit)}`;
     case 'maxItems':
       return `${at} must contain at most ${items(params.limit)}`;
+    case 'uniqueItems':
+      return `${at} must not contain an item twice`;
     case 'minimum':
       return `${at} must be at least ${String(params.limit)}`;
     case 'maximum':

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '@wts/contracts';
+import { CALL_KEY_PATTERN, type JsonSchema } from '@wts/contracts';
 import { AGENT_LIMITS } from '../limits.ts';
 
 /** Parts of schemas that several tools use. */
@@ -46,7 +46,7 @@ export const IDEMPOTENCY_KEY = {
   type: 'string',
   minLength: 1,
   maxLength: AGENT_LIMITS.idempotencyKeyCharsMax,
-  pattern: '^[!-~]+$',
+  pattern: CALL_KEY_PATTERN,
   description:
     'A new value of your choice for this call, such as a UUID. The same call repeated with the same key changes nothing more and gets the first results; with other arguments it is a new change.',
 } as const;
