@@ -212,7 +212,10 @@ export class SuiteRun {
     const exit = await worker.exited;
     this.#processorSeconds += newProcessorSeconds();
     clearTimeout(timer);
-    const error = overdue ?? (isDone ? null : `it exited before the tests of ${current} ended (${exitText(exit)})`);
+    // A worker that cannot even begin would fail again and again.
+    if (!isDone && current === null) this.#files.length = 0;
+    const when = current === null ? 'it took a file' : `the tests of ${current} ended`;
+    const error = overdue ?? (isDone ? null : `it exited before ${when} (${exitText(exit)})`);
     if (error !== null) this.#failures.push({ title: '(the suite itself)', text: `${error}\n${lastLines(log, 60)}` });
     this.#running -= 1;
   }
