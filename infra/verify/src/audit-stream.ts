@@ -1,5 +1,5 @@
 import { decodeChunk, isJetStreamError, openPublisher } from '@wts/log/stream';
-import { STREAM, type LogStream } from '@wts/contracts';
+import { STREAM, type EntryChunk, type LogStream } from '@wts/contracts';
 import type { NatsConnection, StreamInfo } from 'nats';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
@@ -59,10 +59,11 @@ export async function auditStream(
       `select sync_id::text, event_id::text from sync.sync_actions where sync_id between $1 and $2 order by sync_id`,
       [chunk.first, chunk.last],
     );
+    const events = new Map(rows.map((row) => [row.sync_id, row.event_id]));
+    if (await isOfAnotherLog(client, chunk, events)) continue;
     // The stream may hold entries that the log has trimmed, also as a part of a chunk, or has lost by a promotion or a restore.
     const floor = rows.length === chunk.actions.length ? 0n : await floorOf(client);
     const kept = chunk.actions.filter(({ syncId }) => BigInt(syncId) > floor);
-    const events = new Map(rows.map((row) => [row.sync_id, row.event_id]));
     for (const { syncId, eventId } of kept)
       if (events.get(syncId) !== eventId) found(`entry ${syncId} of the stream differs from the log`);
     const logged = rows.filter(({ sync_id }) => BigInt(sync_id) > floor).length;
@@ -159,6 +160,23 @@ async function infoOf({ nc, of }: ReadStream): Promise<StreamInfo | null> {
     if (isJetStreamError(failure, STREAM_NOT_FOUND)) return null;
     throw failure;
   });
+}
+
+/**
+ * NATS may have chunks of a database that another one replaced. They have an epoch that is not the one of this log, and none of its
+ * events: either it has others at their positions, or it never had an epoch before.
+ */
+async function isOfAnotherLog(
+  client: ClientBase,
+  { epoch, actions }: EntryChunk,
+  events: ReadonlyMap<string, string>,
+): Promise<boolean> {
+  if (actions.some(({ syncId, eventId }) => events.get(syncId) === eventId)) return false;
+  const { rows } = await client.query<{ other: boolean; is_first: boolean }>(
+    `select epoch::text <> $1 as other, began_at = 0 as is_first from sync.log_state`,
+    [epoch],
+  );
+  return rows[0]?.other === true && (events.size > 0 || rows[0].is_first);
 }
 
 async function floorOf(client: ClientBase): Promise<bigint> {

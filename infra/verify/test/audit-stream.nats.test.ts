@@ -17,11 +17,15 @@ describe('the audit of the stream', () => {
   let server: Awaited<ReturnType<typeof testNats>>;
   /** The event ids of the positions 1, 2 and 3. */
   let events: string[];
+  /** The epoch of the log. */
+  let epoch: string;
 
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
     audited = stack.use(await AuditedDatabase.open(0));
     events = [await audited.append(1), await audited.append(2), await audited.append(3)];
+    const { rows } = await audited.client.query<{ epoch: string }>('select epoch::text from sync.log_state');
+    epoch = rows[0]?.epoch ?? '';
     server = stack.use(await testNats('audit-stream'));
     nc = stack.adopt(await connectToBroker(server.url), (one) => one.close());
     await ensureStream(nc, { replicas: 1 });
@@ -31,7 +35,7 @@ describe('the audit of the stream', () => {
   async function publish(first: number, last: number, changed: Partial<EntryChunk> = {}, of = events): Promise<void> {
     const { team, workspaceId, userId, now, record } = audited;
     const chunk: EntryChunk = {
-      epoch: 'one',
+      epoch,
       first: String(first),
       last: String(last),
       prev: String(first - 1),
@@ -140,6 +144,17 @@ describe('the audit of the stream', () => {
   it('accepts a chunk of an earlier epoch whose entries were lost with a primary, or came after the backup that was restored', async () => {
     await publish(1, 3);
     await publish(4, 4);
+    await audited.client.query('update sync.log_state set began_at = 1000');
+    assert.deepEqual(await seen(), []);
+  });
+
+  it('passes over chunks of another database that had the same NATS before', async () => {
+    const other = { epoch: randomUUID() };
+    await publish(1, 2, other, []);
+    await publish(3, 9, other, []);
+    await publish(10, 10, other, []);
+    await publish(1, 3);
+    assert.deepEqual(await seen(), []);
     await audited.client.query('update sync.log_state set began_at = 1000');
     assert.deepEqual(await seen(), []);
   });
