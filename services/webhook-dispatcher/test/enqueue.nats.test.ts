@@ -359,6 +359,8 @@ describe('following the log', () => {
     for (let round = 0; round < 4; round += 1) {
       for (let count = 0; count < 30; count += 1) places.push(...(await own.append([{}, {}])));
       await (round % 2 === 0 ? server.kill() : server.stop());
+      // A backend may outlive its killed server for a moment, and would fail the next append.
+      await eventually(() => own.admin.totalCount === 0);
       await server.start();
       await eventually(() => own.admin.query('select 1'));
     }

@@ -172,7 +172,7 @@ export class SuiteRun {
     const log = newLog(this.#launched);
     let timer: NodeJS.Timeout | undefined;
     let overdue: string | null = null;
-    let current: string | null = null;
+    let current = null as string | null;
     let isDone = false;
     const opened = new Set<string>();
     const startTimer = (ms: number, what: string) => {
@@ -214,8 +214,8 @@ export class SuiteRun {
     clearTimeout(timer);
     // A worker that cannot even begin would fail again and again.
     if (!isDone && current === null) this.#files.length = 0;
-    const when = current === null ? 'it took a file' : `the tests of ${current} ended`;
-    const error = overdue ?? (isDone ? null : `it exited before ${when} (${exitText(exit)})`);
+    const error =
+      overdue ?? (isDone ? null : `it exited before the tests of ${current ?? 'a file'} ended (${exitText(exit)})`);
     if (error !== null) this.#failures.push({ title: '(the suite itself)', text: `${error}\n${lastLines(log, 60)}` });
     this.#running -= 1;
   }
