@@ -33,6 +33,10 @@ describe("the client's address", () => {
     const addressOf = addressReader(['10.0.0.0/8']);
     assert.equal(addressOf('10.1.1.1', ['1.1.1.1, unknown, 10.2.2.2']), '10.2.2.2');
     assert.equal(addressOf('10.1.1.1', ['1.1.1.1, 127.1']), '10.1.1.1');
+    for (const zone of ['eth0.1', 'eth-0', 'a:b']) {
+      assert.equal(addressOf('10.1.1.1', [`1.1.1.1, fe80::1%${zone}`]), '10.1.1.1');
+      assert.equal(addressOf(`fe80::1%${zone}`, ['1.1.1.1']), 'unknown');
+    }
   });
 
   it('is never read to the left of an address that is not a configured proxy', () => {

@@ -88,8 +88,8 @@ function plain(peer: string | undefined): string {
 }
 
 function parseAddress(text: string | undefined): Address | null {
-  // The library accepts `127.1` and octal forms; no proxy writes them.
-  return text === undefined || isIP(text) === 0 ? null : ipaddr.process(text);
+  // The library accepts `127.1` and octal forms, which no proxy writes, and throws at names of zones that Node accepts, such as `eth0.1`.
+  return text === undefined || isIP(text) === 0 || !ipaddr.isValid(text) ? null : ipaddr.process(text);
 }
 
 function parseRange(text: string): [Address, number] {
