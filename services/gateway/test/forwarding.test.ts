@@ -81,6 +81,9 @@ describe('the gateway', () => {
       request('POST /sync/mutate', [...lines, 'Transfer-Encoding: chunked'], `${chunked}0\r\n\r\n`),
     );
     assert.equal(testGateway.sync.last.body.toString('latin1'), body);
+    // The service bounds the chunks of a body without a length.
+    assert.equal(testGateway.sync.last.headers['content-length'], String(body.length));
+    assert.equal(testGateway.sync.last.headers['transfer-encoding'], undefined);
   });
 
   it('returns an answer with its status, body and headers, without hop-by-hop and server headers', async () => {
@@ -293,7 +296,7 @@ describe('a service that fails', () => {
     const chunked = request(
       'POST /sync/mutate',
       [lines[0] as string, 'Transfer-Encoding: chunked'],
-      '2\r\n{}\r\n0\r\n\r\n',
+      '1\r\n{\r\n1\r\n}\r\n0\r\n\r\n',
     );
     for (const target of [1, 2, 3]) {
       assert.equal((await exchange(two.api, chunked)).status, 200, `try ${target}`);

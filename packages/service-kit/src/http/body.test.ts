@@ -44,7 +44,9 @@ describe('collecting a body', () => {
     assert.ok(bytes.equals(joined(collected)));
     const single = Array.from({ length: 15_000 }, () => Buffer.from('x'));
     const small = await collectBody(sender(single).req, { declared: null, bytesMax: 20_000, hold: roomForAll });
-    assert.deepEqual([sizeOf(small), small.length <= 3], [15_000, true]);
+    assert.deepEqual([sizeOf(small), small.length <= 4], [15_000, true]);
+    const two = await collectBody(sender(single.slice(0, 2)).req, { declared: 2, bytesMax: 2, hold: roomForAll });
+    assert.deepEqual([two.length, two[1]?.buffer.byteLength], [2, 4096], 'two bytes hold no block of 64 KiB');
   });
 
   it('rejects more chunks than a body needs, however small they are [never.unbounded]', async () => {

@@ -68,7 +68,11 @@ export function sizeOf(parts: readonly Uint8Array[]): number {
 
 /** A part costs a hundred bytes besides its own, so smaller ones are copied into blocks. */
 const PART_BYTES_MIN = 4096;
-const BLOCK_BYTES = 64 * 1024;
+/**
+ * The first block has the size of the least part, and each next one twice the size of the one before up to this, because otherwise two
+ * bytes of a slow sender would hold a whole block, which no bound counts.
+ */
+const BLOCK_BYTES_MAX = 64 * 1024;
 
 /** The parts of a body in the order in which they were added; none is small but the last ones of a block. */
 class Parts {
@@ -93,7 +97,8 @@ class Parts {
     }
     if (this.#filled + part.length > this.#block.length) {
       this.#endBlock();
-      this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      const bytes = Math.max(PART_BYTES_MIN, 2 * this.#block.length);
+      this.#block = Buffer.allocUnsafeSlow(Math.min(bytes, BLOCK_BYTES_MAX));
       this.#taken = this.#filled = 0;
     }
     this.#filled += part.copy(this.#block, this.#filled);
