@@ -1,5 +1,5 @@
 import { decodeChunk, isJetStreamError, openPublisher } from '@wts/log/stream';
-import { STREAM, type EntryChunk, type LogStream } from '@wts/contracts';
+import { STREAM, type LogStream } from '@wts/contracts';
 import type { NatsConnection, StreamInfo } from 'nats';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
@@ -39,6 +39,8 @@ export async function auditStream(
   const stream = { nc, of };
   const behind = await untilUpToDate(stream, client, behindMsMax);
   if (behind !== null) found(behind);
+  /** The epochs of chunks that had an event of the log. */
+  const own = new Set<string>();
   let chunks = 0;
   let previous: { epoch: string; last: string } | null = null;
   for await (const read of readStream(stream, silentMsMax)) {
@@ -60,7 +62,8 @@ export async function auditStream(
       [chunk.first, chunk.last],
     );
     const events = new Map(rows.map((row) => [row.sync_id, row.event_id]));
-    if (await isOfAnotherLog(client, chunk, events)) continue;
+    if (chunk.actions.some(({ syncId, eventId }) => events.get(syncId) === eventId)) own.add(chunk.epoch);
+    else if (!own.has(chunk.epoch) && (await isOfAnotherLog(client, chunk.epoch, rows.length > 0))) continue;
     // The stream may hold entries that the log has trimmed, also as a part of a chunk, or has lost by a promotion or a restore.
     const floor = rows.length === chunk.actions.length ? 0n : await floorOf(client);
     const kept = chunk.actions.filter(({ syncId }) => BigInt(syncId) > floor);
@@ -163,20 +166,15 @@ async function infoOf({ nc, of }: ReadStream): Promise<StreamInfo | null> {
 }
 
 /**
- * NATS may have chunks of a database that another one replaced. They have an epoch that is not the one of this log, and none of its
- * events: either it has others at their positions, or it never had an epoch before.
+ * NATS may have chunks of a database that another one replaced. Their epoch is not the one of this log, and no earlier one either: the
+ * log has other events at their positions (`isTaken`), or it never had an epoch before.
  */
-async function isOfAnotherLog(
-  client: ClientBase,
-  { epoch, actions }: EntryChunk,
-  events: ReadonlyMap<string, string>,
-): Promise<boolean> {
-  if (actions.some(({ syncId, eventId }) => events.get(syncId) === eventId)) return false;
+async function isOfAnotherLog(client: ClientBase, epoch: string, isTaken: boolean): Promise<boolean> {
   const { rows } = await client.query<{ other: boolean; is_first: boolean }>(
     `select epoch::text <> $1 as other, began_at = 0 as is_first from sync.log_state`,
     [epoch],
   );
-  return rows[0]?.other === true && (events.size > 0 || rows[0].is_first);
+  return rows[0]?.other === true && (isTaken || rows[0].is_first);
 }
 
 async function floorOf(client: ClientBase): Promise<bigint> {

@@ -120,6 +120,17 @@ describe('the audit of the stream', () => {
     assert.deepEqual(await seen(), ['entry 2 of the stream differs from the log']);
   });
 
+  it('finds entries that differ from the log, in chunks of an earlier epoch of it too', async () => {
+    const earlier = { epoch: randomUUID() };
+    await publish(1, 1, earlier);
+    await publish(2, 2, earlier, []);
+    await publish(3, 3, {}, []);
+    assert.deepEqual(await seen(), [
+      'entry 2 of the stream differs from the log',
+      'entry 3 of the stream differs from the log',
+    ]);
+  });
+
   it('accepts a chunk whose first entries the log has trimmed', async () => {
     await publish(1, 3);
     await audited.client.query('delete from sync.sync_actions where sync_id <= 2');
