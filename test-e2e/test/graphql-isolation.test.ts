@@ -194,6 +194,8 @@ describe('what a person may not see, by GraphQL', () => {
     const { query, variables } = operationOf(kind, at.field, given, selection);
     const { data, errors = [] } = await send(testSystem, caller.token, query, variables);
     for (const { extensions } of errors) assert.notEqual(extensions.code, 'INTERNAL', query);
+    // The refusal of a whole document is the same for every id, so it would show nothing.
+    for (const { message, path } of errors) assert.ok(path, `${message}: ${query}`);
     // An error of a field that is never null takes the answers of the others away.
     if (data === null && ids.length > 1)
       return (await Promise.all(ids.map((id) => answers(kind, caller, at, [id])))).flat();
