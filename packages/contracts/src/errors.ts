@@ -24,7 +24,11 @@ const row = (status: number, error: string, when: string, retryable?: 'retryable
 
 export const ERRORS = {
   // 400: the request itself is wrong
-  malformed_request: row(400, 'Malformed request', 'The URL or the headers cannot be parsed, or are ambiguous.'),
+  malformed_request: row(
+    400,
+    'Malformed request',
+    'The URL, the headers or the chunks of the body cannot be parsed or are ambiguous, or the chunks are too many.',
+  ),
   malformed_json: row(400, 'Malformed JSON', 'The body is not valid JSON in UTF-8, or is nested too deeply.'),
   validation_failed: row(400, 'Validation failed', 'The request does not match the API description.'),
   unsupported_api_version: row(400, 'Unsupported Api-Version', '`Api-Version` names a version that is not supported.'),
