@@ -12,7 +12,7 @@ import { COMMIT_TIMES } from './rows/live.ts';
 import { SMALLEST } from './sizes.ts';
 import { openSystem, type MeasuredSystem } from './system.ts';
 
-/** In three times as long an honest person makes each kind of request, and a few changes take more than a tick of a processor. */
+/** In five times as long an honest person makes each kind of request, and a few changes take more than a tick of a processor. */
 const SLOW: readonly string[] = ['neighbor', 'alone'];
 const ROUND = { rounds: 1, seconds: 0.1, sizes: SMALLEST, print: () => {} } as const;
 /** These take seconds for each contender. */
@@ -46,7 +46,7 @@ describe('every benchmark runs, for a tenth of a second', () => {
       const peer = WITHOUT_PEER.includes(name) ? null : peerOf(system);
       // The same system, whose services have no other settings.
       const openOther = async (): Promise<MeasuredSystem> => ({ ...system, [Symbol.asyncDispose]: async () => {} });
-      const seconds = ROUND.seconds * (SLOW.includes(name) ? 3 : 1);
+      const seconds = ROUND.seconds * (SLOW.includes(name) ? 5 : 1);
       const context: BenchmarkContext = { ...ROUND, seconds, ...system, peer, openOther };
       const { rows } = await measure(context);
       assert.notEqual(rows.length, 0);
