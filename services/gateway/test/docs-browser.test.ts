@@ -95,7 +95,7 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     const operation = page.locator('#operations-Sync-syncMutate');
     await operation.locator('.opblock-summary-control').click();
     await operation.locator('.responses-table').first().waitFor();
-    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
+    await page.waitForFunction('document.documentElement.scrollWidth === 390');
     await page.locator('.operation-filter-input').fill('create a TASK');
     await page.locator('#operations-Workspaces-listWorkspaces').waitFor({ state: 'detached' });
     await eventually(async () => (await page.locator('.opblock').count()) === 1);

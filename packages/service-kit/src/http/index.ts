@@ -1,6 +1,6 @@
 export { sendBytes, sendText, toFault } from './answer.ts';
 export { ClientConnection, ClientGoneError, sendInPieces } from './client-connection.ts';
-export { ClientClosedError, collectBody, sizeOf } from './body.ts';
+export { ClientClosedError, collectBody, joined, sizeOf } from './body.ts';
 export type { ReserveBytes } from './body.ts';
 export { faultOfHosts, faultOfTarget } from './check-target.ts';
 export { responseHead, renderFault } from './render-fault.ts';

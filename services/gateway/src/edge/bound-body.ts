@@ -1,7 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { collectBody } from '@wts/service-kit/http';
+import { collectBody, joined, sizeOf } from '@wts/service-kit/http';
 import type { ReserveBytes } from '@wts/service-kit/http';
 import type { RequestContext } from './request-context.ts';
+
+/** In parts where joining them would take longer than sending each. */
+export type CompleteBody = Uint8Array | readonly Uint8Array[];
+
+const JOINED_BYTES_MAX = 128 * 1024;
 
 /**
  * Reads the body of a request to its end before the service is called, so that a slow sender holds no connection to the
@@ -13,7 +18,7 @@ export async function boundBody(
   context: RequestContext,
   res: ServerResponse,
   hold: ReserveBytes,
-): Promise<readonly Uint8Array[] | null> {
+): Promise<CompleteBody | null> {
   const bytesMax = context.route?.bodyBytesMax ?? 0;
   if (bytesMax === 0 || !context.hasBody) return null;
   const declared = context.headers.transferEncoding.length > 0 ? null : context.declaredBytes;
@@ -22,5 +27,6 @@ export async function boundBody(
     context.awaitsContinue = false;
     res.writeContinue();
   }
-  return collectBody(context.req, { declared, bytesMax, hold });
+  const parts = await collectBody(context.req, { declared, bytesMax, hold });
+  return sizeOf(parts) > JOINED_BYTES_MAX ? parts : joined(parts);
 }

@@ -8,6 +8,7 @@ import type { Dispatcher } from 'undici';
 import { errors } from 'undici';
 import type { Upstream } from '../upstream.ts';
 import { answerFault, startAnswer } from './answer.ts';
+import type { CompleteBody } from './bound-body.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** What is sent to a service, and where its response goes. */
@@ -15,8 +16,7 @@ interface ForwardOptions {
   readonly context: RequestContext;
   readonly res: ServerResponse;
   readonly upstream: Upstream;
-  /** In parts, because joining megabytes takes longer than sending them. */
-  readonly body: readonly Uint8Array[] | null;
+  readonly body: CompleteBody | null;
   /** Header lines that name the caller. */
   readonly caller: readonly string[];
   /** The cookies of the client are for this service, and it may set some. */
@@ -73,7 +73,8 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
       method: context.method,
       path: context.url,
       headers: requestHeaders(options),
-      body: bodyOf(body),
+      // The types of undici lack the iterables that it sends.
+      body: body as Uint8Array | Readable | null,
       // Without this, undici closes the connection after each HEAD. Our services send no body to HEAD.
       reset: false,
     };
@@ -188,7 +189,7 @@ function requestHeaders({ context, body, caller, hasCookies, hasClient }: Forwar
   const { headers, requestId } = context;
   const lines = headers.onward;
   lines.push(HEADERS.requestId, requestId, ...caller);
-  if (body !== null && body.length > 1) lines.push('content-length', String(sizeOf(body)));
+  if (body !== null && !(body instanceof Uint8Array)) lines.push('content-length', String(sizeOf(body)));
   if (hasCookies) {
     for (const cookies of headers.cookies) lines.push('cookie', cookies);
     // A page judges by them where a form comes from.
@@ -198,12 +199,6 @@ function requestHeaders({ context, body, caller, hasCookies, hasClient }: Forwar
   if (hasClient) for (const value of headers.authorization) lines.push('authorization', value);
   if (context.span !== null) lines.push('traceparent', headerOf(context.span));
   return lines;
-}
-
-function bodyOf(parts: readonly Uint8Array[] | null): Readable | Uint8Array | string | null {
-  if (parts === null) return null;
-  // The types of undici lack the iterables that it sends.
-  return parts.length > 1 ? (parts as unknown as Readable) : (parts[0] ?? '');
 }
 
 /** Headers of this hop, and headers that only the gateway sets. */
