@@ -62,11 +62,9 @@ describe('a link to choose a new password', () => {
     const link = await linkFor(account);
     for (let n = 0; n < 3; n += 1) assert.match((await pages.browser().get(link)).text, /Choose a new password/);
     const browsers = Array.from({ length: 4 }, () => pages.browser());
+    const forms = await Promise.all(browsers.map(async (browser) => hiddenOf(await browser.get(link), '/link')));
     const answers = await Promise.all(
-      browsers.map(async (browser, n) => {
-        const fields = hiddenOf(await browser.get(link), '/link');
-        return browser.post('/link', { ...fields, password: `${NEW_PASSWORD} ${n}` });
-      }),
+      browsers.map((browser, n) => browser.post('/link', { ...forms[n], password: `${NEW_PASSWORD} ${n}` })),
     );
     assert.deepEqual(
       answers.map(({ status }) => status).toSorted((a, b) => a - b),
