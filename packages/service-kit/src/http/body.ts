@@ -56,10 +56,21 @@ export function collectBody(
   });
 }
 
-/** The parts as one, copied if there are several. */
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
+/** The parts as one. If there are several, they are copied into the beginning of some memory of at least their size. */
+export function joined(
+  parts: readonly Uint8Array[],
+  memoryOf: (bytes: number) => Uint8Array = (bytes) => Buffer.allocUnsafe(bytes),
+): Uint8Array {
   const [first, second] = parts;
-  return first !== undefined && second === undefined ? first : Buffer.concat(parts);
+  if (first !== undefined && second === undefined) return first;
+  const bytes = sizeOf(parts);
+  const all = memoryOf(bytes).subarray(0, bytes);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 export function sizeOf(parts: readonly Uint8Array[]): number {

@@ -63,22 +63,16 @@ const NO_BODY = 'A JSON body is required.';
 
 function parse(parts: readonly Uint8Array[]): unknown {
   if (parts.length === 0) throw new Fault('malformed_json', { message: NO_BODY });
-  return parseJson(parts.length === 1 ? joined(parts) : joinedForNow(parts));
+  return parseJson(joined(parts, sharedMemory));
 }
 
 /** The bytes of the last body in several parts. New memory for each would cost more than the parsing, and twice in garbage collections. */
 let shared = Buffer.alloc(0);
 
-/** The parts as one, until the next call. */
-function joinedForNow(parts: readonly Uint8Array[]): Uint8Array {
-  const size = sizeOf(parts);
-  if (size > shared.length) shared = Buffer.allocUnsafeSlow(size);
-  let at = 0;
-  for (const part of parts) {
-    shared.set(part, at);
-    at += part.length;
-  }
-  return shared.subarray(0, size);
+/** In use until the next call. */
+function sharedMemory(bytes: number): Uint8Array {
+  if (bytes > shared.length) shared = Buffer.allocUnsafeSlow(bytes);
+  return shared;
 }
 
 /** Reads a body of any type, up to a size. Rejects as soon as it is larger. */
