@@ -94,10 +94,7 @@ const STEP_MAX = 512;
 
 function unreachable({ spelling, after }: DeltasRequest): string {
   if (!ENTRY_FORMATTERS[spelling].recoversFromFault) return reply(after, false, []);
-  throw new Fault('bootstrap_required', {
-    message:
-      'This cursor is not in the log: it is too old, or of another log. Run a bootstrap and continue from its lastSyncId.',
-  });
+  throw new Fault('bootstrap_required');
 }
 
 function reply(lastSyncId: bigint, hasMore: boolean, actions: readonly string[]): string {
