@@ -76,11 +76,10 @@ describe('wts login', () => {
     await using opened = new AsyncDisposableStack();
     const browser = await openBrowser(this);
     opened.defer(() => browser.close());
-    const page = await browser.newPage();
-    const tab = new Tab(page, system.authUrl);
     const machine = new Machine(system);
     const login = machine.start(['login', system.baseUrl]);
-    await page.goto((await login.address()).href);
+    const tab = await Tab.open(browser, system.authUrl, (await login.address()).href);
+    const { page } = tab;
     await signIn(tab, system.account);
     await tab.button('Connect').click();
     await page.getByRole('heading', { name: 'You are signed in' }).waitFor();

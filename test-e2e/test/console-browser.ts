@@ -8,7 +8,7 @@ import type { Browser, BrowserSystem } from './browser-system.ts';
 const WAIT_MS = 120_000;
 /** Timers of the page end after a quarter of their time, because it reads again every three to ten seconds. */
 const FAST_TIMERS = `{ const { setTimeout } = window; window.setTimeout = (run, ms) => setTimeout(run, ms / 4); }`;
-export const WIDE = { width: 1280, height: 900 };
+const WIDE = { width: 1280, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
 /** The webhooks console of a whole system in a real browser, and an HTTPS server that receives deliveries. */
@@ -25,14 +25,7 @@ export class ConsoleBrowser {
 
   /** A page in a profile of its own. */
   async tab(options: TabOptions = {}): Promise<Tab> {
-    const { viewport = WIDE } = options;
-    const profile = await this.#browser.newContext({ viewport, reducedMotion: 'reduce' });
-    const page = await profile.newPage();
-    page.setDefaultTimeout(WAIT_MS);
-    await page.addInitScript({ content: FAST_TIMERS });
-    const tab = new Tab(page, this.testSystem.baseUrl);
-    await page.goto(`${this.testSystem.baseUrl}/console`);
-    return tab;
+    return Tab.open(this.#browser, this.testSystem.baseUrl, '/console', { ...options, script: FAST_TIMERS });
   }
 
   /** A page after a key was entered. */
@@ -82,7 +75,23 @@ export class Tab implements AsyncDisposable {
   readonly requested: string[] = [];
   readonly #baseUrl: string;
 
-  constructor(page: Page, baseUrl: string) {
+  /** At a path of its origin, or at another address. The script runs before those of each page. */
+  static async open(
+    browser: Browser,
+    baseUrl: string,
+    address: string,
+    { viewport = WIDE, script = '' }: TabOptions & { readonly script?: string } = {},
+  ): Promise<Tab> {
+    const profile = await browser.newContext({ viewport, reducedMotion: 'reduce' });
+    const page = await profile.newPage();
+    page.setDefaultTimeout(WAIT_MS);
+    await page.addInitScript({ content: script });
+    const tab = new Tab(page, baseUrl);
+    await page.goto(new URL(address, baseUrl).href);
+    return tab;
+  }
+
+  private constructor(page: Page, baseUrl: string) {
     this.page = page;
     this.#baseUrl = baseUrl;
     page.on('console', (message) => {

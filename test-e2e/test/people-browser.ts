@@ -5,11 +5,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserSystem } from './browser-system.ts';
-import { Tab, WIDE } from './console-browser.ts';
+import { Tab } from './console-browser.ts';
 import type { IdentityProvider } from './identity-provider.ts';
-
-/** Long, because a browser is slow on a busy machine. */
-const WAIT_MS = 120_000;
 
 /** An app on this machine, which listens for the answer of the consent. */
 export interface App {
@@ -55,14 +52,8 @@ export class PeopleBrowser {
    * authenticator; tabs of other tests know no passkeys.
    */
   async tab(path: string, passkeyBrowser?: Browser): Promise<Tab> {
-    const browser = passkeyBrowser ?? this.#system.browser;
-    const profile = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce' });
-    const page = await profile.newPage();
-    page.setDefaultTimeout(WAIT_MS);
-    if (passkeyBrowser === undefined) await page.addInitScript({ content: 'delete window.PublicKeyCredential' });
-    const tab = new Tab(page, this.testSystem.authUrl);
-    await page.goto(path.startsWith('http') ? path : `${this.testSystem.authUrl}${path}`);
-    return tab;
+    const script = passkeyBrowser === undefined ? 'delete window.PublicKeyCredential' : '';
+    return Tab.open(passkeyBrowser ?? this.#system.browser, this.testSystem.authUrl, path, { script });
   }
 
   /** The link in the newest mail to an address with these words in its subject; waits for it. */
