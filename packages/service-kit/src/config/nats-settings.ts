@@ -31,5 +31,5 @@ export const shardSetting = setting.int('SHARD', {
   default: 0,
   min: 0,
   max: SHARDS_MAX - 1,
-  doc: 'Number of the log. Leave it at 0, unless several installations share a NATS server: each then has another number, which is a part of the names of its stream and its subjects, the same for sync and webhook-dispatcher.',
+  doc: 'Number of the cell, and of its log: the same for all services of a cell, and 0 in an installation of one cell. From 1 on it is a part of the names of the stream and its subjects.',
 });
