@@ -3,31 +3,17 @@
  * processes; each minute a fault comes; at the end everything that was received is compared with the log.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  changeEveryKind,
-  checkEnd,
-  DeliveryCheck,
-  headOf,
-  keepWriting,
-  loadCopy,
-  startFollowers,
-  tally,
-  webhooksText,
-  WebhookConsumers,
-  type Span,
-} from '@wts/verify';
+import type { Span } from '@wts/verify';
 import type { Cluster } from './cluster.ts';
 import { faultsOf } from './faults.ts';
+import { CHECK_EVERY_MS, every, Load, rest } from './load.ts';
 import { OWN_ADDRESS } from './network.ts';
 import { verifyLog } from './verify-log.ts';
 
 const WRITERS = 6;
 const SOCKETS = 6;
-/** Of each writer. */
-const WRITE_EVERY_MS = 300;
 const COPIES_MAX = 2;
 const FAULT_EVERY_MS = 60_000;
-const CHECK_EVERY_MS = 3_000;
 const PROGRESS_EVERY_MS = 30_000;
 /** Without faults, at the end. */
 const CALM_MS = 20_000;
@@ -42,53 +28,33 @@ export interface SoakOptions {
 /** Resolves to whether nothing was found. */
 export async function soakCluster(cluster: Cluster, { lastsMs, print, stop: stopped }: SoakOptions): Promise<boolean> {
   const system = cluster.system();
-  const check = new DeliveryCheck(system);
   const stopping = new AbortController();
   const stop = AbortSignal.any([stopping.signal, stopped]);
   await using stack = new AsyncDisposableStack();
   const identity = await cluster.authority.issue({ hosts: [OWN_ADDRESS] });
-  const consumers = stack.use(await WebhookConsumers.open(system, stop, { identity, host: OWN_ADDRESS }));
-  const copy = await loadCopy({ baseUrl: system.baseUrl, token: system.apiKey });
-  const context = { testSystem: system, check, start: await headOf(system), stop, isCalm: () => false, stack };
-  const following = await startFollowers(context, SOCKETS);
-  const writing = keepWriting(system, WRITERS, stop, {
-    everyMs: () => WRITE_EVERY_MS,
-    copiesMax: COPIES_MAX,
-    onAcknowledged: (acknowledgement) => check.acknowledge(acknowledgement),
-  });
-  const background = [
-    ...following,
-    changeEveryKind(system, stop),
-    consumers.change(),
-    every(CHECK_EVERY_MS, stop, async () => void (await check.runRound())),
-    every(PROGRESS_EVERY_MS, stop, async () =>
-      print(
-        `${check.acknowledged} changes acknowledged, ${check.delivered} entries received, ${consumers.attempts} webhook attempts, ${check.findings.length} findings`,
-      ),
+  const size = { identity, writers: WRITERS, sockets: SOCKETS, copiesMax: COPIES_MAX };
+  const load = await Load.start(stack, system, size, stop);
+  const { check, consumers } = load;
+  const progress = every(PROGRESS_EVERY_MS, stop, async () =>
+    print(
+      `${check.acknowledged} changes acknowledged, ${check.delivered} entries received, ${consumers.attempts} webhook attempts, ${check.findings.length} findings`,
     ),
-  ];
+  );
   const kills: Span[] = [];
   const disturbing = disturb(cluster, { lastsMs, print, stop }, kills);
   // The first error ends the run.
-  await Promise.race([disturbing, writing, ...background]).finally(() => stopping.abort());
+  await Promise.race([disturbing, progress, ...load.background]).finally(() => stopping.abort());
   const faults = await disturbing;
-  const { retries } = await writing;
-  await Promise.all(background);
+  await Promise.all([progress, ...load.background]);
   if (stopped.aborted) return false;
   print('the load has stopped; waiting for the last deliveries, then all audits');
-  await checkEnd(system, check, copy);
-  const report = await consumers.check(kills);
-  check.report(report.findings);
+  const { summary, findings } = await load.finish(kills);
   const isLogSound = await verifyLog(system, print);
-
   const { incidents } = cluster.kubelet;
-  const { findings } = check;
   const isPassed = findings.length === 0 && incidents.length === 0 && isLogSound;
   for (const line of [
-    `changes    ${check.acknowledged} acknowledged, ${retries} sent again; ${faults} faults`,
-    `received   ${check.delivered} entries, checked in ${check.rounds} rounds`,
-    `webhooks   ${webhooksText(report)}`,
-    `findings   ${tally(findings)}`,
+    `faults     ${faults}`,
+    ...summary,
     `restarts   ${incidents.length === 0 ? 'none but those of the faults' : incidents.map(({ pod, what }) => `${pod}: ${what}`).join('; ')}`,
     ...findings.slice(0, FINDINGS_SHOWN).map(({ guarantee, seen }) => `BROKEN     ${guarantee}: ${seen}`),
     isPassed ? 'PASSED' : 'FAILED',
@@ -118,15 +84,4 @@ async function disturb(cluster: Cluster, { lastsMs, print, stop }: SoakOptions, 
   }
   await rest(CALM_MS, stop);
   return count;
-}
-
-async function every(ms: number, stop: AbortSignal, work: () => Promise<void>): Promise<void> {
-  while (!stop.aborted) {
-    await rest(ms, stop);
-    if (!stop.aborted) await work();
-  }
-}
-
-function rest(ms: number, stop: AbortSignal): Promise<void> {
-  return pause(Math.max(0, ms), undefined, { signal: stop }).catch(() => undefined);
 }

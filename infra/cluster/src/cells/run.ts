@@ -7,23 +7,9 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LOCAL, runScript } from '@wts/local';
-import {
-  changeEveryKind,
-  checkEnd,
-  ControlClient,
-  controlText,
-  DeliveryCheck,
-  headOf,
-  keepWriting,
-  loadCopy,
-  startFollowers,
-  tally,
-  webhooksText,
-  WebhookConsumers,
-  type CheckedSystem,
-  type Span,
-} from '@wts/verify';
+import { ControlClient, controlText, type CheckedSystem, type Span } from '@wts/verify';
 import type { Cluster } from '../cluster.ts';
+import { CHECK_EVERY_MS, Load } from '../load.ts';
 import { OWN_ADDRESS } from '../network.ts';
 import { SECOND } from '../place.ts';
 import { verifyLog } from '../verify-log.ts';
@@ -31,8 +17,6 @@ import { createWorkspace, MovingWorkspace } from './moving.ts';
 
 const WRITERS = 3;
 const SOCKETS = 3;
-const WRITE_EVERY_MS = 300;
-const CHECK_EVERY_MS = 3_000;
 const MEASURED_MS = 40_000;
 /** Writers and endpoints of the second cell give up after a minute. */
 const AWAY_MS = 20_000;
@@ -53,9 +37,10 @@ export async function runCells(first: Cluster, second: Cluster, { print, stop }:
   const signal = AbortSignal.any([stopping.signal, stop]);
   const one = first.system();
   const two = await inSecond(second.system());
-  const ofOne = await Load.start(stack, first, one, signal);
-  const ofTwo = await Load.start(stack, first, two, signal);
   const identity = await first.authority.issue({ hosts: [OWN_ADDRESS] });
+  const size = { identity, writers: WRITERS, sockets: SOCKETS };
+  const ofOne = await Load.start(stack, one, size, signal);
+  const ofTwo = await Load.start(stack, two, size, signal);
   const moving = await MovingWorkspace.open(stack, { from: one, to: two, identity, host: OWN_ADDRESS });
   const control = stack.use(await ControlClient.start(one));
   const stage: Stage = { first, second, ofOne, moving, control, stack, print, kills: [], problems: [] };
@@ -67,7 +52,14 @@ export async function runCells(first: Cluster, second: Cluster, { print, stop }:
   print('the load has stopped; waiting for the last deliveries, then all audits');
   const { problems, kills } = stage;
   problems.push(...(await moving.check()));
-  problems.push(...(await ofOne.finish('first', [], print)), ...(await ofTwo.finish('second', kills, print)));
+  for (const [name, load, spans] of [
+    ['first', ofOne, []],
+    ['second', ofTwo, kills],
+  ] as const) {
+    const { summary, findings } = await load.finish(spans);
+    for (const line of [`${name} cell`, ...summary]) print(line);
+    problems.push(...findings.map(({ guarantee, seen }) => `${name} cell: ${guarantee}: ${seen}`));
+  }
   for (const system of [one, two])
     if (!(await verifyLog(system, print))) problems.push(`verify:log did not pass at ${system.baseUrl}`);
   for (const { kubelet } of [first, second])
@@ -158,68 +150,6 @@ async function inSecond(system: CheckedSystem): Promise<CheckedSystem> {
       return made;
     },
   };
-}
-
-type ClientCopy = Awaited<ReturnType<typeof loadCopy>>;
-
-/** Writers, followers and consumers of webhooks of one cell. */
-class Load {
-  retries = 0;
-  readonly background: Promise<unknown>[] = [];
-  readonly check: DeliveryCheck;
-  readonly system: CheckedSystem;
-  readonly #consumers: WebhookConsumers;
-  readonly #copy: ClientCopy;
-
-  private constructor(system: CheckedSystem, check: DeliveryCheck, consumers: WebhookConsumers, copy: ClientCopy) {
-    this.system = system;
-    this.check = check;
-    this.#consumers = consumers;
-    this.#copy = copy;
-  }
-
-  static async start(
-    stack: AsyncDisposableStack,
-    { authority }: Cluster,
-    system: CheckedSystem,
-    stop: AbortSignal,
-  ): Promise<Load> {
-    const check = new DeliveryCheck(system);
-    const identity = await authority.issue({ hosts: [OWN_ADDRESS] });
-    const consumers = stack.use(await WebhookConsumers.open(system, stop, { identity, host: OWN_ADDRESS }));
-    const copy = await loadCopy({ baseUrl: system.baseUrl, token: system.apiKey });
-    const context = { testSystem: system, check, start: await headOf(system), stop, isCalm: () => false, stack };
-    const load = new Load(system, check, consumers, copy);
-    const everyMs = (): number => WRITE_EVERY_MS;
-    const onAcknowledged = check.acknowledge.bind(check);
-    load.background.push(
-      ...(await startFollowers(context, SOCKETS)),
-      changeEveryKind(system, stop),
-      consumers.change(),
-      checkUntil(check, stop),
-      keepWriting(system, WRITERS, stop, { everyMs, onAcknowledged, onRetry: () => (load.retries += 1) }),
-    );
-    return load;
-  }
-
-  async finish(name: string, kills: readonly Span[], print: (line: string) => void): Promise<string[]> {
-    await checkEnd(this.system, this.check, this.#copy);
-    const report = await this.#consumers.check(kills);
-    this.check.report(report.findings);
-    const { acknowledged, delivered, findings } = this.check;
-    print(
-      `${name.padEnd(10)} ${acknowledged} changes acknowledged, ${this.retries} sent again; ${delivered} entries received`,
-    );
-    print(`           webhooks: ${webhooksText(report)}; findings: ${tally(findings)}`);
-    return findings.map(({ guarantee, seen }) => `${name} cell: ${guarantee}: ${seen}`);
-  }
-}
-
-async function checkUntil(check: DeliveryCheck, stop: AbortSignal): Promise<void> {
-  while (!stop.aborted) {
-    await pause(CHECK_EVERY_MS, undefined, { signal: stop }).catch(() => undefined);
-    if (!stop.aborted) await check.runRound();
-  }
 }
 
 /** Runs `wts admin`. */
