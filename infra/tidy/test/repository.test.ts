@@ -57,7 +57,7 @@ const HOUSE_RULES: readonly (readonly [title: string, check: () => readonly Find
   ['keeps SQL in stores and migrations', () => sqlOutsideStore(tree)],
   ['reads every bound it states [never.unbounded]', () => bounds(tree, BOUNDS)],
   ['has no pattern that takes more than linear time', () => slowPatterns(tree, declaredPatterns())],
-  ['has a home and a test for every kept rule of the interface', () => coverage(tree, RULES)],
+  ['has a home and a test for every rule of the interface', () => coverage(tree, RULES)],
 ];
 
 describe('the repository', () => {

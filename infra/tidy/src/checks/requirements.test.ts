@@ -9,7 +9,6 @@ const kept: Rule = {
   text: '…',
   home: 'services/a/src/read.ts',
 };
-const planned: Rule = { ...kept, id: 'notes.read.fast', home: null, status: 'planned' };
 const home = { 'services/a/src/read.ts': '// Keeps notes.read.own-only.\nexport const read = 1;' };
 const cited = { 'services/a/test/read.test.ts': "it('shows nobody else\\'s [notes.read.own-only]', () => {});" };
 
@@ -18,7 +17,7 @@ const messages = (files: Record<string, string>, ...rules: Rule[]) =>
 
 describe('the list of requirements', () => {
   it('is content when list, home and test name the rule', () => {
-    assert.deepEqual(messages({ ...home, ...cited }, kept, planned), []);
+    assert.deepEqual(messages({ ...home, ...cited }, kept), []);
   });
 
   it('reads several rules out of one pair of brackets', () => {
@@ -28,14 +27,14 @@ describe('the list of requirements', () => {
     assert.deepEqual(messages({ ...named, ...both }, kept, other), []);
   });
 
-  it('requires a test with the id of each kept rule in its title', () => {
+  it('requires a test with the id of each rule in its title', () => {
     const elsewhere = {
       'services/a/test/read.test.ts': "// [notes.read.own-only]\nit('shows', () => list[notes.read.own]);",
     };
     assert.deepEqual(messages({ ...home, ...elsewhere }, kept), ['no test has [notes.read.own-only] in its title']);
   });
 
-  it('requires a home for each kept rule that exists and mentions it in a comment', () => {
+  it('requires a home for each rule that exists and mentions it in a comment', () => {
     assert.match(messages(cited, kept)[0] ?? '', /does not exist/);
     const silent = {
       'services/a/src/read.ts': "export const id = 'notes.read.own-only';\n// Keeps notes.read.own-only-twice.",
@@ -48,11 +47,6 @@ describe('the list of requirements', () => {
     assert.deepEqual(messages({ ...home, ...cited, ...stranger }, kept), [
       'a test cites [notes.gone.away], which is no rule of test-e2e/requirements',
     ]);
-  });
-
-  it('requires the mark when a test cites a planned rule', () => {
-    const early = { 'services/a/test/x.test.ts': "it.only('answers at once [notes.read.fast]', () => {});" };
-    assert.match(messages(early, planned)[0] ?? '', /still planned/);
   });
 
   it('refuses the same id twice', () => {
