@@ -73,6 +73,23 @@ describe('invitations', () => {
     assert.equal(await join(twin, code), 'invitation_expired');
   });
 
+  it('to the address of a person who joined by one of them are all used then [workspaces.join.closes]', async () => {
+    const { id, owner } = await testService.workspace();
+    const elsewhere = await testService.workspace();
+    const [grace, ada] = [await testService.person(), await testService.person()];
+    const invite = async ({ email }: TestPerson) => testService.invite(owner, id, { email });
+    const [first, second, other] = [await invite(grace), await invite(grace), await invite(ada)];
+    const upper = await testService.invite(owner, id, { email: grace.email.toUpperCase() });
+    const there = await testService.invite(elsewhere.owner, elsewhere.id, { email: grace.email });
+    assert.equal(await join(grace, first.code), 'member');
+    assert.deepEqual(await pending(owner, id), [other.id]);
+    assert.deepEqual(await pending(elsewhere.owner, elsewhere.id), [there.id]);
+    for (const { code } of [second, upper]) {
+      assert.equal(await join(grace, code), 'member', 'joining twice changes nothing');
+      assert.equal(await join(await testService.person({ email: grace.email }), code), 'invitation_expired');
+    }
+  });
+
   it('that were used do not admit a person again who left', async () => {
     const { id, owner } = await testService.workspace();
     const grace = await testService.person();

@@ -1,4 +1,4 @@
-import { requireUnrestricted } from '@wts/access';
+import { comparableAddress, requireUnrestricted } from '@wts/access';
 import type { Principal, Workspace } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
@@ -53,7 +53,7 @@ async function joinByCode(
   // Without an invitation the verdict is a refusal.
   const redeemed = invitation as PresentedInvitation;
   if (verdict.outcome === 'join') await addMember(context, principal, redeemed);
-  else if (redeemed.claimedBy === userId) await context.invitations.markRedeemed(redeemed.id);
+  else if (redeemed.claimedBy === userId) await closeOfAddress(context, userId, redeemed);
   const workspace = await context.workspaces.byId(userId, redeemed.workspaceId);
   // They were removed since they joined.
   if (workspace === null) throw new Fault('invitation_expired', { message: LOST_SINCE });
@@ -99,7 +99,21 @@ async function addMember(context: JoinContext, principal: Principal, invitation:
       throw failure;
     }
   }
-  if (isForOneUse) await context.invitations.markRedeemed(invitation.id);
+  await closeOfAddress(context, userId, invitation);
+}
+
+/** With the invitation all others to its address end, which the person does not need any more. Keeps workspaces.join.closes. */
+async function closeOfAddress(
+  { invitations }: Pick<JoinContext, 'invitations'>,
+  userId: string,
+  { id, workspaceId, email }: PresentedInvitation,
+): Promise<void> {
+  if (email === null) return;
+  const own = comparableAddress(email);
+  const others = (await invitations.listPending(workspaceId)).filter(
+    (other) => other.email !== null && comparableAddress(other.email) === own,
+  );
+  await invitations.markRedeemed([id, ...others.map((other) => other.id)], userId);
 }
 
 /** One text for codes that never existed, were deleted, or whose creator may no longer invite. */

@@ -39,7 +39,8 @@ export interface InvitationStore {
   claim(id: string, userId: string): Promise<boolean>;
   /** Removes a claim after the membership was refused. */
   release(id: string, userId: string): Promise<void>;
-  markRedeemed(id: string): Promise<void>;
+  /** Those that another person claimed stay as they are. */
+  markRedeemed(ids: readonly string[], userId: string): Promise<void>;
   /** Deletes invitations that expired `days` ago. */
   deleteExpired(workspaceId: string, days: number): Promise<void>;
   /** All of a workspace by id, as they are stored. */
@@ -108,10 +109,10 @@ export function invitationStore(knex: Knex): InvitationStore {
         where id = :id and claimed_by = :userId and redeemed_at is null`;
       await rows(knex, sql, { id, userId });
     },
-    markRedeemed: async (id) => {
-      await rows(knex, `update workspace.invitations set redeemed_at = now() where id = :id and redeemed_at is null`, {
-        id,
-      });
+    markRedeemed: async (ids, userId) => {
+      const sql = `update workspace.invitations set claimed_by = :userId, redeemed_at = now()
+        where id = any(:ids) and redeemed_at is null and coalesce(claimed_by, :userId) = :userId`;
+      await rows(knex, sql, { ids, userId });
     },
     deleteExpired: async (workspaceId, days) => {
       const sql = `delete from workspace.invitations

@@ -60,7 +60,7 @@ describe('the stores', () => {
       assert.equal(await invitations.claim(id, grace), false);
       await invitations.release(id, ada);
       assert.equal(await invitations.claim(id, grace), true);
-      await invitations.markRedeemed(id);
+      await invitations.markRedeemed([id], grace);
       await invitations.release(id, grace);
       assert.equal(await invitations.claim(id, grace), false);
     });
