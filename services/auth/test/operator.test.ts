@@ -244,7 +244,7 @@ describe('an operator', () => {
     assert.deepEqual(await kindsOf(userId), ['sessions-ended']);
   });
 
-  it('makes a link for a new password, which is not for a person without an account', async () => {
+  it('makes a link for a new password, which is not for a person without an account or who is disabled', async () => {
     const { account } = await pages.signedIn();
     const userId = await userOf(account);
     const made = await operator.call(operatorApi.makeResetLink, { params: { userId } });
@@ -258,7 +258,13 @@ describe('an operator', () => {
     assert.equal(second, first, 'a lost answer is repeated');
     assert.notEqual(await repeat(await TestOperator.of(testService)), first, 'to the same operator alone');
     const { userId: without } = await testService.person();
-    assert.equal((await operator.call(operatorApi.makeResetLink, { params: { userId: without } })).code, 'conflict');
+    const refused = async (id: string): Promise<[string | undefined, string]> => {
+      const { code, text } = await operator.call(operatorApi.makeResetLink, { params: { userId: id } });
+      return [code, /disabled/.exec(text)?.[0] ?? ''];
+    };
+    assert.deepEqual(await refused(without), ['conflict', '']);
+    await operator.call(operatorApi.disablePerson, { params: { userId } });
+    assert.deepEqual(await refused(userId), ['conflict', 'disabled'], 'the link of a disabled person cannot work');
   });
 
   it('removes the second factors of a person who lost them, so that the password is enough [operator.factors.remove]', async () => {
@@ -304,6 +310,8 @@ describe('an operator', () => {
         [workspace.owner.userId, workspace.member.userId].toSorted(),
       );
     }
+    await operator.call(operatorApi.disablePerson, { params: { userId: workspace.member.userId } });
+    assert.equal((await add()).code, 'conflict', 'of a disabled owner the workspace has nothing');
     const kinds = await sql<{ kind: string }>(`select kind from auth.events where workspace_id = $1 order by at`, [
       workspace.id,
     ]);

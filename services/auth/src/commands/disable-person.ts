@@ -1,4 +1,4 @@
-import { Fault } from '@wts/contracts';
+import { Fault, type OperatorPersonDetail } from '@wts/contracts';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import { randomUUID } from 'node:crypto';
 import { publishPersonDisabled } from '../credentials/publish-revoked.ts';
@@ -52,4 +52,10 @@ export async function endSessions(context: DisableContext, userId: string, opera
 async function endAccess({ record, grants }: DisableContext, userId: string, { visitor }: Operator): Promise<void> {
   await record.act(({ sessions }) => sessions.endAllOf(userId));
   await grants.revokeAllOf(userId, 'ended by the operator', visitor);
+}
+
+/** What is made for them could not work, and nothing else would say so. */
+export function refuseDisabled({ disabledAt }: Pick<OperatorPersonDetail, 'disabledAt'>): void {
+  if (disabledAt === null) return;
+  throw new Fault('conflict', { message: 'This person is disabled. Enable them first: wts admin person enable.' });
 }

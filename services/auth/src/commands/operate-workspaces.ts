@@ -7,7 +7,7 @@ import type { EventKind } from '../domain/security-event.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { OperatorPeople } from '../directory/operator-people.ts';
 import type { OperatorWorkspaces } from '../directory/operator-workspaces.ts';
-import type { Operator } from './disable-person.ts';
+import { refuseDisabled, type Operator } from './disable-person.ts';
 
 export interface OperateContext {
   readonly record: SecurityRecord;
@@ -64,6 +64,7 @@ export async function addOwner(
   const { people, workspaces, record, copyPerson } = context;
   const person = await people.find(userId);
   if (person?.erasedAt !== null) throw new Fault('conflict', { message: 'This person is erased.' });
+  refuseDisabled(person);
   const cell = await workspaces.cellOf(workspaceId);
   if (cell === null) throw new Fault('not_found');
   await copyPerson(userId, cell.shard);

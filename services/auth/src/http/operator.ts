@@ -3,7 +3,7 @@ import { mount, mountStream } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { pipeline } from 'node:stream/promises';
 import { createOwner } from '../commands/create-owner.ts';
-import { disablePerson, enablePerson, endSessions } from '../commands/disable-person.ts';
+import { disablePerson, enablePerson, endSessions, refuseDisabled } from '../commands/disable-person.ts';
 import { erasePerson } from '../commands/erase-person.ts';
 import { removeSecondFactors } from '../commands/remove-second-factors.ts';
 import { addOwner, deleteWorkspace, restoreWorkspace } from '../commands/operate-workspaces.ts';
@@ -63,6 +63,7 @@ function mountPeople(router: IRouter, context: OperatorContext, options: Operato
     async (call) => {
       const { userId } = call.params;
       const person = await personOf(context, userId);
+      refuseDisabled(person);
       const account = person.account === null ? null : await context.accounts.find(person.account.id);
       if (account === null) throw new Fault('conflict', { message: 'This person has no account with a password.' });
       return { ok: true, link: await linkFor(context, call, { userId, account }) };
