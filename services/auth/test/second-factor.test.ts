@@ -174,9 +174,13 @@ describe('the second factor', () => {
     assert.equal(await statusOf(first), 422);
     assert.match((await browser.get('/account/security')).text, /9 recovery codes are left/);
     const renewed = await browser.submit('/account/security', {}, '/account/recovery-codes');
-    const [next = ''] = recoveryCodesOf(renewed);
+    const [next = '', third = ''] = recoveryCodesOf(renewed);
     assert.equal(await statusOf(second), 422);
     assert.equal(await statusOf(next), 303);
+    const swapped = pages.browser();
+    assert.equal((await present(swapped, await secondStep(swapped, account), { code: ` ${third} ` })).status, 303);
+    const code = await freshCode(pages, account, app);
+    assert.equal(await statusOf(`${code.slice(0, 3)} ${code.slice(3)}`), 303, 'each field takes the code of the other');
     assert.ok((await kindsOf(account)).includes('recovery-codes-made'));
   });
 

@@ -17,6 +17,15 @@ export function newRecoveryCodes(): string[] {
 
 /** Of a code as a person typed it. */
 export function hashOfRecoveryCode(accountId: string, typed: string): Buffer {
-  const code = typed.toLowerCase().replaceAll(/[^a-z2-7]/g, '');
-  return sha256('recovery code', accountId, code);
+  return sha256('recovery code', accountId, lettersOf(typed));
+}
+
+/** By its form, because people type one into the field of the other; null when it has the form of neither. */
+export function kindOfCode(typed: string): 'code' | 'recovery code' | null {
+  if (/^\d{6}$/.test(typed.replaceAll(/\s/g, ''))) return 'code';
+  return lettersOf(typed).length === (CODE_BYTES * 8) / 5 ? 'recovery code' : null;
+}
+
+function lettersOf(typed: string): string {
+  return typed.toLowerCase().replaceAll(/[^a-z2-7]/g, '');
 }

@@ -5,6 +5,7 @@ import { findSecondStep } from '../commands/begin-second-step.ts';
 import { finishSecondStep } from '../commands/finish-second-step.ts';
 import { signInByPasskey } from '../commands/sign-in-by-passkey.ts';
 import { AUTH_LIMITS } from '../limits.ts';
+import { kindOfCode } from '../domain/recovery-codes.ts';
 import { secondStepPage } from '../pages/second-step.ts';
 import type { PeopleContext } from '../people-context.ts';
 import type { Account } from '../store/accounts.ts';
@@ -78,9 +79,9 @@ const WRONG: Readonly<Record<Proof['kind'], string>> = {
 
 function proofOf({ form, browser }: PageCall, step: string): Proof {
   const recovery = form.get('recovery');
-  if (recovery !== undefined) return { kind: 'recovery code', code: recovery };
-  const code = form.get('code');
-  if (code !== undefined) return { kind: 'code', code };
+  const code = recovery ?? form.get('code');
+  if (code !== undefined)
+    return { kind: kindOfCode(code) ?? (recovery === undefined ? 'code' : 'recovery code'), code };
   return { kind: 'passkey', answer: form.text('passkey'), use: stepUse(step, browser.id) };
 }
 

@@ -25,7 +25,7 @@ export function secondStepPage(site: Site, { csrf, step, passkeyOptions, hasApp,
     ? form(
         action,
         fields,
-        html`${field({ label: 'Code of your authenticator app', name: 'code', autocomplete: 'one-time-code', inputMode: 'numeric', isFirst: true, lengthMax: 20 })}
+        html`${field({ label: 'Code of your authenticator app', name: 'code', autocomplete: 'one-time-code', inputMode: 'numeric', isFirst: true, lengthMax: 60 })}
           <button type="submit">Continue</button>`,
       )
     : null;
