@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { issuerOf } from '@wts/access';
+import { apiResourceOf, issuerOf } from '@wts/access';
 import { Fault, meta } from '@wts/contracts';
 import type { Readiness } from '@wts/service-kit/life';
 import { readConsole } from './console/page.ts';
@@ -21,7 +21,7 @@ import { staticAnswer } from './static-answer.ts';
 export function ownAnswers(
   readiness: Readiness,
   description: object,
-  { authUrl, graphiql }: Pick<GatewayConfig, 'authUrl' | 'graphiql'>,
+  { authUrl, baseUrl, graphiql }: Pick<GatewayConfig, 'authUrl' | 'baseUrl' | 'graphiql'>,
 ): ReadonlyMap<string, OwnAnswer> {
   const up = bytes({ ok: true, status: 'up' });
   const ready = bytes({ ok: true, status: 'ready' });
@@ -54,7 +54,7 @@ export function ownAnswers(
     [
       meta.root.id,
       (context, res) => {
-        if (!wantsPage(context)) matchPath(null);
+        if (!wantsPage(context)) matchPath(null, apiResourceOf(baseUrl));
         redirect(context, res, 302, `.${meta.docs.path}`);
       },
     ],

@@ -130,6 +130,7 @@ function openShared(
       config,
     ),
     ownAnswers: ownAnswers(kit.readiness, describe(kit, config), config),
+    apiUrl: apiResourceOf(config.baseUrl),
     socketsMax: kit.connections.socketsMax,
     origins: allowedOrigins(config.corsOrigins),
     isDraining: kit.http.isDraining,

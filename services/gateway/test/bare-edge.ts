@@ -59,6 +59,7 @@ export async function openBareEdge(
     socketsMax: 1,
     origins: new Set(),
     ownOrigin,
+    apiUrl: 'http://localhost:4000',
     resources: { api: { realm: 'api' }, agents: { realm: 'mcp' } },
     cellLines: [],
     securityHeaders: [],

@@ -239,7 +239,9 @@ describe('an unknown path of {auth_url}', () => {
     assert.match(page.body, /<h1>Not found<\/h1>/);
     assert.deepEqual(linksOf(page.body), ['data:,', `${AUTH_URL}/style.css`, `${AUTH_URL}/`]);
     assert.match(page.headers['content-security-policy']![0]!, /^default-src 'none'; /);
-    errorOf(await exchange(testGateway.auth, request('GET /nothing-here')), 404, 'not_found');
+    const { message = '' } = errorOf(await exchange(testGateway.auth, request('GET /nothing-here')), 404, 'not_found');
+    assert.match(message, / See https?:\/\/[^/]+\/docs or https?:\/\/[^/]+\/openapi\.json\.$/);
+    assert.ok(!message.includes(AUTH_URL), 'there are no documents at this origin');
     errorOf(await exchange(testGateway.auth, request('POST /nothing-here', [accept])), 404, 'not_found');
     errorOf(await exchange(testGateway.api, request('GET /nothing-here', [accept])), 404, 'not_found');
   });

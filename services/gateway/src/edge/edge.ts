@@ -55,6 +55,8 @@ export interface EdgeParts extends Authentication {
   readonly socketsMax: number;
   /** Origins of web pages that may call this interface; null: its own pages only. */
   readonly origins: AllowedOrigins | null;
+  /** Of the API, also at the other origin; without a slash at its end. */
+  readonly apiUrl: string;
   /** The origin of this API, whose pages may call it without being configured. */
   readonly ownOrigin: string;
   readonly securityHeaders: readonly string[];
@@ -102,7 +104,8 @@ async function runSteps(context: RequestContext, res: ServerResponse, parts: Edg
     refuseAmbiguity(context);
     negotiateVersion(context);
     if (context.method === 'OPTIONS') {
-      const lines = context.url === '*' ? ALLOWED : answerOptions(context, matchPath(found), parts.origins);
+      const lines =
+        context.url === '*' ? ALLOWED : answerOptions(context, matchPath(found, parts.apiUrl), parts.origins);
       startAnswer(context, res, 204, lines);
       res.end();
       return;
@@ -111,7 +114,7 @@ async function runSteps(context: RequestContext, res: ServerResponse, parts: Edg
       await parts.pages.unknown(context, res);
       return;
     }
-    const entry = matchPath(found);
+    const entry = matchPath(found, parts.apiUrl);
     const route = matchMethod(context, entry);
     context.route = route;
     context.reply.push(...route.notice);

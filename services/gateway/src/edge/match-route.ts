@@ -3,8 +3,7 @@ import type { RequestContext } from './request-context.ts';
 import type { CompiledRoute, PathEntry } from './route-table.ts';
 
 /** Names the trailing slash, which is the most common cause. */
-const NO_OPERATION =
-  'There is no operation at this path. Paths are case-sensitive and have no trailing slash. See /docs or /openapi.json.';
+const NO_OPERATION = 'There is no operation at this path. Paths are case-sensitive and have no trailing slash.';
 
 export function isRead({ method }: RequestContext): boolean {
   return method === 'GET' || method === 'HEAD';
@@ -15,9 +14,10 @@ export function wantsPage({ req }: RequestContext): boolean {
   return /(?:^|,)\s*text\/html\b/i.test(req.headers.accept ?? '');
 }
 
-/** 404 for an unknown path. Keeps errors.404.unknown-route. */
-export function matchPath(entry: PathEntry | null): PathEntry {
-  if (entry === null) throw new Fault('not_found', { message: NO_OPERATION });
+/** 404 for an unknown path, with the address of the documents, which are at the origin of the API. Keeps errors.404.unknown-route. */
+export function matchPath(entry: PathEntry | null, apiUrl: string): PathEntry {
+  if (entry === null)
+    throw new Fault('not_found', { message: `${NO_OPERATION} See ${apiUrl}/docs or ${apiUrl}/openapi.json.` });
   return entry;
 }
 

@@ -65,12 +65,12 @@ export class SocketProxy {
   }
 
   async #admit(context: RequestContext, socket: Duplex, head: Buffer): Promise<void> {
-    const { routes, origins, upstreams, mintToken, networks, rates, shares, socketsMax } = this.#parts;
+    const { routes, apiUrl, origins, upstreams, mintToken, networks, rates, shares, socketsMax } = this.#parts;
     const found = routes(context.path);
     allowOrigin(context, found, origins);
     refuseAmbiguity(context);
     negotiateVersion(context);
-    const route = matchMethod(context, matchPath(found));
+    const route = matchMethod(context, matchPath(found, apiUrl));
     context.route = route;
     context.reply.push(...route.notice);
     const { to } = route;
