@@ -33,6 +33,11 @@ const ADVICE: Readonly<Record<string, string>> = {
   internal: 'It is a fault of the server, not of the arguments. Try once more; then report it with the request id.',
 };
 
+/** With its end, because another sentence follows; messages of GraphQL have none. */
+export function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
 /** Codes of faults of this system; all others are about the arguments or the rights of the caller. */
 const FAILURES: ReadonlySet<string> = new Set(['unavailable', 'internal', 'deadline_exceeded']);
 const RETRY_SECONDS = 5;
@@ -68,7 +73,7 @@ export function refusalOf(
   const { code, message, retryAfterSeconds } = toToolError(error);
   const isFailure = FAILURES.has(code);
   const isUnknown = isFailure && adds !== undefined;
-  const parts = [`${code}: ${message}`, isUnknown ? unknownAdvice(adds.idempotencyKey) : ADVICE[code]];
+  const parts = [`${code}: ${sentence(message)}`, isUnknown ? unknownAdvice(adds.idempotencyKey) : ADVICE[code]];
   if (code === 'unavailable' || retryAfterSeconds !== undefined) {
     const how = isUnknown && adds.idempotencyKey === undefined ? '' : ' with the same arguments';
     parts.push(`Retry after ${retryAfterSeconds ?? RETRY_SECONDS} seconds${how}.`);

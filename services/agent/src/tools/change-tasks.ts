@@ -1,5 +1,5 @@
 import { AGENT_LIMITS } from '../limits.ts';
-import { isFailureCode, ToolError, unknownAdvice } from '../tool-error.ts';
+import { isFailureCode, sentence, ToolError, unknownAdvice } from '../tool-error.ts';
 import type { NextTask, TaskNode } from '../views/task.ts';
 import { NEXT_TASK, TASK_FRAGMENT } from '../views/task.ts';
 import { CLIENT_ID, resultOf } from '../graph/changes.ts';
@@ -118,7 +118,7 @@ async function request(
 function advised(error: ToolError, kind: TaskChangeKind, idempotencyKey: string | undefined): ToolError {
   if (!isFailureCode(error.code)) return error;
   const advice = kind === 'taskCreate' ? unknownAdvice(idempotencyKey) : 'It may be changed or not: repeat it.';
-  return new ToolError(error.code, `${error.message} ${advice}`, { cause: error });
+  return new ToolError(error.code, `${sentence(error.message)} ${advice}`, { cause: error });
 }
 
 function outcomeOf(payload: TaskPayload | undefined): ChangedTask | ToolError {
