@@ -15,6 +15,7 @@ export function readWords<const T extends ParseArgsOptionsConfig>(
   allowPositionals = true,
 ): { readonly values: Values<T>; readonly positionals: readonly string[] } | null {
   refuseOptionsOfNpm(options);
+  process.stdout.on('error', ignoreReaderGone);
   try {
     const { values, positionals } = parseArgs({ options: { ...options, help: { type: 'boolean' } }, allowPositionals });
     if (!('help' in values)) return { values, positionals };
@@ -23,6 +24,11 @@ export function readWords<const T extends ParseArgsOptionsConfig>(
   }
   console.log(usage);
   return null;
+}
+
+/** A reader that has enough, such as `head`, is no fault of the command, which comes to its end. */
+function ignoreReaderGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
 }
 
 /** The same for a program that has nothing to clean up yet: exits after `--help`, and with a sentence after a wrong option. */

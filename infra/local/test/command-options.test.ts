@@ -45,6 +45,12 @@ describe('the options of npm scripts', () => {
     });
   }
 
+  it('end as usual where the reader of their output has enough', () => {
+    const command = `{ (${scripts['secrets']} --format env --database postgres://db/wts --nats nats://n0); echo $? >&2; } | true`;
+    const env = { ...process.env, npm_node_execpath: process.execPath };
+    equal(spawnSync('sh', ['-c', command], { cwd: ROOT, env, encoding: 'utf8' }).stderr, '0\n');
+  });
+
   for (const [script, args, taken, command] of [
     ['start', ['2'], { npm_config_sync_replicas: 'true' }, 'npm start -- --sync-replicas 2'],
     ['verify:log', ['20'], { npm_config_writes: 'true' }, 'npm run verify:log -- --writes 20'],
