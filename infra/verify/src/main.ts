@@ -106,7 +106,7 @@ async function verify(system: RunningSystem, options: Options, tasks: OwnTasks):
     print(
       findings.length === 0
         ? 'Passed: nothing is missing, doubled or out of order.'
-        : `FAILED: ${findings.length} findings, see above.`,
+        : `FAILED: ${findings.length === 1 ? '1 finding' : `${findings.length} findings`}, see above.`,
     );
     return findings.length === 0;
   } finally {

@@ -85,7 +85,7 @@ export function verdictOf(evidence: Evidence): Verdict {
       ...findings.slice(0, FINDINGS_SHOWN).map(({ guarantee, seen }) => `BROKEN     ${guarantee}: ${seen}`),
       isDelivered
         ? 'Delivery passed: nothing is missing, doubled or out of order.'
-        : `DELIVERY FAILED: ${findings.length} findings, see above.`,
+        : `DELIVERY FAILED: ${findings.length === 1 ? '1 finding' : `${findings.length} findings`}, see above.`,
       isFlat
         ? 'Memory passed: no process grows.'
         : 'MEMORY FAILED: a process grows, or was not measured for long enough.',
