@@ -184,6 +184,7 @@ const PACKAGE_IMPORTS: typeof IMPORTS = {
     program: ['commands', 'output', 'records', 'session'],
     'fault.ts': [],
     'io.ts': [],
+    'make-folder.ts': [],
     'options.ts': [],
     'version.ts': [],
     'call.ts': ['output', 'session'],

@@ -101,6 +101,18 @@ describe('projects, labels, teams and what hangs on tasks, by the command line',
     assert.match(await other.ok('workspace', 'list'), new RegExp(other.urlKey));
   });
 
+  it('of people to invite are several addresses, of which each gets its own answer [cli.batch.partly]', async () => {
+    const addresses = ['ben@example.com', 'no address', 'cleo@example.com'];
+    const { code, out, err } = await tool.wts(['workspace', 'invite', ...addresses, '--role', 'guest'], {
+      columns: 120,
+    });
+    assert.equal(code, 9, err);
+    assert.match(out, /^Invited ben@example\.com as guest, with the code \S+\nInvited cleo@example\.com as guest, /);
+    assert.match(err, /1 of 3 failed, the others are done\.\n {2}no address: /);
+    const made = await ok('workspace', 'invite', 'a@example.com', 'b@example.com', '--json', 'email');
+    assert.deepEqual(JSON.parse(made), [{ email: 'a@example.com' }, { email: 'b@example.com' }]);
+  });
+
   it('come from the workspace that a flag, the environment, the folder or the profile names, in this order [cli.settings.order]', async () => {
     const profile = { url: tool.testSystem.baseUrl, workspace: 'of-the-profile' };
     const config = { profile: 'one', profiles: { one: profile, two: profile } };

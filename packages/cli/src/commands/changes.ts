@@ -76,7 +76,7 @@ export async function changeMany<Row, More = object>(
     };
     const answer = await api.graphql<Answer>(mutation, variables, { isRepeatable: true, signal });
     if (answer.change.error !== null) throw refusalFault(answer.change.error);
-    outcomes.push(...answer.change.results.map((result) => settled(() => acceptedOf(result))));
+    for (const result of answer.change.results) outcomes.push(await settled(() => acceptedOf(result)));
   }
   return outcomes;
 }
@@ -93,9 +93,10 @@ function acceptedOf<Row, More>(payload: Payload<Row> & More): Changed<Row, More>
   return { ...payload, record };
 }
 
-function settled<T>(work: () => T): T | CliFault {
+/** What a step of several things gave: its fault does not stop the others. */
+export async function settled<T>(work: () => T | Promise<T>): Promise<T | CliFault> {
   try {
-    return work();
+    return await work();
   } catch (error) {
     return faultOf(error);
   }

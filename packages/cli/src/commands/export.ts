@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
+import { counted } from '../output/counted.ts';
 import { exportWorkspace } from '../transfer/export-workspace.ts';
 import { readManifest } from '../transfer/manifest.ts';
 import type { Manifest } from '../transfer/manifest.ts';
@@ -36,7 +37,7 @@ async function verify(call: Call, folder: string): Promise<void> {
   progress[Symbol.dispose]();
   for (const finding of findings) await output.warn(finding);
   if (findings.length > 0)
-    throw new CliFault('failed', `The export in ${folder} is not whole: ${findings.length} findings.`, {
+    throw new CliFault('failed', `The export in ${folder} is not whole: ${counted(findings.length, 'finding')}.`, {
       code: 'export_invalid',
     });
   await show(call, manifest, folder);

@@ -3,6 +3,7 @@ import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
 import { importWorkspace } from '../transfer/import-workspace.ts';
 import type { ImportReport } from '../transfer/import-workspace.ts';
+import { readManifest } from '../transfer/manifest.ts';
 import { parsePeopleMap } from '../transfer/map-people.ts';
 import type { PeopleMap } from '../transfer/map-people.ts';
 import { SET_BY_SERVER } from '../transfer/target-record.ts';
@@ -13,6 +14,8 @@ export async function importFrom(call: Call): Promise<void> {
   const [folder] = words;
   if (folder === undefined)
     throw usageFault('Name the folder of an export.', 'Such as: wts import acme-export --new "Acme"');
+  // Before anything that needs a key, because a wrong folder is found without one.
+  await readManifest(folderOf(call, folder));
   const target = targetOf(call);
   const people = await peopleMap(call);
   const checkpoint = options.text('checkpoint');

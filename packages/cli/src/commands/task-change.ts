@@ -1,5 +1,6 @@
 import type { TaskRef, WorkspaceRef } from '@wts/client/names';
 import type { Call } from '../call.ts';
+import { counted } from '../output/counted.ts';
 import { CliFault, usageFault } from '../fault.ts';
 import { exactDayText } from '../output/times.ts';
 import { CHANGED, changedTask, keyOf, type TaskNode } from '../records/task.ts';
@@ -53,7 +54,7 @@ export async function remove(call: Call): Promise<void> {
     return throwIfRefused(found);
   }
   const [only] = refs;
-  const what = refs.length === 1 ? only?.key : `${refs.length} tasks`;
+  const what = refs.length === 1 ? only?.key : counted(refs.length, 'task');
   const key = refs.length === 1 ? (only?.key ?? '') : String(refs.length);
   if (refs.length > 0)
     await confirmTyped(call, `Delete ${what} with comments and checklists? It cannot be undone; the Trash can.`, key);

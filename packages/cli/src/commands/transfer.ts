@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { SyncClient } from '@wts/client';
 import type { Call } from '../call.ts';
+import { counted } from '../output/counted.ts';
 import { ShownProgress } from '../output/progress.ts';
 import type { ProgressForm } from '../output/progress.ts';
 
@@ -30,13 +31,10 @@ export function folderOf({ io }: Call, given: string): string {
 
 /** `2 projects, 30 tasks`: numbers of records by their models. */
 export function countsText(counts: Readonly<Record<string, number>>): string {
-  const words = Object.entries(counts).map(
-    ([model, count]) => `${count.toLocaleString('en-US')} ${nounOf(model, count)}`,
-  );
+  const words = Object.entries(counts).map(([model, count]) => counted(count, nounOf(model)));
   return words.length === 0 ? 'none' : words.join(', ');
 }
 
-function nounOf(model: string, count: number): string {
-  const noun = model.replaceAll(/(?!^)[A-Z]/g, ' $&').toLowerCase();
-  return count === 1 ? noun : `${noun}s`;
+function nounOf(model: string): string {
+  return model.replaceAll(/(?!^)[A-Z]/g, ' $&').toLowerCase();
 }

@@ -2,6 +2,7 @@ import type { Workspace } from '@wts/client/api';
 import type { WorkspaceRef } from '@wts/client/names';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
+import { counted } from '../output/counted.ts';
 import { ago } from '../output/times.ts';
 import type { View } from '../output/view.ts';
 import { useWorkspace } from '../session/profiles.ts';
@@ -105,7 +106,7 @@ async function removeMember(call: Call, workspace: WorkspaceRef, word: string): 
   const { openInvitations } = await api.removeMember({ workspaceId: workspace.id, userId }, { signal: call.signal });
   if (openInvitations.length > 0)
     await call.output.note(
-      `${openInvitations.length} invitations are still open, which people with their codes can use: wts workspace invite --list`,
+      `People with their codes can still use ${counted(openInvitations.length, 'open invitation')}: wts workspace invite --list`,
     );
 }
 
@@ -129,61 +130,6 @@ async function changeRole(call: Call, workspace: WorkspaceRef, given: string): P
   ).mutateOrThrow([{ modelName: 'WorkspaceMember', modelId: member.id, action: 'UPDATE', payload }], {
     signal: call.signal,
   });
-}
-
-export async function invite(call: Call): Promise<void> {
-  const { options, words, session, output, signal } = call;
-  const { api, workspace: open, settings } = await session();
-  const { id: workspaceId, name } = await open();
-  const revoked = options.text('revoke');
-  if (revoked !== undefined) {
-    await api.deleteInvitation({ workspaceId, invitationId: revoked }, { signal });
-    return output.changed([{ id: revoked }], {
-      id: ({ id }) => id,
-      key: ({ id }) => id,
-      line: () => 'The invitation no longer works.',
-    });
-  }
-  if (options.flag('list')) {
-    const { invitations } = await api.listInvitations({ workspaceId }, { signal });
-    return output.list(invitations, {
-      nouns: ['invitation', 'open invitations'],
-      id: ({ id }) => id,
-      columns: [
-        {
-          title: 'FOR',
-          value: ({ email }) => email,
-          shown: ({ email }) => email ?? 'every person with the code',
-          isCut: true,
-        },
-        { title: 'ROLE', value: ({ role }) => role },
-        { title: 'ENDS', value: ({ expiresAt }) => expiresAt, shown: ({ expiresAt }, look) => ago(expiresAt, look) },
-        { title: 'ID', value: ({ id }) => id, style: () => 'dim' },
-      ],
-    });
-  }
-  const expiresInDays = options.number('days', { min: 1, max: 365 });
-  const role = options.text('role') as 'admin' | 'member' | 'guest' | undefined;
-  const email = words[0];
-  const { invitation } = await api.createInvitation(
-    {
-      workspaceId,
-      ...(email === undefined ? {} : { email }),
-      ...(role === undefined ? {} : { role }),
-      ...(expiresInDays === undefined ? {} : { expiresInDays }),
-    },
-    { signal },
-  );
-  const page = settings.authUrl === null ? '' : `${settings.authUrl.value}/join?code=${invitation.code}`;
-  await output.record(invitation, invitation.id, [
-    { title: 'For', value: invitation.email, shown: invitation.email ?? `every person with the code, to join ${name}` },
-    { title: 'Role', value: invitation.role },
-    { title: 'Ends', value: invitation.expiresAt, shown: ago(invitation.expiresAt, output.look) },
-    { title: 'Code', value: invitation.code },
-    { title: 'Page', value: page },
-    { title: 'Id', value: invitation.id },
-  ]);
-  await output.note('The code is shown only now. They join with wts workspace join CODE, or on the page.');
 }
 
 export async function join({ words, session, output, signal }: Call): Promise<void> {

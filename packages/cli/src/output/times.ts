@@ -1,3 +1,4 @@
+import { counted } from './counted.ts';
 import type { Look } from './look.ts';
 
 const UNITS = [
@@ -20,7 +21,7 @@ export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   const [unit, size] = UNITS.find(([, one]) => seconds >= one) ?? (['second', 1] as const);
   const count = Math.floor(seconds / size);
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+  return counted(count, unit);
 }
 
 /** `today`, `tomorrow`, `Thu 3 Dec`, with the year when it is another one. */

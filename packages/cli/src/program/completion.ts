@@ -1,5 +1,6 @@
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import type { Action, Call } from '../call.ts';
 import { confirm } from '../commands/ask.ts';
 import { CliFault, usageFault } from '../fault.ts';
@@ -75,7 +76,7 @@ async function install(call: Call, shell: Shell): Promise<void> {
   const isLineNeeded = settings !== null && !before.includes(line);
   await confirm(call, `Write ${script}${isLineNeeded ? `, and a line that reads it to ${settings}` : ''}?`);
   try {
-    await mkdir(dirname(script), { recursive: true });
+    await makeFolder(dirname(script));
     await writeFile(script, SCRIPTS[shell]);
     if (isLineNeeded) await appendFile(settings, `${before === '' || before.endsWith('\n') ? '' : '\n'}${line}\n`);
   } catch (cause) {

@@ -145,6 +145,11 @@ describe('the commands', () => {
       }
   });
 
+  it('look for the folder of an import before they need a key', async () => {
+    const { code, err } = await runWts(['import', '/no/such/folder', '--new', 'x']);
+    assert.deepEqual([code, err], [EXITS.usage[0], 'There is no folder /no/such/folder.\n']);
+  });
+
   it('take no name that every object has for a profile', async () => {
     for (const profile of ['constructor', '__proto__']) {
       const { code, err } = await runWts(['whoami', '--profile', profile]);

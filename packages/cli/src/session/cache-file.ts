@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import type { Io } from '../io.ts';
 import { readJson } from './read-json.ts';
 
@@ -44,7 +45,7 @@ export class CacheFile<T> {
     const part = `${this.#path}.${process.pid}.part`;
     const kept: Kept<T> = { atMs: this.#now().getTime(), value };
     try {
-      await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+      await makeFolder(dirname(this.#path), 0o700);
       await writeFile(part, JSON.stringify(kept), { mode: 0o600 });
       await rename(part, this.#path);
     } catch {

@@ -1,7 +1,8 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CliFault } from '../fault.ts';
+import { makeFolder } from '../make-folder.ts';
 import type { Io } from '../io.ts';
 import { configFile } from './config-file.ts';
 
@@ -33,7 +34,7 @@ export async function withConfigLock<T>(io: Pick<Io, 'env' | 'platform'>, work: 
 
 async function isCreated(path: string): Promise<boolean> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(path), 0o700);
     await writeFile(path, String(process.pid), { flag: 'wx', mode: 0o600 });
     return true;
   } catch (cause) {

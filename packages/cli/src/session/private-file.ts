@@ -1,6 +1,7 @@
-import { chmod, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { chmod, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliFault } from '../fault.ts';
+import { makeFolder } from '../make-folder.ts';
 
 /**
  * Writes a file that only its owner may read, as a whole or not at all: a process that ends in the middle leaves the file as it was.
@@ -9,7 +10,7 @@ export async function writePrivate(path: string, text: string): Promise<void> {
   const folder = dirname(path);
   const part = `${path}.${process.pid}.part`;
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, 0o700);
     const file = await open(part, 'w', 0o600);
     try {
       await file.writeFile(text);

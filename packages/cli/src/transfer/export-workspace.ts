@@ -1,9 +1,10 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SyncError } from '@wts/client';
 import type { SyncClient } from '@wts/client';
 import type { ApiClient } from '@wts/client/api';
 import { CliFault } from '../fault.ts';
+import { makeFolder } from '../make-folder.ts';
 import { LineWriter, onDisk } from './line-files.ts';
 import { LineSorter } from './line-sorter.ts';
 import { holdsUnfinished, MANIFEST, manifestText, namesIn, PARTIAL, readManifest } from './manifest.ts';
@@ -105,7 +106,7 @@ class UnfinishedExport implements AsyncDisposable {
 
   async begin(): Promise<void> {
     await onDisk(this.#folder, () => rm(this.#folder, { recursive: true, force: true }));
-    await onDisk(this.#folder, () => mkdir(this.#folder, { recursive: true }));
+    await onDisk(this.#folder, () => makeFolder(this.#folder));
     this.#sorters = new Map();
     this.#people = [];
     this.#roles = new Map();

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import { LineWriter, onDisk, readLines } from './line-files.ts';
 
 /** Lines in memory before they become a sorted file. */
@@ -69,7 +70,7 @@ export class LineSorter implements AsyncDisposable {
   }
 
   async #spill(): Promise<void> {
-    if (this.#runs === 0) await onDisk(this.#folder, () => mkdir(this.#folder, { recursive: true }));
+    if (this.#runs === 0) await onDisk(this.#folder, () => makeFolder(this.#folder));
     const writer = await LineWriter.open(this.#path(this.#runs));
     this.#runs += 1;
     try {

@@ -58,17 +58,21 @@ export const WORKSPACES: CommandSpec = {
     },
     {
       name: 'invite',
-      summary: 'Invite a person by their e-mail address, or every person with a code',
-      args: [{ form: '[address]', about: 'Only this e-mail address can use the code, once.' }],
+      summary: 'Invite people by their e-mail addresses, or every person with a code',
+      about: 'The JSON of several addresses is a list.',
+      args: [{ form: '[address...]', about: 'Only this e-mail address can use the code, once.' }],
       options: [
         { flags: '--role <role>', about: 'Default: member.', choices: ['admin', 'member', 'guest'] },
         { flags: '--days <number>', about: 'Days until it ends. Default: 7.' },
         { flags: '--list', about: 'List the open invitations instead.' },
         { flags: '--revoke <id>', about: 'End an invitation instead.' },
       ],
-      examples: [{ command: 'wts workspace invite ana@example.com --role admin' }],
+      examples: [
+        { command: 'wts workspace invite ana@example.com --role admin' },
+        { command: 'wts workspace invite ben@example.com cleo@example.com' },
+      ],
       fields: INVITATION_FIELDS,
-      load: async () => (await import('../../commands/workspace.ts')).invite,
+      load: async () => (await import('../../commands/invitation.ts')).invite,
     },
     {
       name: 'join',

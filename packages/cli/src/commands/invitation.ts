@@ -1,0 +1,104 @@
+import type { ApiClient } from '@wts/client/api';
+import type { Call } from '../call.ts';
+import { CliFault } from '../fault.ts';
+import { ago } from '../output/times.ts';
+import { settled, throwIfRefused, type Outcome } from './changes.ts';
+
+type Invitation = Awaited<ReturnType<ApiClient['createInvitation']>>['invitation'];
+
+export async function invite(call: Call): Promise<void> {
+  const { options, words, session, output, signal } = call;
+  const { api, workspace } = await session();
+  const { id: workspaceId, name } = await workspace();
+  const revoked = options.text('revoke');
+  if (revoked !== undefined) return revoke(call, { workspaceId, invitationId: revoked });
+  if (options.flag('list')) return list(call, workspaceId);
+  const expiresInDays = options.number('days', { min: 1, max: 365 });
+  const role = options.text('role') as 'admin' | 'member' | 'guest' | undefined;
+  const common = {
+    workspaceId,
+    ...(role === undefined ? {} : { role }),
+    ...(expiresInDays === undefined ? {} : { expiresInDays }),
+  };
+  const addresses = [...new Set(words)];
+  if (addresses.length > 1) {
+    const one = async (email: string): Promise<Invitation> =>
+      (await api.createInvitation({ ...common, email }, { signal })).invitation;
+    return several(call, addresses, one);
+  }
+  const [email] = addresses;
+  const { invitation } = await api.createInvitation(
+    { ...common, ...(email === undefined ? {} : { email }) },
+    { signal },
+  );
+  await output.record(invitation, invitation.id, [
+    { title: 'For', value: invitation.email, shown: invitation.email ?? `every person with the code, to join ${name}` },
+    { title: 'Role', value: invitation.role },
+    { title: 'Ends', value: invitation.expiresAt, shown: ago(invitation.expiresAt, output.look) },
+    { title: 'Code', value: invitation.code },
+    { title: 'Page', value: await pageOf(call, invitation) },
+    { title: 'Id', value: invitation.id },
+  ]);
+  await output.note(JOINING);
+}
+
+const JOINING = 'The code is shown only now. They join with wts workspace join CODE, or on the page.';
+
+/** One after the other, so that each answer belongs to its address. Those that were made are shown also when others were refused. */
+async function several(
+  call: Call,
+  addresses: readonly string[],
+  one: (email: string) => Promise<Invitation>,
+): Promise<void> {
+  const { output } = call;
+  const outcomes: Outcome<Invitation>[] = [];
+  for (const word of addresses) outcomes.push({ word, result: await settled(() => one(word)) });
+  const made = outcomes.flatMap(({ result }) => (result instanceof CliFault ? [] : [result]));
+  const pages = new Map(await Promise.all(made.map(async (row) => [row.id, await pageOf(call, row)] as const)));
+  if (made.length > 0) {
+    await output.changedAll(made, {
+      id: ({ id }) => id,
+      key: ({ email, code }) => `${email}\t${code}`,
+      line: ({ id, email, role, code }) =>
+        `Invited ${email} as ${role}, with the code ${code}${pages.get(id) === '' ? '' : `: ${pages.get(id)}`}`,
+    });
+    await output.note(JOINING);
+  }
+  throwIfRefused(outcomes);
+}
+
+async function pageOf({ session }: Call, { code }: Invitation): Promise<string> {
+  const { authUrl } = (await session()).settings;
+  return authUrl === null ? '' : `${authUrl.value}/join?code=${code}`;
+}
+
+async function revoke(
+  { session, output, signal }: Call,
+  named: { readonly workspaceId: string; readonly invitationId: string },
+): Promise<void> {
+  await (await session()).api.deleteInvitation(named, { signal });
+  await output.changed([{ id: named.invitationId }], {
+    id: ({ id }) => id,
+    key: ({ id }) => id,
+    line: () => 'The invitation no longer works.',
+  });
+}
+
+async function list({ session, output, signal }: Call, workspaceId: string): Promise<void> {
+  const { invitations } = await (await session()).api.listInvitations({ workspaceId }, { signal });
+  await output.list(invitations, {
+    nouns: ['invitation', 'open invitations'],
+    id: ({ id }) => id,
+    columns: [
+      {
+        title: 'FOR',
+        value: ({ email }) => email,
+        shown: ({ email }) => email ?? 'every person with the code',
+        isCut: true,
+      },
+      { title: 'ROLE', value: ({ role }) => role },
+      { title: 'ENDS', value: ({ expiresAt }) => expiresAt, shown: ({ expiresAt }, look) => ago(expiresAt, look) },
+      { title: 'ID', value: ({ id }) => id, style: () => 'dim' },
+    ],
+  });
+}
