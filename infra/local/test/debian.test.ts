@@ -5,7 +5,7 @@ import { fetchDebianPackages } from '../src/servers/debian.ts';
 import { scratch } from './scratch.ts';
 
 describe('unpacked Debian packages', () => {
-  it('have all that they depend on, also what the system has, but not its libc', async function () {
+  it('have what their programs depend on, also what the system has, but not its libc', async function () {
     let tree: string;
     try {
       ({ root: tree } = await fetchDebianPackages(['libatomic1'], scratch()));

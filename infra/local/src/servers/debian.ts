@@ -9,6 +9,10 @@ import { LOCAL } from '../layout.ts';
 const run = promisify(execFile);
 const FETCH_MS = 180_000;
 const APT = join(LOCAL, 'packages', 'apt');
+/** Needed by the scripts that install a package, which nothing here runs: a third of what there would be to download and unpack. */
+const INSTALLERS = /^(lib)?perl|^(adduser|debconf|dpkg|libc-l10n|locales|passwd|tar|ucf)$/;
+/** The system's own stays, because it must be of one version with the loader. */
+const LIBC = 'libc6';
 
 export interface PackageTree {
   readonly root: string;
@@ -17,7 +21,7 @@ export interface PackageTree {
 }
 
 /**
- * Downloads packages with all their dependencies, whatever this system has. It creates the folder by a rename, so that a failed
+ * Downloads packages with what their programs depend on, whatever this system has. It creates the folder by a rename, so that a failed
  * download leaves nothing and parallel downloads do not conflict.
  */
 export async function fetchDebianPackages(names: readonly string[], directory: string): Promise<PackageTree> {
@@ -62,9 +66,8 @@ function foldersIn(path: string): string[] {
 }
 
 /**
- * The packages and all that they depend on, from a simulation by apt-get, which needs no rights. It starts from an empty list of
- * installed packages, because a package that the system has is not in the tree, and a program may look for its files there. The
- * system's own libc stays, because it must be of one version with the loader.
+ * The packages and all that their programs depend on, from a simulation by apt-get, which needs no rights. It starts from an empty list of
+ * installed packages, because a package that the system has is not in the tree, and a program may look for its files there.
  */
 function withDependencies(options: readonly string[], names: readonly string[]): string[] {
   const nothingInstalled = ['-o', 'Dir::State::status=/dev/null'];
@@ -73,5 +76,7 @@ function withDependencies(options: readonly string[], names: readonly string[]):
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  return [...plan.matchAll(/^Inst (\S+) /gm)].flatMap((match) => match[1] ?? []).filter((name) => name !== 'libc6');
+  return [...plan.matchAll(/^Inst (\S+) /gm)]
+    .flatMap((match) => match[1] ?? [])
+    .filter((name) => name !== LIBC && !INSTALLERS.test(name));
 }
