@@ -4,12 +4,14 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '@wts/testkit';
 import { closeNow, createHttpServer, listen, onUpgrade, readBytes } from '../src/http/index.ts';
 import { SERVICE_LIMITS } from '../src/limits.ts';
 
 const STARTED = 'http.server.request.start';
 const FRAMES = 'frames\r\n\r\n'.repeat(9);
+const HALF_CLOSED_MS = 300;
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
 interface Begun {
@@ -31,7 +33,8 @@ class Stage implements AsyncDisposable {
   #unanswered = 0;
 
   constructor(callers: 'anyone' | 'services') {
-    this.#server = createHttpServer((req, res) => void this.#answer(req, res), { callers });
+    const timeouts = { halfClosedMs: HALF_CLOSED_MS };
+    this.#server = createHttpServer((req, res) => void this.#answer(req, res), { callers, timeouts });
     onUpgrade(this.#server, (_req, socket, head) => {
       this.seen.push('upgrade');
       socket.on('data', (bytes: Buffer) => this.frames.push(bytes.toString()));
@@ -186,9 +189,31 @@ describe('pipelined requests', () => {
     assert.ok(stage.begun > SERVICE_LIMITS.pipelinedRequestsMax && stage.begun < atOnce + 4, `${stage.begun} requests`);
   });
 
-  it('do not hide that their sender has disconnected: its requests under way are aborted [limits.pipelining]', async () => {
+  it('get their replies when the client has closed its side, which then ends too [limits.half-closed]', async () => {
     await using stage = await Stage.open();
-    for (const behind of ['G', get('/behind'), `${get('/held')}G`]) {
+    for (const behind of ['', 'G', get('/2').repeat(20)]) {
+      stage.held = [];
+      const client = await open(stage.port);
+      client.socket.end(get('/1') + get('/held') + behind);
+      await eventually(() => stage.held.length === 1 || undefined);
+      const [response] = stage.held;
+      response?.setHeader('content-length', 400);
+      for (let count = 1; count <= 4; count += 1) {
+        // Longer together than the server waits for each part.
+        await delay(HALF_CLOSED_MS / 3);
+        response?.write('held'.repeat(25));
+      }
+      response?.end();
+      await eventually(() => client.socket.readableEnded || undefined);
+      assert.equal(client.text().match(/held/g)?.length, 100);
+      assert.equal(client.answers().length, behind === '' || behind === 'G' ? 1 : 21);
+      assert.equal(/HTTP\/1\.1 400 /.test(client.text()), behind === 'G');
+    }
+  });
+
+  it('do not hide that their sender has disconnected: its silent requests are aborted [limits.half-closed]', async () => {
+    await using stage = await Stage.open();
+    for (const behind of ['', 'G', get('/behind'), `${get('/held')}G`]) {
       stage.held = [];
       const client = await open(stage.port);
       client.socket.write(get('/held') + behind);
@@ -198,14 +223,6 @@ describe('pipelined requests', () => {
       await eventually(() => response?.closed === true);
       assert.equal(response?.writableFinished, false);
     }
-  });
-
-  it('get their immediate replies when the client has closed its side', async () => {
-    await using stage = await Stage.open();
-    const client = await open(stage.port);
-    client.socket.end(get('/1') + get('/2').repeat(20));
-    await eventually(() => client.answers().length === 21 || undefined);
-    client.socket.destroy();
   });
 
   it('whose sender does not read the replies are read up to a bound', async () => {

@@ -145,7 +145,7 @@ describe('credentials', () => {
     const client = await RawClient.open(testGateway.api);
     client.send(request('GET /api/workspaces', [`Authorization: Bearer ${testGateway.newKey(['read']).token}`]));
     await until('the credential is looked up', () => testGateway.authService.lookUps > lookUps);
-    client.destroy();
+    client.socket.resetAndDestroy();
     await until('the gateway logged the disconnect', () => testGateway.logs().includes('"aborted":true'));
     gate.resolve();
     assert.equal((await call(`Authorization: Bearer ${testGateway.fullKey}`)).status, 200);

@@ -143,19 +143,24 @@ describe('the gateway', () => {
     client.destroy();
   });
 
-  it('answers requests of one connection in their order, and starts none before its turn', async () => {
+  it('answers requests of one connection in their order, and starts none before its turn, also when the client has closed its side [limits.half-closed]', async () => {
     const held: ServerResponse[] = [];
     testGateway.sync.answer = (_req, res) => void held.push(res);
-    const client = await RawClient.open(testGateway.api);
-    client.send(deltas() + deltas() + request('GET /health'));
-    for (const count of [1, 2]) {
-      await until('the request is at the service', () => held.length > 0);
-      assert.equal(testGateway.sync.started, count);
-      held.pop()?.end(String(count));
-      assert.equal((await client.reply()).body, String(count));
+    for (const isClosed of [false, true]) {
+      testGateway.sync.started = 0;
+      const client = await RawClient.open(testGateway.api);
+      client.send(deltas() + deltas() + request('GET /health'));
+      if (isClosed) client.socket.end();
+      for (const count of [1, 2]) {
+        await until('the request is at the service', () => held.length > 0);
+        assert.equal(testGateway.sync.started, count);
+        held.pop()?.end(String(count));
+        assert.equal((await client.reply()).body, String(count));
+      }
+      assert.equal((await client.reply()).status, 200);
+      if (isClosed) await client.closed();
+      client.destroy();
     }
-    assert.equal((await client.reply()).status, 200);
-    client.destroy();
   });
 
   it('pauses the service for a client that stops reading, which later gets every byte', async () => {
@@ -221,7 +226,7 @@ describe('the gateway', () => {
     const client = await RawClient.open(testGateway.api);
     client.send(deltas());
     await until('the request is at the service', () => testGateway.sync.seen.length === 1);
-    client.destroy();
+    client.socket.resetAndDestroy();
     await until('the service received the cancellation', () => isCancelled);
   });
 

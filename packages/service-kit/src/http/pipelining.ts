@@ -10,12 +10,17 @@ import { SERVICE_LIMITS } from '../limits.ts';
  * keep their order, an upgrade or invalid bytes after a request wait for its reply, and requests that were not parsed are dropped
  * when the client disconnects.
  *
+ * A client may close its side after its requests and still read their replies. One that has disconnected looks the same until
+ * bytes are sent to it, so the connection then ends after `halfClosedMs` without a byte.
+ *
  * Bytes are split after each end of a header section (a blank line). A body may contain blank lines, so there the parts have at
  * least SERVICE_LIMITS.pipelinedBytesMin, and a few requests after the end of a body may be parsed together; above
- * SERVICE_LIMITS.pipelinedRequestsMax of them the connection is closed. Keeps limits.pipelining.
+ * SERVICE_LIMITS.pipelinedRequestsMax of them the connection is closed. Keeps limits.pipelining, limits.half-closed.
  */
-export function serializePipelining(server: Server): void {
-  server.on('connection', (socket) => new RequestQueue(socket));
+export function serializePipelining(server: Server, halfClosedMs: number = SERVICE_LIMITS.halfClosedMs): void {
+  // Node's types lack it: without it, Node closes its side at once.
+  (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+  server.on('connection', (socket) => new RequestQueue(socket, halfClosedMs));
 }
 
 /** For a server that only other services call: closes a connection with too many requests under way. */
@@ -50,13 +55,15 @@ interface Parsed {
 class RequestQueue {
   readonly #socket: Socket & Parsed;
   readonly #parse: (bytes: Buffer) => void;
+  readonly #halfClosedMs: number;
   #unanswered = 0;
   #last: IncomingMessage | null = null;
   /** The client has closed its half. */
   #isEnded = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, halfClosedMs: number) {
     this.#socket = socket;
+    this.#halfClosedMs = halfClosedMs;
     this.#parse = socket.listeners('data')[0] as (bytes: Buffer) => void;
     queues.set(socket, this);
     socket.off('data', this.#parse);
@@ -67,7 +74,7 @@ class RequestQueue {
       const takesMore = push(bytes, encoding);
       if (bytes === null) {
         this.#isEnded = true;
-        setImmediate(this.#abortUnread);
+        this.#boundSilence();
       }
       return takesMore;
     };
@@ -76,6 +83,8 @@ class RequestQueue {
   begin(req: IncomingMessage, res: ServerResponse): void {
     this.#last = req;
     this.#unanswered += 1;
+    // Node sets its own timeout at the start of a request.
+    this.#boundSilence();
     if (this.#unanswered > SERVICE_LIMITS.pipelinedRequestsMax) this.#socket.destroy();
     res.once('close', () => {
       this.#unanswered -= 1;
@@ -98,7 +107,6 @@ class RequestQueue {
       // Put back before parsing, because an upgrade puts its own rest in front of these bytes.
       socket.pause();
       socket.unshift(bytes.subarray(end));
-      if (this.#isEnded) setImmediate(this.#abortUnread);
     }
     if (!isTaken) return;
     this.#parse(bytes.subarray(0, end));
@@ -106,14 +114,9 @@ class RequestQueue {
     else if (end < bytes.length && this.#mayParse()) turns.add(this);
   };
 
-  /**
-   * A client that closed its side while a complete request of it is under way has disconnected; Node does the same when no bytes
-   * follow that request. When more bytes follow than the buffer holds, the end cannot be observed.
-   */
-  readonly #abortUnread = (): void => {
-    const isWaiting = this.#unanswered > 0 && this.#last?.complete === true;
-    if (isWaiting && this.#socket.readableLength > 0) this.#socket.destroy();
-  };
+  #boundSilence(): void {
+    if (this.#isEnded && this.#unanswered > 0) this.#socket.setTimeout(this.#halfClosedMs);
+  }
 
   /** True without a request under way, and while the body of the only one is incomplete and has room in its buffer. */
   #mayParse(): boolean {

@@ -23,6 +23,8 @@ interface SenderTimeouts {
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly checkMs: number;
+  /** Silence after the client closed its side. */
+  readonly halfClosedMs: number;
 }
 
 export type ServerCallers = 'anyone' | 'services';
@@ -62,7 +64,7 @@ export function createHttpServer(listener: RequestListener, options: ServerOptio
   );
   // Node would silently drop headers past its count; `checkMessage` refuses the request instead.
   server.maxHeadersCount = 0;
-  if (isPublic) serializePipelining(server);
+  if (isPublic) serializePipelining(server, timeouts.halfClosedMs);
   else boundPipelining(server);
   connections.hold(server);
   attachParserErrors(server, log);
