@@ -1,6 +1,5 @@
 import type { Person, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { Description } from '../fuzz/description.ts';
 import type { ApiOperation } from '../fuzz/description.ts';
 import { idsIn, ACCESS_RULES } from './access-rules.ts';
@@ -30,9 +29,7 @@ describe('bodies', () => {
     testSystem = await sharedSystem();
     // The last owner of a workspace, whom no operation can remove.
     ann = await testSystem.person('Ann');
-    const body = { name: 'Bodies', urlKey: `bodies-${randomUUID().slice(0, 8)}` };
-    const made = await testSystem.request(ann.token, 'POST', '/api/workspaces', { body });
-    workspaceId = (made.json() as { workspace: { id: string } }).workspace.id;
+    workspaceId = (await testSystem.workspaceOf(ann)).id;
     // `sockets.test.ts` of the gateway tests the socket.
     operations = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json()).operations.filter(
       ({ id }) => id !== 'syncSocket',
@@ -60,8 +57,7 @@ describe('bodies', () => {
   it('of responses are JSON unless the description states another type, and of errors always [meta.bodies.json]', async () => {
     const stated: Record<string, string> = {};
     // Without a label, `/sync/batch` answers no line at all.
-    const payload = { workspaceId, name: randomUUID() };
-    await testSystem.commit([{ modelName: 'Label', modelId: randomUUID(), action: 'INSERT', payload }]);
+    await testSystem.put('Label', { workspaceId, name: 'One' });
     for (const operation of operations) {
       const { status, type, text } = await request(operation);
       const declared = Object.keys(operation.responses[status]?.content ?? {});

@@ -35,17 +35,15 @@ async function open(context: Mocha.Context): Promise<BrowserSystem> {
   const authority = await testAuthority();
   const consumer = owned.use(await receiver({ identity: await authority.issue() }));
   const provider = owned.use(await IdentityProvider.plan([newKey('first')]));
-  const JWT_ISSUERS = JSON.stringify([provider.configuration]);
   const OIDC_PROVIDER = JSON.stringify({ issuer: provider.issuer, clientId: WEB_CLIENT, name: 'Example Corp' });
   const mail = owned.use(await openMailCatcher());
   const testSystem = owned.use(
     await startTestSystem({
       label: 'browser',
       authHost: 'localhost',
+      issuers: [provider.configuration],
       services: ['webhook-dispatcher'],
       overrides: {
-        gateway: { JWT_ISSUERS },
-        sync: { JWT_ISSUERS },
         auth: { OIDC_PROVIDER, SMTP_URL: mail.smtpUrl },
         'webhook-dispatcher': {
           WEBHOOK_EXTRA_CA_FILE: authority.caFile,

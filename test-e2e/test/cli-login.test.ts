@@ -1,44 +1,12 @@
-import { eventually, openBrowser, type TestSystem } from '@wts/testkit';
+import { eventually, openBrowser, receiver, type TestSystem } from '@wts/testkit';
 import { freePort } from '@wts/local';
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync, chmodSync, readdirSync, existsSync } from 'node:fs';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Machine } from './cli-login.ts';
 import { Tab } from './console-browser.ts';
 import { signIn } from './people-browser.ts';
 import { sharedSystem } from './shared-system.ts';
-
-interface SeenServer extends AsyncDisposable {
-  readonly url: string;
-  /** The requests that it got, as text. */
-  readonly seen: string[];
-}
-
-/** A server of another one, which answers every path with this JSON, or leads elsewhere. */
-async function foreignServer(
-  answer: (path: string) => { readonly json: object } | { readonly to: string },
-): Promise<SeenServer> {
-  const seen: string[] = [];
-  const server = createServer((request, response) => {
-    seen.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`);
-    const given = answer(request.url ?? '');
-    if ('to' in given) response.writeHead(307, { location: given.to }).end();
-    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(given.json));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    seen,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
 
 describe('wts login', () => {
   let system: TestSystem;
@@ -290,7 +258,7 @@ describe('wts login', () => {
     const machine = new Machine(system);
     await machine.login(['--profile', 'home']);
     const token = tokenOf(machine);
-    await using evil = await foreignServer(() => ({ json: { data: { viewer: { id: 'x', name: 'x', email: null } } } }));
+    await using evil = await receiver();
     const { code, err } = await machine.wts(['whoami'], { env: { WTS_URL: evil.url } });
     assert.deepEqual([code, /is not sent to/.test(err)], [4, true], err);
     const file = join(machine.folder, 'config.json');
@@ -298,28 +266,29 @@ describe('wts login', () => {
     writeFileSync(file, config.replace(`"url": "${system.baseUrl}"`, `"url": "${evil.url}"`));
     assert.equal((await machine.wts(['whoami'])).code, 4);
     writeFileSync(file, config);
-    await using leading = await foreignServer(() => ({ to: `${evil.url}/graphql` }));
+    await using leading = await receiver();
+    leading.answer({ status: 307, headers: { location: `${evil.url}/graphql` } });
     const led = await machine.wts(['whoami'], { env: { WTS_URL: leading.url, WTS_TOKEN: token } });
     assert.notEqual(led.code, 0);
-    assert.deepEqual(evil.seen, []);
+    assert.deepEqual(evil.received, []);
     const other = await machine.wts(['login', evil.url]);
     assert.equal(other.code, 1, other.err);
   });
 
   it('gives no key to a server that names the sign-in of another one as its own', async () => {
     const machine = new Machine(system);
-    let url = '';
-    await using evil = await foreignServer(() => ({
-      json: { resource: url, authorization_servers: [system.authUrl] },
-    }));
-    ({ url } = evil);
+    await using evil = await receiver();
+    const json = JSON.stringify({ resource: evil.url, authorization_servers: [system.authUrl] });
+    evil.answer({ status: 200, headers: { 'content-type': 'application/json' }, body: json });
     const before = await keysMade();
     const login = machine.start(['login', evil.url]);
     const { to } = await machine.answer(await login.address(), { access: 'full-access' });
     assert.match(await (await fetch(to!)).text(), /You are not signed in/);
     assert.deepEqual([(await login.run).code, /No key was sent to it/.test(login.said())], [6, true], login.said());
     assert.ok(
-      evil.seen.every((request) => request.startsWith('GET /.well-known/') && !request.includes('authorization"')),
+      evil.received.every(
+        ({ method, path, headers }) => `${method} ${path}`.startsWith('GET /.well-known/') && !headers.authorization,
+      ),
     );
     assert.equal(await keysMade(), before);
     const named = await machine.wts(['login', system.baseUrl.replace('127.0.0.1', 'localhost')]);

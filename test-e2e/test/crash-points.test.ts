@@ -1,7 +1,8 @@
-import { eventually, startTestSystem, type Store, type TestSystem } from '@wts/testkit';
+import { eventually, type Store, type TestSystem } from '@wts/testkit';
 import { endOfStream } from '@wts/verify';
 import assert from 'node:assert/strict';
 import { Client } from 'pg';
+import { replicatedSystem } from './replicated-system.ts';
 import { underLoad } from './under-load.ts';
 
 /** A lock of this test. A trigger acquires it on each insert into the log. */
@@ -13,28 +14,22 @@ const REPLICAS = [0, 1];
  * committed by then must be in the log once; the next attempt must commit any other.
  */
 describe('sync killed at each point of a commit', () => {
-  let stack: AsyncDisposableStack;
   let testSystem: TestSystem;
   let admin: Client;
   before(async () => {
-    stack = new AsyncDisposableStack();
-    testSystem = stack.use(
-      await startTestSystem({ label: 'crash-points', services: [], syncReplicas: 2, wires: true }),
-    );
-    admin = await connected();
+    testSystem = await replicatedSystem();
+    admin = new Client({ connectionString: testSystem.database.url });
+    await admin.connect();
     await admin.query(
       `create function sync.wait_here() returns trigger language plpgsql as
          $$ begin perform pg_advisory_xact_lock_shared(${INSERT_LOCK}); return null; end $$;
        create trigger wait_here after insert on sync.sync_actions for each statement execute function sync.wait_here()`,
     );
   });
-  after(() => stack.disposeAsync());
-
-  async function connected(): Promise<Client> {
-    const client = stack.adopt(new Client({ connectionString: testSystem.database.url }), (one) => one.end());
-    await client.connect();
-    return client;
-  }
+  after(async () => {
+    await admin.query('drop function sync.wait_here cascade');
+    await admin.end();
+  });
 
   const wires = (store: Store): ReturnType<TestSystem['wire']>[] =>
     REPLICAS.map((one) => testSystem.wire('sync', store, one));

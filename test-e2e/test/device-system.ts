@@ -49,9 +49,8 @@ export class DeviceSystem implements AsyncDisposable {
     return { id: randomUUID(), workspaceId: this.testSystem.workspaceId, title: 'Task', ...more } as never;
   }
 
-  async put(modelName: string, payload: object, modelId: string = randomUUID()): Promise<string> {
-    await this.testSystem.commit([{ modelName, modelId, action: 'INSERT', payload: { ...payload } }]);
-    return modelId;
+  put(...given: Parameters<TestSystem['put']>): Promise<string> {
+    return this.testSystem.put(...given);
   }
 
   async change(modelName: string, modelId: string, payload: object): Promise<void> {

@@ -29,11 +29,8 @@ describe('documents of existing clients', () => {
 
   before(async () => {
     testSystem = await sharedSystem();
-    const owner = await testSystem.person('Ann');
-    ann = owner;
-    const urlKey = `w-${randomUUID().slice(0, 18)}`;
-    const made = await testSystem.request(owner.token, 'POST', '/api/workspaces', { body: { name: 'Home', urlKey } });
-    workspaceId = (made.json() as { workspace: { id: string } }).workspace.id;
+    ann = await testSystem.person('Ann');
+    workspaceId = (await testSystem.workspaceOf(ann, 'Home')).id;
     ids.Team = await make('Team', { key: 'ENG', name: 'Engineering' });
     ids.Project = await make('Project', { key: 'WEB', name: 'Website', teamId: ids.Team });
     ids.Label = await make('Label', { name: 'Bug' });
@@ -47,12 +44,9 @@ describe('documents of existing clients', () => {
   /** As these clients write: with times as epoch milliseconds. */
   async function make(modelName: string, payload: object): Promise<string> {
     const modelId = randomUUID();
-    const sent = { clientTxId: randomUUID(), clientId: 'cli', modelName, modelId, action: 'INSERT' };
-    const transactions = [{ ...sent, payload: { id: modelId, workspaceId, ...payload } }];
-    const { text } = await testSystem.request(ann.token, 'POST', '/sync/mutate', {
-      body: { batchId: 'b', transactions },
-    });
-    assert.ok((JSON.parse(text) as { success: boolean }).success, text);
+    const change = { modelName, modelId, payload: { id: modelId, workspaceId, ...payload } };
+    const { success, text } = await testSystem.mutate(ann.token, change);
+    assert.ok(success, text);
     return modelId;
   }
 

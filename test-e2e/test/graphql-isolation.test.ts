@@ -87,23 +87,12 @@ describe('what a person may not see, by GraphQL', () => {
     const admin = await testSystem.member('Admin', 'admin', inA);
     callers.push({ name: 'an admin', token: admin.token, isThorough: false, ...foreignOf(B) });
     const both = await testSystem.member('Both', 'member', inA);
-    await testSystem.commit([
-      {
-        modelName: 'WorkspaceMember',
-        modelId: randomUUID(),
-        action: 'INSERT',
-        payload: { workspaceId: B.ids['Workspace'], userId: both.userId, role: 'owner' },
-      },
-    ]);
+    await put('WorkspaceMember', { workspaceId: B.ids['Workspace'], userId: both.userId, role: 'owner' });
     const key = await testSystem.keyOf(both, { permissions: 'full-access', workspaceId: inA });
     callers.push({ name: 'a key for the workspace', token: key.token, isThorough: false, ...foreignOf(B, hidden) });
   });
 
-  async function put(modelName: string, payload: object): Promise<string> {
-    const modelId = randomUUID();
-    await testSystem.commit([{ modelName, modelId, action: 'INSERT', payload: { ...payload } }]);
-    return modelId;
-  }
+  const put: TestSystem['put'] = (...given) => testSystem.put(...given);
 
   async function home(): Promise<Home> {
     const secret = `secret-${randomUUID()}`;

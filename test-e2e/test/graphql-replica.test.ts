@@ -1,6 +1,5 @@
 import { eventually, startTestSystem, type Person, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { Pool } from 'pg';
 import { ask, send } from '../graphql/call.ts';
 import { Writer } from '../graphql/writer.ts';
@@ -112,9 +111,8 @@ describe('queries of GraphQL with a database replica', () => {
 
   it('show nothing to a person who is still a member only there [graphql.reads.replica]', async () => {
     const bob = await testSystem.person('Bob');
-    const modelId = randomUUID();
     const payload = { workspaceId: testSystem.workspaceId, userId: bob.userId, role: 'member' };
-    await testSystem.commit([{ modelName: 'WorkspaceMember', modelId, action: 'INSERT', payload }]);
+    const modelId = await testSystem.put('WorkspaceMember', payload);
     assert.ok((await titles(null, bob)).length > 0);
     await pauseReplay();
     await testSystem.commit([{ modelName: 'WorkspaceMember', modelId, action: 'DELETE', payload: {} }]);

@@ -175,13 +175,10 @@ describe('keys, workspaces and people by GraphQL', () => {
 
   it('lets a member neither hide a task of others nor delete a private project, as the sync routes [sync.private-project.moves, sync.private-project.deletion]', async () => {
     const make = (token: string, modelName: string, payload: object): Promise<string> =>
-      mutate(token, { action: 'INSERT', modelName, modelId: randomUUID(), payload });
-    const mutate = async (token: string, change: { modelId: string; [field: string]: unknown }): Promise<string> => {
-      const transaction = { clientTxId: randomUUID(), clientId: 'e2e', ...change };
-      const body = { batchId: randomUUID(), transactions: [transaction] };
-      const reply = await testSystem.request(token, 'POST', '/sync/mutate', { body });
-      const { results } = reply.json() as { results: { success: boolean; error?: string }[] };
-      return results[0]?.success === true ? change.modelId : (results[0]?.error ?? '');
+      mutate(token, { modelName, payload });
+    const mutate = async (...given: Parameters<TestSystem['mutate']>): Promise<string> => {
+      const { success, modelId, error = '' } = await testSystem.mutate(...given);
+      return success ? modelId : error;
     };
     const project = (token: string): Promise<string> =>
       make(token, 'Project', { workspaceId, key: `P${randomUUID().slice(0, 8)}`, name: 'Hidden', isPrivate: true });

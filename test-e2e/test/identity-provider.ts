@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Provider } from 'oidc-provider';
-import type { ClientMetadata, JWK } from 'oidc-provider';
+import type { ClientMetadata, JWK, Provider } from 'oidc-provider';
 import { request } from 'undici';
 
 const CLIENT = 'app';
@@ -58,7 +57,7 @@ export class IdentityProvider implements AsyncDisposable {
   async start(keys: readonly JWK[] = this.#keys): Promise<void> {
     await this.stop();
     this.#keys = keys;
-    const provider = this.#provider(keys);
+    const provider = await this.#provider(keys);
     const callback = provider.callback();
     this.#server = createServer((req, res) => {
       if (req.url?.startsWith('/interaction/')) void agree(provider, req, res);
@@ -134,8 +133,10 @@ export class IdentityProvider implements AsyncDisposable {
     throw new Error('the sign-in had too many redirects');
   }
 
-  #provider(keys: readonly JWK[]): Provider {
-    return new Provider(this.issuer, {
+  async #provider(keys: readonly JWK[]): Promise<Provider> {
+    // Only here, because most files that plan one never start it.
+    const oidc = await import('oidc-provider');
+    return new oidc.Provider(this.issuer, {
       jwks: { keys: [...keys] },
       clients: [
         {

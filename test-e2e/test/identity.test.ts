@@ -1,31 +1,23 @@
-import { eventually, startTestSystem } from '@wts/testkit';
+import { eventually } from '@wts/testkit';
 import type { Reply, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { IdentityProvider, newKey } from './identity-provider.ts';
+import { openShared } from './shared-system.ts';
 
 describe('people of a real identity provider', () => {
   const [first, second] = [newKey('first'), newKey('second')];
   let provider: IdentityProvider;
   let testSystem: TestSystem;
   before(async () => {
-    provider = await IdentityProvider.plan([first, second]);
-    const JWT_ISSUERS = JSON.stringify([provider.configuration]);
-    testSystem = await startTestSystem({
-      label: 'identity',
-      services: [],
-      overrides: { gateway: { JWT_ISSUERS }, sync: { JWT_ISSUERS } },
-    });
+    ({ testSystem, provider } = await openShared());
   });
-  after(async () => {
-    await testSystem.close();
-    await provider.stop();
-  });
+  after(() => provider.stop());
 
   const request = (token: string, path = '/api/workspaces'): Promise<Reply> => testSystem.request(token, 'GET', path);
   const statusOf = async (token: string): Promise<number> => (await request(token)).status;
 
   it('get 503 while the keys of their provider are unknown, and access once it runs [authentication.jwt.accepted]', async () => {
-    await provider.start();
+    await provider.start([first, second]);
     const token = await provider.signIn('ann');
     await provider.stop();
     const refused = await request(token);

@@ -1,4 +1,3 @@
-import type { MutateReply } from '@wts/contracts';
 import type { LiveSocket, Person, Reply, TestSystem } from '@wts/testkit';
 import { socketOf } from '@wts/testkit';
 import assert from 'node:assert/strict';
@@ -43,27 +42,21 @@ describe('a key for one workspace', () => {
   const request = (token: string | null, method: string, path: string, body?: object): Promise<Reply> =>
     testSystem.request(token, method, path, { body });
 
-  async function mutate(token: string, transaction: object): Promise<MutateReply['results'][0] & { text: string }> {
-    const sent = { clientTxId: randomUUID(), clientId: 'device', payload: {}, ...transaction };
-    const answer = await request(token, 'POST', '/sync/mutate', { batchId: randomUUID(), transactions: [sent] });
-    assert.equal(answer.status, 200, answer.text);
-    const [result] = (JSON.parse(answer.text) as MutateReply).results;
-    assert.ok(result);
-    return { ...result, clientTxId: '', text: answer.text };
-  }
+  const mutate: TestSystem['mutate'] = async (...given) => ({
+    ...(await testSystem.mutate(...given)),
+    clientTxId: '',
+    modelId: '',
+  });
 
   async function make(modelName: string, payload: object): Promise<string> {
-    const modelId = randomUUID();
-    const { success, error } = await mutate(ann.token, { modelName, modelId, action: 'INSERT', payload });
-    assert.ok(success, error ?? '');
+    const { success, text, modelId } = await testSystem.mutate(ann.token, { modelName, payload });
+    assert.ok(success, text);
     return modelId;
   }
 
   async function home(): Promise<Home> {
     const secret = `secret-${randomUUID()}`;
-    const urlKey = `w-${randomUUID().slice(0, 18)}`;
-    const made = await request(ann.token, 'POST', '/api/workspaces', { name: secret, urlKey });
-    const { id: workspaceId } = (JSON.parse(made.text) as { workspace: { id: string } }).workspace;
+    const { id: workspaceId, urlKey } = await testSystem.workspaceOf(ann, secret);
     const Project = await make('Project', { workspaceId, key: 'OPEN', name: secret });
     const private_ = { workspaceId, key: 'HIDDEN', name: secret, isPrivate: true };
     const ids = {
@@ -159,14 +152,7 @@ describe('a key for one workspace', () => {
       200,
       'Ann leaves',
     );
-    await testSystem.commit([
-      {
-        modelName: 'WorkspaceMember',
-        modelId: randomUUID(),
-        action: 'INSERT',
-        payload: { workspaceId: outside.id, userId: ann.userId, role: 'owner' },
-      },
-    ]);
+    await testSystem.put('WorkspaceMember', { workspaceId: outside.id, userId: ann.userId, role: 'owner' });
     const marker = await make('Label', { workspaceId: inside.id, name: 'fence' });
     for (const socket of sockets) {
       await socket.untilAction(({ modelId }) => modelId === marker);
@@ -180,7 +166,7 @@ describe('a key for one workspace', () => {
   it('writes nothing there, and gets the same refusal for existing and for missing records [never.shown-outside, sync.mutate.outsider]', async () => {
     const { ids } = outside;
     const task = (more: object): object => ({ workspaceId: inside.id, title: 'x', ...more });
-    const probes: readonly (readonly [string, (id: string) => object])[] = [
+    const probes: readonly (readonly [string, (id: string) => Parameters<typeof mutate>[1]])[] = [
       [outside.id, (workspaceId) => ({ modelName: 'Task', payload: { workspaceId, title: 'x' } })],
       [ids.Project, (projectId) => ({ modelName: 'Task', payload: task({ projectId }) })],
       [ids.hidden, (projectId) => ({ modelName: 'Task', payload: task({ projectId }) })],

@@ -71,11 +71,7 @@ function requirementTest(systemOf: () => PeopleBrowser, passkeyBrowser: () => Br
     const ownerKey = await newKey(systemOf(), ownerTab);
     const send = (key: string, method: 'GET' | 'POST' | 'PATCH', path: string, body?: object) =>
       testSystem.request(key, method, path, body === undefined ? {} : { body });
-    const made = await send(ownerKey, 'POST', '/api/workspaces', {
-      name: 'Strict',
-      urlKey: `s-${randomUUID().slice(0, 8)}`,
-    });
-    const { id } = (JSON.parse(made.text) as { workspace: { id: string } }).workspace;
+    const { id } = await testSystem.workspaceOf({ token: ownerKey });
     const invitation = await send(ownerKey, 'POST', `/api/workspaces/${id}/invitations`, {});
     const { code } = (JSON.parse(invitation.text) as { invitation: { code: string } }).invitation;
     const member = await newPerson(systemOf());

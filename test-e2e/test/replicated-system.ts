@@ -3,8 +3,8 @@ import { startTestSystem, type TestSystem } from '@wts/testkit';
 let opening: Promise<TestSystem> | undefined;
 
 /**
- * One system with two gateways, two sync replicas and a PostgreSQL server of its own for all files that kill them. A file starts again
- * what it stops.
+ * One system with two gateways, two sync replicas, a PostgreSQL server of its own and wires for all files that kill or cut them. A file
+ * starts again what it stops, and mends what it cuts.
  */
 export function replicatedSystem(): Promise<TestSystem> {
   opening ??= startTestSystem({
@@ -13,6 +13,7 @@ export function replicatedSystem(): Promise<TestSystem> {
     syncReplicas: 2,
     gatewayReplicas: 2,
     ownPostgres: true,
+    wires: true,
   });
   return opening;
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import type { AppTokens, LiveSocket, Person, TestSystem } from '@wts/testkit';
-import { eventually, sendRequest, socketOf, startTestSystem } from '@wts/testkit';
+import { eventually, sendRequest, socketOf } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { replicatedSystem } from './replicated-system.ts';
@@ -10,7 +10,7 @@ const REVOKED_WITHIN_MS = LIMITS.credentialCacheMs * 0.6;
 /** The most that one request takes on a busy machine. */
 const REQUEST_MS = 10_000;
 
-/** A system with several gateways and sync replicas, or one of each. */
+/** A system with several gateways and sync replicas. */
 class Gateways {
   readonly testSystem: TestSystem;
   readonly #urls: readonly string[];
@@ -71,17 +71,14 @@ class Gateways {
   }
 
   label(workspaceId: string, name: string): Promise<unknown> {
-    const payload = { workspaceId, name };
-    return this.testSystem.commit([{ modelName: 'Label', modelId: randomUUID(), action: 'INSERT', payload }]);
+    return this.testSystem.put('Label', { workspaceId, name });
   }
 
   /** A member of the demo workspace who also has an own workspace and a full key. */
   async createLeaver(): Promise<{ person: Person; token: string; own: string }> {
     const person = await this.testSystem.member('Eve');
     const { token } = await this.testSystem.keyOf(person, { permissions: 'full-access' });
-    const workspace = { name: 'Own', urlKey: `own-${randomUUID().slice(0, 8)}` };
-    const made = await this.testSystem.request(person.token, 'POST', '/api/workspaces', { body: workspace });
-    return { person, token, own: (made.json() as { workspace: { id: string } }).workspace.id };
+    return { person, token, own: (await this.testSystem.workspaceOf(person)).id };
   }
 
   /** Removes a member, and asserts that no socket and no request of that person gets later changes. */
@@ -205,12 +202,15 @@ describe('a revocation at one of two gateways', () => {
 describe('a revocation whose message over NATS is lost', () => {
   let gateways: Gateways;
   before(async function () {
-    // Only the services that send the messages cannot reach NATS.
-    const unreachable = { NATS_URL: 'nats://127.0.0.1:9' };
-    const overrides = { auth: unreachable, workspace: unreachable };
-    gateways = new Gateways(await startTestSystem({ label: 'lost', services: [], overrides }));
+    gateways = new Gateways(await replicatedSystem());
+    for (const wire of wires()) wire.cut();
   });
-  after(() => gateways.testSystem.close());
+  after(() => {
+    for (const wire of wires()) wire.mend();
+  });
+
+  /** Only the services that send the messages cannot reach NATS. */
+  const wires = () => ['auth', 'workspace'].map((service) => gateways.testSystem.wire(service, 'nats'));
 
   it('takes effect within five seconds: a revoked key is refused, and its sockets are closed [api-keys.revoke.everywhere, sync.socket.credential-dies]', async () => {
     const { testSystem } = gateways;

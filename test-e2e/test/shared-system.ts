@@ -7,6 +7,7 @@ import {
   type TestAuthority,
   type TestSystem,
 } from '@wts/testkit';
+import { IdentityProvider } from './identity-provider.ts';
 
 const RATE_LIMITS = '{"graphql": 0, "codes-address": 0, "rest": 0, "mcp": 0, "credentials": 0}';
 
@@ -19,6 +20,8 @@ export interface SharedSystem {
   /** Gets the traces of requests whose `traceparent` has the flag that they are recorded, and no others. */
   readonly traces: Receiver;
   readonly metricsUrlOf: (service: string) => string;
+  /** Its people have access as soon as a test starts it. */
+  readonly provider: IdentityProvider;
 }
 
 let opening: Promise<SharedSystem> | undefined;
@@ -46,9 +49,11 @@ async function open(): Promise<SharedSystem> {
   const metricsPorts = new Map<string, number>();
   for (const { name } of SERVICES) metricsPorts.set(name, await freePort());
   const metered = (name: string) => ({ ...traced, METRICS_PORT: String(metricsPorts.get(name)) });
+  const provider = await IdentityProvider.plan([]);
   const deciding = { OTEL_TRACES_SAMPLER: 'parentbased_always_off', TRACE_PARENTS: '127.0.0.1' };
   const testSystem = await startTestSystem({
     label: 'shared',
+    issuers: [provider.configuration],
     overrides: {
       ...Object.fromEntries([...metricsPorts.keys()].map((name) => [name, metered(name)])),
       gateway: { ...metered('gateway'), ...deciding, RATE_LIMITS, CORS_ORIGINS: webOrigin, GRAPHIQL: 'on' },
@@ -57,7 +62,7 @@ async function open(): Promise<SharedSystem> {
     },
   });
   const metricsUrlOf = (name: string): string => `http://127.0.0.1:${metricsPorts.get(name)}/metrics`;
-  return { testSystem, authority, webOrigin, traces, metricsUrlOf };
+  return { testSystem, authority, webOrigin, traces, metricsUrlOf, provider };
 }
 
 after(async () => {

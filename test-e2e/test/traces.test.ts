@@ -1,7 +1,7 @@
 import type { WebhookEndpoint } from '@wts/contracts';
 import { eventually, receiver, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { openShared, type SharedSystem } from './shared-system.ts';
 
 interface Link {
@@ -58,13 +58,7 @@ describe('the traces of a running system', () => {
 
   async function createTask(headers: Record<string, string>): Promise<void> {
     const payload = { workspaceId: testSystem.workspaceId, title: 'A traced task' };
-    const transaction = { clientTxId: randomUUID(), clientId: 'traces', action: 'INSERT', payload };
-    const body = {
-      batchId: randomUUID(),
-      transactions: [{ ...transaction, modelName: 'Task', modelId: randomUUID() }],
-    };
-    const reply = await testSystem.request(testSystem.apiKey, 'POST', '/sync/mutate', { body, headers });
-    assert.equal(reply.status, 200, reply.text);
+    await testSystem.mutate(testSystem.apiKey, { modelName: 'Task', payload }, headers);
   }
 
   it('follow a change from the gateway through its batch and PostgreSQL into NATS, with links from sockets and webhooks', async () => {

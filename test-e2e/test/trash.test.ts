@@ -1,6 +1,5 @@
 import type { Person, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { ask } from '../graphql/call.ts';
 import { sharedSystem } from './shared-system.ts';
 
@@ -23,13 +22,7 @@ describe('the Trash by GraphQL', () => {
   before(async () => {
     testSystem = await sharedSystem();
     owner = await testSystem.person('Owner');
-    urlKey = `trash-${randomUUID().slice(0, 12)}`;
-    const { workspaceCreate } = await query<{ workspaceCreate: { workspace: { id: string } } }>(
-      owner,
-      'mutation ($input: WorkspaceCreateInput!) { workspaceCreate(input: $input) { workspace { id } } }',
-      { input: { name: 'Trash', urlKey } },
-    );
-    workspaceId = workspaceCreate.workspace.id;
+    ({ id: workspaceId, urlKey } = await testSystem.workspaceOf(owner));
     guest = await testSystem.member('Guest', 'guest', workspaceId);
   });
 

@@ -35,9 +35,7 @@ describe('the events of a workspace', () => {
   before(async () => {
     testSystem = await sharedSystem();
     owner = await testSystem.person('Owner');
-    const body = { name: 'Events', urlKey: `events-${randomUUID().slice(0, 8)}` };
-    const made = await testSystem.request(owner.token, 'POST', '/api/workspaces', { body });
-    workspaceId = (made.json() as { workspace: { id: string } }).workspace.id;
+    workspaceId = (await testSystem.workspaceOf(owner)).id;
     pool = new Pool({ connectionString: testSystem.database.urlOf('wts_webhooks') });
     admin = new Pool({ connectionString: testSystem.database.url });
     member = await testSystem.member('Ann', 'member', workspaceId);
@@ -56,24 +54,15 @@ describe('the events of a workspace', () => {
   });
   after(() => Promise.all([pool.end(), admin.end()]));
 
-  async function send(token: string, change: object): Promise<void> {
-    const transaction = { clientTxId: randomUUID(), clientId: 'test', ...change };
-    const body = { batchId: randomUUID(), transactions: [transaction] };
-    const { results } = (await (await testSystem.request(token, 'POST', '/sync/mutate', { body })).json()) as {
-      results: { success: boolean; error?: string }[];
-    };
-    assert.deepEqual(
-      results.map(({ success, error }) => error ?? success),
-      [true],
-    );
-  }
-  const mutate = (action: ActionName, modelName: string, modelId: string, payload: object = {}): Promise<void> =>
-    send(owner.token, { modelName, modelId, action, payload });
-  async function make(modelName: string, payload: object, token = owner.token): Promise<string> {
-    const modelId = randomUUID();
-    await send(token, { modelName, modelId, action: 'INSERT', payload: { workspaceId, ...payload } });
+  async function send(...given: Parameters<TestSystem['mutate']>): Promise<string> {
+    const { success, text, modelId } = await testSystem.mutate(...given);
+    assert.ok(success, text);
     return modelId;
   }
+  const mutate = (action: ActionName, modelName: string, modelId: string, payload: object = {}): Promise<string> =>
+    send(owner.token, { modelName, modelId, action, payload });
+  const make = (modelName: string, payload: object, token = owner.token): Promise<string> =>
+    send(token, { modelName, payload: { workspaceId, ...payload } });
   async function head(): Promise<string> {
     const { rows } = await admin.query<{ head: string }>('select max(sync_id) as head from sync.sync_actions');
     return rows[0]?.head ?? '0';
@@ -204,8 +193,7 @@ describe('the events of a workspace', () => {
     const events = await eventsOf(async () => {
       await make('Task', { title: 'of a key' });
       await make('Task', { title: 'of a session' }, member.token);
-      const payload = { workspaceId, title: 'of a service' };
-      await testSystem.commit([{ modelName: 'Task', modelId: randomUUID(), action: 'INSERT', payload }]);
+      await testSystem.put('Task', { workspaceId, title: 'of a service' });
     });
     assert.deepEqual(
       events.map(({ type, data }) => [type, data.object['title']]),

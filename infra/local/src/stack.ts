@@ -38,6 +38,8 @@ export interface StackOptions extends CrashHandlers {
   readonly replicas?: { readonly [service: string]: number };
   /** The URL of a service without replicas. */
   readonly elsewhere?: ReadonlyMap<string, string>;
+  /** Of people, beside that of this machine, as in JWT_ISSUERS. */
+  readonly issuers?: readonly object[];
   readonly restarts: boolean;
   /** True: each process serves /metrics on a free port. */
   readonly metrics?: boolean;
@@ -199,6 +201,7 @@ export class Stack implements AsyncDisposable {
       natsUrlOf,
       overrides,
       smtpUrl,
+      issuers = [],
       webhookCaFile,
       route = (_service, _replica, _store, url) => url,
     } = this.#options;
@@ -208,6 +211,7 @@ export class Stack implements AsyncDisposable {
       API_KEY_PREFIX,
       JWT_ISSUERS: JSON.stringify([
         { issuer: LOCAL_JWT.issuer, audiences: [LOCAL_JWT.audience], algorithms: ['HS256'], secret: secrets.jwtSecret },
+        ...issuers,
       ]),
       BASE_URL: this.baseUrl,
       AUTH_URL: this.authUrl,

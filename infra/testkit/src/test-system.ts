@@ -3,10 +3,19 @@
  * public API. A test can kill, stop, pause and disconnect every part.
  */
 import type { MintToken } from '@wts/access';
-import type { InternalCommitReply, InternalMutation, NewApiKey, Principal, Role, ServiceName } from '@wts/contracts';
+import type {
+  InternalCommitReply,
+  InternalMutation,
+  MutateReply,
+  NewApiKey,
+  Principal,
+  Role,
+  ServiceName,
+} from '@wts/contracts';
 import { apiKeyApi } from '@wts/contracts';
 import type { DemoWorkspace, NatsServer, PostgresServer, Secrets, SupervisedProcess } from '@wts/local';
 import { LOCAL_JWT, Stack, makeSecrets, runScript } from '@wts/local';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
 import type { AppTokens } from './app.ts';
@@ -49,6 +58,7 @@ export interface TestSystemOptions {
   /** Settings of services: `{ sync: { LOG_LEVEL: 'debug' } }`. */
   readonly overrides?: { readonly [service: string]: { readonly [variable: string]: string } };
   /** As in the plan of the stack. */
+  readonly issuers?: readonly object[];
   readonly authHost?: 'localhost';
   /** True: a second cell, whose services are those of the first one; see `TestSystem.secondCell`. */
   readonly secondCell?: boolean;
@@ -61,6 +71,21 @@ const OPTIONAL = ['webhook-dispatcher', 'graph', 'agent'] as const;
 export type OptionalService = (typeof OPTIONAL)[number];
 
 export type Store = 'postgres' | 'nats';
+
+/** What a client sends to change a record. */
+interface TestChange {
+  readonly modelName: string;
+  readonly modelId?: string;
+  readonly action?: string;
+  readonly payload?: object;
+  readonly clientTxId?: string;
+}
+
+type Mutated = MutateReply['results'][0] & {
+  readonly modelId: string;
+  readonly record: Readonly<Record<string, unknown>> | undefined;
+  readonly text: string;
+};
 
 interface Parts {
   readonly stack: Stack;
@@ -110,6 +135,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       agent: isWanted('agent') ? 1 : 0,
     },
     elsewhere,
+    issuers: options.issuers ?? [],
     ...(options.authHost === undefined ? {} : { authHost: options.authHost }),
     restarts: false,
     programOf,
@@ -262,6 +288,32 @@ export class TestSystem implements AsyncDisposable {
   /** Commits changes as a service, without permission checks, to arrange a test. */
   commit(mutations: readonly InternalMutation[]): Promise<InternalCommitReply> {
     return this.#arranger.commit(mutations);
+  }
+
+  /** Creates a record by such a commit. Resolves to its id. */
+  async put(modelName: string, payload: object, modelId: string = randomUUID()): Promise<string> {
+    await this.commit([{ modelName, modelId, action: 'INSERT', payload: { ...payload } }]);
+    return modelId;
+  }
+
+  /** Creates a workspace of the person with this token. */
+  async workspaceOf({ token }: Pick<Person, 'token'>, name = 'Own'): Promise<{ id: string; urlKey: string }> {
+    const body = { name, urlKey: `w-${randomUUID().slice(0, 18)}` };
+    const { status, text } = await this.request(token, 'POST', '/api/workspaces', { body });
+    if (status !== 201) throw new Error(text);
+    return (JSON.parse(text) as { workspace: { id: string; urlKey: string } }).workspace;
+  }
+
+  /** Sends one change, by default an INSERT of a new record. Resolves to its result, with the record and the whole text. */
+  async mutate(token: string, change: TestChange, headers: Readonly<Record<string, string>> = {}): Promise<Mutated> {
+    const transaction = { clientTxId: randomUUID(), clientId: 'test', modelId: randomUUID(), action: 'INSERT' };
+    const body = { batchId: randomUUID(), transactions: [{ ...transaction, payload: {}, ...change }] };
+    const { status, text } = await this.request(token, 'POST', '/sync/mutate', { body, headers });
+    if (status !== 200) throw new Error(text);
+    const { results, mutations } = JSON.parse(text) as MutateReply;
+    const [result] = results;
+    if (result === undefined) throw new Error(text);
+    return { ...result, modelId: body.transactions[0]?.modelId ?? '', record: mutations[0]?.record, text };
   }
 
   /** Sends a request to the first gateway. */
