@@ -2,7 +2,7 @@
 import { findNats, freePort } from '@wts/local';
 import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { globSync, mkdirSync, readFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { blocksOf, commandsOf, isTyped, printerOf, runningOf, type Block } from '../documents/blocks.ts';
 import { cloneInto } from '../documents/clone.ts';
@@ -13,6 +13,24 @@ const FIRST = 'README.md';
 /** `wts` prints for a reader at a terminal. */
 const AT_TERMINAL = { WTS_FORCE_TTY: '100', NO_COLOR: '1', WTS_PAGER: 'cat' };
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+/**
+ * Scripts as npm runs them, without npm, which takes longer than most of them. A command that keeps running has npm itself, because
+ * `exec` runs no function.
+ */
+const NPM = `npm() {
+  [ "$1" = run ] && shift; [ "$1" = -s ] && shift; local script=$1; shift; [ "\${1-}" = -- ] && shift
+  case $script in ${Object.entries(scripts)
+    .map(([name, command]) => `${name}) (${command} "$@") ;;`)
+    .join(' ')} *) false ;; esac
+}`;
+/** What scripts of npm print about their options, as `command-options.test.ts` of `infra/local` shows. */
+const USAGES = new Map(
+  globSync('{infra,test-e2e}/*{,/src,/src/*}/*.ts', { cwd: ROOT }).flatMap((path) =>
+    [...readFileSync(join(ROOT, path), 'utf8').matchAll(/^const USAGE = `((npm [\w: ]+) \[-- [^`]*)`/gm)].map(
+      ([, usage = '', script = '']) => [script, usage] as const,
+    ),
+  ),
+);
 const documents = globSync('**/*.md', { cwd: ROOT, exclude: (path) => /(^|\/)(node_modules|\.\w+)$/.test(path) })
   .filter((path) => blocksOf(path, readFileSync(join(ROOT, path), 'utf8')).some(isRun))
   .toSorted((a, b) => Number(b === FIRST) - Number(a === FIRST));
@@ -20,8 +38,6 @@ const documents = globSync('**/*.md', { cwd: ROOT, exclude: (path) => /(^|\/)(no
 describe('every command block of the documents', () => {
   const folder = join(scratch('documents'), 'clone');
   const running = new Map<string, Program>();
-  /** What a script of npm prints with `--help`. */
-  const usages = new Map<string, string>();
   let env: NodeJS.ProcessEnv;
   let addresses: readonly (readonly [printed: string, actual: string])[];
 
@@ -37,7 +53,17 @@ describe('every command block of the documents', () => {
     // What npm and the test run set for their own processes is not in the terminal of a reader.
     const own = Object.entries(process.env).filter(([name]) => !/^(npm_|TEST_|NODE_|CI$)/.test(name));
     const path = [process.env['PATH'], dirname(findNats(process.env).file)].join(delimiter);
-    env = { ...Object.fromEntries(own), PATH: path, PORT: String(port), AUTH_PORT: String(authPort), ...AT_TERMINAL };
+    const npm = join(folder, '..', 'npm.sh');
+    writeFileSync(npm, NPM);
+    env = {
+      ...Object.fromEntries(own),
+      BASH_ENV: npm,
+      INIT_CWD: folder,
+      PATH: path,
+      PORT: String(port),
+      AUTH_PORT: String(authPort),
+      ...AT_TERMINAL,
+    };
   });
   after(async () => {
     for (const program of [...running.values()].toReversed()) await program.interrupt();
@@ -76,8 +102,7 @@ describe('every command block of the documents', () => {
       const where = `${block.path}:${block.line}: ${text}`;
       const script = block.language === 'sh' ? scriptOf(text) : undefined;
       if (script !== undefined) {
-        const usage = usages.get(script) ?? (await usageOf(script, terminal));
-        usages.set(script, usage);
+        const usage = USAGES.get(script) ?? assert.fail(`${where}\nis no script with a usage`);
         for (const [option] of text.replace(/ # .*$/, '').matchAll(/(?<= )--[a-z-]+/g))
           assert.ok(usage.includes(`  ${option} `), `${where}\nhas an option that is not in\n${usage}`);
         continue;
@@ -86,14 +111,6 @@ describe('every command block of the documents', () => {
       assert.equal(await program.ends(), 0, `${where}\n${program.output}`);
       await program.prints(output);
     }
-  }
-
-  async function usageOf(script: string, terminal: Terminal): Promise<string> {
-    // What npm runs, without npm, which takes longer than the script.
-    const program = await terminal.run(`(${scripts[script.split(' ').at(-1) ?? '']} --help)`);
-    assert.equal(await program.ends(), 0, `${script}\n${program.output}`);
-    await program.prints(`${script} [-- `);
-    return program.output;
   }
 
   function runningProgram(command: string): Program {
