@@ -69,9 +69,7 @@ describe('the agent endpoint', function () {
   let labelId: string;
   before(async () => {
     system = await sharedSystem();
-    labelId = randomUUID();
-    const payload = { workspaceId: system.workspaceId, name: 'Paperwork' };
-    await system.commit([{ modelName: 'Label', modelId: labelId, action: 'INSERT', payload }]);
+    labelId = await system.put('Label', { workspaceId: system.workspaceId, name: 'Paperwork' });
   });
 
   for (const [generation, connect] of Object.entries(GENERATIONS)) {
@@ -136,6 +134,49 @@ describe('the agent endpoint', function () {
         assert.deepEqual(namesOf(van.labels), ['Paperwork']);
         assert.match(van.key, /^DEMO-\d+$/);
       });
+
+      it('says what to change when it refuses [agent.errors.advice]', async () => {
+        refused(await agent.call('find_tasks', { asignee: 'me' }), /bad_user_input: .*asignee/);
+        refused(await agent.call('create_tasks', { tasks: [{ title: 'x', due: 'today' }] }), /due/);
+        refused(await agent.call('create_tasks', { tasks: Array.from({ length: 26 }, () => ({ title: 'x' })) }), /25/);
+        refused(await agent.call('update_tasks', { tasks: [{ task: '1' }] }), /bad_user_input/);
+        refused(await agent.call('find_tasks', { limit: 0 }), /limit/);
+        refused(await agent.call('find_tasks', { limit: 101 }), /limit/);
+        refused(await agent.call('find_tasks', { cursor: 'nonsense' }), /bad_user_input/);
+        refused(await agent.call('find_tasks', { label: '__proto__' }), /label/);
+        refused(await agent.call('find_tasks', { dueTo: 'soon' }), /"soon" is no day\. Use YYYY-MM-DD.*Today is/);
+        refused(await agent.call('find_tasks', { timezone: 'Mars' }), /Europe\/Berlin/);
+        refused(await agent.call('find_tasks', { workspace: 'nowhere' }), /list_workspaces/);
+        refused(await agent.call('get_task', { task: 'the van' }), /is no task.*find_tasks/);
+        refused(await agent.call('get_task', { task: randomUUID() }), /not_found/);
+        refused(await agent.call('fetch', { id: randomUUID() }), /not_found/);
+        refused(await agent.call('fetch', { id: system.userId }), /not_found/);
+        await assert.rejects(agent.call('no_such_tool'), /no tool of this name/);
+        await assert.rejects(agent.call('__proto__'), /no tool of this name/);
+        await assert.rejects(agent.client.readResource({ uri: 'wts://task/nothing' }));
+        await assert.rejects(agent.client.getPrompt({ name: 'constructor' }), /no prompt of this name/);
+      });
+
+      it('has prompts, and the open tasks of the person as resources [agent.resources.listed]', async () => {
+        const { prompts } = await agent.client.listPrompts();
+        assert.deepEqual(
+          prompts.map(({ name }) => name),
+          ['plan_my_day', 'triage_inbox'],
+        );
+        for (const { name } of prompts) {
+          const { messages } = await agent.client.getPrompt({ name, arguments: { timezone: 'Europe/Berlin' } });
+          assert.match(JSON.stringify(messages), /find_tasks.*Europe\/Berlin/);
+        }
+        const title = `Mine ${randomUUID()}`;
+        const { id } = taskOf(await agent.call('create_tasks', { tasks: [{ title, assignee: 'me' }] }));
+        const { resources } = await agent.client.listResources();
+        assert.ok(resources.some(({ uri, name }) => uri === `wts://task/${id}` && name.endsWith(title)));
+        const { resourceTemplates } = await agent.client.listResourceTemplates();
+        assert.ok(resourceTemplates.some(({ uriTemplate }) => uriTemplate === 'wts://task/{id}'));
+      });
+
+      // What a tool does with its arguments is the same for both.
+      if (connect === GENERATIONS['SDK 1 (2025)']) return;
 
       it('finds and changes tasks by words, keys and numbers [agent.tools.work]', async () => {
         const { key, van, contract } = await projectWithTasks();
@@ -249,46 +290,6 @@ describe('the agent endpoint', function () {
         } while (cursor !== null);
         assert.deepEqual(new Set(seen), new Set(first.map(({ task }) => task?.id)));
         assert.equal(seen.length, first.length);
-      });
-
-      it('says what to change when it refuses [agent.errors.advice]', async () => {
-        refused(await agent.call('find_tasks', { asignee: 'me' }), /bad_user_input: .*asignee/);
-        refused(await agent.call('create_tasks', { tasks: [{ title: 'x', due: 'today' }] }), /due/);
-        refused(await agent.call('create_tasks', { tasks: Array.from({ length: 26 }, () => ({ title: 'x' })) }), /25/);
-        refused(await agent.call('update_tasks', { tasks: [{ task: '1' }] }), /bad_user_input/);
-        refused(await agent.call('find_tasks', { limit: 0 }), /limit/);
-        refused(await agent.call('find_tasks', { limit: 101 }), /limit/);
-        refused(await agent.call('find_tasks', { cursor: 'nonsense' }), /bad_user_input/);
-        refused(await agent.call('find_tasks', { label: '__proto__' }), /label/);
-        refused(await agent.call('find_tasks', { dueTo: 'soon' }), /"soon" is no day\. Use YYYY-MM-DD.*Today is/);
-        refused(await agent.call('find_tasks', { timezone: 'Mars' }), /Europe\/Berlin/);
-        refused(await agent.call('find_tasks', { workspace: 'nowhere' }), /list_workspaces/);
-        refused(await agent.call('get_task', { task: 'the van' }), /is no task.*find_tasks/);
-        refused(await agent.call('get_task', { task: randomUUID() }), /not_found/);
-        refused(await agent.call('fetch', { id: randomUUID() }), /not_found/);
-        refused(await agent.call('fetch', { id: system.userId }), /not_found/);
-        await assert.rejects(agent.call('no_such_tool'), /no tool of this name/);
-        await assert.rejects(agent.call('__proto__'), /no tool of this name/);
-        await assert.rejects(agent.client.readResource({ uri: 'wts://task/nothing' }));
-        await assert.rejects(agent.client.getPrompt({ name: 'constructor' }), /no prompt of this name/);
-      });
-
-      it('has prompts, and the open tasks of the person as resources [agent.resources.listed]', async () => {
-        const { prompts } = await agent.client.listPrompts();
-        assert.deepEqual(
-          prompts.map(({ name }) => name),
-          ['plan_my_day', 'triage_inbox'],
-        );
-        for (const { name } of prompts) {
-          const { messages } = await agent.client.getPrompt({ name, arguments: { timezone: 'Europe/Berlin' } });
-          assert.match(JSON.stringify(messages), /find_tasks.*Europe\/Berlin/);
-        }
-        const title = `Mine ${randomUUID()}`;
-        const { id } = taskOf(await agent.call('create_tasks', { tasks: [{ title, assignee: 'me' }] }));
-        const { resources } = await agent.client.listResources();
-        assert.ok(resources.some(({ uri, name }) => uri === `wts://task/${id}` && name.endsWith(title)));
-        const { resourceTemplates } = await agent.client.listResourceTemplates();
-        assert.ok(resourceTemplates.some(({ uriTemplate }) => uriTemplate === 'wts://task/{id}'));
       });
 
       it('shows and runs tools that change something only with the scope write [agent.tools.scope]', async () => {

@@ -1,9 +1,7 @@
-import { eventually, nodeEnvironment } from '@wts/testkit';
+import { eventually, nodeEnvironment, openWire, receiver } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -90,44 +88,16 @@ describe('what the command line prints, and how it ends', function cliOutput() {
     assert.deepEqual([code, out, err], [0, '{\n', '']);
   });
 
-  it('ends with one line and 130 at Ctrl-C [cli.exit.ends]', async () => {
-    const child = shell('exec wts watch'.replace('exec wts', `exec '${process.execPath}' '${MAIN}'`));
-    let err = '';
-    child.stderr!.setEncoding('utf8').on('data', (piece: string) => {
-      err += piece;
-    });
-    await eventually(() => err.includes('Watching'));
-    child.kill('SIGINT');
-    const [code] = (await once(child, 'close')) as [number];
-    assert.equal(code, 130);
-    assert.match(err, /^Watching .*\nInterrupted\.\n$/);
-  });
-
   it('says once that a watch lost its connection, and when it is back, and prints each change once [cli.watch.once]', async () => {
     // The other tests here count the tasks of their person.
     const watcher = await cliPerson('Watcher');
     const { hostname, port } = new URL(tool.testSystem.baseUrl);
-    const sockets = new Set<Socket>();
-    let isOpen = true;
-    const way = createTcpServer((socket) => {
-      if (!isOpen) return socket.destroy();
-      const further = connect(Number(port), hostname);
-      for (const [one, other] of [
-        [socket, further],
-        [further, socket],
-      ] as const)
-        sockets.add(one.on('error', () => other.destroy()).on('close', () => other.destroy()));
-      return socket.pipe(further).pipe(socket);
-    }).listen(0, '127.0.0.1');
-    await once(way, 'listening');
-    const cut = (): void => {
-      for (const socket of sockets) socket.destroy();
-    };
+    await using wire = await openWire({ host: hostname, port: Number(port) });
     const [ending, stdout, stderr] = [new AbortController(), new PassThrough(), new PassThrough()];
     let [out, err] = ['', ''];
     stdout.on('data', (piece: Buffer) => (out += piece.toString()));
     stderr.on('data', (piece: Buffer) => (err += piece.toString()));
-    const env = { WTS_URL: `http://127.0.0.1:${(way.address() as AddressInfo).port}` };
+    const env = { WTS_URL: `http://127.0.0.1:${wire.port}` };
     const watching = watcher.wts(['watch', '--model', 'task'], {
       env,
       columns: 120,
@@ -136,28 +106,26 @@ describe('what the command line prints, and how it ends', function cliOutput() {
     await eventually(() => err.includes('Watching'));
     await watcher.ok('task', 'add', 'Before the loss');
     await eventually(() => out.includes('Before the loss'));
-    isOpen = false;
-    cut();
+    wire.cut();
     await eventually(() => err.includes('Connection lost. Trying again'));
     await watcher.ok('task', 'add', 'During the loss');
-    isOpen = true;
+    wire.mend();
     await eventually(() => err.includes('Connected again.') && out.includes('During the loss'));
     ending.abort();
     assert.equal((await watching).code, 130);
-    cut();
-    way.close();
     assert.match(out, /^\S+ +\S+ Before the loss +created\n\S+ +\S+ During the loss +created\n$/);
     assert.match(err, /^Watching .*\nConnection lost\. .*\nConnected again\.\nInterrupted\.\n$/);
   });
 
   it('says so when no answer comes for two seconds, follows no redirect, and never prints the credential [cli.credential.origin]', async () => {
     const held = Promise.withResolvers<void>();
-    const server = createServer((req, res) => {
-      if (req.url === '/moved') res.writeHead(302, { location: tool.testSystem.baseUrl }).end();
-      else void held.promise.then(() => res.end('{"ok":true}'));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const env = { WTS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, WTS_DEBUG: '1' };
+    await using server = await receiver();
+    server.answer(({ path }) =>
+      path === '/moved'
+        ? { status: 302, headers: { location: tool.testSystem.baseUrl } }
+        : held.promise.then(() => ({ status: 200, body: '{"ok":true}' })),
+    );
+    const env = { WTS_URL: server.url, WTS_DEBUG: '1' };
     try {
       const moved = await tool.wts(['api', '/moved'], { env });
       assert.equal(moved.code, 8);
@@ -175,8 +143,6 @@ describe('what the command line prints, and how it ends', function cliOutput() {
       assert.ok(![moved.err, err].some((printed) => printed.includes(tool.token) || printed.includes('hidden')));
     } finally {
       held.resolve();
-      server.closeAllConnections();
-      server.close();
     }
   });
 
@@ -242,47 +208,30 @@ describe('what the command line prints, and how it ends', function cliOutput() {
   });
 
   it('says once a day at a terminal, after the output, when the service has another version', async () => {
-    const server = createServer((req, res) => {
-      res.setHeader('content-type', 'application/json');
-      const isVersion = req.url === '/openapi.json';
-      res.end(JSON.stringify(isVersion ? { info: { 'x-build': { version: '9.4.1' } } } : { ok: true, workspaces: [] }));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const own = {
-      WTS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      XDG_CACHE_HOME: join(tool.folder, 'versions'),
-    };
+    await using server = await receiver();
+    server.answer(({ path }) => {
+      const version = { info: { 'x-build': { version: '9.4.1' } } };
+      const body = JSON.stringify(path === '/openapi.json' ? version : { ok: true, workspaces: [] });
+      return { status: 200, headers: { 'content-type': 'application/json' }, body };
+    });
+    const own = { WTS_URL: server.url, XDG_CACHE_HOME: join(tool.folder, 'versions') };
     const noted = async (more: Readonly<Record<string, string>>, columns?: number, days = 0): Promise<boolean> => {
       const now = () => new Date(Date.now() + days * 86_400_000);
       const options = { env: { ...own, ...more }, more: { now }, ...(columns === undefined ? {} : { columns }) };
       return /the service is 9\.4\.1/.test((await tool.wts(['workspace', 'list'], options)).err);
     };
-    try {
-      assert.deepEqual(
-        [await noted({}), await noted({ CI: '1' }, 80), await noted({ WTS_NO_UPDATE_NOTIFIER: '1' }, 80)],
-        [false, false, false],
-      );
-      assert.deepEqual([await noted({}, 80), await noted({}, 80), await noted({}, 80, 2)], [true, false, true]);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    assert.deepEqual(
+      [await noted({}), await noted({ CI: '1' }, 80), await noted({ WTS_NO_UPDATE_NOTIFIER: '1' }, 80)],
+      [false, false, false],
+    );
+    assert.deepEqual([await noted({}, 80), await noted({}, 80), await noted({}, 80, 2)], [true, false, true]);
   });
 
   it('says when to try again, and exits with 7, when the service asks for a long wait', async () => {
-    const server = createServer((_, res) => res.writeHead(429, { 'retry-after': '60' }).end('{}')).listen(
-      0,
-      '127.0.0.1',
-    );
-    await once(server, 'listening');
-    try {
-      const env = { WTS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-      const { code, err } = await tool.wts(['task', 'list'], { env });
-      assert.deepEqual([code, err], [7, 'No reason was given (HTTP 429)\nTry again in 60 s.\n']);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    await using server = await receiver();
+    server.answer({ status: 429, headers: { 'retry-after': '60' }, body: '{}' });
+    const { code, err } = await tool.wts(['task', 'list'], { env: { WTS_URL: server.url } });
+    assert.deepEqual([code, err], [7, 'No reason was given (HTTP 429)\nTry again in 60 s.\n']);
   });
 
   it('completes keys and names of the chosen workspace, and keeps them for a slow moment [cli.complete.silent]', async () => {

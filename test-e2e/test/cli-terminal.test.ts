@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { Machine } from './cli-login.ts';
 import { cliPerson, type CliPerson } from './cli-person.ts';
-import { openShared } from './shared-system.ts';
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
@@ -58,17 +57,6 @@ describe('the command line at a real terminal', function cliTerminal() {
     assert.equal((await machine.wts(['logout'])).code, 0);
   });
 
-  it('leaves no port, key or file when Ctrl-C cancels a login', async () => {
-    const machine = new Machine(tool.testSystem);
-    const env = { ...machine.env, BROWSER: 'true', TERM: 'xterm' };
-    using terminal = new Terminal(['login', tool.testSystem.baseUrl], { env });
-    await terminal.until(/Ctrl-C cancels/);
-    assert.ok(!terminal.text.includes('\u001b]8'));
-    terminal.type(CTRL_C);
-    assert.equal((await terminal.end()).code, 130);
-    assert.ok(!existsSync(join(machine.folder, 'config.json')));
-  });
-
   it('adds a first task, also by the editor, and lists both in a table that fits', async () => {
     const title = `Write ${'a long report '.repeat(5).trim()}`;
     assert.match(await shown(['task', 'add', title, '--due', 'today']), new RegExp(`^Created ${tool.KEY}-1 Write`));
@@ -114,22 +102,6 @@ describe('the command line at a real terminal', function cliTerminal() {
     const { code, text } = await terminal.end();
     assert.equal(code, 130);
     assert.match(stripVTControlCharacters(text), /\^CInterrupted\.\n$/);
-  });
-
-  it('receives events on this machine until Ctrl-C, which deletes the endpoint', async () => {
-    const { cert, key } = await (await openShared()).authority.issue();
-    for (const [name, pem] of [
-      ['cert.pem', cert],
-      ['key.pem', key],
-    ] as const)
-      writeFileSync(join(tool.folder, name), pem);
-    using terminal = open(['webhook', 'listen', '--cert', 'cert.pem', '--key', 'key.pem']);
-    await terminal.until(/Press Ctrl-C to delete it and stop\./);
-    await tool.ok('task', 'add', 'Delivered to a terminal');
-    await terminal.until(/task\.created +"Delivered to a terminal" .*verified, answered 204\)\n/);
-    terminal.type(CTRL_C);
-    assert.equal((await terminal.end()).code, 130);
-    assert.deepEqual(JSON.parse(await tool.ok('webhook', 'list', '--json')), []);
   });
 
   it('exports and imports with a bar that is gone at the end, or lines where a screen reader is used', async () => {

@@ -91,41 +91,6 @@ describe('changes by GraphQL', () => {
     }
   });
 
-  it('accepts dates in any of three formats [sync.mutate.dates]', async () => {
-    const input = {
-      startDate: Date.UTC(2026, 10, 22),
-      deadlineAt: '2026-11-23T10:00:00+02:00',
-      completedAt: '2026-11-22',
-    };
-    const { record } = await create(input, {}, { select: 'id startDate deadlineAt completedAt' });
-    const { id: _id, ...dates } = record;
-    assert.deepEqual(dates, {
-      startDate: '2026-11-22',
-      deadlineAt: '2026-11-23',
-      completedAt: '2026-11-22T00:00:00.000Z',
-    });
-  });
-
-  it('keeps concurrent additions and removals of labels [sync.mutate.set-changes]', async () => {
-    const labels = await Promise.all(
-      Array.from({ length: 8 }, (_, index) =>
-        change(
-          'labelCreate',
-          { input: ['LabelCreateInput!', { workspaceId, name: `Label ${index}` }] },
-          { record: 'label' },
-        ),
-      ),
-    );
-    const ids = labels.map(({ record }) => record.id);
-    const { record } = await create({ labelIds: ids.slice(0, 4) });
-    await Promise.all([
-      ...ids.slice(4).map((id) => update(record.id, { addedLabelIds: [id] })),
-      ...ids.slice(0, 4).map((id) => update(record.id, { removedLabelIds: [id] })),
-    ]);
-    const { record: after } = await update(record.id, {}, { select: 'id labelIds' });
-    assert.deepEqual((after['labelIds'] as string[]).toSorted(), ids.slice(4).toSorted());
-  });
-
   describe('in a batch', () => {
     interface Batch {
       readonly success: boolean;

@@ -19,7 +19,7 @@ interface Pair {
   readonly nowhere: () => Sent;
 }
 
-const PAIRS = 100;
+const PAIRS = 60;
 /** In standard deviations of a fair coin. Pairs that differ by more are measured longer, because small differences add up. */
 const SUSPICIOUS = 2.5;
 const PAIRS_OF_SUSPECTS = 1200;
@@ -40,7 +40,7 @@ describe('the time of a response', () => {
     testSystem = await sharedSystem();
     pool = new Pool(testSystem.baseUrl, { connections: 1 });
     eve = await testSystem.person('Eve');
-    own = (await workspaceOf(eve)).id;
+    own = (await testSystem.workspaceOf(eve)).id;
   });
   after(() => pool.close());
 
@@ -61,12 +61,6 @@ describe('the time of a response', () => {
     const { status, text } = await send(sent);
     assert.ok(status < 300, text);
     return JSON.parse(text) as T;
-  }
-
-  async function workspaceOf({ token }: Person): Promise<{ id: string; urlKey: string }> {
-    const body = { name: 'Somebody', urlKey: `w-${randomUUID().slice(0, 18)}` };
-    const sent = { method: 'POST', path: '/api/workspaces', body, token };
-    return (await made<{ workspace: { id: string; urlKey: string } }>(sent)).workspace;
   }
 
   async function timed(sent: Sent, status: number): Promise<number> {
@@ -120,7 +114,7 @@ describe('the time of a response', () => {
 
   it('does not show whether foreign workspaces, people and invitations exist [never.shown-outside]', async () => {
     const owner = await testSystem.person('Owner');
-    const { id, urlKey } = await workspaceOf(owner);
+    const { id, urlKey } = await testSystem.workspaceOf(owner);
     const path = `/api/workspaces/${id}/invitations`;
     const open = await made<{ invitation: { id: string } }>({ ...by('POST', path, {}), token: owner.token });
     const leaver = await testSystem.member('Leaver', 'admin', id);
@@ -156,7 +150,7 @@ describe('the time of a response', () => {
 
   it('does not show whether keys exist, or how much of a key was guessed [never.shown-outside]', async () => {
     const owner = await testSystem.person('Owner');
-    const { id: workspaceId } = await workspaceOf(owner);
+    const { id: workspaceId } = await testSystem.workspaceOf(owner);
     const wide = await testSystem.keyOf(owner, { permissions: 'full-access' });
     const narrow = await testSystem.keyOf(owner, { permissions: 'full-access', workspaceId });
     const ended = await testSystem.keyOf(owner, { permissions: 'full-access' });
@@ -183,14 +177,9 @@ describe('the time of a response', () => {
 
   it('does not show whether foreign records and groups exist [never.shown-outside]', async () => {
     const owner = await testSystem.person('Owner');
-    const { id: workspaceId } = await workspaceOf(owner);
-    const record = async (modelName: string, payload: object): Promise<string> => {
-      const modelId = randomUUID();
-      await testSystem.commit([{ modelName, modelId, action: 'INSERT', payload: { workspaceId, ...payload } }]);
-      return modelId;
-    };
-    const project = await record('Project', { key: 'P', name: 'P' });
-    const task = await record('Task', { title: 'T', projectId: project });
+    const { id: workspaceId } = await testSystem.workspaceOf(owner);
+    const project = await testSystem.put('Project', { workspaceId, key: 'P', name: 'P' });
+    const task = await testSystem.put('Task', { workspaceId, title: 'T', projectId: project });
     const mutate = (transaction: object): Sent =>
       by('POST', '/sync/mutate', {
         batchId: 'time',

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { replicatedSystem } from './replicated-system.ts';
 
 /** `npm run storm` does the same with 5 000. */
-const CLIENTS = 200;
+const CLIENTS = 100;
 
-describe('200 clients that are dropped at the same time and reconnect', () => {
+describe('100 clients that are dropped at the same time and reconnect', () => {
   let stack: AsyncDisposableStack;
   let testSystem: TestSystem;
   let control: ControlClient;
@@ -15,7 +15,7 @@ describe('200 clients that are dropped at the same time and reconnect', () => {
     stack = new AsyncDisposableStack();
     testSystem = await replicatedSystem();
     control = stack.use(await ControlClient.start(testSystem));
-    storm = stack.use(await StormClients.open(testSystem, { clients: CLIENTS, people: 20, reloadOneIn: 10 }));
+    storm = stack.use(await StormClients.open(testSystem, { clients: CLIENTS, people: 10, reloadOneIn: 10 }));
   });
   after(() => stack.disposeAsync());
 

@@ -228,15 +228,15 @@ describe('the published sync client on two devices of one person', () => {
     await phone.untilSettled();
   });
 
-  it('sends hundreds of changes in batches of a hundred, and each is applied once', async () => {
+  it('sends more than a hundred changes in batches of a hundred, and each is applied once', async () => {
     phone.requests.length = 0;
-    const tasks = Array.from({ length: 250 }, (_, index) => system.newTask({ title: `Task ${index}` }));
+    const tasks = Array.from({ length: 120 }, (_, index) => system.newTask({ title: `Task ${index}` }));
     await Promise.all(tasks.map((task) => phone.client.create('Task', task)));
     await phone.untilSettled();
     await eventually(() => tasks.every(({ id }) => laptop.shows('Task', id) !== null));
     const batches = phone.requests.filter((request) => request === 'POST /sync/mutate').length;
-    // More than three, because the client sends what it has so far; on a busy machine that is less each time.
-    assert.ok(batches >= 3 && batches <= 50, `${batches} batches`);
+    // More than two, because the client sends what it has so far; on a busy machine that is less each time.
+    assert.ok(batches >= 2 && batches <= 30, `${batches} batches`);
     const received = await laptop.received();
     for (const { id } of tasks) assert.equal(about(received, id).length, 1);
     const numbers = tasks.map(({ id }) => Number(laptop.shows('Task', id)?.['number']));

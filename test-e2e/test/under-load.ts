@@ -13,7 +13,7 @@ import assert from 'node:assert/strict';
 
 const WRITERS = 6;
 /** Of each writer: a rate that leaves the processors time for the recovery, with changes under way at any moment. */
-const WRITES_EVERY_MS = 20;
+const WRITES_EVERY_MS = 50;
 const SOCKETS = 3;
 const POLLS_EVERY_MS = 100;
 /** Every follower must receive so many more entries before the system counts as working. */

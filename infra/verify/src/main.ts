@@ -25,7 +25,7 @@ It audits the system of npm start, or another one: BASE_URL, API_KEY, DATABASE_U
 and SHARD in another cell than the first one.`;
 
 const CATCH_UP_MS = 15_000;
-const RETRY_MS = 5_000;
+const RETRY_MS = 2_000;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 

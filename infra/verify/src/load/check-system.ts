@@ -31,11 +31,11 @@ export async function checkSystem(
   await client.connect();
   const broker = await connectToBroker(testSystem.nats.url);
   try {
-    const { head } = await auditLog(client);
+    const { head, findings: ofLog } = await auditLog(client);
     await eventually(() => followers.every(({ cursor }) => cursor() >= head), { deadlineMs: 30_000 });
     const groups = [testSystem.userId, testSystem.workspaceId];
     const findings: AuditFinding[] = [
-      ...(await auditLog(client)).findings,
+      ...ofLog,
       ...(await auditFollowers(client, followers, { groups, after: BigInt(after), upTo: head })),
       ...(await auditStream(broker, client)).findings,
       ...(await auditCopy(client, { baseUrl: testSystem.baseUrl, token: testSystem.apiKey }, copy)).findings,
