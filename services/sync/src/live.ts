@@ -15,6 +15,7 @@ import { publishWorkspaces } from './relay/committed-workspaces.ts';
 import { openHandover } from './relay/handover.ts';
 import { relayMetrics } from './relay/metrics.ts';
 import { startRelay } from './relay/relay.ts';
+import type { OpenAnswers } from './snapshots/open-answers.ts';
 import { openSocketServer } from './socket/server.ts';
 import type { SocketServer } from './socket/server.ts';
 import { followRevokedCredentials } from './socket/revoked-credentials.ts';
@@ -35,12 +36,12 @@ interface LiveOptions {
   readonly groupCache: GroupCache;
   readonly log: LogReader;
   readonly onCommitted: (listener: (chunk: EntryChunk) => void) => void;
+  readonly openAnswers: OpenAnswers;
 }
 
 /** Opens what carries a change after its commit: relay to the stream, hub, sockets. */
-export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCommitted }: LiveOptions): {
-  socketServer: SocketServer;
-} {
+export function openLive(options: LiveOptions): { socketServer: SocketServer } {
+  const { kit, config, pool, gate, turns, groupCache, log, onCommitted } = options;
   const { stack, log: logger, metrics } = kit;
   const nats = openNats({ ...config, name: `wts-${kit.name}`, log: logger, stack });
   const nc = () => nats.connection();
@@ -76,6 +77,7 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
   const onRevoked = (revocation: Revocation): void => {
     authenticator.revoke(revocation);
     socketServer.revoke(revocation);
+    options.openAnswers.revoke(revocation);
   };
   onRevocation(nats, onRevoked);
   const { REVOKED_CREDENTIALS_PAGE: pageMax, internalListRevokedCredentials } = credentialApi;

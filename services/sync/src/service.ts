@@ -74,34 +74,32 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const shares = shareConnections(config.poolMax);
     const metricsOf = waitMetrics(kit.metrics);
     const pageWaits = { waitMs: SYNC_LIMITS.pageWaitMs, slotsOfOneMax: PAGES_OF_ONE_MAX, watch: metricsOf('page') };
+    const socketWaits = { waitMs: SYNC_LIMITS.socketReadWaitMs, watch: metricsOf('socket') };
     const reads = new Reads(pool, fairReads(shares.pages, { ...pageWaits, contention }));
     const groupCache = new GroupCache();
     const reading = { reads, groupCache, standby };
     const pages = new Pages({ ...reading, networkOf, metrics: metricsOf('page') });
     watchPages(kit.metrics, () => pages.bytes);
+    const snapshots = openSnapshots({ kit, shares, pool, turns, ...reading });
     const { socketServer } = openLive({
       kit,
       config,
       turns,
       pool,
-      gate: fairReads(shares.sockets, {
-        waitMs: SYNC_LIMITS.socketReadWaitMs,
-        contention,
-        watch: metricsOf('socket'),
-      }),
+      gate: fairReads(shares.sockets, { ...socketWaits, contention }),
       groupCache,
       log: logReader,
       onCommitted: (listener) => engine.onCommitted(listener),
+      openAnswers: snapshots.openAnswers,
     });
-    const { bootstraps, clientModels, keyedReads } = openSnapshots({ kit, shares, pool, turns, ...reading });
 
     const app = createApp({ ...kit, http: { ...kit.http, bodies: new Bodies(metricsOf('body'), turns) } });
     mountMutate(app, engine, networkOf);
     mountInternal(app, engine);
     mountRecords(app, new Records(reads));
     mountMoves(app, new Copies(reads, config.shard), new Moves(pool, engine));
-    mountBootstrap(app, bootstraps, clientModels);
-    mountKeyedReads(app, keyedReads);
+    mountBootstrap(app, snapshots);
+    mountKeyedReads(app, snapshots.keyedReads, snapshots.openAnswers);
     mountDeltas(app, pages, turns);
     mountSocket(app);
     notFoundAndErrors(app);

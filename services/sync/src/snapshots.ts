@@ -8,6 +8,7 @@ import type { ConnectionShares } from './connections.ts';
 import { FairGate, type LoopTurns } from '@wts/service-kit/fairness';
 import type { Reads } from './fairness/reads.ts';
 import { snapshotMetrics, type SnapshotKind } from './snapshots/metrics.ts';
+import { OpenAnswers } from './snapshots/open-answers.ts';
 import { Sources } from './snapshots/sources.ts';
 import { SpoolBudget } from './snapshots/spool.ts';
 import { SYNC_LIMITS } from './limits.ts';
@@ -27,6 +28,7 @@ export function openSnapshots({ kit, shares, pool, reads, groupCache, standby, t
   bootstraps: Bootstraps;
   clientModels: ClientModels;
   keyedReads: KeyedReads;
+  openAnswers: OpenAnswers;
 } {
   const { log, stack, metrics } = kit;
   const sources = new Sources({ primary: pool, reads, groupCache, standby });
@@ -51,5 +53,6 @@ export function openSnapshots({ kit, shares, pool, reads, groupCache, standby, t
     clientModels: new ClientModels(reads, log),
     bootstraps: stack.use(new Bootstraps(toolsOf('bootstrap', shares.bootstraps))),
     keyedReads: new KeyedReads(toolsOf('batch', shares.keyedReads)),
+    openAnswers: new OpenAnswers(),
   };
 }

@@ -1,5 +1,6 @@
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
@@ -25,15 +26,30 @@ describe('snapshots under load', () => {
   let ada: string;
   let home: string;
   let metricsUrl: string;
+  /** The persons of whom the auth service says that all credentials were revoked. */
+  const revoked: string[] = [];
+  let polls = 0;
+  const auth = createHttpServer((_req, res) => {
+    polls += 1;
+    const at = new Date().toISOString();
+    const credentials = revoked.map((userId) => ({ id: userId, userId, revokedAt: at, isAll: true }));
+    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ at, credentials }));
+  });
   before(async () => {
+    await once(auth.listen(0, '127.0.0.1'), 'listening');
+    const AUTH_SERVICE_URL = `http://127.0.0.1:${(auth.address() as AddressInfo).port}`;
     const port = await freePort();
     metricsUrl = `http://127.0.0.1:${port}/metrics`;
-    sync = await TestSyncService.open('snapshot-load', { METRICS_PORT: String(port) });
+    sync = await TestSyncService.open('snapshot-load', { METRICS_PORT: String(port), AUTH_SERVICE_URL });
     ada = await sync.person('Ada');
     home = await sync.workspace(ada);
     await sync.fillTasks(home, TASKS);
   });
-  after(() => sync[Symbol.asyncDispose]());
+  after(async () => {
+    await sync[Symbol.asyncDispose]();
+    auth.close();
+    auth.closeAllConnections();
+  });
 
   const metric = async (name: string): Promise<number> => {
     const answer = await fetch(metricsUrl, { headers: { connection: 'close' } });
@@ -43,11 +59,11 @@ describe('snapshots under load', () => {
   };
   /** Makes a change, so that no earlier snapshot can be shared. */
   const change = (): Promise<string> => sync.insert('Label', { workspaceId: home, name: 'Change' }, ada);
-  /** Locks the comments until the work is done, so that their readers wait. */
-  const whileHeld = async (work: () => Promise<void>): Promise<void> => {
+  /** Locks the comments, or another table, until the work is done, so that their readers wait. */
+  const whileHeld = async (work: () => Promise<void>, table = 'comments'): Promise<void> => {
     const holder = await sync.sql.connect();
     try {
-      await holder.query('begin; lock table sync.comments in access exclusive mode');
+      await holder.query(`begin; lock table sync.${table} in access exclusive mode`);
       await work();
     } finally {
       await holder.query('rollback');
@@ -79,6 +95,24 @@ describe('snapshots under load', () => {
     await eventually(async () => (await sync.busyConnections()) === 0);
     const { rows } = await sync.bootstrap(ada);
     assert.equal(idsOf(rows, 'Task').length, TASKS);
+  });
+
+  it('end with the credential of their caller, also before their first byte [sync.bootstrap.credential-dies]', async () => {
+    const bob = await sync.person('Bob');
+    await sync.join(bob, home);
+    const [own, other] = await Promise.all([bob, ada].map((one) => sync.raw('/sync/bootstrap', caller(one))));
+    assert.ok(own && other);
+    // The next poll is two seconds later, and the lock makes readers wait for five.
+    const before = polls;
+    await eventually(() => polls > before);
+    await whileHeld(async () => {
+      const requests = [{ modelName: 'Task', groupId: home }];
+      const waiting = sync.call('/sync/batch', { principal: caller(bob), body: { requests } });
+      revoked.push(bob);
+      assert.equal((await waiting).status, 401);
+    }, 'workspace_members');
+    await assert.rejects(text(own), { code: 'ECONNRESET' });
+    assert.equal(idsOf(parseBootstrap(await text(other)).rows, 'Task').length, TASKS, 'those of others are whole');
   });
 
   it('that fail end with an error line and without an end of the body [sync.bootstrap.lines]', async () => {
