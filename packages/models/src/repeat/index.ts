@@ -4,6 +4,7 @@ export {
   calendarAt,
   completionDay,
   dayOf,
+  hasNoNextDay,
   nextAfterCompletion,
   nextByDate,
   nextDueDay,

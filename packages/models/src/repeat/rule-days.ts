@@ -55,8 +55,7 @@ interface Search {
 }
 
 function searchDays({ rule, anchor }: DayRule, { after, count, until }: Search): Day[] {
-  const from = Temporal.PlainDate.from(after);
-  const last = from.add({ years: Math.min(YEARS_MAX, YEAR_MAX - from.year) }).toString();
+  const last = yearsAfter(after, YEARS_MAX);
   const rules = dayPartsOf(rule, anchor).map((text) => startedAt(text, anchor, last));
   const days: Day[] = [];
   let reached = after;
@@ -70,6 +69,12 @@ function searchDays({ rule, anchor }: DayRule, { after, count, until }: Search):
     reached = end;
   }
   return days;
+}
+
+/** The day so many years after another one, but never after the year 9999. */
+export function yearsAfter(day: Day, years: number): Day {
+  const later = Temporal.PlainDate.from(day).add({ years });
+  return later.year > YEAR_MAX ? LAST_DAY : later.toString();
 }
 
 /** A rule with the dates of its task. */

@@ -1,4 +1,4 @@
-import { countOf, hasNoDay, ruleDays, untilDay, type Day } from './rule-days.ts';
+import { countOf, hasNoDay, ruleDays, untilDay, yearsAfter, type Day } from './rule-days.ts';
 
 /** The newest task of a series, as far as its repetition goes. */
 export interface Occurrence {
@@ -102,6 +102,13 @@ export function nextDueDay(occurrence: Occurrence, calendar: Pick<Calendar, 'tim
   return isNone ? null : day;
 }
 
+/** Whether a series by date stops although its rule does not end: the rule has no day in the next 30 years, or none up to the year 9999. */
+export function hasNoNextDay(occurrence: Occurrence, calendar: Pick<Calendar, 'timeZone'>): boolean {
+  const { rule, from, index } = occurrence;
+  const isEndless = untilDay(rule, calendar.timeZone) === null && index < countOf(rule);
+  return from === 'date' && isEndless && nextDueDay(occurrence, calendar) === null;
+}
+
 /** The moment at which a day begins, which is not midnight where clocks change at midnight. */
 export function beginningOf(day: Day, timeZone: string): string {
   return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone }).toInstant().toString();
@@ -169,8 +176,7 @@ function occurrenceOn(
 function dateOf(occurrence: Occurrence, own: Day, day: Day, found?: Day): OccurrenceDate {
   const { anchor } = occurrence;
   if (found === own || ruleDays(occurrence, own, 1)[0] === day) return { day, anchor, passed: 1 };
-  const years = { years: Math.min(PASSED_YEARS_MAX, 9999 - Temporal.PlainDate.from(own).year) };
-  const until = earlierOf(day, Temporal.PlainDate.from(own).add(years).toString());
+  const until = earlierOf(day, yearsAfter(own, PASSED_YEARS_MAX));
   return { day, anchor, passed: Math.max(ruleDays(occurrence, own, PASSED_MAX, until).length, 1) };
 }
 

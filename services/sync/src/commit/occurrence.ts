@@ -14,6 +14,7 @@ import {
 } from '@wts/models';
 import {
   completionDay,
+  hasNoNextDay,
   nextAfterCompletion,
   nextByDate,
   nextDueDay,
@@ -29,7 +30,7 @@ import { insertRow, updateRow } from './effects.ts';
 import { forEachCollecting } from './lookup.ts';
 import { lockList, moveBehind, placeOf, type Place } from './placement.ts';
 import { ChangeTooLarge, Refused } from './refusal.ts';
-import { calendarOf, fieldsOf, NO_SERIES, occurrenceOf } from './series.ts';
+import { calendarOf, fieldsOf, NO_NEXT_DAY, NO_SERIES, occurrenceOf } from './series.ts';
 import type { DueTask } from './unit.ts';
 import { currentLocation, roleIn } from './visibility.ts';
 
@@ -77,7 +78,8 @@ export function stepOnCompletion(decision: Decision, task: Row): Step {
   if (!occurrence || completedAt === null) return NOTHING;
   const calendar = calendarOf(decision, workspaceId);
   const next = nextAfterCompletion(occurrence, completionDay(completedAt, calendar), calendar);
-  return next ? stepTo(decision, task.record, { occurrence, next, calendar }) : NOTHING;
+  if (next) return stepTo(decision, task.record, { occurrence, next, calendar });
+  return hasNoNextDay(occurrence, calendar) ? { values: { repeatError: NO_NEXT_DAY }, next: null } : NOTHING;
 }
 
 /**

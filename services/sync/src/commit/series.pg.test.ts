@@ -106,6 +106,25 @@ describe('the fields by which a task repeats', () => {
     await owner.change('Task', id, { ...weekly, repeatRule: 'FREQ=MONTHLY;BYMONTHDAY=31' });
   });
 
+  it('name no next day after the year 9999 and say why, but not at the end by UNTIL [sync.repeat.error]', async () => {
+    const id = await make({ repeatRule: 'FREQ=DAILY', startDate: '9999-12-30' });
+    const due = async (task = id): Promise<unknown[]> => {
+      const { nextdate, error: said } = await seriesOf(task);
+      return [nextdate, said];
+    };
+    assert.deepEqual(await due(), ['9999-12-31', null]);
+    const why = 'There is no next task, because the repeatRule has no later day';
+    await owner.change('Task', id, { repeatSkip: true });
+    assert.deepEqual(await due(), [null, why]);
+    await owner.change('Task', id, { completedAt: '2026-06-02T10:00:00.000Z' });
+    assert.deepEqual(await due(), [null, why]);
+    await owner.change('Task', id, { completedAt: null, startDate: '9999-12-01' });
+    assert.deepEqual(await due(), ['9999-12-02', null]);
+    const year = new Date().getUTCFullYear() + 1;
+    const last = await make({ repeatRule: `FREQ=DAILY;UNTIL=${year}0601`, startDate: `${year}-06-01` });
+    assert.deepEqual(await due(last), [null, null]);
+  });
+
   it('of a completed task name no day on which the next one is made, until it is reopened', async () => {
     const id = await make({ ...weekly, completedAt: '2026-06-02T10:00:00.000Z' });
     assert.equal((await seriesOf(id))['nextdate'], null);

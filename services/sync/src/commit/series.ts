@@ -4,6 +4,7 @@ import {
   afterSkip,
   calendarAt,
   dayOf,
+  hasNoNextDay,
   nextDueDay,
   ruleFault,
   type Calendar,
@@ -67,11 +68,21 @@ function goOn(decision: Decision, values: Values, change: TaskChange): void {
   }
   if (isNewRule) values['repeatIndex'] = 1;
   values['repeatWaiting'] = false;
-  values['repeatError'] = null;
-  const occurrence = isOpen ? occurrenceOf({ ...after, ...values }) : null;
   // A completed task whose next one could not be made keeps the day of that.
-  const kept = wasOpen ? null : (before?.repeatNextDate ?? null);
-  values['repeatNextDate'] = occurrence ? nextDueDay(occurrence, calendarOf(decision, after.workspaceId)) : kept;
+  const kept = { repeatNextDate: wasOpen ? null : (before?.repeatNextDate ?? null), repeatError: null };
+  const occurrence = isOpen ? occurrenceOf({ ...after, ...values }) : null;
+  Object.assign(values, occurrence ? dueOf(occurrence, calendarOf(decision, after.workspaceId)) : kept);
+}
+
+/** Keeps sync.repeat.error. */
+export const NO_NEXT_DAY = 'There is no next task, because the repeatRule has no later day';
+
+/** When the task after an open one is due, or why there is none although the rule does not end. */
+function dueOf(occurrence: Occurrence, calendar: Calendar): Pick<TaskRecord, 'repeatNextDate' | 'repeatError'> {
+  return {
+    repeatNextDate: nextDueDay(occurrence, calendar),
+    repeatError: hasNoNextDay(occurrence, calendar) ? NO_NEXT_DAY : null,
+  };
 }
 
 /** A task that gets a rule again begins another series: the rule of the one before may be with a newer task. */
@@ -148,6 +159,6 @@ export function fieldsOf(
     repeatFrom: from,
     repeatAnchor: anchor,
     repeatIndex: index,
-    repeatNextDate: nextDueDay({ ...next, rule, from }, calendar),
+    ...dueOf({ ...next, rule, from }, calendar),
   };
 }
