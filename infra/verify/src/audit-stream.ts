@@ -1,5 +1,5 @@
 import { decodeChunk, isJetStreamError, openPublisher } from '@wts/log/stream';
-import { STREAM, type LogStream } from '@wts/contracts';
+import { STREAM, type EntryChunk, type LogStream } from '@wts/contracts';
 import type { NatsConnection, StreamInfo } from 'nats';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
@@ -41,6 +41,8 @@ export async function auditStream(
   if (behind !== null) found(behind);
   /** The epochs of chunks that had an event of the log. */
   const own = new Set<string>();
+  /** By epoch, in what its chunks differ: they are of another log, unless a later chunk of their epoch has an event of this one. */
+  const passedOver = new Map<string, string[]>();
   let chunks = 0;
   let previous: { epoch: string; last: string } | null = null;
   for await (const read of readStream(stream, silentMsMax)) {
@@ -57,23 +59,45 @@ export async function auditStream(
     previous = { epoch: chunk.epoch, last: chunk.last };
     // A chunk without entries only states that these positions are committed.
     if (chunk.actions.length === 0) continue;
-    const { rows } = await client.query<{ sync_id: string; event_id: string }>(
+    const { rows } = await client.query<LoggedEvent>(
       `select sync_id::text, event_id::text from sync.sync_actions where sync_id between $1 and $2 order by sync_id`,
       [chunk.first, chunk.last],
     );
     const events = new Map(rows.map((row) => [row.sync_id, row.event_id]));
-    if (chunk.actions.some(({ syncId, eventId }) => events.get(syncId) === eventId)) own.add(chunk.epoch);
-    else if (!own.has(chunk.epoch) && (await isOfAnotherLog(client, chunk.epoch, rows.length > 0))) continue;
-    // The stream may hold entries that the log has trimmed, also as a part of a chunk, or has lost by a promotion or a restore.
-    const floor = rows.length === chunk.actions.length ? 0n : await floorOf(client);
-    const kept = chunk.actions.filter(({ syncId }) => BigInt(syncId) > floor);
-    for (const { syncId, eventId } of kept)
-      if (events.get(syncId) !== eventId) found(`entry ${syncId} of the stream differs from the log`);
-    const logged = rows.filter(({ sync_id }) => BigInt(sync_id) > floor).length;
-    if (logged !== kept.length)
-      found(`chunk ${chunk.first}-${chunk.last} has ${kept.length} entries, the log ${logged}`);
+    const { epoch } = chunk;
+    if (chunk.actions.some(({ syncId, eventId }) => events.get(syncId) === eventId)) {
+      own.add(epoch);
+      passedOver.get(epoch)?.forEach(found);
+      passedOver.delete(epoch);
+    }
+    const differences = await differencesOf(client, chunk, events);
+    if (own.has(epoch) || !(await isOfAnotherLog(client, epoch, rows.length > 0))) differences.forEach(found);
+    else passedOver.set(epoch, [...(passedOver.get(epoch) ?? []), ...differences].slice(0, FINDINGS_MAX));
   }
   return { chunks, findings };
+}
+
+interface LoggedEvent {
+  readonly sync_id: string;
+  readonly event_id: string;
+}
+
+/** In what a chunk differs from the events that the log has at its positions. */
+async function differencesOf(
+  client: ClientBase,
+  { actions, first, last }: EntryChunk,
+  events: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  // The stream may hold entries that the log has trimmed, also as a part of a chunk, or has lost by a promotion or a restore.
+  const floor = events.size === actions.length ? 0n : await floorOf(client);
+  const kept = actions.filter(({ syncId }) => BigInt(syncId) > floor);
+  const logged = [...events.keys()].filter((syncId) => BigInt(syncId) > floor).length;
+  return [
+    ...kept
+      .filter(({ syncId, eventId }) => events.get(syncId) !== eventId)
+      .map(({ syncId }) => `entry ${syncId} of the stream differs from the log`),
+    ...(logged === kept.length ? [] : [`chunk ${first}-${last} has ${kept.length} entries, the log ${logged}`]),
+  ];
 }
 
 interface ReadStream {

@@ -121,12 +121,15 @@ describe('the audit of the stream', () => {
   });
 
   it('finds entries that differ from the log, in chunks of an earlier epoch of it too', async () => {
-    const earlier = { epoch: randomUUID() };
-    await publish(1, 1, earlier);
-    await publish(2, 2, earlier, []);
+    const [earlier, other] = [{ epoch: randomUUID() }, { epoch: randomUUID() }];
+    await publish(1, 1, earlier, []);
+    await publish(1, 1, other, []);
+    await publish(2, 2, earlier);
+    await publish(3, 3, earlier, []);
     await publish(3, 3, {}, []);
     assert.deepEqual(await seen(), [
-      'entry 2 of the stream differs from the log',
+      'entry 1 of the stream differs from the log',
+      'entry 3 of the stream differs from the log',
       'entry 3 of the stream differs from the log',
     ]);
   });
