@@ -2,11 +2,8 @@ import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { randomRetryAfterSeconds, Fault, LIMITS, meta } from '@wts/contracts';
-import type { Logger } from '../observe/logger.ts';
+import { seldomWarning, type Logger } from '@wts/log/logger';
 import { SERVICE_LIMITS } from '../limits.ts';
-
-/** Refused connections are logged at most this often, so that many of them do not fill the log. */
-const LOGGED_EVERY_MS = 10_000;
 
 /** Connections over a bound, with the message that their first request gets. */
 const surplus = new WeakMap<Duplex, string>();
@@ -26,14 +23,17 @@ export type Admission = (socket: Socket, isFull: boolean) => boolean;
  */
 export class Connections {
   readonly max: number;
-  readonly #log: Pick<Logger, 'warn'> | undefined;
+  readonly #warnOfFull: (fields: object) => void;
+  readonly #warnOfShare: (fields: object) => void;
   #open = 0;
-  #logSilentUntil = 0;
   #admit: Admission = (_socket, isFull) => !isFull;
 
-  constructor(max: number, log?: Pick<Logger, 'warn'>) {
+  constructor(max: number, log?: Logger) {
     this.max = max;
-    this.#log = log;
+    const warning = (scope: string): ((fields: object) => void) =>
+      log === undefined ? () => {} : seldomWarning(log, `too many connections${scope}: new ones are refused`);
+    this.#warnOfFull = warning('');
+    this.#warnOfShare = warning(' of one network');
   }
 
   get open(): number {
@@ -51,27 +51,21 @@ export class Connections {
 
   /** Counts the connections of this server among those of the process. */
   hold(server: Server): void {
-    server.maxConnections = this.max + Math.ceil(this.max * LIMITS.connectionsRefusedShare);
-    server.on('drop', () => this.#warn());
+    const { max } = this;
+    server.maxConnections = max + Math.ceil(max * LIMITS.connectionsRefusedShare);
+    server.on('drop', () => this.#warnOfFull({ connectionsMax: max }));
     server.on('connection', (socket) => {
       this.#open += 1;
       socket.once('close', () => (this.#open -= 1));
-      const isFull = this.#open > this.max;
+      const isFull = this.#open > max;
       if (this.#admit(socket, isFull)) return;
-      this.#warn(isFull ? undefined : socket.remoteAddress);
+      if (isFull) this.#warnOfFull({ connectionsMax: max });
+      else this.#warnOfShare({ connectionsMax: max, address: socket.remoteAddress });
       surplus.set(socket, isFull ? ALL_TAKEN : SHARE_TAKEN);
       // It gets less time to send its request than other connections.
       const timer = setTimeout(() => socket.destroy(), SERVICE_LIMITS.connectionRefusalMs);
       socket.once('close', () => clearTimeout(timer));
     });
-  }
-
-  /** With an address, only its network has too many connections. */
-  #warn(address?: string): void {
-    if (performance.now() < this.#logSilentUntil) return;
-    this.#logSilentUntil = performance.now() + LOGGED_EVERY_MS;
-    const scope = address === undefined ? '' : ' of one network';
-    this.#log?.warn({ connectionsMax: this.max, address }, `too many connections${scope}: new ones are refused`);
   }
 }
 

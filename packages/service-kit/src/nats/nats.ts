@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Auth, ConnectionOptions, Msg, NatsConnection } from 'nats';
 import { connect, Events } from 'nats';
 import { natsInbox } from '@wts/contracts';
+import { seldomWarning } from '@wts/log/logger';
 import type { Logger } from '../observe/logger.ts';
 
 interface NatsOptions {
@@ -31,8 +32,6 @@ export interface Nats {
 
 /** At least, and at most twice as long, so that not all processes come at once. */
 const RETRY_MS = 250;
-/** Refusals are logged at most this often, so that many of them do not fill the log. */
-const REFUSAL_LOGGED_EVERY_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 /** A dead connection is noticed after two of these. */
 const PING_MS = 5_000;
@@ -80,7 +79,8 @@ class ReconnectingLink {
   readonly #callbacks: OnConnect[] = [];
   #current: NatsConnection | null = null;
   #isFailureLogged = false;
-  #logSilentUntil = 0;
+  /** Each message that a service may not publish is refused, possibly hundreds a second. */
+  readonly #warnOfRefusal: (fields: object) => void;
 
   constructor(options: ConnectionOptions, log: Logger) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -96,6 +96,10 @@ class ReconnectingLink {
       noAsyncTraces: true,
     };
     this.#log = log;
+    this.#warnOfRefusal = seldomWarning(
+      log,
+      'NATS refused a message or subscription: the rights of the user differ from infra/nats/users.conf of this version',
+    );
   }
 
   get connection(): NatsConnection | null {
@@ -153,18 +157,10 @@ class ReconnectingLink {
   async #follow(connection: NatsConnection): Promise<void> {
     for await (const { type, permissionContext } of connection.status()) {
       // Of other errors the server closes the connection, and `closed` has its words.
-      if (type === Events.Error && permissionContext !== undefined) this.#warnOfRefusal(permissionContext);
+      if (type !== Events.Error || permissionContext === undefined) continue;
+      const { operation, subject } = permissionContext;
+      this.#warnOfRefusal({ operation, subject });
     }
-  }
-
-  /** Each message that a service may not publish is refused, possibly hundreds a second. */
-  #warnOfRefusal({ operation, subject }: { readonly operation: string; readonly subject: string }): void {
-    const isLogged = performance.now() < this.#logSilentUntil;
-    this.#log[isLogged ? 'debug' : 'warn'](
-      { operation, subject },
-      'NATS refused a message or subscription: the rights of the user differ from infra/nats/users.conf of this version',
-    );
-    if (!isLogged) this.#logSilentUntil = performance.now() + REFUSAL_LOGGED_EVERY_MS;
   }
 
   #call(callback: OnConnect, connection: NatsConnection): void {

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { seldomWarning } from '@wts/log/logger';
 import type KnexModule from 'knex';
 import type { Knex } from 'knex';
 import type { ClientBase, Pool, PoolConfig } from 'pg';
@@ -59,9 +60,6 @@ const TIMEOUTS = {
   idleTimeoutMillis: 30_000,
 } as const satisfies PoolConfig;
 
-/** Of one pool. */
-const LOST_LOGGED_EVERY_MS = 10_000;
-
 /**
  * The connections of one service. Opening never fails and never waits: while PostgreSQL is down, queries fail with errors that
  * render as `unavailable`, and when it is back they work. A dead connection is removed when it is detected, so right after a restart
@@ -83,16 +81,13 @@ export function openPostgres(options: PostgresOptions): Postgres {
     ...TIMEOUTS,
     ...(timeoutMs === undefined ? {} : { query_timeout: timeoutMs, connectionTimeoutMillis: timeoutMs }),
   });
-  // Idle connections end with the server. Without a listener, that event would end the process.
-  let silentUntil = -Infinity;
-  pool.on('error', (err) => {
-    // A server that ends takes all of them at once.
-    const isLogged = performance.now() < silentUntil;
-    const text =
-      'lost an idle connection to PostgreSQL; the next statement connects again. Unless it was restarted, look at its log';
-    log[isLogged ? 'debug' : 'warn']({ err, pool: applicationName }, text);
-    if (!isLogged) silentUntil = performance.now() + LOST_LOGGED_EVERY_MS;
-  });
+  // A server that ends takes all idle connections at once.
+  const warnOfLost = seldomWarning(
+    log,
+    'lost an idle connection to PostgreSQL; the next statement connects again. Unless it was restarted, look at its log',
+  );
+  // Without a listener, the event would end the process.
+  pool.on('error', (err) => warnOfLost({ err, pool: applicationName }));
   // The same of a connection in use between two statements; the next statement rejects.
   pool.on('connect', (client) => {
     client.on('error', (err) => log.debug({ err }, 'lost a connection to PostgreSQL'));
