@@ -81,7 +81,10 @@ describe('a move of a workspace', () => {
     const owner = insert('User', { name: 'Ada' }, userId);
     const workspace = insert('Workspace', { name: 'Acme', urlKey: `w-${randomUUID()}` }, workspaceId);
     const membership = insert('WorkspaceMember', { ...own, userId, role: 'owner' });
-    assert.ok(await change(0, 'first', [owner, workspace, membership]));
+    const projectId = randomUUID();
+    const project = insert('Project', { ...own, key: 'PRIV', name: 'Project', isPrivate: true }, projectId);
+    const projectMember = insert('ProjectMember', { projectId, userId });
+    assert.ok(await change(0, 'first', [owner, workspace, membership, project, projectMember]));
     // More than a page, so a step has several runs.
     for (let part = 0; part < 2; part += 1) {
       const some = Array.from({ length: 70 }, (_, n) => `${part} ${n}`);
@@ -101,6 +104,9 @@ describe('a move of a workspace', () => {
       if (!OTHERS.includes(step)) {
         const move: StoredMove = { ...MOVE, workspaceId, step, at };
         await STEPS[step](context, move);
+        // A membership that is missing in the end is put by the next run, whichever page it is on.
+        if (step === 'members')
+          await backends[1].sqlAs('wts_sync')('delete from sync.project_members where project_id = $1', [projectId]);
         accepted.push([step, await change(0, `before ${step}`), await change(1, `there ${step}`)]);
         const run = await STEPS[step](context, move);
         at = run.at;

@@ -135,13 +135,7 @@ export const STEPS: Readonly<Record<MoveStep, Step>> = {
   compare: async (context, { workspaceId, at }) => {
     await requireEqual(context, workspaceId, [...syncApi.COPIED_MODELS, ...syncApi.COPIED_LAST]);
     // After the switch it is too late to find that memberships cannot be put.
-    for (const model of syncApi.COPIED_MEMBERSHIPS) {
-      for (let after: string | undefined, isLast = false; !isLast;) {
-        const { records, next } = await readPage(context.source, { workspaceId, model, after });
-        await put(context.target, { workspaceId, records: [...records], isCheck: true });
-        [after, isLast] = [next ?? undefined, next === null];
-      }
-    }
+    await putMemberships(context, { workspaceId }, { isCheck: true });
     return done(at);
   },
 
@@ -175,12 +169,11 @@ export const STEPS: Readonly<Record<MoveStep, Step>> = {
     return done(at);
   },
 
+  // All of them in one run: there is no way back, so a run after one that found a difference has to mend it.
   members: async (context, { workspaceId, at }) => {
-    const models = syncApi.COPIED_MEMBERSHIPS;
-    const page = await copyPage(context, { workspaceId, model: models[at.model ?? 0] ?? '', after: at.after });
-    const run = nextModel(page, at, models.length);
-    if (run.isDone) await requireEqual(context, workspaceId, models);
-    return run;
+    const records = await putMemberships(context, { workspaceId });
+    await requireEqual(context, workspaceId, syncApi.COPIED_MEMBERSHIPS);
+    return { ...done(at), records };
   },
 
   open: async ({ target }, { workspaceId, at }) => {
@@ -242,6 +235,24 @@ type Page = ReplyOf<typeof syncApi.internalReadWorkspacePage>;
 function readPage(cell: AskedCell, { after, ...page }: PageOfModel): Promise<Page> {
   const body = { ...page, limit: syncApi.MOVE_RECORDS_MAX, ...(after === undefined ? {} : { after }) };
   return call(cell.sync, syncApi.internalReadWorkspacePage, body);
+}
+
+/** Returns how many there are. */
+async function putMemberships(
+  { source, target }: MoveContext,
+  { workspaceId }: Pick<StoredMove, 'workspaceId'>,
+  check: { readonly isCheck?: true } = {},
+): Promise<number> {
+  let count = 0;
+  for (const model of syncApi.COPIED_MEMBERSHIPS) {
+    for (let after: string | undefined, isLast = false; !isLast;) {
+      const { records, next } = await readPage(source, { workspaceId, model, after });
+      await put(target, { workspaceId, records: [...records], ...check });
+      count += records.length;
+      [after, isLast] = [next ?? undefined, next === null];
+    }
+  }
+  return count;
 }
 
 async function copyPage(context: MoveContext, page: PageOfModel): Promise<Page> {
