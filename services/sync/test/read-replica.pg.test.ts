@@ -120,10 +120,13 @@ describe('a database replica', () => {
 
   it('of another epoch is never read', async () => {
     const { rows } = await sync.sql.query<{ epoch: string }>('select epoch::text from sync.log_state');
-    await inReplica('update sync.log_state set epoch = gen_random_uuid()');
-    assert.deepEqual(await titles(), ['Written before']);
-    assert.deepEqual(await polled('0'), ['Written before']);
-    await inReplica(`update sync.log_state set epoch = '${rows[0]?.epoch}'`);
+    try {
+      await inReplica('update sync.log_state set epoch = gen_random_uuid()');
+      assert.deepEqual(await titles(), ['Written before']);
+      assert.deepEqual(await polled('0'), ['Written before']);
+    } finally {
+      await inReplica(`update sync.log_state set epoch = '${rows[0]?.epoch}'`);
+    }
   });
 
   it('may go down at any time without a failed answer', async () => {

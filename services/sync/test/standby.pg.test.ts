@@ -47,7 +47,10 @@ describe('a streaming standby', () => {
     await task('Before');
     await hasAll();
   });
-  afterEach(() => standbyPool.query('select pg_wal_replay_resume() where pg_is_in_recovery()'));
+  afterEach(async () => {
+    await sync.sql.query('update sync.log_state set floor = 0 where floor <> 0');
+    await standbyPool.query('select pg_wal_replay_resume() where pg_is_in_recovery()');
+  });
 
   const task = (title: string): Promise<string> => sync.insert('Task', { workspaceId: home, title }, ada);
   const pauseReplay = (): Promise<unknown> => standbyPool.query('select pg_wal_replay_pause()');
@@ -154,7 +157,6 @@ describe('a streaming standby', () => {
     await sync.sql.query('update sync.log_state set floor = $1', [floor]);
     const answer = await sync.call('/sync/deltas?after=1', { principal: caller(ada) });
     assert.deepEqual([answer.status, ((await answer.json()) as { error: string }).error], [409, 'BOOTSTRAP_REQUIRED']);
-    await sync.sql.query('update sync.log_state set floor = 0');
   });
 
   it('that hangs delays one request for a short time, and is read again when it answers', async () => {

@@ -84,10 +84,13 @@ describe('a change that changes nothing [sync.mutate.no-change]', () => {
     const floor = await engines.head();
     await engines.pool.query('delete from sync.sync_actions where model_id = $1', [id]);
     await engines.pool.query('update sync.log_state set floor = $1', [floor.toString()]);
-    const { lastId, mutations } = applied(await owner.try('UPDATE', 'Task', id, { priority: 2 }));
-    assert.equal(lastId, floor);
-    assert.deepEqual(mutations[0]?.record, { id });
-    await engines.pool.query('update sync.log_state set floor = 0');
+    try {
+      const { lastId, mutations } = applied(await owner.try('UPDATE', 'Task', id, { priority: 2 }));
+      assert.equal(lastId, floor);
+      assert.deepEqual(mutations[0]?.record, { id });
+    } finally {
+      await engines.pool.query('update sync.log_state set floor = 0');
+    }
   });
 
   it('is detected for a person and their memberships as well', async () => {
