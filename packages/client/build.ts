@@ -16,7 +16,8 @@ for (const name of files.filter((file) => file.endsWith('.d.ts'))) {
   const text = readFileSync(join(to, name), 'utf8');
   writeFileSync(join(to, name), text.replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'"));
 }
-for (const name of ['LICENSE', 'README.md', 'webhooks.md']) copyFileSync(join(HERE, name), join(to, name));
+for (const name of ['LICENSE', 'README.md', 'local-copy.md', 'webhooks.md'])
+  copyFileSync(join(HERE, name), join(to, name));
 writeFileSync(join(to, 'package.json'), JSON.stringify(publishedManifest(), null, 2));
 
 /** In the repository the package is its sources. */

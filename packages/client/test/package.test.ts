@@ -135,6 +135,7 @@ describe('the packed client, installed into an empty folder without a network', 
       'LICENSE',
       'README.md',
       'api',
+      'local-copy.md',
       'names',
       'package.json',
       'webhooks.md',
@@ -185,7 +186,10 @@ describe('the packed client, installed into an empty folder without a network', 
         .find(existsSync);
       symlinkSync(target ?? assert.fail(`${name} is not installed`), join(folder, 'node_modules', name));
     }
-    const blocks = writeBlocks(folder, [join(installed, 'README.md'), join(installed, 'webhooks.md')]);
+    const blocks = writeBlocks(
+      folder,
+      ['README.md', 'local-copy.md', 'webhooks.md'].map((name) => join(installed, name)),
+    );
     assert.ok(blocks.length >= 6);
     await compile(folder, 'nodenext', ['types.mts', 'fastify.d.mts', ...blocks], STRICTEST);
     await compile(folder, 'esnext', ['types.mts']);
