@@ -2,6 +2,7 @@ import { API_VERSION, ERROR_CODES, ERRORS, Fault, LIMITS, errorBody, syncApi } f
 import type { ErrorCode } from '@wts/contracts';
 import { EDGE_LIMITS } from '../limits.ts';
 import { quickStart } from './quick-start.ts';
+import { RECEIVING_WEBHOOKS } from './receiving-webhooks.ts';
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 60 * 60 * 1000;
@@ -50,6 +51,7 @@ a role, update the \`Workspace\` or \`WorkspaceMember\` record.
 
 ${REPEATING_TASKS}
 
+${RECEIVING_WEBHOOKS}
 ## Versions
 
 \`Api-Version: ${API_VERSION}\` selects this version. Without the header you get the current version; any other value is 400. Every
@@ -62,7 +64,8 @@ when you ask for help.
 ## Bodies
 
 Bodies are JSON in UTF-8 unless an operation says otherwise, at most ${LIMITS.bodyBytes / MIB} MiB (\`${syncApi.mutate.path}\`: ${LIMITS.mutateBodyBytes / MIB} MiB) and ${LIMITS.jsonDepth} levels deep. Ids are
-UUIDs. Times are ISO 8601 in UTC, such as \`2026-11-21T09:00:00.000Z\`; days are \`2026-11-21\`. Positions in the log are decimal
+UUIDs; answers have them in lower case, also where you sent capitals. Lengths of texts count Unicode code points, and a text has no NUL and no
+unpaired surrogate. Times are ISO 8601 in UTC, such as \`2026-11-21T09:00:00.000Z\`; days are \`2026-11-21\`. Positions in the log are decimal
 strings, because they may exceed the integers a double can hold. REST lists are complete, except those that take
 \`after\` and \`limit\`: their \`hasMore\` is true when there is another page.
 
