@@ -48,15 +48,16 @@ describe('the audit of a client copy', function () {
   let fake: FakeSync;
   let account: Account;
 
-  beforeEach(async () => {
+  before(async () => {
     audited = await AuditedDatabase.open();
+  });
+  beforeEach(async () => {
+    await audited.reset();
     fake = new FakeSync();
     account = await fake.open();
   });
-  afterEach(async () => {
-    fake.close();
-    await audited[Symbol.asyncDispose]();
-  });
+  afterEach(() => fake.close());
+  after(() => audited[Symbol.asyncDispose]());
 
   const entry = (
     syncId: string,

@@ -6,10 +6,11 @@ import { AuditedDatabase } from './audited-database.ts';
 describe('the audit of log and tables', () => {
   let audited: AuditedDatabase;
 
-  beforeEach(async () => {
+  before(async () => {
     audited = await AuditedDatabase.open();
   });
-  afterEach(() => audited[Symbol.asyncDispose]());
+  beforeEach(() => audited.reset());
+  after(() => audited[Symbol.asyncDispose]());
 
   const brokenGuarantees = async (): Promise<string[]> =>
     (await auditLog(audited.client)).findings.map(({ guarantee }) => guarantee);

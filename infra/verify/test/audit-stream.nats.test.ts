@@ -20,10 +20,12 @@ describe('the audit of the stream', () => {
   /** The epoch of the log. */
   let epoch: string;
 
+  before(async () => {
+    audited = await AuditedDatabase.open();
+  });
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
-    audited = stack.use(await AuditedDatabase.open(0));
-    events = [await audited.append(1), await audited.append(2), await audited.append(3)];
+    events = await audited.reset();
     const { rows } = await audited.client.query<{ epoch: string }>('select epoch::text from sync.log_state');
     epoch = rows[0]?.epoch ?? '';
     server = stack.use(await testNats('audit-stream'));
@@ -31,6 +33,7 @@ describe('the audit of the stream', () => {
     await ensureStream(nc, { replicas: 1 });
   });
   afterEach(() => stack.disposeAsync());
+  after(() => audited[Symbol.asyncDispose]());
 
   async function publish(first: number, last: number, changed: Partial<EntryChunk> = {}, of = events): Promise<void> {
     const { team, workspaceId, userId, now, record } = audited;

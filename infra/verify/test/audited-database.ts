@@ -2,7 +2,7 @@ import { testDatabase } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 
-/** A database with one team and its log entries. Tests break it, so that audits have something to find. */
+/** A database with one team and its log entries. Tests break it, so that audits have something to find, and `reset` mends it. */
 export class AuditedDatabase implements AsyncDisposable {
   readonly client: Client;
   readonly workspaceId = randomUUID();
@@ -19,16 +19,24 @@ export class AuditedDatabase implements AsyncDisposable {
     this.team = { id, workspaceId, key: 'T', name: 'Team', description: null, createdAt, updatedAt: createdAt };
   }
 
-  static async open(entries = 3): Promise<AuditedDatabase> {
+  static async open(): Promise<AuditedDatabase> {
     const database = await testDatabase('audit', { migrated: true });
     const audited = new AuditedDatabase(new Client({ connectionString: database.url }), () => database.drop());
     await audited.client.connect();
-    await audited.client.query(
-      `insert into sync.teams (id, workspace_id, key, name, created_at, updated_at, group_id, record) values ($1, $2, 'T', 'Team', $3, $3, $2, $4)`,
-      [audited.team.id, audited.workspaceId, audited.now, JSON.stringify(audited.record)],
-    );
-    for (let position = 1; position <= entries; position += 1) await audited.append(position);
+    await audited.client.query('create temporary table new_log_state as select * from sync.log_state');
     return audited;
+  }
+
+  /** Resolves to the ids of the events of its entries, 1, 2 and 3. */
+  async reset(): Promise<string[]> {
+    const tables = ['teams', 'team_members', 'sync_actions', 'log_state'];
+    await this.client.query(tables.map((table) => `delete from sync.${table}`).join(';'));
+    await this.client.query('insert into sync.log_state select * from new_log_state');
+    await this.client.query(
+      `insert into sync.teams (id, workspace_id, key, name, created_at, updated_at, group_id, record) values ($1, $2, 'T', 'Team', $3, $3, $2, $4)`,
+      [this.team.id, this.workspaceId, this.now, JSON.stringify(this.record)],
+    );
+    return [await this.append(1), await this.append(2), await this.append(3)];
   }
 
   get record() {
