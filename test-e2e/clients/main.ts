@@ -7,10 +7,9 @@
  * must be there, once and completed, and every audit of `npm run verify:log` must pass.
  */
 import { optionsOrExit } from '@wts/local';
-import { startTestSystem, type TestSystem } from '@wts/testkit';
+import { startTestSystem, type TestSystem, connectTo } from '@wts/testkit';
 import { checkSystem, followBySocket, numbersOrExit, readStartState } from '@wts/verify';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
 import { Agent, AgentReport } from './agents.ts';
 import { runConformance } from './conformance.ts';
 
@@ -102,22 +101,17 @@ function latencyOf(samples: readonly { readonly tookMs: number }[]): string {
 
 /** Every task that an agent got an answer for is there, once and as answered. */
 async function lostTasks({ database }: TestSystem, { created, completed }: AgentReport): Promise<string[]> {
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ id: string; title: string; is_completed: boolean }>(
-      `select id, title, completed_at is not null as is_completed from sync.tasks where title like 'agent %, round %'`,
-    );
-    const stored = new Map(rows.map((row) => [row.id, row]));
-    const doubled = rows.filter(({ id }) => !created.has(id)).map(({ title }) => `added without an answer: ${title}`);
-    const lost = [...created].filter(([id, title]) => stored.get(id)?.title !== title);
-    const open = [...completed].filter((id) => stored.get(id)?.is_completed !== true);
-    return [
-      ...doubled,
-      ...lost.map(([, title]) => `lost: ${title}`),
-      ...open.map((id) => `not completed: ${created.get(id)}`),
-    ];
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(database.url);
+  const { rows } = await client.query<{ id: string; title: string; is_completed: boolean }>(
+    `select id, title, completed_at is not null as is_completed from sync.tasks where title like 'agent %, round %'`,
+  );
+  const stored = new Map(rows.map((row) => [row.id, row]));
+  const doubled = rows.filter(({ id }) => !created.has(id)).map(({ title }) => `added without an answer: ${title}`);
+  const lost = [...created].filter(([id, title]) => stored.get(id)?.title !== title);
+  const open = [...completed].filter((id) => stored.get(id)?.is_completed !== true);
+  return [
+    ...doubled,
+    ...lost.map(([, title]) => `lost: ${title}`),
+    ...open.map((id) => `not completed: ${created.get(id)}`),
+  ];
 }

@@ -3,12 +3,20 @@ import { runWts } from '@wts/cli/test-run';
 import { SyncClient } from '@wts/client';
 import type { Change } from '@wts/client';
 import type { OperatorMove } from '@wts/contracts';
-import { consentTo, eventually, receiver, scratch, sendRequest, startTestSystem, testAuthority } from '@wts/testkit';
+import {
+  connectTo,
+  consentTo,
+  eventually,
+  receiver,
+  scratch,
+  sendRequest,
+  startTestSystem,
+  testAuthority,
+} from '@wts/testkit';
 import type { Person, Received, Reply, RequestContent, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
 import { MemoryProvider } from './memory-provider.ts';
 
 const RETRY = { firstPauseMs: 50, pauseMsMax: 500 };
@@ -232,8 +240,7 @@ describe('two cells with one auth', function cells() {
       await writer.mutateOrThrow(Array.from({ length: 75 }, (_, nr) => taskIn(workspaceId, `Task ${part} ${nr}`)));
     await call(1, ann.token, `POST /api/workspaces/${workspaceId}/invitations`, { body: {} });
     const before = await recordsAt(1, ann, workspaceId);
-    const database = new Client({ connectionString: testSystem.database.authUrl });
-    await database.connect();
+    await using database = await connectTo(testSystem.database.authUrl);
     // Each step is done once more, because the first time its outcome cannot be stored.
     await database.query(`create function auth.refuse_first() returns trigger language plpgsql as $$ begin
         if old.problem is null and (new.step, new.at) is distinct from (old.step, old.at) then raise exception 'interrupted'; end if;
@@ -248,7 +255,6 @@ describe('two cells with one auth', function cells() {
     const move = await ended(await readMove(id));
     assert.deepEqual([move.state, move.problem], ['moved', null]);
     await database.query(`drop function auth.refuse_first cascade`);
-    await database.end();
     assert.deepEqual(await recordsAt(0, ann, workspaceId), before);
     assert.equal((await create(1, ann, urlKey)).status, 409);
   });
@@ -257,9 +263,7 @@ describe('two cells with one auth', function cells() {
     const { id: workspaceId } = await created(0, ann);
     await clientAt(0, ann, 'unseen').mutateOrThrow([taskIn(workspaceId, 'Unseen')]);
     await using held = new AsyncDisposableStack();
-    const database = new Client({ connectionString: testSystem.database.authUrl });
-    await database.connect();
-    held.defer(() => database.end());
+    const database = held.use(await connectTo(testSystem.database.authUrl));
     await database.query(`create function auth.hold() returns trigger language plpgsql as $$ begin
         if new.step = 'switch' then raise exception 'held'; end if; return new; end $$`);
     await database.query(`create trigger hold before update on auth.moves for each row execute function auth.hold()`);

@@ -3,8 +3,7 @@ import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { nodeEnvironment } from '@wts/testkit';
-import { Client } from 'pg';
+import { connectTo, nodeEnvironment } from '@wts/testkit';
 import { sharedSystem } from './shared-system.ts';
 
 const PROGRAM = fileURLToPath(new URL('during/main.ts', import.meta.resolve('@wts/verify')));
@@ -32,10 +31,8 @@ describe('npm run verify:during', () => {
     const failed = await run('exit 3');
     assert.equal(failed.code, 1, failed.stdout);
     assert.match(failed.stdout, /^exit 3\n {2}[\d.]+ s, exit 3; /m);
-    const client = new Client({ connectionString: database.url });
-    await client.connect();
+    await using client = await connectTo(database.url);
     const { rowCount } = await client.query(`select from sync.tasks where title = 'Written by verify:during'`);
-    await client.end();
     assert.equal(rowCount, 0);
   });
 });

@@ -1,4 +1,5 @@
-import { Client, escapeIdentifier, type Pool } from 'pg';
+import { connectTo } from '@wts/testkit';
+import { escapeIdentifier, type Client, type Pool } from 'pg';
 
 export interface Seed {
   /** With the name of its schema. */
@@ -24,31 +25,26 @@ const COLUMNS: { readonly [column: string]: string } = {
  */
 export async function cloneTasks(databaseUrl: string, { table, modelId, count, counter }: Seed): Promise<void> {
   if (count <= 0) return;
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const columns = await columnsOf(client, table);
-    const values = columns.map((name) => COLUMNS[name] ?? `model.${escapeIdentifier(name)}`);
-    // The lateral subquery runs once per row, because the record needs the same id as the column.
+  await using client = await connectTo(databaseUrl);
+  const columns = await columnsOf(client, table);
+  const values = columns.map((name) => COLUMNS[name] ?? `model.${escapeIdentifier(name)}`);
+  // The lateral subquery runs once per row, because the record needs the same id as the column.
+  await client.query(
+    `insert into ${table} (${columns.map(escapeIdentifier).join(', ')})
+     select ${values.join(', ')} from ${table} model, generate_series(1, $2::int) n,
+       lateral (select gen_random_uuid() as id, coalesce(model.number, 0) + n as number) made
+     where model.id = $1`,
+    [modelId, count],
+  );
+  if (counter !== undefined) {
     await client.query(
-      `insert into ${table} (${columns.map(escapeIdentifier).join(', ')})
-       select ${values.join(', ')} from ${table} model, generate_series(1, $2::int) n,
-         lateral (select gen_random_uuid() as id, coalesce(model.number, 0) + n as number) made
-       where model.id = $1`,
+      `update ${counter} set last_number = last_number + $2
+       where workspace_id = (select workspace_id from ${table} where id = $1)`,
       [modelId, count],
     );
-    if (counter !== undefined) {
-      await client.query(
-        `update ${counter} set last_number = last_number + $2
-         where workspace_id = (select workspace_id from ${table} where id = $1)`,
-        [modelId, count],
-      );
-    }
-    await client.query(`vacuum (analyze) ${table}`);
-    await client.query('checkpoint');
-  } finally {
-    await client.end();
   }
+  await client.query(`vacuum (analyze) ${table}`);
+  await client.query('checkpoint');
 }
 
 /** The columns that an INSERT may set. */

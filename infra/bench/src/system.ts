@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
-import { startTestSystem, testAuthority, type TestAuthority, type TestSystem } from '@wts/testkit';
-import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { connectTo, startTestSystem, testAuthority, type TestAuthority, type TestSystem } from '@wts/testkit';
+import { escapeIdentifier, escapeLiteral } from 'pg';
 import { targetOf, type Target } from './target.ts';
 import { openPeer, type Peer } from './peer.ts';
 
@@ -70,14 +70,9 @@ function serverSettings(): Record<string, string> {
 
 /** PostgreSQL reads some settings only when it starts. */
 async function restartWith(testSystem: TestSystem, settings: Readonly<Record<string, string>>): Promise<void> {
-  const client = new Client({ connectionString: testSystem.database.url });
-  await client.connect();
-  try {
-    for (const [name, value] of Object.entries(settings)) {
-      await client.query(`alter system set ${escapeIdentifier(name)} = ${escapeLiteral(value)}`);
-    }
-  } finally {
-    await client.end();
+  await using client = await connectTo(testSystem.database.url);
+  for (const [name, value] of Object.entries(settings)) {
+    await client.query(`alter system set ${escapeIdentifier(name)} = ${escapeLiteral(value)}`);
   }
   await testSystem.postgres.stop();
   await testSystem.postgres.start();

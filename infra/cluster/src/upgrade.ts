@@ -3,8 +3,8 @@
  * new version run while all pods are old; each service is replaced by the new version, and then by the old one again, whose
  * pods now work on the schema of the new version. Nothing may be lost, and a change may only be refused with 503 and Retry-After.
  */
+import { connectTo } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
-import { Client } from 'pg';
 import {
   ControlClient,
   controlText,
@@ -128,11 +128,6 @@ async function makeWorkspace(system: CheckedSystem, index: number): Promise<Chec
 }
 
 async function lostIn(system: CheckedSystem, written: Written): Promise<string[]> {
-  const client = new Client({ connectionString: system.database.url });
-  await client.connect();
-  try {
-    return await lostOrDoubled(client, written);
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(system.database.url);
+  return await lostOrDoubled(client, written);
 }

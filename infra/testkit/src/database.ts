@@ -274,3 +274,11 @@ export async function demoOf({ adminUrl }: Pick<TestDatabase, 'adminUrl'>): Prom
     return JSON.parse(rows[0]?.demo ?? '') as DemoWorkspace;
   });
 }
+
+/** A client that disconnects at the end of its block. When it loses the server, its current query or the next one rejects. */
+export async function connectTo(connectionString: string): Promise<Client & AsyncDisposable> {
+  const client = new Client({ connectionString });
+  client.on('error', () => {});
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}

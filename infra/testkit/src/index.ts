@@ -13,7 +13,7 @@ export { openBrowser } from './browser.ts';
 export type { Page } from './browser.ts';
 export { stoppedClock, testClock } from './clock.ts';
 export type { TestClock } from './clock.ts';
-export { fetchPostgres, HAS_GAPS, openTestPostgres, openTestStandby, testDatabase } from './database.ts';
+export { connectTo, fetchPostgres, HAS_GAPS, openTestPostgres, openTestStandby, testDatabase } from './database.ts';
 export type { TestDatabase, TestDatabaseOptions } from './database.ts';
 export {
   ABSENT_SERVICE,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { MODELS, tableSql } from '@wts/models';
 import { migrate } from '@wts/service-kit/migrate';
 import { createLogger } from '@wts/service-kit/observe';
-import { testDatabase, type TestDatabase } from '@wts/testkit';
-import { Client } from 'pg';
+import { testDatabase, type TestDatabase, connectTo } from '@wts/testkit';
+import type { Client } from 'pg';
 import { readSchema, schemaSql, type TableSchema } from './schema.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -33,13 +33,8 @@ function partsOf(tables: readonly TableSchema[]): Map<string, string[]> {
 }
 
 async function using<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(url);
+  return await use(client);
 }
 
 async function migrateUp(database: TestDatabase): Promise<void> {

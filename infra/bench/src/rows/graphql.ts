@@ -1,6 +1,7 @@
+import { connectTo } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HEADERS } from '@wts/contracts';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { BenchmarkContext, BenchmarkResult } from '../context.ts';
 import { cpuMsOf } from '../cpu.ts';
 import type { PostGraphileCommand } from '../graphql/postgraphile-worker.ts';
@@ -32,9 +33,7 @@ export async function graphqlRows(context: BenchmarkContext): Promise<BenchmarkR
   const { statisticsMs } = sizes;
   await using stack = new AsyncDisposableStack();
   await seedGraph(testSystem.database.url, ours, tasks);
-  const database = new Client({ connectionString: testSystem.database.url });
-  await database.connect();
-  stack.defer(() => database.end());
+  const database = stack.use(await connectTo(testSystem.database.url));
   await database.query(PREPARE_PEER);
   const worker = stack.use(
     new Worker<PostGraphileCommand>(new URL('../graphql/postgraphile-worker.ts', import.meta.url)),

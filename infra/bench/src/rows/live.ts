@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { connectTo } from '@wts/testkit';
 import { wallClockOffset } from '../clock.ts';
 import { cpuMsOf } from '../cpu.ts';
 import type { Target } from '../target.ts';
@@ -149,19 +149,14 @@ export async function commitsOf(
   { log }: Target,
   sent: readonly Sent[],
 ): Promise<Map<string, number>> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ id: string; ms: number }>(
-      `select model_id::text as id, extract(epoch from pg_xact_commit_timestamp(xmin))::float8 * 1000 as ms
-       from ${log.table} where model_id = any($1::uuid[])`,
-      [sent.map(({ id }) => id)],
-    );
-    const offsetMs = wallClockOffset();
-    return new Map(rows.map((row) => [row.id, row.ms - offsetMs]));
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(databaseUrl);
+  const { rows } = await client.query<{ id: string; ms: number }>(
+    `select model_id::text as id, extract(epoch from pg_xact_commit_timestamp(xmin))::float8 * 1000 as ms
+     from ${log.table} where model_id = any($1::uuid[])`,
+    [sent.map(({ id }) => id)],
+  );
+  const offsetMs = wallClockOffset();
+  return new Map(rows.map((row) => [row.id, row.ms - offsetMs]));
 }
 
 export function latencies(

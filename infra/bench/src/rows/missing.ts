@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { connectTo } from '@wts/testkit';
 import type { Target } from '../target.ts';
 import { subscribeAtHead, untilReceived } from '../subscriber.ts';
 import { closedLoop } from '../load.ts';
@@ -104,17 +104,12 @@ export async function measureMissing(databaseUrl: string, target: Target, second
 async function positionsAfter(databaseUrl: string, target: Target, after: string | null): Promise<string[]> {
   const { workspaceId } = target;
   const { table, positionColumn: column } = target.log;
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ position: string }>(
-      after === null
-        ? `select coalesce(max(${column}), 0)::text as position from ${table}`
-        : `select ${column}::text as position from ${table} where group_id = $1 and ${column} > $2 order by ${column}`,
-      after === null ? [] : [workspaceId, after],
-    );
-    return rows.map(({ position }) => position);
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(databaseUrl);
+  const { rows } = await client.query<{ position: string }>(
+    after === null
+      ? `select coalesce(max(${column}), 0)::text as position from ${table}`
+      : `select ${column}::text as position from ${table} where group_id = $1 and ${column} > $2 order by ${column}`,
+    after === null ? [] : [workspaceId, after],
+  );
+  return rows.map(({ position }) => position);
 }

@@ -1,6 +1,7 @@
+import { connectTo } from '@wts/testkit';
 import type { TestSystem } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { GOALS } from '../goals.ts';
 import { percentiles, type Percentiles } from '../load.ts';
 import { peopleOf } from '../people.ts';
@@ -36,39 +37,32 @@ export async function measureOwnWork(
 ): Promise<BenchmarkResult> {
   await ours.seedTasks(tasks);
   const [writer = ours] = await peopleOf(testSystem, 1);
-  const client = new Client({ connectionString: testSystem.database.url });
-  // Without a handler, the error at the end of the server would end the process and hide the error before it.
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    await restart(testSystem);
-    const calm = await writesDuring(ours.baseUrl, writer, () => pause(seconds * 1000));
-    await prepare(client, ours.workspaceId);
-    await client.query('vacuum analyze sync.tasks');
-    await client.query('checkpoint');
-    await restart(testSystem);
-    // It has begun before the service was ready.
-    const count = await countLeft(client, isLeft);
-    const beganMs = performance.now();
-    let doneMs = 0;
-    const beside = await writesDuring(ours.baseUrl, writer, async () => {
-      doneMs = await untilDone(client, isLeft, beganMs);
-    });
-    const perSecond = count / (doneMs / 1000);
-    const [p50, p99] = [beside.p50Ms / calm.p50Ms, beside.p99Ms / calm.p99Ms];
-    const { p50RatioMax, p99RatioMax } = GOALS.neighbor;
-    const row = {
-      what: what(number(tasks)),
-      ours: `${number(perSecond)}/s; a change beside it p50 ${ms(beside.p50Ms)}, p99 ${ms(beside.p99Ms)}`,
-      against: `a change without it p50 ${ms(calm.p50Ms)}, p99 ${ms(calm.p99Ms)}`,
-      ratio: `p50 ${p50.toFixed(1)}x, p99 ${p99.toFixed(1)}x`,
-      goal: `p50 <= ${p50RatioMax}x, p99 <= ${p99RatioMax}x`,
-      isReached: p50 <= p50RatioMax && p99 <= p99RatioMax,
-    };
-    return { rows: [row], raw: { perSecond, calm, beside } };
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(testSystem.database.url);
+  await restart(testSystem);
+  const calm = await writesDuring(ours.baseUrl, writer, () => pause(seconds * 1000));
+  await prepare(client, ours.workspaceId);
+  await client.query('vacuum analyze sync.tasks');
+  await client.query('checkpoint');
+  await restart(testSystem);
+  // It has begun before the service was ready.
+  const count = await countLeft(client, isLeft);
+  const beganMs = performance.now();
+  let doneMs = 0;
+  const beside = await writesDuring(ours.baseUrl, writer, async () => {
+    doneMs = await untilDone(client, isLeft, beganMs);
+  });
+  const perSecond = count / (doneMs / 1000);
+  const [p50, p99] = [beside.p50Ms / calm.p50Ms, beside.p99Ms / calm.p99Ms];
+  const { p50RatioMax, p99RatioMax } = GOALS.neighbor;
+  const row = {
+    what: what(number(tasks)),
+    ours: `${number(perSecond)}/s; a change beside it p50 ${ms(beside.p50Ms)}, p99 ${ms(beside.p99Ms)}`,
+    against: `a change without it p50 ${ms(calm.p50Ms)}, p99 ${ms(calm.p99Ms)}`,
+    ratio: `p50 ${p50.toFixed(1)}x, p99 ${p99.toFixed(1)}x`,
+    goal: `p50 <= ${p50RatioMax}x, p99 <= ${p99RatioMax}x`,
+    isReached: p50 <= p50RatioMax && p99 <= p99RatioMax,
+  };
+  return { rows: [row], raw: { perSecond, calm, beside } };
 }
 
 /** The latencies of a person who makes one change after the other, at least one. A refused change ends the benchmark. */

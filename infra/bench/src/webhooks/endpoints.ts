@@ -1,6 +1,7 @@
+import { connectTo } from '@wts/testkit';
 import type { TestAuthority, TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { inParallel } from '../load.ts';
 import type { Sizes } from '../sizes.ts';
 import { Worker } from '../worker.ts';
@@ -62,11 +63,7 @@ export class Endpoints implements AsyncDisposable {
       const made = await post<{ endpoint: { id: string } }>(testSystem, '/api/webhooks', { url, workspaceId });
       all[nth] = { id: made.endpoint.id, workspaceId, url };
     });
-    const database = new Client({ connectionString: testSystem.database.url });
-    // Without a handler, the error at the end of the server would end the process and hide the error before it.
-    database.on('error', () => {});
-    await database.connect();
-    opening.defer(() => database.end());
+    const database = opening.use(await connectTo(testSystem.database.url));
     return new Endpoints(testSystem, { all, database, receivers, owned: opening.move() });
   }
 

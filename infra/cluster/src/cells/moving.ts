@@ -4,10 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { eventually, receiver, sendRequest, type Person, type Receiver } from '@wts/testkit';
+import { connectTo, eventually, receiver, sendRequest, type Person, type Receiver } from '@wts/testkit';
 import { followBySocket, loadCopy, sendChanges, type CheckedSystem, type Follower } from '@wts/verify';
 import type { Identity } from '@wts/local';
-import { Client } from 'pg';
 
 const WRITERS = 4;
 const WRITE_EVERY_MS = 200;
@@ -151,26 +150,21 @@ export class MovingWorkspace {
 
   /** Each task once in the table and in the log of the new cell, and those of a writer in ascending order there. */
   async #checkTables(): Promise<string[]> {
-    const client = new Client({ connectionString: this.#to.database.url });
-    await client.connect();
-    try {
-      const { rows } = await client.query<{ id: string; positions: string[] }>(
-        `select t.id::text, array_agg(a.sync_id::text) as positions from sync.tasks t
-         left join sync.sync_actions a on a.model_id = t.id and a.action = 'INSERT' where t.workspace_id = $1 group by t.id`,
-        [this.workspaceId],
-      );
-      const found = new Map(rows.map(({ id, positions }) => [id, positions]));
-      const unknown = [...found.keys()].filter((id) => !this.#written.has(id));
-      const wrong = [...this.#written.keys()].filter((id) => found.get(id)?.filter(Boolean).length !== 1);
-      const mine = [...this.#written.values()].filter(({ baseUrl }) => baseUrl === this.#to.baseUrl);
-      return [
-        ...unknown.map((id) => `no writer made task ${id}`),
-        ...wrong.map((id) => `task ${id} is ${found.get(id)?.length ?? 0} times in the log of the new cell`),
-        ...descents(mine).map((writer) => `changes of writer ${writer} are out of order`),
-      ];
-    } finally {
-      await client.end();
-    }
+    await using client = await connectTo(this.#to.database.url);
+    const { rows } = await client.query<{ id: string; positions: string[] }>(
+      `select t.id::text, array_agg(a.sync_id::text) as positions from sync.tasks t
+       left join sync.sync_actions a on a.model_id = t.id and a.action = 'INSERT' where t.workspace_id = $1 group by t.id`,
+      [this.workspaceId],
+    );
+    const found = new Map(rows.map(({ id, positions }) => [id, positions]));
+    const unknown = [...found.keys()].filter((id) => !this.#written.has(id));
+    const wrong = [...this.#written.keys()].filter((id) => found.get(id)?.filter(Boolean).length !== 1);
+    const mine = [...this.#written.values()].filter(({ baseUrl }) => baseUrl === this.#to.baseUrl);
+    return [
+      ...unknown.map((id) => `no writer made task ${id}`),
+      ...wrong.map((id) => `task ${id} is ${found.get(id)?.length ?? 0} times in the log of the new cell`),
+      ...descents(mine).map((writer) => `changes of writer ${writer} are out of order`),
+    ];
   }
 
   #checkFollowers(): string[] {

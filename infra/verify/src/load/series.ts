@@ -1,7 +1,8 @@
+import { connectTo } from '@wts/testkit';
 import type { SyncTransaction } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { CheckedSystem } from '../checked-system.ts';
 import { send } from './writers.ts';
 
@@ -28,23 +29,18 @@ export async function completeUntil(testSystem: CheckedSystem, stop: AbortSignal
   };
   const task = { workspaceId, title: 'Repeats', startDate: FIRST, repeatRule: 'FREQ=DAILY' };
   await change({ modelId: series, action: 'INSERT', payload: task });
-  const client = new Client({ connectionString: testSystem.database.url });
-  await client.connect();
-  try {
-    let completions = 0;
-    while (!stop.aborted) {
-      const newest = (await tasksOf(client, series)).find(({ repeats }) => repeats);
-      if (!newest) return [`after ${completions} completions, no task has the rule of the series`];
-      await change({ modelId: newest.id, action: 'UPDATE', payload: { completedAt: new Date().toISOString() } });
-      completions += 1;
-      await pause(everyMs);
-    }
-    const expected = Array.from({ length: completions + 1 }, (_, days) => `${dayAfter(days)} ${days < completions}`);
-    const made = (await tasksOf(client, series)).map(({ day, done }) => `${day} ${done}`);
-    return made.join() === expected.join() ? [] : [`a series has ${made.join(', ')}, not ${expected.join(', ')}`];
-  } finally {
-    await client.end();
+  await using client = await connectTo(testSystem.database.url);
+  let completions = 0;
+  while (!stop.aborted) {
+    const newest = (await tasksOf(client, series)).find(({ repeats }) => repeats);
+    if (!newest) return [`after ${completions} completions, no task has the rule of the series`];
+    await change({ modelId: newest.id, action: 'UPDATE', payload: { completedAt: new Date().toISOString() } });
+    completions += 1;
+    await pause(everyMs);
   }
+  const expected = Array.from({ length: completions + 1 }, (_, days) => `${dayAfter(days)} ${days < completions}`);
+  const made = (await tasksOf(client, series)).map(({ day, done }) => `${day} ${done}`);
+  return made.join() === expected.join() ? [] : [`a series has ${made.join(', ')}, not ${expected.join(', ')}`];
 }
 
 interface TaskOfSeries {

@@ -1,6 +1,5 @@
 import { newSecrets, passwordsSql, secretKey, SERVICES, tokenSettings, type SecretValues } from '@wts/local';
-import { eventually, openWire, startTestSystem, testNats, type TestSystem, type Wire } from '@wts/testkit';
-import { Client } from 'pg';
+import { connectTo, eventually, openWire, startTestSystem, testNats, type TestSystem, type Wire } from '@wts/testkit';
 
 const SETTINGS = [
   'INTERNAL_TOKEN_KEY',
@@ -104,13 +103,8 @@ export class Installation implements AsyncDisposable {
   }
 
   async sql<T>(text: string): Promise<T[]> {
-    const client = new Client({ connectionString: this.system.database.url });
-    await client.connect();
-    try {
-      return (await client.query(text)).rows as T[];
-    } finally {
-      await client.end();
-    }
+    await using client = await connectTo(this.system.database.url);
+    return (await client.query(text)).rows as T[];
   }
 
   /** A restart with other passwords: a server at the same address, and the one before ends. */

@@ -1,7 +1,8 @@
+import { connectTo } from '@wts/testkit';
 import { STREAM } from '@wts/contracts';
 import type { Store, SupervisedProcess, TestSystem } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { connectToBroker } from '../broker.ts';
 
 export interface Disturbance {
@@ -153,11 +154,6 @@ async function deleteStream(testSystem: TestSystem): Promise<void> {
 }
 
 async function withDatabase(testSystem: TestSystem, work: (client: Client) => Promise<void>): Promise<void> {
-  const client = new Client({ connectionString: testSystem.database.url });
-  await client.connect();
-  try {
-    await work(client);
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(testSystem.database.url);
+  await work(client);
 }

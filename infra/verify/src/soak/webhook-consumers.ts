@@ -1,12 +1,12 @@
 import { webhookApi } from '@wts/contracts';
 import { findModel } from '@wts/models';
-import { eventually, receiver, type Received, type Receiver } from '@wts/testkit';
+import { connectTo, eventually, receiver, type Received, type Receiver } from '@wts/testkit';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { CheckedSystem } from '../checked-system.ts';
 import type { AuditFinding } from '../finding.ts';
 import { rest } from '../hostile/attacker.ts';
@@ -209,13 +209,8 @@ export class WebhookConsumers implements AsyncDisposable {
   }
 
   async #withDatabase<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const client = new Client({ connectionString: this.#system.database.url });
-    await client.connect();
-    try {
-      return await work(client);
-    } finally {
-      await client.end();
-    }
+    await using client = await connectTo(this.#system.database.url);
+    return await work(client);
   }
 }
 
