@@ -11,6 +11,7 @@ const CONFIGURATION = [
   'knip.json',
   'turbo.json',
   'tsconfig.base.json',
+  'tsconfig.json',
   'package.json',
   'pnpm-workspace.yaml',
 ];
@@ -19,11 +20,9 @@ const CONFIGURATION = [
 const SOUND = {
   'services/one/package.json': manifest('@wts/one', ['@wts/deep']),
   'services/one/turbo.json': '{"extends": ["//"], "tags": ["service"]}',
-  'services/one/tsconfig.json': '{"extends": "../../tsconfig.base.json"}',
   'services/one/src/main.ts': "import { depth } from '@wts/deep';\n\nif (depth > 1) process.exitCode = 1;\n",
   'services/two/package.json': manifest('@wts/two', []),
   'services/two/turbo.json': '{"extends": ["//"], "tags": ["service"]}',
-  'services/two/tsconfig.json': '{"extends": "../../tsconfig.base.json"}',
   'services/two/src/main.ts': 'process.exitCode = 0;\n',
   'packages/deep/package.json': manifest('@wts/deep', []),
   'packages/deep/turbo.json': '{"extends": ["//"], "tags": ["package"]}',

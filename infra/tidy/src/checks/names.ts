@@ -19,6 +19,7 @@ const TOP_LEVEL = new Set([
   'pnpm-lock.yaml',
   'LICENSE',
   'tsconfig.base.json',
+  'tsconfig.json',
   'oxlint.config.ts',
   'knip.json',
 ]);
