@@ -136,13 +136,13 @@ describe('snapshots under load', () => {
     assert.equal(idsOf(rows, 'Task').length, TASKS, 'the next one is whole');
   });
 
-  it('serve 200 parallel callers from a few reads [sync.bootstrap.reconnect-storm]', async () => {
+  it('serve 120 parallel callers from a few reads [sync.bootstrap.reconnect-storm]', async () => {
     const office = await sync.workspace(await sync.person('Owner'));
     await sync.fillTasks(office, STORM_TASKS);
     const people = await Promise.all(Array.from({ length: 40 }, (_, index) => sync.person(`Person ${index}`)));
     for (const person of people) await sync.join(person, office);
     const rowsBefore = await metric('wts_snapshot_rows_total');
-    const callers = Array.from({ length: 200 }, (_, index) => people[index % people.length] ?? ada);
+    const callers = Array.from({ length: 120 }, (_, index) => people[index % people.length] ?? ada);
     const answers = await Promise.all(
       callers.map(async (userId) => {
         const answer = await sync.raw('/sync/bootstrap', caller(userId), { 'accept-encoding': 'gzip' });
@@ -155,7 +155,7 @@ describe('snapshots under load', () => {
     assert.equal(new Set(answers).size, 1);
     const rowsRead = (await metric('wts_snapshot_rows_total')) - rowsBefore;
     assert.ok(rowsRead <= 4 * (answers[0] ?? 0), `${rowsRead} rows were read`);
-    assert.ok((await metric('wts_snapshot_shared_total')) >= 195);
+    assert.ok((await metric('wts_snapshot_shared_total')) >= 115);
   });
 
   it('serve a reconnect storm from a few reads, also while others write [sync.bootstrap.reconnect-storm]', async () => {
@@ -169,7 +169,7 @@ describe('snapshots under load', () => {
       while (!isOver) await sync.insert('Label', { workspaceId: office, name: 'Meanwhile' }, olga);
     })();
     const answers = await Promise.all(
-      Array.from({ length: 150 }, async () => {
+      Array.from({ length: 90 }, async () => {
         const answer = await sync.raw(query, caller(olga));
         const body = await text(answer);
         // On a slow machine some are refused; the failure must show it.

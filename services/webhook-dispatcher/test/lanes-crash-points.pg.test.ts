@@ -91,17 +91,6 @@ describe('a replica that serves lanes', () => {
     });
   }
 
-  it('is killed after the record: nothing is sent again', async () => {
-    const killed = await start();
-    const [first] = await system.enqueue(id);
-    await system.untilAll(id, 'succeeded');
-    await kill(killed);
-    await using _ = await start();
-    const [second] = await system.enqueue(id);
-    await system.untilAll(id, 'succeeded');
-    assert.deepEqual(idsOf(consumer), [first, second]);
-  });
-
   it('is killed while it disables an endpoint that is gone: it is disabled after one repetition at most', async () => {
     consumer.answer({ status: 410 });
     const [event] = await system.enqueue(id, 3);

@@ -23,6 +23,7 @@ interface TestSenderOptions {
   readonly dnsServers?: readonly string[];
   /** Default: that of the service. */
   readonly deadlineMs?: number;
+  readonly idleMax?: number;
   /** Instead of the lists of the test sender. */
   readonly metrics?: AttemptMetrics;
 }
@@ -31,7 +32,7 @@ export const SECRET = randomBytes(32);
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
 export function testSender(options: TestSenderOptions): TestSender {
-  const { authority, allowedCidrs = LOOPBACK, dnsServers = [], deadlineMs } = options;
+  const { authority, allowedCidrs = LOOPBACK, dnsServers = [], deadlineMs, idleMax } = options;
   const stack = new AsyncDisposableStack();
   const connections: string[] = [];
   const blocked: string[] = [];
@@ -55,6 +56,7 @@ export function testSender(options: TestSenderOptions): TestSender {
     log: createLogger({ name: 'attempts', level: 'silent' }),
     stack,
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    ...(idleMax === undefined ? {} : { idleMax }),
   });
   return {
     send: (url, request = {}) => send({ url, ...someRequest(), ...request }),

@@ -57,6 +57,7 @@ describe('the ring', () => {
           Array.from({ length: end - cursor }, (_, index) => cursor + index + 1),
         );
       }),
+      { numRuns: 40 },
     );
   });
 

@@ -27,7 +27,7 @@ describe('a spool', () => {
     const paces = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 4 });
     // With the lesser one most of the bytes go through the file.
     const memories = fc.constantFrom(MEGABYTE, SYNC_LIMITS.spoolsMemoryBytesMax);
-    await fc.assert(fc.asyncProperty(sizes, paces, memories, run), { numRuns: 20 });
+    await fc.assert(fc.asyncProperty(sizes, paces, memories, run), { numRuns: 12 });
 
     async function run(bytes: readonly number[], paces: readonly number[], memoryBytes: number): Promise<void> {
       const budget = new SpoolBudget({ memoryBytes });

@@ -39,9 +39,13 @@ const HEADER_BYTES_MAX = 16_384;
  * an attempt that runs out of time ends its own connection and no other one's, and a connection that ended is never made
  * again without the address guard.
  */
-export function openConnections(connect: Connect, metrics: Pick<AttemptMetrics, 'connectionsOpen'>): Connections {
+export function openConnections(
+  connect: Connect,
+  metrics: Pick<AttemptMetrics, 'connectionsOpen'>,
+  idleMax = IDLE_MAX,
+): Connections {
   const all = new Set<Connection>();
-  const idle = new IdleConnections();
+  const idle = new IdleConnections(idleMax);
 
   const discard = (connection: Connection): void => {
     if (!all.delete(connection)) return;
@@ -109,7 +113,12 @@ function makeConnection(origin: string, start: Start): Connection {
 class IdleConnections {
   /** Origins in the order of their last use. */
   readonly #byOrigin = new Map<string, Connection[]>();
+  readonly #max: number;
   #count = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
 
   take(origin: string): Connection | null {
     const connection = this.#byOrigin.get(origin)?.at(-1) ?? null;
@@ -125,7 +134,7 @@ class IdleConnections {
     this.#byOrigin.set(origin, [...others, connection]);
     this.#count += 1;
     if (others.length >= IDLE_PER_ORIGIN_MAX) return others[0] ?? null;
-    if (this.#count <= IDLE_MAX) return null;
+    if (this.#count <= this.#max) return null;
     const [oldest] = this.#byOrigin.values();
     return oldest?.[0] ?? null;
   }

@@ -18,6 +18,8 @@ export interface SenderOptions extends ConnectOptions {
   readonly stack: AsyncDisposableStack;
   /** For tests only: the specification has ten seconds. */
   readonly deadlineMs?: number;
+  /** For tests only: fewer idle connections than the service keeps. */
+  readonly idleMax?: number;
 }
 
 const USER_AGENT = 'Workspace-Task-Service-Webhooks/1';
@@ -40,7 +42,7 @@ const OVER = new EgressFailure('connection_reset', 'the attempt is over');
  */
 export function openSender(options: SenderOptions): SendAttempt {
   const { guard, metrics, log, stack, deadlineMs = DEADLINE_MS } = options;
-  const connections = openConnections(openConnector(options), metrics);
+  const connections = openConnections(openConnector(options), metrics, options.idleMax);
   stack.defer(() => connections.close());
 
   return async (request) => {
