@@ -192,6 +192,29 @@ describe('an API key at the authenticator', () => {
     await refuses(setup.bearer(token), 'api_key_invalid');
   });
 
+  it('is looked up again when the clock is set back, whether it was accepted or refused', async () => {
+    const setup = new Setup();
+    const { token, hash } = setup.addKey();
+    const { token: later, hash: laterHash } = generateApiKey('wts_');
+    await setup.bearer(token);
+    await refuses(setup.bearer(later), 'api_key_invalid');
+    setup.keys.set(laterHash, { userId: 'ann', scopes: ['read'], credential: { kind: 'api_key', id: 'new' } });
+    setup.keys.delete(hash);
+    setup.nowMs -= 3_600_000;
+    await refuses(setup.bearer(token), 'api_key_invalid');
+    assert.equal((await setup.bearer(later)).userId, 'ann');
+  });
+
+  it('that is refused until its person has a second factor says so also from the cache', async () => {
+    const message = 'Add one at https://auth.test/account.';
+    const setup = new Setup();
+    const { token } = setup.addKey();
+    setup.gate = Promise.reject(new Fault('second_factor_required', { message }));
+    const first = await faultOf(setup.bearer(token));
+    assert.deepEqual([first.publicMessage, (await faultOf(setup.bearer(token))).publicMessage], [message, message]);
+    assert.equal(setup.lookups, 1);
+  });
+
   it('is refused from the time it expires, also from the cache', async () => {
     const setup = new Setup();
     const { token } = setup.addKey({ expiresAt: START_MS / 1000 + 2 });

@@ -51,6 +51,7 @@ interface Accepted {
 
 interface Cached<Outcome> {
   readonly outcome: Outcome;
+  readonly fromMs: number;
   readonly untilMs: number;
 }
 
@@ -81,12 +82,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       // The result may be older than the revocation, and the caller may open a socket with it.
       if (generation.isRevokedSince(principal)) return await accept(token, sender);
       const credentialEndsMs = principal.expiresAt === undefined ? Infinity : principal.expiresAt * 1000;
-      const untilMs = Math.min(clock() + LIMITS.credentialCacheMs, credentialEndsMs);
-      if (generation === current) accepted.set(token, { outcome: found, untilMs });
+      const fromMs = clock();
+      const untilMs = Math.min(fromMs + LIMITS.credentialCacheMs, credentialEndsMs);
+      if (generation === current) accepted.set(token, { outcome: found, fromMs, untilMs });
       return found;
     } catch (failure) {
       if (generation === current && isRefusal(failure)) {
-        refused.set(token, { outcome: failure, untilMs: clock() + REFUSED_MS });
+        const fromMs = clock();
+        refused.set(token, { outcome: failure, fromMs, untilMs: fromMs + REFUSED_MS });
       }
       throw failure;
     } finally {
@@ -97,9 +100,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   async function accept(token: string, sender: string): Promise<Accepted> {
     if (token.length > LIMITS.credentialChars) throw refusal(codeFor(token, options.apiKeyPrefix));
     const known = accepted.peek(token);
-    if (known !== undefined && clock() < known.untilMs) return known.outcome;
+    if (known !== undefined && isFresh(known, clock())) return known.outcome;
     const fault = refused.peek(token);
-    if (fault !== undefined && clock() < fault.untilMs) throw refusal(fault.outcome.code);
+    // With its text, which says what to do.
+    if (fault !== undefined && isFresh(fault, clock())) throw fault.outcome;
     let pending = current.lookUps.get(token);
     if (pending === undefined) {
       pending = lookUp(token, current, sender);
@@ -125,6 +129,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       refused.clear();
     },
   };
+}
+
+/** Not before it was stored: when the clock is set back, a revocation whose message was lost must not wait until it has caught up. */
+function isFresh({ fromMs, untilMs }: Cached<unknown>, nowMs: number): boolean {
+  return fromMs <= nowMs && nowMs < untilMs;
 }
 
 function issuersOf({ issuers, accessTokens }: AuthenticatorOptions): readonly Issuer[] {

@@ -61,6 +61,16 @@ describe('the keys of an issuer', () => {
     assert.equal(idp.asked, 2);
   });
 
+  it('are fetched again when the clock is set back, and then as rarely as before', async () => {
+    const idp = new Provider();
+    await idp.has('first', 60 * MINUTE);
+    idp.answer = async () => text(second);
+    assert.ok(await idp.has('second', 0));
+    assert.equal(await idp.has('first', 0), false);
+    for (let atMs = 0; atMs < 30_000; atMs += 1_000) await idp.has('unknown', atMs);
+    assert.equal(idp.asked, 2);
+  });
+
   it('are fetched once for concurrent tokens', async () => {
     const idp = new Provider();
     await Promise.all(Array.from({ length: 50 }, () => idp.has('first', 0)));

@@ -43,7 +43,7 @@ export class Jwks {
 
   /** The key with exactly this `kid` for this algorithm; undefined when the provider has none. */
   async find(kid: string, algorithm: string, nowMs: number): Promise<KeyObject | undefined> {
-    if (nowMs - this.#loadedAtMs > AGE_MAX_MS) {
+    if (elapsedMs(this.#loadedAtMs, nowMs) > AGE_MAX_MS) {
       const refreshed = this.#refresh(nowMs);
       // A provider that failed may hang again, so a cached key is used without waiting.
       if (!this.#isFailing || this.#keys === null) await refreshed;
@@ -69,7 +69,7 @@ export class Jwks {
   async #refresh(nowMs: number): Promise<void> {
     if (this.#loading === null) {
       const cooldownMs = this.#keys === null ? COOLDOWN_EMPTY_MS : COOLDOWN_MS;
-      if (nowMs - this.#triedAtMs < cooldownMs) return;
+      if (elapsedMs(this.#triedAtMs, nowMs) < cooldownMs) return;
       this.#triedAtMs = nowMs;
       this.#loading = this.#load(nowMs).finally(() => {
         this.#loading = null;
@@ -91,6 +91,11 @@ export class Jwks {
     this.#keys = keys;
     this.#loadedAtMs = nowMs;
   }
+}
+
+/** Since a time in the future, for ever: the clock was set back, and new keys must not stay unknown until it has caught up. */
+function elapsedMs(sinceMs: number, nowMs: number): number {
+  return nowMs < sinceMs ? Infinity : nowMs - sinceMs;
 }
 
 function readKeySet(bytes: Uint8Array): VerificationKey[] {
