@@ -57,6 +57,17 @@ describe('a tally', () => {
     assert.deepEqual(tally.changes(), [['a', 1_000_000 + WINDOW_MS - 5, 1]]);
   });
 
+  it('ends a window in time when the clock is set back, or that of another replica is ahead', () => {
+    let now = 10_000_000;
+    const tally = new Tally(() => now);
+    tally.add('a', WINDOW_MS);
+    now -= 3_600_000;
+    tally.merge('other', [['b', now + 5 * WINDOW_MS, 100]]);
+    for (const key of ['a', 'b']) assert.equal(tally.add(key, WINDOW_MS).window.endsAt, now + WINDOW_MS);
+    now += WINDOW_MS;
+    for (const key of ['a', 'b']) assert.equal(tally.add(key, WINDOW_MS).window.count, 1);
+  });
+
   it('returns to a restarted replica what it counted before', () => {
     const old = new Tally(() => 1_000_000);
     const observer = new Tally(() => 1_000_000);

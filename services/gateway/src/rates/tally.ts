@@ -62,7 +62,10 @@ export class Tally {
 
   /** Counts an event. */
   add(key: string, windowMs: number): Count {
-    const entry = this.#live(key) ?? this.#open(key, this.#now() + windowMs);
+    const endsAt = this.#now() + windowMs;
+    const entry = this.#live(key) ?? this.#open(key, endsAt);
+    // One that ends later began before this clock was set back, or by the clock of a replica that is ahead.
+    entry.endsAt = Math.min(entry.endsAt, endsAt);
     entry.own.counted += 1;
     this.#unreported.add(key);
     const ownCount = netOf(entry.own);
