@@ -158,6 +158,27 @@ describe('the account page', () => {
     await pages.signedIn({ ...account, password: NEW_PASSWORD });
   });
 
+  it('changes no password when the apps of the person cannot be ended with it [authentication.accounts.password-change]', async () => {
+    const { browser, account } = await pages.signedIn();
+    const userId = await userOf(account);
+    await connect(userId, 'Notes');
+    await sql(
+      `create function auth.fail() returns trigger language plpgsql as
+        $$ begin raise exception 'canceled' using errcode = '57014'; end $$`,
+      [],
+    );
+    await sql(
+      `create trigger fails before update on auth.grants for each row when (old.user_id = '${userId}') execute function auth.fail()`,
+      [],
+    );
+    const { status } = await changePassword(browser, account.password, NEW_PASSWORD);
+    await sql(`drop function auth.fail cascade`, []);
+    assert.equal(status, 503);
+    assert.match((await browser.get('/account/apps')).text, /Notes/);
+    assert.equal((await changePassword(browser, account.password, NEW_PASSWORD)).status, 303);
+    assert.match((await browser.get('/account/apps')).text, /No app is connected/);
+  });
+
   it('changes no password without the current one, which cannot be guessed there, or to a bad one', async () => {
     const { browser, account } = await pages.signedIn();
     for (const bad of ['short', account.email, 'password123']) {

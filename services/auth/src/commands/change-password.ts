@@ -1,6 +1,8 @@
+import type { RevocationSender } from '@wts/service-kit/nats';
+import { publishGrantsRevoked } from '../credentials/publish-revoked.ts';
 import { faultOfPassword } from '../domain/password-rules.ts';
 import type { Visitor } from '../domain/security-event.ts';
-import type { Grants } from '../oauth/grants.ts';
+import { endAllGrantsOf } from '../oauth/grants.ts';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
@@ -13,7 +15,7 @@ interface ChangeContext {
   readonly attempts: SignInAttemptStore;
   readonly passwords: PasswordHashes;
   readonly record: SecurityRecord;
-  readonly grants: Pick<Grants, 'revokeAllOf'>;
+  readonly keys: { readonly revoke: RevocationSender };
 }
 
 /** What is wrong, as a sentence, or the account with its new password. */
@@ -28,13 +30,13 @@ interface Change {
 }
 
 /**
- * Changes the password of the person of a session. All sessions and all apps of the person end, because an attacker may have got them
- * by the old password. The caller begins a new session, because the cookie of the old one may be stolen too. Failures are counted, so
+ * Changes the password of the person of a session. All sessions and all apps of the person end with it, because an attacker may have got
+ * them by the old password. The caller begins a new session, because the cookie of the old one may be stolen too. Failures are counted, so
  * a stolen session does not help to guess.
  * Keeps authentication.accounts.password-change.
  */
 export async function changePassword(context: ChangeContext, session: Session, change: Change): Promise<ChangeOutcome> {
-  const { accounts, attempts, passwords, record, grants } = context;
+  const { accounts, attempts, passwords, record, keys } = context;
   const account = session.accountId === null ? null : await accounts.find(session.accountId);
   if (account === null) return { wrong: 'You sign in without a password here.' };
   const fault = faultOfPassword(change.password, account.email);
@@ -45,13 +47,14 @@ export async function changePassword(context: ChangeContext, session: Session, c
   const to = await passwords.hash(change.password, { ...change, knownAs: account.id });
   const { userId, id: subjectId } = session;
   const { visitor } = change;
-  const isChanged = await record.act(async ({ sessions, record: write, ...stores }) => {
-    if (!(await stores.accounts.changePassword(account.id, { from: account.passwordHash, to }))) return false;
-    await sessions.endAllOf(userId);
-    await write({ kind: 'password-changed', userId, accountId: account.id, subjectId, visitor, details: {} });
+  const isChanged = await record.act(async (act) => {
+    if (!(await act.accounts.changePassword(account.id, { from: account.passwordHash, to }))) return false;
+    await act.sessions.endAllOf(userId);
+    await endAllGrantsOf(act, { userId, reason: 'the password was changed', visitor });
+    await act.record({ kind: 'password-changed', userId, accountId: account.id, subjectId, visitor, details: {} });
     return true;
   });
   if (!isChanged) return { wrong: 'The password was changed meanwhile. Sign in again.' };
-  await grants.revokeAllOf(userId, 'the password was changed', visitor);
+  await publishGrantsRevoked(keys.revoke, userId);
   return { account: { id: account.id, passwordHash: to } };
 }

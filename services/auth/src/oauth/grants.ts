@@ -5,7 +5,7 @@ import { publishGrantsRevoked, publishRevoked } from '../credentials/publish-rev
 import { newOpaqueToken } from '../domain/opaque-token.ts';
 import { NO_VISITOR, type SecurityEvent, type Visitor } from '../domain/security-event.ts';
 import type { RefreshHashes } from '../domain/refresh-token.ts';
-import type { SecurityRecord } from '../record/security-record.ts';
+import type { Act, SecurityRecord } from '../record/security-record.ts';
 import type { GrantStore, ListedGrant, NewGrant, RevokedGrant } from '../store/grants.ts';
 
 /** What people allow clients, from their consent to its end. */
@@ -50,18 +50,8 @@ interface Cause {
 const bySystem = (reason: string, visitor: Visitor): Cause => ({ reason, actor: { kind: 'system' }, visitor });
 
 export function openGrants({ store, record, revoke, log }: GrantsOptions): Grants {
-  const end = (cause: Cause, work: (grants: GrantStore) => Promise<RevokedGrant[]>): Promise<RevokedGrant[]> =>
-    record.act(async ({ grants, record: write }) => {
-      const ended = await work(grants);
-      for (const { id: subjectId, userId, clientName, workspaceId } of ended) {
-        const { reason, actor, visitor } = cause;
-        const details = { app: clientName, reason };
-        await write({ kind: 'grant-ended', userId, workspaceId, subjectId, actor, visitor, details });
-      }
-      return ended;
-    });
   const endAndPublish = async (cause: Cause, work: (grants: GrantStore) => Promise<RevokedGrant[]>): Promise<boolean> =>
-    publishRevoked(revoke, await end(cause, work));
+    publishRevoked(revoke, await record.act((act) => end(act, cause, work)));
   return {
     createWithCode: async (grant, visitor) => {
       const { token, hash } = newOpaqueToken('code');
@@ -95,8 +85,8 @@ export function openGrants({ store, record, revoke, log }: GrantsOptions): Grant
       );
     },
     revokeAllOf: async (userId, reason, visitor) => {
-      const ended = await end(bySystem(reason, visitor), (grants) => grants.revokeAllOf(userId));
-      if (ended.length > 0) await publishGrantsRevoked(revoke, userId);
+      if (await record.act((act) => endAllGrantsOf(act, { userId, reason, visitor })))
+        await publishGrantsRevoked(revoke, userId);
     },
     revokeOfAccounts: () =>
       endAndPublish(bySystem('accounts with a password are closed', NO_VISITOR), (grants) => grants.revokeOfAccounts()),
@@ -105,4 +95,28 @@ export function openGrants({ store, record, revoke, log }: GrantsOptions): Grant
     revokeOfUsedToken: (used, visitor) =>
       endAndPublish(bySystem('a replaced token was used again', visitor), (grants) => grants.revokeOfUsedToken(used)),
   };
+}
+
+type EndContext = Pick<Act, 'grants' | 'record'>;
+
+/** Ends grants in an act, with their events. */
+async function end(
+  { grants, record }: EndContext,
+  { reason, actor, visitor }: Cause,
+  work: (grants: GrantStore) => Promise<RevokedGrant[]>,
+): Promise<RevokedGrant[]> {
+  const ended = await work(grants);
+  for (const { id: subjectId, userId, clientName, workspaceId } of ended) {
+    const details = { app: clientName, reason };
+    await record({ kind: 'grant-ended', userId, workspaceId, subjectId, actor, visitor, details });
+  }
+  return ended;
+}
+
+/** Ends the grants of a person in the act by which they have to end; it is published afterward. False when there was none. */
+export async function endAllGrantsOf(
+  act: EndContext,
+  { userId, reason, visitor }: { readonly userId: string; readonly reason: string; readonly visitor: Visitor },
+): Promise<boolean> {
+  return (await end(act, bySystem(reason, visitor), (grants) => grants.revokeAllOf(userId))).length > 0;
 }

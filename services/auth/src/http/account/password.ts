@@ -21,10 +21,8 @@ export function mountPassword({ pages: { site }, pages: mounted, context, refuse
     if (!context.hasAccounts) return { status: 403, page: passwordsClosed(mounted) };
     const { form, network, visitor, signal } = call;
     const session = sessionOf(call);
-    const { accounts, attempts, passwords, record, oauth } = context;
     const change = { current: form.text('current'), password: form.text('password'), network, visitor, signal };
-    const parts = { accounts, attempts, passwords, record, grants: oauth.grants };
-    const changed = await changePassword(parts, session, change);
+    const changed = await changePassword(context, session, change);
     if ('wrong' in changed) return refuse(call, 'security', { wrong: { about: 'password', text: changed.wrong } });
     const { userId, method } = session;
     const by = method === null ? {} : { method };
