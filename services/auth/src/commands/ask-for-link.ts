@@ -25,20 +25,25 @@ export async function askForReset(
 ): Promise<{ readonly wrong: string } | 'asked'> {
   const to = plainAddress(email.trim());
   if (to === null) return { wrong: 'Enter your email, such as ada@example.com.' };
-  const wrong = await countAsked(attempts, to, network);
+  const wrong = await countAsked(attempts, to, { network, what: 'resets' });
   if (wrong !== null) return { wrong };
   if (!(await mailer.add({ kind: 'reset-asked', to, data: { visitor } }))) throw new Fault('unavailable');
   return 'asked';
 }
 
 /**
- * Counts a mail that a stranger asks for, for its address and for the network, by the counters of failed sign-ins. A sentence when there were
- * too many. Keeps authentication.mail.rates.
+ * Counts a mail that a stranger asks for, for its address and for the network, by the counters of failed sign-ins. Of an address, resets of its
+ * password count apart: otherwise invitations to it would keep its owner from one. A sentence when there were too many. Keeps
+ * authentication.mail.rates.
  */
-export async function countAsked(attempts: SignInAttemptStore, to: string, network: string): Promise<string | null> {
+export async function countAsked(
+  attempts: SignInAttemptStore,
+  to: string,
+  { network, what = 'mails' }: { readonly network: string; readonly what?: 'mails' | 'resets' },
+): Promise<string | null> {
   const windowMs = AUTH_LIMITS.mailsAskedWindowMs;
   const retryAfterSeconds = await attempts.begin([
-    { hash: sha256('mails to', comparableAddress(to)), failuresMax: AUTH_LIMITS.mailsAskedOfAddressMax, windowMs },
+    { hash: sha256(`${what} to`, comparableAddress(to)), failuresMax: AUTH_LIMITS.mailsAskedOfAddressMax, windowMs },
     { hash: sha256('mails from', network), failuresMax: AUTH_LIMITS.mailsAskedOfNetworkMax, windowMs },
   ]);
   if (retryAfterSeconds === null) return null;

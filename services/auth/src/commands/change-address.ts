@@ -46,7 +46,7 @@ export async function askForAddress(
   if (to === null) return 'Enter your email, such as ada@example.com.';
   if (comparableAddress(to) === comparableAddress(account.email) && account.emailVerified)
     return 'This is the address of the account already.';
-  const refusal = await countAsked(context.attempts, to, network);
+  const refusal = await countAsked(context.attempts, to, { network });
   if (refusal !== null) return refusal;
   const own = { links, issuer: oauth.issuer };
   const change = { kind: 'change', accountId: account.id, address: to, lifeMs: AUTH_LIMITS.confirmLinkMs } as const;
@@ -77,7 +77,7 @@ export async function askForVerification(
   const { mailer, links, oauth } = context;
   const account = await accountOf(context, session);
   if (account === null || !mailer.isOn || account.email === '') return NO_MAIL;
-  const refusal = await countAsked(context.attempts, account.email, network);
+  const refusal = await countAsked(context.attempts, account.email, { network });
   if (refusal !== null) return refusal;
   const { id: accountId, email: address } = account;
   const link = { kind: 'verify', accountId, address, lifeMs: AUTH_LIMITS.confirmLinkMs } as const;

@@ -54,7 +54,7 @@ export async function askForAccount(
   const account = await checkRegistration(context, person);
   if (typeof account === 'string') return { wrong: account };
   const { name, email, passwordHash } = account;
-  const wrong = await countAsked(attempts, email, person.network);
+  const wrong = await countAsked(attempts, email, person);
   if (wrong !== null) return { wrong };
   const waiting: WaitingRegistration = { name, email, passwordHash, code };
   const { url } = await makeLinkWith({ ...context, issuer: oauth.issuer }, waiting, {
