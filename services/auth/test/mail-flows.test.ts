@@ -219,6 +219,46 @@ describe('the flows by mail', () => {
     );
   });
 
+  it('give an address back also while sync is away, and show it later [authentication.mail.change]', async () => {
+    const { browser, account } = await mail.pages.signedIn(await mail.pages.account(PASSWORD, true));
+    const fresh = `${randomUUID()}@example.com`;
+    await browser.submit('/account', { email: fresh }, '/account/address');
+    const stop = await mail.linkTo(account.email, 'is to change');
+    await browser.submit(await mail.linkTo(fresh, 'new email'), {}, '/link');
+    await eventually(async () => (await shownEmailOf(account)) === fresh || undefined);
+    const owner = mail.pages.browser();
+    const { sync } = mail.pages.testService.backends.wires;
+    sync.cut();
+    const stopped = await owner.submit(stop, {}, '/link');
+    sync.mend();
+    assert.equal(stopped.status, 303);
+    assert.equal((await browser.get('/account')).status, 303, 'signed out everywhere');
+    const events = `select kind from auth.events where account_id = $1 and kind = 'address-change-stopped'`;
+    assert.equal((await sql(events, [account.id])).length, 1);
+    const password = 'another horse battery';
+    const reset = (stopped.to?.href ?? '').slice(mail.pages.issuer.length);
+    assert.match((await owner.submit(reset, { password }, '/link')).text, /Your password is changed/);
+    await eventually(async () => {
+      const { status } = await mail.pages.browser().submit('/sign-in', { email: account.email, password });
+      return status === 303 || undefined;
+    });
+    await eventually(async () => (await shownEmailOf(account)) === account.email || undefined);
+  });
+
+  it('send no link to a new address when the owner of the old one cannot be told [authentication.mail.change]', async () => {
+    const { browser, account } = await mail.pages.signedIn(await mail.pages.account(PASSWORD, true));
+    const fresh = `${randomUUID()}@example.com`;
+    await sql(
+      `create function auth.skip() returns trigger language plpgsql as $$ begin return null; end $$;
+        create trigger skips before insert on auth.mails for each row when (new.kind = 'address-changes') execute function auth.skip()`,
+    );
+    const { status } = await browser.submit('/account', { email: fresh }, '/account/address');
+    await sql(`drop function auth.skip cascade`);
+    assert.equal(status, 503);
+    assert.deepEqual(await sql(`select from auth.mails where recipient = $1`, [fresh]), []);
+    assert.deepEqual(await sql(`select from auth.mail_links where account_id = $1`, [account.id]), []);
+  });
+
   it('change an address after the password or a passkey when the sign-in is old, so an account whose password no one knows can [authentication.mail.change, authentication.sessions.ask-again]', async () => {
     const { browser, account } = await mail.pages.signedIn(await mail.pages.account(PASSWORD, true));
     const { authenticator } = await addPasskey(mail.pages, browser);

@@ -1,5 +1,9 @@
 import { comparableAddress } from '@wts/access';
+import { Fault } from '@wts/contracts';
 import type { CommitUnitSender } from '@wts/service-kit/call';
+import type { RevocationSender } from '@wts/service-kit/nats';
+import { publishGrantsRevoked } from '../credentials/publish-revoked.ts';
+import { endAllGrantsOf } from '../oauth/grants.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import { giveAddress } from '../store/addresses.ts';
@@ -11,43 +15,55 @@ interface ConfirmContext {
   readonly accounts: AccountStore;
   readonly record: SecurityRecord;
   readonly commitUnit: CommitUnitSender;
+  readonly keys: { readonly revoke: RevocationSender };
   readonly personOf: (account: Account) => Promise<string>;
 }
 
 interface Confirmation {
   readonly linkHash: Buffer;
   readonly kind: 'verify' | 'change' | 'stop-change' | 'invitation';
-  /** Of a link that is of no account. */
-  readonly accountId?: string;
+  /** That of the link, or for one that is of no account that of its person. */
+  readonly accountId: string;
   readonly visitor: Visitor;
 }
 
 /**
- * Gives the account of a link the address that it was mailed to. `taken`: another account proved that address. Keeps
- * authentication.mail.proved-address.
+ * Gives the account of a link the address that it was mailed to. `taken`: another account proved that address. Who stops a change of the address
+ * is not who asked for it, so all sessions and apps end with it. Keeps authentication.mail.proved-address.
  */
 export async function confirmAddress(
   context: ConfirmContext,
-  { linkHash, kind, visitor, accountId: given }: Confirmation,
+  { linkHash, kind, visitor, accountId }: Confirmation,
 ): Promise<'ended' | 'taken' | { readonly userId: string; readonly account: Account }> {
-  const { accounts, record, personOf } = context;
+  const { accounts, record, personOf, keys } = context;
+  const before = await accounts.find(accountId);
+  if (before === null) return 'ended';
+  const userId = await personOf(before);
   const outcome = await record.act(async (act) => {
-    const link = await mailLinkStore(act.transaction).use(linkHash, kind);
-    const accountId = link?.accountId ?? given;
-    const email = link?.address ?? null;
-    if (link === null || accountId === undefined || email === null) return 'ended';
+    const links = mailLinkStore(act.transaction);
+    const email = (await links.use(linkHash, kind))?.address ?? null;
+    if (email === null) return 'ended';
     if ((await takeAddress(act, context, { accountId, email, visitor })) === 'taken') return 'taken';
     await giveAddress(act.transaction, { accountId, email, comparableEmail: comparableAddress(email) });
-    if (kind === 'stop-change') await mailLinkStore(act.transaction).endAfterStop(accountId, linkHash);
-    return accountId;
+    if (kind === 'stop-change') {
+      await links.endAfterStop(accountId, linkHash);
+      await act.sessions.endAllOf(userId);
+      await endAllGrantsOf(act, { userId, reason: 'a change of the address was stopped', visitor });
+    }
+    await act.record({ kind: EVENTS[kind], userId, accountId, visitor, details: {} });
+    return 'given';
   });
-  if (outcome === 'ended' || outcome === 'taken') return outcome;
-  const account = await accounts.find(outcome);
+  if (outcome !== 'given') return outcome;
+  if (kind === 'stop-change') await publishGrantsRevoked(keys.revoke, userId);
+  const account = await accounts.find(accountId);
   if (account === null) return 'ended';
-  // Shows the address to others too; a failure here is repaired at the next sign-in.
-  const userId = await personOf(account);
-  await record.add({ kind: EVENTS[kind], userId, accountId: account.id, visitor, details: {} });
+  // Shows the address to others too. While sync is away, the next sign-in does.
+  await personOf(account).catch(unlessUnavailable);
   return { userId, account };
+}
+
+function unlessUnavailable(failure: unknown): void {
+  if (!(failure instanceof Fault && failure.code === 'unavailable')) throw failure;
 }
 
 const EVENTS = {

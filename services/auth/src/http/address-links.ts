@@ -34,7 +34,7 @@ export function addressLink({ site }: Pages, context: PeopleContext, kind: 'veri
       const person = { session: call.browser.session, password: call.form.text('password'), guest: guestOf(call) };
       const refusal = await refusalOfLink(context, account, person);
       if (refusal !== null) return show(opened, refusal);
-      const outcome = await confirmAddress(context, { linkHash, kind, visitor: call.visitor });
+      const outcome = await confirmAddress(context, { linkHash, kind, visitor: call.visitor, accountId: account.id });
       if (outcome === 'ended') return 'ended';
       if (outcome === 'taken') return { status: 409, page: takenPage(site) };
       return {
@@ -55,14 +55,14 @@ export function stopLink({ site }: Pages, context: PeopleContext): LinkPages {
       if (address === null) return 'ended';
       return { page: stopChangePage(site, { csrf: formToken(call.browser, 'browser'), token, address }) };
     },
-    use: async ({ call, hash: linkHash }) => {
-      const outcome = await confirmAddress(context, { linkHash, kind: 'stop-change', visitor: call.visitor });
+    use: async ({ call, hash: linkHash, accountId }) => {
+      if (accountId === null) return 'ended';
+      const stopped = { linkHash, kind: 'stop-change', visitor: call.visitor, accountId } as const;
+      const outcome = await confirmAddress(context, stopped);
       if (outcome === 'ended') return 'ended';
       if (outcome === 'taken') return { status: 409, page: takenPage(site) };
-      const { userId, account } = outcome;
-      await context.record.act(({ sessions }) => sessions.endAllOf(userId));
-      await context.oauth.grants.revokeAllOf(userId, 'a change of the address was stopped', call.visitor);
-      const { url } = await makeResetLink({ links: context.links, issuer: context.oauth.issuer }, account, 'mailed');
+      const own = { links: context.links, issuer: context.oauth.issuer };
+      const { url } = await makeResetLink(own, outcome.account, 'mailed');
       return { to: url };
     },
   };
