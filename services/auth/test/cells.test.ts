@@ -154,6 +154,17 @@ describe('of two cells', () => {
     }
   });
 
+  it('a person whose copy cannot be repaired keeps no other from their turn', async () => {
+    const ada = await auth.person({ name: 'Ada' });
+    await workspaceIn(ada, 1);
+    const missing = `insert into auth.person_cells (user_id, shard)
+      select cast('00000000-0000-4000-8000-' || lpad(n::text, 12, '0') as uuid), 1 from generate_series(1, 250) n`;
+    await auth.backends.sql(missing);
+    await rename(single.backends, ada, 'Ada L.');
+    await eventually(async () => (await recordIn(other, ada.userId))?.['name'] === 'Ada L.');
+    await auth.backends.sql(`delete from auth.person_cells where user_id < '00000000-0000-4001-8000-000000000000'`);
+  });
+
   it('a member of a workspace of another cell has a record there before they join', async () => {
     const [ada, bob] = [await auth.person(), await auth.person()];
     const { id: workspaceId } = await workspaceIn(ada, 1);

@@ -16,6 +16,8 @@ const principal = servicePrincipal('auth');
 export class PersonCopies {
   readonly #cells: readonly AskedCell[];
   readonly #store: PersonCellStore;
+  /** The last person of the round of repairs before. */
+  #repaired = LOWEST;
 
   /** The first of the cells has everyone. */
   constructor(cells: readonly AskedCell[], store: PersonCellStore) {
@@ -77,23 +79,31 @@ export class PersonCopies {
     return true;
   }
 
-  /** Puts the newest record of each person into the cells that have another one. True when there may be more people. */
-  async repair(limit: number): Promise<boolean> {
-    const people = await this.#store.behind(limit);
-    for (const userId of people) await this.#repairOne(userId);
-    return people.length === limit;
+  /**
+   * Puts the newest record of some people into the cells that have another one. A round goes on after the one before, because people whom it
+   * cannot repair, such as those of a cell that is away, would keep all others from their turn.
+   */
+  async repair(limit: number): Promise<void> {
+    const people = await this.#store.behind(this.#repaired, limit);
+    this.#repaired = people.length < limit ? LOWEST : (people.at(-1) ?? LOWEST);
+    const away = new Set<AskedCell>();
+    const failures: unknown[] = [];
+    for (const userId of people)
+      await this.#repairOne(userId, away).catch((failure: unknown) => failures.push(failure));
+    if (failures.length > 0) throw failures[0];
   }
 
-  /** A cell that is away is left out, and stays behind; without the first cell it is not known what is newest. */
-  async #repairOne(userId: string): Promise<void> {
+  /** A cell that is away is asked once in a round, and stays behind; without the first cell it is not known what is newest. */
+  async #repairOne(userId: string, away: Set<AskedCell>): Promise<void> {
     const copies = await this.#store.copiesOf(userId);
     const [home] = this.#cells;
     const records = new Map<AskedCell, CopiedRecord | null>();
     for (const cell of this.#cells) {
       if (cell !== home && !copies.some(({ shard }) => shard === cell.shard)) continue;
-      const read = await recordOf(cell, userId).catch(unlessAway);
-      if (read === 'away' && cell === home) return;
+      const read = away.has(cell) ? 'away' : await recordOf(cell, userId).catch(unlessAway);
       if (read !== 'away') records.set(cell, read);
+      else away.add(cell);
+      if (read === 'away' && cell === home) return;
     }
     const newest = newestOf([...records.values()]);
     if (newest === null) return;

@@ -17,8 +17,8 @@ export interface PersonCellStore {
   setThere(userIds: readonly string[], shard: number): Promise<void>;
   /** All copies of these people are behind now. */
   setChanged(userIds: readonly string[]): Promise<void>;
-  /** People with a copy that is behind. */
-  behind(limit: number): Promise<readonly string[]>;
+  /** People with a copy that is behind, after a person. */
+  behind(after: string, limit: number): Promise<readonly string[]>;
   copiesOf(userId: string): Promise<readonly BehindCopy[]>;
   /** The copy has every change that was known as `changed`. */
   setPut(userId: string, copy: BehindCopy): Promise<void>;
@@ -52,9 +52,10 @@ export function personCellStore(knex: Knex): PersonCellStore {
       await rows(knex, sql, { userIds });
     },
     // Index person_cells_behind_idx.
-    behind: async (limit) => {
-      const sql = `select distinct user_id as id from auth.person_cells where changed <> put order by user_id limit :limit`;
-      return (await rows<{ id: string }>(knex, sql, { limit })).map(({ id }) => id);
+    behind: async (after, limit) => {
+      const sql = `select distinct user_id as id from auth.person_cells
+        where changed <> put and user_id > :after order by user_id limit :limit`;
+      return (await rows<{ id: string }>(knex, sql, { after, limit })).map(({ id }) => id);
     },
     copiesOf: async (userId) => {
       const sql = `select shard, changed from auth.person_cells where user_id = :userId order by shard`;
