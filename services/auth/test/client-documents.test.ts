@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Fault } from '@wts/contracts';
 import { addressGuard, openResolver } from '@wts/service-kit/egress';
-import { receiver, testAuthority } from '@wts/testkit';
+import { eventually, receiver, testAuthority } from '@wts/testkit';
 import type { Receiver } from '@wts/testkit';
 import { openClientDocuments } from '../src/oauth/client-documents.ts';
 import type { ClientDocuments } from '../src/oauth/client-documents.ts';
@@ -126,6 +126,20 @@ describe('a client whose id is the address of its metadata', () => {
     site.answer({ status: 404 });
     assert.equal(await other.find(addressOf('/app'), sender()), null);
     assert.equal(await other.find(addressOf('/app'), sender()), null);
+  });
+
+  it('is fetched again in time also after the clock was set back', async () => {
+    const documents = open(undefined, 50);
+    site.answer({ status: 200, body: JSON.stringify(documentAt('/clock')) });
+    assert.equal((await documents.find(addressOf('/clock'), sender()))?.name, 'App');
+    site.answer({ status: 200, body: JSON.stringify(documentAt('/clock', { client_name: 'Renamed' })) });
+    const { now } = Date;
+    Date.now = () => now() - 3_600_000;
+    try {
+      await eventually(async () => (await documents.find(addressOf('/clock'), sender()))?.name === 'Renamed');
+    } finally {
+      Date.now = now;
+    }
   });
 
   it('is found while another network names many slow addresses, of which a few are fetched at a time', async () => {

@@ -77,9 +77,9 @@ export class IdentityProvider {
 
   /** A failed discovery is tried again at the next sign-in. */
   #metadata(): Promise<client.Configuration> {
-    if (this.#found !== null && Date.now() - this.#found.at < METADATA_MS) return this.#found.metadata;
+    if (this.#found !== null && performance.now() - this.#found.at < METADATA_MS) return this.#found.metadata;
     const metadata = this.#discover();
-    const found = { metadata, at: Date.now() };
+    const found = { metadata, at: performance.now() };
     this.#found = found;
     metadata.catch(() => {
       if (this.#found === found) this.#found = null;

@@ -34,6 +34,7 @@ type Reading = Client | null | Error;
 
 interface Known {
   readonly reading: Reading;
+  /** By the monotonic clock, so a clock that is set back keeps nothing for longer. */
   readonly untilMs: number;
 }
 
@@ -68,16 +69,16 @@ export function openClientDocuments({
   const running = new Map<string, Promise<Known>>();
 
   const known = (clientId: string): Known | undefined =>
-    [found.peek(clientId), failed.peek(clientId)].find((one) => one !== undefined && one.untilMs > Date.now());
+    [found.peek(clientId), failed.peek(clientId)].find((one) => one !== undefined && one.untilMs > performance.now());
   const stale = (clientId: string): Known | undefined => {
     const last = found.peek(clientId);
-    return last !== undefined && last.untilMs + STALE_MS > Date.now() ? last : undefined;
+    return last !== undefined && last.untilMs + STALE_MS > performance.now() ? last : undefined;
   };
   const fetchNow = async (clientId: string, target: Target): Promise<Known> => {
     const reading = await read(clientId, () => fetchDocument(send, target, fetchMs));
     const isFound = reading !== null && !(reading instanceof Error);
     const keptMs = isFound ? foundMs : reading === null ? REFUSED_MS : FAILED_MS;
-    const fresh = { reading, untilMs: Date.now() + keptMs };
+    const fresh = { reading, untilMs: performance.now() + keptMs };
     if (reading === null) found.delete(clientId);
     (isFound ? found : failed).set(clientId, fresh);
     return fresh;
@@ -107,7 +108,7 @@ export function openClientDocuments({
       if (!(reading instanceof Error)) return reading;
       throw new Fault('unavailable', {
         message: 'The site of this app, which describes it, does not answer now. Try again shortly.',
-        retryAfterSeconds: Math.max(1, Math.ceil((untilMs - Date.now()) / 1000)),
+        retryAfterSeconds: Math.max(1, Math.ceil((untilMs - performance.now()) / 1000)),
         cause: reading,
       });
     },

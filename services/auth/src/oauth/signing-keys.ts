@@ -48,9 +48,9 @@ export function openSigningKeys({ store, secretKeys, rotationMs }: SigningKeysOp
     return store.list();
   };
   const keysNow = (): Promise<readonly StoredKey[]> => {
-    if (read === null || Date.now() - read.atMs > READ_EVERY_MS) {
+    if (read === null || performance.now() - read.atMs > READ_EVERY_MS) {
       const keys = list();
-      const current = { keys, atMs: Date.now() };
+      const current = { keys, atMs: performance.now() };
       read = current;
       keys.catch(() => {
         if (read === current) read = null;
