@@ -1,3 +1,4 @@
+import { ANY_CHARACTER } from '@wts/contracts/any-character';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
@@ -48,7 +49,7 @@ describe('a field', () => {
     it(`of kind ${kind} reads any value without throwing, and its result unchanged`, () => {
       fc.assert(
         fc.property(
-          fc.oneof(fc.anything(), fc.string({ unit: 'binary' }), fc.date().map(String), fc.integer()),
+          fc.oneof(fc.anything(), fc.string({ unit: ANY_CHARACTER }), fc.date().map(String), fc.integer()),
           (value) => {
             const reading = field.read(value);
             if (reading.ok) assert.deepEqual(field.read(reading.value), reading);
@@ -81,7 +82,7 @@ describe('text', () => {
     for (const good of ['a', '𝒳𝒳𝒳𝒳', '🚧', 'e\u0301e\u0301']) assert.equal(read(field, good), good);
     refuses(field, ['', '𝒳𝒳𝒳𝒳𝒳', 'aaaaa', 'x'.repeat(1_000_000)]);
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 8 }), (value) => {
+      fc.property(fc.string({ unit: ANY_CHARACTER, maxLength: 8 }), (value) => {
         const length = [...value].length;
         const isGood = length >= 1 && length <= 4 && value.trim() !== '' && !value.includes('\0');
         assert.equal(field.read(value).ok, isGood);

@@ -1,5 +1,6 @@
 import { eventually } from '@wts/testkit';
 import fc from 'fast-check';
+import { ANY_CHARACTER } from '@wts/contracts/any-character';
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -308,7 +309,7 @@ describe('an attempt', () => {
       fc.string(),
       fc.ipV6().map((host) => `https://[${host}]:1/`),
     );
-    const text = fc.string({ unit: 'binary' });
+    const text = fc.string({ unit: ANY_CHARACTER });
     await fc.assert(
       fc.asyncProperty(url, text, text, async (to, eventId, body) => {
         const { error, statusCode } = await sender.send(to, { eventId, body });
@@ -332,7 +333,7 @@ describe('an attempt', () => {
         '-1',
         ': ',
       ),
-      fc.string({ unit: 'binary', maxLength: 20 }),
+      fc.string({ unit: ANY_CHARACTER, maxLength: 20 }),
     );
     const answers = fc.sample(fc.array(piece, { maxLength: 12 }), 100).map((pieces) => pieces.join(''));
     let next = 0;

@@ -1,4 +1,5 @@
 import { readInsert, User } from '@wts/models';
+import { ANY_CHARACTER } from '@wts/contracts/any-character';
 import assert from 'node:assert/strict';
 import { assert as assertProperty, property, record, string } from 'fast-check';
 import { profileOf, readEmail } from './profile.ts';
@@ -53,7 +54,7 @@ describe('the profile of a new person', () => {
   });
 
   it('fits the User model with any claims', () => {
-    const text = string({ unit: 'binary', maxLength: 500 });
+    const text = string({ unit: ANY_CHARACTER, maxLength: 500 });
     const claims = record({ name: text, email: text, avatarUrl: text }, { requiredKeys: [] });
     assertProperty(
       property(claims, (claimed) => {

@@ -1,5 +1,6 @@
 import { Fault } from '@wts/contracts';
 import { Task } from '@wts/models';
+import { ANY_CHARACTER } from '@wts/contracts/any-character';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
@@ -43,7 +44,7 @@ describe('a cursor', () => {
     const keys = orderOf(Task, [{ createdAt: 'DESC' }]);
     const [version, sign] = JSON.parse(Buffer.from(cursorOf(Task, keys, record), 'base64url').toString()) as unknown[];
     const made = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: ANY_CHARACTER }),
       fc.base64String(),
       fc.jsonValue().map(encode),
       fc.array(fc.jsonValue(), { maxLength: 3 }).map((values) => encode([version, sign, ...values])),

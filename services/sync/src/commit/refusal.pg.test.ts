@@ -1,3 +1,4 @@
+import { ANY_CHARACTER } from '@wts/contracts/any-character';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ACTIONS, ERRORS } from '@wts/contracts';
@@ -65,7 +66,7 @@ describe('a refusal [sync.mutate.results]', () => {
       '𝒳'.repeat(600),
       'x'.repeat(60_000),
     ),
-    fc.string({ unit: 'binary', maxLength: 50 }),
+    fc.string({ unit: ANY_CHARACTER, maxLength: 50 }),
     fc.jsonValue(),
     fc.uuid(),
   );
