@@ -109,7 +109,7 @@ describe('of two cells', () => {
     const all: OperatorWorkspace[] = [];
     for (;;) {
       const after = all.at(-1)?.id;
-      const query = { limit: '2', ...(after === undefined ? {} : { after }) };
+      const query = { limit: '20', ...(after === undefined ? {} : { after }) };
       const { body } = await operator.call(operatorApi.listWorkspaces, { query });
       all.push(...body.workspaces);
       if (!body.hasMore) return { ids: all.map(({ id }) => id), away: body.away };

@@ -13,7 +13,7 @@ import { STEPS } from '../src/moves/steps.ts';
 import { cellStore } from '../src/store/cells.ts';
 import type { MovePlace, StoredMove } from '../src/store/moves.ts';
 import { personCellStore } from '../src/store/person-cells.ts';
-import { SERVICE } from './test-service.ts';
+import { openTestService, SERVICE } from './test-service.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const NOWHERE = ['http://127.0.0.1:1'];
@@ -26,10 +26,11 @@ describe('a move of a workspace', () => {
   let cells: readonly [AskedCell, AskedCell];
   let context: Parameters<(typeof STEPS)['copy']>[0];
   before(async () => {
-    const [first, second] = await Promise.all(
-      ['move-from', 'move-to'].map((label) => openBackends({ label, role: 'wts_auth' })),
-    );
-    backends = [stack.use(first!), stack.use(second!)];
+    const [{ backends: first }, second] = await Promise.all([
+      openTestService(),
+      openBackends({ label: 'move-to', role: 'wts_auth' }),
+    ]);
+    backends = [first, stack.use(second)];
     const client = (name: 'sync' | 'workspace', urls: readonly string[]): ServiceClient => {
       const made = createServiceClient({ name, urls, self: 'auth', mintToken: minterFor('auth', name), log });
       return stack.adopt(made, (open) => open.close());

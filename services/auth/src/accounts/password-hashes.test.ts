@@ -15,12 +15,12 @@ describe('hashes of passwords', () => {
     const hash = await hashes.hash('correct horse', at('a'));
     assert.match(hash, /^\$scrypt\$ln=17,r=8,p=1\$[\w-]{22}\$[\w-]{43}$/);
     assert.equal(await hashes.verify('correct horse', hash, at('a')), true);
-    assert.equal(await hashes.verify('correct horsf', hash, at('a')), false);
   });
 
   it('match after a change of the cost, which is recognized, and for both spellings of a letter', async () => {
     const [old, current] = [new PasswordHashes(CHEAP), new PasswordHashes(CHEAP + 1)];
     const hash = await old.hash('Ärger mit Ä', at('a'));
+    assert.equal(await old.verify('Ärger mit E', hash, at('a')), false);
     assert.equal(await current.verify('A\u0308rger mit A\u0308', hash, at('a')), true);
     assert.deepEqual([old.isOutdated(hash), current.isOutdated(hash)], [false, true]);
   });
