@@ -2,6 +2,7 @@ import type { EntryChunk } from '@wts/contracts';
 import { Workspace } from '@wts/models';
 import type { Pool } from 'pg';
 import { readClosedWorkspaces } from '../store/moves.ts';
+import { CommitClock } from './commit-clock.ts';
 import { MovingWorkspaces } from './moving-workspaces.ts';
 
 /** What the rules of archived records need besides the database. */
@@ -17,6 +18,8 @@ export interface Trash {
  * and a refusal needs the row of the workspace. Keeps trash.workspace.read-only.
  */
 export class ArchivedWorkspaces {
+  /** Read with them. */
+  readonly clock = new CommitClock();
   /** Those that move to another cell or come from one. */
   readonly moving = new MovingWorkspaces(() => void this.refresh().catch(() => undefined));
   readonly #pool: Pool;
@@ -34,7 +37,9 @@ export class ArchivedWorkspaces {
 
   async refresh(): Promise<void> {
     const generation = this.#generation;
-    const { archived, moves } = await readClosedWorkspaces(this.#pool);
+    const sentMs = performance.now();
+    const { archived, moves, nowMs } = await readClosedWorkspaces(this.#pool);
+    this.clock.set(nowMs, sentMs);
     this.moving.set(moves);
     if (generation === this.#generation) this.#ids = new Set(archived);
   }

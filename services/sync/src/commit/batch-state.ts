@@ -24,9 +24,9 @@ export class BatchState {
   readonly bounds: CascadeBounds;
   readonly trash: Trash;
 
-  constructor(reads: ReadSet, now: string, { bounds = CASCADE_BOUNDS, trash }: BatchRules) {
+  constructor(reads: ReadSet, { bounds = CASCADE_BOUNDS, trash }: BatchRules) {
     this.reads = reads;
-    this.now = now;
+    this.now = trash.workspaces.clock.now();
     this.bounds = bounds;
     this.trash = trash;
   }

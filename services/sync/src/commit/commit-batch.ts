@@ -49,7 +49,7 @@ export async function commitBatch(client: PoolClient, batch: BatchUnits, options
 
 async function readAndDecide(client: PoolClient, batch: BatchUnits, options: BatchOptions): Promise<DecidedBatch> {
   const { cache, limits, lockTimeout, refusalCache } = options;
-  const state = new BatchState(new ReadSet(cache?.numbers), new Date().toISOString(), options);
+  const state = new BatchState(new ReadSet(cache?.numbers), options);
   let replays: Replays = new Map();
   let lookups: readonly Lookup[] = [...options.lookups];
   // Memberships are read without a lock. While a later round waits for locks, a caller may become a member, so the batch reads

@@ -296,6 +296,7 @@ export class CommitEngine {
       batch.abandoned.throwIfAborted();
       const cache = attempt === 1 && batch.kind === 'shared' ? this.#fastPath.cache : null;
       try {
+        if (!this.archivedWorkspaces.clock.isRead) await this.archivedWorkspaces.refresh();
         const { results, chunk, hasSweeps } = await this.#transaction(batch, selected, { lookups, cache });
         cache?.onSuccess();
         if (hadConflict && !this.#isolateRepeated(selected, results)) this.#fastPath.backOff();

@@ -91,6 +91,7 @@ describe('the changes of one person next to those of another [never.one-takes-al
   it('a request in several batches gets its outcomes in order, also when those of its first part take longest', async () => {
     let batches = 0;
     const { engine, pool } = replica({ onBatch: () => (batches += 1) });
+    await engine.archivedWorkspaces.refresh();
     // A refused unit is looked up again before it is answered.
     const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<unknown>;
     pool.query = (async (...args: unknown[]) => {

@@ -83,7 +83,7 @@ function decideFromCache(batch: BatchUnits, options: BatchOptions): DecidedBatch
     return null;
   const reads = cache.read(lookups);
   if (!reads) return null;
-  const state = new BatchState(reads, new Date().toISOString(), options);
+  const state = new BatchState(reads, options);
   const input = { ...batch, replays: NO_REPLAYS, limits, isLastRound: false, refusalCache };
   const { decided, missing } = decideBatch(state, input);
   if (missing.length > 0 || !decided.every(({ kind }) => kind === 'applied' || kind === 'same')) return null;

@@ -62,6 +62,7 @@ describe('the weight of a change that reads much and writes little [never.one-ta
 
   it('lets a small change in the same batch be answered before the records for the refusal of another are read', async () => {
     const engine = openEngine({ pool: engines.pool });
+    await engine.archivedWorkspaces.refresh();
     const query = engines.pool.query.bind(engines.pool) as (...args: unknown[]) => Promise<unknown>;
     let isAnswered = false;
     engines.pool.query = (async (...args: unknown[]) => {

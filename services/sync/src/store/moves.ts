@@ -31,16 +31,22 @@ export function isHere(workspaceId: string): string {
   return `not exists (select from sync.workspace_moves m where m.workspace_id = ${workspaceId} and m.state <> 'moving')`;
 }
 
+interface ClosedWorkspaces {
+  readonly archived: readonly string[];
+  readonly moves: readonly WorkspaceMove[];
+  /** When they were read. */
+  readonly nowMs: number;
+}
+
 /** The workspaces in which most changes are refused: those that are deleted and can be restored, by index workspaces (archived_at), and those that move. */
-export async function readClosedWorkspaces(
-  pool: Pool,
-): Promise<{ readonly archived: readonly string[]; readonly moves: readonly WorkspaceMove[] }> {
-  const { rows } = await pool.query<{ archived: string[]; moves: MoveRow[] }>(
+export async function readClosedWorkspaces(pool: Pool): Promise<ClosedWorkspaces> {
+  const { rows } = await pool.query<{ archived: string[]; moves: MoveRow[]; nowMs: number }>(
     `select array(select id::text from sync.workspaces where archived_at is not null) as archived,
-      (select coalesce(json_agg(move), '[]') from (select ${MOVE} from sync.workspace_moves) move) as moves`,
+      (select coalesce(json_agg(move), '[]') from (select ${MOVE} from sync.workspace_moves) move) as moves,
+      (extract(epoch from now()) * 1000)::float8 as "nowMs"`,
   );
-  const [closed] = rows;
-  return { archived: closed?.archived ?? [], moves: closed?.moves.map(moveOf) ?? [] };
+  const { archived, moves, nowMs } = rows[0] as (typeof rows)[0];
+  return { archived, moves: moves.map(moveOf), nowMs };
 }
 
 /** Null: it does not move. */
