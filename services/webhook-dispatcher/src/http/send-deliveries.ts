@@ -8,13 +8,14 @@ const TEXTS_BYTES_MAX = 256 * 1024;
 const READ_TIMEOUT_MS = 20_000;
 
 interface Sending {
-  readonly bodies: (deliveries: readonly ListedDelivery[]) => Promise<string[]>;
+  readonly bodies: (deliveries: readonly ListedDelivery[]) => Promise<readonly (string | null)[]>;
   readonly signal: AbortSignal;
 }
 
 /**
  * Writes a page of deliveries. The texts of the events are read in small parts and written as they are stored, each part
- * after the client has taken the one before: a page may be tens of megabytes, and clients may read slowly.
+ * after the client has taken the one before: a page may be tens of megabytes, and clients may read slowly. A delivery that was removed
+ * meanwhile with its event is left out.
  */
 export async function sendDeliveries(
   res: ServerResponse,
@@ -26,9 +27,11 @@ export async function sendDeliveries(
   let separator = '';
   for (const part of partsOf(page)) {
     const texts = await bodies(part);
-    const written = part.map(
-      ({ delivery }, index) => `${JSON.stringify(delivery).slice(0, -1)},"payload":${texts[index]}}`,
-    );
+    const written = part.flatMap(({ delivery }, index) => {
+      const text = texts[index] ?? null;
+      return text === null ? [] : [`${JSON.stringify(delivery).slice(0, -1)},"payload":${text}}`];
+    });
+    if (written.length === 0) continue;
     if (!res.write(separator + written.join(','))) await drained(res, signal);
     separator = ',';
   }

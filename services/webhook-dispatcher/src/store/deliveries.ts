@@ -6,8 +6,8 @@ import { wakeLane } from './endpoints.ts';
 export interface DeliveryStore {
   /** The newest first, those created before a time. */
   list(endpointId: string, page: { limit: number; before: Date | null }): Promise<ListedDelivery[]>;
-  /** The stored texts of the events of these deliveries, in their order. */
-  bodies(deliveries: readonly ListedDelivery[]): Promise<string[]>;
+  /** The stored texts of the events of these deliveries, in their order; null for one that was removed after its days. */
+  bodies(deliveries: readonly ListedDelivery[]): Promise<(string | null)[]>;
   find(endpointId: string, deliveryId: string): Promise<WebhookDelivery | null>;
   /** The newest first. */
   attempts(deliveryId: string, limit: number): Promise<WebhookAttempt[]>;
@@ -75,11 +75,11 @@ export function deliveryStore(knex: Knex): DeliveryStore {
     // The key of events.
     bodies: async (deliveries) => {
       const sql = `select e.body from unnest(cast(:ids as uuid[]), cast(:ats as timestamptz[])) with ordinality as k(id, at, place)
-          cross join lateral (select body from webhooks.events where id = k.id and created_at = k.at offset 0) e
+          left join lateral (select body from webhooks.events where id = k.id and created_at = k.at offset 0) e on true
         order by k.place`;
       const ids = deliveries.map(({ delivery }) => delivery.eventId);
       const ats = deliveries.map(({ eventAt }) => eventAt);
-      return (await rows<{ body: string }>(knex, sql, { ids, ats })).map(({ body }) => body);
+      return (await rows<{ body: string | null }>(knex, sql, { ids, ats })).map(({ body }) => body);
     },
     find: async (endpointId, deliveryId) => {
       const [found] = await rows<DeliveryRow & { body: string }>(knex, FIND, { endpointId, deliveryId });
