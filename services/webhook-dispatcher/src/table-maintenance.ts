@@ -3,7 +3,7 @@ import { reseal, type SecretKeys } from '@wts/service-kit/sealing';
 import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { listDeleted, removeHistory, removeWithoutHistory } from './store/deleted-endpoints.ts';
+import { deleteOfGoneWorkspaces, listDeleted, removeHistory, removeWithoutHistory } from './store/deleted-endpoints.ts';
 import { dropOld, makePartitions } from './store/partitions.ts';
 import { moveIdleCursors } from './store/workspaces.ts';
 
@@ -53,6 +53,8 @@ export async function maintainTablesOnce(
   await makePartitions(pool);
   for (const partition of await dropOld(pool)) logger.info({ partition }, 'old deliveries are dropped');
   await moveIdleCursors(pool);
+  const gone = await deleteOfGoneWorkspaces(pool);
+  if (gone.length > 0) logger.info({ endpointIds: gone }, 'disabled endpoints of deleted workspaces are deleted');
   let removed = 0;
   for (let some = -1; some !== 0 && signal?.aborted !== true; removed += some)
     some = await removeWithoutHistory(pool, restSeconds);

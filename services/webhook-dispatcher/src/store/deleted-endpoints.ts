@@ -6,6 +6,27 @@ const CHUNK_ROWS = 5_000;
 const REST_S = 60;
 
 /**
+ * Deletes disabled endpoints of workspaces that do not exist any more; returns them. A workspace without an enabled endpoint is not
+ * followed, so nothing reads in the log that it was deleted. One that moves has its endpoints from its first part.
+ */
+export async function deleteOfGoneWorkspaces(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `with gone as (
+      update webhooks.endpoints e set deleted_at = now(), updated_at = now()
+      where deleted_at is null and not enabled and moving_at is null and updated_at < now() - interval '1 hour'
+        and not exists (select from sync.workspaces w where w.id = e.workspace_id)
+        and not exists (select from sync.workspace_moves m where m.workspace_id = e.workspace_id)
+      returning id
+    ), gone_lane as (
+      delete from webhooks.lanes using gone where endpoint_id = gone.id
+    ), gone_secret as (
+      delete from webhooks.secrets using gone where endpoint_id = gone.id
+    ) select id from gone`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
  * Removes deleted endpoints without history, some in each statement; returns how many. So the history of one delays no other.
  * Rests on endpoints_deleted_at_idx and deliveries_created_at_idx.
  */

@@ -213,4 +213,34 @@ describe('the tables of webhooks', () => {
       assert.deepEqual(left, [{ endpoint_id: other }]);
     }
   });
+
+  it('lose the disabled endpoints of a workspace that was deleted, with their lanes and secrets [webhooks.delete.history]', async () => {
+    const [gone, kept] = [randomUUID(), randomUUID()];
+    await store.admin.query(
+      `insert into sync.workspaces (id, name, url_key, time_zone, group_id, record, created_at, updated_at)
+        values ($1::uuid, 'W', 'w-key', 'UTC', $1::uuid, '{}', now(), now())`,
+      [kept],
+    );
+    const deleted = await store.endpoint({ workspaceId: gone, enabled: false });
+    const others = await Promise.all([
+      store.endpoint({ workspaceId: kept, enabled: false }),
+      store.endpoint({ workspaceId: gone }),
+    ]);
+    await store.pool.query(`update webhooks.endpoints set updated_at = now() - interval '2 hours'`);
+    // It was changed just now.
+    others.push(await store.endpoint({ workspaceId: gone, enabled: false }));
+    await store.pool.query(
+      `insert into webhooks.secrets (id, endpoint_id, key_id, sealed) select gen_random_uuid(), id, 'k', '\\x00' from webhooks.endpoints`,
+    );
+    await maintainTablesOnce({ pool: store.pool, secretKeys: null, logger: quiet }, undefined, 0);
+    const idsIn = async (table: string, column: string): Promise<string[]> =>
+      (await store.pool.query<{ id: string }>(`select ${column} as id from webhooks.${table}`)).rows.map(
+        ({ id }) => id,
+      );
+    for (const [table, column] of Object.entries({ endpoints: 'id', lanes: 'endpoint_id', secrets: 'endpoint_id' })) {
+      const ids = await idsIn(table, column);
+      assert.ok(!ids.includes(deleted), table);
+      assert.deepEqual(ids.toSorted(), others.toSorted(), table);
+    }
+  });
 });
