@@ -48,13 +48,16 @@ describe('the connections of a process', () => {
 
   it('are bounded: one more gets 503 with Retry-After, and open connections are served [never.unbounded]', async () => {
     await hold(MAX);
+    const since = Date.now();
     assertToldToComeAgain(await ask());
     assertToldToComeAgain(await ask(UPGRADE));
     const [first] = held;
     first?.write(GET);
     const [answer] = (await once(first!, 'data')) as [Buffer];
     assert.match(answer.toString(), /^HTTP\/1\.1 200 /);
-    assert.equal(demo.lines().filter(({ msg }) => String(msg).startsWith('too many connections')).length, 1);
+    const warnings = demo.lines().filter(({ msg }) => String(msg).startsWith('too many connections')).length;
+    // One in ten seconds.
+    assert.ok(warnings >= 1 && warnings <= 1 + (Date.now() - since) / 10_000, `${warnings} warnings`);
   });
 
   it('are available again after they close', async () => {
