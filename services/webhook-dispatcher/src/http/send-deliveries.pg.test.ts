@@ -35,7 +35,7 @@ describe('a page of deliveries', () => {
     const page = await deliveries.list(endpointId, { limit: 10, before: null });
     const eventIds = page.map(({ delivery }) => delivery.eventId);
     const gone = [eventIds[1], eventIds[3]];
-    const bodies = async (some: typeof page) => {
+    const bodies = async (some: Parameters<DeliveryStore['bodies']>[0]) => {
       await store.pool.query('delete from webhooks.events where id = any($1)', [gone]);
       return deliveries.bodies(some);
     };
