@@ -1,15 +1,9 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
-import { Client } from 'pg';
-import { testDatabase } from '../src/index.ts';
+import { connectTo, testDatabase } from '../src/index.ts';
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows;
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(url);
+  return (await client.query<Record<string, unknown>>(sql)).rows;
 }
 
 describe('testDatabase', () => {
@@ -42,14 +36,12 @@ describe('testDatabase', () => {
       await rejects(query(database.urlOf(role), 'select sync.begin_epoch()'), { code: '42501' });
     }
     // The mode that a reader may take excludes none that sync takes.
-    const reader = new Client({ connectionString: database.urlOf('wts_graph') });
-    await reader.connect();
+    await using reader = await connectTo(database.urlOf('wts_graph'));
     await reader.query('begin; lock table sync.log_lock in access share mode; select from sync.log_lock');
     await query(
       database.urlOf('wts_sync'),
       `begin; set local lock_timeout = '1s'; lock table sync.log_lock in share update exclusive mode; commit`,
     );
-    await reader.end();
   });
 
   it('lets the role that only reads take no advisory lock, and no role store large objects [never.locks]', async () => {
