@@ -67,27 +67,29 @@ describe('the process of a service', () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
   });
 
-  it('reports its address to its parent, and in the log with its version, its commit, whether other machines can reach it, and how to change that', async () => {
-    for (const [host, words] of [
-      ['127.0.0.1', /^this machine only; HOST=0\.0\.0\.0 /],
-      ['0.0.0.0', /^other machines too; .* expect a private one$/],
-    ] as const) {
+  for (const [signal, host, words] of [
+    ['SIGTERM', '127.0.0.1', /^this machine only; HOST=0\.0\.0\.0 /],
+    ['SIGINT', '0.0.0.0', /^other machines too; .* expect a private one$/],
+  ] as const) {
+    it(`reports its address to its parent, and in the log with its version, its commit, and who can reach ${host}, and stops cleanly on ${signal}, with all lines of its log`, async () => {
       const child = start({ HOST: host, BUILD_VERSION: '7.8.9', BUILD_COMMIT: 'abc123' });
       const { port } = new URL(await listening(child));
       assert.equal((await fetch(`http://127.0.0.1:${port}/open`)).status, 200);
       const line = await eventually(() => child.lines().find(({ msg }) => msg === 'listening'));
       assert.deepEqual([line.host, String(line.port), line.version, line.commit], [host, port, '7.8.9', 'abc123']);
       assert.match(String(line.reachableFrom), words);
-    }
-  });
+      child.process.kill(signal);
+      assert.equal(await child.ended, 0);
+      const messages = child.lines().flatMap(({ msg }) => (msg === 'request' ? [] : [msg]));
+      assert.deepEqual(messages, ['listening', 'stopping', 'draining', 'stopped']);
+    });
+  }
 
   it('prints its version and commit with --version, and without any setting', () => {
-    const print = (env: NodeJS.ProcessEnv): string => program(['--version'], env).stdout;
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')) as {
       version: string;
     };
-    assert.equal(print({}), `${NAME} ${version} (unknown)\n`);
-    assert.equal(print({ BUILD_VERSION: '7.8.9', BUILD_COMMIT: 'abc123' }), `${NAME} 7.8.9 (abc123)\n`);
+    assert.equal(program(['--version']).stdout, `${NAME} ${version} (unknown)\n`);
   });
 
   it('with check-config prints ok, or every fault with which it would not start', () => {
@@ -123,19 +125,6 @@ describe('the process of a service', () => {
     );
     assert.deepEqual([status, stderr], [2, 'This service has no schema of its own, so it has no migrations.\n']);
   });
-
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`stops cleanly on ${signal} and writes all lines of its log`, async () => {
-      const child = start();
-      await listening(child);
-      child.process.kill(signal);
-      assert.equal(await child.ended, 0);
-      assert.deepEqual(
-        child.lines().map(({ msg }) => msg),
-        ['listening', 'stopping', 'draining', 'stopped'],
-      );
-    });
-  }
 
   it('exits immediately on a second signal', async () => {
     const child = start({ MISHAP: 'never stops' });
