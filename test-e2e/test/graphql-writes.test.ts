@@ -154,6 +154,38 @@ describe('changes by GraphQL', () => {
       );
     });
 
+    it('goes to its place in its order, also behind a change that is refused [graphql.writes.place]', async () => {
+      const { id: after } = (await create({ title: 'Anchor' })).record;
+      const place = { after };
+      const titles = ['', 'a', '', 'b', 'c'];
+      const made = await createAll(titles.map((title) => ({ workspaceId, title, place })));
+      assert.deepEqual(
+        made.results.map(({ success }) => success),
+        titles.map((title) => title !== ''),
+      );
+      const [a, b, c] = made.tasks.map(({ id }) => id) as [string, string, string];
+      const order = async (): Promise<string[]> => {
+        const query = `query ($ids: [ID!]!) { tasks(filter: {id: {in: $ids}}) { nodes { id sortOrder } } }`;
+        const { tasks } = await ask<{ tasks: { nodes: { id: string; sortOrder: string }[] } }>(
+          testSystem,
+          ann.token,
+          query,
+          { ids: [a, b, c, after] },
+        );
+        const sorted = tasks.nodes.toSorted((one, other) => (one.sortOrder < other.sortOrder ? -1 : 1));
+        return sorted.map(({ id }) => id);
+      };
+      assert.deepEqual(await order(), [after, a, b, c]);
+      const ids = [c, randomUUID(), b, a];
+      const query = `mutation ($ids: [ID!]!, $place: PlaceInput!) { taskBatchUpdate(ids: $ids, input: {place: $place}) { ${RESULTS} } }`;
+      const { taskBatchUpdate } = await ask<{ taskBatchUpdate: Batch }>(testSystem, ann.token, query, { ids, place });
+      assert.deepEqual(
+        taskBatchUpdate.results.map(({ success, task }) => (success ? task?.id : null)),
+        [c, null, b, a],
+      );
+      assert.deepEqual(await order(), [after, c, b, a]);
+    });
+
     it('is applied once under its clientTxId', async () => {
       const clientTxId = randomUUID();
       const first = await createAll(titled(3), clientTxId);

@@ -10,7 +10,7 @@ export interface SentAgain {
 }
 
 /** `PlaceInput`: after one record, before one, or between two. */
-interface PlaceInput {
+export interface PlaceInput {
   readonly before?: string | null;
   readonly after?: string | null;
 }
@@ -65,8 +65,10 @@ export class Changes {
   }
 
   create(input: Values, index = 0): Change {
-    const { id, ...payload } = input;
-    return this.#change(typeof id === 'string' ? id : this.#newId(index), { action: 'INSERT', payload }, index);
+    const { id, place, ...payload } = input;
+    const newId = typeof id === 'string' ? id : this.#newId(index);
+    const placed = isPlace(place) ? { ...payload, place: this.#placementOf(newId, place) } : payload;
+    return this.#change(newId, { action: 'INSERT', payload: placed }, index);
   }
 
   update(id: string, payload: Values, index = 0): Change {
@@ -89,13 +91,13 @@ export class Changes {
       model: this.#model,
       id,
       action,
-      payload: isPlace(place) ? { ...values, [RANK_FIELD]: this.#placementOf(id, place) } : values,
+      payload: isPlace(place) ? { ...values, [RANK_FIELD]: place } : values,
       clientId: this.#clientId,
       clientTxId: this.#nameOf(index) ?? randomUUID(),
     };
   }
 
-  /** Records of a batch with the same place go there in their order: each after the one before it. Keeps graphql.writes.place. */
+  /** New records of a batch with the same place go there in their order: each after the one before it. Keeps graphql.writes.place. */
   #placementOf(id: string, place: PlaceInput): PlaceInput {
     const last = this.#placed;
     this.#placed = { id, place };
@@ -126,6 +128,6 @@ function isSameId(one: string | null | undefined, other: string | null | undefin
   return (one ?? '').toLowerCase() === (other ?? '').toLowerCase();
 }
 
-function isPlace(value: unknown): value is PlaceInput {
+export function isPlace(value: unknown): value is PlaceInput {
   return typeof value === 'object' && value !== null;
 }

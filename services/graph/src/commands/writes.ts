@@ -8,6 +8,7 @@ import { Changes, type DayStep, type SentAgain, type Step } from './changes.ts';
 import { emptyTrash, type EmptiedTrash } from './empty-trash.ts';
 import { mutate, type Change, type Outcome } from './mutate.ts';
 import { refused, type Refused } from './outcome.ts';
+import { sendCreates, sendUpdates } from './placed-batch.ts';
 import { WorkspaceCommands, type WorkspaceServices } from './workspaces.ts';
 
 /** What a resolver gets of a record: the record, with the name of its type. */
@@ -29,6 +30,10 @@ export interface BatchResult {
   readonly results: readonly Result[];
   readonly error: Refused['error'] | null;
 }
+
+type SendInOrder = typeof sendUpdates;
+
+const sendAll: SendInOrder = (changes, send) => send(changes);
 
 /** The services that decide what is changed. */
 export interface WriteServices extends WorkspaceServices {
@@ -77,7 +82,10 @@ export class Writes {
 
   createAll(model: Model, inputs: readonly Values[], again: SentAgain): Promise<BatchResult> {
     const changes = this.#changes(model, again, true);
-    return this.#all(inputs.map((input, index) => changes.create(input, index)));
+    return this.#all(
+      inputs.map((input, index) => changes.create(input, index)),
+      sendCreates,
+    );
   }
 
   updateAll(
@@ -86,7 +94,10 @@ export class Writes {
     again: SentAgain,
   ): Promise<BatchResult> {
     const changes = this.#changes(model, again, true);
-    return this.#all(ids.map((id, index) => changes.update(id, input, index)));
+    return this.#all(
+      ids.map((id, index) => changes.update(id, input, index)),
+      sendUpdates,
+    );
   }
 
   stepAll(
@@ -111,7 +122,7 @@ export class Writes {
     return result;
   }
 
-  async #all(changes: readonly Change[]): Promise<BatchResult> {
+  async #all(changes: readonly Change[], sendInOrder: SendInOrder = sendAll): Promise<BatchResult> {
     if (changes.length === 0 || changes.length > LIMITS.graphBatchMax) {
       const { error } = refused(
         'BAD_USER_INPUT',
@@ -119,7 +130,7 @@ export class Writes {
       );
       return { success: false, lastSyncId: '0', results: [], error };
     }
-    const results = await this.#send(changes);
+    const results = await this.#send(changes, sendInOrder);
     return {
       success: results.every(({ success }) => success),
       lastSyncId: highest(results),
@@ -129,8 +140,8 @@ export class Writes {
   }
 
   /** All changes are one request to sync: a batch of fifty has one commit, and its order. */
-  async #send(changes: readonly Change[]): Promise<Result[]> {
-    const outcomes = await mutate(this.#services.sync, this.#caller, changes);
+  async #send(changes: readonly Change[], sendInOrder: SendInOrder = sendAll): Promise<Result[]> {
+    const outcomes = await sendInOrder(changes, (sent) => mutate(this.#services.sync, this.#caller, sent));
     if (outcomes.some(({ ok }) => ok)) this.#reads.refresh();
     const lastSyncId = highest(outcomes.map((outcome) => ({ lastSyncId: outcome.ok ? outcome.lastSyncId : '0' })));
     return Promise.all(outcomes.map((outcome, index) => this.#resultOf(changes[index]?.model, outcome, lastSyncId)));
