@@ -1,31 +1,61 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import type { Rule, Rows } from './rule.ts';
+import { agent } from './agent.ts';
+import { apiKeys } from './api-keys.ts';
+import { authentication } from './authentication.ts';
+import { cells } from './cells.ts';
+import { commandLine } from './command-line.ts';
+import { errors } from './errors.ts';
+import { events } from './events.ts';
+import { graphql } from './graphql.ts';
+import { idempotency } from './idempotency.ts';
+import { installation } from './installation.ts';
+import { limits } from './limits.ts';
+import { meta } from './meta.ts';
+import { never } from './never.ts';
+import { operator } from './operator.ts';
+import { people } from './people.ts';
+import { repeating } from './repeating.ts';
+import { secrets } from './secrets.ts';
+import { sync } from './sync.ts';
+import { syncChanges } from './sync-changes.ts';
+import { syncSocket } from './sync-socket.ts';
+import { trash } from './trash.ts';
+import { versioning } from './versioning.ts';
+import { webhookDelivery } from './webhook-delivery.ts';
+import { webhookManagement } from './webhook-management.ts';
+import { workspaces } from './workspaces.ts';
 
-/** One promise of the service: what it says, where it is said, where it is kept. */
-export interface Rule {
-  /** Stable name, cited by tests in their title as `[id]` and by the home file in a comment. */
-  readonly id: string;
-  /** The rule in one sentence, as a caller would check it. */
-  readonly text: string;
-  /** The file that keeps it. */
-  readonly home: string;
-  /** The document and section the rule comes from. */
-  readonly source: string;
-}
+export type { Rule } from './rule.ts';
 
-const ROW = /^\| `([^`]+)` \| (.+) \| `([^`]+)` \| ([^|]+) \|$/;
+const SURFACES: readonly Rows[] = [
+  workspaces,
+  apiKeys,
+  sync,
+  syncChanges,
+  repeating,
+  syncSocket,
+  trash,
+  graphql,
+  webhookManagement,
+  webhookDelivery,
+  events,
+  authentication,
+  people,
+  operator,
+  secrets,
+  errors,
+  idempotency,
+  installation,
+  cells,
+  limits,
+  versioning,
+  meta,
+  agent,
+  commandLine,
+  never,
+];
 
-/** Every rule of the tables beside this file. */
-export const RULES: readonly Rule[] = globSync('*.md', { cwd: import.meta.dirname, exclude: ['README.md'] })
-  .toSorted()
-  .flatMap((name) => {
-    const lines = readFileSync(join(import.meta.dirname, name), 'utf8')
-      .trimEnd()
-      .split('\n');
-    return lines.slice(lines.indexOf('|---|---|---|---|') + 1).map((line) => {
-      const [, id, text, home, source] = ROW.exec(line) ?? [];
-      if (id === undefined || text === undefined || home === undefined || source === undefined)
-        throw new Error(`${name} has a line that is no rule: ${line}`);
-      return { id, text: text.replaceAll('\\|', '|'), home, source };
-    });
-  });
+/** Every rule, surface by surface. */
+export const RULES: readonly Rule[] = SURFACES.flatMap((rows) =>
+  rows.map(([id, text, home, source]) => ({ id, text, home, source })),
+);
