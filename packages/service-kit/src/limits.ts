@@ -18,8 +18,11 @@ export const SERVICE_LIMITS = {
    */
   pipelinedRequestsMax: 64,
   pipelinedBytesMin: 2048,
-  /** A public connection whose client closed its side ends after so long without a byte: more than nearly every reply takes. */
-  halfClosedMs: 5_000,
+  /**
+   * A public connection whose client closed its side ends after so long without a byte. Nearly every reply takes less, and nearly every
+   * such client has gone, so its work should end.
+   */
+  halfClosedMs: 1_000,
   /** Connections with further requests that proceed in one turn of the event loop: a few milliseconds of work. */
   pipelinedTurns: 16,
   /** How often the names of services are resolved: a new replica gets requests, a removed one none, within seconds. */
