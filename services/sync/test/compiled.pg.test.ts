@@ -34,9 +34,10 @@ describe('a commit on PostgreSQL 15 with JIT', function () {
     await pool.query('create extension if not exists pg_stat_statements');
     await pool.query('select pg_stat_statements_reset()');
     await work();
-    // Statements inside a function count for the statement that called it.
+    // Statements inside a function count for the statement that called it. The list of closed workspaces is read every two seconds, by no commit.
     const { rows } = await pool.query<{ query: string; functions: string }>(
-      `select query, jit_functions::text as functions from pg_stat_statements where jit_functions > 0`,
+      `select query, jit_functions::text as functions from pg_stat_statements
+        where jit_functions > 0 and query not like '%sync.workspace_moves%'`,
     );
     return rows;
   }
