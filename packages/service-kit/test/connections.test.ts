@@ -55,7 +55,8 @@ describe('the connections of a process', () => {
     first?.write(GET);
     const [answer] = (await once(first!, 'data')) as [Buffer];
     assert.match(answer.toString(), /^HTTP\/1\.1 200 /);
-    const warnings = demo.lines().filter(({ msg }) => String(msg).startsWith('too many connections')).length;
+    const refusals = demo.lines().filter(({ msg }) => String(msg).startsWith('too many connections'));
+    const warnings = refusals.filter(({ level }) => level === 'warn').length;
     // One in ten seconds.
     assert.ok(warnings >= 1 && warnings <= 1 + (Date.now() - since) / 10_000, `${warnings} warnings`);
   });
