@@ -155,6 +155,14 @@ describe('parsing JSON', () => {
     assert.equal(parseJson(bytes('"\\\\u0000"')), '\\u0000');
   });
 
+  it('says in which value of a batch a NUL or unpaired surrogate is, in a short text [errors.400.bad-text]', () => {
+    const batch = { transactions: [{ payload: { title: 'fine' } }, { payload: { title: 'a\u0000b' } }] };
+    refuses(JSON.stringify(batch), 'validation_failed', /surrogate in \/transactions\/1\/payload\/title\.$/);
+    refuses('{"a":{"\\ud83d":1}}', 'validation_failed', /surrogate in \/a\.$/);
+    refuses('["\\u0000"]', 'validation_failed', /surrogate in \/0\.$/);
+    refuses(JSON.stringify({ ['😀'.repeat(5_000)]: '\u0000' }), 'validation_failed', /^.{1,400}$/u);
+  });
+
   it('refuses a number that does not fit a double, anywhere', () => {
     for (const text of ['1e400', '-1e400', '[1E+309]', `{"a":${'9'.repeat(310)}}`, `[0,${'9'.repeat(400)}]`]) {
       refuses(text, 'validation_failed', /out of range/);

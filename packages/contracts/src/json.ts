@@ -27,8 +27,12 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
   const facts = scan(bytes);
   const value = parse(decode(bytes));
-  const found = { members: 0 };
+  const found = { members: 0, isUnstorable: false };
   walk(value, facts, found);
+  if (found.isUnstorable) {
+    const place = unstorablePlace(value)?.slice(0, PLACE_CHARS_MAX).toWellFormed();
+    throw invalid(`The JSON text contains a NUL character or an unpaired surrogate${place ? ` in ${place}` : ''}.`);
+  }
   // JSON.parse keeps the last of two equal keys, so the value then has fewer members than the text.
   if (found.members !== facts.members) throw malformed('The JSON text has an object with the same key twice.');
   return value;
@@ -141,9 +145,9 @@ class Strings {
   }
 }
 
-function walk(value: unknown, facts: JsonTextFacts, found: { members: number }): void {
+function walk(value: unknown, facts: JsonTextFacts, found: { members: number; isUnstorable: boolean }): void {
   if (typeof value === 'string') {
-    if (facts.escapes) checkText(value);
+    if (facts.escapes) found.isUnstorable ||= !isStorableText(value);
   } else if (typeof value === 'number') {
     if (facts.largeNumbers && !Number.isFinite(value)) throw invalid('The JSON text contains a number out of range.');
   } else if (Array.isArray(value)) {
@@ -151,14 +155,28 @@ function walk(value: unknown, facts: JsonTextFacts, found: { members: number }):
   } else if (typeof value === 'object' && value !== null) {
     for (const key in value) {
       found.members += 1;
-      if (facts.escapes) checkText(key);
+      if (facts.escapes) found.isUnstorable ||= !isStorableText(key);
       walk((value as Record<string, unknown>)[key], facts, found);
     }
   }
 }
 
-function checkText(text: string): void {
-  if (!isStorableText(text)) throw invalid('The JSON text contains a NUL character or an unpaired surrogate.');
+/** Texts of people in an error are short. */
+const PLACE_CHARS_MAX = 200;
+
+/**
+ * Where the first text is that no store can store, such as `/transactions/3/payload/title`: one of a batch makes all of it unreadable, so
+ * the caller needs to know which. Null when there is none.
+ */
+function unstorablePlace(value: unknown): string | null {
+  if (typeof value === 'string') return isStorableText(value) ? null : '';
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [key, part] of Object.entries(value)) {
+    if (!isStorableText(key)) return '';
+    const place = unstorablePlace(part);
+    if (place !== null) return `/${key}${place}`;
+  }
+  return null;
 }
 
 /** True for text that every store can store unchanged: no NUL, no unpaired surrogate. */

@@ -260,7 +260,8 @@ export const replayDeliveries = contract({
   method: 'POST',
   path: '/api/webhooks/{id}/replay',
   summary: 'Attempt failed deliveries once more',
-  description: 'Each delivery that failed for good and was created since then gets one more attempt, a few at a time.',
+  description:
+    'Each delivery that failed for good and was created since then gets one more attempt, a few at a time. Those that are `pending` keep their schedule and are not counted.',
   params: endpointParams,
   body: {
     type: 'object',

@@ -347,7 +347,7 @@ export interface Operations {
   /** List the event types. */
   readonly listWebhookEventTypes: (input?: Readonly<Record<string, never>>, options?: CallOptions) => Promise<{ readonly ok: true; /** Every type except `endpoint.test`. */ readonly eventTypes: readonly string[]; }>;
 
-  /** Attempt failed deliveries once more. Each delivery that failed for good and was created since then gets one more attempt, a few at a time. */
+  /** Attempt failed deliveries once more. Each delivery that failed for good and was created since then gets one more attempt, a few at a time. Those that are `pending` keep their schedule and are not counted. */
   readonly replayWebhookDeliveries: (input: { /** The endpoint. */ readonly id: string; /** Deliveries created at or after this time. */ readonly since: string; }, options?: CallOptions) => Promise<{ readonly ok: true; /** How many deliveries. */ readonly count: number; }>;
 
   /** Attempt a delivery once more. Now, whatever its status. If that attempt fails, the schedule of a pending delivery continues, and any other delivery is `failed`. While the endpoint is disabled this is 409. */

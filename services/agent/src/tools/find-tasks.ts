@@ -16,7 +16,7 @@ import {
   text,
   TIMEZONE,
   word,
-  WORKSPACE,
+  WORKSPACE_FILTER,
 } from '../views/parts.ts';
 import type { ToolContext } from './tool.ts';
 import { tool } from './tool.ts';
@@ -54,7 +54,7 @@ const ORDERS = {
 
 const INPUT = object(
   {
-    workspace: WORKSPACE,
+    workspace: WORKSPACE_FILTER,
     text: { type: 'string', minLength: 1, maxLength: 200, description: 'Words in the title or description.' },
     project: word('Name, key or id of a project, or "none".'),
     team: word('Name, key or id of a team, or "none".'),

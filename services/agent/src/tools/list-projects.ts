@@ -4,7 +4,7 @@ import type { ProjectNode } from '../views/project.ts';
 import { PROJECT, PROJECT_FRAGMENT } from '../views/project.ts';
 import { inputOf } from '../views/fields.ts';
 import type { Page, PageVariables } from '../views/parts.ts';
-import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, within, word, WORKSPACE } from '../views/parts.ts';
+import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, within, word, WORKSPACE_FILTER } from '../views/parts.ts';
 import { tool } from './tool.ts';
 
 const PROJECTS = document<Page<ProjectNode>, PageVariables & { includeArchived: boolean }>(
@@ -25,7 +25,7 @@ export const listProjects = tool({
   effect: 'reads',
   input: object(
     {
-      workspace: WORKSPACE,
+      workspace: WORKSPACE_FILTER,
       team: word('Name, key or id of a team.'),
       status: inputOf(Project.fields.status, 'Default: any.'),
       includeArchived: { type: 'boolean', description: 'Default: false.' },

@@ -3,7 +3,7 @@ import type { Model } from '@wts/models';
 import { document } from '../graph/graph.ts';
 import type { View } from '../views/fields.ts';
 import type { Page, PageVariables } from '../views/parts.ts';
-import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, within, WORKSPACE } from '../views/parts.ts';
+import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, within, WORKSPACE_FILTER } from '../views/parts.ts';
 import type { Tool } from './tool.ts';
 import { tool } from './tool.ts';
 
@@ -35,7 +35,7 @@ export function listRecords<Node extends object>(
     title: `List ${plural}`,
     description,
     effect: 'reads',
-    input: object({ workspace: WORKSPACE, ...PAGE }, []),
+    input: object({ workspace: WORKSPACE_FILTER, ...PAGE }, []),
     output: object<Record<string, JsonSchema>, string>({ [plural]: list(schema), ...NEXT }, [
       plural,
       'nextCursor',

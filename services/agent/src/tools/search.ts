@@ -2,7 +2,7 @@ import { document } from '../graph/graph.ts';
 import type { FoundNode } from '../views/record.ts';
 import { FOUND_FRAGMENTS, recordTitle, recordUri } from '../views/record.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import { list, object, PAGE, text, WORKSPACE } from '../views/parts.ts';
+import { list, object, PAGE, text, WORKSPACE_FILTER } from '../views/parts.ts';
 import { tool } from './tool.ts';
 
 const SEARCH = document<
@@ -31,7 +31,7 @@ export const search = tool({
   input: object(
     {
       query: { type: 'string', minLength: 1, maxLength: 200, description: 'Words to find.' },
-      workspace: WORKSPACE,
+      workspace: WORKSPACE_FILTER,
       includeArchived: { type: 'boolean', description: 'Default: false.' },
       limit: PAGE.limit,
     },

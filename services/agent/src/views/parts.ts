@@ -57,6 +57,8 @@ export const textOrNull = { type: ['string', 'null'] } as const;
 export const WORKSPACE = word(
   'Name, urlKey or id of the workspace. May be left out when the person is in exactly one.',
 );
+/** Of tools that read all workspaces without it. */
+export const WORKSPACE_FILTER = word('Name, urlKey or id of a workspace. Default: all workspaces of the person.');
 export const TIMEZONE = word(
   'IANA time zone of the person, such as Europe/Berlin, for words like "today". Default: UTC.',
 );
