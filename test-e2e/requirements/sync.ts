@@ -24,7 +24,7 @@ export const sync: Rows = [
   ['sync.bootstrap.lines', 'The first line of a bootstrap describes it, the last one has the number of records; an incomplete bootstrap has no last line.', 'services/sync/src/bootstrap/bootstrap.ts', 'Design 7'],
   ['sync.bootstrap.archived', 'Archived records are in a bootstrap, deleted ones are not.', 'packages/read-model/src/visible-sql.ts', 'Design 7'],
   ['sync.bootstrap.pace', 'A bootstrap is sent at the pace of its reader, compressed on request, in bounded memory, and ends when the reader disconnects.', 'services/sync/src/snapshots/send.ts', 'Design 7'],
-  ['sync.bootstrap.credential-dies', 'A bootstrap or an answer to `/sync/batch` that is being sent ends with the credential of its caller, without its last line.', 'services/sync/src/snapshots/open-answers.ts', 'Design 4'],
+  ['sync.bootstrap.credential-dies', 'A bootstrap or an answer to `/sync/batch` that is being sent ends when the credential of its caller is revoked, or with the membership that it is limited to, without its last line.', 'services/sync/src/snapshots/open-answers.ts', 'Design 4'],
   ['sync.bootstrap.reconnect-storm', 'A reconnect storm is served from a few snapshots; callers beyond what can be served get 503 with Retry-After.', 'services/sync/src/snapshots.ts', 'Design 7'],
   ['sync.batch.requests', '`POST /sync/batch` needs `requests`, each `{modelName, indexedKey, keyValue}` or `{modelName, groupId}`.', 'services/sync/src/keyed-reads/keyed-reads.ts', 'Specification 4.5'],
   ['sync.batch.first-sync-id', '`firstSyncId` is optional, a floor the answer is not older than.', 'services/sync/src/keyed-reads/keyed-reads.ts', 'Specification 4.5'],

@@ -8,8 +8,9 @@ interface OpenAnswer {
 }
 
 /**
- * The snapshots that are being sent: minutes long for a client that reads slowly. Each ends with the credential of its caller, in the
- * middle of the body or, before its first byte, with 401. Keeps sync.bootstrap.credential-dies.
+ * The snapshots that are being sent: minutes long for a client that reads slowly. Each ends when the credential of its caller is
+ * revoked, in the middle of the body or, before its first byte, with 401. One whose credential expires meanwhile is sent to its end.
+ * Keeps sync.bootstrap.credential-dies.
  */
 export class OpenAnswers {
   readonly #open = new Set<OpenAnswer>();
