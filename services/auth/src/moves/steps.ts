@@ -64,7 +64,7 @@ function dispatcherOf({ dispatcher, shard }: AskedCell): ServiceClient {
 const setState = (cell: AskedCell, body: BodyOf<typeof syncApi.internalSetMoving>) =>
   call(cell.sync, syncApi.internalSetMoving, body);
 
-/** Each does one bounded part of its work, and may be repeated from the same place. */
+/** Each does a part of its work, bounded but where it compares, or puts all memberships, and may be repeated from the same place. */
 export const STEPS: Readonly<Record<MoveStep, Step>> = {
   arrive: async ({ target }, { workspaceId }) => {
     await setState(target, { workspaceId, state: 'arriving' });
