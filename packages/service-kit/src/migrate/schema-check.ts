@@ -19,8 +19,6 @@ export function schemaCheck(url: string, needed: ServiceMigrations | ReadSchema)
       connectionTimeoutMillis: REPLY_MS,
       query_timeout: REPLY_MS,
     });
-    // The query rejects with it.
-    client.on('error', () => undefined);
     try {
       const pending = await ('migration' in needed ? pendingOf(client, needed) : pendingIn(client, needed));
       if (pending.length > 0) throw lacking(needed, pending);

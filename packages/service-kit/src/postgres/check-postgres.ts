@@ -67,16 +67,13 @@ async function checkOnce({ url, applicationName, log, refusal }: CheckOptions): 
   }
 }
 
-async function openClient(connectionString: string, applicationName: string): Promise<Client> {
-  const client = await connectClient({
+function openClient(connectionString: string, applicationName: string): Promise<Client> {
+  return connectClient({
     connectionString,
     application_name: applicationName,
     connectionTimeoutMillis: REPLY_MS,
     query_timeout: REPLY_MS,
   });
-  // The current query or the next one rejects with it.
-  client.on('error', () => undefined);
-  return client;
 }
 
 /**

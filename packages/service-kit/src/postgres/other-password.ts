@@ -44,11 +44,13 @@ export function acceptedUrl(url: string): string {
   return byUrl.get(url)?.url ?? url;
 }
 
-/** A client that is connected. */
+/** A client that is connected. When its connection ends later, its queries reject, also without a listener for errors. */
 export async function connectClient(config: ClientConfig & { readonly connectionString: string }): Promise<Client> {
   const { connectionString: url } = config;
   return withPassword(url, async () => {
     const client = new Client({ ...config, connectionString: acceptedUrl(url) });
+    // The server can end the session in the same packet in which it begins, before the caller listens.
+    client.on('error', () => undefined);
     try {
       await client.connect();
     } catch (failure) {
