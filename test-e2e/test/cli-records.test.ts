@@ -111,6 +111,11 @@ describe('projects, labels, teams and what hangs on tasks, by the command line',
     assert.match(err, /1 of 3 failed, the others are done\.\n {2}no address: /);
     const made = await ok('workspace', 'invite', 'a@example.com', 'b@example.com', '--json', 'email');
     assert.deepEqual(JSON.parse(made), [{ email: 'a@example.com' }, { email: 'b@example.com' }]);
+    // In a pipe.
+    assert.match(
+      await ok('workspace', 'invite', 'd@example.com', 'e@example.com'),
+      /^\S+\td@example\.com \S+\n\S+\te@/,
+    );
   });
 
   it('come from the workspace that a flag, the environment, the folder or the profile names, in this order [cli.settings.order]', async () => {

@@ -58,7 +58,7 @@ async function several(
   if (made.length > 0) {
     await output.changedAll(made, {
       id: ({ id }) => id,
-      key: ({ email, code }) => `${email}\t${code}`,
+      key: ({ email, code }) => `${email} ${code}`,
       line: ({ id, email, role, code }) =>
         `Invited ${email} as ${role}, with the code ${code}${pages.get(id) === '' ? '' : `: ${pages.get(id)}`}`,
     });
