@@ -8,3 +8,11 @@ export function concerns({ credentialId, userId, credentialKind }: Revocation, p
   // A revocation without an id is of a newer version: dropping too much is safe.
   return userId === undefined || principal.userId === userId;
 }
+
+/** Whether a revocation ends the credential of this caller. One that is limited to a workspace also ends with the membership there. */
+export function endsCredential(revocation: Revocation, principal: Principal): boolean {
+  const { kind, userId, workspaceId } = revocation;
+  if (kind === 'credential') return concerns(revocation, principal);
+  const isOfPerson = userId === undefined || userId === principal.userId;
+  return isOfPerson && workspaceId !== undefined && workspaceId === principal.workspaceId;
+}

@@ -7,7 +7,7 @@ export type { Authenticator, AuthenticatorOptions } from './authenticator.ts';
 export { credentialFault } from './challenge.ts';
 export type { ProtectedResource } from './challenge.ts';
 export { comparableAddress } from './comparable-address.ts';
-export { concerns } from './concerns.ts';
+export { concerns, endsCredential } from './concerns.ts';
 export { identityOf } from './identity-of.ts';
 export { tokenMinter, tokenReader } from './internal-token.ts';
 export type { InternalCall, MintToken, ReadToken, TokenRoute } from './internal-token.ts';

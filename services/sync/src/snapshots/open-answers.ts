@@ -1,4 +1,4 @@
-import { concerns } from '@wts/access';
+import { endsCredential } from '@wts/access';
 import { Fault, type Principal, type Revocation } from '@wts/contracts';
 import type { Call } from '@wts/service-kit/routes';
 
@@ -37,12 +37,4 @@ export class OpenAnswers {
   revoke(revocation: Revocation): void {
     for (const { principal, end } of this.#open) if (endsCredential(revocation, principal)) end();
   }
-}
-
-/** A credential that is limited to a workspace also ends with the membership of its person there. */
-function endsCredential(revocation: Revocation, principal: Principal): boolean {
-  const { kind, userId, workspaceId } = revocation;
-  if (kind === 'credential') return concerns(revocation, principal);
-  const isOfPerson = userId === undefined || userId === principal.userId;
-  return isOfPerson && workspaceId !== undefined && workspaceId === principal.workspaceId;
 }

@@ -177,18 +177,11 @@ class Server implements SocketServer {
 
   // Keeps sync.socket.credential-dies.
   revoke(revocation: Revocation): void {
-    const { kind, userId, workspaceId } = revocation;
+    const { kind, userId } = revocation;
     if (kind !== 'credential') this.#sources.groupReads.invalidate(userId);
     for (const session of this.#sessions) {
-      if (kind === 'credential') {
-        if (session.isRevokedBy(revocation)) session.close(CLOSE.policy, 'UNAUTHORIZED', 'The credential was revoked');
-      } else if (userId === undefined || session.userId === userId) {
-        if (workspaceId !== undefined && session.isLimitedTo(workspaceId)) {
-          session.close(CLOSE.policy, 'UNAUTHORIZED', 'The credential was revoked');
-        } else {
-          session.recheckGroups();
-        }
-      }
+      if (session.isEndedBy(revocation)) session.close(CLOSE.policy, 'UNAUTHORIZED', 'The credential was revoked');
+      else if (kind !== 'credential' && (userId === undefined || session.userId === userId)) session.recheckGroups();
     }
   }
 

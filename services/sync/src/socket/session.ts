@@ -1,4 +1,4 @@
-import { concerns, requireScope } from '@wts/access';
+import { concerns, endsCredential, requireScope } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
 import type { Principal, Revocation, SocketErrorCode } from '@wts/contracts';
 import type { Logger } from '@wts/log';
@@ -120,14 +120,10 @@ export class Session implements FeedSocket {
     return this.#upgrade.userId;
   }
 
-  /** True when the credential of the upgrade or of the subscription is revoked. */
-  isRevokedBy(revocation: Revocation): boolean {
-    return concerns(revocation, this.#upgrade) || concerns(revocation, this.#principal);
-  }
-
-  /** True when the credential is limited to this workspace. */
-  isLimitedTo(workspaceId: string): boolean {
-    return this.#principal.workspaceId === workspaceId;
+  /** True when the credential of the upgrade or of the subscription is revoked, or that of the subscription ends with a membership. */
+  isEndedBy(revocation: Revocation): boolean {
+    const isUpgradeRevoked = revocation.kind === 'credential' && concerns(revocation, this.#upgrade);
+    return isUpgradeRevoked || endsCredential(revocation, this.#principal);
   }
 
   get isFull(): boolean {
