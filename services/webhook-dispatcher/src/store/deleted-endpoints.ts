@@ -5,6 +5,13 @@ const CHUNK_ROWS = 5_000;
 /** An attempt in progress, or a step of the enqueuing, may still have read the endpoint. */
 const REST_S = 60;
 
+/** Parts of a statement: the lanes and the secrets of the endpoints that its part `gone` deletes. */
+export const DELETE_OF_GONE = `gone_lane as (
+    delete from webhooks.lanes using gone where endpoint_id = gone.id
+  ), gone_secret as (
+    delete from webhooks.secrets using gone where endpoint_id = gone.id
+  )`;
+
 /**
  * Deletes disabled endpoints of workspaces that do not exist any more; returns them. A workspace without an enabled endpoint is not
  * followed, so nothing reads in the log that it was deleted. One that moves has its endpoints from its first part.
@@ -17,11 +24,7 @@ export async function deleteOfGoneWorkspaces(pool: Pool): Promise<string[]> {
         and not exists (select from sync.workspaces w where w.id = e.workspace_id)
         and not exists (select from sync.workspace_moves m where m.workspace_id = e.workspace_id)
       returning id
-    ), gone_lane as (
-      delete from webhooks.lanes using gone where endpoint_id = gone.id
-    ), gone_secret as (
-      delete from webhooks.secrets using gone where endpoint_id = gone.id
-    ) select id from gone`,
+    ), ${DELETE_OF_GONE} select id from gone`,
   );
   return rows.map(({ id }) => id);
 }

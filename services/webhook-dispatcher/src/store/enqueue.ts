@@ -2,6 +2,7 @@ import { webhookApi, type StoredEntry } from '@wts/contracts';
 import { HEAD, LOG_COLUMNS, LOG_STATE, storedEntry, type LogRow } from '@wts/log';
 import type { Pool, PoolClient } from 'pg';
 import type { StoredEvent } from '../domain/event.ts';
+import { DELETE_OF_GONE } from './deleted-endpoints.ts';
 import { isOfNewPartition } from './partitions.ts';
 import { inTransaction } from './transaction.ts';
 import { IS_SERVED } from './workspaces.ts';
@@ -172,12 +173,7 @@ const ENQUEUE = `with page as materialized (
     where workspace_id = any($14::uuid[]) and workspace_id in (select workspace_id from moved) and deleted_at is null
     returning id
   ),
-  gone_lane as (
-    delete from webhooks.lanes using gone where endpoint_id = gone.id
-  ),
-  gone_secret as (
-    delete from webhooks.secrets using gone where endpoint_id = gone.id
-  )
+  ${DELETE_OF_GONE}
   select array(select workspace_id::text from moved) as moved,
     array(select endpoint_id::text from kept_delivery
       where endpoint_id not in (select endpoint_id from matched where is_moving) union select id::text from gone) as "endpointIds",

@@ -2,6 +2,7 @@ import type { MovedDelivery, MovedEndpoint } from '@wts/contracts';
 import { HEAD } from '@wts/log';
 import type { SealedSecret } from '@wts/service-kit/sealing';
 import type { Pool, PoolClient } from 'pg';
+import { DELETE_OF_GONE } from './deleted-endpoints.ts';
 import { lockWorkspaceSql } from './endpoints.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -278,11 +279,7 @@ async function endEndpoints(pool: Pool, workspaceId: string): Promise<string[]> 
     `with gone as (
       update webhooks.endpoints set deleted_at = now(), enabled = false, moving_at = null
       where ${OF_WORKSPACE} and (moving_at is not null or not (${IS_HERE})) returning id
-    ), gone_lane as (
-      delete from webhooks.lanes using gone where endpoint_id = gone.id
-    ), gone_secret as (
-      delete from webhooks.secrets using gone where endpoint_id = gone.id
-    ) select id from gone`,
+    ), ${DELETE_OF_GONE} select id from gone`,
     [workspaceId],
   );
   return rows.map(({ id }) => id);
