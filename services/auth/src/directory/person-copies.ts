@@ -1,6 +1,7 @@
 import { servicePrincipal } from '@wts/access';
 import { Fault, syncApi, type CopiedRecord } from '@wts/contracts';
 import { User } from '@wts/models';
+import { eachByItself } from '@wts/service-kit/background';
 import type { PersonCellStore } from '../store/person-cells.ts';
 import type { AskedCell } from './cell-directory.ts';
 
@@ -87,10 +88,7 @@ export class PersonCopies {
     const people = await this.#store.behind(this.#repaired, limit);
     this.#repaired = people.length < limit ? LOWEST : (people.at(-1) ?? LOWEST);
     const away = new Set<AskedCell>();
-    const failures: unknown[] = [];
-    for (const userId of people)
-      await this.#repairOne(userId, away).catch((failure: unknown) => failures.push(failure));
-    if (failures.length > 0) throw failures[0];
+    await eachByItself(people, (userId) => this.#repairOne(userId, away));
   }
 
   /** A cell that is away is asked once in a round, and stays behind; without the first cell it is not known what is newest. */

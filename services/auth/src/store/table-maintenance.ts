@@ -1,4 +1,4 @@
-import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
+import { eachByItself, every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
 
 const EVERY_MS = 10 * 60_000;
 const LEASE_KEY = 7_368_030;
@@ -20,11 +20,7 @@ export function maintainTables(
     everyMs: EVERY_MS,
     lease: { url, key: LEASE_KEY },
     // Each by itself: one that fails for weeks must not let the tables of the others grow.
-    run: async () => {
-      const failures: unknown[] = [];
-      for (const task of tasks) await task().catch((failure: unknown) => failures.push(failure));
-      if (failures.length > 0) throw failures[0];
-    },
+    run: () => eachByItself(tasks, (task) => task()),
     failing: 'maintenance of the tables of auth failed; it is tried again every ten minutes',
   });
 }
