@@ -11,7 +11,7 @@ export const limits: Rows = [
   ['limits.webhook.attempts', 'A delivery has at most 8 attempts.', 'services/webhook-dispatcher/src/domain/schedule.ts', 'Specification 8'],
   ['limits.body.rest', 'A REST body is at most 1 MiB.', 'services/gateway/src/edge/bound-body.ts', 'Design 5'],
   ['limits.body.mutate', 'A mutate body is at most 4 MiB.', 'services/gateway/src/edge/bound-body.ts', 'Design 5'],
-  ['limits.time.slow-sender', 'A request that dribbles in is ended, and does not hold its socket.', 'packages/service-kit/src/http/server.ts', 'Design 5'],
+  ['limits.time.slow-sender', 'A request that is sent slowly is ended, and does not hold its socket.', 'packages/service-kit/src/http/server.ts', 'Design 5'],
   ['limits.pipelining', 'Pipelined requests are handled one at a time and answered in order, in any number; the memory for them is bounded per connection.', 'packages/service-kit/src/http/pipelining.ts', 'Design 14.7'],
   ['limits.half-closed', 'A client that closes its side of the connection after its requests gets their answers; then, or after a silence, the connection ends.', 'packages/service-kit/src/http/pipelining.ts', 'Design 14.7'],
   ['limits.connections.network', 'One network holds a share of all connections as long as no credential speaks for them; the longest idle give way first where there is no room.', 'services/gateway/src/edge/network-connections.ts', 'Design 14.10'],

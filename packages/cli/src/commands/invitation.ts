@@ -20,17 +20,13 @@ export async function invite(call: Call): Promise<void> {
     ...(role === undefined ? {} : { role }),
     ...(expiresInDays === undefined ? {} : { expiresInDays }),
   };
+  const create = async (email?: string): Promise<Invitation> => {
+    const input = email === undefined ? common : { ...common, email };
+    return (await api.createInvitation(input, { signal })).invitation;
+  };
   const addresses = [...new Set(words)];
-  if (addresses.length > 1) {
-    const one = async (email: string): Promise<Invitation> =>
-      (await api.createInvitation({ ...common, email }, { signal })).invitation;
-    return several(call, addresses, one);
-  }
-  const [email] = addresses;
-  const { invitation } = await api.createInvitation(
-    { ...common, ...(email === undefined ? {} : { email }) },
-    { signal },
-  );
+  if (addresses.length > 1) return several(call, addresses, create);
+  const invitation = await create(addresses[0]);
   await output.record(invitation, invitation.id, [
     { title: 'For', value: invitation.email, shown: invitation.email ?? `every person with the code, to join ${name}` },
     { title: 'Role', value: invitation.role },
@@ -48,11 +44,11 @@ const JOINING = 'The code is shown only now. They join with wts workspace join C
 async function several(
   call: Call,
   addresses: readonly string[],
-  one: (email: string) => Promise<Invitation>,
+  create: (email: string) => Promise<Invitation>,
 ): Promise<void> {
   const { output } = call;
   const outcomes: Outcome<Invitation>[] = [];
-  for (const word of addresses) outcomes.push({ word, result: await settled(() => one(word)) });
+  for (const word of addresses) outcomes.push({ word, result: await settled(() => create(word)) });
   const made = outcomes.flatMap(({ result }) => (result instanceof CliFault ? [] : [result]));
   const pages = new Map(await Promise.all(made.map(async (row) => [row.id, await pageOf(call, row)] as const)));
   if (made.length > 0) {
