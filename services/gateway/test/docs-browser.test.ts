@@ -103,12 +103,14 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     const { page } = opened;
     assert.equal(await page.evaluate('getComputedStyle(document.body).backgroundColor'), 'rgb(250, 250, 250)');
     await page.emulateMedia({ colorScheme: 'dark' });
-    await page.waitForFunction(`getComputedStyle(document.body).backgroundColor === 'rgb(18, 20, 25)'`);
+    // The polling of waitForFunction is code from a string, which the policy of the page forbids.
+    const becomesTrue = (code: string) => eventually(() => page.evaluate(code), { deadlineMs: WAIT_MS });
+    await becomesTrue(`getComputedStyle(document.body).backgroundColor === 'rgb(18, 20, 25)'`);
     await page.setViewportSize({ width: 390, height: 844 });
     const operation = page.locator('#operations-Sync-syncMutate');
     await operation.locator('.opblock-summary-control').click();
     await operation.locator('.responses-table').first().waitFor();
-    await page.waitForFunction('document.documentElement.scrollWidth === 390');
+    await becomesTrue('document.documentElement.scrollWidth === 390');
     await page.locator('.operation-filter-input').fill('create a TASK');
     await page.locator('#operations-Workspaces-listWorkspaces').waitFor({ state: 'detached' });
     await eventually(async () => (await page.locator('.opblock').count()) === 1);
