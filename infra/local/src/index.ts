@@ -12,7 +12,6 @@ export { idsOf, refuseWhileSealed, SEALED_BY } from './installation/still-sealed
 export { ROTATIONS } from './installation/rotations.ts';
 export type { SecretValues } from './installation/secrets-file.ts';
 export { LOCAL, serviceFile } from './layout.ts';
-export { removeAtExit } from './processes/guard.ts';
 export { identityOf, isAlive } from './processes/identity.ts';
 export { launch } from './processes/launch.ts';
 export type { RunningProcess } from './processes/launch.ts';
@@ -40,3 +39,4 @@ export { Stack } from './stack.ts';
 export type { StackOptions } from './stack.ts';
 export { readStackFile } from './stack-file.ts';
 export { runTask } from './task.ts';
+export { isInMemory, openTestFolder } from './testing/test-folder.ts';

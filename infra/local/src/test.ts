@@ -1,11 +1,9 @@
 /** `npm test`: runs the static checks beside every suite, with servers of their own, so that it can run next to `npm start`. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { readOptions } from './command-options.ts';
 import { LOCAL } from './layout.ts';
-import { removeAtExit } from './processes/guard.ts';
-import { identityOf } from './processes/identity.ts';
 import { launch } from './processes/launch.ts';
 import type { RunningProcess } from './processes/launch.ts';
 import { runTask } from './task.ts';
@@ -14,6 +12,7 @@ import { processorSeconds, processorText } from './testing/processors.ts';
 import type { SuiteFolder, SuiteResult } from './testing/suites.ts';
 import { JOINED_FILES_MIN, SuiteRun, chooseSuites, findSuites } from './testing/suites.ts';
 import { closingLine, countsOf, summaryOf } from './testing/summary.ts';
+import { openTestFolder } from './testing/test-folder.ts';
 import { UserError } from './user-error.ts';
 
 const USAGE = `npm test [-- options]
@@ -54,7 +53,7 @@ await runTask(async (stack) => {
   const checks = only === undefined && repeat === 1 ? STATIC_CHECKS : [];
   // Each takes only a part of the processors for a part of its time, and suites often wait.
   const checking = runChecks(checks, console.log);
-  const env = { ...process.env, CI: 'true', TEST_SCRATCH: openScratch() };
+  const env = { ...process.env, CI: 'true', TEST_SCRATCH: openTestFolder() };
   await startLoad(stack, load);
   const runs: SuiteResult[][] = [];
   while (runs.length < repeat) {
@@ -96,16 +95,6 @@ async function startLoad(stack: AsyncDisposableStack, count: number): Promise<vo
     });
     stack.defer(async () => void (await loop.stop('SIGKILL', 0)));
   }
-}
-
-/** The directory for the data of all workers, which is removed when this process ends. */
-function openScratch(): string {
-  const directory = join(LOCAL, `test-run-${process.pid}`);
-  rmSync(directory, { recursive: true, force: true });
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  writeFileSync(join(directory, 'owner.json'), JSON.stringify(identityOf(process.pid)));
-  removeAtExit(directory);
-  return directory;
 }
 
 interface RunOptions {

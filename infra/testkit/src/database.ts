@@ -15,6 +15,7 @@ import {
   describeDatabase,
   dropDatabase,
   findPostgres,
+  isInMemory,
   migrateServices,
   openPostgres,
   provision,
@@ -28,7 +29,7 @@ import { seedDemo } from './demo.ts';
 import { eventually } from './eventually.ts';
 import type { PreparedServer } from './prepared-server.ts';
 import { preparedServer } from './prepared-server.ts';
-import { scratch } from './scratch.ts';
+import { scratch, scratchRoot } from './scratch.ts';
 
 export interface TestDatabase extends AsyncDisposable {
   readonly name: string;
@@ -78,7 +79,7 @@ export async function testDatabase(label = 'test', options: TestDatabaseOptions 
     for (const one of [name, ...(base.auth === undefined ? [] : [base.auth.name])])
       await withAdmin(adminUrl, async (admin) => {
         await untilUnused(admin, one);
-        if (isThrowaway(adminUrl) && (await closeSmall(admin, one))) return;
+        if (staysOnDisk(adminUrl) && (await closeSmall(admin, one))) return;
         await admin.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(one)} WITH (FORCE)`);
       });
   };
@@ -115,9 +116,9 @@ async function untilUnused(admin: Client, name: string): Promise<void> {
   await eventually(isEmpty, { deadlineMs: DISCONNECT_MS }).catch(() => {});
 }
 
-/** Whether the server ends with this process, and is not one of the user. */
-function isThrowaway(adminUrl: string): boolean {
-  return adminUrl !== process.env['TEST_DATABASE_URL'];
+/** Whether the files of the server are on a disk, and end with this process: it is not one of the user. */
+function staysOnDisk(adminUrl: string): boolean {
+  return adminUrl !== process.env['TEST_DATABASE_URL'] && !isInMemory(scratchRoot());
 }
 
 /**

@@ -9,17 +9,21 @@ const WAIT_MS = 200_000;
 
 /**
  * Makes a folder that all processes use. Several may ask at the same time: one makes it, and the others wait. `make` resolves to a
- * complete folder, which is then renamed to `directory`.
+ * complete folder below `work`, which is on the same disk and is removed, and which is then renamed to `directory`.
  */
-export async function madeOnce(directory: string, make: () => Promise<string>): Promise<void> {
-  const lock = `${directory}.lock`;
+export async function madeOnce(directory: string, make: (work: string) => Promise<string>): Promise<void> {
+  const [lock, work] = [`${directory}.lock`, `${directory}.work`];
   const isThere = (): boolean => existsSync(directory);
   mkdirSync(dirname(directory), { recursive: true });
   while (!isThere()) {
     if (isAcquired(lock)) {
       try {
-        if (!isThere()) renameSync(await make(), directory);
+        // Another maker may have been killed.
+        rmSync(work, { recursive: true, force: true });
+        mkdirSync(work, { mode: 0o700 });
+        if (!isThere()) renameSync(await make(work), directory);
       } finally {
+        rmSync(work, { recursive: true, force: true });
         rmSync(lock, { force: true });
       }
     } else {

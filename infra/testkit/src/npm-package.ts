@@ -5,7 +5,6 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { madeOnce } from './made-once.ts';
-import { scratch } from './scratch.ts';
 
 const run = promisify(execFile);
 const FETCH_MS = 180_000;
@@ -28,7 +27,7 @@ export function folderOfPackage({ name, version }: NpmPackage): string {
  */
 export async function npmPackage(wanted: NpmPackage): Promise<string> {
   const folder = folderOfPackage(wanted);
-  await madeOnce(folder, () => unpackPackage(wanted, scratch('npm-package')));
+  await madeOnce(folder, (work) => unpackPackage(wanted, work));
   return folder;
 }
 

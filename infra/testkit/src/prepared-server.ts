@@ -8,7 +8,6 @@ import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { madeOnce } from './made-once.ts';
-import { scratch } from './scratch.ts';
 
 export interface PreparedServer {
   readonly data: string;
@@ -20,9 +19,10 @@ const OLD_MS = 3_600_000;
 
 export async function preparedServer(version: string, open: () => Promise<PostgresServer>): Promise<PreparedServer> {
   const directory = join(LOCAL, `postgres-${version}${INFIX}${templatesHash()}`);
-  await madeOnce(directory, async () => {
+  await madeOnce(directory, async (made) => {
     removeOld(directory);
-    return make(open);
+    await make(made, open);
+    return made;
   });
   return { data: join(directory, 'data'), password: readFileSync(join(directory, 'password'), 'utf8') };
 }
@@ -36,8 +36,7 @@ function removeOld(directory: string): void {
   }
 }
 
-async function make(open: () => Promise<PostgresServer>): Promise<string> {
-  const made = scratch('prepared');
+async function make(made: string, open: () => Promise<PostgresServer>): Promise<void> {
   await using server = await open();
   const admin = new Client({ connectionString: server.url() });
   await admin.connect();
@@ -46,5 +45,4 @@ async function make(open: () => Promise<PostgresServer>): Promise<string> {
   await server.stop();
   copyTree(rows[0]?.data ?? '', join(made, 'data'), { own: () => {} });
   writeFileSync(join(made, 'password'), decodeURIComponent(new URL(server.url()).password), { mode: 0o600 });
-  return made;
 }

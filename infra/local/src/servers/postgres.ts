@@ -95,6 +95,9 @@ const SETTINGS = {
   log_lock_waits: 'on',
 };
 
+/** What a server shares in memory is a part of its data: when it was killed it would stay in /dev/shm, unless the server starts again. */
+const OF_ITS_DATA = { dynamic_shared_memory_type: 'mmap' };
+
 /** For the server that all tests of a run share. It has hundreds of databases, which autovacuum visits one after the other. */
 export const SHARED_BY_TESTS: Readonly<Record<string, string>> = {
   autovacuum_naptime: '10min',
@@ -206,7 +209,9 @@ async function startServer(
     data,
     '-p',
     String(port),
-    ...Object.entries({ ...SETTINGS, ...options.settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ...Object.entries({ ...SETTINGS, ...(options.throwaway ? OF_ITS_DATA : {}), ...options.settings }).flatMap(
+      ([name, value]) => ['-c', `${name}=${value}`],
+    ),
   ]);
   const deadline = Date.now() + READY_MS;
   for (;;) {
