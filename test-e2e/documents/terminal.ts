@@ -2,6 +2,7 @@ import { launch, type RunningProcess } from '@wts/local';
 import { eventually } from '@wts/testkit';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Place } from './place.ts';
 import { shapeOf } from './shape.ts';
 
 const PRINTS_WITHIN_MS = 120_000;
@@ -42,14 +43,14 @@ export class Program {
 
 /** A shell in which commands see the variables and functions of the commands before. */
 export class Terminal {
-  readonly #folder: string;
+  readonly #place: Place;
   readonly #files: string;
   readonly #env: NodeJS.ProcessEnv;
   #count = 0;
 
   /** `files` is a directory for the output of the commands. */
-  constructor(folder: string, files: string, env: NodeJS.ProcessEnv) {
-    this.#folder = folder;
+  constructor(place: Place, files: string, env: NodeJS.ProcessEnv) {
+    this.#place = place;
     this.#files = files;
     this.#env = { ...env, TERMINAL_STATE: join(files, 'state') };
   }
@@ -65,12 +66,14 @@ export class Terminal {
 
   async #start(command: string, script: string): Promise<Program> {
     this.#count += 1;
+    const { folder, enter } = this.#place;
+    const shell = ['bash', '-c', `cd '${folder}'\ntouch "$TERMINAL_STATE"\n. "$TERMINAL_STATE"\n${script}`];
+    const [program = '', ...args] = [...enter, ...shell];
     const process = await launch({
       name: command,
-      command: 'bash',
-      args: ['-c', `touch "$TERMINAL_STATE"\n. "$TERMINAL_STATE"\n${script}`],
+      command: program,
+      args,
       env: this.#env,
-      cwd: this.#folder,
       log: join(this.#files, `${this.#count}.log`),
     });
     return new Program(process);

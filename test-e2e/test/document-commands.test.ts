@@ -1,11 +1,11 @@
 /** Types every command block of the documents into a terminal, beside a system that `npm start` runs. See the README. */
-import { findNats, freePort } from '@wts/local';
+import { findNats, freePort, type StackFile } from '@wts/local';
 import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, globSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { blocksOf, commandsOf, isTyped, printerOf, runningOf, type Block } from '../documents/blocks.ts';
-import { cloneInto } from '../documents/clone.ts';
+import { cloneInto, type Place } from '../documents/place.ts';
 import { type Program, Terminal } from '../documents/terminal.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -38,11 +38,12 @@ const documents = globSync('**/*.md', { cwd: ROOT, exclude: (path) => /(^|\/)(no
 describe('every command block of the documents', () => {
   const folder = join(scratch('documents'), 'clone');
   const running = new Map<string, Program>();
+  let place: Place;
   let env: NodeJS.ProcessEnv;
   let addresses: readonly (readonly [printed: string, actual: string])[];
 
   before(async () => {
-    cloneInto(folder, ROOT);
+    place = await cloneInto(folder, ROOT);
     const [port, authPort, natsPort] = [await freePort(), await freePort(), await freePort()];
     addresses = [
       ['http://127.0.0.1:4000', `http://127.0.0.1:${port}`],
@@ -67,14 +68,15 @@ describe('every command block of the documents', () => {
   });
   after(async () => {
     for (const program of [...running.values()].toReversed()) await program.interrupt();
+    place[Symbol.dispose]();
   });
+
+  const stack = (): StackFile => JSON.parse(readFileSync(place.pathOf('stack.json'), 'utf8')) as StackFile;
 
   for (const [index, path] of documents.entries()) {
     it(`runs as printed: ${path}`, async () => {
-      if (path !== FIRST) env = { ...env, WTS_API_KEY: apiKeyOf(folder) };
-      const files = join(folder, '..', `terminal-${index}`);
-      mkdirSync(files);
-      const terminal = new Terminal(folder, files, env);
+      if (path !== FIRST) env = { ...env, WTS_API_KEY: stack().apiKey };
+      const terminal = newTerminal(String(index));
       let text = readFileSync(join(ROOT, path), 'utf8');
       for (const [printed, actual] of addresses) text = text.replaceAll(printed, actual);
       for (const block of blocksOf(path, text)) {
@@ -85,11 +87,51 @@ describe('every command block of the documents', () => {
     });
   }
 
+  it('serves the metrics of every service at the addresses in .local/stack.json', async () => {
+    for (const [name, { metrics }] of Object.entries(stack().services)) {
+      const text = await (await fetch(metrics ?? '')).text();
+      assert.match(text, new RegExp(`wts_build_info{version=".+",commit=".+",service="${name}"(,shard="0")?} 1`));
+    }
+  });
+
+  it('on a full disk everything stops with one sentence, and after space was freed the next start has all data (skipped where no disk can be mounted)', async function full() {
+    if (!place.isDisk) return this.skip();
+    const terminal = newTerminal('disk');
+    const query = async (text: string): Promise<string> => {
+      const body = JSON.stringify({ query: text });
+      const headers = { authorization: `Bearer ${stack().apiKey}`, 'content-type': 'application/json' };
+      return (await fetch(`${stack().baseUrl}/graphql`, { method: 'POST', headers, body })).text();
+    };
+    const title = 'Before the disk was full';
+    const input = `{workspaceId: "${stack().workspaceId}", title: "${title}"}`;
+    assert.match(await query(`mutation { taskCreate(input: ${input}) { success } }`), /"success":true/);
+
+    fill(place.pathOf('filler'));
+    const start = runningProgram('npm start');
+    assert.equal(await start.ends(), 1);
+    assert.match(start.output, /The disk of \S+ is full: \d+ MB are free\. Everything stops now/);
+    assert.doesNotMatch(start.output, /is full[^]*is full|starts again|ENOSPC|at .*\.ts:\d/);
+
+    rmSync(place.pathOf('filler'));
+    const again = await terminal.start('npm start');
+    running.set('npm start', again);
+    await again.prints('Ready in 4.2 s.');
+    assert.match(await query(`{ tasks(filter: {title: {eq: "${title}"}}) { totalCount } }`), /"totalCount":1/);
+    const audit = await terminal.run('npm run verify:log -- --seconds 0.5 --writes 10');
+    assert.equal(await audit.ends(), 0, audit.output);
+  });
+
   it('stops everything with Ctrl-C', async () => {
     const start = runningProgram('npm start');
     await start.interrupt();
     assert.match(start.output, /Everything has stopped\.\s*$/);
   });
+
+  function newTerminal(name: string): Terminal {
+    const files = join(folder, '..', `terminal-${name}`);
+    mkdirSync(files);
+    return new Terminal(place, files, env);
+  }
 
   async function type(block: Block, terminal: Terminal): Promise<void> {
     for (const { text, output } of commandsOf(block)) {
@@ -129,6 +171,14 @@ function scriptOf(command: string): string | undefined {
   return /\bnpm (?:start|test|run [\w:-]+)/.exec(command)?.[0];
 }
 
-function apiKeyOf(folder: string): string {
-  return (JSON.parse(readFileSync(join(folder, '.local/stack.json'), 'utf8')) as { apiKey: string }).apiKey;
+function fill(file: string): void {
+  const descriptor = openSync(file, 'w');
+  const block = Buffer.alloc(1024 * 1024);
+  try {
+    for (;;) writeSync(descriptor, block);
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -37,6 +37,6 @@ export { secretKey, SERVICES } from './services.ts';
 export { describeSettings } from './settings-reference.ts';
 export { Stack } from './stack.ts';
 export type { StackOptions } from './stack.ts';
-export { readStackFile } from './stack-file.ts';
+export { readStackFile, type StackFile } from './stack-file.ts';
 export { runTask } from './task.ts';
 export { isInMemory, openTestFolder } from './testing/test-folder.ts';

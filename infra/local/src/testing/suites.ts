@@ -63,7 +63,6 @@ const LONG_FILES: readonly string[] = [
   'entries.pg.test.ts',
   'every-benchmark.test.ts',
   'faults.test.ts',
-  'full-disk.test.ts',
   'graphql-isolation.test.ts',
   'isolation-time.test.ts',
   'lanes-crash-points.pg.test.ts',
