@@ -248,11 +248,15 @@ function testFiles(folder: SuiteFolder): string[] {
   return files.toSorted((one, other) => Number(isLong(other)) - Number(isLong(one)) || sizeOf(other) - sizeOf(one));
 }
 
-/** A module with an `after` outside any suite opens a system for all files that import it. */
+/** A module with an `after` outside any suite opens a system for all files that import it, also through other modules beside them. */
 function systemOf(file: string): string {
-  const imports = [...readFileSync(file, 'utf8').matchAll(/ from '(\.\/[\w-]+\.ts)'/g)];
-  const modules = imports.map(([, path = '']) => join(dirname(file), path));
-  return modules.find((path) => /^after\(/m.test(readFileSync(path, 'utf8'))) ?? file;
+  const seen = new Set([file]);
+  for (const module of seen) {
+    const text = readFileSync(module, 'utf8');
+    if (module !== file && /^after\(/m.test(text)) return module;
+    for (const [, path = ''] of text.matchAll(/ from '(\.\/[\w-]+\.ts)'/g)) seen.add(join(dirname(module), path));
+  }
+  return file;
 }
 
 /** The bytes of its tests; a long file counts as many. */
