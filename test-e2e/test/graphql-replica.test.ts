@@ -1,8 +1,9 @@
-import { eventually, startTestSystem, type Person, type TestSystem } from '@wts/testkit';
+import { eventually, type Person, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { Pool } from 'pg';
 import { ask, send } from '../graphql/call.ts';
 import { Writer } from '../graphql/writer.ts';
+import { replicatedSystem } from './replicated-system.ts';
 
 const TITLES = 'query ($at: String) { tasks(first: 100, minSyncId: $at) { nodes { title } } }';
 
@@ -10,28 +11,24 @@ const TITLES = 'query ($at: String) { tasks(first: 100, minSyncId: $at) { nodes 
 describe('queries of GraphQL with a database replica', () => {
   let testSystem: TestSystem;
   let ann: Person;
+  let workspaceId: string;
   let writer: Writer;
   /** As the superuser, on the standby. */
   let standby: Pool;
   let primary: Pool;
 
   before(async () => {
-    testSystem = await startTestSystem({
-      label: 'graphql-replica',
-      services: ['graph'],
-      standby: true,
-      overrides: { gateway: { RATE_LIMITS: '{"graphql": 0}' } },
-    });
+    testSystem = await replicatedSystem();
     standby = new Pool({ connectionString: testSystem.standbyUrl, max: 1 });
     standby.on('error', () => {});
     primary = new Pool({ connectionString: testSystem.database.url, max: 1 });
     primary.on('error', () => {});
-    ann = await testSystem.member('Ann');
-    writer = new Writer(testSystem, ann.token, testSystem.workspaceId);
+    ann = await testSystem.person('Ann');
+    workspaceId = (await testSystem.workspaceOf(ann)).id;
+    writer = new Writer(testSystem, ann.token, workspaceId);
   });
   after(async () => {
     await Promise.all([standby.end(), primary.end()]);
-    await testSystem.close();
   });
   afterEach(async () => {
     await standby.query('select pg_wal_replay_resume()');
@@ -111,7 +108,7 @@ describe('queries of GraphQL with a database replica', () => {
 
   it('show nothing to a person who is still a member only there [graphql.reads.replica]', async () => {
     const bob = await testSystem.person('Bob');
-    const payload = { workspaceId: testSystem.workspaceId, userId: bob.userId, role: 'member' };
+    const payload = { workspaceId, userId: bob.userId, role: 'member' };
     const modelId = await testSystem.put('WorkspaceMember', payload);
     assert.ok((await titles(null, bob)).length > 0);
     await pauseReplay();

@@ -3,17 +3,18 @@ import { startTestSystem, type TestSystem } from '@wts/testkit';
 let opening: Promise<TestSystem> | undefined;
 
 /**
- * One system with two gateways, two sync replicas, a PostgreSQL server of its own and wires for all files that kill or cut them. A file
- * starts again what it stops, and mends what it cuts.
+ * One system with two gateways, two sync replicas, a PostgreSQL server of its own with a standby, and wires, for all files that kill, cut
+ * or delay them. A file starts again what it stops, and mends what it cuts.
  */
 export function replicatedSystem(): Promise<TestSystem> {
   opening ??= startTestSystem({
     label: 'replicated',
-    services: [],
+    services: ['graph'],
     syncReplicas: 2,
     gatewayReplicas: 2,
-    ownPostgres: true,
+    standby: true,
     wires: true,
+    overrides: { gateway: { RATE_LIMITS: '{"graphql": 0}' } },
   });
   return opening;
 }
