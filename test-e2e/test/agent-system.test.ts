@@ -36,7 +36,7 @@ describe('the agent endpoint as a part of the system', () => {
   it('never fails because of input [never.500-by-input]', async () => {
     await using agent = await GENERATIONS['SDK 2 (2026-07-28)'](system.authUrl, system.apiKey);
     const { tools } = await agent.client.listTools();
-    const texts = ['', "%\\'; drop table tasks; --\u202e", '𝒳'.repeat(200), '-1', '9'.repeat(200)];
+    const texts = ['', `%\\'; drop table tasks; --\u202e${'𝒳'.repeat(200)}`, '-1', '9'.repeat(200)];
     const others = [null, [], ['x'], [null], [{}]];
     // A value of another type is refused by its type, whatever it is, so one or two of them are enough.
     const valuesOf = (schema: unknown): unknown[] => {

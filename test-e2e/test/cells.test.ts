@@ -78,7 +78,7 @@ describe('two cells with one auth', function cells() {
         const move = await readMove(id);
         return move.state === 'moving' ? null : move;
       },
-      { deadlineMs: ENOUGH_MS },
+      { deadlineMs: ENOUGH_MS, everyMs: 200 },
     );
   const taskIn = (workspaceId: string, title: string): Change => ({
     modelName: 'Task',

@@ -36,7 +36,7 @@ describe('every operation of the description', () => {
       baseUrl: testSystem.baseUrl,
       token: fuzzer.token,
       seed: 20_261_121,
-      runsPerOperation: 15,
+      runsPerOperation: 10,
       known,
     });
     assert.deepEqual(report.faults, []);
@@ -51,7 +51,7 @@ describe('every operation of the description', () => {
       baseUrl: testSystem.baseUrl,
       token: (await testSystem.appOf(person, 'read write')).accessToken,
       seed: 20_261_123,
-      operations: 350,
+      operations: 230,
       known: [...known, ...(await existingRecords(testSystem, known[0] ?? '', 'Fuzz')).map(({ id }) => id)],
       strange: await strangersRecords(testSystem),
     });

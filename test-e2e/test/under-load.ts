@@ -11,11 +11,11 @@ import {
 } from '@wts/verify';
 import assert from 'node:assert/strict';
 
-const WRITERS = 6;
+const WRITERS = 4;
 /** Of each writer: a rate that leaves the processors time for the recovery, with changes under way at any moment. */
 const WRITES_EVERY_MS = 50;
 const SOCKETS = 3;
-const POLLS_EVERY_MS = 100;
+const POLLS_EVERY_MS = 200;
 /** Every follower must receive so many more entries before the system counts as working. */
 const MORE = 10;
 
