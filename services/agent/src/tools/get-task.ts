@@ -7,7 +7,7 @@ export const getTask = tool({
   name: 'get_task',
   title: 'Show a task',
   description:
-    'Shows one task with its description, checklist and number of comments. list_comments shows the comments. Example: {"task": "ACME-12"}',
+    'Shows one task with its description, the first 100 items of its checklist, and how many items and comments it has. list_comments shows the comments. Example: {"task": "ACME-12"}',
   effect: 'reads',
   input: object({ task: TASK_WORD, workspace: WORKSPACE }, ['task']),
   output: DETAILS,

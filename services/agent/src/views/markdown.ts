@@ -73,7 +73,10 @@ function titled(node: FoundNode): { title: string; url: string } {
   return { title: recordTitle(node), url: recordUri(node) };
 }
 
-function taskMarkdown({ task, checklist, commentCount }: TaskDetails, comments: readonly CommentNode[]): string {
+function taskMarkdown(
+  { task, checklist, checklistCount, commentCount }: TaskDetails,
+  comments: readonly CommentNode[],
+): string {
   const facts = [
     ['Status', task.status],
     ['Priority', task.priority],
@@ -88,14 +91,17 @@ function taskMarkdown({ task, checklist, commentCount }: TaskDetails, comments: 
     ['Completed', task.completedAt],
   ] as const;
   const items = checklist.map(({ title, completedAt }) => `- [${completedAt === null ? ' ' : 'x'}] ${inLine(title)}`);
-  const shown = comments.length < commentCount ? ` (the newest ${comments.length} of ${commentCount})` : '';
+  const partOf = (which: string, shown: number, all: number): string =>
+    shown < all ? ` (the ${which} ${shown} of ${all})` : '';
   return sections([
     heading(task.key, task.title ?? ''),
     ORIGIN,
     factLines(facts),
     descriptionOf(task),
-    items.length > 0 ? `## Checklist\n\n${items.join('\n')}` : '',
-    comments.length > 0 ? `## Comments${shown}\n\n${comments.map(commentMarkdown).join('\n\n')}` : '',
+    items.length > 0 ? `## Checklist${partOf('first', items.length, checklistCount)}\n\n${items.join('\n')}` : '',
+    comments.length > 0
+      ? `## Comments${partOf('newest', comments.length, commentCount)}\n\n${comments.map(commentMarkdown).join('\n\n')}`
+      : '',
   ]);
 }
 

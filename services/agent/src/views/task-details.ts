@@ -10,7 +10,10 @@ const TASK_QUERY = document<
   {
     task:
       | (TaskNode & {
-          readonly checklist: { readonly nodes: readonly { id: string; title: string; completedAt: string | null }[] };
+          readonly checklist: {
+            readonly totalCount: number;
+            readonly nodes: readonly { id: string; title: string; completedAt: string | null }[];
+          };
           readonly comments: { readonly totalCount: number };
         })
       | null;
@@ -21,7 +24,7 @@ const TASK_QUERY = document<
   task(id: $id) {
     ...TaskFields
     description
-    checklist(first: 100, orderBy: {sortOrder: ASC}) { nodes { id title completedAt } }
+    checklist(first: 100, orderBy: {sortOrder: ASC}) { totalCount nodes { id title completedAt } }
     comments(first: 1) { totalCount }
   }
 }`,
@@ -29,9 +32,12 @@ const TASK_QUERY = document<
 );
 
 const CHECKLIST = list(object({ id: text, title: text, completedAt: textOrNull }, ['id', 'title', 'completedAt']));
-export const DETAILS = object({ task: TASK, checklist: CHECKLIST, commentCount: { type: 'integer', minimum: 0 } }, [
+const COUNT = { type: 'integer', minimum: 0 } as const;
+/** The checklist has its first hundred items; `checklistCount` says how many there are. */
+export const DETAILS = object({ task: TASK, checklist: CHECKLIST, checklistCount: COUNT, commentCount: COUNT }, [
   'task',
   'checklist',
+  'checklistCount',
   'commentCount',
 ]);
 
@@ -42,5 +48,10 @@ export async function detailsOf(id: string, graph: Graph): Promise<TaskDetails> 
   const { task } = await graph.run(TASK_QUERY, { id });
   if (task === null) throw new ToolError('not_found', 'This task does not exist, or the person may not see it.');
   const { checklist, comments, ...node } = task;
-  return { task: taskView(node), checklist: checklist.nodes, commentCount: comments.totalCount };
+  return {
+    task: taskView(node),
+    checklist: checklist.nodes,
+    checklistCount: checklist.totalCount,
+    commentCount: comments.totalCount,
+  };
 }
