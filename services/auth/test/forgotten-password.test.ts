@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mailApi } from '@wts/contracts';
+
 import { eventually, hiddenOf } from '@wts/testkit';
 import { AUTH_LIMITS } from '../src/limits.ts';
 import { MailPages } from './mail.ts';
 import { openTestPages } from './people.ts';
-import { SERVICE } from './test-service.ts';
 
 const NEW_PASSWORD = 'another horse battery';
 
@@ -79,19 +78,6 @@ describe('a forgotten password', () => {
       async () => (await sql(`select from auth.mails where state = 'waiting'`)).length === 0 || undefined,
     );
     assert.ok(!mail.catcher.mails.some(({ to }) => to === unknown));
-  });
-
-  it('is replaced also while others send invitations to the address [authentication.mail.rates]', async () => {
-    const { account } = await mail.pages.signedIn();
-    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
-    const invitation = { email: account.email, workspaceName: 'Platform', role: 'member', expiresAt } as const;
-    const invite = async (): Promise<boolean> => {
-      const body = { ...invitation, code: randomUUID(), createdBy: randomUUID() };
-      return (await mail.pages.testService.call(SERVICE, mailApi.internalMailInvitation, { body })).body.isMailed;
-    };
-    while (await invite());
-    assert.equal((await mail.pages.browser().submit('/forgot-password', { email: account.email })).status, 200);
-    await mail.linkTo(account.email, 'new password');
   });
 
   it('is asked for a few times an hour for an address and a network, known or not [authentication.mail.rates]', async () => {

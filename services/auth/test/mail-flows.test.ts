@@ -154,6 +154,21 @@ describe('the flows by mail', () => {
     assert.match(guessed.text, /Look into your mail/, 'the code alone proves nothing');
   });
 
+  it('create an account and replace a password also while others send invitations to the address [authentication.mail.rates]', async () => {
+    const [{ account }, person] = [await mail.pages.signedIn(), newPerson()];
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+    const inviteByMail = async (email: string): Promise<boolean> => {
+      const invitation = { email, workspaceName: 'Platform', role: 'member', expiresAt } as const;
+      const body = { ...invitation, code: randomUUID(), createdBy: randomUUID() };
+      return (await mail.pages.testService.call(SERVICE, mailApi.internalMailInvitation, { body })).body.isMailed;
+    };
+    for (const { email } of [account, person]) while (await inviteByMail(email));
+    assert.match((await register(mail.pages.browser(), invite(), person)).text, /Look into your mail/);
+    await mail.linkTo(person.email, 'Confirm your account');
+    assert.equal((await mail.pages.browser().submit('/forgot-password', { email: account.email })).status, 200);
+    await mail.linkTo(account.email, 'new password');
+  });
+
   it('give the first owner the link of the operator too', async () => {
     const operator = await TestOperator.of(mail.pages.testService);
     const body = {

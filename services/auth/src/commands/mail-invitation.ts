@@ -36,7 +36,11 @@ export async function mailInvitation(
   if (!mailer.isOn || to === null) return false;
   const windowMs = AUTH_LIMITS.mailsAskedWindowMs;
   const refused = await attempts.begin([
-    { hash: sha256('mails to', comparableAddress(to)), failuresMax: AUTH_LIMITS.mailsAskedOfAddressMax, windowMs },
+    {
+      hash: sha256('invitations to', comparableAddress(to)),
+      failuresMax: AUTH_LIMITS.mailsAskedOfAddressMax,
+      windowMs,
+    },
     { hash: sha256('invitations of', createdBy), failuresMax: AUTH_LIMITS.invitationMailsMax, windowMs },
   ]);
   if (refused !== null) return false;
