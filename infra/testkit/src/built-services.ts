@@ -1,6 +1,7 @@
 /**
  * Each service as one file. A service loads a thousand modules; as one file it starts in two thirds of the processor time, and a test
- * run starts some three hundred. `npm test` makes them once for each run; without it services start from their sources.
+ * run starts some three hundred. `npm test` makes them once for each run; without it services start from their sources. The same
+ * for programs of tests.
  */
 import { SERVICES, serviceFile } from '@wts/local';
 import { build, type Plugin } from 'esbuild';
@@ -51,6 +52,8 @@ const builtins: Plugin = {
   },
 };
 
+type EntryPoints = { readonly in: string; readonly out: string }[];
+
 /** Drivers of databases that knex would load for others than PostgreSQL, and an optional part of pg. */
 const ABSENT = [
   'better-sqlite3',
@@ -66,16 +69,27 @@ const ABSENT = [
 
 /** The program of a service. */
 export async function programOf(service: string): Promise<string> {
-  const run = process.env['TEST_SCRATCH'];
-  if (run === undefined) return serviceFile(service, 'main');
-  const folder = join(run, 'services');
-  await madeOnce(folder, make);
-  return join(folder, `${service}.mjs`);
+  const services = () => SERVICES.map(({ name }) => ({ in: serviceFile(name, 'main'), out: name }));
+  return builtOr(serviceFile(service, 'main'), 'services', service, services);
 }
 
-async function make(made: string): Promise<string> {
+/** A program beside a test, which starts several processes of it. It must not import the testkit. */
+export async function builtProgram(file: string): Promise<string> {
+  return builtOr(file, file.replaceAll('/', '-'), 'main', () => [{ in: file, out: 'main' }]);
+}
+
+/** One file of a folder that is made once for a run, or the source outside of a run. */
+async function builtOr(source: string, name: string, file: string, entryPoints: () => EntryPoints): Promise<string> {
+  const run = process.env['TEST_SCRATCH'];
+  if (run === undefined) return source;
+  const folder = join(run, name);
+  await madeOnce(folder, (made) => make(made, entryPoints()));
+  return join(folder, `${file}.mjs`);
+}
+
+async function make(made: string, entryPoints: EntryPoints): Promise<string> {
   await build({
-    entryPoints: SERVICES.map(({ name }) => ({ in: serviceFile(name, 'main'), out: name })),
+    entryPoints,
     outdir: made,
     outExtension: { '.js': '.mjs' },
     bundle: true,

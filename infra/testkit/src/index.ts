@@ -11,6 +11,7 @@ export { openBackends } from './backends.ts';
 export type { Backends, BackendsOptions } from './backends.ts';
 export { openBrowser } from './browser.ts';
 export type { Page } from './browser.ts';
+export { builtProgram } from './built-services.ts';
 export { stoppedClock, testClock } from './clock.ts';
 export type { TestClock } from './clock.ts';
 export { connectTo, fetchPostgres, HAS_GAPS, openTestPostgres, openTestStandby, testDatabase } from './database.ts';

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import type { ErrorCode } from '@wts/contracts';
 import request from 'supertest';
 import type { Test } from 'supertest';
-import type { Running } from './demo.ts';
-import { ann, as, LIMIT_BYTES, startDemo } from './demo.ts';
+import type { Running } from './running-demo.ts';
+import { ann, LIMIT_BYTES } from './demo.ts';
+import { as, startDemo } from './running-demo.ts';
 import { isRefusal, messageOf } from './refusal.ts';
 
 describe('the body of a request', () => {

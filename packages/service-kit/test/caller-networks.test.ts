@@ -8,7 +8,8 @@ import { createServiceClient } from '../src/call/index.ts';
 import { CallerNetworks } from '../src/fairness/index.ts';
 import { createLogger } from '../src/observe/index.ts';
 import { readInternalCall } from '../src/routes/index.ts';
-import { ann, as, demo as api, NAME, reader } from './demo.ts';
+import { ann, demo as api, NAME, reader } from './demo.ts';
+import { as } from './running-demo.ts';
 
 describe('the network of a caller', () => {
   it('is read only beside a token that is valid for the operation', () => {

@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { API_VERSION, LIMITS } from '@wts/contracts';
 import type { ErrorBody } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
-import type { Running } from './demo.ts';
-import { startDemo } from './demo.ts';
+import type { Running } from './running-demo.ts';
+import { startDemo } from './running-demo.ts';
 import { raw, type RawAnswer } from './raw.ts';
 
 /** The least that can be set. */

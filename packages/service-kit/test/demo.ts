@@ -1,12 +1,10 @@
 import { contract, Fault, LIMITS, typed, UUID_PATTERN } from '@wts/contracts';
-import type { Principal, ServiceName } from '@wts/contracts';
-import { minterFor, tokenEnvironment } from '@wts/testkit';
+import type { Principal } from '@wts/contracts';
 import { servicePrincipal } from '@wts/access';
 import { defineSettings, setting } from '../src/config/index.ts';
 import type { ConfigOf } from '../src/config/index.ts';
 import { refuseUpgrade } from '../src/http/index.ts';
-import { startService } from '../src/life/index.ts';
-import type { Environment, RunningService, ServiceDefinition } from '../src/life/index.ts';
+import type { ServiceDefinition } from '../src/life/index.ts';
 import { createApp, mount, mountStream, notFoundAndErrors } from '../src/routes/index.ts';
 
 /** A name that the other services call. */
@@ -119,10 +117,6 @@ export const ann: Principal = { userId: 'ann', scopes: ['write'], credential: { 
 /** The principal of a service that calls for itself. */
 export const worker: Principal = servicePrincipal('workspace');
 export const reader: Principal = { ...ann, userId: 'rea', scopes: ['read'] };
-/** A call to this service, by default from the gateway. */
-export const as = (principal: Principal, from: ServiceName = 'gateway', to: string = NAME): Record<string, string> => ({
-  'x-wts-principal': minterFor(from, to)(principal),
-});
 
 /** What tests do to the service while it runs. */
 export interface Levers {
@@ -197,24 +191,6 @@ function fail(how: string): { ok: true } {
   if (how === 'unique') throw Object.assign(new Error('duplicate key "ann"'), { code: '23505', severity: 'ERROR' });
   if (how === 'text') throw 'not even an error'; // eslint-disable-line typescript/only-throw-error -- that is the case
   throw new Error('a bug with secret-host and select * from people');
-}
-
-export interface Running {
-  readonly service: RunningService;
-  readonly levers: Levers;
-  /** Lines of log so far. */
-  readonly lines: () => Record<string, unknown>[];
-}
-
-export async function startDemo(env: Environment = {}): Promise<Running> {
-  const levers: Levers = { held: [], echoes: 0, closed: [], relay: async () => {} };
-  const written: string[] = [];
-  const service = await startService(
-    demoService(levers),
-    { ...tokenEnvironment(NAME), LOG_LEVEL: 'debug', ...env },
-    { logTo: { write: (line: string) => void written.push(line) } },
-  );
-  return { service, levers, lines: () => written.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
 export const LIMIT_BYTES = BODY_BYTES_MAX;

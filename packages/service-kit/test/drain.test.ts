@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { eventually } from '@wts/testkit';
-import type { Running } from './demo.ts';
-import { startDemo } from './demo.ts';
+import type { Running } from './running-demo.ts';
+import { startDemo } from './running-demo.ts';
 import { raw } from './raw.ts';
 
 interface Client {

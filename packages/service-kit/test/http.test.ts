@@ -3,8 +3,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { API_VERSION } from '@wts/contracts';
 import request from 'supertest';
 import type { Test } from 'supertest';
-import type { Running } from './demo.ts';
-import { ann, as, NAME, reader, startDemo, URL_BYTES, worker } from './demo.ts';
+import type { Running } from './running-demo.ts';
+import { ann, NAME, reader, URL_BYTES, worker } from './demo.ts';
+import { as, startDemo } from './running-demo.ts';
 import { isRefusal, messageOf } from './refusal.ts';
 import { SERVICE_LIMITS } from '../src/limits.ts';
 

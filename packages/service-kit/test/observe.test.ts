@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { receiver, minterFor } from '@wts/testkit';
 import { createServiceClient } from '../src/call/index.ts';
-import { ann, as, demo as api, NAME, startDemo } from './demo.ts';
+import { ann, demo as api, NAME } from './demo.ts';
+import { as, startDemo } from './running-demo.ts';
 
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -3,8 +3,9 @@ import { connect } from 'node:net';
 import { eventually } from '@wts/testkit';
 import { API_VERSION, LIMITS } from '@wts/contracts';
 import type { ErrorBody, ErrorCode } from '@wts/contracts';
-import type { Running } from './demo.ts';
-import { ann, as, LIMIT_BYTES, startDemo } from './demo.ts';
+import type { Running } from './running-demo.ts';
+import { ann, LIMIT_BYTES } from './demo.ts';
+import { as, startDemo } from './running-demo.ts';
 import type { RawAnswer } from './raw.ts';
 import { raw } from './raw.ts';
 

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { eventually, nodeEnvironment, tokenEnvironment } from '@wts/testkit';
+import { builtProgram, eventually, nodeEnvironment, tokenEnvironment } from '@wts/testkit';
 import { NAME } from './demo.ts';
 
 interface Child {
@@ -18,9 +18,10 @@ interface Child {
 }
 
 const children: ChildProcess[] = [];
+let main = '';
 
 /** Runs a program that ends by itself. */
-function program(args: readonly string[], env: NodeJS.ProcessEnv = {}, file = join(import.meta.dirname, 'main.ts')) {
+function program(args: readonly string[], env: NodeJS.ProcessEnv = {}, file = main) {
   return spawnSync(process.execPath, [file, ...args], {
     env: { ...nodeEnvironment(), ...env },
     encoding: 'utf8',
@@ -29,7 +30,7 @@ function program(args: readonly string[], env: NodeJS.ProcessEnv = {}, file = jo
 
 /** With `files`, as in a shell that allows no more open files. */
 function start(env: Record<string, string> = {}, files?: number): Child {
-  const command = [process.execPath, join(import.meta.dirname, 'main.ts')];
+  const command = [process.execPath, main];
   const limited = files === undefined ? command : ['/bin/sh', '-c', `ulimit -n ${files} && exec "$0" "$@"`, ...command];
   const [program = '', ...args] = limited;
   const child = spawn(program, args, {
@@ -63,6 +64,7 @@ async function listening(child: Child): Promise<string> {
 }
 
 describe('the process of a service', () => {
+  before(async () => (main = await builtProgram(join(import.meta.dirname, 'main.ts'))));
   afterEach(() => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
   });
@@ -183,7 +185,7 @@ describe('the process of a service', () => {
   it('with a bug at the start prints its stack without secrets, and exits with 1', async () => {
     const child = start({ MISHAP: 'bug at start' });
     assert.equal(await child.ended, 1);
-    assert.match(child.err(), /TypeError[^]*main\.ts/);
+    assert.match(child.err(), /TypeError[^]* at [^]*open/);
     assert.ok(!child.err().includes('hunter2'));
   });
 
@@ -195,7 +197,7 @@ describe('the process of a service', () => {
       'fatal a bug ended this process',
       'info listening',
     ]);
-    assert.match(child.out(), /main\.ts/);
+    assert.match(child.out(), /setTimeout|Timeout/);
     assert.ok(!child.out().includes('hunter2'));
   });
 });

@@ -11,8 +11,9 @@ import { eventually, minterFor } from '@wts/testkit';
 import { createServiceClient } from '../src/call/index.ts';
 import type { ServiceClient } from '../src/call/index.ts';
 import { createLogger } from '../src/observe/index.ts';
-import type { Running } from './demo.ts';
-import { ann, demo as api, NAME, reader, startDemo } from './demo.ts';
+import type { Running } from './running-demo.ts';
+import { ann, demo as api, NAME, reader } from './demo.ts';
+import { startDemo } from './running-demo.ts';
 import { SERVICE_LIMITS } from '../src/limits.ts';
 
 const written: string[] = [];

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { hiddenOf, nodeEnvironment } from '@wts/testkit';
+import { builtProgram, hiddenOf, nodeEnvironment } from '@wts/testkit';
 import { addPasskey, optionsOf, present } from './factors.ts';
 import { TestOperator } from './operator.ts';
 import { openTestPages, type TestAccount, type TestPages } from './people.ts';
@@ -65,8 +65,9 @@ describe('an operator', () => {
     (await testService.call(SERVICE, oauthApi.internalResolveGrant, { body: { grantId } })).body.grant !== null;
 
   it('gets a token only from the program on the machine, and no other credential counts [operator.token.only, operator.token.made-here]', async () => {
+    const program = await builtProgram(join(import.meta.dirname, '../src/operator.ts'));
     const script = (...words: string[]) =>
-      run(process.execPath, [join(import.meta.dirname, '../src/operator.ts'), 'token', ...words], {
+      run(process.execPath, [program, 'token', ...words], {
         env: { ...nodeEnvironment(), DATABASE_URL: testService.backends.databaseUrl },
       });
     const token = (await script('create', 'from a test')).stdout.trim();

@@ -1,6 +1,6 @@
 import { generateApiKey, readApiKey } from '@wts/access';
 import { credentialApi } from '@wts/contracts';
-import { nodeEnvironment, tokenEnvironment } from '@wts/testkit';
+import { builtProgram, nodeEnvironment, tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import type { TestService } from './test-service.ts';
 import { openTestService, SERVICE } from './test-service.ts';
 
 const run = promisify(execFile);
+const PROGRAM = join(import.meta.dirname, '../src/seed.ts');
 const DEMO = { email: 'demo@example.com' };
 
 describe('the seed', () => {
@@ -23,7 +24,7 @@ describe('the seed', () => {
   after(() => pages.testService.service.close());
 
   const seed = async (settings: Record<string, string> = {}): Promise<SeededOwner> => {
-    const { stdout } = await run(process.execPath, [join(import.meta.dirname, '../src/seed.ts')], {
+    const { stdout } = await run(process.execPath, [await builtProgram(PROGRAM)], {
       env: {
         ...nodeEnvironment(),
         DATABASE_URL: testService.backends.databaseUrl,

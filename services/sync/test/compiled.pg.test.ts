@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { migrate } from '@wts/service-kit/migrate';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
-import { fetchPostgres, openTestPostgres } from '@wts/testkit';
+import { fetchPostgres, openTestPostgres, testDatabase } from '@wts/testkit';
 import { CommitEngine } from '../src/commit/engine.ts';
 import { PLANS } from '../src/store/prepared.ts';
 import { applied, change, TestEngines } from './test-engines.ts';
@@ -23,7 +25,11 @@ describe('a commit on PostgreSQL 15 with JIT', function () {
     stack = new AsyncDisposableStack();
     const settings = { jit: 'on', shared_preload_libraries: 'pg_stat_statements' };
     const server = stack.use(await openTestPostgres('jit', { programs, settings }));
-    engines = stack.use(await TestEngines.open('jit', 2, {}, server.url()));
+    const database = await testDatabase('jit', { adminUrl: server.url() });
+    engines = stack.use(TestEngines.on(database, 2));
+    // That of the other services takes a process of each.
+    const directory = join(import.meta.dirname, '../src/migrations');
+    await migrate({ url: database.urlOf('wts_sync'), schema: 'sync', directory, log: silent });
   });
   after(() => stack?.disposeAsync());
 

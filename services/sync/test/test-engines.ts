@@ -65,15 +65,12 @@ export class TestEngines implements AsyncDisposable {
     this.all = pools.engines.map((pool) => openEngine({ pool, bounds }));
   }
 
-  /** `adminUrl`: the URL of the superuser of a server of its own. */
-  static async open(
-    label: string,
-    replicas = 2,
-    bounds?: Partial<CascadeBounds>,
-    adminUrl?: string,
-  ): Promise<TestEngines> {
-    const where = adminUrl === undefined ? {} : { adminUrl };
-    const database = await testDatabase(label, { migrated: true, ...where });
+  static async open(label: string, replicas = 2, bounds?: Partial<CascadeBounds>): Promise<TestEngines> {
+    return TestEngines.on(await testDatabase(label, { migrated: true }), replicas, bounds);
+  }
+
+  /** On a database with the tables of sync, which it drops in the end. */
+  static on(database: TestDatabase, replicas: number, bounds?: Partial<CascadeBounds>): TestEngines {
     const stack = new AsyncDisposableStack();
     const log = createLogger({ name: 'test', level: 'silent' });
     const url = database.urlOf('wts_sync');

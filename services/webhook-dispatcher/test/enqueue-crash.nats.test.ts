@@ -39,7 +39,7 @@ describe('a process that enqueues', () => {
     it(`loses and repeats nothing when it is killed with a step ${point} [never.actions-lost]`, async () => {
       const endpoint = await store.endpoint();
       for (const step of [1, 4]) {
-        await using worker = new EnqueueProcess({ ...options, crash: { point, step } });
+        await using worker = await EnqueueProcess.start({ ...options, crash: { point, step } });
         await worker.untilHolding();
         await eventually(
           async () => {
@@ -50,7 +50,7 @@ describe('a process that enqueues', () => {
         );
         await commit();
       }
-      await using _last = new EnqueueProcess(options);
+      await using _last = await EnqueueProcess.start(options);
       await delivered(endpoint);
     });
   }
@@ -58,9 +58,9 @@ describe('a process that enqueues', () => {
   it('gives way when it is paused, and does no harm when it goes on beside its successor', async () => {
     const endpoint = await store.endpoint();
     const leaseSilenceMaxMs = 600;
-    await using one = new EnqueueProcess({ ...options, leaseSilenceMaxMs });
+    await using one = await EnqueueProcess.start({ ...options, leaseSilenceMaxMs });
     await one.untilHolding();
-    await using two = new EnqueueProcess({ ...options, leaseSilenceMaxMs });
+    await using two = await EnqueueProcess.start({ ...options, leaseSilenceMaxMs });
     let [holder, other]: [EnqueueProcess, EnqueueProcess] = [one, two];
     for (let round = 0; round < 2; round += 1) {
       for (let count = 0; count < 20; count += 1) await commit();

@@ -1,6 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { eventually } from '@wts/testkit';
+import { join } from 'node:path';
+import { builtProgram, eventually } from '@wts/testkit';
+
+const PROGRAM = join(import.meta.dirname, 'enqueue-main.ts');
 
 export interface EnqueueProcessOptions {
   readonly databaseUrl: string;
@@ -21,9 +24,13 @@ export class EnqueueProcess implements AsyncDisposable {
   isActive = false;
   readonly #child: ChildProcess;
 
-  constructor(options: EnqueueProcessOptions) {
-    this.#child = fork(new URL('enqueue-main.ts', import.meta.url), [JSON.stringify(options)], { stdio: 'inherit' });
+  private constructor(program: string, options: EnqueueProcessOptions) {
+    this.#child = fork(program, [JSON.stringify(options)], { stdio: 'inherit' });
     this.#child.on('message', (message: { isActive: boolean }) => (this.isActive = message.isActive));
+  }
+
+  static async start(options: EnqueueProcessOptions): Promise<EnqueueProcess> {
+    return new EnqueueProcess(await builtProgram(PROGRAM), options);
   }
 
   get isAlive(): boolean {

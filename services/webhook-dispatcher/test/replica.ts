@@ -1,8 +1,11 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { builtProgram } from '@wts/testkit';
 import type { DispatchLimits } from '../src/limits.ts';
 import { ATTEMPT_MS, FAST, KEY_TEXT } from './lane-system.ts';
+
+const PROGRAM = join(import.meta.dirname, 'replica-main.ts');
 
 export interface ReplicaOptions {
   readonly databaseUrl: string;
@@ -33,7 +36,7 @@ export async function startReplica(
     limits: FAST,
     ...options,
   };
-  const child = fork(join(import.meta.dirname, 'replica-main.ts'), [JSON.stringify(all)], { execArgv: [] });
+  const child = fork(await builtProgram(PROGRAM), [JSON.stringify(all)], { execArgv: [] });
   const ended = once(child, 'exit').then(([code]) => code as number | null);
   await Promise.race([once(child, 'message'), ended.then((code) => Promise.reject(new Error(`ended with ${code}`)))]);
   return {

@@ -1,5 +1,5 @@
 import { workspaceApi } from '@wts/contracts';
-import { nodeEnvironment, tokenEnvironment } from '@wts/testkit';
+import { builtProgram, nodeEnvironment, tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import type { TestService } from './test-service.ts';
 import { openTestService } from './test-service.ts';
 
 const run = promisify(execFile);
+const PROGRAM = join(import.meta.dirname, '../src/seed.ts');
 
 describe('the seed', () => {
   let testService: TestService;
@@ -17,7 +18,7 @@ describe('the seed', () => {
   });
 
   const seed = async (userId: string): Promise<SeededDemo> => {
-    const { stdout } = await run(process.execPath, [join(import.meta.dirname, '../src/seed.ts')], {
+    const { stdout } = await run(process.execPath, [await builtProgram(PROGRAM)], {
       env: {
         ...nodeEnvironment(),
         DATABASE_URL: testService.backends.databaseUrl,
