@@ -4,7 +4,7 @@ import type { SocketServerOptions } from '../src/socket/server.ts';
 
 /** The report of a replica process. */
 export interface ReplicaReport {
-  /** After a full garbage collection. */
+  /** After a full garbage collection, where it was asked for. */
   readonly aliveBytes: number;
   readonly sockets: number;
 }
@@ -18,7 +18,7 @@ export interface ReplicaProcessOptions {
 export async function replicaProcess(
   stack: AsyncDisposableStack,
   options: ReplicaProcessOptions,
-): Promise<{ baseUrl: string; report: () => Promise<ReplicaReport> }> {
+): Promise<{ baseUrl: string; report: () => Promise<ReplicaReport>; sockets: () => Promise<number> }> {
   const child = fork(new URL('replica-main.ts', import.meta.url), [JSON.stringify(options)], {
     execArgv: ['--expose-gc'],
     stdio: 'inherit',
@@ -28,13 +28,11 @@ export async function replicaProcess(
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   });
   const [{ baseUrl }] = (await once(child, 'message')) as [{ baseUrl: string }];
-  return {
-    baseUrl,
-    async report() {
-      const message = once(child, 'message');
-      child.send('report');
-      const [report] = (await message) as [ReplicaReport];
-      return report;
-    },
+  const ask = async (question: 'report' | 'sockets'): Promise<ReplicaReport> => {
+    const message = once(child, 'message');
+    child.send(question);
+    const [report] = (await message) as [ReplicaReport];
+    return report;
   };
+  return { baseUrl, report: () => ask('report'), sockets: async () => (await ask('sockets')).sockets };
 }
