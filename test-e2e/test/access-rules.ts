@@ -35,7 +35,7 @@ export interface WorkspaceIds {
   readonly workspaceId: string;
   readonly urlKey: string;
   readonly ownerId: string;
-  /** A new invitation for each request, since one may delete it. */
+  /** A new one for requests that delete it. */
   readonly invitationId: string;
   /** One of the owner's API keys. */
   readonly keyId: string;

@@ -21,14 +21,13 @@ interface Home {
   readonly urlKey: string;
   readonly secret: string;
   readonly owner: Person;
+  readonly invitationId: string;
   readonly keyId: string;
   readonly projectId: string;
   readonly endpointId: string;
   readonly deliveryId: string;
 }
 
-/** Operations that end an endpoint, or can be made a few times only. */
-const NEEDS_NEW_ENDPOINT = new Set(['deleteWebhookEndpoint', 'rotateWebhookSecret']);
 const ALL = ['read', 'write', 'admin'] as const;
 const KINDS = [
   'full key',
@@ -78,7 +77,11 @@ describe('access to a workspace', () => {
     });
     const payload = { workspaceId: made.id, key: 'HIDDEN', name: made.secret, isPrivate: true };
     const { modelId: projectId } = await testSystem.mutate(owner.token, { modelName: 'Project', payload });
-    return { ...made, owner, keyId, projectId, ...(await endpointOf(owner, made.id)) };
+    const ids = { keyId, projectId, invitationId: await invitationOf(owner, made.id) };
+    const endpointId = await endpointOf(owner, made.id);
+    const queued = await request(owner.token, 'POST', `/api/webhooks/${endpointId}/test`);
+    const deliveryId = (queued.json() as { delivery: { id: string } }).delivery.id;
+    return { ...made, owner, ...ids, endpointId, deliveryId };
   }
 
   async function admit(role: Role | null): Promise<void> {
@@ -105,22 +108,30 @@ describe('access to a workspace', () => {
     }
   }
 
-  /** An endpoint where nothing listens, with a delivery. */
-  async function endpointOf(owner: Person, workspaceId: string): Promise<{ endpointId: string; deliveryId: string }> {
+  /** An endpoint where nothing listens. */
+  async function endpointOf(owner: Person, workspaceId: string): Promise<string> {
     const body = { workspaceId, url: 'https://127.0.0.1:1024/' };
     const made = await request(owner.token, 'POST', '/api/webhooks', body);
-    const endpointId = (made.json() as { endpoint: { id: string } }).endpoint.id;
-    const queued = await request(owner.token, 'POST', `/api/webhooks/${endpointId}/test`);
-    return { endpointId, deliveryId: (queued.json() as { delivery: { id: string } }).delivery.id };
+    return (made.json() as { endpoint: { id: string } }).endpoint.id;
   }
 
-  /** The ids for a request of an operation; what it may delete is new. */
-  async function idsIn({ id, owner, secret: _secret, ...home }: Home, operationId: string): Promise<WorkspaceIds> {
-    const path = `/api/workspaces/${id}/invitations`;
-    const made = operationId === 'deleteInvitation' ? await request(owner.token, 'POST', path, {}) : null;
-    const invitationId = (made?.json() as { invitation: { id: string } } | undefined)?.invitation.id ?? randomUUID();
-    const endpoint = NEEDS_NEW_ENDPOINT.has(operationId) ? await endpointOf(owner, id) : {};
-    return { ...home, ...endpoint, workspaceId: id, ownerId: owner.userId, invitationId, unique: randomUUID() };
+  async function invitationOf(owner: Person, workspaceId: string): Promise<string> {
+    const made = await request(owner.token, 'POST', `/api/workspaces/${workspaceId}/invitations`, {});
+    return (made.json() as { invitation: { id: string } }).invitation.id;
+  }
+
+  const idsIn = ({ id, owner, secret: _secret, ...home }: Home): WorkspaceIds => ({
+    ...home,
+    workspaceId: id,
+    ownerId: owner.userId,
+    unique: randomUUID(),
+  });
+
+  /** New ones for an operation that ends what it is about, or that can be made a few times only. */
+  async function newIds({ id, owner }: Home, operationId: string): Promise<Partial<WorkspaceIds>> {
+    if (operationId === 'deleteInvitation') return { invitationId: await invitationOf(owner, id) };
+    const isOfEndpoint = ['deleteWebhookEndpoint', 'rotateWebhookSecret'].includes(operationId);
+    return isOfEndpoint ? { endpointId: await endpointOf(owner, id) } : {};
   }
 
   it('is tested for every operation of the description with its scope [authentication.scopes.missing, authentication.scopes.write-includes-read]', () => {
@@ -129,7 +140,7 @@ describe('access to a workspace', () => {
   });
 
   it('needs a credential for every operation [authentication.bearer.every-call, sync.auth.each-call]', async () => {
-    const ids = await idsIn(homes.A, '');
+    const ids = idsIn(homes.A);
     for (const { operationId, method } of operations) {
       const { scope, path, body } = ACCESS_RULES[operationId] as (typeof ACCESS_RULES)[string];
       const answer = await request(null, method, path(ids), body?.(ids));
@@ -163,12 +174,13 @@ describe('access to a workspace', () => {
     where: 'A' | 'B',
   ): Promise<string | null> {
     const operation = ACCESS_RULES[operationId] as (typeof ACCESS_RULES)[string];
-    const ids = await idsIn(homes[where], operationId);
     const isForeign = where === 'B';
     const wanted = expectedOf(operation, caller, isForeign);
+    const own = wanted.status < 300 ? await newIds(homes[where], operationId) : {};
+    const ids = { ...idsIn(homes[where]), ...own };
     const { status, text } = await request(caller.token, method, operation.path(ids), operation.body?.(ids));
-    if (NEEDS_NEW_ENDPOINT.has(operationId))
-      await request(homes[where].owner.token, 'DELETE', `/api/webhooks/${ids.endpointId}`);
+    if (own.endpointId !== undefined)
+      await request(homes[where].owner.token, 'DELETE', `/api/webhooks/${own.endpointId}`);
     if (status !== wanted.status) return `answered ${status} instead of ${wanted.status}: ${text.slice(0, 200)}`;
     const hidden = caller.role === null ? [homes.A, homes.B] : [homes.B];
     if (hidden.some(({ secret }) => text.includes(secret))) return 'showed content of the workspace';
@@ -182,7 +194,7 @@ describe('access to a workspace', () => {
 
   it('gets the same status, headers and body for a foreign workspace and for one that does not exist [never.shown-outside]', async () => {
     const caller = callers.get('admin with a full key');
-    const foreign = await idsIn(homes.B, 'deleteInvitation');
+    const foreign = idsIn(homes.B);
     const missing: WorkspaceIds = {
       ...foreign,
       workspaceId: randomUUID(),
@@ -228,7 +240,7 @@ describe('access to a workspace', () => {
 
   it('does not find content of one workspace under the path of another [never.shown-outside]', async () => {
     const owner = callers.get('owner with a full key')?.token ?? '';
-    const inB = await idsIn(homes.B, 'deleteInvitation');
+    const inB = homes.B;
     const mixed = [
       `/api/workspaces/${homes.A.id}/invitations/${inB.invitationId}`,
       `/api/workspaces/${homes.A.id}/members/${homes.B.owner.userId}`,
