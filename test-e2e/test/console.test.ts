@@ -117,8 +117,8 @@ describe('the webhooks console (skipped where there is no Chromium)', function p
     await system.createTasks(26);
     await rows.filter({ hasText: 'Succeeded' }).nth(24).waitFor();
     system.receiver.answer({ status: 503 });
-    await system.createTasks(25);
-    await rows.filter({ hasText: 'Failed' }).nth(24).waitFor();
+    await system.createTasks(3);
+    await rows.filter({ hasText: 'Failed' }).nth(2).waitFor();
     assert.equal(await rows.count(), 25);
 
     const seen = new Set<string>();
@@ -126,20 +126,18 @@ describe('the webhooks console (skipped where there is no Chromium)', function p
       for (const link of await rows.locator('a').all()) seen.add((await link.getAttribute('data-id')) ?? '');
     };
     await note();
-    for (const heading of ['Deliveries, page 2', 'Deliveries, page 3']) {
-      await tab.button('Older').click();
-      await page.getByRole('heading', { name: heading }).waitFor();
-      await eventually(async () => !seen.has((await rows.locator('a').first().getAttribute('data-id')) ?? ''));
-      await note();
-    }
-    assert.equal(seen.size, 51);
+    await tab.button('Older').click();
+    await page.getByRole('heading', { name: 'Deliveries, page 2' }).waitFor();
+    await eventually(async () => !seen.has((await rows.locator('a').first().getAttribute('data-id')) ?? ''));
+    await note();
+    assert.equal(seen.size, 29);
     assert.ok(await tab.button('Older').isDisabled());
     await tab.button('Newest').click();
 
     system.receiver.answer({ status: 204 });
     await tab.button('Replay failed…').click();
     await tab.button('Replay').click();
-    await page.getByText('25 failed deliveries will be attempted again.').waitFor();
+    await page.getByText('3 failed deliveries will be attempted again.').waitFor();
     await rows.filter({ hasText: 'Succeeded' }).nth(24).waitFor();
     await page.locator('.badge.good', { hasText: 'Enabled' }).waitFor();
     tab.assertClean();

@@ -247,13 +247,11 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
     for (const path of [
       '/join',
-      '/link?token=unknown',
       await system.mailedLink(email, 'Choose a new password'),
       `/join?code=${bound}`,
       '/join?code=unknown',
       '/authorize',
       '/signed-out',
-      '/nothing',
     ])
       await visit(path);
     await page.goto(`${system.testSystem.authUrl}/sign-in`);
@@ -271,7 +269,7 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     await visit((await system.app('Claude Code')).address);
     await visit((await system.app('Notes', 'https://notes.example/callback')).address);
     await visit(connectAddress('v'.repeat(43), system.callbackPort));
-    await visit(connectAddress('v'.repeat(43)));
+    await page.goto(`${system.testSystem.authUrl}${connectAddress('v'.repeat(43))}`);
     await tab.button('Connect').click();
     await page.locator('code.token').waitFor();
     await tab.checkBarriers('code to copy');
