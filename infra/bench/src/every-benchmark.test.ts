@@ -12,9 +12,9 @@ import { COMMIT_TIMES } from './rows/live.ts';
 import { SMALLEST } from './sizes.ts';
 import { openSystem, type MeasuredSystem } from './system.ts';
 
-/** In five times as long an honest person makes each kind of request, and a few changes take more than a tick of a processor. */
-const SLOW: readonly string[] = ['neighbor', 'alone'];
-const ROUND = { rounds: 1, seconds: 0.1, sizes: SMALLEST, print: () => {} } as const;
+/** In this time an honest person makes each kind of request, and a few changes take more than a tick of a processor. */
+const SECONDS: Readonly<Record<string, number>> = { neighbor: 0.5, alone: 0.5, traces: 0.1 };
+const ROUND = { rounds: 1, seconds: 0.05, sizes: SMALLEST, print: () => {} } as const;
 /** These take seconds for each contender. */
 const WITHOUT_PEER: readonly string[] = ['growth', 'stalled'];
 /** These read or work off every task of the workspace, and the others write thousands. */
@@ -23,7 +23,7 @@ const NAMES = BENCHMARK_NAMES.toSorted((one, other) => Number(FIRST.includes(oth
 /** A figure that nothing was measured for. */
 const EMPTY = /NaN|Infinity|undefined/;
 
-describe('every benchmark runs, for a tenth of a second', () => {
+describe('every benchmark runs, for a moment', () => {
   const opened = new AsyncDisposableStack();
   let system: MeasuredSystem;
 
@@ -46,7 +46,7 @@ describe('every benchmark runs, for a tenth of a second', () => {
       const peer = WITHOUT_PEER.includes(name) ? null : peerOf(system);
       // The same system, whose services have no other settings.
       const openOther = async (): Promise<MeasuredSystem> => ({ ...system, [Symbol.asyncDispose]: async () => {} });
-      const seconds = ROUND.seconds * (SLOW.includes(name) ? 5 : 1);
+      const seconds = SECONDS[name] ?? ROUND.seconds;
       const context: BenchmarkContext = { ...ROUND, seconds, ...system, peer, openOther };
       const { rows } = await measure(context);
       assert.notEqual(rows.length, 0);
@@ -75,8 +75,7 @@ describe('every benchmark runs, for a tenth of a second', () => {
     const versions = [await versionAt('ours', baseUrl), await versionAt('theirs', baseUrl)] as const;
     const { rows, left, failed } = await compareVersions(...versions, {
       ...ROUND,
-      seconds: 0.05,
-      names: ['hop', 'people'],
+      names: ['hop', 'bootstrap'],
     });
     assert.equal(failed, false, left.join('\n'));
     const refused = left.filter((line) => line.includes('cannot serve'));

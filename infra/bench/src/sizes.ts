@@ -22,7 +22,11 @@ export interface Sizes {
     readonly recoverySeconds: number;
   };
   readonly people: { readonly people: readonly number[]; readonly tasks: number };
+  /** Measured pairs of starts, because one takes so little time that single ones vary. */
+  readonly starts: number;
   readonly webhooks: {
+    /** Events per second. */
+    readonly paces: readonly number[];
     readonly workspaces: number;
     /** One for each workspace and others of the same workspaces. */
     readonly endpointsEach: number;
@@ -55,7 +59,9 @@ export const QUICK: Sizes = {
   deltas: { entries: 200_000, page: 1_000 },
   neighbor: { attacks: ATTACK_NAMES, scale: 1, recoverySeconds: 60 },
   people: { people: [2, 4, 16], tasks: 2_000 },
+  starts: 9,
   webhooks: {
+    paces: [20, 200, 1_000],
     workspaces: 100,
     endpointsEach: 10,
     rateEndpoints: 200,
@@ -81,7 +87,7 @@ export const FULL: Sizes = {
 
 /** For the test that runs every benchmark. */
 export const SMALLEST: Sizes = {
-  warmUpSeconds: 0.05,
+  warmUpSeconds: 0.02,
   bootstrapTasks: 50,
   bootstrapMs: 50,
   statisticsMs: 10,
@@ -90,7 +96,9 @@ export const SMALLEST: Sizes = {
   deltas: { entries: 4_000, page: 50 },
   neighbor: { attacks: ['dup'], scale: 0.01, recoverySeconds: 1 },
   people: { people: [2], tasks: 20 },
+  starts: 1,
   webhooks: {
+    paces: [20],
     workspaces: 2,
     endpointsEach: 2,
     rateEndpoints: 2,

@@ -10,8 +10,6 @@ import { all, isMost, ms, ratioText } from '../report.ts';
 import { alternate, median, ratioOf } from '../rounds.ts';
 
 const CLI = join(import.meta.dirname, '../../../../packages/cli');
-/** A start takes so little time that single ones vary. */
-const STARTS = 9;
 /** At its end the process says how much of a processor it used. */
 const REPORT_CPU = `data:text/javascript,process.on('exit',()=>process.stderr.write(JSON.stringify(process.cpuUsage())))`;
 
@@ -21,7 +19,7 @@ interface Start {
 }
 
 /** The time until the first byte of `wts --help`, as the published package runs it, compared with a script that only writes a byte. */
-export async function startRows({ rounds }: BenchmarkContext): Promise<BenchmarkResult> {
+export async function startRows({ rounds, sizes }: BenchmarkContext): Promise<BenchmarkResult> {
   const folder = mkdtempSync(join(tmpdir(), 'wts-bench-'));
   try {
     execFileSync(process.execPath, [join(CLI, 'build.ts'), join(folder, 'built')]);
@@ -30,7 +28,7 @@ export async function startRows({ rounds }: BenchmarkContext): Promise<Benchmark
     const help = [join(folder, 'built/wts.mjs'), '--help'];
     // The first start writes the cache of compiled code.
     await startOf(help, folder);
-    const { ours, theirs } = await alternate(rounds * STARTS, {
+    const { ours, theirs } = await alternate(rounds * sizes.starts, {
       ours: () => startOf(help, folder),
       theirs: () => startOf([empty], folder),
     });

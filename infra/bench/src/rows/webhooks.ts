@@ -14,7 +14,6 @@ import { commitsOf, latencies, type Sent } from './live.ts';
 import { claimRows } from './webhook-claims.ts';
 import { rateRows } from './webhook-rates.ts';
 
-const PACES = [20, 200, 1_000];
 /** The endpoints of the paces, in as many workspaces. */
 const PACED_ENDPOINTS = 10;
 const CONNECTIONS = 64;
@@ -58,7 +57,7 @@ async function pacedRows(context: BenchmarkContext, endpoints: Endpoints): Promi
   await endpoints.enableOnly(served);
   const rows: ReportRow[] = [];
   const raw: Record<string, unknown> = {};
-  for (const perSecond of PACES) {
+  for (const perSecond of context.sizes.webhooks.paces) {
     const rounds: Times[] = [];
     for (let round = 0; round < context.rounds; round += 1)
       rounds.push(await measure(context, endpoints, { served, perSecond, seconds: context.seconds }));
