@@ -69,7 +69,8 @@ export type {
   WebhookEvent,
 } from './webhooks.ts';
 export type { NewWorkspace, Workspace } from './workspaces.ts';
-export type { PageQuery, PrivateProject } from './private-projects.ts';
+export type { PageQuery } from './parts.ts';
+export type { PrivateProject } from './private-projects.ts';
 export type { MemberAccess, WorkspaceApp, WorkspaceEvent } from './workspace-access.ts';
 export type { ApiKey, KeyMaker, KeyPermissions, NewApiKey } from './api-keys.ts';
 export type { MovedInvitation } from './invitation-moves.ts';

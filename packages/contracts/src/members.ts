@@ -1,7 +1,7 @@
 import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { LIMITS } from './limits.ts';
-import { okBody, timestamp, uuid } from './parts.ts';
+import { okBody, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
 import type { Role } from './scopes.ts';
 import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
 import type { TypeOf } from './type-of.ts';
@@ -15,15 +15,6 @@ import { workspaceExample, workspaceSchema } from './workspaces.ts';
 /** Owners give members the role owner; an invitation cannot. */
 export const INVITABLE_ROLES = ['admin', 'member', 'guest'] as const satisfies readonly Role[];
 export type InvitableRole = (typeof INVITABLE_ROLES)[number];
-
-const workspaceId = { ...uuid, description: 'The id of the workspace. 404 when you are not a member of it.' } as const;
-
-const workspaceParams = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['workspaceId'],
-  properties: { workspaceId },
-} as const;
 
 const removed = {
   status: 200,

@@ -1,9 +1,38 @@
 import { UUID_PATTERN } from './ids.ts';
-import type { JsonSchema } from './type-of.ts';
+import { LIMITS } from './limits.ts';
+import type { JsonSchema, TypeOf } from './type-of.ts';
 
 /** Schemas that several operations use. */
 export const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
 export const timestamp = { type: 'string', format: 'date-time' } as const;
+export const workspaceId = {
+  ...uuid,
+  description: 'The id of the workspace. 404 when you are not a member of it.',
+} as const;
+
+/** Of an operation on one workspace. */
+export const workspaceParams = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['workspaceId'],
+  properties: { workspaceId },
+} as const;
+
+export const pageLimit = {
+  type: 'integer',
+  minimum: 0,
+  default: LIMITS.listPageDefault,
+  description: `How many, clamped to 1..${LIMITS.listPageMax}.`,
+} as const;
+export const hasMore = { type: 'boolean', description: 'True when there is another page.' } as const;
+
+/** `after` describes which id. */
+export function pageQuery(after: string) {
+  return { type: 'object', properties: { after: { ...uuid, description: after }, limit: pageLimit } } as const;
+}
+
+/** A page of a list: the items after an id. */
+export type PageQuery = TypeOf<ReturnType<typeof pageQuery>>;
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 

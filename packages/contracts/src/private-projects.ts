@@ -1,8 +1,7 @@
 import { contract } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
-import { LIMITS } from './limits.ts';
 import { memberExample, memberSchema } from './members.ts';
-import { okBody, timestamp, uuid } from './parts.ts';
+import { hasMore, okBody, pageQuery, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
 import type { TypeOf } from './type-of.ts';
 
 /*
@@ -10,7 +9,6 @@ import type { TypeOf } from './type-of.ts';
  * project without members can get new ones. Its records are readable by its members only, through the sync routes.
  */
 
-const workspaceId = { ...uuid, description: 'The id of the workspace. 404 when you are not a member of it.' } as const;
 const projectId = {
   ...uuid,
   description: 'The id of a private project of the workspace. 404 for any other project.',
@@ -22,26 +20,6 @@ const projectParams = {
   required: ['workspaceId', 'projectId'],
   properties: { workspaceId, projectId },
 } as const;
-
-function pageQuery(after: string) {
-  return {
-    type: 'object',
-    properties: {
-      after: { ...uuid, description: after },
-      limit: {
-        type: 'integer',
-        minimum: 0,
-        default: LIMITS.listPageDefault,
-        description: `How many, clamped to 1..${LIMITS.listPageMax}.`,
-      },
-    },
-  } as const;
-}
-
-/** A page of a list: the items after an id. */
-export type PageQuery = TypeOf<ReturnType<typeof pageQuery>>;
-
-const hasMore = { type: 'boolean', description: 'True when there is another page.' } as const;
 
 const privateProjectSchema = {
   type: 'object',
@@ -72,7 +50,7 @@ export const listPrivateProjects = contract({
   tag: 'Workspaces',
   scope: 'read',
   callers: ['graph'],
-  params: { type: 'object', additionalProperties: false, required: ['workspaceId'], properties: { workspaceId } },
+  params: workspaceParams,
   query: pageQuery('The `id` of the last project of the page before.'),
   reply: {
     status: 200,

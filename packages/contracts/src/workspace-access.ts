@@ -1,9 +1,8 @@
 import { contract } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { EVENT_PLACE_PATTERN } from './ids.ts';
-import { LIMITS } from './limits.ts';
 import { memberExample, memberSchema } from './members.ts';
-import { okBody, timestamp, uuid } from './parts.ts';
+import { hasMore, okBody, pageLimit, pageQuery, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
 import { GRANT_SCOPES } from './auth/oauth.ts';
 import type { TypeOf } from './type-of.ts';
 
@@ -12,30 +11,16 @@ import type { TypeOf } from './type-of.ts';
  * workspaces of a member is left out.
  */
 
-const workspaceId = { ...uuid, description: 'The id of the workspace. 404 when you are not a member of it.' } as const;
 const timestampOrNull = { ...timestamp, type: ['string', 'null'] } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
-
-const limit = {
-  type: 'integer',
-  minimum: 0,
-  default: LIMITS.listPageDefault,
-  description: `How many, clamped to 1..${LIMITS.listPageMax}.`,
-} as const;
 
 /** Of an owner or admin, with the scope admin. */
 const managed = {
   tag: 'Workspaces',
   scope: 'admin',
-  params: { type: 'object', additionalProperties: false, required: ['workspaceId'], properties: { workspaceId } },
+  params: workspaceParams,
   errors: ['not_found', 'forbidden'],
 } as const;
-
-function pageQuery(after: string) {
-  return { type: 'object', properties: { after: { ...uuid, description: after }, limit } } as const;
-}
-
-const hasMore = { type: 'boolean', description: 'True when there is another page.' } as const;
 
 const accessProperties = {
   ...memberSchema.properties,
@@ -149,7 +134,7 @@ export const listSecurityEvents = contract({
   callers: ['graph'],
   query: {
     type: 'object',
-    properties: { before: { ...CURSOR, description: 'The `next` of the page before.' }, limit },
+    properties: { before: { ...CURSOR, description: 'The `next` of the page before.' }, limit: pageLimit },
   },
   reply: {
     status: 200,

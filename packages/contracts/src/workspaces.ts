@@ -2,7 +2,7 @@ import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { NOT_BLANK_PATTERN, URL_KEY_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
-import { okBody, timestamp, uuid } from './parts.ts';
+import { okBody, timestamp, uuid, workspaceParams } from './parts.ts';
 import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
 import type { TypeOf } from './type-of.ts';
 
@@ -162,15 +162,6 @@ export const createWorkspace = contract({
   },
   errors: ['slug_taken', 'forbidden', 'conflict'],
 });
-
-const workspaceParams = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['workspaceId'],
-  properties: {
-    workspaceId: { ...uuid, description: 'The id of the workspace. 404 when you are not a member of it.' },
-  },
-} as const;
 
 export const deleteWorkspace = contract({
   id: 'deleteWorkspace',

@@ -1,16 +1,7 @@
 import { contract } from '../contract.ts';
-import { okBody, uuid } from '../parts.ts';
+import { okBody, workspaceParams } from '../parts.ts';
 
 /* What a workspace requires of the people in it. The auth service keeps it, because it decides there who may sign in. */
-
-const params = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['workspaceId'],
-  properties: {
-    workspaceId: { ...uuid, description: 'The id of the workspace. 404 when you are not a member of it.' },
-  },
-} as const;
 
 const reply = {
   status: 200,
@@ -41,7 +32,7 @@ export const getWorkspaceSecurity = contract({
   description: 'Every member can read it.',
   tag: 'Workspaces',
   scope: 'read',
-  params,
+  params: workspaceParams,
   reply,
   errors: ['not_found'],
 });
@@ -55,7 +46,7 @@ export const updateWorkspaceSecurity = contract({
     'For owners. Members without a second factor are signed out, their apps are disconnected, and their API keys answer 403 `second_factor_required`, in all workspaces, until they add one. 409 while your own account has none. Who has none cannot join: 403.',
   tag: 'Workspaces',
   scope: 'admin',
-  params,
+  params: workspaceParams,
   body: {
     type: 'object',
     additionalProperties: false,

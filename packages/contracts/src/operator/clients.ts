@@ -1,9 +1,9 @@
 import { contract } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { okBody, timestamp } from '../parts.ts';
+import { hasMore, okBody, timestamp } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
 import { registeredClient } from '../auth/oauth.ts';
-import { common, count, hasMore, OPERATOR_ERRORS, pageQuery, text, textOrNull, timeOrNull } from './parts.ts';
+import { common, count, OPERATOR_ERRORS, pageQuery, text, textOrNull, timeOrNull } from './parts.ts';
 
 const clientProperties = {
   clientId: { ...text, description: 'An id, or the address of the document of the client.' },

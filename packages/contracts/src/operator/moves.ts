@@ -1,7 +1,7 @@
 import { contract } from '../contract.ts';
-import { okBody, timestamp, uuid } from '../parts.ts';
+import { hasMore, okBody, timestamp, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
-import { byId, common, count, hasMore, OPERATOR_ERRORS, pageQuery, text, textOrNull, timeOrNull } from './parts.ts';
+import { byId, common, count, OPERATOR_ERRORS, pageQuery, text, textOrNull, timeOrNull } from './parts.ts';
 
 const shard = { type: 'integer', minimum: 0 } as const;
 

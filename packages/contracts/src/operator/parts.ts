@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
-import { timestamp, uuid } from '../parts.ts';
+import { pageLimit, timestamp, uuid } from '../parts.ts';
 
 /** Of every operation. The gateway passes the credential on, and the auth service checks it. */
 export const common = { tag: 'Operator', scope: 'none' } as const;
@@ -22,7 +21,6 @@ export const away = {
   items: { type: 'string' },
   description: 'Cells that did not answer: what lives there is missing. Left out when there is none.',
 } as const;
-export const hasMore = { type: 'boolean', description: 'True when there is another page.' } as const;
 
 /** A page of a list, by a text that its items have. */
 export const pageQuery = {
@@ -31,12 +29,7 @@ export const pageQuery = {
   properties: {
     text: { type: 'string', maxLength: 320, description: 'A part of a name or an address, or an id.' },
     after: { ...uuid, description: 'The id of the last item of the page before.' },
-    limit: {
-      type: 'integer',
-      minimum: 0,
-      default: LIMITS.listPageDefault,
-      description: `How many, clamped to 1..${LIMITS.listPageMax}.`,
-    },
+    limit: pageLimit,
   },
 } as const;
 

@@ -1,20 +1,9 @@
 import { contract } from '../contract.ts';
 import { NOT_BLANK_PATTERN } from '../ids.ts';
-import { okBody, timestamp, uuid } from '../parts.ts';
+import { hasMore, okBody, timestamp, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
 import { NAME, URL_KEY } from '../workspaces.ts';
-import {
-  away,
-  byId,
-  common,
-  count,
-  hasMore,
-  OPERATOR_ERRORS,
-  pageQuery,
-  text,
-  textOrNull,
-  timeOrNull,
-} from './parts.ts';
+import { away, byId, common, count, OPERATOR_ERRORS, pageQuery, text, textOrNull, timeOrNull } from './parts.ts';
 
 const personProperties = {
   userId: uuid,
