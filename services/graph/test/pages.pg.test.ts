@@ -106,7 +106,7 @@ describe('pages', () => {
         assert.deepEqual(await walk(size, false, { orderBy }), all);
         assert.deepEqual(await walk(size, true, { orderBy }), all);
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 
@@ -120,7 +120,7 @@ describe('pages', () => {
         assert.deepEqual(await walk(size, false, { orderBy }, inside), all);
         assert.deepEqual(await walk(size, true, { orderBy }, inside), all);
       }),
-      { numRuns: 15 },
+      { numRuns: 8 },
     );
   });
 

@@ -60,7 +60,7 @@ describe('a lane, whatever happens in whatever order', () => {
         }
         await model.settle();
       }),
-      { numRuns: Number(process.env['LANE_RUNS'] ?? 300) },
+      { numRuns: Number(process.env['LANE_RUNS'] ?? 150) },
     );
   });
 

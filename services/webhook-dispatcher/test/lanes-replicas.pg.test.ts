@@ -22,7 +22,7 @@ const isAscending = (ids: readonly string[], events: readonly string[]): void =>
   );
 
 /** Of each endpoint: enough to be under way at each kill. */
-const EVENTS = 120;
+const EVENTS = 80;
 
 describe('replicas that serve lanes', () => {
   let system: LaneSystem;

@@ -16,7 +16,7 @@ describe('concurrent changes of the same records', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;
-  const ROUNDS = 12;
+  const ROUNDS = 8;
 
   before(async () => {
     engines = await TestEngines.open('races', 3);

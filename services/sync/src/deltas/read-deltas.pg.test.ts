@@ -104,7 +104,7 @@ describe('deltas', () => {
           assert.equal(after, head());
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 

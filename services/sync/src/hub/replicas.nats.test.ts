@@ -140,20 +140,20 @@ describe('replicas', () => {
     );
 
     const faults = (async () => {
-      await write(writers, groups, 10);
+      await write(writers, groups, 5);
       await server.kill();
-      await write(writers, groups, 10);
+      await write(writers, groups, 5);
       await server.start();
-      await write(writers, groups, 10);
+      await write(writers, groups, 5);
       await eventually(async () => {
         const manager = await all[0]!.nats.connection()!.jetstreamManager();
         return manager.streams.delete(OF.name).catch(() => false);
       });
-      await write(writers, groups, 10);
+      await write(writers, groups, 5);
       const endLease = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'wts-sync-relay'`;
       await eventually(async () => (await pool.query(endLease)).rowCount! >= 1);
     })();
-    await Promise.all([faults, write(writers, groups, 60)]);
+    await Promise.all([faults, write(writers, groups, 30)]);
 
     const fiftieth = [...committed.keys()].toSorted((a, b) => (a < b ? -1 : 1))[49]!;
     const late = stack.use(await socketOf(all[1]!.replica, { token: users[0]!, after: String(fiftieth) }));
