@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import type { ServiceDefinition } from '../src/life/index.ts';
 import { run } from '../src/main/index.ts';
 import type { DemoConfig } from './demo.ts';
-import { demoService } from './demo.ts';
 
 /** The process of a service, which `run.test.ts` starts and ends. MISHAP selects its failure. */
-const definition = demoService({ held: [], echoes: 0, closed: [], relay: async () => {} });
 const { MISHAP } = process.env;
 
-const mishap: ServiceDefinition<DemoConfig> = {
+const withMishap = (definition: ServiceDefinition<DemoConfig>): ServiceDefinition<DemoConfig> => ({
   ...definition,
   async open(kit, config) {
     const opened = await definition.open(kit, config);
@@ -25,9 +23,12 @@ const mishap: ServiceDefinition<DemoConfig> = {
     if (MISHAP === 'never stops') kit.stack.defer(() => new Promise(() => setInterval(() => {}, 1000)));
     return opened;
   },
-};
+});
 
 await run({
-  service: async () => mishap,
+  service: async () => {
+    const { demoService } = await import('./demo.ts');
+    return withMishap(demoService({ held: [], echoes: 0, closed: [], relay: async () => {} }));
+  },
   migrations: { schema: 'demo', directory: join(import.meta.dirname, 'migrations') },
 });
