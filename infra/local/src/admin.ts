@@ -1,7 +1,6 @@
 /** `npm run admin -- ...`: `wts admin` as the operator of the system that `npm start` runs. */
 import { processIo, run } from '@wts/cli';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { runScript } from './database/migrate.ts';
 import { PATHS } from './layout.ts';
 import { readStackFile, type StackFile } from './stack-file.ts';
 
@@ -30,6 +29,8 @@ async function operatorToken({ authDatabaseUrl }: StackFile): Promise<string> {
   try {
     return readFileSync(PATHS.operatorToken, 'utf8').trim();
   } catch {
+    // Loading it takes half of the time of most commands.
+    const { runScript } = await import('./database/migrate.ts');
     const words = ['token', 'create', 'npm run admin'];
     const token = await runScript('auth', 'operator', { DATABASE_URL: authDatabaseUrl }, words);
     writeFileSync(PATHS.operatorToken, token, { mode: 0o600 });

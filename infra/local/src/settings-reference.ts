@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ROOT } from './layout.ts';
+import { serviceFile } from './layout.ts';
 import { SERVICES } from './services.ts';
 
 export interface Description {
@@ -44,15 +43,22 @@ interface DescribedService {
   readonly settings: readonly Description[];
 }
 
-const described = new Map<string, Promise<DescribedService>>();
+let described: Promise<ReadonlyMap<string, DescribedService>> | undefined;
 
-/** The settings of a service, as its config.ts declares them. Read once, because each reading starts a process. */
-export function describeSettings(name: string): Promise<DescribedService> {
-  return described.getOrInsertComputed(name, async () => {
-    const main = join(ROOT, 'services', name, 'src', 'main.ts');
-    const { stdout } = await promisify(execFile)(process.execPath, [main, '--settings']);
-    return JSON.parse(stdout) as DescribedService;
-  });
+/** The settings of a service, as its config.ts declares them. */
+export async function describeSettings(name: string): Promise<DescribedService> {
+  const service = (await (described ??= describeServices())).get(name);
+  if (service === undefined) throw new Error(`${name} printed no settings`);
+  return service;
+}
+
+/** One process prints those of all services, because they share most modules. */
+async function describeServices(): Promise<ReadonlyMap<string, DescribedService>> {
+  const program = SERVICES.map(({ name }) => `await import(${JSON.stringify(serviceFile(name, 'main'))});`).join('\n');
+  const args = ['--input-type=module', '--eval', program, 'services', '--settings'];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const lines = stdout.trim().split('\n');
+  return new Map(lines.map((line) => JSON.parse(line) as DescribedService).map((one) => [one.name, one]));
 }
 
 function same(a: Description, b: Description): boolean {

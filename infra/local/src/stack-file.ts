@@ -3,7 +3,7 @@ import { STACK_FILE } from './layout.ts';
 import type { DemoWorkspace } from './secrets.ts';
 import type { Cell } from './cells.ts';
 import type { Stack } from './stack.ts';
-import { LOCAL_JWT } from './database/seed.ts';
+import { LOCAL_JWT } from './local-jwt.ts';
 
 /** The content of `.local/stack.json` while `npm start` runs: everything a tool needs to use the system. It has secrets. */
 export interface StackFile extends DemoWorkspace {

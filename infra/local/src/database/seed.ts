@@ -1,3 +1,4 @@
+import { LOCAL_JWT } from '../local-jwt.ts';
 import type { DemoWorkspace, Secrets } from '../secrets.ts';
 import { tokenSettings } from '../secrets.ts';
 import { PASSED_THROUGH } from '../services.ts';
@@ -6,7 +7,6 @@ import { picked, runScript } from './migrate.ts';
 import type { Database } from './provision.ts';
 
 export const API_KEY_PREFIX = 'wts_';
-export const LOCAL_JWT = { issuer: 'https://local.wts.example', audience: 'wts-local' } as const;
 
 interface SeedOptions extends Pick<Database, 'urlOf'> {
   readonly env: NodeJS.ProcessEnv;
