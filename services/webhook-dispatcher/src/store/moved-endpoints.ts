@@ -5,6 +5,7 @@ import type { Pool, PoolClient } from 'pg';
 import { DELETE_OF_GONE } from './deleted-endpoints.ts';
 import { lockWorkspaceSql } from './endpoints.ts';
 import { inTransaction } from './transaction.ts';
+import { ownerOf } from './workspaces.ts';
 
 /*
  * The endpoints of a workspace that moves: `moving_at` is set from the first take in the old cell, and from the first put in the new one
@@ -159,8 +160,7 @@ export type NewMovedEndpoint = Omit<MovedEndpoint, 'secrets'> & {
 
 /** A workspace that is not served here begins to be followed at the head: nothing that was copied becomes an event. */
 const FOLLOW = `insert into webhooks.workspaces as w (workspace_id, owner_id, position)
-  values ($1, coalesce((select user_id from sync.workspace_members m where m.workspace_id = $1 and role = 'owner'
-    order by created_at, id limit 1), $2), ${HEAD})
+  values ($1, coalesce(${ownerOf('$1')}, $2), ${HEAD})
   on conflict (workspace_id) do update set followed_at = now(), position = case
     when exists (select from webhooks.endpoints e where e.workspace_id = $1 and e.deleted_at is null and e.moving_at is null)
       then w.position else excluded.position end`;

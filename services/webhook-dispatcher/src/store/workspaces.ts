@@ -16,7 +16,7 @@ const hasEndpoints = (workspaceId: string): string =>
 /** Rests on the index sync_actions (group_id, sync_id). */
 const HAS_ENTRIES = `exists (select from sync.sync_actions a where a.group_id = w.workspace_id and a.sync_id > w.position)`;
 /** The oldest owner; the person who created the first endpoint when there is none any more. */
-const ownerOf = (workspaceId: string): string => `(select user_id from sync.workspace_members m
+export const ownerOf = (workspaceId: string): string => `(select user_id from sync.workspace_members m
     where m.workspace_id = ${workspaceId} and role = 'owner' order by created_at, id limit 1)`;
 
 /**
