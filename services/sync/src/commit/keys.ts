@@ -15,11 +15,21 @@ export function keysOf(model: Model): readonly (readonly string[])[] {
  */
 export function checkKeys(decision: Decision, before: Row | null, after: Row): void {
   for (const fields of keysOf(after.model)) {
-    const values = keyValues(after, fields);
-    if (!values || (before && keyValues(before, fields)?.every((value, index) => value === values[index]))) continue;
-    const holder = decision.keyHolder({ model: after.model, fields, values });
-    if (holder === null || holder === after.id) continue;
+    if (otherHolder(decision, fields, before, after) === null) continue;
     const { code, error } = keyTaken(after.model, fields);
     throw new Refused(code, error);
   }
+}
+
+/** The id of another record that has the values which this change gives to a unique key; null when there is none. */
+export function otherHolder(
+  decision: Decision,
+  fields: readonly string[],
+  before: Row | null,
+  after: Row,
+): string | null {
+  const values = keyValues(after, fields);
+  if (!values || (before && keyValues(before, fields)?.every((value, index) => value === values[index]))) return null;
+  const holder = decision.keyHolder({ model: after.model, fields, values });
+  return holder === after.id ? null : holder;
 }

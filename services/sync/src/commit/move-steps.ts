@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isOf, User, WorkspaceMember, type RecordOf, type Model } from '@wts/models';
 import { keyTaken } from '../store/conflicts.ts';
-import { keyValues, type Row } from '../store/rows.ts';
+import type { Row } from '../store/rows.ts';
 import type { Decision } from './decision.ts';
 import { deleteRow, freezeCopy, insertCopy, moveCopy, updateRow } from './effects.ts';
+import { otherHolder } from './keys.ts';
 import { forEachCollecting } from './lookup.ts';
 import { Refused } from './refusal.ts';
 import type { LeaveStep, PutRecord, PutStep } from './unit.ts';
@@ -60,10 +61,8 @@ function changedFields(before: RecordOf<Model>, after: RecordOf<Model>): string[
  */
 function freeKeys(decision: Decision, before: Row | null, after: Row): void {
   for (const fields of after.model.unique) {
-    const values = keyValues(after, fields);
-    if (!values || (before && keyValues(before, fields)?.every((value, index) => value === values[index]))) continue;
-    const holderId = decision.keyHolder({ model: after.model, fields, values });
-    const holder = holderId === null || holderId === after.id ? null : decision.row(after.model, holderId, 'write');
+    const holderId = otherHolder(decision, fields, before, after);
+    const holder = holderId === null ? null : decision.row(after.model, holderId, 'write');
     if (holder === null) continue;
     const { code, error } = keyTaken(after.model, fields);
     if (holder.workspaceId !== after.workspaceId) throw new Refused(code, error);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
 import type { ActionName, ModelRecord, Principal } from '@wts/contracts';
 import type { Model, RecordOf } from '@wts/models';
@@ -76,6 +77,12 @@ export interface DueTask {
 
 export function idempotencyKeyOf({ principal, clientId, clientTxId }: Unit): IdempotencyKey {
   return { userId: principal.userId, clientId, clientTxId };
+}
+
+/** What this service decides by itself. `clientId` names it in the log. */
+export function ownUnit(clientId: string, work: Pick<Unit, 'step'> | Pick<Unit, 'due'>): Unit {
+  const principal = servicePrincipal(clientId);
+  return { principal, authority: 'service', clientId, clientTxId: randomUUID(), mutations: [], ...work };
 }
 
 const NO_PERSON = servicePrincipal('').userId;

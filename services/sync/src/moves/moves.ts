@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { servicePrincipal } from '@wts/access';
 import { Fault, formatSyncId, syncApi, type BodyOf, type CopiedRecord, type ReplyOf } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { findModel, isOf, unknownModel, User, WorkspaceMember, type Model, type RecordOf } from '@wts/models';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
-import type { LeaveStep, PutRecord, PutStep, Unit, UnitOutcome } from '../commit/unit.ts';
+import { ownUnit, type LeaveStep, type PutRecord, type PutStep, type UnitOutcome } from '../commit/unit.ts';
 import { ofAnotherWorkspace, ofMissingPerson } from '../commit/move-steps.ts';
 import { findForeign, findFrozen, findMissingPeople, putFacts } from '../store/copied-facts.ts';
 import { changeMove, listMemberships, readMoveState } from '../store/moves.ts';
@@ -114,15 +112,7 @@ export class Moves {
   }
 
   async #commit(step: PutStep | LeaveStep): Promise<UnitOutcome> {
-    const unit: Unit = {
-      principal: servicePrincipal(syncApi.COPY_CLIENT_ID),
-      authority: 'service',
-      clientId: syncApi.COPY_CLIENT_ID,
-      clientTxId: randomUUID(),
-      mutations: [],
-      step,
-    };
-    const [outcome] = await this.#engine.commit([unit]);
+    const [outcome] = await this.#engine.commit([ownUnit(syncApi.COPY_CLIENT_ID, { step })]);
     if (!outcome) throw new Error('The engine answers every unit');
     return outcome;
   }

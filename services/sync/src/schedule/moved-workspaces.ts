@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { servicePrincipal } from '@wts/access';
 import { syncApi } from '@wts/contracts';
 import { Workspace } from '@wts/models';
 import { every, type BackgroundContext, type BackgroundWork, type RunResult } from '@wts/service-kit/background';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
+import { ownUnit } from '../commit/unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 import { findCopy, removeCopy } from '../store/moves.ts';
 
@@ -37,15 +36,7 @@ async function deleteCopy({ pool, engine }: MovedWorkspacesOptions, workspaceId:
   if (!(await removeCopy(pool, workspaceId))) return;
   const archivedAt = await findCopy(pool, workspaceId);
   if (archivedAt === undefined) return;
-  const [outcome] = await engine.commit([
-    {
-      principal: servicePrincipal(syncApi.COPY_CLIENT_ID),
-      authority: 'service',
-      clientId: syncApi.COPY_CLIENT_ID,
-      clientTxId: randomUUID(),
-      mutations: [],
-      step: { model: Workspace, archivedAt: new Map([[workspaceId, archivedAt]]) },
-    },
-  ]);
+  const step = { model: Workspace, archivedAt: new Map([[workspaceId, archivedAt]]) };
+  const [outcome] = await engine.commit([ownUnit(syncApi.COPY_CLIENT_ID, { step })]);
   if (!outcome?.ok) throw new Error(`The deletion of a copy was refused: ${outcome?.error}`);
 }

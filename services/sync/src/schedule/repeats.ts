@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { servicePrincipal } from '@wts/access';
 import { Fault } from '@wts/contracts';
 import { beginningOf, calendarAt } from '@wts/models/repeat';
 import { every, type BackgroundContext, type BackgroundWork, type RunResult } from '@wts/service-kit/background';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
-import type { Unit } from '../commit/unit.ts';
+import { ownUnit, type Unit } from '../commit/unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 import {
   countMovedOn,
@@ -200,14 +198,8 @@ export class RepeatScheduler {
 
   #unitOf({ id: taskId, workspaceId, day }: DueRow, failure?: string): Unit {
     const { openMax } = this.#options;
-    return {
-      principal: servicePrincipal(REPEAT_CLIENT),
-      authority: 'service',
-      clientId: REPEAT_CLIENT,
-      clientTxId: randomUUID(),
-      mutations: [],
-      due: { taskId, workspaceId, day, openMax, ...(failure === undefined ? {} : { failure }) },
-    };
+    const due = { taskId, workspaceId, day, openMax, ...(failure === undefined ? {} : { failure }) };
+    return ownUnit(REPEAT_CLIENT, { due });
   }
 
   #lagOf({ day, zone }: DueRow): number {

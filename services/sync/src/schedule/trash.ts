@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { servicePrincipal } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
 import { Task, Workspace, type Model } from '@wts/models';
 import { every, type BackgroundContext, type BackgroundWork, type RunResult } from '@wts/service-kit/background';
 import type { Logger } from '@wts/service-kit/observe';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
-import type { Unit } from '../commit/unit.ts';
+import { ownUnit } from '../commit/unit.ts';
 import {
   beginRound,
   countExisting,
@@ -218,15 +216,8 @@ export class TrashPurge {
   }
 
   async #commit(model: Model, records: readonly ArchivedRecord[]): Promise<void> {
-    const unit: Unit = {
-      principal: servicePrincipal(PURGE_CLIENT),
-      authority: 'service',
-      clientId: PURGE_CLIENT,
-      clientTxId: randomUUID(),
-      mutations: [],
-      step: { model, archivedAt: new Map(records.map(({ id, archivedAt }) => [id, archivedAt])) },
-    };
-    const [outcome] = await this.#options.engine.commit([unit]);
+    const step = { model, archivedAt: new Map(records.map(({ id, archivedAt }) => [id, archivedAt])) };
+    const [outcome] = await this.#options.engine.commit([ownUnit(PURGE_CLIENT, { step })]);
     if (!outcome?.ok) throw new Error(`A step of the purge was refused: ${outcome?.error}`);
   }
 }

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
 import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
-import type { SweepStep, Unit } from '../commit/unit.ts';
+import { ownUnit, type SweepStep } from '../commit/unit.ts';
 import {
   claimSweep,
   countSweeps,
@@ -130,15 +129,8 @@ export class Sweeper {
 
   /** Commits one step; true when it changed a record. */
   async #step(step: SweepStep): Promise<boolean> {
-    const unit: Unit = {
-      principal: { ...servicePrincipal('sync'), userId: step.sweep.actorId },
-      authority: 'service',
-      clientId: SWEEP_CLIENT,
-      clientTxId: randomUUID(),
-      mutations: [],
-      step,
-    };
-    const [outcome] = await this.#options.engine.commit([unit]);
+    const principal = { ...servicePrincipal('sync'), userId: step.sweep.actorId };
+    const [outcome] = await this.#options.engine.commit([{ ...ownUnit(SWEEP_CLIENT, { step }), principal }]);
     if (!outcome?.ok) throw new Error(`A step of a sweep was refused: ${outcome?.error}`);
     return outcome.lastId > 0n;
   }
