@@ -85,7 +85,7 @@ const IMPORTS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     accounts: ['domain'],
     cells: ['domain'],
     store: ['domain'],
-    directory: ['cells', 'store'],
+    directory: ['cells', 'domain', 'store'],
     moves: ['directory', 'domain', 'store'],
     record: ['domain', 'store'],
     migrations: ['store'],

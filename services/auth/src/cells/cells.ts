@@ -1,8 +1,7 @@
-import { Fault } from '@wts/contracts';
 import { commitUnitSender, openServiceClient, type CommitUnitSender, type ServiceClient } from '@wts/service-kit/call';
 import type { ServiceContext } from '@wts/service-kit/life';
 import { openNats, revocationSender, type RevocationSender } from '@wts/service-kit/nats';
-import type { CellSetting } from '../domain/cells-setting.ts';
+import { cellAt, type CellSetting } from '../domain/cells-setting.ts';
 
 /** A whole installation without auth, for the workspaces that live there: infra/decisions/0040. */
 export interface Cell {
@@ -57,11 +56,7 @@ export function openCells(kit: ServiceContext, config: CellsOptions): Cells {
     all,
     home,
     isOne: all.length === 1,
-    of: (shard) => {
-      const cell = all.find((one) => one.shard === shard);
-      if (cell === undefined) throw new Fault('unavailable', { cause: new Error(`CELLS has no cell ${shard}`) });
-      return cell;
-    },
+    of: (shard) => cellAt(all, shard),
   };
 }
 

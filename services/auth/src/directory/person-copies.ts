@@ -2,6 +2,7 @@ import { servicePrincipal } from '@wts/access';
 import { Fault, syncApi, type CopiedRecord } from '@wts/contracts';
 import { User } from '@wts/models';
 import { eachByItself } from '@wts/service-kit/background';
+import { cellAt } from '../domain/cells-setting.ts';
 import type { PersonCellStore } from '../store/person-cells.ts';
 import type { AskedCell } from './cell-directory.ts';
 
@@ -28,7 +29,7 @@ export class PersonCopies {
 
   /** Makes sure that a cell has the record of a person, before they act there. */
   async copy(userId: string, shard: number): Promise<void> {
-    const cell = this.#cellAt(shard);
+    const cell = cellAt(this.#cells, shard);
     if (cell === this.#cells[0] || (await this.#store.isThere(userId, shard))) return;
     await this.#store.begin([userId], shard);
     const record = await this.#newest(userId);
@@ -39,7 +40,7 @@ export class PersonCopies {
 
   /** People whom another cell has already, with these records. Those who are there stay as they are. */
   async copyAll(records: readonly CopiedRecord[], shard: number): Promise<void> {
-    const cell = this.#cellAt(shard);
+    const cell = cellAt(this.#cells, shard);
     if (cell === this.#cells[0]) return;
     const ids = records.map(({ id }) => id);
     const missing = await this.#store.missing(ids, shard);
@@ -125,12 +126,6 @@ export class PersonCopies {
       if (record !== 'away' && record !== null) return record;
     }
     throw new Fault('unavailable');
-  }
-
-  #cellAt(shard: number): AskedCell {
-    const cell = this.#cells.find((one) => one.shard === shard);
-    if (cell === undefined) throw new Fault('unavailable', { cause: new Error(`CELLS has no cell ${shard}`) });
-    return cell;
   }
 }
 

@@ -1,4 +1,4 @@
-import { isHttpUrl, SHARDS_MAX } from '@wts/contracts';
+import { Fault, isHttpUrl, SHARDS_MAX } from '@wts/contracts';
 
 /** A cell, as the setting CELLS has it: its number, its public address, and its services as this service reaches them. */
 export interface CellSetting {
@@ -9,6 +9,13 @@ export interface CellSetting {
   readonly dispatcherUrls: readonly string[];
   /** Of one cluster. */
   readonly natsUrls: readonly string[];
+}
+
+/** Throws `unavailable` for a cell that CELLS does not name. */
+export function cellAt<C extends { readonly shard: number }>(cells: readonly C[], shard: number): C {
+  const cell = cells.find((one) => one.shard === shard);
+  if (cell === undefined) throw new Fault('unavailable', { cause: new Error(`CELLS has no cell ${shard}`) });
+  return cell;
 }
 
 const KEYS = ['shard', 'baseUrl', 'syncUrls', 'workspaceUrls', 'dispatcherUrls', 'natsUrl'] as const;

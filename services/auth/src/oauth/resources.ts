@@ -1,6 +1,6 @@
 import { apiResourceOf, mcpResourceOf } from '@wts/access';
 import { Fault } from '@wts/contracts';
-import type { CellSetting } from '../domain/cells-setting.ts';
+import { cellAt, type CellSetting } from '../domain/cells-setting.ts';
 
 /** A cell, as its resources need it. */
 export type CellAddress = Pick<CellSetting, 'shard' | 'baseUrl'>;
@@ -31,9 +31,7 @@ export class Resources {
 
   /** Throws `unavailable` for a cell that CELLS does not name. */
   of(shard: number): OfCell {
-    const cell = this.#cells.find((one) => one.shard === shard);
-    if (cell === undefined) throw new Fault('unavailable', { cause: new Error(`CELLS has no cell ${shard}`) });
-    return cell;
+    return cellAt(this.#cells, shard);
   }
 
   /** Those that a person grants: the one that a client asks for, all without one; null for another server's. */

@@ -4,13 +4,12 @@ import * as pages from '../../pages/account/address.ts';
 import { askAgain } from '../ask-again.ts';
 import { mountPage } from '../mount-page.ts';
 import { passwordsClosed } from '../sign-in.ts';
-import { sessionOf, wrongIn, type Account, type Section } from './view.ts';
+import { accountOf, sessionOf, wrongIn, type Account, type Section } from './view.ts';
 
 /** Null for a person who signs in at the identity provider. */
 export const addressSection: Section = async (view) => {
-  const { site, context, session, csrf, shown } = view;
-  const { accountId } = session;
-  const account = accountId === null || !context.hasAccounts ? null : await context.accounts.find(accountId);
+  const { site, context, csrf, shown } = view;
+  const account = await accountOf(view);
   if (account === null) return null;
   return pages.addressSection(site, {
     csrf,

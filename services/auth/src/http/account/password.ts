@@ -5,13 +5,12 @@ import * as pages from '../../pages/account/password.ts';
 import { sessionCookie } from '../browser.ts';
 import { mountPage } from '../mount-page.ts';
 import { passwordsClosed } from '../sign-in.ts';
-import { sessionOf, wrongIn, type Account, type Section } from './view.ts';
+import { accountOf, sessionOf, wrongIn, type Account, type Section } from './view.ts';
 
 /** Null for a person who signs in at the identity provider. */
 export const passwordSection: Section = async (view) => {
-  const { site, context, session, csrf } = view;
-  const { accountId } = session;
-  const account = accountId === null || !context.hasAccounts ? null : await context.accounts.find(accountId);
+  const { site, csrf } = view;
+  const account = await accountOf(view);
   if (account === null) return null;
   return pages.passwordSection(site, { csrf, email: account.email, wrong: wrongIn(view, 'password') });
 };

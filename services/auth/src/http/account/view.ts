@@ -4,6 +4,7 @@ import type { AccountPageName } from '../../pages/account/layout.ts';
 import type { Html } from '../../pages/html.ts';
 import type { Site } from '../../pages/layout.ts';
 import type { Session, Sessions } from '../../store/sessions.ts';
+import type { Account as StoredAccount } from '../../store/accounts.ts';
 import type { PageAnswer, PageCall, Pages } from '../mount-page.ts';
 
 /** What a page shows besides what is stored, after a form that was refused. */
@@ -47,4 +48,9 @@ export function wrongIn({ shown: { wrong } }: AccountView, about: string): strin
 export function sessionOf({ browser: { session } }: PageCall): Session {
   if (session === null) throw new Fault('forbidden', { message: 'You are signed out. Sign in and try again.' });
   return session;
+}
+
+/** The account of the person; null for one who signs in at the identity provider. */
+export async function accountOf({ context, session: { accountId } }: AccountView): Promise<StoredAccount | null> {
+  return accountId === null || !context.hasAccounts ? null : context.accounts.find(accountId);
 }
