@@ -5,6 +5,6 @@ export type { LogHead, LogPage, LogRow } from './log-reader.ts';
 export { seldomWarning } from './logger.ts';
 export type { Logger } from './logger.ts';
 export type { Queryable } from './queryable.ts';
-export { hasEntries, readEntries, readEntriesAtHead } from './read-entries.ts';
+export { groupList, hasEntries, readEntries, readEntriesAtHead } from './read-entries.ts';
 export type { EntryPage, EntryRange } from './read-entries.ts';
 export { CLIENT_FLOOR, HEAD, IS_GAIN_OR_LOSS, LOG_STATE, GAINED_OR_LOST } from './sql.ts';

@@ -108,7 +108,7 @@ export async function readEntriesAtHead(
   { userId, since }: { readonly userId: string; readonly since: bigint },
 ): Promise<(EntryPage & { readonly hasMoved: boolean }) | null> {
   if (!areFew(groups)) return null;
-  const values = [listOf(groups), after.toString(), limit, userId, since.toString()];
+  const values = [groupList(groups), after.toString(), limit, userId, since.toString()];
   const { rows } = await pool.query<PageRow>({ name: 'read_entries_at_head', text: READ_AT_HEAD, values });
   return { ...pageOf(rows), hasMoved: rows[0]?.state?.endsWith(' t') ?? false };
 }
@@ -126,8 +126,8 @@ const WINDOW_GROWS = 4;
 /** The list of tens of thousands of groups is written once for each set. */
 const lists = new WeakMap<ReadonlySet<string>, string>();
 
-function listOf(groups: ReadonlySet<string>): string {
-  if (areFew(groups)) return `{${[...groups].join(',')}}`;
+/** The text of an array of uuid: `pg` writes an array one element at a time. */
+export function groupList(groups: ReadonlySet<string>): string {
   const cached = lists.get(groups);
   if (cached !== undefined) return cached;
   const list = `{${[...groups].join(',')}}`;
@@ -136,7 +136,7 @@ function listOf(groups: ReadonlySet<string>): string {
 }
 
 async function readPage(pool: Queryable, { groups, after, limit, upTo }: EntryRange): Promise<EntryPage> {
-  const values = [listOf(groups), after.toString(), limit, upTo.toString()];
+  const values = [groupList(groups), after.toString(), limit, upTo.toString()];
   return pageOf((await pool.query<PageRow>({ name: 'read_entries', text: READ, values })).rows);
 }
 

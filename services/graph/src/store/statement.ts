@@ -1,3 +1,4 @@
+import { groupList } from '@wts/log';
 import { ownGroupsSql, type GroupsWithGains, type ViewerSql } from '@wts/read-model';
 
 /** Who reads: the groups they are in, and the workspace that their credential is limited to. */
@@ -53,7 +54,7 @@ export class StatementWriter {
       const own = this.#ownGroups(person, []);
       this.#with = `own_groups as materialized (select array(select ${person.userId} union all ${own}) as ids)`;
     } else {
-      this.groupArray = this.add(listOf(reader.person.groups), 'uuid[]');
+      this.groupArray = this.add(groupList(reader.person.groups), 'uuid[]');
       this.#with = `reader as (select ${[person.userId, workspaceId ?? 'null', this.groupArray].join(', ')})`;
     }
     this.viewer = { groups: this.hasFewGroups ? this.groupArray : `select unnest(${this.groupArray})`, person };
@@ -89,15 +90,4 @@ export class StatementWriter {
   #ownGroups({ userId, workspaceId }: NonNullable<ViewerSql['person']>, within: readonly string[]): string {
     return ownGroupsSql(userId, workspaceId === null ? within : [`array[${workspaceId}]`, ...within]);
   }
-}
-
-/** Lists of tens of thousands of groups are written once for each set. */
-const lists = new WeakMap<ReadonlySet<string>, string>();
-
-function listOf(groups: ReadonlySet<string>): string {
-  const cached = lists.get(groups);
-  if (cached !== undefined) return cached;
-  const list = `{${[...groups].join(',')}}`;
-  lists.set(groups, list);
-  return list;
 }
