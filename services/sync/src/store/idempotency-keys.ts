@@ -30,7 +30,9 @@ const REPLAYS = new PreparedStatement(
       where user_id = s.u and client_id = s.x and client_tx_id = s.t limit 1) k`,
 );
 
-function columnsOf(keys: readonly IdempotencyKey[]): [people: string[], clients: string[], transactions: string[]] {
+export function columnsOf(
+  keys: readonly IdempotencyKey[],
+): [people: string[], clients: string[], transactions: string[]] {
   return [
     keys.map(({ userId }) => userId),
     keys.map(({ clientId }) => clientId),

@@ -1,6 +1,7 @@
 import type { ActionName } from '@wts/contracts';
 import { CLIENT_FLOOR, LOG_STATE } from '@wts/log';
 import type { Pool } from 'pg';
+import { columnsOf } from './idempotency-keys.ts';
 import { POSITIONS } from './positions.ts';
 import { arrayOf, fromJsonList, jsonList, preparedByKey, PreparedStatement, type Statement } from './prepared.ts';
 
@@ -120,9 +121,7 @@ export function append(
     entries.map(({ clientId }) => clientId),
     entries.map(({ clientTxId }) => clientTxId),
     entries.map(({ completes }) => String(completes)),
-    keys.map(({ userId }) => userId),
-    keys.map(({ clientId }) => clientId),
-    keys.map(({ clientTxId }) => clientTxId),
+    ...columnsOf(keys),
     keys.map(({ last }) => numberOf(last)),
     keys.map(({ mains }) => arrayOf(mains.map(numberOf))),
     createdAt,
