@@ -1,3 +1,5 @@
+import { Fault, randomRetryAfterSeconds } from '@wts/contracts';
+import { SERVICE_LIMITS } from '../limits.ts';
 import { eachAlone, type NetworkOf } from './caller-networks.ts';
 import { SHARE } from './contention.ts';
 
@@ -109,6 +111,11 @@ export class FairQuota {
     return (isOver && this.#total > this.#max / 2) || this.isShort;
   }
 
+  /** How long a client of this person may receive nothing of an answer that counts here before its connection is closed. */
+  stalledMs(person: string): number {
+    return this.isTight(person) ? SERVICE_LIMITS.answerStalledTightMs : SERVICE_LIMITS.answerStalledMs;
+  }
+
   /** Whether started work of this person must end: they hold more than half, or nothing is left. */
   isFull(person: string): boolean {
     return this.#total > this.#max || this.of(person) > this.#max / 2;
@@ -117,4 +124,12 @@ export class FairQuota {
   #ofNetworkOf(person: string): number {
     return this.#networks.get(this.#people.get(person)?.network ?? this.#networkOf(person)) ?? 0;
   }
+}
+
+/** What a request gets whose person holds too many answers already. */
+export function tooManyAnswers(): Fault {
+  return new Fault('unavailable', {
+    message: 'Too many answers are waiting for you to read them; read them, or try again shortly',
+    retryAfterSeconds: randomRetryAfterSeconds(),
+  });
 }

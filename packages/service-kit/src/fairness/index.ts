@@ -7,7 +7,7 @@ export { FairGate, retryAfterSeconds } from './fair-gate.ts';
 export type { FairGateOptions, FairGateWatch } from './fair-gate.ts';
 export { FairQueue } from './fair-queue.ts';
 export type { QueueEntry } from './fair-queue.ts';
-export { FairQuota } from './fair-quota.ts';
+export { FairQuota, tooManyAnswers } from './fair-quota.ts';
 export type { QuotaHold } from './fair-quota.ts';
 export { LoopTurns } from './loop-turns.ts';
 export { mayTakeMore } from './may-take-more.ts';

@@ -1,7 +1,6 @@
-import { Fault, randomRetryAfterSeconds } from '@wts/contracts';
-import { FairQuota, type NetworkOf, type QuotaHold } from '@wts/service-kit/fairness';
+import type { Fault } from '@wts/contracts';
+import { FairQuota, tooManyAnswers, type NetworkOf, type QuotaHold } from '@wts/service-kit/fairness';
 import { GRAPH_LIMITS } from '../limits.ts';
-import { SERVICE_LIMITS } from '@wts/service-kit/limits';
 
 interface AnswersOptions {
   readonly bytesMax?: number;
@@ -39,15 +38,12 @@ export class Answers {
 
   /** How long a client may receive nothing before its connection is closed. */
   stalledMs(person: string): number {
-    return this.#held.isTight(person) ? SERVICE_LIMITS.answerStalledTightMs : SERVICE_LIMITS.answerStalledMs;
+    return this.#held.stalledMs(person);
   }
 
   readonly #refuse = (): Fault => {
     this.#refused += 1;
-    return new Fault('unavailable', {
-      message: 'Too many answers are waiting for you to read them; read them, or try again shortly',
-      retryAfterSeconds: randomRetryAfterSeconds(),
-    });
+    return tooManyAnswers();
   };
 }
 

@@ -1,10 +1,9 @@
-import { randomRetryAfterSeconds, Fault } from '@wts/contracts';
+import type { Fault } from '@wts/contracts';
 import type { GroupCache, Standby } from '@wts/read-model';
-import { FairQuota, type NetworkOf, type QuotaHold } from '@wts/service-kit/fairness';
+import { FairQuota, tooManyAnswers, type NetworkOf, type QuotaHold } from '@wts/service-kit/fairness';
 import type { Reads } from '../fairness/reads.ts';
 import type { WaitMetrics } from '../metrics.ts';
 import { deltasSources, readDeltas, type DeltasRequest } from './read-deltas.ts';
-import { SERVICE_LIMITS } from '@wts/service-kit/limits';
 import { SYNC_LIMITS } from '../limits.ts';
 
 export interface DeltasPage extends Disposable {
@@ -67,14 +66,11 @@ export class Pages {
 
   /** How long a client may receive nothing before its connection is closed. */
   stalledMs(userId: string): number {
-    return this.#held.isTight(userId) ? SERVICE_LIMITS.answerStalledTightMs : SERVICE_LIMITS.answerStalledMs;
+    return this.#held.stalledMs(userId);
   }
 
   #refusal(): Fault {
     this.#options.metrics.onRefused();
-    return new Fault('unavailable', {
-      message: 'Too many answers are waiting for you to read them; read them, or try again shortly',
-      retryAfterSeconds: randomRetryAfterSeconds(),
-    });
+    return tooManyAnswers();
   }
 }

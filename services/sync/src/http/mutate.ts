@@ -1,11 +1,10 @@
 import type { AcceptedMutation, MutateReply, MutationResult } from '@wts/contracts';
-import { randomRetryAfterSeconds, Fault, formatSyncId, syncApi } from '@wts/contracts';
-import type { NetworkOf } from '@wts/service-kit/fairness';
+import { Fault, formatSyncId, syncApi } from '@wts/contracts';
+import { FairQuota, tooManyAnswers, type NetworkOf } from '@wts/service-kit/fairness';
 import { mount } from '@wts/service-kit/routes';
 import type { Response, Router } from 'express';
 import type { CommitEngine } from '../commit/engine.ts';
 import { textLengthOf } from '../commit/outcomes.ts';
-import { FairQuota } from '@wts/service-kit/fairness';
 import { SYNC_LIMITS } from '../limits.ts';
 
 /** Length of the text in records. A smaller answer fits into the send buffer of its connection, so it is not counted. */
@@ -75,11 +74,4 @@ function holdAnswer(held: FairQuota, person: string, res: Response, mutations: r
     // By then the answer is written, and `writableLength` is exactly what the client has not received.
     setImmediate(() => answer.resize(res.writableLength));
   }
-}
-
-function tooManyAnswers(): Fault {
-  return new Fault('unavailable', {
-    message: 'Too many answers are waiting for you to read them; read them, or try again shortly',
-    retryAfterSeconds: randomRetryAfterSeconds(),
-  });
 }

@@ -3,7 +3,6 @@ import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FairQuota, type NetworkOf } from '@wts/service-kit/fairness';
-import { SERVICE_LIMITS } from '@wts/service-kit/limits';
 import { SYNC_LIMITS } from '../limits.ts';
 
 interface SpoolBudgetOptions {
@@ -35,7 +34,7 @@ export class SpoolBudget {
 
   /** How long a client may receive nothing before its connection is closed. */
   stalledMs(person: string): number {
-    return this.disk.isTight(person) ? SERVICE_LIMITS.answerStalledTightMs : SERVICE_LIMITS.answerStalledMs;
+    return this.disk.stalledMs(person);
   }
 }
 
