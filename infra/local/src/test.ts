@@ -35,6 +35,8 @@ const END_TO_END: SuiteFolder = 'test-e2e';
 const WORKERS_MAX = Math.min(6, availableParallelism() + 3);
 /** Each starts whole systems. The other workers need about as long for the short suites, so both end at the same time. */
 const END_TO_END_WORKERS_MAX = Math.min(4, availableParallelism() + 1);
+/** A further worker of a service takes two seconds of a processor before its first test, so the last files are left to those it has. */
+const SERVICE_FILES_MIN = 12;
 /** Tests of the same suite may disturb each other on one server, for example by counting all locks. */
 const IS_SERVER_SHARED = Boolean(process.env['TEST_DATABASE_URL']);
 
@@ -149,19 +151,19 @@ async function runSuites(
  * their last files, but not at the same time, because their load disturbs its fault tests; the short suites fill the gaps.
  */
 function nextOf(waiting: readonly SuiteFolder[], open: readonly SuiteRun[]): SuiteFolder | undefined {
-  const toJoin = (isWanted: (folder: SuiteFolder) => boolean): SuiteFolder | undefined =>
+  const toJoin = (isWanted: (folder: SuiteFolder) => boolean, filesMin: number): SuiteFolder | undefined =>
     IS_SERVER_SHARED
       ? undefined
       : open
-          .filter(({ folder, filesLeft }) => isWanted(folder) && filesLeft >= JOINED_FILES_MIN)
+          .filter(({ folder, filesLeft }) => isWanted(folder) && filesLeft >= filesMin)
           .toSorted((one, other) => one.workers - other.workers || other.filesLeft - one.filesLeft)[0]?.folder;
-  const service = waiting.find(isService) ?? toJoin(isService);
+  const service = waiting.find(isService) ?? toJoin(isService, SERVICE_FILES_MIN);
   if (service !== undefined) return service;
   const systems = open.find(({ folder }) => folder === END_TO_END)?.workers ?? 0;
   const hasServiceFiles = open.some(({ folder, filesLeft }) => isService(folder) && filesLeft > 0);
   if (!hasServiceFiles && systems < END_TO_END_WORKERS_MAX) {
     if (waiting.includes(END_TO_END)) return END_TO_END;
-    if (toJoin((folder) => folder === END_TO_END) !== undefined) return END_TO_END;
+    if (toJoin((folder) => folder === END_TO_END, JOINED_FILES_MIN) !== undefined) return END_TO_END;
   }
   return waiting.find((folder) => !isService(folder) && folder !== END_TO_END);
 }
