@@ -25,6 +25,7 @@ import {
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { programOf } from './built-services.ts';
 import { seedDemo } from './demo.ts';
 import { eventually } from './eventually.ts';
 import type { PreparedServer } from './prepared-server.ts';
@@ -234,7 +235,7 @@ async function makeTemplate(adminUrl: string, template: string, isSeeded: boolea
   await createTemplate(adminUrl, template, async (draft, admin) => {
     if (migrated === null) {
       await provision(draft);
-      await migrateServices(describeDatabase(draft), process.env);
+      await migrateServices(describeDatabase(draft), process.env, programOf);
       return null;
     }
     const demo = await seedDemo(await provision(copyOf(draft, migrated)));

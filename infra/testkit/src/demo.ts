@@ -1,6 +1,7 @@
 import type { Database, DemoWorkspace } from '@wts/local';
 import { Stack, makeSecrets } from '@wts/local';
 import { join } from 'node:path';
+import { programOf } from './built-services.ts';
 import { ABSENT_SERVICE, CHEAP_PASSWORDS } from './environment.ts';
 import { testNats } from './nats.ts';
 import { scratch } from './scratch.ts';
@@ -20,6 +21,7 @@ export async function seedDemo(database: Database): Promise<DemoWorkspace> {
     replicas: Object.fromEntries(others.map((name) => [name, 0])),
     elsewhere: new Map(others.map((name) => [name, ABSENT_SERVICE])),
     restarts: false,
+    programOf,
     env: { ...CHEAP_PASSWORDS, ...process.env },
   });
   await stack.start();

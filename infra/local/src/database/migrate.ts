@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
-import { join, parse } from 'node:path';
+import { join, parse, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { ROOT, serviceFile, type ServiceScript } from '../layout.ts';
@@ -14,12 +14,19 @@ const MIGRATE_MS = 120_000;
 const CONNECT_MS = 10_000;
 const run = promisify(execFile);
 
+type ProgramOf = (service: string) => string | Promise<string>;
+const sourceOf: ProgramOf = (service) => serviceFile(service, 'main');
+
 /** Migrates the schema of every service with its own role. Resolves to the names of the services that had new migrations. */
-export async function migrateServices(database: Database, env: NodeJS.ProcessEnv): Promise<string[]> {
+export async function migrateServices(
+  database: Database,
+  env: NodeJS.ProcessEnv,
+  programOf = sourceOf,
+): Promise<string[]> {
   const migrated = new Map<string, Promise<string[]>>();
   for (const service of SERVICES) {
     const first = (service.database?.migratesAfter ?? []).flatMap((name) => migrated.get(name) ?? []);
-    migrated.set(service.name, migrateService(service, database, env, first));
+    migrated.set(service.name, migrateService(service, database, env, { first, programOf }));
   }
   const names = (await Promise.all(migrated.values())).flat();
   if (LOG_GAP > 0 && names.includes('sync')) await leaveGaps(database.urlOf('wts_sync'), LOG_GAP);
@@ -51,13 +58,14 @@ async function migrateService(
   { name, database: use }: ServiceSpec,
   database: Database,
   env: NodeJS.ProcessEnv,
-  first: readonly Promise<unknown>[],
+  { first, programOf }: { readonly first: readonly Promise<unknown>[]; readonly programOf: ProgramOf },
 ): Promise<string[]> {
   if (!use?.schema) return [];
   const url = database.urlOf(use.role);
   if (await isUpToDate(name, url)) return [];
   await Promise.all(first);
-  await runScript(name, 'main', { ...picked(env, PASSED_THROUGH), DATABASE_URL: url }, ['migrate']);
+  const program = await programOf(name);
+  await runProgram(name, program, { ...picked(env, PASSED_THROUGH), DATABASE_URL: url }, ['migrate']);
   return [name];
 }
 
@@ -82,14 +90,23 @@ async function isUpToDate(service: string, url: string): Promise<boolean> {
 }
 
 /** Runs a script of a service and resolves to its output. When it fails, the error has the last lines of the output. */
-export async function runScript(
+export function runScript(
   service: string,
   file: ServiceScript,
   env: NodeJS.ProcessEnv,
   args: readonly string[] = [],
 ): Promise<string> {
+  return runProgram(service, serviceFile(service, file), env, args);
+}
+
+async function runProgram(
+  service: string,
+  program: string,
+  env: NodeJS.ProcessEnv,
+  args: readonly string[],
+): Promise<string> {
   try {
-    const { stdout } = await run(process.execPath, [serviceFile(service, file), ...args], {
+    const { stdout } = await run(process.execPath, [program, ...args], {
       cwd: join(ROOT, 'services', service),
       env,
       timeout: MIGRATE_MS,
@@ -100,7 +117,7 @@ export async function runScript(
     const { stdout = '', stderr = '', code } = error as { stdout?: string; stderr?: string; code?: number | string };
     const lines = `${stdout}\n${stderr}`.trim().split('\n').slice(-20);
     throw new UserError(
-      `services/${service}/src/${file}.ts failed (${code ?? 'killed'}):\n${lines.map((line) => `    ${line}`).join('\n')}`,
+      `${relative(ROOT, program)} failed (${code ?? 'killed'}):\n${lines.map((line) => `    ${line}`).join('\n')}`,
       { cause: error },
     );
   }
@@ -135,7 +152,8 @@ function computeTemplatesHash(): string {
     'packages/service-kit/src/**/*.ts',
   ];
   for (const pattern of patterns) {
-    const files = globSync(pattern, { cwd: ROOT }).sort();
+    const all = globSync(pattern, { cwd: ROOT }).sort();
+    const files = all.filter((file) => !file.endsWith('.test.ts'));
     // After a move of these files the hash would not change with them, and tests would copy an outdated template.
     if (files.length === 0)
       throw new Error(`${pattern} matches no file. List the files that migrations and seeds use.`);
