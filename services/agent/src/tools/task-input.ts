@@ -1,16 +1,31 @@
 import type { Names, WorkspaceRef } from '@wts/client/names';
-import type { TypeOf } from '@wts/contracts';
-import { Task } from '@wts/models';
+import type { JsonSchema, TypeOf } from '@wts/contracts';
+import { Task, type Model } from '@wts/models';
 import { dayOf, PRIORITIES, type Today } from '@wts/models/words';
 import { AGENT_LIMITS } from '../limits.ts';
 import { inputOf } from '../views/fields.ts';
 import { object, word, wordOrNull } from '../views/parts.ts';
+import { HIDDEN } from '../views/task.ts';
 
 const { fields: FIELDS } = Task;
 const LABELS = { type: 'array', maxItems: AGENT_LIMITS.labelsMax, items: word('Name or id.') } as const;
 
+/** Set by tools of their own. */
+const BY_OTHER_TOOLS = ['completedAt'];
+
+/** Fields that are set as they are declared: clients may set them, and they need no words. */
+export function plainInputOf({ fields }: Model): Readonly<Record<string, JsonSchema>> {
+  const left: readonly string[] = [...HIDDEN, ...BY_OTHER_TOOLS];
+  const plain = Object.entries(fields).filter(
+    ([name, { assigned, immutable, reference }]) =>
+      assigned === undefined && !immutable && reference === undefined && !left.includes(name),
+  );
+  return Object.fromEntries(plain.map(([name, field]) => [name, inputOf(field)]));
+}
+
 /** What creating and changing a task have in common. */
 export const TASK_INPUT = {
+  ...(plainInputOf(Task) as object),
   title: inputOf(FIELDS.title),
   description: inputOf(FIELDS.description, 'Markdown.'),
   project: wordOrNull('Name, key or id of a project; null for none.'),
@@ -56,7 +71,6 @@ export interface Resolving {
 
 /** The input of GraphQL for words: names become ids, days become dates. Throws for a word that fits nothing. */
 export async function taskInputOf(words: TaskWords, { names, workspace, today }: Resolving): Promise<object> {
-  const { title, description, start, repeatRule, repeatFrom, skip: repeatSkip } = words;
   const { project, team, assignee, priority, startDate, deadlineAt } = words;
   const [projectId, teamId, assigneeId, labelIds, addedLabelIds, removedLabelIds] = await Promise.all([
     resolved(project, (given) => names.project(given, workspace)),
@@ -69,8 +83,7 @@ export async function taskInputOf(words: TaskWords, { names, workspace, today }:
   const day = (given: string | null | undefined): string | null | undefined =>
     typeof given === 'string' ? dayOf(given, today) : given;
   const input = {
-    title,
-    description,
+    ...Object.fromEntries(Object.entries(words).filter(([name]) => Object.hasOwn(FIELDS, name))),
     projectId,
     teamId,
     assigneeId,
@@ -78,12 +91,9 @@ export async function taskInputOf(words: TaskWords, { names, workspace, today }:
     addedLabelIds,
     removedLabelIds,
     priority: priority && PRIORITIES.indexOf(priority),
-    start,
     startDate: day(startDate),
     deadlineAt: day(deadlineAt),
-    repeatRule,
-    repeatFrom,
-    repeatSkip,
+    repeatSkip: words.skip,
   };
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 }

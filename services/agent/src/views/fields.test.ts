@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { date, Task } from '@wts/models';
 import type { Model } from '@wts/models';
+import { plainInputOf } from '../tools/task-input.ts';
 import { viewOfTask } from './task.ts';
 
 describe('the view of a task', () => {
   const { properties, selection } = viewOfTask(Task);
 
-  it('shows a field that is added to the model, without another line', () => {
+  it('shows a field that is added to the model, and lets it be set, without another line', () => {
     const declared: Model = {
       ...Task,
       fields: { ...Task.fields, reviewOn: date({ doc: 'When to look at it again.', nullable: true }) },
@@ -15,6 +16,11 @@ describe('the view of a task', () => {
     assert.deepEqual(view.properties['reviewOn'], { type: ['string', 'null'] });
     assert.deepEqual(
       view.selection.filter((field) => !selection.includes(field)),
+      ['reviewOn'],
+    );
+    const [input, before] = [plainInputOf(declared), plainInputOf(Task)];
+    assert.deepEqual(
+      Object.keys(input).filter((field) => !(field in before)),
       ['reviewOn'],
     );
   });

@@ -8,7 +8,7 @@ import { viewOf } from './fields.ts';
 import { text, textOrNull } from './parts.ts';
 
 /** What a model of language does not need: places in lists of the app, and what is shown in another form. */
-const HIDDEN = [
+export const HIDDEN = [
   'number',
   'startBucket',
   'todayIndexReferenceDate',
