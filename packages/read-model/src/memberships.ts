@@ -5,8 +5,9 @@ import { ROLES } from '@wts/contracts';
  * Who sees the records of a group, decided by memberships: in the workspace, or in the private project and its workspace too. Who left
  * the workspace no longer counts, also before the sweep has deleted their membership of the project.
  *
- * The rule is needed in several forms, all of them here: a predicate on memberships that are in memory, and queries for statements
- * that read by the memberships of their own snapshot.
+ * The rule is needed in several forms. Here are a predicate on memberships that are in memory, and queries for statements that read by
+ * the memberships of their own snapshot. `personGroupsOf` in `groups.ts` is the form for readers of the log, and `visibleSql` in
+ * `visible-sql.ts` the one for memberships that go to the person's own group. `visibility-model.pg.test.ts` compares those of sync.
  */
 
 /** What is known of a person. */
