@@ -19,7 +19,8 @@ function sender(parts: Iterable<Buffer>): { req: IncomingMessage; taken: () => n
 }
 
 function* endless(): Generator<Buffer> {
-  for (;;) yield Buffer.alloc(16 * 1024, 'x');
+  const part = Buffer.alloc(16 * 1024, 'x');
+  for (;;) yield part;
 }
 
 const roomForAll = (): null => null;
