@@ -2,7 +2,8 @@ import { Terminal, type TerminalOptions } from '@wts/cli/test-terminal';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { Machine } from './cli-login.ts';
@@ -16,10 +17,14 @@ const CLEAR = '\r\u001b[2K';
 describe('the command line at a real terminal', function cliTerminal() {
   this.timeout(60_000);
   let tool: CliPerson;
+  /** Folders of tests may be where the system runs no programs, as in some containers. */
+  let programs: string;
 
   before(async () => {
+    programs = mkdtempSync(join(tmpdir(), 'wts-programs-'));
     tool = await cliPerson('Typist');
   });
+  after(() => rmSync(programs, { recursive: true }));
 
   const open = (argv: readonly string[], { env, ...options }: TerminalOptions = {}): Terminal => {
     const { folder, token, urlKey } = tool;
@@ -35,7 +40,7 @@ describe('the command line at a real terminal', function cliTerminal() {
   };
   /** A program of the person, which gets a path or an address. */
   const program = (name: string, script: string): string => {
-    const path = join(tool.folder, name);
+    const path = join(programs, name);
     writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     return path;
   };
