@@ -41,8 +41,8 @@ describe('an operator', () => {
     return found.body.person;
   };
   const keyOf = async (userId: string): Promise<string> => {
-    const made = await testService.call(sessionOf(userId), apiKeyApi.createApiKey, { body: { label: 'ci' } });
-    return made.body.key.token;
+    return (await testService.call(sessionOf(userId), apiKeyApi.createApiKey, { body: { label: 'ci' } })).body.key
+      .token;
   };
   const isLive = async (token: string): Promise<boolean> => {
     const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
