@@ -41,8 +41,8 @@ describe('an operator', () => {
     return found.body.person;
   };
   const keyOf = async (userId: string): Promise<string> => {
-    return (await testService.call(sessionOf(userId), apiKeyApi.createApiKey, { body: { label: 'ci' } })).body.key
-      .token;
+    const made = await testService.call(sessionOf(userId), apiKeyApi.createApiKey, { body: { label: 'ci' } });
+    return made.body.key.token;
   };
   const isLive = async (token: string): Promise<boolean> => {
     const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
@@ -228,11 +228,9 @@ describe('an operator', () => {
       testService.call(SERVICE, credentialApi.internalListRevokedCredentials, { body });
     const { at: since } = (await list({})).body;
     await operator.call(operatorApi.disablePerson, { params: { userId } });
-    const reported = (await list({ since })).body.credentials.filter((one) => one.userId === userId);
-    assert.deepEqual(
-      reported.map(({ isAll }) => isAll),
-      [true],
-    );
+    const { credentials } = (await list({ since })).body;
+    const reported = credentials.filter((one) => one.userId === userId).map(({ isAll }) => isAll);
+    assert.deepEqual(reported, [true]);
   });
 
   it('ends the sessions and apps of a person, whose keys stay', async () => {
