@@ -1,6 +1,7 @@
 import { LIMITS } from '@wts/contracts';
 import { CLIENT_FLOOR, HEAD, IS_GAIN_OR_LOSS, GAINED_OR_LOST, readEntriesAtHead } from '@wts/log';
 import type { EntryRange, Queryable } from '@wts/log';
+import { listOf, membershipListsSql, projectsOf, type MembershipLists } from './memberships.ts';
 import type { FirstPage } from './page-reader.ts';
 import { Visibility, type GroupSource, type GroupsWithGains, type PersonGroups, type Reader } from './visibility.ts';
 
@@ -10,55 +11,28 @@ interface LogStateRow {
   epoch: string;
 }
 
-/** Lists are texts divided by spaces and commas, because `pg` parses an array one character at a time. */
-export interface PersonGroupsRow extends LogStateRow {
-  workspaces: string;
-  /** Each list of projects begins with their workspace. */
-  projects: string;
-}
+export interface PersonGroupsRow extends LogStateRow, MembershipLists {}
 
 /**
  * A person's memberships, the head of the log and its state, of one snapshot. `userId` and `workspaceId` are SQL: a parameter,
- * or the literal of a checked id. With a workspace, only its memberships. `also` is further columns. There is no join, whose
- * row estimates could make a bad plan. Relies on the indexes of `user_id`.
+ * or the literal of a checked id. With a workspace, only its memberships. `also` is further columns.
  */
 export function personGroupsSql(userId: string, workspaceId: string, also = ''): string {
-  const theirs = `user_id = ${userId}::uuid and (${workspaceId}::uuid is null or workspace_id = ${workspaceId}::uuid)`;
   return `select ${HEAD}::text as at, ${CLIENT_FLOOR}::text as floor, epoch::text,
-    array_to_string(array(select workspace_id from sync.workspace_members where ${theirs}), ' ') as workspaces,
-    array_to_string(array(
-      select concat(workspace_id, ' ', string_agg(project_id::text, ' ')) from sync.project_members
-      where ${theirs} and group_id = project_id group by workspace_id
-    ), ',') as projects${also}
+    ${membershipListsSql(userId, workspaceId)}${also}
     from sync.log_state`;
 }
 
-/**
- * A membership of a project counts only with a membership of its workspace: it may still be stored after the latter ended.
- * Keeps sync.membership.workspace-first and never.shown-outside.
- */
 export function personGroupsOf(userId: string, row: PersonGroupsRow | undefined): PersonGroups {
   const groups = new Set([userId, ...listOf(row?.workspaces, ' ')]);
   for (const [, projects] of projectsOf(row, groups)) for (const project of projects) groups.add(project);
   return { groups, ...stateOf(row) };
 }
 
-/** The private projects of each workspace the person is in. */
-function projectsOf(row: PersonGroupsRow | undefined, held: ReadonlySet<string>): [home: string, projects: string[]][] {
-  return listOf(row?.projects, ',').flatMap((list): [string, string[]][] => {
-    const [home = '', ...projects] = list.split(' ');
-    return held.has(home) ? [[home, projects]] : [];
-  });
-}
-
 function stateOf(row: LogStateRow | undefined): Pick<PersonGroups, 'at' | 'floor' | 'epoch'> {
   if (row === undefined) throw new Error('sync.log_state has no row: the migrations did not run to the end');
   const { at, floor, epoch } = row;
   return { at: BigInt(at), floor: BigInt(floor), epoch };
-}
-
-function listOf(text: string | undefined, divider: string): string[] {
-  return text === undefined || text === '' ? [] : text.split(divider);
 }
 
 interface GroupsWithGainsRow extends PersonGroupsRow {

@@ -5,9 +5,9 @@ import { ROLES } from '@wts/contracts';
  * Who sees the records of a group, decided by memberships: in the workspace, or in the private project and its workspace too. Who left
  * the workspace no longer counts, also before the sweep has deleted their membership of the project.
  *
- * The rule is needed in several forms. Here are a predicate on memberships that are in memory, and queries for statements that read by
- * the memberships of their own snapshot. `personGroupsOf` in `groups.ts` is the form for readers of the log, and `visibleSql` in
- * `visible-sql.ts` the one for memberships that go to the person's own group. `visibility-model.pg.test.ts` compares those of sync.
+ * The rule is needed in several forms, which are all here: a predicate on memberships that are in memory, the memberships that are read
+ * with the state of the log (`GroupReader`), and queries for statements that read by the memberships of their own snapshot.
+ * `visibility-model.pg.test.ts` compares those of sync.
  */
 
 /** What is known of a person. */
@@ -24,6 +24,49 @@ export function seesGroup(
 ): boolean {
   if (workspaceId === null) return groupId === person.userId;
   return person.isInWorkspace(workspaceId) && (groupId === workspaceId || person.isInProject(groupId));
+}
+
+/** Lists are texts divided by spaces and commas, because `pg` parses an array one character at a time. */
+export interface MembershipLists {
+  readonly workspaces: string;
+  /** Each list of projects begins with their workspace. */
+  readonly projects: string;
+}
+
+/**
+ * The columns of `MembershipLists`: the memberships of a person, or only those in one workspace. Both are SQL: a parameter, or the literal
+ * of a checked id. There is no join, whose row estimates could make a bad plan. Relies on the indexes of `user_id`.
+ */
+export function membershipListsSql(userId: string, workspaceId: string): string {
+  const theirs = `user_id = ${userId}::uuid and (${workspaceId}::uuid is null or workspace_id = ${workspaceId}::uuid)`;
+  return `array_to_string(array(select workspace_id from sync.workspace_members where ${theirs}), ' ') as workspaces,
+    array_to_string(array(
+      select concat(workspace_id, ' ', string_agg(project_id::text, ' ')) from sync.project_members
+      where ${theirs} and group_id = project_id group by workspace_id
+    ), ',') as projects`;
+}
+
+/**
+ * The private projects of each workspace in `held`: a membership of a project may still be stored after that of its workspace ended.
+ * Keeps sync.membership.workspace-first and never.shown-outside.
+ */
+export function projectsOf(
+  row: MembershipLists | undefined,
+  held: ReadonlySet<string>,
+): [home: string, projects: string[]][] {
+  return listOf(row?.projects, ',').flatMap((list): [string, string[]][] => {
+    const [home = '', ...projects] = list.split(' ');
+    return held.has(home) ? [[home, projects]] : [];
+  });
+}
+
+export function listOf(text: string | undefined, divider: string): string[] {
+  return text === undefined || text === '' ? [] : text.split(divider);
+}
+
+/** The workspaces of people, as a query of ids. `are` is a condition on their ids in SQL. */
+export function homesSql(are: string): string {
+  return `select workspace_id from sync.workspace_members where user_id ${are}`;
 }
 
 /**
@@ -72,7 +115,7 @@ const MANAGERS = ROLES.filter((role) => can(role, 'manage'))
  * person to any number of projects, so not all of them are read.
  */
 export function seenOrManagedSql(people: string, groups: string): string {
-  const homes = `select workspace_id from sync.workspace_members where user_id = any(${people})`;
+  const homes = homesSql(`= any(${people})`);
   return `(group_id = any(${people} || array(${homes}))
     or group_id = any(array(select pm.project_id from ${PROJECT_MEMBERS} where pm.user_id = any(${people}) and pm.project_id in (${groups})))
     or workspace_id = any(array(${homes} and role in (${MANAGERS}))))`;
