@@ -9,7 +9,7 @@ const LEFT_OUT = new Set(['.git', '.local', '.turbo', 'node_modules']);
 const IS_ROOT = process.getuid?.() === 0;
 const UNSHARE = ['--mount', ...(IS_ROOT ? [] : ['--user', '--map-root-user'])];
 const ENTER = ['--mount', ...(IS_ROOT ? [] : ['--user', '--preserve-credentials'])];
-const DISK_MB = 384;
+const DISK_MB = 512;
 
 /** A copy of the repository. */
 export interface Place extends Disposable {

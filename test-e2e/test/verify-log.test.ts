@@ -84,7 +84,7 @@ describe('npm run verify:log', () => {
 
   it('exits with 0 and prints what it audited when every guarantee holds, and deletes every task it wrote, also when it is stopped early', async () => {
     assert.equal(await ownTasks(), 0, 'tasks of the audit before');
-    await using program = run(['--follow', '--seconds', '60', '--writes', '50'], environment());
+    await using program = run(['--seconds', '60', '--writes', '50'], environment());
     await eventually(async () => (await ownTasks()) > 5);
     program.stop();
     assertPassed(await program.ended, program.text());
@@ -101,25 +101,27 @@ describe('npm run verify:log', () => {
     assert.doesNotMatch(text, /Passed/);
   });
 
-  it('--follow continues while the system restarts, and exits with 1 when a guarantee was broken in an earlier round', async () => {
-    const { rows } = await client.query<{ title: string }>('select title from sync.tasks order by id limit 1');
+  it('--follow continues while the system restarts, until it is stopped', async () => {
     await using program = run(['--follow', ...quick], environment());
-    const untilPassed = async (): Promise<void> => {
-      const rounds = (): number => program.text().match(/^Passed:/gm)?.length ?? 0;
-      const before = rounds();
-      await eventually(() => rounds() > before);
-    };
-    await untilPassed();
+    const rounds = (): number => program.text().match(/^Passed:/gm)?.length ?? 0;
+    await eventually(() => rounds() > 0);
     await testSystem.service('gateway').kill('SIGKILL');
     await eventually(() => program.text().includes('down '));
     await testSystem.service('gateway').start();
     await testSystem.untilReady();
-    await untilPassed();
-    assert.doesNotMatch(program.text(), /BROKEN/);
+    const before = rounds();
+    await eventually(() => rounds() > before);
+    program.stop();
+    assert.equal(await program.ended, 0, program.text());
+  });
+
+  it('--follow exits with 1 when a guarantee was broken in an earlier round', async () => {
+    const { rows } = await client.query<{ title: string }>('select title from sync.tasks order by id limit 1');
     await setTitle('Changed past the service');
+    await using program = run(['--follow', ...quick], environment());
     await eventually(() => program.text().includes('BROKEN'));
     await setTitle(rows[0]?.title ?? '');
-    await untilPassed();
+    await eventually(() => program.text().includes('Passed'));
     program.stop();
     assert.equal(await program.ended, 1, program.text());
   });

@@ -48,6 +48,7 @@ describe('the options of npm scripts', () => {
     const command = ['start', 'test'].includes(script) ? `npm ${script}` : `npm run ${script}`;
     it(`${command} refuses an option that it does not have, and prints those that it has`, () => {
       const text = printed.get(script) ?? '';
+      doesNotMatch(text, /^package\.json runs/m);
       match(text, /Unknown option '--no-such-option'/);
       match(text, new RegExp(`^${command} \\[-- [^]*^exit code 1$`, 'm'));
     });

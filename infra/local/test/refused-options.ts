@@ -3,6 +3,9 @@
  * takes most of the time. Prints the exit code of each after what it prints.
  */
 import { scriptOf } from '../bootstrap/tasks.mjs';
+import manifest from '../../../package.json' with { type: 'json' };
+
+const scripts: Readonly<Record<string, string>> = manifest.scripts;
 
 class Ended extends Error {}
 
@@ -12,7 +15,10 @@ process.exit = (code) => {
 };
 for (const script of process.argv.slice(2)) {
   console.error(`--- ${script}`);
-  const file = scriptOf(script.replace(':', '-'));
+  const task = script.replace(':', '-');
+  if (!scripts[script]?.endsWith(` infra/local/bootstrap.mjs ${task}`))
+    console.error(`package.json runs ${scripts[script]}`);
+  const file = scriptOf(task);
   process.argv = [process.execPath, file, '--no-such-option'];
   process.exitCode = undefined;
   await import(file).catch((error: unknown) => {

@@ -8,8 +8,8 @@ type Identity = NonNullable<ReturnType<typeof identityOf>>;
 const WAIT_MS = 200_000;
 
 /**
- * Makes a folder that all processes use. Several may ask at the same time: one makes it, and the others wait. `make` resolves to a
- * complete folder below `work`, which is on the same disk and is removed, and which is then renamed to `directory`.
+ * Makes a folder that all processes use. Several may ask at the same time: one makes it, and the others wait. `make` gets an empty
+ * folder on the same disk and resolves to it or to one below, which is complete and is then renamed to `directory`.
  */
 export async function madeOnce(directory: string, make: (work: string) => Promise<string>): Promise<void> {
   const [lock, work] = [`${directory}.lock`, `${directory}.work`];

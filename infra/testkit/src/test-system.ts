@@ -113,7 +113,9 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   const directory = scratch(label);
   const secrets = makeSecrets();
   const hasOwn = options.ownPostgres === true || options.standby === true;
-  const postgres = hasOwn ? opening.use(await openTestPostgres(`${label}-postgres`)) : null;
+  // A standby follows without a slot, also after a crash of the primary.
+  const settings = { wal_keep_size: '64MB' };
+  const postgres = hasOwn ? opening.use(await openTestPostgres(`${label}-postgres`, { settings })) : null;
   const database = opening.use(
     await testDatabase(label, { seeded: true, ...(postgres === null ? {} : { adminUrl: postgres.url() }) }),
   );

@@ -128,6 +128,7 @@ const lists = new WeakMap<ReadonlySet<string>, string>();
 
 /** The text of an array of uuid: `pg` writes an array one element at a time. */
 export function groupList(groups: ReadonlySet<string>): string {
+  if (areFew(groups)) return `{${[...groups].join(',')}}`;
   const cached = lists.get(groups);
   if (cached !== undefined) return cached;
   const list = `{${[...groups].join(',')}}`;

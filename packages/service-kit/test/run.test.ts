@@ -197,7 +197,7 @@ describe('the process of a service', () => {
       'fatal a bug ended this process',
       'info listening',
     ]);
-    assert.match(child.out(), /setTimeout|Timeout/);
+    assert.match(child.out(), /at (?:\S+\.)?_?(?:setTimeout|onTimeout|Timeout)/);
     assert.ok(!child.out().includes('hunter2'));
   });
 });

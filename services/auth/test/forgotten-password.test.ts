@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-
 import { eventually, hiddenOf } from '@wts/testkit';
 import { AUTH_LIMITS } from '../src/limits.ts';
 import { MailPages } from './mail.ts';

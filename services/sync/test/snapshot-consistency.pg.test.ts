@@ -207,7 +207,8 @@ describe('a snapshot and the deltas after it', () => {
   after(() => sync[Symbol.asyncDispose]());
 
   it('give the final state for every person, whatever others change meanwhile [sync.bootstrap.snapshot]', async () => {
-    await fc.assert(fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 32 - 1 }), run), { numRuns: 1 });
+    const property = fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 32 - 1 }), run);
+    for (let runs = 0; runs < 3 && compared < 10; runs += 1) await fc.assert(property, { numRuns: 1 });
     assert.ok(compared >= 10, `${compared} snapshots could be compared`);
   }).timeout(120_000);
 

@@ -1,10 +1,24 @@
 /** Where tests put data that ends with them. */
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { LOCAL } from '../layout.ts';
 import { removeAtExit } from '../processes/guard.ts';
 import { identityOf, isAlive, type ProcessIdentity } from '../processes/identity.ts';
 import { UserError } from '../user-error.ts';
+
+interface Owner extends ProcessIdentity {
+  /** The namespace of that id. */
+  readonly processes: string;
+}
 
 const PREFIX = 'wts-test-';
 /** A file system in memory of every Linux. In a container it may have a few megabytes only. */
@@ -25,7 +39,7 @@ export function openTestFolder(): string {
   for (const place of [LOCAL, MEMORY]) removeLeftovers(place);
   mkdirSync(LOCAL, { recursive: true });
   const directory = mkdtempSync(join(hasRoom() ? MEMORY : LOCAL, PREFIX));
-  writeFileSync(join(directory, 'owner.json'), JSON.stringify(own));
+  writeFileSync(join(directory, 'owner.json'), JSON.stringify({ ...own, processes: ofProcesses() }));
   removeAtExit(directory);
   return directory;
 }
@@ -48,17 +62,21 @@ function hasRoom(): boolean {
 function removeLeftovers(place: string): void {
   for (const name of list(place).filter((entry) => entry.startsWith(PREFIX))) {
     const directory = join(place, name);
-    const owner = ownerOf(directory);
-    if (owner !== null && !isAlive(owner)) rmSync(directory, { recursive: true, force: true });
+    try {
+      const owner = JSON.parse(readFileSync(join(directory, 'owner.json'), 'utf8')) as Owner;
+      if (owner.processes === ofProcesses() && !isAlive(owner)) rmSync(directory, { recursive: true, force: true });
+    } catch {
+      // It is of another user, or just being made.
+    }
   }
 }
 
-/** Null also for a folder of another user. */
-function ownerOf(directory: string): ProcessIdentity | null {
+/** Containers may share the memory and not the ids of processes: there an owner in another one looks as if it had ended. */
+function ofProcesses(): string {
   try {
-    return JSON.parse(readFileSync(join(directory, 'owner.json'), 'utf8')) as ProcessIdentity;
+    return readlinkSync('/proc/self/ns/pid');
   } catch {
-    return null;
+    return '';
   }
 }
 

@@ -33,7 +33,8 @@ export async function askForReset(
 
 /**
  * Counts a mail that a stranger asks for, for its address and for the network, by the counters of failed sign-ins. Of an address, resets of its
- * password and invitations count apart: otherwise others would keep its owner from an account and from a new password. A sentence when there were too many. Keeps
+ * password and invitations count apart: otherwise invitations would keep its owner from an account, and both
+ * from a new password. A sentence when there were too many. Keeps
  * authentication.mail.rates.
  */
 export async function countAsked(

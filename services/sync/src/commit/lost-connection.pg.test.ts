@@ -10,8 +10,8 @@ import type { TestPerson } from '../../test/test-engines.ts';
 import { ownTransaction } from '../store/pipeline.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
-/** Of about half of the sessions each. */
-const KILLS = 12;
+/** Of about half of the sessions each. More, where no commit failed yet. */
+const [KILLS, KILLS_MAX] = [12, 200];
 
 describe('a commit whose connection is lost', () => {
   let engines: TestEngines;
@@ -63,7 +63,8 @@ describe('a commit whose connection is lost', () => {
     const units: Unit[] = [];
     const answers: Awaited<ReturnType<typeof insist>>[] = [];
     let kills = 0;
-    const isOver = (): boolean => kills >= KILLS && answers.some(({ failures }) => failures > 0);
+    const isOver = (): boolean =>
+      kills >= KILLS_MAX || (kills >= KILLS && answers.some(({ failures }) => failures > 0));
     const killing = (async () => {
       for (let answered = -1; !isOver(); kills += 1) {
         await kill(0.5);
@@ -83,6 +84,7 @@ describe('a commit whose connection is lost', () => {
       }),
     );
     await killing;
+    assert.ok(answers.some(({ failures }) => failures > 0));
     const places = answers.map(({ outcome }) => applied(outcome).lastId);
     assert.equal(new Set(places).size, units.length);
     const entries = await engines.entries(from);
