@@ -2,10 +2,14 @@
  * Runs scripts of npm with an option that none has, one after the other in this process, because loading their modules for each
  * takes most of the time. Prints the exit code of each after what it prints.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { scriptOf } from '../bootstrap/tasks.mjs';
-import manifest from '../../../package.json' with { type: 'json' };
+import { ROOT } from '../src/layout.ts';
 
-const scripts: Readonly<Record<string, string>> = manifest.scripts;
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
 
 class Ended extends Error {}
 
