@@ -32,3 +32,7 @@ export type ServiceScript = 'main' | 'seed' | 'operator';
 export function serviceFile(service: string, file: ServiceScript): string {
   return join(ROOT, 'services', service, 'src', `${file}.ts`);
 }
+
+/** Where the main program of a service is, by default its source. */
+export type ProgramOf = (service: string) => string | Promise<string>;
+export const sourceOf: ProgramOf = (service) => serviceFile(service, 'main');

@@ -10,7 +10,7 @@ import type { Database } from './database/provision.ts';
 import { picked } from './database/migrate.ts';
 import { API_KEY_PREFIX, seedDemo } from './database/seed.ts';
 import { LOCAL_JWT } from './local-jwt.ts';
-import { ROOT, serviceFile } from './layout.ts';
+import { ROOT, sourceOf, type ProgramOf } from './layout.ts';
 import { launch } from './processes/launch.ts';
 import { freePort } from './processes/ports.ts';
 import { SupervisedProcess } from './processes/supervised.ts';
@@ -44,8 +44,7 @@ export interface StackOptions extends CrashHandlers {
   readonly restarts: boolean;
   /** True: each process serves /metrics on a free port. */
   readonly metrics?: boolean;
-  /** The program of a service. Default: its sources. */
-  readonly programOf?: (service: string) => string | Promise<string>;
+  readonly programOf?: ProgramOf;
   /** Of a further cell: its number, and the stack of the first cell. */
   readonly cell?: { readonly shard: number; readonly first: Stack };
   /** The environment of the starting process; services get only the variables in `PASSED_THROUGH`. */
@@ -172,7 +171,7 @@ export class Stack implements AsyncDisposable {
   }
 
   #supervise(planned: PlannedProcess): SupervisedProcess {
-    const { logs, records, programOf = (service) => serviceFile(service, 'main') } = this.#options;
+    const { logs, records, programOf = sourceOf } = this.#options;
     const log = join(logs, `${planned.name}.log`);
     return new SupervisedProcess({
       ...this.#options,

@@ -26,6 +26,11 @@ export function seesGroup(
   return person.isInWorkspace(workspaceId) && (groupId === workspaceId || person.isInProject(groupId));
 }
 
+/** The workspaces of memberships that fulfil a condition, as a query of ids. */
+export function homesSql(condition: string): string {
+  return `select workspace_id from sync.workspace_members where ${condition}`;
+}
+
 /** Lists are texts divided by spaces and commas, because `pg` parses an array one character at a time. */
 export interface MembershipLists {
   readonly workspaces: string;
@@ -39,7 +44,7 @@ export interface MembershipLists {
  */
 export function membershipListsSql(userId: string, workspaceId: string): string {
   const theirs = `user_id = ${userId}::uuid and (${workspaceId}::uuid is null or workspace_id = ${workspaceId}::uuid)`;
-  return `array_to_string(array(select workspace_id from sync.workspace_members where ${theirs}), ' ') as workspaces,
+  return `array_to_string(array(${homesSql(theirs)}), ' ') as workspaces,
     array_to_string(array(
       select concat(workspace_id, ' ', string_agg(project_id::text, ' ')) from sync.project_members
       where ${theirs} and group_id = project_id group by workspace_id
@@ -64,11 +69,6 @@ export function listOf(text: string | undefined, divider: string): string[] {
   return text === undefined || text === '' ? [] : text.split(divider);
 }
 
-/** The workspaces of people, as a query of ids. `are` is a condition on their ids in SQL. */
-export function homesSql(are: string): string {
-  return `select workspace_id from sync.workspace_members where user_id ${are}`;
-}
-
 /**
  * The memberships of a person in workspaces, as a query of `id`, `workspace_id` and `role`. `userId` is SQL. Relies on the index
  * (user_id), and with a condition on the workspace on the unique index (workspace_id, user_id).
@@ -84,7 +84,7 @@ export function membershipsSql(userId: string): string {
  */
 export function ownGroupsSql(userId: string, within: readonly string[]): string {
   const theirs = [`user_id = ${userId}`, ...within.map((list) => `workspace_id = any(${list})`)].join(' and ');
-  const homes = `select workspace_id from sync.workspace_members where ${theirs}`;
+  const homes = homesSql(theirs);
   return `${homes} union all
       select project_id from sync.project_members where ${theirs} and group_id = project_id and workspace_id in (${homes})`;
 }
@@ -115,7 +115,7 @@ const MANAGERS = ROLES.filter((role) => can(role, 'manage'))
  * person to any number of projects, so not all of them are read.
  */
 export function seenOrManagedSql(people: string, groups: string): string {
-  const homes = homesSql(`= any(${people})`);
+  const homes = homesSql(`user_id = any(${people})`);
   return `(group_id = any(${people} || array(${homes}))
     or group_id = any(array(select pm.project_id from ${PROJECT_MEMBERS} where pm.user_id = any(${people}) and pm.project_id in (${groups})))
     or workspace_id = any(array(${homes} and role in (${MANAGERS}))))`;

@@ -66,7 +66,7 @@ export function visibleSql(model: Model, viewer: Viewer | ViewerSql): string {
   if (audience.kind !== 'membership' || person === null) return inGroups;
   // A membership also goes to its person's own group, as long as the person is in the workspace.
   const inWorkspace = person.workspaceId === null ? '' : ` and workspace_id = ${person.workspaceId}`;
-  const isMember = ` and workspace_id in (${homesSql(`= ${person.userId}`)})`;
+  const isMember = ` and workspace_id in (${homesSql(`user_id = ${person.userId}`)})`;
   return `(${inGroups} or (user_id = ${person.userId} and group_id = ${snakeCase(audience.field)}${inWorkspace}${isMember}))`;
 }
 

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, parse, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { ROOT, serviceFile, type ServiceScript } from '../layout.ts';
+import { ROOT, serviceFile, sourceOf, type ProgramOf, type ServiceScript } from '../layout.ts';
 import { UserError } from '../user-error.ts';
 import { PASSED_THROUGH, SERVICES } from '../services.ts';
 import type { ServiceSpec } from '../services.ts';
@@ -13,9 +13,6 @@ import type { Database } from './provision.ts';
 const MIGRATE_MS = 120_000;
 const CONNECT_MS = 10_000;
 const run = promisify(execFile);
-
-type ProgramOf = (service: string) => string | Promise<string>;
-const sourceOf: ProgramOf = (service) => serviceFile(service, 'main');
 
 /** Migrates the schema of every service with its own role. Resolves to the names of the services that had new migrations. */
 export async function migrateServices(

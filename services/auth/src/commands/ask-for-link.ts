@@ -5,7 +5,7 @@ import type { Visitor } from '../domain/security-event.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
+import type { Counted, SignInAttemptStore } from '../store/sign-in-attempts.ts';
 
 interface AskContext {
   readonly attempts: SignInAttemptStore;
@@ -32,9 +32,19 @@ export async function askForReset(
 }
 
 /**
- * Counts a mail that a stranger asks for, for its address and for the network, by the counters of failed sign-ins. Of an address, resets of its
- * password and invitations count apart: otherwise invitations would keep its owner from an account, and both
- * from a new password. A sentence when there were too many. Keeps
+ * What counts a mail to an address, by the counters of failed sign-ins. Each kind counts apart: otherwise invitations would keep the
+ * owner of the address from an account, and both from a new password.
+ */
+export function mailsTo(to: string, what: 'mails' | 'resets' | 'invitations'): Counted {
+  return {
+    hash: sha256(`${what} to`, comparableAddress(to)),
+    failuresMax: AUTH_LIMITS.mailsAskedOfAddressMax,
+    windowMs: AUTH_LIMITS.mailsAskedWindowMs,
+  };
+}
+
+/**
+ * Counts a mail that a stranger asks for, for its address and for the network. A sentence when there were too many. Keeps
  * authentication.mail.rates.
  */
 export async function countAsked(
@@ -44,7 +54,7 @@ export async function countAsked(
 ): Promise<string | null> {
   const windowMs = AUTH_LIMITS.mailsAskedWindowMs;
   const retryAfterSeconds = await attempts.begin([
-    { hash: sha256(`${what} to`, comparableAddress(to)), failuresMax: AUTH_LIMITS.mailsAskedOfAddressMax, windowMs },
+    mailsTo(to, what),
     { hash: sha256('mails from', network), failuresMax: AUTH_LIMITS.mailsAskedOfNetworkMax, windowMs },
   ]);
   if (retryAfterSeconds === null) return null;

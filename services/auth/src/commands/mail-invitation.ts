@@ -11,6 +11,7 @@ import type { MailLinkStore } from '../store/mail-links.ts';
 import type { Session } from '../store/sessions.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import type { Directory } from '../directory/directory.ts';
+import { mailsTo } from './ask-for-link.ts';
 import { confirmAddress } from './confirm-address.ts';
 import type { Presented } from './join-by-invitation.ts';
 
@@ -36,11 +37,7 @@ export async function mailInvitation(
   if (!mailer.isOn || to === null) return false;
   const windowMs = AUTH_LIMITS.mailsAskedWindowMs;
   const refused = await attempts.begin([
-    {
-      hash: sha256('invitations to', comparableAddress(to)),
-      failuresMax: AUTH_LIMITS.mailsAskedOfAddressMax,
-      windowMs,
-    },
+    mailsTo(to, 'invitations'),
     { hash: sha256('invitations of', createdBy), failuresMax: AUTH_LIMITS.invitationMailsMax, windowMs },
   ]);
   if (refused !== null) return false;
