@@ -19,9 +19,9 @@ interface Pair {
   readonly nowhere: () => Sent;
 }
 
-const PAIRS = 30;
+const PAIRS = 60;
 /** In standard deviations of a fair coin. Pairs that differ by more are measured longer, because small differences add up. */
-const SUSPICIOUS = 2;
+const SUSPICIOUS = 2.5;
 const PAIRS_OF_SUSPECTS = 1200;
 /** Chance alone exceeds this once in many millions of runs. One more query to PostgreSQL always exceeds it. */
 const LEANING_MAX = 5.5;

@@ -49,6 +49,7 @@ describe('the statements of a request', () => {
     assert.equal(await sizeOf(first, 17), 17 * MIB);
     const code = { extensions: { code: 'COMPLEXITY_LIMIT_EXCEEDED' } };
     await assert.rejects(sizeOf(first, 17), code);
+    await assert.rejects(sizeOf(open(), 50), code);
     // The row alone is within the bound; with the messages around it, in its last bytes, it is not.
     await assert.rejects(sizeOf(open(), 32 - 20 / MIB), code);
     assert.equal(await sizeOf(open(), 1), MIB);

@@ -45,7 +45,7 @@ describe('a commit whose connection is lost', () => {
     owner.unit(change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title }));
 
   /** Sends a unit again until it is answered, as clients do. */
-  async function insist(unit: Unit): Promise<{ outcome: UnitOutcome; failures: number }> {
+  async function sendUntilAnswered(unit: Unit): Promise<{ outcome: UnitOutcome; failures: number }> {
     for (let failures = 0; ; failures += 1) {
       try {
         return { outcome: await engines.send(unit), failures };
@@ -61,7 +61,7 @@ describe('a commit whose connection is lost', () => {
   it('is applied once when it is sent until it is answered, wherever the connection was lost [never.acknowledged-lost] [never.applied-twice]', async () => {
     const from = await engines.head();
     const units: Unit[] = [];
-    const answers: Awaited<ReturnType<typeof insist>>[] = [];
+    const answers: Awaited<ReturnType<typeof sendUntilAnswered>>[] = [];
     let kills = 0;
     const isOver = (): boolean =>
       kills >= KILLS_MAX || (kills >= KILLS && answers.some(({ failures }) => failures > 0));
@@ -79,7 +79,7 @@ describe('a commit whose connection is lost', () => {
         while (!isOver()) {
           const unit = task(`Task ${units.length}`);
           units.push(unit);
-          answers.push(await insist(unit));
+          answers.push(await sendUntilAnswered(unit));
         }
       }),
     );
@@ -119,12 +119,12 @@ describe('a commit whose connection is lost', () => {
     await blocker.end();
     assert.equal(await engines.head(), from);
     assert.equal(await engines.stored('Task', unit.mutations[0]!.modelId), null);
-    for (const one of [unit, task('Next')]) await insist(one);
+    for (const one of [unit, task('Next')]) await sendUntilAnswered(one);
     assert.equal((await engines.entries(from)).length, 2);
   });
 
   it('leaves no connection of the pool inside a transaction', async () => {
-    await Promise.all(Array.from({ length: 20 }, (_, index) => insist(task(`Last ${index}`))));
+    await Promise.all(Array.from({ length: 20 }, (_, index) => sendUntilAnswered(task(`Last ${index}`))));
     const { rows } = await killer.query(
       `select state from pg_stat_activity where datname = current_database() and usename = 'wts_sync' and state like 'idle in transaction%'`,
     );
