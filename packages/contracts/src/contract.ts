@@ -167,3 +167,11 @@ export function errorsOf({ scope, internal, body, idempotencyKey, errors }: Cont
 
 /** Printable ASCII. */
 export const IDEMPOTENCY_KEY_PATTERN = '^[\\x20-\\x7e]{1,255}$';
+
+/** People reach operations through the gateway, and some of them also through a service that acts for them. */
+const GATEWAY_ONLY: readonly ServiceName[] = ['gateway'];
+
+/** The services that may call an operation. */
+export function callersOf({ internal, callers }: Pick<Contract, 'internal' | 'callers'>): readonly ServiceName[] {
+  return internal?.callers ?? (callers ? [...GATEWAY_ONLY, ...callers] : GATEWAY_ONLY);
+}

@@ -1,5 +1,3 @@
-import type { Contract } from './contract.ts';
-
 /** Every service that calls others. */
 export type ServiceName = 'gateway' | 'workspace' | 'auth' | 'sync' | 'graph' | 'webhook-dispatcher' | 'agent';
 
@@ -25,12 +23,4 @@ export interface InternalUse {
   readonly forItself?: true;
   /** Of the callers, those who may decide by themselves what is allowed (`authority: 'service'`). */
   readonly authority?: readonly ServiceName[];
-}
-
-/** People reach operations through the gateway, and some of them also through a service that acts for them. */
-const GATEWAY_ONLY: readonly ServiceName[] = ['gateway'];
-
-/** The services that may call an operation. */
-export function callersOf({ internal, callers }: Pick<Contract, 'internal' | 'callers'>): readonly ServiceName[] {
-  return internal?.callers ?? (callers ? [...GATEWAY_ONLY, ...callers] : GATEWAY_ONLY);
 }

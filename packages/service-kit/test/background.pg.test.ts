@@ -3,8 +3,7 @@ import { eventually, testDatabase, type TestDatabase } from '@wts/testkit';
 import { Client } from 'pg';
 import { Registry } from 'prom-client';
 import { every, type BackgroundContext, type BackgroundWork, type Run } from '../src/background/index.ts';
-import { Readiness } from '../src/life/index.ts';
-import { createLogger } from '../src/observe/index.ts';
+import { createLogger, Readiness } from '../src/observe/index.ts';
 
 const log = createLogger({ name: 'demo', level: 'silent' });
 

@@ -6,12 +6,11 @@ import { eventually, testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
 import { Fault } from '@wts/contracts';
 import { Client } from 'pg';
-import { Readiness } from '../src/life/index.ts';
 import { migrate } from '../src/migrate/index.ts';
 import { checkSchema } from '../src/migrate/migrate-service.ts';
 import { pendingMigrations } from '../src/migrate/recorded.ts';
 import { schemaCheck } from '../src/migrate/schema-check.ts';
-import { createLogger } from '../src/observe/index.ts';
+import { createLogger, Readiness } from '../src/observe/index.ts';
 
 const log = createLogger({ name: 'demo', level: 'silent' });
 const directory = join(import.meta.dirname, 'migrations');

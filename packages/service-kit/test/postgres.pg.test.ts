@@ -6,9 +6,8 @@ import type { ErrorCode } from '@wts/contracts';
 import { eventually, openWire, testDatabase } from '@wts/testkit';
 import type { TestDatabase, Wire } from '@wts/testkit';
 import { Client } from 'pg';
-import { Readiness } from '../src/life/index.ts';
 import { migrate } from '../src/migrate/index.ts';
-import { createLogger } from '../src/observe/index.ts';
+import { createLogger, Readiness } from '../src/observe/index.ts';
 import { faultOfSqlState, isRetryableSqlState, openPostgres } from '../src/postgres/index.ts';
 import type { Postgres } from '../src/postgres/index.ts';
 

@@ -2,7 +2,8 @@
 import type { Principal, ServiceName } from '@wts/contracts';
 import { minterFor, tokenEnvironment } from '@wts/testkit';
 import { startService } from '../src/life/index.ts';
-import type { Environment, RunningService } from '../src/life/index.ts';
+import type { Environment } from '../src/config/index.ts';
+import type { RunningService } from '../src/life/index.ts';
 import { demoService, NAME, type Levers } from './demo.ts';
 
 /** A call to this service, by default from the gateway. */

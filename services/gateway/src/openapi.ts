@@ -8,7 +8,7 @@ import {
   syncApi,
 } from '@wts/contracts';
 import type { Contract, JsonSchema } from '@wts/contracts';
-import type { Build } from '@wts/service-kit/life';
+import type { Build } from '@wts/service-kit/config';
 import type { Deprecation } from './deprecations.ts';
 import { insertTable } from './openapi/model-schemas.ts';
 import { overview } from './openapi/overview.ts';

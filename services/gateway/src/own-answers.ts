@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { apiResourceOf, issuerOf } from '@wts/access';
 import { Fault, meta } from '@wts/contracts';
-import type { Readiness } from '@wts/service-kit/life';
+import type { Readiness } from '@wts/service-kit/observe';
 import { readConsole } from './console/page.ts';
 import { readDocs } from './docs/page.ts';
 import { readGraphiql } from './graphiql/page.ts';

@@ -1,6 +1,5 @@
 import type { BackgroundContext } from '@wts/service-kit/background';
-import { Readiness } from '@wts/service-kit/life';
-import { createLogger } from '@wts/service-kit/observe';
+import { createLogger, Readiness } from '@wts/service-kit/observe';
 import { Registry } from 'prom-client';
 
 export const quiet = createLogger({ name: 'test', level: 'silent' });

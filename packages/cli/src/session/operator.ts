@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
 import { openFetch } from './fetch.ts';
 import { requestJson } from './request.ts';
 import { findServer, readAddress } from './server.ts';
+import type { SessionParts } from './session.ts';
 import { readSettings } from './settings.ts';
 
 /** The operations of operators of one service. */
@@ -21,7 +21,12 @@ const VARIABLE = 'WTS_OPERATOR_TOKEN';
  * Opens the service as its operator. The token is of the environment alone: it is made on the machine of the service, and no profile
  * keeps it. It goes to where people of the service sign in, whose address the environment, the profile or the service itself names.
  */
-export async function openOperator({ io, options, output, signal }: Call): Promise<OperatorApi> {
+export async function openOperator({
+  io,
+  options,
+  output,
+  signal,
+}: SessionParts & { readonly signal: AbortSignal }): Promise<OperatorApi> {
   const token = io.env[VARIABLE] ?? '';
   if (token === '') {
     const hint = 'Make a token on the machine of the service: node services/auth/src/operator.ts token create <label>';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { eventually } from '@wts/testkit';
 import { Registry } from 'prom-client';
-import { Readiness } from '../life/readiness.ts';
+import { Readiness } from '../observe/readiness.ts';
 import { createLogger } from '../observe/logger.ts';
 import { every, type BackgroundContext } from './every.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import type { Readiness } from '../life/readiness.ts';
+import type { Readiness } from '../observe/readiness.ts';
 import type { Logger } from '../observe/logger.ts';
 import { tryLease } from '../postgres/lease.ts';
 import { openWorkState, type WorkState } from './work-state.ts';

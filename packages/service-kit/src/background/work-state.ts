@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { BackgroundStatus } from '../life/readiness.ts';
+import type { BackgroundStatus } from '../observe/readiness.ts';
 import type { BackgroundContext, WorkOptions } from './every.ts';
 
 /** What one work of this process did, as its metrics and `/ready` show it, and its two lines in the log. */

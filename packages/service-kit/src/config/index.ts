@@ -1,3 +1,4 @@
+export type { Build } from './build.ts';
 export { refuseCaFile } from './ca-file.ts';
 export { credentialSettings } from './credential-settings.ts';
 export {
@@ -16,5 +17,6 @@ export {
   serviceSettings,
 } from './service-settings.ts';
 export type { ServiceConfig } from './service-settings.ts';
+export { SetupError } from './setup-error.ts';
 export { defineSettings, parseSettings, refusalOf, setting } from './settings.ts';
-export type { ConfigOf, Setting } from './settings.ts';
+export type { ConfigOf, Environment, Setting } from './settings.ts';

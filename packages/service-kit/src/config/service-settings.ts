@@ -4,7 +4,7 @@ import { LIMITS } from '@wts/contracts';
 import type { ConfigOf } from './settings.ts';
 import { defineSettings, refusalOf, setting } from './settings.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
-import { parseRatio, SAMPLERS } from '../observe/sampling.ts';
+import { parseRatio, SAMPLERS } from './sampling.ts';
 
 const BUILD = { optional: true, pattern: /^[\w.+-]{1,64}$/ } as const;
 

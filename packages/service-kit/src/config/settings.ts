@@ -1,4 +1,4 @@
-import { SetupError } from '../life/setup-error.ts';
+import { SetupError } from './setup-error.ts';
 
 /** One environment variable. `doc` is a sentence of the generated reference. */
 export interface Setting<T> {
@@ -45,7 +45,7 @@ export class ConfigError extends SetupError {
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads all settings, or throws one ConfigError that names every fault. An empty variable counts as absent. */
 export function parseSettings<S extends Readonly<Record<string, AnySetting>>>(

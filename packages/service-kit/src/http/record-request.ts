@@ -3,11 +3,12 @@ import type { Contract, Fault } from '@wts/contracts';
 import { meta } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 import type { RequestMetrics } from '../observe/metrics.ts';
-import type { RequestDetails } from './request-context.ts';
 import { unmatchedPath } from '../observe/scrub.ts';
 import { endRequestSpan, traceFields } from '../observe/tracing.ts';
 
 export type Route = Pick<Contract, 'id' | 'path'>;
+
+export type RequestDetails = Readonly<Record<string, unknown>>;
 
 /** One request that has ended, at the gateway or at a service. */
 export interface RequestRecord {

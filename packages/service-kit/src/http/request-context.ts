@@ -9,7 +9,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { RequestMetrics } from '../observe/metrics.ts';
 import { inSpan, startRequestSpan } from '../observe/tracing.ts';
 import { faultOfHosts, faultOfTarget } from './check-target.ts';
-import type { Route } from './record-request.ts';
+import type { RequestDetails, Route } from './record-request.ts';
 import { recordRequest } from './record-request.ts';
 import { originForm } from './target.ts';
 
@@ -48,8 +48,6 @@ export interface RequestContext {
   details: RequestDetails | null;
   readonly span: Span | null;
 }
-
-export type RequestDetails = Readonly<Record<string, unknown>>;
 
 const slot = Symbol('request context');
 const wellFormedId = new RegExp(REQUEST_ID_PATTERN);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { API_VERSION, Fault, LIMITS } from '@wts/contracts';
-import { SetupError } from '../life/setup-error.ts';
+import { SetupError } from '../config/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
 import { Connections, refusalOf, unlessSurplus } from './connections.ts';
 import { checkMessage, requestIdOf } from './request-context.ts';

@@ -1,5 +1,5 @@
 import { scrub } from '../observe/scrub.ts';
-import { SetupError } from './setup-error.ts';
+import { SetupError } from '../config/setup-error.ts';
 
 /** For the terminal of an operator, without secrets: the message of what they can change, the stack of a bug. */
 export function describeFailure(failure: unknown): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LIMITS } from '@wts/contracts';
 import { connectionsWithin, openFilesMax } from './files.ts';
-import { SetupError } from './setup-error.ts';
+import { SetupError } from '../config/setup-error.ts';
 
 const quiet = { warn: () => undefined };
 

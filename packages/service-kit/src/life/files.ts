@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
-import { SetupError } from './setup-error.ts';
+import { SetupError } from '../config/setup-error.ts';
 
 const RAISE = 'raise the limit of open files (ulimit -n; LimitNOFILE of systemd; ulimits of a container)';
 

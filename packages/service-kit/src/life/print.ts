@@ -1,9 +1,10 @@
 import type { ServiceConfig } from '../config/service-settings.ts';
 import { buildSettings, serviceSettings } from '../config/service-settings.ts';
 import { describeSettings, parseSettings } from '../config/settings.ts';
-import { buildOf } from './build.ts';
+import { buildOf } from '../config/build.ts';
 import { tokenKeyOf } from './service.ts';
-import type { Environment, ServiceDefinition } from './service.ts';
+import type { Environment } from '../config/settings.ts';
+import type { ServiceDefinition } from './service.ts';
 
 export function printSettings<C>({ name, settings, reads }: ServiceDefinition<C>): void {
   process.stdout.write(

@@ -2,7 +2,8 @@ import { describeError } from '../observe/logger.ts';
 import type { ServiceMigrations } from '../migrate/recorded.ts';
 import { scrub } from '../observe/scrub.ts';
 import { describeFailure } from './describe-failure.ts';
-import type { Environment, RunningService, ServiceDefinition } from './service.ts';
+import type { Environment } from '../config/settings.ts';
+import type { RunningService, ServiceDefinition } from './service.ts';
 import { startService } from './service.ts';
 import { releaseStartMemory } from './start-memory.ts';
 

@@ -8,7 +8,7 @@ import type { Registry } from 'prom-client';
 import type { CallerConfig, EntryTraceConfig, ServiceConfig } from '../config/service-settings.ts';
 import { serviceSettings } from '../config/service-settings.ts';
 import { localHost } from '../config/local-host.ts';
-import type { Setting } from '../config/settings.ts';
+import type { Environment, Setting } from '../config/settings.ts';
 import { ConfigError, parseSettings } from '../config/settings.ts';
 import { setOtherPassword } from '../postgres/other-password.ts';
 import { CallerNetworks } from '../fairness/index.ts';
@@ -20,13 +20,13 @@ import type { Logger } from '../observe/logger.ts';
 import type { ReadSchema, ServiceMigrations } from '../migrate/recorded.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics, serveMetrics, watchConnections } from '../observe/metrics.ts';
-import { parseRatio } from '../observe/sampling.ts';
+import { parseRatio } from '../config/sampling.ts';
 import { startTracing, type TracingOptions } from '../observe/tracing.ts';
-import type { Build } from './build.ts';
-import { buildOf } from './build.ts';
+import type { Build } from '../config/build.ts';
+import { buildOf } from '../config/build.ts';
 import { logListening } from './log-listening.ts';
 import { connectionsWithin, openFilesMax } from './files.ts';
-import { Readiness } from './readiness.ts';
+import { Readiness } from '../observe/readiness.ts';
 
 /** A service: its settings, and how it opens what it needs. */
 export interface ServiceDefinition<C> {
@@ -91,7 +91,6 @@ interface DatabaseConfig {
   readonly otherPassword: string;
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
 interface StartOptions {
   readonly logTo?: DestinationStream;
   /** Those that the schema of the service must have before it is ready. */

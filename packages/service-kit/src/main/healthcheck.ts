@@ -1,8 +1,8 @@
 import { get } from 'node:http';
 import { localHost } from '../config/local-host.ts';
 import { defineSettings, parseSettings, setting } from '../config/settings.ts';
-import type { Environment } from '../life/service.ts';
-import { SetupError } from '../life/setup-error.ts';
+import type { Environment } from '../config/settings.ts';
+import { SetupError } from '../config/setup-error.ts';
 
 /** Longer than /ready may take. */
 const TIMEOUT_MS = 5_000;

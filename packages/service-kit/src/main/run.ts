@@ -1,4 +1,5 @@
-import type { Environment, ServiceDefinition } from '../life/service.ts';
+import type { Environment } from '../config/settings.ts';
+import type { ServiceDefinition } from '../life/service.ts';
 import type { ServiceMigrations } from '../migrate/recorded.ts';
 import { commandOf, USAGE } from './commands.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import knexFactory from 'knex';
 import type { Knex } from 'knex';
 import type { Client } from 'pg';
-import { SetupError } from '../life/setup-error.ts';
+import { SetupError } from '../config/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
 import { refuseMixedSessions } from '../postgres/check-postgres.ts';
 import { knexLog } from '../postgres/knex-log.ts';

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { SetupError } from '../life/setup-error.ts';
+import { SetupError } from '../config/setup-error.ts';
 import { connectClient } from '../postgres/other-password.ts';
 import { listMigrations, loadMigration } from './list-migrations.ts';
 

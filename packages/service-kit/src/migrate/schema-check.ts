@@ -1,4 +1,4 @@
-import type { ReadinessCheck } from '../life/readiness.ts';
+import type { ReadinessCheck } from '../observe/readiness.ts';
 import { connectClient } from '../postgres/other-password.ts';
 import { lacking, pendingIn, pendingOf, type ReadSchema, type ServiceMigrations } from './recorded.ts';
 

@@ -1,6 +1,7 @@
 export { createLogger } from './logger.ts';
 export type { Logger } from './logger.ts';
 export { labelShard, watchGauge } from './metrics.ts';
+export { Readiness } from './readiness.ts';
 export {
   activeTrace,
   endSpan,

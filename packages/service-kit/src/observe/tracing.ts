@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attributes, Link, Span, SpanContext } from '@opentelemetry/api';
+import type * as Sdk from '@opentelemetry/sdk-trace';
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
-import type { Build } from '../life/build.ts';
-import type { TraceSampling } from './sampling.ts';
-import { samplerOf } from './sampling.ts';
+import type { Build } from '../config/build.ts';
+import type { TraceSampling } from '../config/sampling.ts';
 import { parseTraceparent, traceparentOf } from './traceparent.ts';
 
 /*
@@ -71,6 +71,18 @@ export async function startTracing(options: TracingOptions): Promise<AsyncDispos
       context.disable();
     },
   };
+}
+
+/** A parent is one of a trusted proxy; all others are only linked. */
+function samplerOf({ sampler, ratio }: TraceSampling, sdk: typeof Sdk): Sdk.Sampler {
+  const [, parentBased, name] = /^(parentbased_)?(.*)$/.exec(sampler) ?? [];
+  const root =
+    name === 'always_on'
+      ? new sdk.AlwaysOnSampler()
+      : name === 'always_off'
+        ? new sdk.AlwaysOffSampler()
+        : new sdk.TraceIdRatioBasedSampler(ratio);
+  return parentBased === undefined ? root : new sdk.ParentBasedSampler({ root });
 }
 
 interface Entered {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
-import type { Readiness } from '../life/readiness.ts';
-import { SetupError } from '../life/setup-error.ts';
+import type { Readiness } from '../observe/readiness.ts';
+import { SetupError } from '../config/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
 import { connectClient } from './other-password.ts';
 import { setUpSession } from './postgres.ts';

@@ -1,6 +1,29 @@
 import type { Knex } from 'knex';
-import type { Claim, IdempotencyStore } from '../routes/idempotency.ts';
 import { rows } from './rows.ts';
+
+/** The stored reply of a key. */
+export interface StoredReply {
+  readonly status: number;
+  /** Sealed; see `idempotency`. */
+  readonly body: Buffer;
+}
+
+/** The state of a key: claimed by this request, running in another one, or answered with a stored reply. */
+export type Claim =
+  | { readonly state: 'won' }
+  | { readonly state: 'running'; readonly fingerprint: Buffer }
+  | { readonly state: 'answered'; readonly fingerprint: Buffer; readonly answer: StoredReply };
+
+/** Stores replies; every replica of a service must use the same one. */
+export interface IdempotencyStore {
+  /** Of several concurrent claims one wins. A claim that is neither kept nor released expires after `leaseMs`. */
+  claim(key: Buffer, claim: { owner: string; fingerprint: Buffer; leaseMs: number }): Promise<Claim>;
+  /** The state of a key, without claiming it; null for an unused one. */
+  find(key: Buffer): Promise<Exclude<Claim, { state: 'won' }> | null>;
+  /** Does nothing when another request has claimed the key meanwhile. */
+  keep(key: Buffer, owner: string, answer: StoredReply, keptMs: number): Promise<void>;
+  release(key: Buffer, owner: string): Promise<void>;
+}
 
 /** Each new key deletes up to so many expired ones, so that the table holds about a day of them. */
 const DELETED_AT_ONCE = 20;

@@ -4,7 +4,7 @@ import type KnexModule from 'knex';
 import type { Knex } from 'knex';
 import type { ClientBase, Pool, PoolConfig } from 'pg';
 import type { Registry } from 'prom-client';
-import type { Readiness } from '../life/readiness.ts';
+import type { Readiness } from '../observe/readiness.ts';
 import type { Logger } from '../observe/logger.ts';
 import { knexLog } from './knex-log.ts';
 import { watchPool } from './metrics.ts';

@@ -1,8 +1,13 @@
 import type { Client } from 'pg';
-import type { ServiceContext } from '../life/service.ts';
 import { checkPostgres } from './check-postgres.ts';
 import { openPostgres } from './postgres.ts';
-import type { Postgres } from './postgres.ts';
+import type { Postgres, PostgresOptions } from './postgres.ts';
+
+/** Of the context of a service. */
+type Starting = Required<Pick<PostgresOptions, 'log' | 'metrics' | 'stack' | 'readiness'>> & {
+  readonly name: string;
+  readonly signal: AbortSignal;
+};
 
 interface ServicePostgresOptions {
   readonly databaseUrl: string;
@@ -13,7 +18,7 @@ interface ServicePostgresOptions {
 
 /** Checks the server of a service that is starting, and opens the connections on which its readiness depends. */
 export async function openServicePostgres(
-  { name, log, metrics, stack, readiness, signal }: ServiceContext,
+  { name, log, metrics, stack, readiness, signal }: Starting,
   { databaseUrl: url, poolMax, refusal }: ServicePostgresOptions,
 ): Promise<Postgres> {
   const options = { url, applicationName: `wts-${name}`, log, readiness };

@@ -1,7 +1,7 @@
 import { Fault, meta } from '@wts/contracts';
 import type { Express, NextFunction, Request, Response, Router } from 'express';
 import express from 'express';
-import type { Readiness } from '../life/readiness.ts';
+import type { Readiness } from '../observe/readiness.ts';
 import { answerFailure } from '../http/answer.ts';
 import type { HttpOptions } from '../http/request-context.ts';
 import { enter } from '../http/request-context.ts';

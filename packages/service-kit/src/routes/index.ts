@@ -2,7 +2,7 @@ export { createApp, notFoundAndErrors } from './app.ts';
 export { signalOf } from './call.ts';
 export type { Call } from './call.ts';
 export { idempotency, newIds } from './idempotency.ts';
-export type { Claim, EffectSource, Idempotency, IdempotencyStore, StoredReply } from './idempotency.ts';
+export type { EffectSource, Idempotency } from './idempotency.ts';
 export { mount, mountStream } from './mount.ts';
 export type { Authenticate } from './mount.ts';
 export { readInternalCall } from './who-calls.ts';

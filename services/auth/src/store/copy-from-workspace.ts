@@ -1,4 +1,4 @@
-import { SetupError } from '@wts/service-kit/life';
+import { SetupError } from '@wts/service-kit/config';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 

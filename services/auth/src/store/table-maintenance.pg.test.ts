@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import { Readiness } from '@wts/service-kit/life';
-import { createLogger } from '@wts/service-kit/observe';
+import { createLogger, Readiness } from '@wts/service-kit/observe';
 import { eventually } from '@wts/testkit';
 import { Registry } from 'prom-client';
 import { openTestStore } from '../../test/store.ts';

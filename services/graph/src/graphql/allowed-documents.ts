@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { SetupError } from '@wts/service-kit/life';
+import { SetupError } from '@wts/service-kit/config';
 
 /** Reads DOCUMENTS_FILE: documents by their hashes. */
 export function readAllowedDocuments(file: string): ReadonlyMap<string, string> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
-import { SetupError } from '@wts/service-kit/life';
+import { SetupError } from '@wts/service-kit/config';
 import { GraphQLError, Kind, parse, validate, visit } from 'graphql';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';

@@ -1,12 +1,12 @@
 import type { Invitation, Principal } from '@wts/contracts';
-import type { Context } from '../context.ts';
+import type { Roles } from '@wts/read-model';
 import { mayCreatorInvite } from '../domain/redemption.ts';
 import type { InvitationStore } from '../store/invitations.ts';
 import { invitationReply } from '../store/invitations.ts';
 
 /** Invitations that could be redeemed now. Keeps workspaces.invitations.list. */
 export async function listInvitations(
-  { roles, invitations }: Pick<Context, 'roles' | 'invitations'>,
+  { roles, invitations }: { readonly roles: Roles; readonly invitations: InvitationStore },
   principal: Principal,
   workspaceId: string,
 ): Promise<Invitation[]> {

@@ -1,9 +1,12 @@
 import type { Member, PageQuery, Principal, PrivateProject } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
-import type { Context } from '../context.ts';
-import type { Page } from '../store/private-projects.ts';
+import type { Roles } from '@wts/read-model';
+import type { Page, PrivateProjectReads } from '../store/private-projects.ts';
 
-type ProjectContext = Pick<Context, 'roles' | 'privateProjects'>;
+interface ProjectContext {
+  readonly roles: Roles;
+  readonly privateProjects: PrivateProjectReads;
+}
 
 /** The path parameters of operations on one private project. */
 export interface ProjectParams {

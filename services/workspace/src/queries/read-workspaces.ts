@@ -1,15 +1,15 @@
 import type { Member, Principal, Workspace } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
-import { isForWorkspace } from '@wts/read-model';
-import type { Context } from '../context.ts';
+import { isForWorkspace, type Roles } from '@wts/read-model';
 import type { WorkspaceReads } from '../store/workspaces.ts';
+import type { CellDirectory } from './cell.ts';
 
 /**
  * The workspaces of the caller here; at most one with a credential for one workspace. Of several cells, each lists its own, and says where
  * there may be more: one that is away hides no workspace. Keeps workspaces.list.own-only and workspaces.list.elsewhere.
  */
 export async function listWorkspaces(
-  { workspaces, cell }: Pick<Context, 'workspaces' | 'cell'>,
+  { workspaces, cell }: { readonly workspaces: WorkspaceReads; readonly cell: CellDirectory | null },
   principal: Principal,
 ): Promise<{ readonly workspaces: Workspace[]; readonly elsewhere?: readonly string[] }> {
   const listed = await workspaces.listOf(principal.userId, principal.workspaceId ?? null);
@@ -31,7 +31,7 @@ export async function findWorkspace(
 
 /** Keeps workspaces.members.list. */
 export async function listMembers(
-  { roles, workspaces }: Pick<Context, 'roles' | 'workspaces'>,
+  { roles, workspaces }: { readonly roles: Roles; readonly workspaces: WorkspaceReads },
   principal: Principal,
   id: string,
 ): Promise<Member[]> {

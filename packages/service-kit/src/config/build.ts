@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ConfigOf } from '../config/settings.ts';
-import type { buildSettings } from '../config/service-settings.ts';
+import type { ConfigOf } from './settings.ts';
+import type { buildSettings } from './service-settings.ts';
 
 /** What runs: the version of the last release, and the commit that it was built from (decision 0005). */
 export interface Build {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '@wts/contracts';
-import { createLogger } from '../observe/logger.ts';
+import { createLogger } from './logger.ts';
 import { Readiness } from './readiness.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
 

@@ -1,6 +1,6 @@
 import { Fault } from '@wts/contracts';
-import type { Logger } from '../observe/logger.ts';
-import { SetupError } from './setup-error.ts';
+import type { Logger } from './logger.ts';
+import { SetupError } from '../config/setup-error.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
 
 /** Resolves when what it checks works, rejects otherwise. Must stop when the signal aborts. */
