@@ -1,6 +1,7 @@
 import { LIMITS } from '@wts/contracts';
 import { CLIENT_FLOOR, HEAD, IS_GAIN_OR_LOSS, GAINED_OR_LOST, readEntriesAtHead } from '@wts/log';
 import type { EntryRange, Queryable } from '@wts/log';
+import { LRUCache } from 'lru-cache';
 import { listOf, membershipListsSql, projectsOf, type MembershipLists } from './memberships.ts';
 import type { FirstPage } from './page-reader.ts';
 import { Visibility, type GroupSource, type GroupsWithGains, type PersonGroups, type Reader } from './visibility.ts';
@@ -71,17 +72,14 @@ interface ChangesRow extends LogStateRow {
  * dropped first.
  */
 export class GroupCache {
-  readonly #groupsMax: number;
-  /** By reader; the one read longest ago is first. */
-  readonly #cached = new Map<string, { readonly groups: GroupsWithGains; readonly readMs: number }>();
-  #groups = 0;
+  readonly #cached: LRUCache<string, { readonly groups: GroupsWithGains; readonly readMs: number }>;
   /** Reads of all groups that are under way, shared by concurrent callers, because such a read may be large. */
   readonly #reads = new Map<string, Promise<GroupsWithGains>>();
   /** Counts invalidations: a read that began before one is not cached after it. */
   #generation = 0;
 
   constructor(groupsMax: number = LIMITS.groupsCachedMax) {
-    this.#groupsMax = groupsMax;
+    this.#cached = new LRUCache({ maxSize: groupsMax, sizeCalculation: ({ groups }) => costOf(groups) });
   }
 
   get(key: string): GroupsWithGains | undefined {
@@ -103,7 +101,7 @@ export class GroupCache {
   set(key: string, groups: GroupsWithGains, generation: number): void {
     const cached = this.get(key);
     if (this.#generation !== generation || (cached?.epoch === groups.epoch && cached.at > groups.at)) return;
-    this.#replace(key, groups);
+    this.#cached.set(key, { groups, readMs: performance.now() });
   }
 
   pendingRead(key: string): Promise<GroupsWithGains> | undefined {
@@ -129,27 +127,9 @@ export class GroupCache {
     this.#generation += 1;
     for (const key of [...this.#cached.keys(), ...this.#reads.keys()]) {
       if (userId !== undefined && !key.startsWith(userId)) continue;
-      this.#drop(key);
+      this.#cached.delete(key);
       this.#reads.delete(key);
     }
-  }
-
-  #replace(key: string, groups: GroupsWithGains): void {
-    this.#drop(key);
-    if (costOf(groups) > this.#groupsMax) return;
-    this.#cached.set(key, { groups, readMs: performance.now() });
-    this.#groups += costOf(groups);
-    for (const oldest of this.#cached.keys()) {
-      if (this.#groups <= this.#groupsMax) break;
-      this.#drop(oldest);
-    }
-  }
-
-  #drop(key: string): void {
-    const cached = this.get(key);
-    if (cached === undefined) return;
-    this.#groups -= costOf(cached);
-    this.#cached.delete(key);
   }
 }
 

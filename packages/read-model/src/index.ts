@@ -2,6 +2,7 @@ export { GroupCache, GroupReader, personGroupsOf, personGroupsSql } from './grou
 export type { PersonGroupsRow } from './groups.ts';
 export { isMoving } from './is-moving.ts';
 export {
+  hasRoleSql,
   membershipsSql,
   ownGroupsSql,
   ownProjectsSql,

@@ -1,5 +1,5 @@
 import { can } from '@wts/access';
-import { ROLES } from '@wts/contracts';
+import { ROLES, type Role } from '@wts/contracts';
 
 /*
  * Who sees the records of a group, decided by memberships: in the workspace, or in the private project and its workspace too. Who left
@@ -29,6 +29,11 @@ export function seesGroup(
 /** The workspaces of memberships that fulfil a condition, as a query of ids. */
 export function homesSql(condition: string): string {
   return `select workspace_id from sync.workspace_members where ${condition}`;
+}
+
+/** A condition on a membership, whose alias is SQL. */
+export function hasRoleSql(member: string, role: Role): string {
+  return `${member}.role = '${role}'`;
 }
 
 /** Lists are texts divided by spaces and commas, because `pg` parses an array one character at a time. */

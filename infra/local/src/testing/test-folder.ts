@@ -24,7 +24,7 @@ const PREFIX = 'wts-test-';
 /** A file system in memory of every Linux. In a container it may have a few megabytes only. */
 const MEMORY = '/dev/shm';
 const TMPFS = 0x01_02_19_94;
-/** Three times of what a whole run needs at once. */
+/** About four times of what a whole run needs at once. */
 const MEMORY_BYTES_MIN = 6 * 1024 ** 3;
 
 /**

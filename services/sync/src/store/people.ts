@@ -1,5 +1,6 @@
 import type { MembershipChange, MembershipDetail, MemberRecord, PersonRecord, WorkspaceOfPerson } from '@wts/contracts';
 import type { Queryable } from '@wts/log';
+import { hasRoleSql } from '@wts/read-model';
 import { layoutOf, snakeCase, User, type Model } from '@wts/models';
 
 /** What the auth service reads of people and their memberships, which are records here. */
@@ -41,8 +42,8 @@ export async function workspacesOf(
 export async function membershipDetailsOf(database: Queryable, userId: string): Promise<MembershipDetail[]> {
   const sql = `select m.id, m.workspace_id as "workspaceId", w.name, w.url_key as "urlKey", m.role,
       ${timeSql('w.archived_at')} as "archivedAt",
-      m.role = 'owner' and not exists (select from sync.workspace_members o
-        where o.workspace_id = m.workspace_id and o.role = 'owner' and o.user_id <> m.user_id) as "isOnlyOwner"
+      ${hasRoleSql('m', 'owner')} and not exists (select from sync.workspace_members o
+        where o.workspace_id = m.workspace_id and ${hasRoleSql('o', 'owner')} and o.user_id <> m.user_id) as "isOnlyOwner"
     from sync.workspace_members m join sync.workspaces w on w.id = m.workspace_id
     where m.user_id = $1 order by lower(w.name), w.id`;
   return (await database.query<MembershipDetail>(sql, [userId])).rows;

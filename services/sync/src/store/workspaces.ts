@@ -1,5 +1,6 @@
 import type { OperatorWorkspace, RecordCounts } from '@wts/contracts';
 import type { Queryable } from '@wts/log';
+import { hasRoleSql } from '@wts/read-model';
 import { isHere } from './moves.ts';
 import { timeSql, type Page } from './people.ts';
 
@@ -11,7 +12,7 @@ const WORKSPACE = `w.id, w.name, w.url_key as "urlKey", ${timeSql('w.created_at'
   (select count(*)::int from sync.workspace_members m where m.workspace_id = w.id) as members,
   (select coalesce(json_agg(json_build_object('userId', o.id, 'name', o.name) order by o.joined_at, o.id), '[]') from (
     select u.id, u.name, m.created_at as joined_at from sync.workspace_members m join sync.users u on u.id = m.user_id
-    where m.workspace_id = w.id and m.role = 'owner' order by m.created_at, u.id limit ${OWNERS_MAX}) o) as owners`;
+    where m.workspace_id = w.id and ${hasRoleSql('m', 'owner')} order by m.created_at, u.id limit ${OWNERS_MAX}) o) as owners`;
 
 interface WorkspacesPage extends Page {
   readonly text?: string | null | undefined;

@@ -106,13 +106,13 @@ class LeasedLanes implements LaneGauges {
   readonly #lanes = new Map<string, Lane>();
   /** How many of them each owner has. */
   readonly #lanesOf = new Map<string, number>();
+  readonly #toClaim = new Set<string>();
   readonly #parts: LaneParts;
   readonly #recorder: Recorder;
   readonly #stopping = new AbortController();
   readonly #drained = new AbortController();
   #renewing: Promise<void> | null = null;
   #setAside = 0;
-  #toClaim = new Set<string>();
   #claiming: Promise<void> | null = null;
   #releasing: Promise<void> | null = null;
   #isFailing = false;

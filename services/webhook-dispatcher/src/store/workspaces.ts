@@ -1,4 +1,5 @@
 import { HEAD, LOG_STATE } from '@wts/log';
+import { hasRoleSql } from '@wts/read-model';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { Pool } from 'pg';
@@ -17,7 +18,7 @@ const hasEndpoints = (workspaceId: string): string =>
 const HAS_ENTRIES = `exists (select from sync.sync_actions a where a.group_id = w.workspace_id and a.sync_id > w.position)`;
 /** The oldest owner; the person who created the first endpoint when there is none any more. */
 export const ownerOf = (workspaceId: string): string => `(select user_id from sync.workspace_members m
-    where m.workspace_id = ${workspaceId} and role = 'owner' order by created_at, id limit 1)`;
+    where m.workspace_id = ${workspaceId} and ${hasRoleSql('m', 'owner')} order by created_at, id limit 1)`;
 
 /**
  * Before an endpoint is created or enabled, in its transaction and under the lock of the workspace. A workspace without an
