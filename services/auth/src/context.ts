@@ -22,7 +22,7 @@ export interface Context {
   readonly cells: Cells;
   readonly directory: Directory;
   /** Which cell has which workspace. */
-  readonly places: CellStore;
+  readonly workspaceCells: CellStore;
   /** Makes sure that a cell has the record of a person, before they act there. */
   readonly copyPerson: PersonCopies['copy'];
   readonly identities: IdentityStore;

@@ -49,7 +49,7 @@ export function openOperator({ knex, context, people, oauth }: Opening): Operato
     record: context.record,
     cells: context.cells,
     directory,
-    places: context.places,
+    workspaceCells: context.workspaceCells,
     copyPerson: context.copyPerson,
     moves: moveStore(knex),
     revoke: context.revoke,

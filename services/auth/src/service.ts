@@ -126,16 +126,16 @@ function openOfCells(
   kit: ServiceContext,
   config: ConfigOf<typeof settings>,
   knex: Knex,
-): Pick<Context, 'cells' | 'directory' | 'places' | 'copyPerson'> {
+): Pick<Context, 'cells' | 'directory' | 'workspaceCells' | 'copyPerson'> {
   const { stack } = kit;
   const cells = openCells(kit, config);
-  const places = cellStore(knex);
-  const directory = openDirectory(cells, places);
+  const workspaceCells = cellStore(knex);
+  const directory = openDirectory(cells, workspaceCells);
   const copies = new PersonCopies(directory.cells, personCellStore(knex));
   if (!cells.isOne) {
-    const options = { databaseUrl: config.databaseUrl, directory, places, copies };
+    const options = { databaseUrl: config.databaseUrl, directory, workspaceCells, copies };
     stack.use(keepDirectory(kit, options));
     stack.use(runMoves(kit, { ...options, moves: moveStore(knex) }));
   }
-  return { cells, directory, places, copyPerson: (userId, shard) => copies.copy(userId, shard) };
+  return { cells, directory, workspaceCells, copyPerson: (userId, shard) => copies.copy(userId, shard) };
 }

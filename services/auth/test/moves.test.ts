@@ -45,7 +45,7 @@ describe('a move of a workspace', () => {
     const url = backends[0].databaseUrl;
     const { knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
     const copies = new PersonCopies(cells, personCellStore(knex));
-    context = { source: cells[0], target: cells[1], copies, places: cellStore(knex) };
+    context = { source: cells[0], target: cells[1], copies, workspaceCells: cellStore(knex) };
   });
   after(() => stack.disposeAsync());
 

@@ -10,7 +10,7 @@ import { ACCOUNT_ISSUER } from '../store/accounts.ts';
 import type { IdentityStore } from '../store/identities.ts';
 import type { Passkey, SecondFactorStore } from '../store/second-factors.ts';
 import type { Counted, SignInAttemptStore } from '../store/sign-in-attempts.ts';
-import { type Guest, placesOf } from './sign-in-by-password.ts';
+import { type Guest, signInPlacesOf } from './sign-in-by-password.ts';
 
 export interface FactorContext {
   readonly factors: SecondFactorStore;
@@ -63,7 +63,7 @@ async function checkCode(
   guest: Guest,
 ): Promise<ProofOutcome> {
   const browser = provenBrowser(guest);
-  const isKnown = (await attempts.knownPlaces(accountId, [browser])).length > 0;
+  const isKnown = (await attempts.knownSignInPlaces(accountId, [browser])).length > 0;
   const counted = countedFor(isKnown ? [accountId, browser.toString('hex')] : [accountId]);
   const retryAfterSeconds = await attempts.begin(counted);
   if (retryAfterSeconds !== null) return { outcome: 'throttled', retryAfterSeconds };
@@ -121,8 +121,8 @@ export async function usePasskey(
 }
 
 /** Where an owner signed in with both factors. Its browser counts for codes, and no other, because a password alone must add none. */
-export function provenPlacesOf(guest: Guest): Buffer[] {
-  return [...placesOf(guest), provenBrowser(guest)];
+export function provenSignInPlacesOf(guest: Guest): Buffer[] {
+  return [...signInPlacesOf(guest), provenBrowser(guest)];
 }
 
 function provenBrowser({ browserId }: Pick<Guest, 'browserId'>): Buffer {

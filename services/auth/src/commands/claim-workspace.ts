@@ -6,7 +6,7 @@ import type { CellStore } from '../store/cells.ts';
 export interface ClaimContext {
   readonly cells: Cells;
   readonly directory: Pick<Directory, 'cells'>;
-  readonly places: CellStore;
+  readonly workspaceCells: CellStore;
   /** Makes sure that a cell has the record of a person. */
   readonly copyPerson: (userId: string, shard: number) => Promise<void>;
 }
@@ -24,20 +24,20 @@ interface Claim {
  * listed.
  */
 export async function claimWorkspace(context: ClaimContext, claim: Claim): Promise<void> {
-  const { cells, places, copyPerson } = context;
+  const { cells, workspaceCells, copyPerson } = context;
   if (cells.isOne) return;
   const { workspaceId, urlKey, userId, shard } = claim;
   cells.of(shard);
   // The urlKeys of the installation from before there were several cells.
-  if (!(await places.listed()).includes(cells.home.shard)) throw new Fault('unavailable');
+  if (!(await workspaceCells.listed()).includes(cells.home.shard)) throw new Fault('unavailable');
   await copyPerson(userId, shard);
-  await places.add([{ workspaceId, urlKey, shard }]);
-  const taken = await places.findByUrlKey(urlKey);
+  await workspaceCells.add([{ workspaceId, urlKey, shard }]);
+  const taken = await workspaceCells.findByUrlKey(urlKey);
   if (taken?.workspaceId === workspaceId) return;
   if (taken === null || taken.isNew || (await isThere(context, taken))) throw new Fault('slug_taken');
-  await places.remove(taken.workspaceId);
-  await places.add([{ workspaceId, urlKey, shard }]);
-  if ((await places.findByUrlKey(urlKey))?.workspaceId !== workspaceId) throw new Fault('slug_taken');
+  await workspaceCells.remove(taken.workspaceId);
+  await workspaceCells.add([{ workspaceId, urlKey, shard }]);
+  if ((await workspaceCells.findByUrlKey(urlKey))?.workspaceId !== workspaceId) throw new Fault('slug_taken');
 }
 
 /** A cell that does not answer has what it claimed. */

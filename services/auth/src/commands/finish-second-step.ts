@@ -4,7 +4,7 @@ import { endSecondStep, findSecondStep, type StepContext } from './begin-second-
 import { beginSession } from './begin-session.ts';
 import {
   checkSecondFactor,
-  provenPlacesOf,
+  provenSignInPlacesOf,
   type FactorContext,
   type Proof,
   type ProofOutcome,
@@ -39,7 +39,7 @@ export async function finishSecondStep(
   const checked = await checkSecondFactor(context, { accountId: account.id, userId }, proof, guest);
   if (checked.outcome !== 'right') return checked;
   if (!(await endSecondStep(context, step, guest.browserId))) return { outcome: 'ended' };
-  await context.attempts.addPlaces(account.id, provenPlacesOf(guest));
+  await context.attempts.addSignInPlaces(account.id, provenSignInPlacesOf(guest));
   const method = `password and ${proof.kind}` as const;
   const begun = { userId, account, replaces: session, way: WAYS[proof.kind], method, visitor: guest.visitor };
   const secret = await beginSession(context, begun);

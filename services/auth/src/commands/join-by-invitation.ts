@@ -14,7 +14,7 @@ import { beginSession } from './begin-session.ts';
 import { checkRegistration, registerAccount } from './register-account.ts';
 import { createProved } from './register-by-mail.ts';
 import type { ProvedLink } from './mail-invitation.ts';
-import { placesOf, type Guest } from './sign-in-by-password.ts';
+import { signInPlacesOf, type Guest } from './sign-in-by-password.ts';
 
 export type Invitation = ReplyOf<typeof memberApi.internalReadInvitation>['invitation'];
 
@@ -130,7 +130,7 @@ async function makeAccount(
   const account = await registerAccount({ record, passwords }, registration);
   if (typeof account === 'string') return { wrong: account };
   const userId = await personOf(account);
-  await attempts.addPlaces(account.id, placesOf(person));
+  await attempts.addSignInPlaces(account.id, signInPlacesOf(person));
   return { account, userId };
 }
 

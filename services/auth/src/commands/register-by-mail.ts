@@ -15,7 +15,7 @@ import { countAsked } from './ask-for-link.ts';
 import type { NewPerson, Presented } from './join-by-invitation.ts';
 import { takeAddress } from './prove-address.ts';
 import { checkRegistration, createAccount } from './register-account.ts';
-import { placesOf, type Guest } from './sign-in-by-password.ts';
+import { signInPlacesOf, type Guest } from './sign-in-by-password.ts';
 
 interface RegisterContext {
   readonly attempts: SignInAttemptStore;
@@ -144,6 +144,6 @@ export async function createProved(
   });
   if (outcome !== 'created') return outcome;
   const userId = await personOf(account);
-  await attempts.addPlaces(accountId, placesOf(guest));
+  await attempts.addSignInPlaces(accountId, signInPlacesOf(guest));
   return { account, userId };
 }

@@ -6,7 +6,7 @@ import type { Account, AccountStore } from '../store/accounts.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import { resetPassword, type ResetKind } from '../store/reset-password.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
-import { countedInBrowser, placesOf, type Guest } from './sign-in-by-password.ts';
+import { countedInBrowser, signInPlacesOf, type Guest } from './sign-in-by-password.ts';
 
 interface ResetContext {
   readonly accounts: AccountStore;
@@ -52,8 +52,8 @@ export async function resetPasswordByLink(
   });
   if (!isReset) return 'ended';
   await keys.revoke({ kind: 'credential', userId });
-  const [browser, network] = placesOf(guest);
-  await attempts.addPlaces(account.id, [browser, network]);
+  const [browser, network] = signInPlacesOf(guest);
+  await attempts.addSignInPlaces(account.id, [browser, network]);
   await attempts.forget([countedInBrowser(comparableAddress(account.email), browser)]);
   return isFirst ? 'set' : 'changed';
 }

@@ -2,7 +2,7 @@ import type { ChallengeUse } from '../accounts/passkeys.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { Session } from '../store/sessions.ts';
 import { beginSession } from './begin-session.ts';
-import { provenPlacesOf, usePasskey, type FactorContext } from './check-second-factor.ts';
+import { provenSignInPlacesOf, usePasskey, type FactorContext } from './check-second-factor.ts';
 import type { Guest } from './sign-in-by-password.ts';
 
 type SignInContext = FactorContext & {
@@ -30,7 +30,7 @@ export async function signInByPasskey(
   const account = passkey === null ? null : await context.accounts.find(passkey.accountId);
   if (account === null) return null;
   const userId = await context.personOf(account);
-  await context.attempts.addPlaces(account.id, provenPlacesOf(guest));
+  await context.attempts.addSignInPlaces(account.id, provenSignInPlacesOf(guest));
   const begun = { userId, account, replaces: session, way: 'with a passkey', visitor: guest.visitor };
   return beginSession(context, { ...begun, method: 'passkey' });
 }

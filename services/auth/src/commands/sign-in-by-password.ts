@@ -66,7 +66,7 @@ interface RightPassword {
   readonly outcome: 'right';
   readonly account: Account;
   /** The owner signed in before neither in this browser nor in this network: a private window alone is no news. */
-  readonly isNewPlace: boolean;
+  readonly isNewSignInPlace: boolean;
 }
 
 /**
@@ -83,11 +83,11 @@ export async function signInByPassword(
   const { account } = checked;
   const userId = await context.personOf(account);
   const { visitor } = attempt;
-  if (checked.isNewPlace) await noticeNewPlace(context, userId, visitor);
+  if (checked.isNewSignInPlace) await noticeNewSignInPlace(context, userId, visitor);
   if (await context.factors.has(account.id)) {
     return { outcome: 'second step', step: await beginSecondStep(context, account, next, attempt) };
   }
-  await context.attempts.addPlaces(account.id, placesOf(attempt));
+  await context.attempts.addSignInPlaces(account.id, signInPlacesOf(attempt));
   const secret = await beginSession(context, { userId, account, replaces: session, way: 'with a password', visitor });
   return secret === null ? { outcome: 'wrong' } : { outcome: 'right', secret };
 }
@@ -108,8 +108,8 @@ export async function checkPassword(
   const { accounts, attempts, passwords } = context;
   const email = comparableAddress(attempt.email);
   const account = await accounts.findByEmail(email);
-  const [browser, network] = placesOf(attempt);
-  const known = await attempts.knownPlaces(account?.id ?? randomUUID(), [browser, network]);
+  const [browser, network] = signInPlacesOf(attempt);
+  const known = await attempts.knownSignInPlaces(account?.id ?? randomUUID(), [browser, network]);
   const isKnown = (place: Buffer): boolean => known.some((one) => one.equals(place));
   const counted = isKnown(browser)
     ? [countedInBrowser(email, browser)]
@@ -128,11 +128,11 @@ export async function checkPassword(
     await recordFailure(context, account, attempt.visitor);
     return { outcome: 'wrong' };
   }
-  await attempts.addPlaces(account.id, [browser, network], 'half');
-  return { outcome: 'right', account: await renewHash(context, account, sender), isNewPlace: known.length === 0 };
+  await attempts.addSignInPlaces(account.id, [browser, network], 'half');
+  return { outcome: 'right', account: await renewHash(context, account, sender), isNewSignInPlace: known.length === 0 };
 }
 
-async function noticeNewPlace(
+async function noticeNewSignInPlace(
   { notices, oauth }: Pick<SignInContext, 'notices' | 'oauth'>,
   userId: string,
   { browser, network }: Visitor,
@@ -155,7 +155,7 @@ async function recordFailure(
 }
 
 /** The browser first, because several people may share a network. */
-export function placesOf({
+export function signInPlacesOf({
   browserId,
   network,
 }: Pick<Guest, 'browserId' | 'network'>): [browser: Buffer, network: Buffer] {

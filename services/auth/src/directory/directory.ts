@@ -16,7 +16,7 @@ import type { Cells } from '../cells/cells.ts';
 import type { CellStore } from '../store/cells.ts';
 import { openCellDirectory, type AskedCell } from './cell-directory.ts';
 import { askOne, gather, type Gathered } from './gather.ts';
-import { openPlaces, type Places } from './places.ts';
+import { openCellLookup, type CellLookup } from './cell-lookup.ts';
 
 type FoundPerson = ReplyOf<typeof syncApi.internalFindPeople>['people'][number];
 
@@ -24,7 +24,7 @@ type FoundPerson = ReplyOf<typeof syncApi.internalFindPeople>['people'][number];
  * People, workspaces and memberships, wherever they are. A question about a workspace goes to the cell that has it, one about a person to
  * the cells in which they have a record: a cell that does not answer is `unavailable` for what lives there, and for nothing else.
  */
-export interface Directory extends Pick<Places, 'cellOf' | 'cellOfUrlKey'> {
+export interface Directory extends Pick<CellLookup, 'cellOf' | 'cellOfUrlKey'> {
   /** In the order of their numbers. */
   readonly cells: readonly AskedCell[];
   /** Null for an unknown one. */
@@ -55,8 +55,8 @@ export function openDirectory(cells: Cells, store: CellStore): Directory {
   const asked = cells.all.map((cell): AskedCell => ({ ...cell, ...openCellDirectory(cell.sync, timeoutMs) }));
   const [home] = asked;
   if (home === undefined) throw new Error('there is a cell');
-  const places = openPlaces(asked, store);
-  const { cellOf } = places;
+  const lookup = openCellLookup(asked, store);
+  const { cellOf } = lookup;
   const cellsOf = async (userId: string): Promise<readonly AskedCell[]> => {
     if (asked.length === 1) return asked;
     const shards = await store.shardsOf(userId);
@@ -66,7 +66,7 @@ export function openDirectory(cells: Cells, store: CellStore): Directory {
   return {
     cells: asked,
     cellOf,
-    cellOfUrlKey: places.cellOfUrlKey,
+    cellOfUrlKey: lookup.cellOfUrlKey,
     cellsOf,
     // Everyone has a record in the first cell; copies of those who are elsewhere too keep them known while it is away.
     person: async (userId) => {
@@ -92,7 +92,7 @@ export function openDirectory(cells: Cells, store: CellStore): Directory {
     members,
     membershipChanges: async (page) => (await cellOf(page.workspaceId))?.membershipChanges(page) ?? [],
     findPeople: (page) => findPeople(asked, page),
-    findWorkspaces: (page) => findWorkspaces(asked, places, page),
+    findWorkspaces: (page) => findWorkspaces(asked, lookup, page),
     counts: () => gather(asked, async (cell) => [await cell.counts()]),
   };
 }
@@ -123,17 +123,17 @@ async function findPeople(
  */
 async function findWorkspaces(
   asked: readonly AskedCell[],
-  places: Places,
+  lookup: CellLookup,
   page: BodyOf<typeof syncApi.internalFindWorkspaces>,
 ): Promise<Gathered<OperatorWorkspace>> {
   if (asked.length === 1) return gather(asked, (cell) => cell.findWorkspaces(page));
   const { after, id, urlKey } = page;
   if (id !== undefined || urlKey !== undefined) {
-    const cell = id === undefined ? await places.cellOfUrlKey(urlKey ?? '') : await places.cellOf(id);
+    const cell = id === undefined ? await lookup.cellOfUrlKey(urlKey ?? '') : await lookup.cellOf(id);
     const named = (await cell?.findWorkspaces(page)) ?? [];
     return { found: named.map((workspace) => withCell(workspace, cell)), away: [] };
   }
-  const from = after === undefined ? null : await places.cellOf(after);
+  const from = after === undefined ? null : await lookup.cellOf(after);
   const found: OperatorWorkspace[] = [];
   const away: string[] = [];
   for (const cell of asked.filter(({ shard }) => from === null || shard >= from.shard)) {
@@ -143,7 +143,7 @@ async function findWorkspaces(
       const next = { ...first, limit: page.limit - found.length, ...(last === undefined ? {} : { after: last }) };
       const answer = await askOne(cell, (one) => one.findWorkspaces(next));
       away.push(...answer.away);
-      const own = await places.withoutCopies(cell.shard, answer.found);
+      const own = await lookup.withoutCopies(cell.shard, answer.found);
       found.push(...own.map((workspace) => withCell(workspace, cell)));
       last = answer.found.at(-1)?.id;
       if (answer.found.length < next.limit) break;

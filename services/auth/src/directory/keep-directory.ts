@@ -4,7 +4,7 @@ import type { CellStore } from '../store/cells.ts';
 import type { AskedCell } from './cell-directory.ts';
 import type { Directory } from './directory.ts';
 import type { PersonCopies } from './person-copies.ts';
-import { listWorkspacesOf } from './places.ts';
+import { listWorkspacesOf } from './cell-lookup.ts';
 
 const LEASE_KEY = 7_368_033;
 /** How often another replica tries to take over. */
@@ -19,7 +19,7 @@ interface KeepOptions {
   /** For the session that holds the lease. */
   readonly databaseUrl: string;
   readonly directory: Pick<Directory, 'cells'>;
-  readonly places: CellStore;
+  readonly workspaceCells: CellStore;
   readonly copies: PersonCopies;
 }
 
@@ -35,14 +35,14 @@ export function keepDirectory(context: BackgroundContext, options: KeepOptions):
   });
 }
 
-async function keep({ directory: { cells }, places, copies }: KeepOptions, run: Run): Promise<void> {
+async function keep({ directory: { cells }, workspaceCells, copies }: KeepOptions, run: Run): Promise<void> {
   const { signal } = run;
   const listedAtMs = new Map<AskedCell, number>();
   const followOne = async (cell: AskedCell): Promise<void> => {
     // First, because it refuses a cell with another number than CELLS says: its list would remove the workspaces of the right one.
     while (!signal.aborted && (await copies.follow(cell)));
     if (performance.now() - (listedAtMs.get(cell) ?? -Infinity) > LIST_EVERY_MS) {
-      await listWorkspacesOf(cell, places);
+      await listWorkspacesOf(cell, workspaceCells);
       listedAtMs.set(cell, performance.now());
     }
   };

@@ -9,6 +9,7 @@ import type { PeopleContext } from '../people-context.ts';
 import { consentPage, GRANT_ACCESS, GRANT_DAYS } from '../pages/consent.ts';
 import { messagePage } from '../pages/message.ts';
 import type { PendingKey } from '../store/pending-requests.ts';
+import type { Session } from '../store/sessions.ts';
 import { endedSessionCookie, formToken } from './browser.ts';
 import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
 import type { Parameters } from './parameters.ts';
@@ -46,8 +47,7 @@ export function mountAuthorize(pages: Pages, context: PeopleContext): void {
     const request = query.text('request');
     const pending = await context.pending.find<PendingAuthorization>(keyOf(request, browser.id));
     if (pending === null) throw outdated();
-    if (browser.session === null)
-      return { to: `${site.issuer}/sign-in?${new URLSearchParams({ request }).toString()}` };
+    if (browser.session === null) return { to: `${site.issuer}${signInFor(request)}` };
     const { clientName, redirectUri, scopes } = pending;
     const csrf = formToken(browser, 'session');
     const { found: workspaces } = await context.directory.workspacesOf(browser.session.userId);
@@ -75,20 +75,37 @@ async function readRequest(
   return { answer: { to: redirectTo(redirectUri, refusal) } };
 }
 
-async function decide({ site }: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
-  const { browser, form, visitor } = call;
-  const { session } = browser;
+interface Decision {
+  readonly session: Session;
+  readonly request: string;
+  readonly isAllowed: boolean;
+}
+
+/** What the form of a pending request decides. With `switch` the person signs out, and another one signs in for the request. */
+export async function readDecision(
+  { site }: Pages,
+  context: PeopleContext,
+  { browser: { session }, form, visitor }: PageCall,
+  { outdated, signInFor }: { readonly outdated: () => Fault; readonly signInFor: (request: string) => string },
+): Promise<Decision | PageAnswer> {
   const request = form.text('request');
   const decision = form.text('decision');
   if (session === null) throw outdated();
   if (decision === 'switch') {
     await signOut(context, session, visitor);
-    const to = `${site.issuer}/sign-in?${new URLSearchParams({ request }).toString()}`;
-    return { to, cookies: [endedSessionCookie(site)] };
+    return { to: `${site.issuer}${signInFor(request)}`, cookies: [endedSessionCookie(site)] };
   }
   if (decision !== 'allow' && decision !== 'deny')
     throw new Fault('validation_failed', { message: 'The decision is missing.' });
-  const allowed = decision === 'deny' ? null : await readAllowed(context, session.userId, form);
+  return { session, request, isAllowed: decision === 'allow' };
+}
+
+async function decide(pages: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
+  const { browser, form, visitor } = call;
+  const decision = await readDecision(pages, context, call, { outdated, signInFor });
+  if (!('session' in decision)) return decision;
+  const { session, request, isAllowed } = decision;
+  const allowed = isAllowed ? await readAllowed(context, session.userId, form) : null;
   const to = await decideConsent(context, { session, key: keyOf(request, browser.id), allowed, visitor });
   if (to === null) throw outdated();
   return { to };
@@ -122,6 +139,10 @@ export async function nameOfApp(
 
 function keyOf(request: string, browserId: string): PendingKey {
   return { idHash: sha256(request), kind: 'authorization', browserHash: sha256(browserId) };
+}
+
+function signInFor(request: string): string {
+  return `/sign-in?${new URLSearchParams({ request }).toString()}`;
 }
 
 function outdated(): Fault {

@@ -7,7 +7,6 @@ import {
   exchangeConnectCode,
   type PendingConnection,
 } from '../commands/connect-tool.ts';
-import { signOut } from '../commands/sign-out.ts';
 import { isChallenge } from '../domain/pkce.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { shownName } from '../domain/shown-name.ts';
@@ -17,8 +16,9 @@ import { codePage, connectPage } from '../pages/connect.ts';
 import { messagePage } from '../pages/message.ts';
 import type { AllowedKey } from '../store/connect-codes.ts';
 import type { PendingKey } from '../store/pending-requests.ts';
-import { endedSessionCookie, formToken } from './browser.ts';
 import { askAgain } from './ask-again.ts';
+import { readDecision } from './authorize.ts';
+import { formToken } from './browser.ts';
 import { readKeyChoices } from './key-choices.ts';
 import { mountPage, type PageAnswer, type PageCall, type Pages } from './mount-page.ts';
 import type { Parameters } from './parameters.ts';
@@ -88,19 +88,11 @@ function readConnection(query: Parameters): PendingConnection | string {
 }
 
 async function decide(pages: Pages, context: PeopleContext, call: PageCall): Promise<PageAnswer> {
-  const { site } = pages;
   const { browser, form, visitor } = call;
-  const { session } = browser;
-  const request = form.text('request');
-  const decision = form.text('decision');
-  if (session === null) throw outdated();
-  if (decision === 'switch') {
-    await signOut(context, session, visitor);
-    return { to: `${site.issuer}${signInFor(request)}`, cookies: [endedSessionCookie(site)] };
-  }
-  if (decision !== 'allow' && decision !== 'deny')
-    throw new Fault('validation_failed', { message: 'The decision is missing.' });
-  const allowed = decision === 'deny' ? null : await readAllowed(context, session.userId, form);
+  const decision = await readDecision(pages, context, call, { outdated, signInFor });
+  if (!('session' in decision)) return decision;
+  const { session, request, isAllowed } = decision;
+  const allowed = isAllowed ? await readAllowed(context, session.userId, form) : null;
   if (allowed !== null) {
     const waiting = await context.pending.find<PendingConnection>(keyOf(request, browser.id));
     const port = waiting?.callback?.port;

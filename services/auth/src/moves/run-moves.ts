@@ -17,7 +17,7 @@ interface MovesOptions {
   readonly databaseUrl: string;
   readonly directory: Pick<Directory, 'cells'>;
   readonly copies: PersonCopies;
-  readonly places: Pick<CellStore, 'place'>;
+  readonly workspaceCells: Pick<CellStore, 'setCell'>;
   readonly moves: MoveStore;
 }
 

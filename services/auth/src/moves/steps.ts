@@ -22,7 +22,7 @@ export interface MoveContext {
   readonly source: AskedCell;
   readonly target: AskedCell;
   readonly copies: Pick<PersonCopies, 'copy' | 'copyAll'>;
-  readonly places: Pick<CellStore, 'place'>;
+  readonly workspaceCells: Pick<CellStore, 'setCell'>;
 }
 
 /** What one run of a step did. Without `isDone` it goes on from `at`. */
@@ -164,8 +164,8 @@ export const STEPS: Readonly<Record<MoveStep, Step>> = {
     return nextPage(next, at, deliveries.length);
   },
 
-  switch: async ({ places, target }, { workspaceId, at }) => {
-    await places.place(workspaceId, target.shard);
+  switch: async ({ workspaceCells, target }, { workspaceId, at }) => {
+    await workspaceCells.setCell(workspaceId, target.shard);
     return done(at);
   },
 

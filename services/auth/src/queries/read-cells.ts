@@ -3,7 +3,7 @@ import type { CellStore } from '../store/cells.ts';
 
 interface CellsContext {
   readonly cells: Cells;
-  readonly places: Pick<CellStore, 'find' | 'shardsOf'>;
+  readonly workspaceCells: Pick<CellStore, 'find' | 'shardsOf'>;
 }
 
 /**
@@ -11,15 +11,15 @@ interface CellsContext {
  * Keeps workspaces.list.elsewhere.
  */
 export async function readCells(
-  { cells, places }: CellsContext,
+  { cells, workspaceCells }: CellsContext,
   { userId, shard, workspaceId }: { readonly userId: string; readonly shard: number; readonly workspaceId?: string },
 ): Promise<{ readonly baseUrl: string; readonly elsewhere: string[] }> {
   const { baseUrl } = cells.of(shard);
   if (cells.isOne) return { baseUrl, elsewhere: [] };
   const shards =
     workspaceId === undefined
-      ? [cells.home.shard, ...(await places.shardsOf(userId))]
-      : [(await places.find(workspaceId))?.shard];
+      ? [cells.home.shard, ...(await workspaceCells.shardsOf(userId))]
+      : [(await workspaceCells.find(workspaceId))?.shard];
   const others = cells.all.filter((cell) => cell.shard !== shard && shards.includes(cell.shard));
   return { baseUrl, elsewhere: others.map((cell) => cell.baseUrl) };
 }

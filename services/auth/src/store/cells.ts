@@ -17,7 +17,7 @@ export interface CellStore {
   findByUrlKey(urlKey: string): Promise<(PlacedWorkspace & { readonly isNew: boolean }) | null>;
   /** Adds those whose id and urlKey are new. */
   add(workspaces: readonly PlacedWorkspace[]): Promise<void>;
-  place(workspaceId: string, shard: number): Promise<void>;
+  setCell(workspaceId: string, shard: number): Promise<void>;
   /** Which of these another cell has. */
   elsewhere(shard: number, workspaceIds: readonly string[]): Promise<readonly string[]>;
   remove(workspaceId: string): Promise<void>;
@@ -48,7 +48,7 @@ export function cellStore(knex: Knex): CellStore {
         on conflict do nothing`;
       await rows(knex, sql, { workspaces: JSON.stringify(workspaces) });
     },
-    place: async (workspaceId, shard) => {
+    setCell: async (workspaceId, shard) => {
       const sql = `update auth.workspace_cells set shard = :shard, claimed_at = now() where workspace_id = :workspaceId`;
       await rows(knex, sql, { workspaceId, shard });
     },

@@ -10,7 +10,7 @@ export interface Counted {
   readonly windowMs?: number;
 }
 
-/** Failed sign-ins, shared by all replicas, and the places where owners of accounts signed in before. */
+/** Failed sign-ins, shared by all replicas, and the sign-in places of accounts. */
 export interface SignInAttemptStore {
   /**
    * Counts an attempt as failed before its password is checked, so that parallel attempts count too. Returns the time until the
@@ -22,14 +22,14 @@ export interface SignInAttemptStore {
   /** No failure of before counts any more. */
   forget(counted: readonly Counted[]): Promise<void>;
   /** Of these places, those in which the owner signed in before. */
-  knownPlaces(accountId: string, places: readonly Buffer[]): Promise<Buffer[]>;
+  knownSignInPlaces(accountId: string, places: readonly Buffer[]): Promise<Buffer[]>;
   /** Whether anyone ever registered the account, or signed in to it. */
   isUsed(accountId: string): Promise<boolean>;
   /**
    * The last AUTH_LIMITS.signInPlacesMax are kept. `half`: the password was right, and a second factor may be missing. Such places are the first
    * to go, so that who has the password alone drops none of the owner's.
    */
-  addPlaces(accountId: string, places: readonly Buffer[], after?: 'half'): Promise<void>;
+  addSignInPlaces(accountId: string, places: readonly Buffer[], after?: 'half'): Promise<void>;
 }
 
 /** Each attempt deletes up to so many ended windows, so that the table holds about one window of failures. */
@@ -61,7 +61,7 @@ export function signInAttemptStore(knex: Knex): SignInAttemptStore {
       for (const { hash } of counted) await rows(knex, sql, { hash });
     },
     // Primary key sign_in_places (account_id, place_hash).
-    knownPlaces: async (accountId, places) => {
+    knownSignInPlaces: async (accountId, places) => {
       const sql = `select place_hash as place from auth.sign_in_places
         where account_id = :accountId and encode(place_hash, 'hex') = any(:places)`;
       const found = await rows<{ place: Buffer }>(knex, sql, {
@@ -75,7 +75,7 @@ export function signInAttemptStore(knex: Knex): SignInAttemptStore {
       const sql = `select from auth.sign_in_places where account_id = :accountId limit 1`;
       return (await rows(knex, sql, { accountId })).length > 0;
     },
-    addPlaces: async (accountId, places, after) => {
+    addSignInPlaces: async (accountId, places, after) => {
       const at = after === 'half' ? `'-infinity'` : 'now()';
       const add = `insert into auth.sign_in_places as p (account_id, place_hash, last_used_at) values (:accountId, :place, ${at})
         on conflict (account_id, place_hash) do update set last_used_at = greatest(p.last_used_at, excluded.last_used_at)`;

@@ -4,7 +4,7 @@ import type { AskedCell } from './cell-directory.ts';
 import { gather } from './gather.ts';
 
 /** Which cell has which workspace. With one cell nothing is looked up. */
-export interface Places {
+export interface CellLookup {
   /** Null for a workspace that no cell has. */
   readonly cellOf: (workspaceId: string) => Promise<AskedCell | null>;
   readonly cellOfUrlKey: (urlKey: string) => Promise<AskedCell | null>;
@@ -18,7 +18,7 @@ export interface Places {
 /** A page of a list of a cell. */
 const PAGE = 1000;
 
-export function openPlaces(asked: readonly AskedCell[], store: CellStore): Places {
+export function openCellLookup(asked: readonly AskedCell[], store: CellStore): CellLookup {
   const [home] = asked;
   if (home === undefined) throw new Error('there is a cell');
   if (asked.length === 1) {
