@@ -125,9 +125,14 @@ export class Device implements AsyncDisposable {
     await eventually(async () => this.shows(model, id) === null && (await this.stored(model, id)) === null);
   }
 
-  /** Waits until the server has confirmed all changes. */
+  /**
+   * Waits until the server has confirmed all changes, and the client sends none any more. A change that loses to one of another device,
+   * which the client receives while it sends its own, is not pending any more, but the server still gets it: then the client shows the
+   * other one until its next start, and stores its own, which is the last one of the log. `syncNow` waits for what is being sent.
+   */
   async untilSettled(): Promise<void> {
     await eventually(async () => (await this.client.getPendingCount()) === 0);
+    await eventually(() => this.client.syncNow().then(() => true));
   }
 
   /** Offline: waits until all attempts have failed and the changes wait for the next connection. */

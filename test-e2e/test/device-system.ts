@@ -12,6 +12,12 @@ export interface PrivateProject {
   readonly taskId: string;
 }
 
+interface LogEntry {
+  readonly id: string;
+  readonly action: string;
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
 let opening: Promise<DeviceSystem> | undefined;
 
 /** The system of all files with devices. */
@@ -110,11 +116,13 @@ export class DeviceSystem implements AsyncDisposable {
 
   /** The actions of a record in the log, in order. */
   async logged(modelId: string): Promise<string[]> {
-    const { rows } = await this.#database.query<{ action: string }>(
-      'select action from sync.sync_actions where model_id = $1 order by sync_id',
-      [modelId],
-    );
-    return rows.map(({ action }) => action);
+    return (await this.entriesOf(modelId)).map(({ action }) => action);
+  }
+
+  /** The entries of a record in the log, in order, with the record after each. */
+  async entriesOf(modelId: string): Promise<LogEntry[]> {
+    const sql = `select sync_id::text as id, action, record from sync.sync_actions where model_id = $1 order by sync_id`;
+    return (await this.#database.query<LogEntry>(sql, [modelId])).rows;
   }
 
   async #has(sql: string, values: readonly unknown[] = []): Promise<boolean> {
