@@ -1,4 +1,4 @@
-import { hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
+import { connectTo, eventually, hiddenOf, type Answer, type TestBrowser } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { totpCode } from '../src/domain/totp.ts';
@@ -182,6 +182,28 @@ describe('the second factor', () => {
     const code = await freshCode(pages, account, app);
     assert.equal(await statusOf(`${code.slice(0, 3)} ${code.slice(3)}`), 303, 'each field takes the code of the other');
     assert.ok((await kindsOf(account)).includes('recovery-codes-made'));
+  });
+
+  it('has ten recovery codes also when its first two are added at the same time, and when the codes are renewed twice [authentication.factors.recovery]', async () => {
+    const { account, browser } = await pages.signedIn();
+    const together = async (acts: readonly (() => Promise<Answer>)[]): Promise<number> => {
+      await using held = await connectTo(pages.testService.backends.databaseUrl);
+      await held.query('begin');
+      await held.query('lock table auth.recovery_codes in share mode');
+      const answers = acts.map((act) => act());
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await eventually(async () => (await sql(waiting, [])).length === acts.length);
+      await held.query('commit');
+      return (await Promise.all(answers)).flatMap(recoveryCodesOf).length;
+    };
+    const stored = async (): Promise<unknown> =>
+      (await sql(`select count(*)::int as codes from auth.recovery_codes where account_id = $1`, [account.id]))[0];
+    const add = async (): Promise<Answer> => (await addPasskey(pages, browser)).answer;
+    assert.equal(await together([add, add]), 10);
+    assert.deepEqual(await stored(), { codes: 10 });
+    const renew = (): Promise<Answer> => browser.submit('/account/security', {}, '/account/recovery-codes');
+    await together([renew, renew]);
+    assert.deepEqual(await stored(), { codes: 10 });
   });
 
   it('is stored as no secret that opens the account [never.secret-in-clear]', async () => {

@@ -40,6 +40,7 @@ export async function addPasskey(
   const { credentialId, publicKey, signCount, transports } = read;
   const key = { id: randomUUID(), accountId, credentialId, publicKey, signCount, transports, name };
   return record.act(async ({ factors: store, record: write }) => {
+    await store.lock(accountId);
     if (!(await store.addPasskey(key, AUTH_LIMITS.passkeysPerAccountMax))) {
       return `This passkey is registered already, or you have ${AUTH_LIMITS.passkeysPerAccountMax} passkeys. Remove one first.`;
     }
@@ -102,6 +103,7 @@ export async function confirmTotp(
   if (step === null) return 'wrong';
   if ((await context.pending.take(keyOf(setup, browserId))) === null) return 'ended';
   return context.record.act(async ({ factors, record: write }) => {
+    await factors.lock(accountId);
     await factors.setTotp(accountId, found, step);
     await write({ kind: 'factor-added', userId, accountId, visitor, details: { factor: 'an authenticator app' } });
     return { recoveryCodes: await firstRecoveryCodes(factors, accountId) };
@@ -136,6 +138,7 @@ export async function renewRecoveryCodes(
   visitor: Visitor,
 ): Promise<readonly string[]> {
   return record.act(async ({ factors, record: write }) => {
+    await factors.lock(accountId);
     if (!(await factors.has(accountId))) {
       throw new Fault('conflict', { message: 'Add a passkey or an authenticator app first.' });
     }

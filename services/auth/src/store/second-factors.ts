@@ -38,6 +38,8 @@ export interface FactorsOfAccount {
 /** The second factors of accounts. What is used once is used by one statement, so that of several attempts on any replicas one succeeds. */
 export interface SecondFactorStore {
   of(accountId: string): Promise<FactorsOfAccount>;
+  /** Until the transaction ends, others that change the factors of the account wait, so that each finds what the one before left. */
+  lock(accountId: string): Promise<void>;
   has(accountId: string): Promise<boolean>;
   /** Whether a person can sign in here by a password alone. */
   lacks(userId: string): Promise<boolean>;
@@ -136,6 +138,7 @@ export function secondFactorStore(
   };
   return {
     of: (accountId) => factorsOf(knex, accountId),
+    lock: (accountId) => lockAccount(knex, accountId),
     has: (accountId) => isTrue(hasFactorSql(':accountId'), { accountId }),
     lacks: (userId) => isTrue(lacksFactorSql(':userId'), { userId }),
     isMissing: async (userId, asking) =>
@@ -193,9 +196,12 @@ export async function factorsOf(knex: Knex, accountId: string): Promise<FactorsO
   return { passkeys, totpSince: other?.totpSince ?? null, recoveryCodesLeft: other?.recoveryCodesLeft ?? 0 };
 }
 
-/** The account is locked first, so that of two removals at once the second one finds what the first one left. */
-async function removeFactor(knex: Knex, accountId: string, passkeyId: string | null): Promise<Removal> {
+async function lockAccount(knex: Knex, accountId: string): Promise<void> {
   await rows(knex, `select id from auth.accounts where id = :accountId for update`, { accountId });
+}
+
+async function removeFactor(knex: Knex, accountId: string, passkeyId: string | null): Promise<Removal> {
+  await lockAccount(knex, accountId);
   const removal =
     passkeyId === null
       ? `delete from auth.totp where account_id = :accountId returning account_id`
