@@ -296,6 +296,16 @@ describe('API keys', () => {
     );
     const refused = await testService.call(ada, apiKeyApi.createApiKey, { body: { label: 'one too many' } });
     assert.equal(refused.code, 'conflict');
+    const expire = `update auth.api_keys set expires_at = now() where id in (
+      select id from auth.api_keys where user_id = $1 order by id limit 3)`;
+    await testService.backends.sql(expire, [ada.userId]);
+    await create(ada);
+    // The others that had expired left room too, and nothing else did.
+    for (const _ of [2, 3]) await create(ada);
+    const { keys } = (await testService.call(ada, apiKeyApi.listApiKeys, {})).body;
+    assert.equal(keys.length, AUTH_LIMITS.apiKeysPerPersonMax);
+    const another = await testService.call(ada, apiKeyApi.createApiKey, { body: { label: 'one too many' } });
+    assert.equal(another.code, 'conflict');
   });
 
   it('are created as often in a minute as the operator allows, by whichever replica [api-keys.create.rate]', async () => {

@@ -43,7 +43,7 @@ export interface LiveKey {
 export interface ApiKeyStore {
   /**
    * Refuses to create more than `activeMax` live keys of a person, more than `perMinuteMax` within a minute, also of keys
-   * that are revoked already, or one by a revoked key. When a key with this id exists,
+   * that are revoked already, or one by a revoked key. At that number, keys that have expired are revoked first. When a key with this id exists,
    * because the answer of an earlier attempt was lost, the new token replaces its token, which was never shown.
    */
   insert(key: NewStoredKey, activeMax: number): Promise<ApiKey | KeyInsertRefusal>;
@@ -147,6 +147,11 @@ function insertKey(
       where user_id = :userId and created_at > now() - interval '1 minute' and id <> :id`;
     const [{ made: madeRecently } = { made: 0 }] = await rows<{ made: number }>(transaction, recent, key);
     if (madeRecently >= perMinuteMax) return 'too_fast';
+    // Otherwise nobody notices that keys which work no more leave no room for new ones.
+    const makeRoom = `update auth.api_keys set revoked_at = clock_timestamp()
+      where user_id = :userId and revoked_at is null and expires_at <= now() and (select count(*) from auth.api_keys
+        where user_id = :userId and revoked_at is null and id <> :id) >= :activeMax`;
+    await rows(transaction, makeRoom, { ...key, activeMax });
     const sql = `insert into auth.api_keys as k
         (id, user_id, label, key_prefix, token_hash, permissions, workspace_id, expires_at, made_by, made_by_key)
       select :id, :userId, :label, :keyPrefix, :hash, :permissions, cast(:workspaceId as uuid),
