@@ -146,6 +146,9 @@ describe('the account page', () => {
     const userId = await userOf(account);
     for (const name of ['Notes', 'Calendar']) await connect(userId, name);
     const published = await pages.testService.backends.revocations();
+    // Publishes nothing.
+    const other = await pages.signedIn();
+    assert.equal((await changePassword(other.browser, other.account.password, NEW_PASSWORD)).status, 303);
     assert.equal(
       (await changePassword(browser, account.password, NEW_PASSWORD)).to?.href,
       `${pages.issuer}/account/security?done=password`,

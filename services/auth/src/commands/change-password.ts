@@ -47,14 +47,14 @@ export async function changePassword(context: ChangeContext, session: Session, c
   const to = await passwords.hash(change.password, { ...change, knownAs: account.id });
   const { userId, id: subjectId } = session;
   const { visitor } = change;
-  const isChanged = await record.act(async (act) => {
-    if (!(await act.accounts.changePassword(account.id, { from: account.passwordHash, to }))) return false;
+  const changed = await record.act(async (act) => {
+    if (!(await act.accounts.changePassword(account.id, { from: account.passwordHash, to }))) return null;
     await act.sessions.endAllOf(userId);
-    await endAllGrantsOf(act, { userId, reason: 'the password was changed', visitor });
+    const hadApps = await endAllGrantsOf(act, { userId, reason: 'the password was changed', visitor });
     await act.record({ kind: 'password-changed', userId, accountId: account.id, subjectId, visitor, details: {} });
-    return true;
+    return { hadApps };
   });
-  if (!isChanged) return { wrong: 'The password was changed meanwhile. Sign in again.' };
-  await publishGrantsRevoked(keys.revoke, userId);
+  if (changed === null) return { wrong: 'The password was changed meanwhile. Sign in again.' };
+  if (changed.hadApps) await publishGrantsRevoked(keys.revoke, userId);
   return { account: { id: account.id, passwordHash: to } };
 }

@@ -39,6 +39,7 @@ export async function confirmAddress(
   const before = await accounts.find(accountId);
   if (before === null) return 'ended';
   const userId = await personOf(before);
+  let hadApps = false;
   const outcome = await record.act(async (act) => {
     const links = mailLinkStore(act.transaction);
     const email = (await links.use(linkHash, kind))?.address ?? null;
@@ -48,13 +49,13 @@ export async function confirmAddress(
     if (kind === 'stop-change') {
       await links.endAfterStop(accountId, linkHash);
       await act.sessions.endAllOf(userId);
-      await endAllGrantsOf(act, { userId, reason: 'a change of the address was stopped', visitor });
+      hadApps = await endAllGrantsOf(act, { userId, reason: 'a change of the address was stopped', visitor });
     }
     await act.record({ kind: EVENTS[kind], userId, accountId, visitor, details: {} });
     return 'given';
   });
   if (outcome !== 'given') return outcome;
-  if (kind === 'stop-change') await publishGrantsRevoked(keys.revoke, userId);
+  if (hadApps) await publishGrantsRevoked(keys.revoke, userId);
   const account = await accounts.find(accountId);
   if (account === null) return 'ended';
   // Shows the address to others too. While sync is away, the next sign-in does.
