@@ -62,6 +62,23 @@ describe('joining by an invitation', () => {
     assert.equal((await pages.browser().submit('/sign-in', person)).status, 303);
   });
 
+  it('says that the account is created when its person cannot be, and sign-in works afterwards', async () => {
+    const code = invite();
+    const browser = pages.browser();
+    const person = newPerson();
+    const form = { ...hiddenOf(await browser.get(`/join?code=${code}`)), ...person };
+    const { sync } = pages.testService.backends.wires;
+    sync.cut();
+    const answer = await browser.post('/join', form);
+    sync.mend();
+    assert.equal(answer.status, 503);
+    assert.match(answer.text, /Your account is created\. Sign in with it/);
+    assert.doesNotMatch(answer.text, /Nothing was changed/);
+    // The service may avoid an address that just failed.
+    await eventually(async () => (await pages.browser().submit('/sign-in', person)).status === 303);
+    assert.ok((await identityOf(person.email))?.['user_id']);
+  });
+
   it('leads to the page that adds a second factor where the workspace requires one, and joins with it [authentication.factors.workspace]', async () => {
     const code = invite();
     const browser = pages.browser();

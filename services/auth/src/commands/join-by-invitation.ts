@@ -11,7 +11,7 @@ import type { Session, Sessions } from '../store/sessions.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { beginSession } from './begin-session.ts';
-import { checkRegistration, registerAccount } from './register-account.ts';
+import { checkRegistration, personOfNew, registerAccount } from './register-account.ts';
 import { createProved } from './register-by-mail.ts';
 import type { ProvedLink } from './mail-invitation.ts';
 import { signInPlacesOf, type Guest } from './sign-in-by-password.ts';
@@ -110,7 +110,7 @@ async function makeAccount(
   person: NewPerson,
   { invitation, link }: Pick<Presented, 'invitation'> & { readonly link: ProvedLink | null },
 ): Promise<{ readonly wrong: string } | { readonly account: Account; readonly userId: string }> {
-  const { passwords, attempts, record, personOf } = context;
+  const { passwords, attempts, record } = context;
   const registration = { ...person, email: invitation.email ?? person.email };
   if (link !== null) {
     const account = await checkRegistration({ passwords }, { ...registration, email: link.address });
@@ -129,7 +129,7 @@ async function makeAccount(
   }
   const account = await registerAccount({ record, passwords }, registration);
   if (typeof account === 'string') return { wrong: account };
-  const userId = await personOf(account);
+  const userId = await personOfNew(context, account);
   await attempts.addSignInPlaces(account.id, signInPlacesOf(person));
   return { account, userId };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { comparableAddress } from '@wts/access';
+import { Fault } from '@wts/contracts';
 import { plainAddress } from '../domain/plain-address.ts';
 import { faultOfPassword } from '../domain/password-rules.ts';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
@@ -54,6 +55,23 @@ export async function registerAccount(
   const { visitor } = registration;
   const userId = await record.act((act) => createAccount(act, account, visitor));
   return userId === null ? TAKEN : account;
+}
+
+/**
+ * The person of an account that was just made. Without sync the account has none yet, and the refusal says so: the page of a fault
+ * otherwise says that nothing was changed, and a link that made the account leads nowhere any more.
+ */
+export async function personOfNew(
+  { personOf }: { readonly personOf: (account: Account) => Promise<string> },
+  account: Account,
+): Promise<string> {
+  try {
+    return await personOf(account);
+  } catch (cause) {
+    if (!(cause instanceof Fault && cause.code === 'unavailable')) throw cause;
+    const message = 'Your account is created. Sign in with it in a moment, and accept the invitation then.';
+    throw new Fault('unavailable', { message, cause });
+  }
 }
 
 /**

@@ -14,7 +14,7 @@ import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import { countAsked } from './ask-for-link.ts';
 import type { NewPerson, Presented } from './join-by-invitation.ts';
 import { takeAddress } from './prove-address.ts';
-import { checkRegistration, createAccount } from './register-account.ts';
+import { checkRegistration, createAccount, personOfNew } from './register-account.ts';
 import { signInPlacesOf, type Guest } from './sign-in-by-password.ts';
 
 interface RegisterContext {
@@ -131,7 +131,7 @@ export async function createProved(
   context: CreateContext,
   { account, linkHash, kind, guest }: ProvedAccount,
 ): Promise<'ended' | 'taken' | { readonly account: Account; readonly userId: string }> {
-  const { record, personOf, attempts } = context;
+  const { record, attempts } = context;
   const { id: accountId, email } = account;
   const { visitor } = guest;
   const outcome = await record.act(async (act) => {
@@ -143,7 +143,7 @@ export async function createProved(
     return 'created';
   });
   if (outcome !== 'created') return outcome;
-  const userId = await personOf(account);
+  const userId = await personOfNew(context, account);
   await attempts.addSignInPlaces(accountId, signInPlacesOf(guest));
   return { account, userId };
 }
