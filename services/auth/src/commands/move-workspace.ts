@@ -2,7 +2,7 @@ import { Fault, type OperatorMove } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Cells } from '../cells/cells.ts';
 import type { OperatorWorkspaces } from '../directory/operator-workspaces.ts';
-import { canGoBack, type MoveStep } from '../domain/move-steps.ts';
+import type { MoveStep } from '../domain/move-steps.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { MoveStore, StoredMove } from '../store/moves.ts';
 import type { Operator } from './disable-person.ts';
@@ -45,10 +45,9 @@ export async function cancelMove(
   const move = await moves.find(id);
   if (move === null) throw new Fault('not_found');
   if (move.isCancelled || isGivenUp(move.step)) return shownMove(move);
-  if (move.endedAt !== null || !canGoBack(move.step)) {
+  if (!(await moves.cancel(id))) {
     throw new Fault('conflict', { message: `The workspace is in cell ${move.target} already. Move it back.` });
   }
-  await moves.cancel(id);
   const { workspaceId, target } = move;
   await record.add({ kind: 'move-cancelled', workspaceId, ...operator, details: { cell: String(target) } });
   return readMove({ moves }, id);

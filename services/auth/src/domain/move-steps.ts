@@ -48,10 +48,10 @@ export const NEXT_STEP: Readonly<Record<MoveStep, MoveStep | null>> = {
 
 const orderOf = (step: MoveStep): number => (FORWARD as readonly MoveStep[]).indexOf(step);
 
-/** Whether the move can still be given up. */
-export function canGoBack(step: MoveStep): boolean {
-  return step === 'release' || step === 'restart' || (orderOf(step) >= 0 && orderOf(step) < orderOf('switch'));
-}
+/** The steps in which the move can still be given up. */
+export const GIVING_UP: readonly MoveStep[] = [...FORWARD.slice(0, orderOf('switch')), 'release', 'restart'];
+
+export const canGoBack = (step: MoveStep): boolean => GIVING_UP.includes(step);
 
 /** Whether changes of the workspace are refused during a step. */
 export function isHolding(step: MoveStep): boolean {

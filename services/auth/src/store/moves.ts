@@ -1,6 +1,6 @@
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
-import type { MoveStep } from '../domain/move-steps.ts';
+import { GIVING_UP, type MoveStep } from '../domain/move-steps.ts';
 
 /** How far a step is; the next step begins with what it needs of it. */
 export interface MovePlace {
@@ -53,8 +53,9 @@ export interface MoveStore {
   list(page: { readonly after: string | null; readonly limit: number }): Promise<readonly StoredMove[]>;
   /** Those that have not ended. */
   open(): Promise<readonly StoredMove[]>;
-  cancel(id: string): Promise<void>;
-  /** Nothing when another replica has advanced it meanwhile. */
+  /** False when it cannot be given up any more. */
+  cancel(id: string): Promise<boolean>;
+  /** Nothing when another replica has advanced it meanwhile, and where there is no way back nothing once it is cancelled. */
   advance(move: StoredMove, to: MoveAdvance): Promise<void>;
 }
 
@@ -81,13 +82,14 @@ export function moveStore(knex: Knex): MoveStore {
     },
     open: () => rows<StoredMove>(knex, `select ${MOVE} from auth.moves where ended_at is null order by created_at, id`),
     cancel: async (id) => {
-      await rows(knex, `update auth.moves set is_cancelled = true where id = :id and ended_at is null`, { id });
+      const sql = `update auth.moves set is_cancelled = true where id = :id and step = any(:steps) returning id`;
+      return (await rows(knex, sql, { id, steps: GIVING_UP })).length > 0;
     },
     advance: async ({ id, step: was }, { step, at, records, problem, isEnded, holding }) => {
       const sql = `update auth.moves set step = :step, at = cast(:at as jsonb), records = records + :records, problem = :problem,
           ended_at = case when :isEnded then now() end,
           held_at = case :holding when 'begins' then coalesce(held_at, clock_timestamp()) when 'ends' then null else held_at end
-        where id = :id and step = :was and ended_at is null`;
+        where id = :id and step = :was and ended_at is null and not (is_cancelled and cast(:step as text) = 'switch')`;
       await rows(knex, sql, {
         id,
         was,
