@@ -82,7 +82,7 @@ export const authService: ServiceDefinition<ConfigOf<typeof settings>> = {
       apiKeyPrefix: config.apiKeyPrefix,
       commitUnit: cells.home.commitUnit,
       revoke: openRevocations(kit, config),
-      keyUse: stack.use(openKeyUse(keys, log)),
+      keyUse: stack.use(openKeyUse(kit, keys)),
       mail,
       metrics,
     };

@@ -329,5 +329,8 @@ describe('API keys', () => {
       async () => (await testService.call(ada, apiKeyApi.listApiKeys, {})).body.keys[0]?.lastUsedAt,
     );
     assert.ok(Math.abs(Date.now() - Date.parse(lastUsedAt)) < 60_000);
+    const ready = await fetch(`${testService.service.url}/ready`);
+    const { background } = (await ready.json()) as { readonly background: Readonly<Record<string, { runs: number }>> };
+    assert.ok((background['key-use']?.runs ?? 0) > 0, 'operators see when it fails');
   });
 });

@@ -1,17 +1,18 @@
-import type { Logger } from '@wts/service-kit/observe';
+import { every, type BackgroundContext } from '@wts/service-kit/background';
 import type { ApiKeyStore } from '../store/api-keys.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 
 const FLUSH_MS = 2_000;
 /** Keys in memory between two writes; further uses are not recorded, which only delays `lastUsedAt`. */
 const KEYS_MAX = 10_000;
+const FAILING = 'could not write when API keys were last used; lastUsedAt of them is late';
 
 export interface KeyUse extends AsyncDisposable {
   record(id: string): void;
 }
 
 /** Collects which keys are used and writes `lastUsedAt` in the background, for each key at most once a minute. */
-export function openKeyUse(keys: Pick<ApiKeyStore, 'recordUse'>, log: Logger): KeyUse {
+export function openKeyUse(context: BackgroundContext, keys: Pick<ApiKeyStore, 'recordUse'>): KeyUse {
   /** When the use of each key was last written. */
   const writtenAt = new Map<string, number>();
   let unwritten = new Set<string>();
@@ -27,19 +28,18 @@ export function openKeyUse(keys: Pick<ApiKeyStore, 'recordUse'>, log: Logger): K
       await keys.recordUse(ids, AUTH_LIMITS.apiKeyUseIntervalMs);
     } catch (failure) {
       for (const id of ids) writtenAt.delete(id);
-      log.warn({ err: failure }, 'could not write when API keys were last used; lastUsedAt of them is late');
+      throw failure;
     }
   };
 
-  const timer = setInterval(() => void flush(), FLUSH_MS);
-  timer.unref();
+  const flushing = every(context, { name: 'key-use', everyMs: FLUSH_MS, run: flush, failing: FAILING });
   return {
     record: (id) => {
       if (!writtenAt.has(id) && unwritten.size + writtenAt.size < KEYS_MAX) unwritten.add(id);
     },
     [Symbol.asyncDispose]: async () => {
-      clearInterval(timer);
-      await flush();
+      await flushing[Symbol.asyncDispose]();
+      await flush().catch((err: unknown) => context.log.warn({ err }, FAILING));
     },
   };
 }
