@@ -18,7 +18,7 @@ export const syncChanges: Rows = [
   ['sync.mutate.idempotent', 'The same (user, clientId, clientTxId) is applied once, also when it is sent twice at the same moment.', 'services/sync/src/commit/engine.ts', 'Design 7'],
   ['sync.mutate.insert-replay', 'An INSERT of an existing id is the replay for the client that made it and a conflict for any other.', 'services/sync/src/commit/decide.ts', 'Design 7'],
   ['sync.mutate.server-assigned', "Server-assigned fields are in the INSERT action and in the answer's record.", 'services/sync/src/commit/decide.ts', 'Design 7'],
-  ['sync.mutate.archive', 'ARCHIVE and UNARCHIVE take an empty payload, or one with a time, which the server replaces; their data is only `archivedAt`.', 'services/sync/src/commit/decide.ts', 'Design 7'],
+  ['sync.mutate.archive', 'ARCHIVE and UNARCHIVE take an empty payload, or one with a time, which the server replaces; their data is only `archivedAt`.', 'services/sync/src/commit/draft.ts', 'Design 7'],
   ['sync.mutate.dates', 'A time or date is accepted as ISO 8601, as a plain date and as epoch milliseconds, and returned in one format.', 'packages/models/src/field.ts', 'Design 6'],
   ['sync.mutate.epoch-seconds', 'A number before the year 2000 is refused as a time or date with the unit, milliseconds, because it is in seconds by mistake.', 'packages/models/src/field.ts', 'Design 6'],
   ['sync.mutate.repeat-rule', 'A `repeatRule` is an RFC 5545 RRULE of days or slower, with COUNT or UNTIL and never both, and has a day in the next 30 years; anything else is refused.', 'packages/models/src/repeat-rule.ts', 'Design 6'],
@@ -35,7 +35,7 @@ export const syncChanges: Rows = [
   ['sync.mutate.always', 'Removing a member, and deleting, archiving or moving a record, succeed for any number of records below: the record itself immediately, the rest in bounded batches of ordinary entries, which continue after a crash.', 'services/sync/src/sweeps/sweeper.ts', 'Design 4'],
   ['sync.mutate.comment-depth', 'Replies to comments have a bounded depth; their number is not bounded.', 'services/sync/src/commit/references.ts', 'Design 4'],
   ['sync.mutate.changed-by', '`isPrivate` and `leadId` of a project may be changed only by owners and admins of the workspace, and by the person who created or leads the project while their role allows work on projects.', 'services/sync/src/commit/permissions.ts', 'Design 4'],
-  ['sync.mutate.completed', 'A project has `status` `done` exactly when it has `completedAt`: one follows the other. No `completedAt` is more than a day ahead.', 'services/sync/src/commit/rules.ts', 'Design 6'],
+  ['sync.mutate.completed', 'A project has `status` `done` exactly when it has `completedAt`: one follows the other. No `completedAt` is more than a day ahead.', 'services/sync/src/commit/draft.ts', 'Design 6'],
   ['sync.mutate.no-change', "A change that changes nothing succeeds with the position of the record's last entry and makes none; sent again, it is answered the same.", 'services/sync/src/commit/decide.ts', 'Design 6'],
   ['sync.mutate.task-number', 'The server gives each task the next number of its workspace; no two share one.', 'services/sync/src/commit/run-fact-lookups.ts', 'Design 6'],
 ];

@@ -1,6 +1,6 @@
-import type { ActionName } from '@wts/contracts';
 import { isOf, Task, targetOf, Workspace, WorkspaceMember, type Values } from '@wts/models';
 import type { Row } from '../store/rows.ts';
+import type { Change, RowChange } from './change.ts';
 import type { Decision } from './decision.ts';
 import { managesProjectOf } from './permissions.ts';
 import { Refused } from './refusal.ts';
@@ -14,8 +14,21 @@ import { Refused } from './refusal.ts';
 
 const RESTORE_FIRST = 'it is archived; restore it first';
 
-/** Refuses a new record below an archived one, or in a deleted workspace. Keeps trash.refused and trash.workspace.read-only. */
-export function refuseInsertBelow(decision: Decision, draft: Row): void {
+/** Refuses what the Trash does not allow. Keeps trash.refused and trash.workspace.read-only. */
+export function refuseArchived(decision: Decision, { action, before, after, changed, given }: Change): void {
+  if (before === null) {
+    if (after) refuseInsertBelow(decision, after);
+    return;
+  }
+  refuseInDeletedWorkspace(decision, before, action);
+  if (action === 'DELETE') checkDeletionCondition(before, given);
+  else if (action === 'ARCHIVE') checkConfirmation(before, given);
+  else if (action === 'UPDATE' && after && (changed.length > 0 || after.groupId !== before.groupId))
+    refuseChangeOfArchived(decision, { before, after, changed });
+}
+
+/** Refuses a new record below an archived one, or in a deleted workspace. */
+function refuseInsertBelow(decision: Decision, draft: Row): void {
   const { model, workspaceId } = draft;
   // Its row was read for the location of the membership, and is locked.
   if (model === WorkspaceMember && workspaceId !== null)
@@ -25,15 +38,8 @@ export function refuseInsertBelow(decision: Decision, draft: Row): void {
   refuseBelowArchived(decision, draft);
 }
 
-/** A change of a record within its model. */
-interface Changed {
-  readonly before: Row;
-  readonly after: Row;
-  readonly changed: readonly string[];
-}
-
 /** Refuses what a deleted workspace does not allow: anything but leaving it, removing a member and restoring it. */
-export function refuseInDeletedWorkspace(decision: Decision, row: Row, action: ActionName): void {
+function refuseInDeletedWorkspace(decision: Decision, row: Row, action: Change['action']): void {
   if (decision.isByService || row.model === Workspace) return;
   if (row.model === WorkspaceMember && action === 'DELETE') return;
   refuseDeletedWorkspace(decision, row.workspaceId);
@@ -64,7 +70,7 @@ function refuseDeleted(isDeleted: boolean): void {
  * Refuses a change of an archived record, and of what belongs to an archived task. Who decides about a private project may move a task
  * out of it, because otherwise what is in its Trash would stay there. Keeps trash.refused.
  */
-export function refuseChangeOfArchived(decision: Decision, change: Changed): void {
+function refuseChangeOfArchived(decision: Decision, change: RowChange): void {
   if (decision.isByService) return;
   const { before: row } = change;
   if (row.model === Workspace) {
@@ -76,7 +82,7 @@ export function refuseChangeOfArchived(decision: Decision, change: Changed): voi
   refuseBelowArchived(decision, row);
 }
 
-function movesOut(decision: Decision, { before: row, after, changed }: Changed): boolean {
+function movesOut(decision: Decision, { before: row, after, changed }: RowChange): boolean {
   return (
     row.model === Task &&
     row.groupId !== row.workspaceId &&
@@ -99,21 +105,24 @@ function refuseBelowArchived(decision: Decision, { model, record }: Row): void {
 }
 
 /** `ifArchivedAt` of a DELETE: the record is deleted only while it is archived since that time. Keeps trash.empty.condition. */
-export function checkDeletionCondition({ model, record }: Row, payload: Values): void {
+function checkDeletionCondition({ model, record }: Row, payload: Values): void {
   const since = payload['ifArchivedAt'];
   if (since !== undefined && record.archivedAt !== since)
     throw new Refused('conflict', `This ${model.name} was restored, or archived again, since ifArchivedAt`);
 }
 
 /** A record that hides much is archived by who repeats a name of it. Keeps trash.workspace.delete. */
-export function checkConfirmation({ model, record }: Row, payload: Values): void {
+function checkConfirmation({ model, record }: Row, payload: Values): void {
   const { confirmedBy } = model;
   if (confirmedBy !== undefined && payload[confirmedBy] !== record[confirmedBy])
     throw new Refused('validation_failed', `${confirmedBy} must be that of the ${model.name}, as a confirmation`);
 }
 
 /** A workspace keeps its Trash longer than the installation, and never shorter than before. Keeps trash.retention. */
-function checkRetention({ trash: { retentionDays } }: Decision, { before: row, after: next, changed }: Changed): void {
+function checkRetention(
+  { trash: { retentionDays } }: Decision,
+  { before: row, after: next, changed }: RowChange,
+): void {
   if (!isOf(row, Workspace) || !isOf(next, Workspace) || !changed.includes('trashRetentionDays')) return;
   const [before, after] = [row.record.trashRetentionDays ?? 0, next.record.trashRetentionDays ?? 0];
   if (retentionDays > 0 && after >= Math.max(before, retentionDays)) return;

@@ -3,7 +3,7 @@ import { MEMBERSHIPS_INSIDE } from '../store/extents.ts';
 import type { Row } from '../store/rows.ts';
 import type { Decision } from './decision.ts';
 import { lockDescendants } from './descendants.ts';
-import { deleteRow, moveRow, updateRow } from './effects.ts';
+import { changeRow, deleteRow } from './effects.ts';
 import { forEachCollecting, key, within, type Relation } from './lookup.ts';
 import { currentLocation } from './visibility.ts';
 
@@ -63,6 +63,5 @@ export function clearReference(
   const value = Array.isArray(held) ? held.filter((other) => other !== id) : null;
   const record = { ...before.record, [field]: value, updatedAt: decision.now };
   const after: Row = { ...before, groupId: location.groupId, record, text: JSON.stringify(record) };
-  if (location.groupId === before.groupId) updateRow(decision, before, after, [field]);
-  else moveRow(decision, { before, after, changed: [field] });
+  changeRow(decision, { before, after, changed: [field] });
 }

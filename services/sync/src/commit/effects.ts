@@ -13,6 +13,7 @@ import {
   type RecordOf,
 } from '@wts/models';
 import type { Row } from '../store/rows.ts';
+import type { Change, RowChange } from './change.ts';
 import type { Decision } from './decision.ts';
 import { lockDescendants } from './descendants.ts';
 import { roleIn } from './visibility.ts';
@@ -56,6 +57,27 @@ export function freezeCopy(decision: Decision, person: Row, groupId: string): vo
   addEntry(decision, person, 'UPDATE', { groupId, ...allFields(person) });
 }
 
+/** Changes a record, and its group where that differs. */
+export function changeRow(decision: Decision, change: RowChange): void {
+  const { before, after, changed } = change;
+  if (after.groupId !== before.groupId) return moveRow(decision, change);
+  updateRow(decision, before, after, changed);
+  if (changed.includes('leadId')) ensureMembers(decision, after);
+}
+
+/** When the parent of the record was moved and the sweep has not moved the record yet, the record is moved first. */
+export function archiveRow(
+  decision: Decision,
+  { before, after, action }: Pick<RowChange, 'before' | 'after'> & Pick<Change, 'action'>,
+): void {
+  const { groupId, record } = after;
+  const { archivedAt } = record;
+  if (groupId !== before.groupId) moveRow(decision, { before, after: { ...before, groupId }, changed: [] });
+  const next: Row = { ...after, text: JSON.stringify(record) };
+  decision.changes.put(next);
+  addEntry(decision, next, action, { data: JSON.stringify({ archivedAt }), changed: ['archivedAt'] });
+}
+
 /** Changes a record within its group. */
 export function updateRow(decision: Decision, before: Row, after: Row, changed: readonly string[]): void {
   const groups = groupsOf(decision, before);
@@ -97,10 +119,7 @@ export function deleteRow(decision: Decision, row: Row): void {
  * are too many for one commit, only the record moves and a sweep moves its descendants. Until the sweep has moved a descendant, the
  * rules use the location of the moved record for it (`currentLocation` in `visibility.ts`).
  */
-export function moveRow(
-  decision: Decision,
-  { before, after, changed }: { before: Row; after: Row; changed: readonly string[] },
-): void {
+function moveRow(decision: Decision, { before, after, changed }: RowChange): void {
   const { model, id: rootId, workspaceId } = before;
   const { changes, userId: actorId } = decision;
   const [extent] = decision.extents('move', model, [rootId]);
@@ -192,7 +211,7 @@ function freezePerson(decision: Decision, row: Row): void {
  * workspace. So no other person can hide the project from them. A service is not a person and becomes no member. Keeps
  * sync.private-project.keepers.
  */
-export function ensureMembers(decision: Decision, project: Row): void {
+function ensureMembers(decision: Decision, project: Row): void {
   if (!isOf(project, Project) || project.groupId !== project.id) return;
   const { creatorId, leadId } = project.record;
   const people = new Set([decision.userId, creatorId, leadId].filter((id) => id !== null));
@@ -226,7 +245,7 @@ function addDeletions(decision: Decision, row: Row): void {
     addEntry(decision, row, 'DELETE', { groupId, data: '{}' });
 }
 
-export function addEntry(
+function addEntry(
   decision: Decision,
   row: Row,
   action: ActionName,

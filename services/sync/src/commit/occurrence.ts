@@ -26,7 +26,7 @@ import { SYNC_LIMITS } from '../limits.ts';
 import type { Row, RowOf } from '../store/rows.ts';
 import { isDeletedWorkspace } from './archived.ts';
 import type { Decision } from './decision.ts';
-import { insertRow, updateRow } from './effects.ts';
+import { changeRow, insertRow } from './effects.ts';
 import { forEachCollecting } from './lookup.ts';
 import { lockList, moveBehind, placeOf, type Place } from './placement.ts';
 import { ChangeTooLarge, Refused } from './refusal.ts';
@@ -228,5 +228,5 @@ function change(decision: Decision, row: TaskRow, values: Partial<TaskRecord>): 
   if (changed.length === 0) return;
   const times = { ...row.record, updatedAt: decision.now };
   const record = buildRecord(Task, row.id, { ...row.record, ...values }, times);
-  updateRow(decision, row, { ...row, record, text: JSON.stringify(record) }, changed);
+  changeRow(decision, { before: row, after: { ...row, record, text: JSON.stringify(record) }, changed });
 }

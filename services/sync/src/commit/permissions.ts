@@ -2,38 +2,58 @@ import { can, includesScope } from '@wts/access';
 import type { Role } from '@wts/contracts';
 import { idIn, isOf, Project, ProjectMember, Task, type Model, type ModelPermission } from '@wts/models';
 import type { Row } from '../store/rows.ts';
+import type { Change } from './change.ts';
 import type { Decision } from './decision.ts';
 import { Refused } from './refusal.ts';
 import { callerRole, mayName } from './visibility.ts';
 
 /** Refuses a change that the scopes of the credential do not allow, whatever the record. Keeps authentication.scopes.people. */
-export function permitScope(decision: Decision, { name, scope }: Pick<Model, 'name' | 'scope'>): void {
+function permitScope(decision: Decision, { name, scope }: Pick<Model, 'name' | 'scope'>): void {
   if (decision.isByService || includesScope(decision.unit.principal.scopes, scope)) return;
   throw new Refused('insufficient_scope', `A change to a ${name} needs a credential with the scope ${scope}`);
+}
+
+/**
+ * The record that a mutation names, which the caller may change so; null for a new one. A record that the caller may not see is not
+ * found. Keeps sync.mutate.roles, sync.mutate.outsider and sync.private-project.deletion.
+ */
+export function subjectOf(
+  decision: Decision,
+  { action, model, id }: Pick<Change, 'action' | 'model' | 'id'>,
+): Row | null {
+  permitScope(decision, model);
+  const { permissions } = model;
+  if (action === 'INSERT') {
+    if (!decision.isByService && permissions.insert === 'service') throw forbidden(model, 'insert');
+    return null;
+  }
+  const row = decision.row(model, id, 'write');
+  if (!row || !(decision.isByService || mayName(decision, model, row)))
+    throw new Refused('not_found', `${model.name} not found`);
+  if (decision.isByService) return row;
+  const kind = action === 'DELETE' ? 'delete' : action === 'UPDATE' ? 'update' : 'archive';
+  const needed = permissions[kind] ?? permissions.update;
+  if (needed === 'self') permitSelf(decision, row);
+  else if (!isPermitted(decision, row, needed)) throw forbidden(model, kind);
+  return row;
+}
+
+/** Refuses what the caller's role does not allow of this change, beyond what it allows of every one. */
+export function permitChange(decision: Decision, { before, after, changed }: Change): void {
+  if (decision.isByService || after === null) return;
+  if (before === null) return permitInsert(decision, after);
+  permitFields(decision, before, changed);
+  permitMove(decision, before, after);
 }
 
 /**
  * Refuses a new record that the caller's role does not allow; `locationOf` has checked that the caller sees its parents. The lead of a new
  * private project becomes a member of it, so another person as its lead needs the scope of members.
  */
-export function permitInsert(decision: Decision, draft: Row): void {
-  if (decision.isByService) return;
+function permitInsert(decision: Decision, draft: Row): void {
   if (isOf(draft, Project) && draft.record.isPrivate && ![null, decision.userId].includes(draft.record.leadId))
     permitScope(decision, { name: "private Project's leadId", scope: ProjectMember.scope });
   if (!isPermitted(decision, draft, draft.model.permissions.insert)) throw forbidden(draft.model, 'insert');
-}
-
-/**
- * Refuses a change or a deletion that the caller's role does not allow. A record that the caller may not see is not found.
- * Keeps sync.mutate.roles, sync.mutate.outsider and sync.private-project.deletion.
- */
-export function permit(decision: Decision, row: Row, action: 'update' | 'archive' | 'delete'): void {
-  if (decision.isByService) return;
-  const { model } = row;
-  const needed = model.permissions[action] ?? model.permissions.update;
-  if (!mayName(decision, model, row)) throw new Refused('not_found', `${model.name} not found`);
-  if (needed === 'self') permitSelf(decision, row);
-  else if (!isPermitted(decision, row, needed)) throw forbidden(model, action);
 }
 
 /** Whether the caller may change a record that is not a person. */
@@ -48,8 +68,7 @@ export function mayChange(decision: Decision, row: Row): boolean {
  * Refuses changes of fields that not every caller who may change the record may change; the record before the change counts. Where such
  * a field decides who sees a private project, it needs the scope of its members. Keeps sync.mutate.changed-by.
  */
-export function permitFields(decision: Decision, row: Row, changed: readonly string[]): void {
-  if (decision.isByService) return;
+function permitFields(decision: Decision, row: Row, changed: readonly string[]): void {
   const isOfMembers = isOf(row, Project) && (row.record.isPrivate || changed.includes('isPrivate'));
   for (const name of changed) {
     const needed = row.model.fields[name]?.changedBy;
@@ -69,8 +88,8 @@ export function permitFields(decision: Decision, row: Row, changed: readonly str
  * Refuses to move a task into a private project, where others no longer see it, for whom does not decide about it: being assigned
  * does not count, because members assign themselves. The task before the change counts. Keeps sync.private-project.moves.
  */
-export function permitMove(decision: Decision, row: Row, after: Row): void {
-  if (decision.isByService || !isOf(row, Task) || !isOf(after, Task)) return;
+function permitMove(decision: Decision, row: Row, after: Row): void {
+  if (!isOf(row, Task) || !isOf(after, Task)) return;
   if (after.groupId === after.workspaceId || row.record.projectId === after.record.projectId) return;
   const isCreator = row.record.creatorId === decision.userId && callerRole(decision, row) !== null;
   if (!isCreator && !managesProjectOf(decision, row))
@@ -155,7 +174,7 @@ function isOwned(decision: Decision, row: Row): boolean {
 }
 
 /** Keeps sync.mutate.no-role. */
-export function forbidden({ name, instead }: Model, action: 'insert' | 'update' | 'archive' | 'delete'): Refused {
+function forbidden({ name, instead }: Model, action: 'insert' | 'update' | 'archive' | 'delete'): Refused {
   const other = action === 'archive' ? undefined : instead?.[action];
   return new Refused('forbidden', other ?? `Your role does not allow this change to a ${name}`);
 }

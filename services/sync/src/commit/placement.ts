@@ -5,21 +5,17 @@ import {
   RANK_FIELD,
   rankBetween,
   ranksBetween,
-  readInsert,
-  readPlacement,
-  readUpdate,
   targetOf,
   Workspace,
   type Model,
   type Placement,
   type RecordOf,
-  type Values,
 } from '@wts/models';
 import { SYNC_LIMITS } from '../limits.ts';
 import type { Ranked } from '../store/list-windows.ts';
 import type { Row } from '../store/rows.ts';
 import type { Decision } from './decision.ts';
-import { updateRow } from './effects.ts';
+import { changeRow } from './effects.ts';
 import { compareRanked, isInWindow, MANY_UNRANKED, type ListName } from './list-window.ts';
 import { mayChange } from './permissions.ts';
 import { notFound, Refused } from './refusal.ts';
@@ -35,21 +31,6 @@ import { mayName } from './visibility.ts';
  * those are too many, or the caller may not change one of them, a place after a record is behind all records of its rank. So it is
  * in a list with so many records without a rank that they are not read; before one of those there is no place.
  */
-
-/** The values of a payload, and its placement. `stored`: the record that an update changes; null for a new one. */
-export function readPayload(
-  model: Model,
-  payload: Values,
-  stored: RecordOf<Model> | null,
-): { readonly values: Values; readonly placement: Placement | null } {
-  const placing = readPlacement(model, payload);
-  if (!placing.ok) throw new Refused('validation_failed', placing.reason);
-  const placement = placing.value;
-  const rest = placement === null ? payload : { ...payload, [RANK_FIELD]: undefined };
-  const reading = stored === null ? readInsert(model, rest) : readUpdate(model, rest, stored);
-  if (!reading.ok) throw new Refused('validation_failed', reading.reason);
-  return { values: { ...reading.value }, placement };
-}
 
 /** Locks the list of a record that is placed, before anything else locks the parent more weakly. */
 export function lockList(decision: Decision, model: Model, record: RecordOf<Model>): void {
@@ -117,7 +98,11 @@ export function moveBehind(decision: Decision, { behind }: Place): void {
   for (const { row, rank } of behind) {
     const { model, record } = row;
     const next = buildRecord(model, row.id, { ...record, [RANK_FIELD]: rank }, { ...record, updatedAt: decision.now });
-    updateRow(decision, row, { ...row, record: next, text: JSON.stringify(next) }, [RANK_FIELD]);
+    changeRow(decision, {
+      before: row,
+      after: { ...row, record: next, text: JSON.stringify(next) },
+      changed: [RANK_FIELD],
+    });
   }
 }
 

@@ -10,9 +10,8 @@ import {
   WorkspaceMember,
   type Model,
 } from '@wts/models';
-import { keysOf } from './keys.ts';
+import { GROUP_MODELS, keysOf } from './keys.ts';
 import type { Lookup } from './lookup.ts';
-import { GROUP_MODELS } from './rules.ts';
 import type { DueTask, Mutation, Unit } from './unit.ts';
 
 /**

@@ -1,5 +1,6 @@
-import { Comment, idsIn, targetOf, User, Workspace, type Model, type RecordOf } from '@wts/models';
+import { Comment, idsIn, targetOf, User, Workspace, type Model } from '@wts/models';
 import type { Row, RowOf } from '../store/rows.ts';
+import type { Change } from './change.ts';
 import type { Decision } from './decision.ts';
 import { notFound, Refused } from './refusal.ts';
 import { mayName, roleIn } from './visibility.ts';
@@ -7,26 +8,21 @@ import { SYNC_LIMITS } from '../limits.ts';
 
 /**
  * Every record that a record refers to must exist, in the same workspace, and be visible to the caller; people must be members.
- * A record that the caller may not see is refused like one that does not exist.
+ * A record that the caller may not see is refused like one that does not exist. What it referred to before stays allowed, also while a
+ * sweep deletes that.
  */
-export function checkReferences(decision: Decision, after: Row, { fields, before }: ChangedFields): void {
-  const { model, record } = after;
-  for (const field of fields) {
+export function checkReferences(decision: Decision, { model, before, after, changed }: Change): void {
+  if (after === null) return;
+  const { record } = after;
+  for (const field of changed) {
     if (!model.fields[field]?.reference) continue;
-    const kept = before && new Set(idsIn(before, field));
+    const kept = before && new Set(idsIn(before.record, field));
     const target = targetOf(model, field);
     for (const id of idsIn(record, field)) {
       if (!kept?.has(id)) checkReference(decision, after, { field, target, id });
     }
   }
   if (!before) checkThread(decision, after);
-}
-
-interface ChangedFields {
-  /** Fields that are new or differ. */
-  readonly fields: readonly string[];
-  /** What it referred to before stays allowed, also while a sweep deletes that. */
-  readonly before?: RecordOf<Model>;
 }
 
 interface Reference {

@@ -1,7 +1,7 @@
 import { idsIn } from '@wts/models';
 import { clearReference, deleteWithDescendants } from './cascade.ts';
 import type { Decision } from './decision.ts';
-import { moveRow } from './effects.ts';
+import { changeRow } from './effects.ts';
 import { forEachCollecting, type Extent } from './lookup.ts';
 import type { SweepStep } from './unit.ts';
 import { currentLocation } from './visibility.ts';
@@ -24,7 +24,7 @@ export function decideSweepStep(decision: Decision, { sweep, relation, ids }: Sw
     if (becomes === 'clear') clearReference(decision, row, { field, id: value });
     else if (becomes === 'delete') deleteWithDescendants(decision, row);
     else if (target && target.groupId !== row.groupId)
-      moveRow(decision, { before: row, after: { ...row, groupId: target.groupId }, changed: [] });
+      changeRow(decision, { before: row, after: { ...row, groupId: target.groupId }, changed: [] });
   });
 }
 
