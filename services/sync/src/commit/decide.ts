@@ -62,10 +62,12 @@ function earlierInsert(decision: Decision, { model, id }: Change): Main | null {
 
 function apply(decision: Decision, draft: Draft): void {
   const { action, before, after, changed } = draft;
-  if (after === null) {
-    if (before) deleteWithDescendants(decision, before);
-  } else if (before === null || action === 'UPDATE') write(decision, draft, after);
-  else if (changed.length > 0) archiveRow(decision, { before, after, action });
+  if (before === null) {
+    if (after) write(decision, draft, after);
+  } else if (after === null) deleteWithDescendants(decision, before);
+  else if (changed.length === 0 && after.groupId === before.groupId) return;
+  else if (action === 'UPDATE') write(decision, draft, after);
+  else archiveRow(decision, { before, after, action });
 }
 
 /** Writes a record, after what the server assigns and what the placement and the series of it make of others. */
