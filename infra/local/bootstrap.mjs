@@ -65,9 +65,8 @@ function runTask(node, script, args, libraries) {
     const env = { ...withoutEmptyFolders(process.env), ...libraries, ...compiled };
     // The IPC channel closes when this process ends, even by SIGKILL; then the task stops.
     const child = spawn(node, [script, ...args], { cwd: ROOT, env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
-    for (const signal of /** @type {NodeJS.Signals[]} */ (Object.keys(SIGNALS))) {
+    for (const signal of /** @type {NodeJS.Signals[]} */ (Object.keys(SIGNALS)))
       process.on(signal, () => child.kill(signal));
-    }
     watchParent(() => child.kill('SIGTERM'));
     child.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
       const isLoaderMissing = error.code === 'ENOENT' && existsSync(node);

@@ -1,12 +1,10 @@
 /** `npm run models`: writes the types that follow from packages/models and packages/contracts. A test compares the files with them. */
 import { ACTIONS, ERROR_CODES, webhookApi } from '@wts/contracts';
-import { MODELS, insertSchema, recordSchema, setChangesOf, updateSchema } from '@wts/models';
-import type { Model } from '@wts/models';
+import { MODELS, insertSchema, recordSchema, setChangesOf, updateSchema, type Model } from '@wts/models';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { operationRowsText, operationsText } from './write-operations.ts';
-import { members, typeOf, union } from './write-types.ts';
-import type { Schema } from './write-types.ts';
+import { members, typeOf, union, type Schema } from './write-types.ts';
 
 const HEAD = '// Written by `npm run models` in packages/client. Do not edit.\n';
 

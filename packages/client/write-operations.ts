@@ -9,8 +9,7 @@ import {
   workspaceSecurityApi,
 } from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
-import { typeOf } from './write-types.ts';
-import type { Schema } from './write-types.ts';
+import { typeOf, type Schema } from './write-types.ts';
 
 const APIS = [workspaceApi, memberApi, privateProjectApi, apiKeyApi, accessApi, workspaceSecurityApi, webhookApi];
 const CONTRACTS = APIS.flatMap((api) => Object.values(api) as unknown[]).filter(

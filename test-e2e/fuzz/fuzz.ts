@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { Pool } from 'undici';
-import { Description } from './description.ts';
-import type { ApiOperation, Schema } from './description.ts';
-import type { FuzzRequest } from './requests.ts';
-import { requestsOf } from './requests.ts';
+import { Description, type ApiOperation, type Schema } from './description.ts';
+import { requestsOf, type FuzzRequest } from './requests.ts';
 
 export interface FuzzOptions {
   readonly baseUrl: string;

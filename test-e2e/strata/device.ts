@@ -1,13 +1,11 @@
 /** A device of a person: the unmodified client from npm with its browser storage, connected to our gateway. */
 import 'fake-indexeddb/auto';
-import type { SyncClient, SyncClientEvent } from '@stratasync/client';
-import { createSyncClient } from '@stratasync/client';
+import { createSyncClient, type SyncClient, type SyncClientEvent } from '@stratasync/client';
 import type { SyncAction } from '@stratasync/core';
 import { createMobXReactivity } from '@stratasync/mobx';
 import { createIndexedDbStorage } from '@stratasync/storage-idb';
 import { createGraphQLTransport, type GraphQLMutationBuilder } from '@stratasync/transport-graphql';
-import type { Wire } from '@wts/testkit';
-import { eventually, openWire } from '@wts/testkit';
+import { eventually, openWire, type Wire } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { SCHEMA } from './models.ts';

@@ -1,14 +1,11 @@
-import type { TestSystem } from '@wts/testkit';
-import { eventually, sendRequest } from '@wts/testkit';
+import { eventually, sendRequest, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { GENERATIONS, ok, refused } from './agent-clients.ts';
 import { sharedSystem } from './shared-system.ts';
 
 describe('the agent endpoint as a part of the system', () => {
   let system: TestSystem;
-  before(async () => {
-    system = await sharedSystem();
-  });
+  before(async () => (system = await sharedSystem()));
 
   it('answers other methods with 405 and Allow in the common shape [agent.http.post-only]', async () => {
     for (const method of ['GET', 'DELETE', 'PUT', 'PATCH']) {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import type { AgentClient, ToolAnswer } from './agent-clients.ts';
-import { GENERATIONS, ok, refused } from './agent-clients.ts';
+import { GENERATIONS, ok, refused, type AgentClient, type ToolAnswer } from './agent-clients.ts';
 import { secretsOf } from './agent-secrets.ts';
 import { sharedSystem } from './shared-system.ts';
 
@@ -75,9 +74,7 @@ describe('the agent endpoint', function () {
   for (const [generation, connect] of Object.entries(GENERATIONS)) {
     describe(generation, () => {
       let agent: AgentClient;
-      before(async () => {
-        agent = await connect(system.authUrl, system.apiKey);
-      });
+      before(async () => (agent = await connect(system.authUrl, system.apiKey)));
       after(() => agent[Symbol.asyncDispose]());
 
       it('lists the tools in one order, and describes what each takes, gives and changes [agent.protocol.both-eras, agent.tools.listed]', async () => {
@@ -296,9 +293,8 @@ describe('the agent endpoint', function () {
         await using reader = await connect(system.authUrl, system.readOnlyApiKey);
         const { tools } = await reader.client.listTools();
         assert.deepEqual(tools.map(({ name }) => name).toSorted(), READ_TOOLS.toSorted());
-        for (const tool of WRITE_TOOLS) {
+        for (const tool of WRITE_TOOLS)
           refused(await reader.call(tool, {}), new RegExp(`^insufficient_scope: ${tool} needs the scope write`));
-        }
         for (const tool of ['whoami', 'find_tasks']) ok(await reader.call(tool));
       });
 

@@ -1,8 +1,6 @@
-import { createApiClient, GraphqlError, SyncError } from '@wts/client/api';
-import type { ApiClient } from '@wts/client/api';
+import { createApiClient, GraphqlError, SyncError, type ApiClient } from '@wts/client/api';
 import { NameError, Names, taskOf } from '@wts/client/names';
-import { eventually } from '@wts/testkit';
-import type { TestSystem } from '@wts/testkit';
+import { eventually, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sharedSystem } from './shared-system.ts';

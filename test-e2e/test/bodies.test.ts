@@ -1,7 +1,6 @@
 import type { Person, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { Description } from '../fuzz/description.ts';
-import type { ApiOperation } from '../fuzz/description.ts';
+import { Description, type ApiOperation } from '../fuzz/description.ts';
 import { idsIn, ACCESS_RULES } from './access-rules.ts';
 import { sharedSystem } from './shared-system.ts';
 

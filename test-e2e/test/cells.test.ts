@@ -1,7 +1,6 @@
 import { Client as McpClient, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { runWts } from '@wts/cli/test-run';
-import { SyncClient } from '@wts/client';
-import type { Change } from '@wts/client';
+import { SyncClient, type Change } from '@wts/client';
 import type { OperatorMove } from '@wts/contracts';
 import {
   connectTo,

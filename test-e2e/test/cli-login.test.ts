@@ -10,9 +10,7 @@ import { sharedSystem } from './shared-system.ts';
 
 describe('wts login', () => {
   let system: TestSystem;
-  before(async () => {
-    system = await sharedSystem();
-  });
+  before(async () => (system = await sharedSystem()));
 
   const keyFile = ({ folder }: Machine): string => {
     const [name = ''] = readdirSync(join(folder, 'credentials'));

@@ -17,9 +17,7 @@ describe('projects, labels, teams and what hangs on tasks, by the command line',
   let tool: CliPerson;
   const ok: CliPerson['ok'] = (...argv) => tool.ok(...argv);
 
-  before(async () => {
-    tool = await cliPerson('Keeper');
-  });
+  before(async () => (tool = await cliPerson('Keeper')));
 
   it('have their whole life', async () => {
     for (const [noun, ...more] of [

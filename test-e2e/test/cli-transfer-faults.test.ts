@@ -6,16 +6,13 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { openGate, type Verdict } from './cli-gate.ts';
-import { insertion, linesOf, MAIN, TASKS, TransferSystem } from './transfer-system.ts';
-import type { Report, Row } from './transfer-system.ts';
+import { insertion, linesOf, MAIN, TASKS, TransferSystem, type Report, type Row } from './transfer-system.ts';
 
 describe('a workspace is exported and imported', function faults() {
   this.timeout(120_000);
   let system: TransferSystem;
 
-  before(async () => {
-    system = await TransferSystem.open('transfer-faults');
-  });
+  before(async () => (system = await TransferSystem.open('transfer-faults')));
 
   it('although the export is killed: the folder is incomplete until the same command has run again', async () => {
     const to = join(system.folder, 'killed');

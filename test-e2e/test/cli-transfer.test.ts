@@ -3,16 +3,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { insertion, linesOf, RECORDS, TASKS, TransferSystem } from './transfer-system.ts';
-import type { Report, Row } from './transfer-system.ts';
+import { insertion, linesOf, RECORDS, TASKS, TransferSystem, type Report, type Row } from './transfer-system.ts';
 
 describe('a workspace is exported and imported', function transfer() {
   this.timeout(120_000);
   let system: TransferSystem;
 
-  before(async () => {
-    system = await TransferSystem.open('transfer');
-  });
+  before(async () => (system = await TransferSystem.open('transfer')));
 
   it('with equal records, archived ones, private projects and the numbers of tasks, and twice makes nothing twice', async () => {
     await system.ok(['export', '--verify', system.exported]);

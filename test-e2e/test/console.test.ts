@@ -1,5 +1,4 @@
-import { eventually } from '@wts/testkit';
-import type { Received } from '@wts/testkit';
+import { eventually, type Received } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { browserSystem } from './browser-system.ts';
 import { ConsoleBrowser, PHONE } from './console-browser.ts';

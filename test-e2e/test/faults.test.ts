@@ -7,9 +7,7 @@ import { underLoad } from './under-load.ts';
 
 describe('the system under load', () => {
   let testSystem: TestSystem;
-  before(async () => {
-    testSystem = await replicatedSystem();
-  });
+  before(async () => (testSystem = await replicatedSystem()));
 
   it('loses, doubles and reorders nothing when each sync replica is killed in turn [never.actions-lost, never.acknowledged-lost, never.applied-twice]', async () => {
     await underLoad(testSystem, async () => {

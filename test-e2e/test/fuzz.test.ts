@@ -56,9 +56,8 @@ describe('every operation of the description', () => {
       strange: await strangersRecords(testSystem),
     });
     assert.deepEqual(report.faults, []);
-    for (const outcome of ['data', 'BAD_USER_INPUT', 'VALIDATION_FAILED', 'PARSE_FAILED', 'NOT_FOUND']) {
+    for (const outcome of ['data', 'BAD_USER_INPUT', 'VALIDATION_FAILED', 'PARSE_FAILED', 'NOT_FOUND'])
       assert.ok((report.outcomes[outcome] ?? 0) > 0, JSON.stringify(report.outcomes));
-    }
     assert.ok((report.outcomes['data'] ?? 0) > report.operations / 4, JSON.stringify(report.outcomes));
   });
 

@@ -71,9 +71,7 @@ graphql\`query ProjectPage($id: ID!, $ids: [ID!]!) {
 
 describe('a client that is generated from the GraphQL schema', function () {
   let testSystem: TestSystem;
-  before(async () => {
-    testSystem = await sharedSystem();
-  });
+  before(async () => (testSystem = await sharedSystem()));
 
   const schemaText = async (): Promise<string> => {
     const { status, headers, text } = await testSystem.request(null, 'GET', '/graphql/schema.graphql');

@@ -36,9 +36,8 @@ describe('documents of existing clients', () => {
     ids.Label = await make('Label', { name: 'Bug' });
     ids.Task = await make('Task', { title: 'Write the report', projectId: ids.Project, teamId: ids.Team });
     for (let index = 0; index < 120; index += 1) await make('Task', { title: `Task ${index}` });
-    for (const rank of ['c', 'a', 'b']) {
+    for (const rank of ['c', 'a', 'b'])
       await make('TaskChecklistItem', { taskId: ids.Task, title: `Step ${rank}`, sortOrder: rank });
-    }
   });
 
   /** As these clients write: with times as epoch milliseconds. */

@@ -27,12 +27,8 @@ describe('queries of GraphQL with a database replica', () => {
     workspaceId = (await testSystem.workspaceOf(ann)).id;
     writer = new Writer(testSystem, ann.token, workspaceId);
   });
-  after(async () => {
-    await Promise.all([standby.end(), primary.end()]);
-  });
-  afterEach(async () => {
-    await standby.query('select pg_wal_replay_resume()');
-  });
+  after(() => Promise.all([standby.end(), primary.end()]));
+  afterEach(() => standby.query('select pg_wal_replay_resume()'));
 
   const headOf = async (pool: Pool): Promise<bigint> =>
     BigInt(

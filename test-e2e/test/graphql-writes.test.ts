@@ -202,9 +202,7 @@ describe('changes by GraphQL', () => {
 
   describe('of a place', () => {
     let taskId: string;
-    beforeEach(async () => {
-      taskId = (await create({ title: 'With a checklist' })).record.id;
-    });
+    beforeEach(async () => (taskId = (await create({ title: 'With a checklist' })).record.id));
     const item = async (title: string, more: object = {}): Promise<string> => {
       const input = { workspaceId, taskId, title, ...more };
       const made = await change(

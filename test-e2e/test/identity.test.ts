@@ -1,5 +1,4 @@
-import { eventually } from '@wts/testkit';
-import type { Reply, TestSystem } from '@wts/testkit';
+import { eventually, type Reply, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { IdentityProvider, newKey } from './identity-provider.ts';
 import { openShared } from './shared-system.ts';

@@ -2,10 +2,8 @@ import type { ErrorBody, Workspace } from '@wts/contracts';
 import type { Person, Reply, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Description } from '../fuzz/description.ts';
-import type { ApiOperation } from '../fuzz/description.ts';
-import type { WorkspaceIds } from './access-rules.ts';
-import { idsIn, ACCESS_RULES } from './access-rules.ts';
+import { Description, type ApiOperation } from '../fuzz/description.ts';
+import { idsIn, ACCESS_RULES, type WorkspaceIds } from './access-rules.ts';
 import { sharedSystem } from './shared-system.ts';
 
 interface Answer extends Reply {
@@ -87,16 +85,13 @@ describe('input of the public API', () => {
       assert.equal((await request('POST', '/sync/batch', { requests, firstSyncId: wrong })).status, 400, wrong);
     }
     // Above 2^53, where a float cannot represent every integer.
-    for (const beyond of ['9007199254740993', '9223372036854775807']) {
+    for (const beyond of ['9007199254740993', '9223372036854775807'])
       assert.equal((await request('GET', `/sync/deltas?after=${beyond}`)).code, 'bootstrap_required');
-    }
     assert.equal((await request('GET', `/sync/deltas?after=${head.padStart(19, '0')}`)).status, 200);
-    for (const limit of ['abc', '-1', '1.5', '1e2', '', '1'.repeat(65)]) {
+    for (const limit of ['abc', '-1', '1.5', '1e2', '', '1'.repeat(65)])
       assert.equal((await request('GET', `/sync/deltas?limit=${limit}`)).status, 400, limit);
-    }
-    for (const limit of ['0', '1', '99999', '1'.repeat(10), '9'.repeat(64)]) {
+    for (const limit of ['0', '1', '99999', '1'.repeat(10), '9'.repeat(64)])
       assert.equal((await request('GET', `/sync/deltas?limit=${limit}`)).status, 200, limit);
-    }
     for (const limit of [0, 366, 1.5, '7', 1e308]) {
       const path = `/api/workspaces/${testSystem.workspaceId}/invitations`;
       assert.equal((await request('POST', path, { expiresInDays: limit })).status, 400, String(limit));

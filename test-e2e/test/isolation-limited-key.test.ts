@@ -1,10 +1,8 @@
-import type { LiveSocket, Person, Reply, TestSystem } from '@wts/testkit';
-import { socketOf } from '@wts/testkit';
+import { socketOf, type LiveSocket, type Person, type Reply, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Description } from '../fuzz/description.ts';
-import type { TestCaller } from './access-rules.ts';
-import { expectedOf, idsIn, ACCESS_RULES } from './access-rules.ts';
+import { expectedOf, idsIn, ACCESS_RULES, type TestCaller } from './access-rules.ts';
 import { sharedSystem } from './shared-system.ts';
 
 /** A workspace of the person, with a private project inside. */

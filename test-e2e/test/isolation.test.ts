@@ -2,8 +2,7 @@ import type { Role, Scope } from '@wts/contracts';
 import type { Person, Reply, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { TestCaller, WorkspaceIds } from './access-rules.ts';
-import { expectedOf, mayWrite, ACCESS_RULES } from './access-rules.ts';
+import { expectedOf, mayWrite, ACCESS_RULES, type TestCaller, type WorkspaceIds } from './access-rules.ts';
 import { sharedSystem } from './shared-system.ts';
 
 interface Described {

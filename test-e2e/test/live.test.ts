@@ -8,9 +8,7 @@ type Change = Omit<SyncTransaction, 'clientTxId' | 'clientId'>;
 
 describe('two people on two sync replicas', () => {
   let testSystem: TestSystem;
-  before(async () => {
-    testSystem = await replicatedSystem();
-  });
+  before(async () => (testSystem = await replicatedSystem()));
 
   async function mutate(token: string, changes: readonly Change[]): Promise<{ status: number; reply: MutateReply }> {
     const transactions = changes.map((change) => ({ clientTxId: randomUUID(), clientId: 'e2e', ...change }));

@@ -1,6 +1,5 @@
 import { LIMITS, ROLES, type DeltasReply, type Role } from '@wts/contracts';
-import type { Person, TestSystem } from '@wts/testkit';
-import { eventually } from '@wts/testkit';
+import { eventually, type Person, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { Description } from '../fuzz/description.ts';
@@ -41,9 +40,7 @@ function command(name: string, check: (model: Model) => boolean, run: Command['r
 describe('members, invitations and keys', () => {
   let testSystem: TestSystem;
   const everyone: Person[] = [];
-  before(async () => {
-    testSystem = await sharedSystem();
-  });
+  before(async () => (testSystem = await sharedSystem()));
 
   async function request<T>(
     token: string,
@@ -257,9 +254,8 @@ describe('members, invitations and keys', () => {
         }
         const real: Real = { workspaceId, people, invitations: [], keys: [] };
         const model: Model = { roles: [...BEGINNING], invitations: [], keys: [] };
-        for (const first of [invite(0, 'member'), invite(1, 'admin'), makeKey(0), makeKey(1)]) {
+        for (const first of [invite(0, 'member'), invite(1, 'admin'), makeKey(0), makeKey(1)])
           await first.run(model, real);
-        }
         await fc.asyncModelRun(() => ({ model, real }), all);
         for (const index of BEGINNING.keys()) await look(index).run(model, real);
       }),

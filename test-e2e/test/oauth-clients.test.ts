@@ -6,8 +6,7 @@ import {
 import { UnauthorizedError as LegacyUnauthorized } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { TestSystem } from '@wts/testkit';
-import { consentTo, eventually } from '@wts/testkit';
+import { consentTo, eventually, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import * as openid from 'openid-client';
 import { AuthorizationCode } from 'simple-oauth2';
@@ -25,9 +24,7 @@ const GENERATIONS = {
 
 describe('clients of other authors get and use tokens', () => {
   let system: TestSystem;
-  before(async () => {
-    system = await sharedSystem();
-  });
+  before(async () => (system = await sharedSystem()));
 
   const allow = (asked: URL): Promise<URL> =>
     consentTo({ authUrl: system.authUrl, databaseUrl: system.database.authUrl }, system.userId, asked);

@@ -1,9 +1,7 @@
-import { eventually } from '@wts/testkit';
-import type { Received } from '@wts/testkit';
+import { eventually, type Received } from '@wts/testkit';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 
 const PACKAGE = new URL('..', import.meta.url);
 

@@ -56,9 +56,8 @@ class Gateways {
   async endApp({ refreshToken, clientId }: AppTokens): Promise<number> {
     const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId });
     const statuses: number[] = [];
-    for (let use = 0; use < 2; use += 1) {
+    for (let use = 0; use < 2; use += 1)
       statuses.push((await fetch(`${this.testSystem.authUrl}/token`, { method: 'POST', body })).status);
-    }
     assert.deepEqual(statuses, [200, 400]);
     return performance.now();
   }

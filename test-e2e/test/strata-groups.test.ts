@@ -7,9 +7,7 @@ import { deviceSystem, type DeviceSystem } from './device-system.ts';
 
 describe('the published sync client', () => {
   let system: DeviceSystem;
-  before(async () => {
-    system = await deviceSystem();
-  });
+  before(async () => (system = await deviceSystem()));
 
   const marker = async (device: Device): Promise<void> => {
     await device.untilShows('Task', await system.marker());

@@ -1,5 +1,4 @@
-import { RefusedError, SyncClient } from '@wts/client';
-import type { Change, SyncEvent } from '@wts/client';
+import { RefusedError, SyncClient, type Change, type SyncEvent } from '@wts/client';
 import { eventually, openBrowser, type Person, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,8 +1,6 @@
 import { runWts, type TestRun } from '@wts/cli/test-run';
-import { SyncClient } from '@wts/client';
-import type { Change } from '@wts/client';
-import { createApiClient } from '@wts/client/api';
-import type { ApiClient } from '@wts/client/api';
+import { SyncClient, type Change } from '@wts/client';
+import { createApiClient, type ApiClient } from '@wts/client/api';
 import { eventually, scratch, type Person, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -24,9 +24,8 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv): Run {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (part: string) => (text += part));
-  }
   const ended = once(child, 'close').then(([code]) => code as number | null);
   return {
     text: () => text,

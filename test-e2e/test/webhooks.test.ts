@@ -1,6 +1,5 @@
 import type { WebhookEndpoint, WebhookEvent } from '@wts/contracts';
-import type { Received, Receiver, TestSystem } from '@wts/testkit';
-import { receiver } from '@wts/testkit';
+import { receiver, type Received, type Receiver, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Webhook as StandardWebhook } from 'standardwebhooks';

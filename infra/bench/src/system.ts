@@ -71,9 +71,8 @@ function serverSettings(): Record<string, string> {
 /** PostgreSQL reads some settings only when it starts. */
 async function restartWith(testSystem: TestSystem, settings: Readonly<Record<string, string>>): Promise<void> {
   await using client = await connectTo(testSystem.database.url);
-  for (const [name, value] of Object.entries(settings)) {
+  for (const [name, value] of Object.entries(settings))
     await client.query(`alter system set ${escapeIdentifier(name)} = ${escapeLiteral(value)}`);
-  }
   await testSystem.postgres.stop();
   await testSystem.postgres.start();
   await testSystem.untilReady();

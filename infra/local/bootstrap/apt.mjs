@@ -19,9 +19,8 @@ export async function aptOptions(directory) {
   const lists = join(directory, 'lists');
   const options = ['-o', `Dir::State::Lists=${lists}`, '-o', `Dir::Cache=${join(directory, 'cache')}`];
   if (hasLists(lists)) return options;
-  for (const path of [join(lists, 'partial'), join(directory, 'cache', 'archives', 'partial')]) {
+  for (const path of [join(lists, 'partial'), join(directory, 'cache', 'archives', 'partial')])
     mkdirSync(path, { recursive: true });
-  }
   await run('apt-get', [...options, '-qq', 'update'], { timeout: UPDATE_MS });
   return options;
 }

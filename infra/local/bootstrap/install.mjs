@@ -58,9 +58,8 @@ function wantedState(platform) {
     existsSync(join(ROOT, folder)) ? readdirSync(join(ROOT, folder)).map((name) => join(folder, name)) : [],
   );
   const manifests = ['.', 'test-e2e', ...folders].map((folder) => join(folder, 'package.json')).sort();
-  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests]) {
+  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests])
     hash.update(`\0${file}\0${readText(join(ROOT, file))}`);
-  }
   return hash.digest('hex');
 }
 
@@ -77,9 +76,8 @@ function install(lock) {
     const args = ['-y', PNPM, 'install', '--frozen-lockfile', '--reporter=append-only'];
     const child = spawn('npx', args, { cwd: ROOT, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
     if (child.pid !== undefined) lock.extendTo(child.pid);
-    for (const stream of [child.stdout, child.stderr]) {
+    for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (/** @type {string} */ text) => output.push(text));
-    }
     const forward = (/** @type {NodeJS.Signals} */ signal) => child.kill(signal);
     for (const signal of Object.keys(SIGNALS)) process.on(signal, forward);
     const end = () => {
@@ -164,9 +162,8 @@ function explained(text) {
       `pnpm-lock.yaml does not match the package.json files. Update it: npx -y ${PNPM} install --no-frozen-lockfile\n${tail}`,
     );
   }
-  if (/ENOSPC|No space left/i.test(text)) {
+  if (/ENOSPC|No space left/i.test(text))
     return new UserError(`The disk is full. Free about 1 GB and start again.\n${tail}`);
-  }
   if (
     /E(NOTFOUND|AI_AGAIN|CONN|TIMEDOUT|NETUNREACH|HOSTUNREACH)|META_FETCH|error sending request|fetch failed|network/i.test(
       text,

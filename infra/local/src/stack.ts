@@ -14,8 +14,7 @@ import { ROOT, sourceOf, type ProgramOf } from './layout.ts';
 import { launch } from './processes/launch.ts';
 import { freePort } from './processes/ports.ts';
 import { SupervisedProcess } from './processes/supervised.ts';
-import type { DemoWorkspace, Secrets } from './secrets.ts';
-import { tokenSettings } from './secrets.ts';
+import { tokenSettings, type DemoWorkspace, type Secrets } from './secrets.ts';
 import type { CrashHandlers } from './servers/server-control.ts';
 import type { GivenSetting, ServiceSpec } from './services.ts';
 import { LOOPBACK_CIDRS } from './webhooks.ts';
@@ -161,9 +160,8 @@ export class Stack implements AsyncDisposable {
   }
 
   async stop(): Promise<void> {
-    for (const { name } of SERVICES.toReversed()) {
+    for (const { name } of SERVICES.toReversed())
       await Promise.all(this.replicasOf(name).map((service) => service.stop()));
-    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

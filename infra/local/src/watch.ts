@@ -1,6 +1,5 @@
 /** `npm run watch`: prints every change that a key may see, as it happens. */
-import { SyncClient } from '@wts/client';
-import type { SyncEvent } from '@wts/client';
+import { SyncClient, type SyncEvent } from '@wts/client';
 import { readOptions } from './command-options.ts';
 import { STACK_FILE } from './layout.ts';
 import { UserError } from './user-error.ts';

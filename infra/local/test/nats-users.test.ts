@@ -1,11 +1,8 @@
-import { NATS_USERS, natsInbox, natsPermissions, natsUsername, STREAM } from '@wts/contracts';
-import type { NatsUser } from '@wts/contracts';
+import { NATS_USERS, natsInbox, natsPermissions, natsUsername, STREAM, type NatsUser } from '@wts/contracts';
 import assert from 'node:assert/strict';
-import { AckPolicy, connect, createInbox, Events } from 'nats';
-import type { NatsConnection } from 'nats';
+import { AckPolicy, connect, createInbox, Events, type NatsConnection } from 'nats';
 import { join } from 'node:path';
-import type { NatsServer } from '../src/servers/nats.ts';
-import { openNats } from '../src/servers/nats.ts';
+import { openNats, type NatsServer } from '../src/servers/nats.ts';
 import { scratch } from './scratch.ts';
 
 const SUBJECTS = [STREAM.subject, STREAM.handover, STREAM.committed, STREAM.revoked, STREAM.rates] as const;

@@ -2,13 +2,11 @@ import { deepEqual, equal, match, ok, rejects, throws } from 'node:assert/strict
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { takeLock } from '../bootstrap/install-lock.mjs';
 import { tryLock } from '../bootstrap/lock.mjs';
-import { identityOf, isAlive } from '../src/processes/identity.ts';
-import type { ProcessIdentity } from '../src/processes/identity.ts';
+import { identityOf, isAlive, type ProcessIdentity } from '../src/processes/identity.ts';
 import { launch } from '../src/processes/launch.ts';
 import { endLeftovers } from '../src/processes/leftovers.ts';
 import { refuseFewFiles } from '../src/processes/open-files.ts';
@@ -151,9 +149,7 @@ describe('public ports', () => {
     await once(taken, 'listening');
     ({ port } = taken.address() as AddressInfo);
   });
-  after(() => {
-    taken.close();
-  });
+  after(() => taken.close());
 
   it('that are configured and in use are an error, which names the program and what to do', async () => {
     equal(await isFree(port), false);

@@ -8,12 +8,10 @@ import { ownDatabase, provision } from '../src/database/provision.ts';
 import { passwordsSql } from '../src/installation/new-secrets.ts';
 import { writeSecrets, makeSecrets, readSecrets, tokenSettings } from '../src/secrets.ts';
 import { SERVICES } from '../src/services.ts';
-import type { NatsServer } from '../src/servers/nats.ts';
-import { openNats } from '../src/servers/nats.ts';
+import { openNats, type NatsServer } from '../src/servers/nats.ts';
 import { checkNats } from '../src/servers/nats-external.ts';
 import { findNats, isOldNats } from '../src/servers/nats-program.ts';
-import type { PostgresServer } from '../src/servers/postgres.ts';
-import { openPostgres } from '../src/servers/postgres.ts';
+import { openPostgres, type PostgresServer } from '../src/servers/postgres.ts';
 import { findPostgres } from '../src/servers/postgres-programs.ts';
 import { scratch } from './scratch.ts';
 import { until } from './until.ts';
@@ -41,9 +39,7 @@ const optionsIn = (directory: string) => ({
 describe('the PostgreSQL server', () => {
   let server: PostgresServer;
   const home = scratch();
-  before(async () => {
-    server = await openPostgres(optionsIn(home));
-  });
+  before(async () => (server = await openPostgres(optionsIn(home))));
   after(() => server[Symbol.asyncDispose]());
 
   it('has every committed row after a kill, at the same address', async () => {
@@ -192,9 +188,7 @@ describe('the PostgreSQL server', () => {
 
 describe('the NATS server', () => {
   let server: NatsServer;
-  before(async () => {
-    server = await openNats(optionsIn(scratch()));
-  });
+  before(async () => (server = await openNats(optionsIn(scratch()))));
   after(() => server[Symbol.asyncDispose]());
 
   it('has JetStream behind a password', async () => {
@@ -217,9 +211,8 @@ describe('the NATS server', () => {
     await rejects(checkNats('nats://127.0.0.1:1'), { name: 'UserError', message: /cannot be used/ });
     await rejects(checkNats(server.url.replace('secret', 'wrong')), { name: 'UserError', message: /cannot be used/ });
     match(await checkNats(`${server.url}, nats://127.0.0.1:1`), /^\d+\.\d+\.\d+/);
-    for (const wrong of ['nats://:::', '127.0.0.1:4222', 'localhost:4222', `${server.url}, b:4222`, ',']) {
+    for (const wrong of ['nats://:::', '127.0.0.1:4222', 'localhost:4222', `${server.url}, b:4222`, ','])
       await rejects(checkNats(wrong), { name: 'UserError', message: /is not a NATS URL/ }, wrong);
-    }
   });
 
   it('that is too old, or no server, is reported with a message for the user', async () => {

@@ -1,5 +1,4 @@
-import { SyncError } from '@wts/client';
-import type { SyncEvent } from '@wts/client';
+import { SyncError, type SyncEvent } from '@wts/client';
 import { deepEqual } from 'node:assert/strict';
 import { WatchLines } from '../src/watch-lines.ts';
 

@@ -1,23 +1,18 @@
 /** What a service under test uses, for the black-box tests of one service. */
-import { STREAM } from '@wts/contracts';
-import type { Revocation, ServiceName } from '@wts/contracts';
-import type { DatabaseRole } from '@wts/local';
-import { freePort } from '@wts/local';
+import { STREAM, type Revocation, type ServiceName } from '@wts/contracts';
+import { freePort, type DatabaseRole } from '@wts/local';
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import type { Msg } from 'nats';
-import { connect } from 'nats';
+import { connect, type Msg } from 'nats';
 import { Pool } from 'pg';
 import { programOf } from './built-services.ts';
 import { testDatabase } from './database.ts';
 import { nodeEnvironment, tokenEnvironment } from './environment.ts';
-import type { LossyWire } from './lossy-wire.ts';
-import { openLossyWire } from './lossy-wire.ts';
+import { openLossyWire, type LossyWire } from './lossy-wire.ts';
 import { testNats } from './nats.ts';
-import type { Wire } from './wire.ts';
-import { openWire } from './wire.ts';
+import { openWire, type Wire } from './wire.ts';
 
 const START_MS = 60_000;
 const NOWHERE = 'http://127.0.0.1:1';

@@ -1,12 +1,4 @@
 /** Real PostgreSQL for tests: one server per process, a new database per test or test system. */
-import type {
-  Database,
-  DatabaseRole,
-  DemoWorkspace,
-  PostgresPrograms,
-  PostgresServer,
-  ProvisionOptions,
-} from '@wts/local';
 import {
   IS_AUTH_APART,
   SHARED_BY_TESTS,
@@ -21,6 +13,12 @@ import {
   provision,
   templatesHash,
   withServerLock,
+  type Database,
+  type DatabaseRole,
+  type DemoWorkspace,
+  type PostgresPrograms,
+  type PostgresServer,
+  type ProvisionOptions,
 } from '@wts/local';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -28,8 +26,7 @@ import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { programOf } from './built-services.ts';
 import { seedDemo } from './demo.ts';
 import { eventually } from './eventually.ts';
-import type { PreparedServer } from './prepared-server.ts';
-import { preparedServer } from './prepared-server.ts';
+import { preparedServer, type PreparedServer } from './prepared-server.ts';
 import { scratch, scratchRoot } from './scratch.ts';
 
 export interface TestDatabase extends AsyncDisposable {

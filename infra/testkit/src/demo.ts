@@ -1,5 +1,4 @@
-import type { Database, DemoWorkspace } from '@wts/local';
-import { Stack, makeSecrets } from '@wts/local';
+import { Stack, makeSecrets, type Database, type DemoWorkspace } from '@wts/local';
 import { join } from 'node:path';
 import { programOf } from './built-services.ts';
 import { ABSENT_SERVICE, CHEAP_PASSWORDS } from './environment.ts';

@@ -1,8 +1,7 @@
 import type { MintToken, ReadToken } from '@wts/access';
 import { parsePrivateKey, parsePublicKeys, tokenMinter, tokenReader } from '@wts/access';
 import type { ServiceName } from '@wts/contracts';
-import type { Secrets } from '@wts/local';
-import { makeSecrets, tokenSettings } from '@wts/local';
+import { makeSecrets, tokenSettings, type Secrets } from '@wts/local';
 
 /** Those of every service that a test starts by itself. */
 const SECRETS = makeSecrets();

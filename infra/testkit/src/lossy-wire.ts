@@ -1,5 +1,4 @@
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { resetConnection } from './reset.ts';
 
 /** A proxy to the sync service that can drop answers: the change is committed, and the caller does not get the result. */

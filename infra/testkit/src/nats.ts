@@ -1,5 +1,4 @@
-import type { NatsServer } from '@wts/local';
-import { freePort, openNats } from '@wts/local';
+import { freePort, openNats, type NatsServer } from '@wts/local';
 import { join } from 'node:path';
 import { scratch } from './scratch.ts';
 

@@ -2,8 +2,7 @@
  * The data of a stopped PostgreSQL server that has the templates of databases. Servers of tests start with a copy, because initdb,
  * the migrations and the seeds take ten times as long. It stays in `.local`, for each state of these.
  */
-import type { PostgresServer } from '@wts/local';
-import { LOCAL, copyTree, templatesHash } from '@wts/local';
+import { LOCAL, copyTree, templatesHash, type PostgresServer } from '@wts/local';
 import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';

@@ -1,5 +1,4 @@
-import { LOCAL, fetchDebianPackages } from '@wts/local';
-import type { RunningProcess } from '@wts/local';
+import { LOCAL, fetchDebianPackages, type RunningProcess } from '@wts/local';
 import { once } from 'node:events';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { connect } from 'node:net';

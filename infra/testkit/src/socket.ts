@@ -1,6 +1,5 @@
 import type { SyncAction } from '@wts/contracts';
-import { WebSocket } from 'ws';
-import type { RawData } from 'ws';
+import { WebSocket, type RawData } from 'ws';
 
 export interface ReceivedFrame {
   readonly type: string;

@@ -52,9 +52,8 @@ export class TestBrowser {
   /** Follows redirects as long as they lead to this site. */
   async open(path: string): Promise<Answer> {
     let answer = await this.get(path);
-    for (let hops = 0; answer.to !== null && answer.to.href.startsWith(this.#issuer) && hops < 5; hops += 1) {
+    for (let hops = 0; answer.to !== null && answer.to.href.startsWith(this.#issuer) && hops < 5; hops += 1)
       answer = await this.get(answer.to.href.slice(this.#issuer.length));
-    }
     return answer;
   }
 

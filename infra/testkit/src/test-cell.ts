@@ -1,12 +1,9 @@
-import type { NatsServer, StackOptions, SupervisedProcess } from '@wts/local';
-import { Stack } from '@wts/local';
+import { Stack, type NatsServer, type StackOptions, type SupervisedProcess } from '@wts/local';
 import { randomBytes } from 'node:crypto';
 import { testDatabase, type TestDatabase } from './database.ts';
 import { testNats } from './nats.ts';
-import type { Reply, RequestContent } from './request.ts';
-import { sendRequest } from './request.ts';
-import type { LiveSocket, SocketOptions } from './socket.ts';
-import { socketOf } from './socket.ts';
+import { sendRequest, type Reply, type RequestContent } from './request.ts';
+import { socketOf, type LiveSocket, type SocketOptions } from './socket.ts';
 
 /** A second cell of a test system: services, a database, a NATS server and a log of its own, with the auth of the first one. */
 export interface TestCell {

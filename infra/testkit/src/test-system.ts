@@ -18,23 +18,18 @@ import { LOCAL_JWT, Stack, makeSecrets, runScript } from '@wts/local';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
-import type { AppTokens } from './app.ts';
 import { Arranger, type Person } from './arranger.ts';
-import { allowApp, revokeApps } from './app.ts';
+import { allowApp, revokeApps, type AppTokens } from './app.ts';
 import { programOf } from './built-services.ts';
-import type { TestDatabase } from './database.ts';
-import { demoOf, openTestPostgres, openTestStandby, testDatabase } from './database.ts';
+import { demoOf, openTestPostgres, openTestStandby, testDatabase, type TestDatabase } from './database.ts';
 import { CHEAP_PASSWORDS, minterFor, nodeEnvironment } from './environment.ts';
 import { testNats } from './nats.ts';
 import type { Issuer, TokenClaims } from './person.ts';
-import type { Reply, RequestContent } from './request.ts';
-import { sendRequest } from './request.ts';
+import { sendRequest, type Reply, type RequestContent } from './request.ts';
 import { scratch } from './scratch.ts';
-import type { LiveSocket, SocketOptions } from './socket.ts';
-import { socketOf } from './socket.ts';
+import { socketOf, type LiveSocket, type SocketOptions } from './socket.ts';
 import { planCell, type TestCell } from './test-cell.ts';
-import type { Wire } from './wire.ts';
-import { openWire } from './wire.ts';
+import { openWire, type Wire } from './wire.ts';
 import { openAbsentService } from './absent-service.ts';
 
 export interface TestSystemOptions {
@@ -107,9 +102,8 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   const { services = OPTIONAL } = options;
   const isWanted = (name: OptionalService) => services.includes(name);
   const elsewhere = new Map<string, string>();
-  for (const name of OPTIONAL.filter((one) => !isWanted(one))) {
+  for (const name of OPTIONAL.filter((one) => !isWanted(one)))
     elsewhere.set(name, opening.use(await openAbsentService(name)).url);
-  }
   const directory = scratch(label);
   const secrets = makeSecrets();
   const hasOwn = options.ownPostgres === true || options.standby === true;

@@ -1,5 +1,4 @@
-import type { AddressInfo, Server, Socket } from 'node:net';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { resetConnection } from './reset.ts';
 
 /** A TCP proxy between a service and a store that can break, freeze and restore the connections. */

@@ -60,9 +60,8 @@ describe('testDatabase', () => {
       `lowrite(0, 'x')`,
     ];
     for (const role of ['wts_sync', 'wts_workspace', 'wts_auth', 'wts_webhooks', 'wts_graph'] as const) {
-      for (const call of [...OBJECTS, `lo_import('/etc/passwd')`, `lo_export(1, '/tmp/x')`]) {
+      for (const call of [...OBJECTS, `lo_import('/etc/passwd')`, `lo_export(1, '/tmp/x')`])
         await rejects(query(database.urlOf(role), `select ${call}`), { code: '42501' }, `${role}: ${call}`);
-      }
     }
   });
 

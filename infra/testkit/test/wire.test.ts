@@ -1,10 +1,8 @@
 import { equal, rejects } from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { connect, createServer as createTcpServer } from 'node:net';
-import type { Wire } from '../src/index.ts';
-import { eventually, openWire } from '../src/index.ts';
+import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { eventually, openWire, type Wire } from '../src/index.ts';
 import { resetConnection } from '../src/reset.ts';
 
 describe('a wire', () => {

@@ -20,8 +20,7 @@ import { longFiles, longFunctions, readmes } from '../src/checks/sizes.ts';
 import { oneVersion } from '../src/checks/versions.ts';
 import { advisoryLocks, bounds, errorCodes, operations, producers, sqlOutsideStore } from '../src/checks/wiring.ts';
 import { declaredOperations, declaredPatterns } from '../src/operations.ts';
-import { ROOT, describeFinding, repositoryTree, trackedButIgnored } from '../src/tree.ts';
-import type { Finding } from '../src/tree.ts';
+import { ROOT, describeFinding, repositoryTree, trackedButIgnored, type Finding } from '../src/tree.ts';
 
 const tree = repositoryTree();
 const subjects = Object.entries(STREAM).flatMap(([key, value]) => (String(value).startsWith('wts.') ? [key] : []));

@@ -57,9 +57,7 @@ export async function loadCopy(
 ): Promise<ClientCopy> {
   const { lastSyncId: position, groups, rows } = await readSnapshot(account, onlyModels);
   const records: ClientRecords = new Map();
-  for (const { __class: modelName, ...record } of rows) {
-    records.set(`${modelName} ${record.id}`, { modelName, record });
-  }
+  for (const { __class: modelName, ...record } of rows) records.set(`${modelName} ${record.id}`, { modelName, record });
   return { records, position, groups };
 }
 

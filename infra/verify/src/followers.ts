@@ -1,5 +1,4 @@
-import { SyncClient, SyncError } from '@wts/client';
-import type { SnapshotRecord } from '@wts/client';
+import { SyncClient, SyncError, type SnapshotRecord } from '@wts/client';
 import type { DeltasReply, SyncAction } from '@wts/contracts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';

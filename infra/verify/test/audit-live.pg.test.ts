@@ -48,9 +48,7 @@ describe('the audit of a client copy', function () {
   let fake: FakeSync;
   let account: Account;
 
-  before(async () => {
-    audited = await AuditedDatabase.open();
-  });
+  before(async () => (audited = await AuditedDatabase.open()));
   beforeEach(async () => {
     await audited.reset();
     fake = new FakeSync();

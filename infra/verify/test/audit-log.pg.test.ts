@@ -6,9 +6,7 @@ import { AuditedDatabase } from './audited-database.ts';
 describe('the audit of log and tables', () => {
   let audited: AuditedDatabase;
 
-  before(async () => {
-    audited = await AuditedDatabase.open();
-  });
+  before(async () => (audited = await AuditedDatabase.open()));
   beforeEach(() => audited.reset());
   after(() => audited[Symbol.asyncDispose]());
 

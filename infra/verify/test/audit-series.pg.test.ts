@@ -32,9 +32,7 @@ describe('the audit of series', () => {
     const values = { name: 'Home', urlKey: 'home', timeZone: 'UTC' };
     await store(Workspace, buildRecord(Workspace, workspaceId, values, { createdAt: AT, updatedAt: AT }));
   });
-  beforeEach(async () => {
-    await client.query('delete from sync.tasks; delete from sync.sync_actions');
-  });
+  beforeEach(() => client.query('delete from sync.tasks; delete from sync.sync_actions'));
   after(async () => {
     await client.end();
     await database.drop();

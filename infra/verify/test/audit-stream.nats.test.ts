@@ -20,9 +20,7 @@ describe('the audit of the stream', () => {
   /** The epoch of the log. */
   let epoch: string;
 
-  before(async () => {
-    audited = await AuditedDatabase.open();
-  });
+  before(async () => (audited = await AuditedDatabase.open()));
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
     events = await audited.reset();

@@ -54,11 +54,9 @@ describe('an outage', () => {
     );
     for (const error of [lost, gaveUp, new SyncError('unavailable', 'away', { status: 503 })])
       assert.ok(isOutage(error));
-    for (const error of [unreadable, gaveUpInvalid, new SyncError('internal', 'a bug', { status: 500 })]) {
+    for (const error of [unreadable, gaveUpInvalid, new SyncError('internal', 'a bug', { status: 500 })])
       assert.ok(!isOutage(error));
-    }
-    for (const fault of ['answered 500: {}', 'answered 409: {}', 'a change was refused']) {
+    for (const fault of ['answered 500: {}', 'answered 409: {}', 'a change was refused'])
       assert.ok(!isOutage(new Error(fault)), fault);
-    }
   });
 });

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { createHmac, generateKeyPairSync, randomUUID, sign as signBytes } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
-import type { GrantScope, Principal, ResolvedGrant } from '@wts/contracts';
-import { Fault, LIMITS } from '@wts/contracts';
+import { createHmac, generateKeyPairSync, randomUUID, sign as signBytes, type KeyObject } from 'node:crypto';
+import { Fault, LIMITS, type GrantScope, type Principal, type ResolvedGrant } from '@wts/contracts';
 import { accessTokenIssuer } from './access-token.ts';
-import { createAuthenticator } from './authenticator.ts';
-import type { Authenticator } from './authenticator.ts';
+import { createAuthenticator, type Authenticator } from './authenticator.ts';
 import type { ProtectedResource } from './challenge.ts';
 import { parseIssuers } from './issuers.ts';
 
@@ -276,9 +273,8 @@ describe('an access token', () => {
       it(what, async () => {
         const setup = new Setup();
         const token = make(setup);
-        for (const resource of [undefined, MCP]) {
+        for (const resource of [undefined, MCP])
           assert.equal((await refusalOf(setup.bearer(token, resource))).code, 'token_invalid');
-        }
         assert.equal(setup.people, 0);
       });
     }

@@ -1,7 +1,5 @@
-import type { Principal, ResolvedGrant } from '@wts/contracts';
-import { Fault, isUuid, oauthApi } from '@wts/contracts';
-import { apiResourceOf, issuerOf, mcpResourceOf } from './issuer-of.ts';
-import type { CellAddresses } from './issuer-of.ts';
+import { Fault, isUuid, oauthApi, type Principal, type ResolvedGrant } from '@wts/contracts';
+import { apiResourceOf, issuerOf, mcpResourceOf, type CellAddresses } from './issuer-of.ts';
 import type { Issuer } from './issuers.ts';
 import type { FetchJwks } from './jwks.ts';
 import type { VerifiedJwt } from './jwt.ts';

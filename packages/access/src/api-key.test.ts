@@ -62,9 +62,8 @@ describe('a personal API key', () => {
     const secret = `${PREFIX}${'-'.repeat(43)}`;
     let rest = crc32(secret);
     let checksum = '';
-    for (; checksum.length < 6; rest = Math.floor(rest / 62)) {
+    for (; checksum.length < 6; rest = Math.floor(rest / 62))
       checksum = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.charAt(rest % 62) + checksum;
-    }
     assert.equal(readApiKey(secret + checksum, PREFIX), null);
   });
 

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import type { ErrorCode, Principal } from '@wts/contracts';
-import { errorBody, Fault, LIMITS, SCOPES } from '@wts/contracts';
+import { errorBody, Fault, LIMITS, SCOPES, type ErrorCode, type Principal } from '@wts/contracts';
 import jwt from 'jsonwebtoken';
 import { accessTokenIssuer } from './access-token.ts';
 import { generateApiKey } from './api-key.ts';
-import type { Authenticator } from './authenticator.ts';
-import { createAuthenticator } from './authenticator.ts';
+import { createAuthenticator, type Authenticator } from './authenticator.ts';
 import type { TokenIdentity } from './identity-of.ts';
 import { parseIssuers } from './issuers.ts';
 
@@ -100,9 +98,8 @@ describe('the Authorization header', () => {
     'with a key of 10 KB': [[`Bearer wts_${'a'.repeat(10_240)}`], 'api_key_invalid'],
     'with a key of a wrong shape': [['Bearer wts_abc'], 'api_key_invalid'],
   };
-  for (const [what, [headers, code]] of Object.entries(cases)) {
+  for (const [what, [headers, code]] of Object.entries(cases))
     it(`${what} gets ${code}`, () => refuses(authenticator.authenticate(headers), code));
-  }
 
   it('is refused with the exact texts of the specification', async () => {
     const setup = new Setup();
@@ -133,9 +130,8 @@ describe('the Authorization header', () => {
   it('is read with the scheme in any case and any number of blanks', async () => {
     const setup = new Setup();
     const { token } = setup.addKey();
-    for (const header of [`bearer ${token}`, `BEARER ${token}`, `Bearer  ${token}`]) {
+    for (const header of [`bearer ${token}`, `BEARER ${token}`, `Bearer  ${token}`])
       assert.equal((await setup.authenticator.authenticate([header])).userId, 'ann');
-    }
   });
 });
 
@@ -245,9 +241,8 @@ describe('an API key at the authenticator', () => {
     await setup.bearer(token);
     const first = generateApiKey('wts_').token;
     await refuses(setup.bearer(first), 'api_key_invalid');
-    for (let index = 0; index < 10_000; index += 1) {
+    for (let index = 0; index < 10_000; index += 1)
       await refuses(setup.bearer(generateApiKey('wts_').token), 'api_key_invalid');
-    }
     const before = setup.lookups;
     await setup.bearer(token);
     assert.equal(setup.lookups, before, 'the good one is cached');
@@ -304,9 +299,8 @@ describe('a revocation', () => {
     const gate = Promise.withResolvers<void>();
     setup.gate = gate.promise;
     const early = setup.bearer(token);
-    for (let count = 0; count < 100; count += 1) {
+    for (let count = 0; count < 100; count += 1)
       setup.authenticator.revoke({ kind: 'credential', credentialId: `other-${count}`, userId: 'eve' });
-    }
     gate.resolve();
     assert.equal((await early).userId, 'ann');
     assert.equal(setup.lookups, 1);

@@ -1,19 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { ErrorCode, Principal, Revocation } from '@wts/contracts';
-import { Fault, LIMITS, SCOPES } from '@wts/contracts';
-import { principalOfAccessToken } from './access-token.ts';
-import type { AccessTokens } from './access-token.ts';
+import { Fault, LIMITS, SCOPES, type ErrorCode, type Principal, type Revocation } from '@wts/contracts';
+import { principalOfAccessToken, type AccessTokens } from './access-token.ts';
 import { readApiKey } from './api-key.ts';
 import { LRUCache } from 'lru-cache';
-import { API_RESOURCE, credentialFault } from './challenge.ts';
-import type { ProtectedResource } from './challenge.ts';
+import { API_RESOURCE, credentialFault, type ProtectedResource } from './challenge.ts';
 import { concerns } from './concerns.ts';
-import { identityOf } from './identity-of.ts';
-import type { TokenIdentity } from './identity-of.ts';
+import { identityOf, type TokenIdentity } from './identity-of.ts';
 import type { Issuer } from './issuers.ts';
 import type { FetchJwks } from './jwks.ts';
-import type { VerifiedJwt } from './jwt.ts';
-import { verifyJwt } from './jwt.ts';
+import { verifyJwt, type VerifiedJwt } from './jwt.ts';
 
 export interface AuthenticatorOptions {
   /** The identity providers. */
@@ -137,9 +132,8 @@ function isFresh({ fromMs, untilMs }: Cached<unknown>, nowMs: number): boolean {
 }
 
 function issuersOf({ issuers, accessTokens }: AuthenticatorOptions): readonly Issuer[] {
-  if (issuers.some(({ issuer }) => issuer === accessTokens.issuer.issuer)) {
+  if (issuers.some(({ issuer }) => issuer === accessTokens.issuer.issuer))
     throw new Error('The authorization server cannot be an identity provider too: JWT_ISSUERS must not name AUTH_URL.');
-  }
   return [...issuers, accessTokens.issuer];
 }
 

@@ -1,5 +1,4 @@
-import type { ErrorCode, Scope } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, type ErrorCode, type Scope } from '@wts/contracts';
 
 /** What a credential is used for: the API or the agent endpoint. */
 export interface ProtectedResource {

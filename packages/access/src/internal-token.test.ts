@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, sign } from 'node:crypto';
-import type { Principal, ServiceName } from '@wts/contracts';
-import { CALLS, Fault, LIMITS } from '@wts/contracts';
-import type { ReadToken } from './internal-token.ts';
-import { tokenMinter, tokenReader } from './internal-token.ts';
+import { CALLS, Fault, LIMITS, type Principal, type ServiceName } from '@wts/contracts';
+import { tokenMinter, tokenReader, type ReadToken } from './internal-token.ts';
 import { generateServiceKey, parsePrivateKey, parsePublicKeys } from './service-keys.ts';
 
 const NOW = 1_800_000_000;
@@ -208,9 +206,8 @@ describe('an internal token', () => {
         const content = `${part(header)}.${part(GOOD)}`;
         const mac = (key: Buffer): string => createHmac('sha256', key).update(content).digest('base64url');
         const pem = Buffer.from(KEYS.get('gateway')?.[0]?.key.export({ type: 'spki', format: 'pem' }) ?? '');
-        for (const end of ['.', '', `.${mac(publicKey)}`, `.${mac(pem)}`, `.${mac(publicKey.subarray(12))}`]) {
+        for (const end of ['.', '', `.${mac(publicKey)}`, `.${mac(pem)}`, `.${mac(publicKey.subarray(12))}`])
           refuses(content + end);
-        }
       }
     });
 
@@ -219,9 +216,8 @@ describe('an internal token', () => {
       const [header = '', payload = '', signature = ''] = token.split('.');
       const other = part({ ...GOOD, sub: 'someone else' });
       for (const wrong of ['', '.', '..', `${token}.`, `${token}.x`, `${header}.${other}.${signature}`]) refuses(wrong);
-      for (const wrong of [`x${token}`, `${header}.${payload}x.${signature}`, `${header}.${payload}.x${signature}`]) {
+      for (const wrong of [`x${token}`, `${header}.${payload}x.${signature}`, `${header}.${payload}.x${signature}`])
         refuses(wrong);
-      }
       refuses(token.replace('.', '..'));
     });
   });

@@ -1,7 +1,5 @@
-import type { KeyObject } from 'node:crypto';
-import { sign as signBytes, verify as verifyBytes } from 'node:crypto';
-import type { Principal, ServiceName } from '@wts/contracts';
-import { CALLS, Fault, LIMITS, SCOPES } from '@wts/contracts';
+import { sign as signBytes, verify as verifyBytes, type KeyObject } from 'node:crypto';
+import { CALLS, Fault, LIMITS, SCOPES, type Principal, type ServiceName } from '@wts/contracts';
 import { LRUCache } from 'lru-cache';
 import type { PublicKeys, ServiceKey } from './service-keys.ts';
 
@@ -133,9 +131,8 @@ function verify(token: string, signers: ReadonlyMap<string, Signer>): { signer: 
   const signer = signers.get(header);
   if (signer === undefined) throw refused('signed by a key that INTERNAL_TOKEN_PUBLIC_KEYS does not have');
   const signed = Buffer.from(`${header}.${payload}`);
-  if (more.length > 0 || !verifyBytes(null, signed, signer.key, Buffer.from(signature, 'base64url'))) {
+  if (more.length > 0 || !verifyBytes(null, signed, signer.key, Buffer.from(signature, 'base64url')))
     throw refused(`not signed by the key of ${signer.service} that it names`);
-  }
   try {
     return { signer, claims: JSON.parse(Buffer.from(payload, 'base64url').toString()) as unknown };
   } catch (cause) {
@@ -155,9 +152,8 @@ function callOf(
   // A list is refused too, because a token is for one service.
   if (aud !== service) throw refused(`for ${JSON.stringify(aud)}, and this is ${service}`);
   if (act !== signer.service) throw refused(`of ${signer.service}, which says that it is ${JSON.stringify(act)}`);
-  if (!(CALLS[signer.service] as readonly string[]).includes(service)) {
+  if (!(CALLS[signer.service] as readonly string[]).includes(service))
     throw refused(`of ${signer.service}, which does not call ${service}`);
-  }
   if (typeof iat !== 'number' || typeof exp !== 'number') throw refused('without iat and exp');
   if (iat > nowSeconds + CLOCK_SKEW_SECONDS) throw refused('from the future');
   if (!(exp - iat <= LIMITS.internalTokenSeconds)) throw refused(`valid for ${exp - iat} s`);

@@ -82,9 +82,8 @@ describe('the list of issuers', () => {
     'an unknown field': [[{ ...shared, algoritms: ['HS256'] }], /unknown field "algoritms"/],
     'the same issuer twice': [[shared, remote], /names one issuer twice/],
   };
-  for (const [what, [entries, sentence]] of Object.entries(refused)) {
+  for (const [what, [entries, sentence]] of Object.entries(refused))
     it(`refuses ${what} with a message`, () => assert.match(refusal(...entries), sentence));
-  }
 
   it('never repeats a secret in a message', () => {
     const broken = JSON.stringify([shared]).slice(0, -3);

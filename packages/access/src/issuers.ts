@@ -89,27 +89,23 @@ function texts(value: unknown, sentence: string): string[] {
 }
 
 function readKey(row: Record<string, unknown>, named: string): Issuer['key'] {
-  if ((row.secret === undefined) === (row.jwksUri === undefined)) {
+  if ((row.secret === undefined) === (row.jwksUri === undefined))
     throw new Error(`${named} needs either "secret" or "jwksUri".`);
-  }
   if (row.secret !== undefined) {
     const secrets: unknown[] = Array.isArray(row.secret) ? row.secret : [row.secret];
-    if (secrets.length === 0 || secrets.length > SECRETS_MAX) {
+    if (secrets.length === 0 || secrets.length > SECRETS_MAX)
       throw new Error(`${named}: "secret" must be one, or a list of two while one replaces the other.`);
-    }
     return { secrets: secrets.map((secret) => readSecret(secret, named)) };
   }
   const uri = typeof row.jwksUri === 'string' ? URL.parse(row.jwksUri) : null;
-  if (uri === null || !isSafe(uri)) {
+  if (uri === null || !isSafe(uri))
     throw new Error(`${named}: "jwksUri" must be an https address (http only on this machine), without credentials.`);
-  }
   return { jwksUri: uri.href };
 }
 
 function readSecret(secret: unknown, named: string): string {
-  if (typeof secret !== 'string' || Buffer.byteLength(secret) < SECRET_BYTES_MIN) {
+  if (typeof secret !== 'string' || Buffer.byteLength(secret) < SECRET_BYTES_MIN)
     throw new Error(`${named}: "secret" must be a string of at least ${SECRET_BYTES_MIN} bytes.`);
-  }
   const weakness = weaknessOf(secret);
   if (weakness !== null) throw new Error(`${named}: "secret" ${weakness}.`);
   return secret;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Fault } from '@wts/contracts';
 import { fetchKeySet, Jwks } from './jwks.ts';
@@ -166,9 +165,8 @@ describe('the keys of an issuer', () => {
         { kty: 'EC', kid: 'broken', crv: 'P-256', x: 'AA', y: 'AA' },
       );
     assert.ok(await idp.has('for-signing', 0));
-    for (const kid of ['for-encryption', 'other-ops', 'other-alg', 'rsa', 'private', 'symmetric', 'broken', '']) {
+    for (const kid of ['for-encryption', 'other-ops', 'other-alg', 'rsa', 'private', 'symmetric', 'broken', ''])
       assert.equal(await idp.has(kid, 0), false, kid);
-    }
     assert.ok(await idp.jwks.find('rsa', 'RS256', 0));
     assert.ok(await idp.jwks.find('rsa', 'PS256', 0));
     assert.equal(await idp.jwks.find('short', 'RS256', 0), undefined);

@@ -1,5 +1,4 @@
-import type { KeyObject, webcrypto } from 'node:crypto';
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
 import { Fault, parseJson } from '@wts/contracts';
 import { request } from 'undici';
 import { readBounded } from './read-bounded.ts';

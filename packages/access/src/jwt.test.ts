@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { createHmac, createPublicKey, generateKeyPairSync, sign as signBytes } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createHmac, createPublicKey, generateKeyPairSync, sign as signBytes, type KeyObject } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Fault } from '@wts/contracts';
-import type { Issuer } from './issuers.ts';
-import { parseIssuers } from './issuers.ts';
+import { parseIssuers, type Issuer } from './issuers.ts';
 import { verifyJwt } from './jwt.ts';
 
 const NOW = 1_800_000_000;
@@ -235,9 +233,7 @@ describe('a JWT', () => {
   };
 
   describe('is refused with [authentication.jwt.strict]', () => {
-    for (const [what, make] of Object.entries(cases)) {
-      it(what, () => refuses(make()));
-    }
+    for (const [what, make] of Object.entries(cases)) it(what, () => refuses(make()));
   });
 
   it('with an address of keys causes no request to it', async () => {

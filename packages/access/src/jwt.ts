@@ -2,8 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { Fault, LIMITS, parseJson } from '@wts/contracts';
 import jwt from 'jsonwebtoken';
 import type { Algorithm, Issuer } from './issuers.ts';
-import type { FetchJwks } from './jwks.ts';
-import { Jwks } from './jwks.ts';
+import { Jwks, type FetchJwks } from './jwks.ts';
 
 export interface VerifiedJwt {
   readonly issuer: string;
@@ -108,9 +107,8 @@ function checkClaims(claims: JsonObject, issuer: Issuer, now: number): { subject
   if (!isSeconds(exp) || exp <= now) throw refused('exp');
   if (nbf !== undefined && (!isSeconds(nbf) || nbf > now + NOT_BEFORE_SKEW_SECONDS)) throw refused('nbf');
   const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
-  if (!audiences.some((audience) => typeof audience === 'string' && issuer.audiences.includes(audience))) {
+  if (!audiences.some((audience) => typeof audience === 'string' && issuer.audiences.includes(audience)))
     throw refused('aud');
-  }
   return { subject: sub, expiresAt: exp };
 }
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Principal, Scope } from '@wts/contracts';
-import { Fault, SCOPES } from '@wts/contracts';
+import { Fault, SCOPES, type Principal, type Scope } from '@wts/contracts';
 import { includesScope, requireScope, servicePrincipal } from './principal.ts';
 
 const holding = (...scopes: Scope[]): Principal => ({ userId: 'u', scopes, credential: { kind: 'api_key', id: 'k' } });

@@ -1,7 +1,5 @@
-import type { Principal, Scope } from '@wts/contracts';
-import { Fault, SCOPES } from '@wts/contracts';
-import { API_RESOURCE, scopeFault } from './challenge.ts';
-import type { ProtectedResource } from './challenge.ts';
+import { Fault, SCOPES, type Principal, type Scope } from '@wts/contracts';
+import { API_RESOURCE, scopeFault, type ProtectedResource } from './challenge.ts';
 
 /**
  * Whether one of the held scopes is, or includes, `scope`: the list of scopes is in ascending order.

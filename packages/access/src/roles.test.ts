@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Role } from '@wts/contracts';
-import { ROLES } from '@wts/contracts';
-import type { WorkspacePermission } from './roles.ts';
-import { can, PERMISSIONS } from './roles.ts';
+import { ROLES, type Role } from '@wts/contracts';
+import { can, PERMISSIONS, type WorkspacePermission } from './roles.ts';
 
 const permissions = Object.keys(PERMISSIONS) as WorkspacePermission[];
 

@@ -1,7 +1,5 @@
-import type { KeyObject } from 'node:crypto';
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
-import type { ServiceName } from '@wts/contracts';
-import { CALLS } from '@wts/contracts';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { CALLS, type ServiceName } from '@wts/contracts';
 
 /**
  * The key pairs of services: each service that calls others signs with a private key that only it has, and every service has the
@@ -57,9 +55,8 @@ export function parsePublicKeys(text: string): PublicKeys {
   for (const [service, listed] of Object.entries(objectOf(text))) {
     if (!isCaller(service))
       throw new Error(`has keys of ${JSON.stringify(service)}, which is no service that calls others`);
-    if (!Array.isArray(listed) || listed.length === 0 || listed.length > KEYS_OF_SERVICE_MAX) {
+    if (!Array.isArray(listed) || listed.length === 0 || listed.length > KEYS_OF_SERVICE_MAX)
       throw new Error(`must have a list of one key for ${service}, or of two while one replaces the other`);
-    }
     const keys = listed.map((each: unknown) => parsePublicKey(each, service));
     for (const { id } of keys) {
       const owner = owners.get(id);

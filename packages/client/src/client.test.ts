@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { RefusedError, SyncClient, SyncError } from './index.ts';
-import type { Change, SyncClientOptions, SyncEvent } from './index.ts';
+import { RefusedError, SyncClient, SyncError, type Change, type SyncClientOptions, type SyncEvent } from './index.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void;
 
@@ -169,9 +167,8 @@ describe('a snapshot', () => {
 
   it('is read whole for every split of its bytes', async () => {
     const bytes = Buffer.from(whole);
-    for (let split = 1; split < bytes.length; split += 3) {
+    for (let split = 1; split < bytes.length; split += 3)
       assert.deepEqual(await load(bytes, split), [JSON.parse(record)]);
-    }
   });
 
   for (const [what, text] of [

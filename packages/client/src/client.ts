@@ -1,17 +1,11 @@
-import { Follower } from './follow.ts';
-import type { FollowOptions, SyncEvent } from './follow.ts';
-import { Http } from './http.ts';
-import type { ServerOptions } from './http.ts';
-import { RefusedError, outcomeOf, transactionsOf } from './mutate.ts';
-import type { MutateOutcome } from './mutate.ts';
+import { Follower, type FollowOptions, type SyncEvent } from './follow.ts';
+import { Http, type ServerOptions } from './http.ts';
+import { RefusedError, outcomeOf, transactionsOf, type MutateOutcome } from './mutate.ts';
 import type { Change } from './records.ts';
-import { retrying } from './retry.ts';
-import type { CallOptions, RetryOptions } from './retry.ts';
-import { openSnapshot } from './snapshot.ts';
-import type { Snapshot } from './snapshot.ts';
+import { retrying, type CallOptions, type RetryOptions } from './retry.ts';
+import { openSnapshot, type Snapshot } from './snapshot.ts';
 import type { SocketLike } from './socket.ts';
-import { DELTAS_NAMES } from './wire.ts';
-import type { DeltasReply, MutateReply } from './wire.ts';
+import { DELTAS_NAMES, type DeltasReply, type MutateReply } from './wire.ts';
 
 export interface SyncClientOptions extends ServerOptions {
   /** The id of this device or process. Store it to repeat a `clientTxId` after a restart. Default: a new one. */

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { WebSocketServer } from 'ws';
-import type { WebSocket as ServerSocket } from 'ws';
-import { SyncClient } from './index.ts';
-import type { SyncEvent } from './index.ts';
+import { WebSocketServer, type WebSocket as ServerSocket } from 'ws';
+import { SyncClient, type SyncEvent } from './index.ts';
 
 /** What the server does with each connection, in turn; the last one is used for all further ones. */
 type Connection = (socket: ServerSocket, afterSyncId: string) => void;

@@ -1,13 +1,10 @@
 import { SyncError } from './error.ts';
 import type { Http } from './http.ts';
 import type { SnapshotRecord, SyncAction } from './records.ts';
-import { Backoff, isTemporary, pause } from './retry.ts';
-import type { RetryOptions } from './retry.ts';
+import { Backoff, isTemporary, pause, type RetryOptions } from './retry.ts';
 import { openSnapshot } from './snapshot.ts';
-import { receiveFrames } from './socket.ts';
-import type { SocketLike } from './socket.ts';
-import { DELTAS_NAMES } from './wire.ts';
-import type { DeltasReply } from './wire.ts';
+import { receiveFrames, type SocketLike } from './socket.ts';
+import { DELTAS_NAMES, type DeltasReply } from './wire.ts';
 
 export interface FollowOptions {
   /** The last consumed `lastSyncId`; without one everything is loaded first. */

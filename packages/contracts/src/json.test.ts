@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { ErrorCode } from './errors.ts';
-import { Fault } from './errors.ts';
+import { Fault, type ErrorCode } from './errors.ts';
 import { describeJsonFault } from './json-fault.ts';
 import { isStorableText, orderedJson, parseJson } from './json.ts';
 
@@ -64,9 +63,8 @@ describe('parsing JSON', () => {
   });
 
   it('refuses text that is not JSON, with a message [errors.400.json]', () => {
-    for (const text of ['{', '{}x', "{'a':1}", '{"a":1,}', 'NaN', '01', '"\n"', '{"a"}', 'undefined']) {
+    for (const text of ['{', '{}x', "{'a':1}", '{"a":1,}', 'NaN', '01', '"\n"', '{"a"}', 'undefined'])
       refuses(text, 'malformed_json', /not valid JSON/);
-    }
     refuses('', 'malformed_json', /empty/);
     refuses(' \n', 'malformed_json', /empty/);
   });
@@ -125,9 +123,8 @@ describe('parsing JSON', () => {
   it('accepts 20 000 values and refuses more before parsing [errors.400.json, never.unbounded]', () => {
     const of = (count: number, value: string): string => `[${Array.from({ length: count }, () => value).join(',')}]`;
     parseJson(bytes(of(19_998, '1')));
-    for (const text of [of(20_001, '1'), of(10_001, '{}'), '{},'.repeat(1_398_000), '['.repeat(3).repeat(20_000)]) {
+    for (const text of [of(20_001, '1'), of(10_001, '{}'), '{},'.repeat(1_398_000), '['.repeat(3).repeat(20_000)])
       refuses(text, 'malformed_json', /more than 20000 values|deeper than/);
-    }
     parseJson(bytes(JSON.stringify({ text: ',[{'.repeat(100_000) })));
   });
 
@@ -140,17 +137,15 @@ describe('parsing JSON', () => {
   });
 
   it('refuses text that is not UTF-8, or begins with a byte order mark', () => {
-    for (const wrong of [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82]]) {
+    for (const wrong of [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82]])
       refuses(Buffer.from([0x22, ...wrong, 0x22]), 'malformed_json', /UTF-8/);
-    }
     refuses('\uFEFF{}', 'malformed_json', /byte order mark/);
     assert.equal(parseJson(bytes('"a\uFEFF"')), 'a\uFEFF');
   });
 
   it('refuses NUL and unpaired surrogates in values and keys [errors.400.bad-text]', () => {
-    for (const text of ['"\\u0000"', '["\\ud800"]', '{"a":"\\udc00\\ud800"}', '{"\\u0000":1}', '{"a":{"\\ud83d":1}}']) {
+    for (const text of ['"\\u0000"', '["\\ud800"]', '{"a":"\\udc00\\ud800"}', '{"\\u0000":1}', '{"a":{"\\ud83d":1}}'])
       refuses(text, 'validation_failed', /NUL character or an unpaired/);
-    }
     assert.equal(parseJson(bytes('"\\ud83d\\ude00"')), '😀');
     assert.equal(parseJson(bytes('"\\\\u0000"')), '\\u0000');
   });
@@ -164,9 +159,8 @@ describe('parsing JSON', () => {
   });
 
   it('refuses a number that does not fit a double, anywhere', () => {
-    for (const text of ['1e400', '-1e400', '[1E+309]', `{"a":${'9'.repeat(310)}}`, `[0,${'9'.repeat(400)}]`]) {
+    for (const text of ['1e400', '-1e400', '[1E+309]', `{"a":${'9'.repeat(310)}}`, `[0,${'9'.repeat(400)}]`])
       refuses(text, 'validation_failed', /out of range/);
-    }
     for (const text of ['1e308', '1e-400', '0.1', '9'.repeat(300), '"1e400"']) parseJson(bytes(text));
   });
 

@@ -22,9 +22,8 @@ interface JsonTextFacts {
  * Keeps errors.400.bad-text, errors.400.json.
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     throw malformed('The JSON text starts with a byte order mark.');
-  }
   const facts = scan(bytes);
   const value = parse(decode(bytes));
   const found = { members: 0, isUnstorable: false };

@@ -2,8 +2,7 @@ import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { LIMITS } from './limits.ts';
 import { okBody, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
-import type { Role } from './scopes.ts';
-import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
+import { ROLES, ROLES_DESCRIBED, type Role } from './scopes.ts';
 import type { TypeOf } from './type-of.ts';
 import { workspaceExample, workspaceSchema } from './workspaces.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { ACTION_LETTERS } from './actions.ts';
-import type { Contract } from './contract.ts';
-import { errorsOf } from './contract.ts';
+import { errorsOf, type Contract } from './contract.ts';
 import { ERRORS } from './errors.ts';
 import { FRAMES, SOCKET_ERRORS } from './sync/frames.ts';
 import * as syncApi from './sync.ts';

@@ -11,9 +11,8 @@ let cached = { minute: NaN, text: '' };
  */
 export function isoTime(ms: number): string {
   const minute = Math.floor(ms / MINUTE_MS);
-  if (minute !== cached.minute) {
+  if (minute !== cached.minute)
     cached = { minute, text: new Date(minute * MINUTE_MS).toISOString().slice(0, -SECONDS.length) };
-  }
   const digits = String(100_000 + ms - minute * MINUTE_MS);
   return `${cached.text}${digits.slice(1, 3)}.${digits.slice(3)}Z`;
 }

@@ -1,5 +1,4 @@
-import type { JsonSchema } from '@wts/contracts';
-import { isHttpUrl, isUuid, UUID_PATTERN } from '@wts/contracts';
+import { isHttpUrl, isUuid, UUID_PATTERN, type JsonSchema } from '@wts/contracts';
 import { readRepeatRule, REPEAT_RULE_LENGTH_MAX } from './repeat-rule.ts';
 import { isDay } from './words/days.ts';
 

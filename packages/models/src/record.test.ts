@@ -112,9 +112,8 @@ describe('the payload of a new record', () => {
     const colored = (color: string): string | undefined =>
       reasonOf(readInsert(Label, { workspaceId, name: 'Bug', color }));
     for (const color of ['#abc', '#ABCDEF', '#012345']) assert.equal(colored(color), undefined, color);
-    for (const color of ['#ab', '#abcd', '#12345', '#1234567', '#12345678', 'red', 'abcdef', '#ggg', '#abc\n', '']) {
+    for (const color of ['#ab', '#abcd', '#12345', '#1234567', '#12345678', 'red', 'abcdef', '#ggg', '#abc\n', ''])
       assert.equal(colored(color), 'color must be #rgb or #rrggbb', color);
-    }
   });
 
   it('with a key or a name of other characters or another length is refused with what it may have [sync.mutate.pattern-words]', () => {

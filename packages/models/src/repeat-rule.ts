@@ -95,12 +95,10 @@ function conflictOf(parts: ReadonlyMap<string, string>): string | null {
       return `must give ${name} with ${fitting.join(' or ')} only`;
   }
   const isNumbered = /\d/.test(parts.get('BYDAY') ?? '');
-  if (isNumbered && (!SLOW.some((one) => one === frequency) || parts.has('BYWEEKNO'))) {
+  if (isNumbered && (!SLOW.some((one) => one === frequency) || parts.has('BYWEEKNO')))
     return 'must give numbered weekdays with MONTHLY, or with YEARLY without BYWEEKNO';
-  }
-  if (isNumbered && (parts.has('BYMONTHDAY') || parts.has('BYYEARDAY'))) {
+  if (isNumbered && (parts.has('BYMONTHDAY') || parts.has('BYYEARDAY')))
     return 'must give numbered weekdays without BYMONTHDAY and BYYEARDAY';
-  }
   const chosenFrom = [...parts.keys()].some((name) => name.startsWith('BY') && name !== 'BYSETPOS');
   return parts.has('BYSETPOS') && !chosenFrom ? 'must give BYSETPOS beside another BY part' : null;
 }

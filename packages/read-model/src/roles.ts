@@ -1,7 +1,5 @@
-import type { WorkspacePermission } from '@wts/access';
-import { can } from '@wts/access';
-import type { Principal, Role } from '@wts/contracts';
-import { Fault, ROLES } from '@wts/contracts';
+import { can, type WorkspacePermission } from '@wts/access';
+import { Fault, ROLES, type Principal, type Role } from '@wts/contracts';
 import type { Queryable } from '@wts/log';
 import { isMoving } from './is-moving.ts';
 import { membershipsSql } from './memberships.ts';

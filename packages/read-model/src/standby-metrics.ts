@@ -1,5 +1,4 @@
-import type { Registry } from 'prom-client';
-import { Counter } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { StandbyOutcome } from './standby.ts';
 
 /** Counts the reads that the database replica served, and why it did not serve others. */

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
-import { createServer } from 'node:http';
-import type { Server, ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Fault } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
-import { Addresses, BACKOFF_MS, BACKOFF_MS_MAX, socketsOf } from '../src/call/index.ts';
-import type { Address } from '../src/call/index.ts';
+import { Addresses, BACKOFF_MS, BACKOFF_MS_MAX, socketsOf, type Address } from '../src/call/index.ts';
 import { createLogger } from '../src/observe/index.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -17,9 +15,7 @@ const options = { name: 'sync', log, underWayMax: 10, connections: 100, ...timeo
 
 describe('the addresses of a service', () => {
   let addresses: Addresses;
-  beforeEach(() => {
-    addresses = new Addresses({ ...options, urls: origins });
-  });
+  beforeEach(() => (addresses = new Addresses({ ...options, urls: origins })));
   afterEach(() => addresses.close());
 
   const ports = (picks: readonly (Address | null)[]): (string | undefined)[] =>

@@ -2,16 +2,13 @@ import assert from 'node:assert/strict';
 import type { ErrorCode } from '@wts/contracts';
 import request from 'supertest';
 import type { Test } from 'supertest';
-import type { Running } from './running-demo.ts';
 import { ann, LIMIT_BYTES } from './demo.ts';
-import { as, startDemo } from './running-demo.ts';
+import { as, startDemo, type Running } from './running-demo.ts';
 import { isRefusal, messageOf } from './refusal.ts';
 
 describe('the body of a request', () => {
   let demo: Running;
-  before(async () => {
-    demo = await startDemo();
-  });
+  before(async () => (demo = await startDemo()));
   after(() => demo.service.close());
   const post = (body: object | string): Test =>
     request(demo.service.url).post('/things/a').set(as(ann)).set('content-type', 'application/json').send(body);
@@ -66,9 +63,8 @@ describe('the body of a request', () => {
     }
 
     it('with keys that are names of Object.prototype, where the fields are closed', async () => {
-      for (const key of ['__proto__', 'constructor', 'toString']) {
+      for (const key of ['__proto__', 'constructor', 'toString'])
         isRefusal(await post(`{"title":"x","${key}":{"polluted":1}}`), 400, 'validation_failed');
-      }
       assert.equal(({} as { polluted?: number }).polluted, undefined);
     });
 
@@ -148,9 +144,8 @@ describe('the body of a request', () => {
       });
     }
     it('when it is compressed', async () => {
-      for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity']) {
+      for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity'])
         isRefusal(await post({ title: 'x' }).set('content-encoding', encoding), 415, 'unsupported_media_type');
-      }
     });
     it('is accepted with every spelling of JSON in UTF-8, and with any other parameter [errors.415.media-type]', async () => {
       for (const type of [

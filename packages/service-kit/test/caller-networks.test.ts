@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { HEADERS } from '@wts/contracts';
 import { minterFor, readerFor } from '@wts/testkit';

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
-import { connect } from 'node:net';
-import { API_VERSION, LIMITS } from '@wts/contracts';
-import type { ErrorBody } from '@wts/contracts';
+import { connect, type Socket } from 'node:net';
+import { API_VERSION, LIMITS, type ErrorBody } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
-import type { Running } from './running-demo.ts';
-import { startDemo } from './running-demo.ts';
+import { startDemo, type Running } from './running-demo.ts';
 import { raw, type RawAnswer } from './raw.ts';
 
 /** The least that can be set. */

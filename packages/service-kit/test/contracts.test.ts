@@ -54,8 +54,7 @@ describe('the contracts of the repository', () => {
       assert.deepEqual(described, named, 'every parameter of the path has its rule');
       assert.ok(method !== 'GET' || body === undefined, 'a body of GET is never read');
     });
-    if (reply.example !== undefined) {
+    if (reply.example !== undefined)
       it(`${id} has an example that matches its schema`, () => compile(reply.schema, id)(reply.example));
-    }
   }
 });

@@ -1,8 +1,6 @@
-import { contract, Fault, LIMITS, typed, UUID_PATTERN } from '@wts/contracts';
-import type { Principal } from '@wts/contracts';
+import { contract, Fault, LIMITS, typed, UUID_PATTERN, type Principal } from '@wts/contracts';
 import { servicePrincipal } from '@wts/access';
-import { defineSettings, setting } from '../src/config/index.ts';
-import type { ConfigOf } from '../src/config/index.ts';
+import { defineSettings, setting, type ConfigOf } from '../src/config/index.ts';
 import { refuseUpgrade } from '../src/http/index.ts';
 import type { ServiceDefinition } from '../src/life/index.ts';
 import { createApp, mount, mountStream, notFoundAndErrors } from '../src/routes/index.ts';

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { eventually } from '@wts/testkit';
-import type { Running } from './running-demo.ts';
-import { startDemo } from './running-demo.ts';
+import { startDemo, type Running } from './running-demo.ts';
 import { raw } from './raw.ts';
 
 interface Client {

@@ -3,17 +3,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { API_VERSION } from '@wts/contracts';
 import request from 'supertest';
 import type { Test } from 'supertest';
-import type { Running } from './running-demo.ts';
 import { ann, NAME, reader, URL_BYTES, worker } from './demo.ts';
-import { as, startDemo } from './running-demo.ts';
+import { as, startDemo, type Running } from './running-demo.ts';
 import { isRefusal, messageOf } from './refusal.ts';
 import { SERVICE_LIMITS } from '../src/limits.ts';
 
 describe('a service over HTTP', () => {
   let demo: Running;
-  before(async () => {
-    demo = await startDemo();
-  });
+  before(async () => (demo = await startDemo()));
   after(() => demo.service.close());
   const get = (path: string): Test => request(demo.service.url).get(path);
   const post = (body: object | string, path = '/things/a'): Test =>
@@ -60,9 +57,8 @@ describe('a service over HTTP', () => {
   });
 
   describe('finds a route only by its exact path', () => {
-    for (const path of ['/', '/nope', '/OPEN', '/open/', '//open', '/open/x', '/things', '/things/a/b', '/internal']) {
+    for (const path of ['/', '/nope', '/OPEN', '/open/', '//open', '/open/x', '/things', '/things/a/b', '/internal'])
       it(`${path} is 404`, async () => void isRefusal(await get(path), 404, 'not_found'));
-    }
 
     it('another method is 405 and lists the methods of the path [errors.shape.fields]', async () => {
       const cases = [

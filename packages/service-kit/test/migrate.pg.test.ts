@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually, testDatabase } from '@wts/testkit';
-import type { TestDatabase } from '@wts/testkit';
+import { eventually, testDatabase, type TestDatabase } from '@wts/testkit';
 import { Fault } from '@wts/contracts';
 import { Client } from 'pg';
 import { migrate } from '../src/migrate/index.ts';
@@ -18,9 +17,7 @@ const all = ['0001-create-things', '0002-add-day-to-things'];
 
 describe('migrating a schema', () => {
   let database: TestDatabase;
-  beforeEach(async () => {
-    database = await testDatabase('migrate');
-  });
+  beforeEach(async () => (database = await testDatabase('migrate')));
   const folders: string[] = [];
   afterEach(async () => {
     await database.drop();

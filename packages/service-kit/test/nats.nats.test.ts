@@ -3,11 +3,9 @@ import dns from 'node:dns';
 import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net';
 import { mock } from 'node:test';
-import { eventually, openWire, testNats } from '@wts/testkit';
-import type { Wire } from '@wts/testkit';
+import { eventually, openWire, testNats, type Wire } from '@wts/testkit';
 import { natsSettings, parseSettings } from '../src/config/index.ts';
-import { openNats } from '../src/nats/index.ts';
-import type { Nats } from '../src/nats/index.ts';
+import { openNats, type Nats } from '../src/nats/index.ts';
 import { createLogger } from '../src/observe/index.ts';
 
 const PASSWORD = 'hunter2';
@@ -22,9 +20,7 @@ describe('the connection to NATS', () => {
   let server: Awaited<ReturnType<typeof testNats>>;
   let wire: Wire;
   let stack: AsyncDisposableStack;
-  before(async () => {
-    server = await testNats('kit', PASSWORD);
-  });
+  before(async () => (server = await testNats('kit', PASSWORD)));
   after(() => server.stop());
   beforeEach(async () => {
     stack = new AsyncDisposableStack();

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { testDatabase } from '@wts/testkit';
-import type { TestDatabase } from '@wts/testkit';
+import { testDatabase, type TestDatabase } from '@wts/testkit';
 import { Client } from 'pg';
 import { createLogger } from '../src/observe/index.ts';
 import { tryLease } from '../src/postgres/lease.ts';

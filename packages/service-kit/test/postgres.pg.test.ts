@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault } from '@wts/contracts';
-import type { ErrorCode } from '@wts/contracts';
-import { eventually, openWire, testDatabase } from '@wts/testkit';
-import type { TestDatabase, Wire } from '@wts/testkit';
+import { Fault, type ErrorCode } from '@wts/contracts';
+import { eventually, openWire, testDatabase, type TestDatabase, type Wire } from '@wts/testkit';
 import { Client } from 'pg';
 import { migrate } from '../src/migrate/index.ts';
 import { createLogger, Readiness } from '../src/observe/index.ts';
-import { faultOfSqlState, isRetryableSqlState, openPostgres } from '../src/postgres/index.ts';
-import type { Postgres } from '../src/postgres/index.ts';
+import { faultOfSqlState, isRetryableSqlState, openPostgres, type Postgres } from '../src/postgres/index.ts';
 
 const log = createLogger({ name: 'demo', level: 'silent' });
 
@@ -198,9 +195,8 @@ describe('PostgreSQL', () => {
     });
 
     it('a missing table or right, which is a bug', async () => {
-      for (const text of ['select * from demo.nowhere', 'selekt 1', 'select nothing from demo.things']) {
+      for (const text of ['select * from demo.nowhere', 'selekt 1', 'select nothing from demo.things'])
         assert.equal(faultOfSqlState(await failureOf(sql(text))), undefined, text);
-      }
     });
   });
 });

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { eventually } from '@wts/testkit';
-import { API_VERSION, LIMITS } from '@wts/contracts';
-import type { ErrorBody, ErrorCode } from '@wts/contracts';
-import type { Running } from './running-demo.ts';
+import { API_VERSION, LIMITS, type ErrorBody, type ErrorCode } from '@wts/contracts';
 import { ann, LIMIT_BYTES } from './demo.ts';
-import { as, startDemo } from './running-demo.ts';
-import type { RawAnswer } from './raw.ts';
-import { raw } from './raw.ts';
+import { as, startDemo, type Running } from './running-demo.ts';
+import { raw, type RawAnswer } from './raw.ts';
 
 function isRefusal(answer: RawAnswer, status: number, code: ErrorCode): RawAnswer {
   assert.equal(answer.status, status, answer.text);
@@ -81,9 +78,8 @@ describe('bytes on the wire', () => {
 
     it('invalid chunks reach no handler', async () => {
       const before = demo.levers.echoes;
-      for (const wrong of ['zz\r\n', '-1\r\n', '5;\u0000\r\n', '0x5\r\nabcde\r\n', 'fffffffffffffffff\r\n']) {
+      for (const wrong of ['zz\r\n', '-1\r\n', '5;\u0000\r\n', '0x5\r\nabcde\r\n', 'fffffffffffffffff\r\n'])
         isRefusal(await post(chunked, wrong), 400, 'malformed_request');
-      }
       assert.equal(demo.levers.echoes, before);
     });
   });
@@ -112,22 +108,19 @@ describe('bytes on the wire', () => {
 
   it('with two content types are 415, because other software might use the other one', async () => {
     const [body, length] = ['{"title":"x"}', 'Content-Length: 13\r\n'];
-    for (const other of ['text/plain', 'application/json']) {
+    for (const other of ['text/plain', 'application/json'])
       isRefusal(await post(`content-TYPE: ${other}\r\n${length}`, body), 415, 'unsupported_media_type');
-    }
     assert.equal((await post(length, body)).status, 201);
   });
 
   it('with an absolute URL are served when its host equals Host, and are 400 otherwise [meta.target]', async () => {
-    for (const target of ['http://a/open', 'HTTP://A:80/open', 'https://a:443/open?x=1']) {
+    for (const target of ['http://a/open', 'HTTP://A:80/open', 'https://a:443/open?x=1'])
       assert.equal((await send(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`)).status, 200, target);
-    }
     const asterisk = await raw({ port, parts: ['OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n'], until: 'head' });
     assert.deepEqual([asterisk.status, asterisk.headers['allow']], [204, 'GET, HEAD, POST, PATCH, DELETE, OPTIONS']);
     isRefusal(await send('GET * HTTP/1.1\r\nHost: a\r\n\r\n'), 400, 'malformed_request');
-    for (const target of ['http://a@evil.test/open', 'http://a:81/open', 'ftp://a/open', 'http:///open']) {
+    for (const target of ['http://a@evil.test/open', 'http://a:81/open', 'ftp://a/open', 'http:///open'])
       isRefusal(await send(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`), 400, 'malformed_request');
-    }
     isRefusal(await send('GET http://evil.test/open HTTP/1.1\r\nHost: a\r\n\r\n'), 400, 'malformed_request');
     isRefusal(await send('GET open HTTP/1.1\r\nHost: a\r\n\r\n'), 400, 'malformed_request');
   });

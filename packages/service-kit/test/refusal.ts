@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { API_VERSION, errorBodySchema } from '@wts/contracts';
-import type { ErrorBody, ErrorCode } from '@wts/contracts';
+import { API_VERSION, errorBodySchema, type ErrorBody, type ErrorCode } from '@wts/contracts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Response } from 'supertest';
 

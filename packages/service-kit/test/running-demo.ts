@@ -1,9 +1,8 @@
 /** The demo service in the process of a test. `demo.ts` is also the program that tests start, which would load the testkit longer than all else. */
 import type { Principal, ServiceName } from '@wts/contracts';
 import { minterFor, tokenEnvironment } from '@wts/testkit';
-import { startService } from '../src/life/index.ts';
+import { startService, type RunningService } from '../src/life/index.ts';
 import type { Environment } from '../src/config/index.ts';
-import type { RunningService } from '../src/life/index.ts';
 import { demoService, NAME, type Levers } from './demo.ts';
 
 /** A call to this service, by default from the gateway. */

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { generateServiceKey, parsePrivateKey, tokenMinter } from '@wts/access';
-import { Fault, LIMITS } from '@wts/contracts';
-import type { ErrorCode } from '@wts/contracts';
+import { Fault, LIMITS, type ErrorCode } from '@wts/contracts';
 import { eventually, minterFor } from '@wts/testkit';
-import { createServiceClient } from '../src/call/index.ts';
-import type { ServiceClient } from '../src/call/index.ts';
+import { createServiceClient, type ServiceClient } from '../src/call/index.ts';
 import { createLogger } from '../src/observe/index.ts';
-import type { Running } from './running-demo.ts';
 import { ann, demo as api, NAME, reader } from './demo.ts';
-import { startDemo } from './running-demo.ts';
+import { startDemo, type Running } from './running-demo.ts';
 import { SERVICE_LIMITS } from '../src/limits.ts';
 
 const written: string[] = [];
@@ -39,9 +35,7 @@ interface Server {
 describe('a call to another service', () => {
   const cleanUp: (() => Promise<unknown>)[] = [];
   let demo: Running;
-  before(async () => {
-    demo = await startDemo();
-  });
+  before(async () => (demo = await startDemo()));
   after(() => demo.service.close());
   afterEach(async () => {
     written.length = 0;
@@ -207,9 +201,8 @@ describe('a call to another service', () => {
   it('uses another address when one is down, for every method, and does not try that one each time', async () => {
     const well = await server((_req, res) => res.writeHead(201).end('{"ok":true,"got":1}'));
     const { call } = caller(await absent(), well.url);
-    for (let count = 0; count < 20; count += 1) {
+    for (let count = 0; count < 20; count += 1)
       await call(api.echo, { principal: ann, params: { name: 'a' }, body: { title: 'x' } });
-    }
     assert.equal(well.asked(), 20);
     const failures = written.filter((line) => line.includes('call failed')).length;
     assert.ok(failures >= 1 && failures <= 5, `${failures} calls met the dead address`);

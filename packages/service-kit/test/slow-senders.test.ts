@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Server } from 'node:http';
-import { API_VERSION } from '@wts/contracts';
-import type { ErrorBody } from '@wts/contracts';
+import { API_VERSION, type ErrorBody } from '@wts/contracts';
 import express from 'express';
 import { createHttpServer, drainServer, listen, readBytes } from '../src/http/index.ts';
 import { raw } from './raw.ts';

@@ -1,5 +1,4 @@
-import type { Registry } from 'prom-client';
-import { Histogram } from 'prom-client';
+import { Histogram, type Registry } from 'prom-client';
 
 /** `refused`: the result has `isError`, because of the arguments or the rights of the caller. `failed`: because of this system. */
 export type ToolOutcome = 'ok' | 'refused' | 'failed' | 'cancelled';

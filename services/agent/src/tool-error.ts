@@ -99,8 +99,7 @@ function toToolError(error: unknown): ToolError {
     const message = code === 'unavailable' ? 'A part of the service is unavailable for now.' : error.message;
     return new ToolError(names[code] ?? code, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
   }
-  if (error instanceof DOMException && error.name === 'TimeoutError') {
+  if (error instanceof DOMException && error.name === 'TimeoutError')
     return new ToolError('deadline_exceeded', 'The call took too long and was cancelled.');
-  }
   return new ToolError('internal', 'Something went wrong.');
 }

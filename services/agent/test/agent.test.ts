@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Scope } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
-import type { GraphRequest, Reply, TestAgent } from './test-agent.ts';
-import { openTestAgent, person } from './test-agent.ts';
+import { openTestAgent, person, type GraphRequest, type Reply, type TestAgent } from './test-agent.ts';
 
 const WORKSPACE = { id: '5d8a3d8c-6d0d-4f0e-9c53-0b6f3c4f6a01', name: 'Acme', urlKey: 'acme', role: 'owner' };
 
@@ -37,12 +36,8 @@ function refusal({ status, body }: Reply): string {
 
 describe('the agent service', () => {
   let agent: TestAgent;
-  before(async () => {
-    agent = await openTestAgent();
-  });
-  beforeEach(() => {
-    agent.answer = () => ({ data: { myWorkspaces: [WORKSPACE] } });
-  });
+  before(async () => (agent = await openTestAgent()));
+  beforeEach(() => (agent.answer = () => ({ data: { myWorkspaces: [WORKSPACE] } })));
   after(() => agent[Symbol.asyncDispose]());
 
   it('calls the graph service as the person who calls, with no more rights', async () => {

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
-import type { Principal } from '@wts/contracts';
-import { HEADERS } from '@wts/contracts';
+import { HEADERS, type Principal } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import { minterFor, readerFor, serviceEnvironment } from '@wts/testkit';
 import { agentService } from '../src/service.ts';

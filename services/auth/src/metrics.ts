@@ -1,5 +1,4 @@
-import type { Registry } from 'prom-client';
-import { Counter } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 
 /** How someone tried to sign in, and what came of it. A second factor follows a right password. */
 export type SignInWay = 'password' | 'second factor' | 'passkey' | 'provider';

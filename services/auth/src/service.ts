@@ -1,6 +1,5 @@
 import { issuerOf } from '@wts/access';
-import type { ConfigOf } from '@wts/service-kit/config';
-import { parseReplaySecrets } from '@wts/service-kit/config';
+import { parseReplaySecrets, type ConfigOf } from '@wts/service-kit/config';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { idempotencyKeys, openServicePostgres } from '@wts/service-kit/postgres';

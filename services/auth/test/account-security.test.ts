@@ -8,9 +8,7 @@ const PAGE = '/account/security';
 
 describe('the security of an account', () => {
   let pages: TestPages;
-  before(async () => {
-    pages = await openTestPages();
-  });
+  before(async () => (pages = await openTestPages()));
   after(() => pages.testService.service.close());
 
   const sql = (text: string, values: readonly unknown[]): Promise<Record<string, unknown>[]> =>

@@ -7,9 +7,7 @@ const REDIRECT = 'https://app.example/callback?from=here';
 
 describe('/authorize', () => {
   let pages: TestPages;
-  before(async () => {
-    pages = await openTestPages();
-  });
+  before(async () => (pages = await openTestPages()));
   after(() => pages.testService.service.close());
 
   /** Registers a client as the registration endpoint stores it. */
@@ -172,9 +170,8 @@ describe('/authorize', () => {
       answers.push(await browser.get(`/authorize?${query(id, changes).toString()}`));
       answers.push(await browser.post('/authorize', Object.fromEntries(query(id, changes))));
     }
-    for (const repeated of ['redirect_uri=https://evil.example', `client_id=${clientId}`]) {
+    for (const repeated of ['redirect_uri=https://evil.example', `client_id=${clientId}`])
       answers.push(await browser.get(`/authorize?${query(clientId).toString()}&${repeated}`));
-    }
     for (const { status, to, headers } of answers) {
       assert.deepEqual([status, to], [400, null]);
       assert.match(headers.get('content-type') ?? '', /text\/html/);

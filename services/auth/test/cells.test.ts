@@ -234,9 +234,8 @@ describe('of two cells', () => {
     );
     const erasing = { params: { userId: ada.userId }, body: { name: 'Ada' } };
     assert.equal((await operator.call(operatorApi.erasePerson, erasing)).status, 200);
-    for (const backends of [single.backends, other]) {
+    for (const backends of [single.backends, other])
       assert.equal((await recordIn(backends, ada.userId))?.['name'], 'Deleted person');
-    }
     const membership = `select from sync.workspace_members where user_id = $1`;
     assert.deepEqual(await other.sqlAs('wts_sync')(membership, [ada.userId]), []);
   });

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Fault } from '@wts/contracts';
 import { addressGuard, openResolver } from '@wts/service-kit/egress';
-import { eventually, receiver, testAuthority } from '@wts/testkit';
-import type { Receiver } from '@wts/testkit';
-import { openClientDocuments } from '../src/oauth/client-documents.ts';
-import type { ClientDocuments } from '../src/oauth/client-documents.ts';
+import { eventually, receiver, testAuthority, type Receiver } from '@wts/testkit';
+import { openClientDocuments, type ClientDocuments } from '../src/oauth/client-documents.ts';
 import { assertRefused, OAuthSystem, REDIRECT_URI } from './oauth-system.ts';
 
 describe('a client whose id is the address of its metadata', () => {

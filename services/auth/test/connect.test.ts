@@ -14,9 +14,7 @@ const challengeOf = (verifier: string): string => createHash('sha256').update(ve
 
 describe('/account/connect', () => {
   let pages: TestPages;
-  before(async () => {
-    pages = await openTestPages();
-  });
+  before(async () => (pages = await openTestPages()));
   after(() => pages.testService.service.close());
 
   const sql = (text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> =>
@@ -98,9 +96,8 @@ describe('/account/connect', () => {
     const code = codeOf(await decide(browser, page, { workspace, expires: 'never' }));
     const { key } = (await exchange({ code, verifier })).body;
     assert.deepEqual([key.permissions, key.workspaceId, key.expiresAt], ['read-only', workspace, null]);
-    for (const bad of [{ access: 'root' }, { expires: '1' }, { workspace: 'x' }, { workspace: crypto.randomUUID() }]) {
+    for (const bad of [{ access: 'root' }, { expires: '1' }, { workspace: 'x' }, { workspace: crypto.randomUUID() }])
       assert.equal((await decide(browser, await browser.open(tool().path), bad)).status, 400, JSON.stringify(bad));
-    }
     const foreign = (await pages.testService.workspace()).id;
     assert.equal((await decide(browser, await browser.open(tool().path), { workspace: foreign })).status, 400);
   });

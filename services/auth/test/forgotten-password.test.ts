@@ -9,9 +9,7 @@ const NEW_PASSWORD = 'another horse battery';
 
 describe('a forgotten password', () => {
   let mail: MailPages;
-  before(async () => {
-    mail = await MailPages.open();
-  });
+  before(async () => (mail = await MailPages.open()));
   after(() => mail[Symbol.asyncDispose]());
 
   const sql = (text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> =>

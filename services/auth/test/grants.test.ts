@@ -8,8 +8,7 @@ import { NO_VISITOR } from '../src/domain/security-event.ts';
 import type { Grants } from '../src/oauth/grants.ts';
 import { browserSession } from './browser-session.ts';
 import { openTestGrants } from './store.ts';
-import type { TestService } from './test-service.ts';
-import { openTestService, SERVICE, sessionOf } from './test-service.ts';
+import { openTestService, SERVICE, sessionOf, type TestService } from './test-service.ts';
 
 describe('a grant', () => {
   const stack = new AsyncDisposableStack();

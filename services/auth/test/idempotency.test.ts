@@ -1,18 +1,13 @@
-import type { Principal } from '@wts/contracts';
-import { apiKeyApi, HEADERS } from '@wts/contracts';
-import type { OperationReply } from '@wts/testkit';
-import { minterFor, tokenEnvironment } from '@wts/testkit';
+import { apiKeyApi, HEADERS, type Principal } from '@wts/contracts';
+import { minterFor, tokenEnvironment, type OperationReply } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import supertest from 'supertest';
-import type { TestPerson, TestService } from './test-service.ts';
-import { openTestService, sessionOf } from './test-service.ts';
+import { openTestService, sessionOf, type TestPerson, type TestService } from './test-service.ts';
 
 describe('an Idempotency-Key', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
 
   const createKey = (
     who: TestPerson | Principal,
@@ -143,17 +138,14 @@ describe('an Idempotency-Key', () => {
        from auth.idempotency_keys`,
     );
     assert.ok(stored.length > 0);
-    for (const needle of [token, token.slice(12), key, ada.userId]) {
-      assert.ok(!JSON.stringify(stored).includes(needle));
-    }
+    for (const needle of [token, token.slice(12), key, ada.userId]) assert.ok(!JSON.stringify(stored).includes(needle));
   });
 
   it('has 1 to 255 printable characters and is sent once', async () => {
     const ada = await testService.person();
     assert.equal((await createKey(ada, 'x'.repeat(255))).status, 201);
-    for (const key of ['x'.repeat(256), '', 'a\tb', 'caf\u00e9']) {
+    for (const key of ['x'.repeat(256), '', 'a\tb', 'caf\u00e9'])
       assert.equal((await createKey(ada, key)).code, 'validation_failed', JSON.stringify(key));
-    }
     // `fetch` would join the two.
     const twice = await supertest(testService.service.url)
       .post(apiKeyApi.createApiKey.path)

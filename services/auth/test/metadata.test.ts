@@ -3,9 +3,7 @@ import { AUTH_URL, BASE_URL, OAuthSystem, readToken } from './oauth-system.ts';
 
 describe('the documents of the authorization server', () => {
   let system: OAuthSystem;
-  before(async () => {
-    system = await OAuthSystem.open('metadata');
-  });
+  before(async () => (system = await OAuthSystem.open('metadata')));
   after(() => system[Symbol.asyncDispose]());
 
   it('describe it, and nothing that it does not offer [authentication.metadata.server, authentication.not-offered]', async () => {
@@ -26,9 +24,8 @@ describe('the documents of the authorization server', () => {
       scopes_supported: ['read', 'write'],
       authorization_response_iss_parameter_supported: true,
     });
-    for (const path of ['/.well-known/openid-configuration', '/revoke', '/introspect', '/userinfo', '/device']) {
+    for (const path of ['/.well-known/openid-configuration', '/revoke', '/introspect', '/userinfo', '/device'])
       assert.equal((await system.send(path)).status, 404, path);
-    }
   });
 
   it('are before the path of an issuer that has one, with any number of segments', async () => {
@@ -42,9 +39,8 @@ describe('the documents of the authorization server', () => {
     assert.deepEqual([body['issuer'], body['token_endpoint']], [issuer, `${issuer}/token`]);
     const { body: resource } = await system.send(mcp, {}, replica);
     assert.deepEqual([resource['resource'], resource['authorization_servers']], [`${issuer}/mcp`, [issuer]]);
-    for (const other of [`${server}/more`, '/.well-known/oauth-authorization-server/some', `${server}/`]) {
+    for (const other of [`${server}/more`, '/.well-known/oauth-authorization-server/some', `${server}/`])
       assert.equal((await system.send(other, {}, replica)).status, 404, other);
-    }
   });
 
   it('name the resources and their server, with one issuer in all of them [authentication.metadata.resource, authentication.metadata.agree]', async () => {

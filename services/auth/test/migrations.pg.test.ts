@@ -1,8 +1,7 @@
 import { migrate } from '@wts/service-kit/migrate';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres, rows } from '@wts/service-kit/postgres';
-import type { TestDatabase } from '@wts/testkit';
-import { migrationsBefore, testDatabase } from '@wts/testkit';
+import { migrationsBefore, testDatabase, type TestDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

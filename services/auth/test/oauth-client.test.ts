@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import * as oauth from 'oauth4webapi';
-import { openTestPages } from './people.ts';
-import type { TestPages } from './people.ts';
+import { openTestPages, type TestPages } from './people.ts';
 import { hiddenOf } from '@wts/testkit';
 
 const REDIRECT_URI = 'http://127.0.0.1:8976/callback';
 
 describe('a client of another author (oauth4webapi)', () => {
   let pages: TestPages;
-  before(async () => {
-    pages = await openTestPages();
-  });
+  before(async () => (pages = await openTestPages()));
   after(() => pages.testService.service.close());
 
   for (const method of ['none', 'client_secret_basic', 'client_secret_post'] as const satisfies Method[]) {

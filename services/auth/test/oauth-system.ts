@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { errorBodySchema, ERRORS } from '@wts/contracts';
-import type { ErrorCode, GrantScope } from '@wts/contracts';
-import { startService } from '@wts/service-kit/life';
-import type { RunningService } from '@wts/service-kit/life';
+import { errorBodySchema, ERRORS, type ErrorCode, type GrantScope } from '@wts/contracts';
+import { startService, type RunningService } from '@wts/service-kit/life';
 import { rows } from '@wts/service-kit/postgres';
 import { compile } from '@wts/service-kit/routes';
-import { openWire, tokenEnvironment } from '@wts/testkit';
+import { openWire, tokenEnvironment, type Wire } from '@wts/testkit';
 import type { Knex } from 'knex';
-import type { Wire } from '@wts/testkit';
 import type { Grants } from '../src/oauth/grants.ts';
 import { browserSession } from './browser-session.ts';
 import { NO_VISITOR } from '../src/domain/security-event.ts';

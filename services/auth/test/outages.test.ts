@@ -2,14 +2,11 @@ import { apiKeyApi, credentialApi } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
-import type { TestService } from './test-service.ts';
-import { openTestService, SERVICE } from './test-service.ts';
+import { openTestService, SERVICE, type TestService } from './test-service.ts';
 
 describe('during an outage', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
   afterEach(async () => {
     const { sync, postgres, nats } = testService.backends.wires;
     for (const wire of [sync, postgres, nats]) wire.mend();

@@ -7,9 +7,7 @@ import { openTestPages, type TestAccount, type TestPages } from './people.ts';
 
 describe('a passkey', () => {
   let pages: TestPages;
-  before(async () => {
-    pages = await openTestPages();
-  });
+  before(async () => (pages = await openTestPages()));
   after(() => pages.testService.service.close());
 
   const sql = (text: string, values: readonly unknown[]): Promise<Record<string, unknown>[]> =>

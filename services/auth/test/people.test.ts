@@ -2,14 +2,11 @@ import { generateApiKey } from '@wts/access';
 import { credentialApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { TestService } from './test-service.ts';
-import { openTestService, SERVICE } from './test-service.ts';
+import { openTestService, SERVICE, type TestService } from './test-service.ts';
 
 describe('people', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
 
   const resolve = async (claims: { issuer?: string; subject: string; [claim: string]: unknown }): Promise<string> => {
     const body = { issuer: 'https://issuer.example', ...claims };

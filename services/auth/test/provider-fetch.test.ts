@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { receiver, testAuthority } from '@wts/testkit';
-import type { Receiver } from '@wts/testkit';
+import { receiver, testAuthority, type Receiver } from '@wts/testkit';
 import { openProviderFetch } from '../src/accounts/provider-fetch.ts';
 import { openServer } from './open-server.ts';
 

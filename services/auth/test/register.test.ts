@@ -3,9 +3,7 @@ import { assertRefused, OAuthSystem, REDIRECT_URI } from './oauth-system.ts';
 
 describe('the registration of a client', () => {
   let system: OAuthSystem;
-  before(async () => {
-    system = await OAuthSystem.open('register');
-  });
+  before(async () => (system = await OAuthSystem.open('register')));
   after(() => system[Symbol.asyncDispose]());
 
   const redirect_uris = [REDIRECT_URI];
@@ -61,9 +59,8 @@ describe('the registration of a client', () => {
         [!isPublic, isPublic ? undefined : 0],
       );
     }
-    for (const token_endpoint_auth_method of ['private_key_jwt', null, 7]) {
+    for (const token_endpoint_auth_method of ['private_key_jwt', null, 7])
       assertRefused(await system.register({ redirect_uris, token_endpoint_auth_method }), 'invalid_client_metadata');
-    }
   });
 
   it('takes known grants and responses, and ignores unknown fields', async () => {

@@ -65,9 +65,7 @@ const REFUSED = 'second_factor_required';
 
 describe('a second factor that the operator requires', () => {
   let setup: Setup;
-  before(async () => {
-    setup = new Setup(await openTestPages({ SECOND_FACTOR: 'required' }));
-  });
+  before(async () => (setup = new Setup(await openTestPages({ SECOND_FACTOR: 'required' }))));
   after(() => setup.pages.testService.service.close());
 
   const enrol = '/account/second-factor';
@@ -142,9 +140,7 @@ describe('a second factor that the operator requires', () => {
 
 describe('a second factor that a workspace requires', () => {
   let setup: Setup;
-  before(async () => {
-    setup = new Setup(await openTestPages());
-  });
+  before(async () => (setup = new Setup(await openTestPages())));
   after(() => setup.pages.testService.service.close());
 
   it('signs its members without one out and refuses their credentials, until they add one [authentication.factors.workspace, authentication.factors.required]', async () => {

@@ -73,9 +73,8 @@ describe('the security record', () => {
         ['sign-out', {}],
       ],
     );
-    for (const { network, browser: words, actor } of events) {
+    for (const { network, browser: words, actor } of events)
       assert.deepEqual([network, words, actor], ['192.0.2.7', 'Firefox on Linux', 'person']);
-    }
     assert.equal(events[2]?.subject_id, key?.id);
     assert.equal(events[1]?.actor_id, null, 'nothing proved who it was');
   });
@@ -104,9 +103,8 @@ describe('the security record', () => {
   it('is only added to: the service can neither change nor delete what is young [authentication.record.kept]', async () => {
     const userId = randomUUID();
     await openTestRecord(knex).add({ kind: 'sign-out', userId, visitor: NO_VISITOR, details: {} });
-    for (const change of [`update auth.events set kind = 'x'`, 'delete from auth.events', 'truncate auth.events']) {
+    for (const change of [`update auth.events set kind = 'x'`, 'delete from auth.events', 'truncate auth.events'])
       await assert.rejects(async () => knex.raw(change), /only added/, change);
-    }
     assert.deepEqual(await kindsOf(userId), ['sign-out']);
   });
 
@@ -144,9 +142,8 @@ describe('the security record', () => {
   it('takes a bounded number from strangers, of whom it says no address [authentication.record.bounded]', async () => {
     const record = openTestRecord(knex);
     const marked = { ...NO_VISITOR, requestId: randomUUID() };
-    for (let n = 0; n <= AUTH_LIMITS.unknownEventsMax; n += 1) {
+    for (let n = 0; n <= AUTH_LIMITS.unknownEventsMax; n += 1)
       await record.add({ kind: 'sign-in-failed', visitor: marked, details: {} });
-    }
     const unknown = `select count(*)::int as n from auth.events where kind = 'sign-in-failed' and user_id is null`;
     assert.deepEqual(await sql(unknown), [{ n: AUTH_LIMITS.unknownEventsMax }]);
     const { browser, account } = await pages.signedIn();

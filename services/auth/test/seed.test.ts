@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { SeededOwner } from '../src/commands/seed-demo.ts';
 import { openTestPages, type TestPages } from './people.ts';
-import type { TestService } from './test-service.ts';
-import { openTestService, SERVICE } from './test-service.ts';
+import { openTestService, SERVICE, type TestService } from './test-service.ts';
 
 const run = promisify(execFile);
 const PROGRAM = join(import.meta.dirname, '../src/seed.ts');

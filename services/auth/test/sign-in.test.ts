@@ -28,9 +28,7 @@ const SKIPPED = 85;
 
 describe('the sign-in by password', () => {
   let pages: TestPages;
-  before(async () => {
-    pages = await openTestPages();
-  });
+  before(async () => (pages = await openTestPages()));
   after(() => pages.testService.service.close());
 
   const attempt = (browser: TestBrowser, { email }: { email: string }, password: string): Promise<Answer> =>

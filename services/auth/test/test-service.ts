@@ -1,8 +1,7 @@
 import { servicePrincipal } from '@wts/access';
 import type { Contract, InternalMutation, Principal, Role } from '@wts/contracts';
 import { credentialApi, syncApi } from '@wts/contracts';
-import { startService } from '@wts/service-kit/life';
-import type { RunningService } from '@wts/service-kit/life';
+import { startService, type RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
 import {
   type Backends,

@@ -4,9 +4,7 @@ import { assertRefused, OAuthSystem } from './oauth-system.ts';
 
 describe('two replicas of the token endpoint', () => {
   let system: OAuthSystem;
-  before(async () => {
-    system = await OAuthSystem.open('replicas', 2);
-  });
+  before(async () => (system = await OAuthSystem.open('replicas', 2)));
   after(() => system[Symbol.asyncDispose]());
 
   const FIFTY = Array.from({ length: 50 }, (_, at) => at);

@@ -98,9 +98,8 @@ describe('the token endpoint', () => {
       assert.equal(refused.headers.get('www-authenticate'), 'Basic realm="token"');
     }
     const right = basic(confidential.id, confidential.secret ?? '');
-    for (const twice of [{ client_secret: confidential.secret }, { client_id: client.id }]) {
+    for (const twice of [{ client_secret: confidential.secret }, { client_id: client.id }])
       assertRefused(await system.token({ grant_type, ...twice }, right), 'invalid_request');
-    }
     const { code, verifier } = await system.code(confidential);
     const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: REDIRECT_URI };
     assert.equal((await system.token(form, right)).status, 200);
@@ -127,9 +126,8 @@ describe('the token endpoint', () => {
   it('redeems a code only with everything it is bound to [authentication.oauth.invalid-grant, authentication.oauth.pkce-only]', async () => {
     const other = await system.client();
     const code = await system.code(client);
-    for (const missing of ['code', 'redirect_uri', 'code_verifier']) {
+    for (const missing of ['code', 'redirect_uri', 'code_verifier'])
       assertRefused(await system.redeem(client, code, { [missing]: undefined }), 'invalid_request');
-    }
     for (const change of [
       { code: 'unknown' },
       { client_id: other.id },
@@ -176,9 +174,8 @@ describe('the token endpoint', () => {
     assertRefused(await system.refresh(client, first), 'invalid_grant');
     assert.equal(await system.isInForce(code.userId), false);
     assertRefused(await system.refresh(client, next.body['refresh_token']), 'invalid_grant');
-    for (const wrong of ['unknown', code.code, reply.body['access_token']]) {
+    for (const wrong of ['unknown', code.code, reply.body['access_token']])
       assertRefused(await system.refresh(client, wrong), 'invalid_grant');
-    }
   });
 
   it('narrows the access token only, and never beyond the grant', async () => {
@@ -193,9 +190,8 @@ describe('the token endpoint', () => {
     const again = await system.refresh(client, narrow.body['refresh_token']);
     assert.equal(again.body['scope'], 'read write');
     const token = again.body['refresh_token'];
-    for (const scope of ['admin', 'read admin', 'everything']) {
+    for (const scope of ['admin', 'read admin', 'everything'])
       assertRefused(await system.refresh(client, token, { scope }), 'invalid_scope');
-    }
     assertRefused(await system.refresh(client, token, { resource: 'https://other.example' }), 'invalid_target');
     const reader = await system.redeem(client, await system.code(client, { scopes: ['read'], resources: [BASE_URL] }));
     const refreshed = reader.body['refresh_token'];

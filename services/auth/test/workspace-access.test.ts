@@ -7,9 +7,7 @@ type Query = Readonly<Record<string, string>>;
 
 describe('the access to a workspace', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
 
   const sql = (text: string, values: readonly unknown[]): Promise<Record<string, unknown>[]> =>
     testService.backends.sql(text, values);

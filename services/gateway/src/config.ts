@@ -9,13 +9,10 @@ import {
   setting,
 } from '@wts/service-kit/config';
 import type { ConfigOf, Setting } from '@wts/service-kit/config';
-import type { AllowedOrigins } from './edge/allow-origin.ts';
-import { LOOPBACK } from './edge/allow-origin.ts';
+import { LOOPBACK, type AllowedOrigins } from './edge/allow-origin.ts';
 import { EDGE_LIMITS } from './limits.ts';
-import { parseRateLimits } from './rates/policies.ts';
-import type { RateLimits } from './rates/policies.ts';
-import { forUpstreams } from './routes.ts';
-import type { UpstreamName } from './routes.ts';
+import { parseRateLimits, type RateLimits } from './rates/policies.ts';
+import { forUpstreams, type UpstreamName } from './routes.ts';
 
 export const settings = defineSettings({
   ...serviceSettings,
@@ -105,11 +102,9 @@ function refuseOrigin(origin: string): string | null {
   const hasAnyPort = origin.endsWith(ANY_PORT);
   const text = hasAnyPort ? origin.slice(0, -ANY_PORT.length) : origin;
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== text || (hasAnyPort && url.port !== '')) {
+  if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== text || (hasAnyPort && url.port !== ''))
     return `has "${origin}", which is no origin; write it as https://app.example.com`;
-  }
-  if (hasAnyPort && !LOOPBACK.test(url.hostname)) {
+  if (hasAnyPort && !LOOPBACK.test(url.hostname))
     return `has "${origin}", which allows every port; only origins of this machine may, such as http://localhost:*; name the port`;
-  }
   return null;
 }

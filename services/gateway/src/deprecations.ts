@@ -36,9 +36,8 @@ export function deprecationHeaders(
       faults.push(`${row.operation}: dates are real days written YYYY-MM-DD`);
       continue;
     }
-    if (until - from < EDGE_LIMITS.deprecationNoticeDays * DAY_MS) {
+    if (until - from < EDGE_LIMITS.deprecationNoticeDays * DAY_MS)
       faults.push(`${row.operation}: sunset is less than ${EDGE_LIMITS.deprecationNoticeDays} days after deprecation`);
-    }
     headers.set(row.operation, [
       'Deprecation',
       new Date(from).toUTCString(),

@@ -118,9 +118,8 @@ describe('the description of the interface', () => {
   });
 
   it('has no reference to a missing schema', () => {
-    for (const [, pointer = ''] of JSON.stringify(description).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    for (const [, pointer = ''] of JSON.stringify(description).matchAll(/"\$ref":"#\/([^"]+)"/g))
       assert.notEqual(followed(`#/${pointer}`), undefined, pointer);
-    }
   });
 
   it('lists bootstrap as POST and as GET [meta.openapi.bootstrap-post]', () => {

@@ -14,8 +14,7 @@ import { insertTable } from './openapi/model-schemas.ts';
 import { overview } from './openapi/overview.ts';
 import { RESPONSE_HEADERS, Responses, shown } from './openapi/responses.ts';
 import { Schemas } from './openapi/schemas.ts';
-import { RATE_POLICIES, withLimit } from './rates/policies.ts';
-import type { RateLimits, RatePolicy } from './rates/policies.ts';
+import { RATE_POLICIES, withLimit, type RateLimits, type RatePolicy } from './rates/policies.ts';
 import type { Route } from './routes.ts';
 
 type Json = Record<string, unknown>;

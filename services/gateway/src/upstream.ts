@@ -1,5 +1,4 @@
-import { Addresses } from '@wts/service-kit/call';
-import type { AddressesOptions } from '@wts/service-kit/call';
+import { Addresses, type AddressesOptions } from '@wts/service-kit/call';
 import type { Logger } from '@wts/service-kit/observe';
 import { EDGE_LIMITS } from './limits.ts';
 

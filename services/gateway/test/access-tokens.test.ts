@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Principal } from '@wts/contracts';
-import { errorOf, exchange, request } from './raw.ts';
-import type { RawReply } from './raw.ts';
-import { AUTH_URL, BASE_URL, startTestGateway } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { errorOf, exchange, request, type RawReply } from './raw.ts';
+import { AUTH_URL, BASE_URL, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 const SITE = `resource_metadata="${BASE_URL}/.well-known/oauth-protected-resource"`;
 const MCP = `resource_metadata="${AUTH_URL}/.well-known/oauth-protected-resource/mcp"`;
@@ -12,9 +10,7 @@ const TOO_MUCH = ['Content-Length: 99999999', 'Content-Type: text/plain'];
 
 describe('an access token at the gateway', () => {
   let testGateway: TestGateway;
-  before(async () => {
-    testGateway = await startTestGateway();
-  });
+  before(async () => (testGateway = await startTestGateway()));
   after(() => testGateway.close());
   beforeEach(() => {
     testGateway.workspace.reset();

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { RawClient, errorOf, request, exchange } from './raw.ts';
-import { startTestGateway } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
-import type { RawReply } from './raw.ts';
+import { RawClient, errorOf, request, exchange, type RawReply } from './raw.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 describe('every answer of the gateway', () => {
   let testGateway: TestGateway;
@@ -110,15 +108,12 @@ describe('every answer of the gateway', () => {
 
 describe('the API version', () => {
   let testGateway: TestGateway;
-  before(async () => {
-    testGateway = await startTestGateway();
-  });
+  before(async () => (testGateway = await startTestGateway()));
   after(() => testGateway.close());
 
   it('is the current one without the header or with 1, also with spaces around it [versioning.header.optional]', async () => {
-    for (const lines of [[], ['Api-Version: 1'], ['api-version:   1  ']]) {
+    for (const lines of [[], ['Api-Version: 1'], ['api-version:   1  ']])
       assert.equal((await exchange(testGateway.api, request('GET /health', lines))).status, 200, lines.join());
-    }
   });
 
   it('is refused with 400 for any other value, before credentials, paths and methods are checked [versioning.header.before-credentials, versioning.header.unknown]', async () => {
@@ -135,9 +130,7 @@ describe('the API version', () => {
 
 describe('the gateway itself', () => {
   let testGateway: TestGateway;
-  before(async () => {
-    testGateway = await startTestGateway();
-  });
+  before(async () => (testGateway = await startTestGateway()));
   after(() => testGateway.close());
   afterEach(() => {
     testGateway.workspace.reset();
@@ -146,9 +139,8 @@ describe('the gateway itself', () => {
 
   it('serves /health on both origins without calling a service [meta.health.no-wait, meta.health.up]', async () => {
     testGateway.workspace.isReady = false;
-    for (const port of [testGateway.api, testGateway.auth]) {
+    for (const port of [testGateway.api, testGateway.auth])
       assert.equal((await exchange(port, request('GET /health'))).body, '{"ok":true,"status":"up"}');
-    }
   });
 
   it('serves its description without a credential, with the address that clients use [meta.openapi.answer]', async () => {
@@ -216,9 +208,8 @@ describe('a request target', () => {
     const root = await exchange(testGateway.api, request('GET /', [browser]));
     assert.deepEqual([root.status, root.headers.location], [302, ['./docs']]);
     assert.deepEqual(root.headers['api-version'], ['1']);
-    for (const lines of [[], ['Accept: */*'], ['Accept: application/json']]) {
+    for (const lines of [[], ['Accept: */*'], ['Accept: application/json']])
       errorOf(await exchange(testGateway.api, request('GET /', lines)), 404, 'not_found');
-    }
     const slash = await exchange(testGateway.api, request('GET /docs/'));
     assert.deepEqual([slash.status, slash.headers.location], [308, ['../docs']]);
   });

@@ -4,8 +4,7 @@ import type { Contract } from '@wts/contracts';
 import { createLogger } from '@wts/service-kit/observe';
 import { compileRoutes } from '../src/edge/route-table.ts';
 import { openUpstream } from '../src/upstream.ts';
-import { openBareEdge } from './bare-edge.ts';
-import type { BareEdge } from './bare-edge.ts';
+import { openBareEdge, type BareEdge } from './bare-edge.ts';
 import { FakeService } from './fake-service.ts';
 import { errorOf, exchange, RawClient, request } from './raw.ts';
 import { until } from './test-gateway.ts';
@@ -177,12 +176,10 @@ describe('the authorization origin', () => {
     await using open = await openBareEdge(routes, undefined, 'https://auth.example.com');
     const call = (host: string): string =>
       `POST /agent HTTP/1.1\r\nHost: ${host}\r\nOrigin: https://inspector.example.org\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
-    for (const host of ['localhost', '127.0.0.1', 'example.com', 'auth.example.com.evil.test']) {
+    for (const host of ['localhost', '127.0.0.1', 'example.com', 'auth.example.com.evil.test'])
       errorOf(await exchange(open.port, call(host)), 403, 'forbidden');
-    }
-    for (const host of ['auth.example.com', 'AUTH.example.com:443']) {
+    for (const host of ['auth.example.com', 'AUTH.example.com:443'])
       errorOf(await exchange(open.port, call(host)), 401, 'authorization_required');
-    }
   });
 
   it('passes on each event of a stream when it is sent', async () => {

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { errorOf, exchange, request } from './raw.ts';
-import type { RawReply } from './raw.ts';
-import { AUTH_URL, startTestGateway } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { errorOf, exchange, request, type RawReply } from './raw.ts';
+import { AUTH_URL, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 const LIMIT = 2;
 const FORM = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 3'];

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateApiKey } from '@wts/access';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
-import { startTestGateway, until } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
 import { SERVICE_LIMITS } from '@wts/service-kit/limits';
 
 /** A request with a well-formed unknown key, which only a look-up can refuse. */
@@ -11,9 +10,7 @@ const withUnknownKey = (): string =>
 
 describe('requests without a valid credential', () => {
   let testGateway: TestGateway;
-  before(async () => {
-    testGateway = await startTestGateway();
-  });
+  before(async () => (testGateway = await startTestGateway()));
   after(() => testGateway.close());
   beforeEach(() => {
     testGateway.workspace.reset();
@@ -28,9 +25,8 @@ describe('requests without a valid credential', () => {
     const client = await RawClient.open(testGateway.api);
     client.send(many);
     await until('the first is looked up', () => testGateway.authService.lookUps > 0);
-    for (let count = 0; count < 50; count += 1) {
+    for (let count = 0; count < 50; count += 1)
       assert.equal((await exchange(testGateway.api, request('GET /health'))).status, 200);
-    }
     assert.equal(testGateway.authService.lookUps, 1);
     resolve();
     for (let count = 0; count < 50; count += 1) {

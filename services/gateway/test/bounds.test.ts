@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { LIMITS } from '@wts/contracts';
 import { EDGE_LIMITS } from '../src/limits.ts';
-import { RawClient, errorOf, request, exchange } from './raw.ts';
-import type { RawReply } from './raw.ts';
-import { startTestGateway, until } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { RawClient, errorOf, request, exchange, type RawReply } from './raw.ts';
+import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
 
 describe('the limits of the gateway', () => {
   let testGateway: TestGateway;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { allowedOrigins } from '../src/config.ts';
 import { errorOf, request, exchange } from './raw.ts';
-import { startTestGateway } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 const APP = 'https://app.example.com';
 const HANDSHAKE = [
@@ -134,9 +133,7 @@ describe('web pages of other origins', () => {
 
 describe('without configured origins', () => {
   let testGateway: TestGateway;
-  before(async () => {
-    testGateway = await startTestGateway();
-  });
+  before(async () => (testGateway = await startTestGateway()));
   after(() => testGateway.close());
 
   it('no page of another origin gets a permission', async () => {

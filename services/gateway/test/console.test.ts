@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { readConsole } from '../src/console/page.ts';
 import { errorOf, exchange, request } from './raw.ts';
-import { AUTH_URL, startTestGateway } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { AUTH_URL, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 const { files, version } = readConsole('');
 const FILES = [...files.keys()].map((name) => `/console/${version}/${name}`);
 
 describe('the webhooks console', () => {
   let testGateway: TestGateway;
-  before(async () => {
-    testGateway = await startTestGateway();
-  });
+  before(async () => (testGateway = await startTestGateway()));
   after(() => testGateway.close());
 
   const get = (path: string, lines: string[] = []) => exchange(testGateway.api, request(`GET ${path}`, lines));

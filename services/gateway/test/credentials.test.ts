@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateApiKey } from '@wts/access';
-import { RawClient, errorOf, request, exchange } from './raw.ts';
-import type { RawReply } from './raw.ts';
-import { BASE_URL, startTestGateway, until } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { RawClient, errorOf, request, exchange, type RawReply } from './raw.ts';
+import { BASE_URL, startTestGateway, until, type TestGateway } from './test-gateway.ts';
 
 /** Where clients find the authorization server of the API. */
 const METADATA = `resource_metadata="${BASE_URL}/.well-known/oauth-protected-resource"`;
@@ -12,9 +10,7 @@ describe('credentials', () => {
   let testGateway: TestGateway;
   const call = (...lines: string[]): Promise<RawReply> =>
     exchange(testGateway.api, request('GET /api/workspaces', lines));
-  before(async () => {
-    testGateway = await startTestGateway();
-  });
+  before(async () => (testGateway = await startTestGateway()));
   after(() => testGateway.close());
   beforeEach(() => testGateway.workspace.reset());
 

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
 import { request as fetchRaw } from 'undici';
-import { errorOf, request, exchange } from './raw.ts';
-import type { RawReply } from './raw.ts';
-import { AUTH_URL, startTestGateway } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { errorOf, request, exchange, type RawReply } from './raw.ts';
+import { AUTH_URL, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 /** Links of the page, as written in it. */
 function linksOf(html: string): string[] {
@@ -132,9 +130,8 @@ describe('the reference page', () => {
     ]) {
       errorOf(await exchange(testGateway.api, request(`GET /docs/another-release/${name}`)), 404, 'not_found');
     }
-    for (const name of ['..%2fpackage.json', '%2e%2e', '..%5cpackage.json', 'start.js%00', '%2fetc%2fpasswd']) {
+    for (const name of ['..%2fpackage.json', '%2e%2e', '..%5cpackage.json', 'start.js%00', '%2fetc%2fpasswd'])
       errorOf(await exchange(testGateway.api, request(`GET /docs/another-release/${name}`)), 400, 'malformed_request');
-    }
   });
 
   it('is only on the API origin', async () => {
@@ -144,9 +141,7 @@ describe('the reference page', () => {
 
 describe('a static answer', () => {
   let testGateway: TestGateway;
-  before(async () => {
-    testGateway = await startTestGateway({ GRAPHIQL: 'on' });
-  });
+  before(async () => (testGateway = await startTestGateway({ GRAPHIQL: 'on' })));
   after(() => testGateway.close());
 
   const PATHS = ['/docs', ...FILES, '/openapi.json'];
@@ -221,9 +216,8 @@ describe('a static answer', () => {
         assert.ok(packed.bytes.length < plain.bytes.length / 2);
         assert.deepEqual(gunzipSync(packed.bytes), plain.bytes);
       }
-      for (const refused of ['br', 'gzip;q=0', 'gzip;q=0.0, *', '*;q=0']) {
+      for (const refused of ['br', 'gzip;q=0', 'gzip;q=0.0, *', '*;q=0'])
         assert.deepEqual((await get(refused)).bytes, plain.bytes, refused);
-      }
     }
   });
 });

@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ReadToken } from '@wts/access';
@@ -127,9 +126,8 @@ export class FakeService {
   #replyTo(path: string | undefined, { tokenHash = '', subject, grantId = '' }: LookUp): object {
     if (path === oauthApi.jwks.path) return { keys: this.signingKeys };
     if (path === oauthApi.internalResolveGrant.path) return { ok: true, grant: this.grants.get(grantId) ?? null };
-    if (path === credentialApi.internalResolveApiKey.path) {
+    if (path === credentialApi.internalResolveApiKey.path)
       return { ok: true, principal: this.keys.get(tokenHash) ?? null };
-    }
     return { ok: true, userId: subject };
   }
 }

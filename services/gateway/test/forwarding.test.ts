@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
 import { FakeService } from './fake-service.ts';
-import { freePort, startTestGateway, until } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { freePort, startTestGateway, until, type TestGateway } from './test-gateway.ts';
 
 describe('the gateway', () => {
   let testGateway: TestGateway;
@@ -124,9 +123,8 @@ describe('the gateway', () => {
     assert.deepEqual(reply.headers.etag, ['"e"']);
     assert.deepEqual(reply.headers.vary, ['Accept']);
     assert.deepEqual(reply.headers['keep-alive'], ['timeout=65']);
-    for (const name of ['x-powered-by', 'server', 'x-hop', 'access-control-allow-origin', 'x-wts-principal']) {
+    for (const name of ['x-powered-by', 'server', 'x-hop', 'access-control-allow-origin', 'x-wts-principal'])
       assert.equal(reply.headers[name], undefined, name);
-    }
   });
 
   it('returns 304, 204 and HEAD without a body, and keeps the connection', async () => {

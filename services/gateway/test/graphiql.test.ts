@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { errorOf, exchange, request } from './raw.ts';
-import { startTestGateway } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 const BROWSER = ['Accept: text/html,application/xhtml+xml,*/*;q=0.8'];
 
 describe('GraphiQL', () => {
   let on: TestGateway;
   let off: TestGateway;
-  before(async () => {
-    [on, off] = await Promise.all([startTestGateway({ GRAPHIQL: 'on' }), startTestGateway()]);
-  });
+  before(async () => ([on, off] = await Promise.all([startTestGateway({ GRAPHIQL: 'on' }), startTestGateway()])));
   after(() => Promise.all([on.close(), off.close()]));
 
   it('is there only where the setting is on; else the path takes only POST [graphql.page]', async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Contract } from '@wts/contracts';
 import { Addresses } from '@wts/service-kit/call';
@@ -10,8 +9,7 @@ import { RequestContext } from '../src/edge/request-context.ts';
 import { openUpstreamSocket } from '../src/edge/handshake.ts';
 import { compileRoutes } from '../src/edge/route-table.ts';
 import { checkUpstream } from '../src/ready.ts';
-import { openUpstream } from '../src/upstream.ts';
-import type { Upstream } from '../src/upstream.ts';
+import { openUpstream, type Upstream } from '../src/upstream.ts';
 import { openBareEdge } from './bare-edge.ts';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
 import { FakeService } from './fake-service.ts';

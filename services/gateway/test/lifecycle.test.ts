@@ -2,19 +2,15 @@ import { tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
-import { startTestGateway, until } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
 import { SERVICE_LIMITS } from '@wts/service-kit/limits';
 
 describe('readiness', () => {
   let testGateway: TestGateway;
-  before(async () => {
-    testGateway = await startTestGateway();
-  });
+  before(async () => (testGateway = await startTestGateway()));
   after(() => testGateway.close());
 
   const readyWithin = async (status: number): Promise<void> => {
@@ -173,9 +169,8 @@ describe('the configuration of a gateway', () => {
     taken.listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
-    for (const variable of ['PORT', 'AUTH_PORT']) {
+    for (const variable of ['PORT', 'AUTH_PORT'])
       await assert.rejects(startTestGateway({ [variable]: String(port) }), new RegExp(`${port}.* is taken`));
-    }
     taken.close();
   });
 });

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { deprecationHeaders } from '../src/deprecations.ts';
 import { compileRoutes } from '../src/edge/route-table.ts';
 import { API_ROUTES } from '../src/routes.ts';
-import { openBareEdge } from './bare-edge.ts';
-import type { BareEdge } from './bare-edge.ts';
+import { openBareEdge, type BareEdge } from './bare-edge.ts';
 import { request, exchange } from './raw.ts';
 
 describe('a deprecated operation', () => {

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { createServer, request as forward } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, request as forward, type Server } from 'node:http';
 
 export const PREFIX = '/some/prefix';
 

@@ -1,16 +1,13 @@
-import { openProxy } from '@wts/testkit';
-import type { Proxy } from '@wts/testkit';
+import { openProxy, type Proxy } from '@wts/testkit';
 import { HEADERS, LIMITS } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { FORGED_ADDRESS, HIDDEN_SEGMENTS, OPEN_DOTS, ambiguousRequests, hiddenRequest, mutation } from './requests.ts';
-import { RawClient, request } from './raw.ts';
-import type { RawReply } from './raw.ts';
+import { RawClient, request, type RawReply } from './raw.ts';
 import type { Seen } from './fake-service.ts';
-import { startTestGateway, until } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
 
 /** The request as a service received it. */
 interface Echo {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { memberApi } from '@wts/contracts';
-import type { Contract } from '@wts/contracts';
+import { memberApi, type Contract } from '@wts/contracts';
 import { openNats } from '@wts/service-kit/nats';
 import { createLogger } from '@wts/service-kit/observe';
 import { eventually, testNats } from '@wts/testkit';
@@ -8,12 +7,9 @@ import { RateLimiter } from '../src/edge/limit-rate.ts';
 import { compileRoutes } from '../src/edge/route-table.ts';
 import { shareRates } from '../src/rates/share.ts';
 import { Tally } from '../src/rates/tally.ts';
-import { openBareEdge } from './bare-edge.ts';
-import type { BareEdge } from './bare-edge.ts';
-import { RawClient, errorOf, request, exchange } from './raw.ts';
-import type { RawReply } from './raw.ts';
-import { startTestGateway } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { openBareEdge, type BareEdge } from './bare-edge.ts';
+import { RawClient, errorOf, request, exchange, type RawReply } from './raw.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 type NatsServer = Awaited<ReturnType<typeof testNats>>;
 
@@ -187,9 +183,7 @@ describe('a rate limit', () => {
       open.push(testGateway);
       return testGateway;
     };
-    before(async () => {
-      nats = await testNats('gateway-rates');
-    });
+    before(async () => (nats = await testNats('gateway-rates')));
     after(async () => {
       for (const testGateway of open) await testGateway.close();
       await nats[Symbol.asyncDispose]();
@@ -202,9 +196,8 @@ describe('a rate limit', () => {
 
     it('is shared by all of them, also by one that starts later, and applies to each alone without NATS [limits.rate.shared]', async () => {
       const [one, other] = [await start(), await start()];
-      for (const testGateway of [one, other]) {
+      for (const testGateway of [one, other])
         await eventually(async () => testGateway.logs().includes('connected to NATS') || undefined);
-      }
       const halves = await statuses(6, (index) => bad(index % 2 === 0 ? one : other, '203.0.113.1'));
       assert.deepEqual(halves, Array(6).fill(401));
       await untilRefused(one, '203.0.113.1');
@@ -258,9 +251,7 @@ describe('a rate limit', () => {
 
   describe('of GraphQL', () => {
     let edge: BareEdge;
-    before(async () => {
-      edge = await openBareEdge(GRAPHQL);
-    });
+    before(async () => (edge = await openBareEdge(GRAPHQL)));
     after(() => edge[Symbol.asyncDispose]());
 
     it('is 100 in 60 seconds per address, with refused requests and without preflights [graphql.limit.rate]', async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 /** An HTTP/1.1 answer as it was received. */
 export interface RawReply {

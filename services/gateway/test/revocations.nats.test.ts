@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import { LIMITS, STREAM } from '@wts/contracts';
-import type { Revocation } from '@wts/contracts';
+import { LIMITS, STREAM, type Revocation } from '@wts/contracts';
 import { eventually, testNats } from '@wts/testkit';
-import { connect } from 'nats';
-import type { NatsConnection } from 'nats';
+import { connect, type NatsConnection } from 'nats';
 import { WebSocket, WebSocketServer } from 'ws';
 import { errorOf, request, exchange } from './raw.ts';
-import { startTestGateway, until } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
 
 type NatsServer = Awaited<ReturnType<typeof testNats>>;
 

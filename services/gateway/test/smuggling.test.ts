@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { HIDDEN_SEGMENTS, OPEN_DOTS, ambiguousRequests, hiddenRequest, mutation } from './requests.ts';
-import { RawClient, errorOf, request, exchange } from './raw.ts';
-import type { RawReply } from './raw.ts';
-import { startTestGateway, until } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { RawClient, errorOf, request, exchange, type RawReply } from './raw.ts';
+import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
 
 describe('a request that two parsers could read differently', () => {
   let testGateway: TestGateway;
@@ -106,17 +104,14 @@ describe('a path that differs after decoding', () => {
   const call = (path: string): Promise<RawReply> => exchange(testGateway.api, request(`GET ${path}`, [credential]));
 
   it('is refused with 400 when it hides a separator, a dot segment, a control character or broken UTF-8 [errors.400.bad-text]', async () => {
-    for (const segment of HIDDEN_SEGMENTS) {
+    for (const segment of HIDDEN_SEGMENTS)
       errorOf(await call(`/api/workspaces/by-slug/${segment}`), 400, 'malformed_request');
-    }
     errorOf(await call('/%2e%2e/internal/commit'), 400, 'malformed_request');
     assert.equal(testGateway.workspace.started, 0);
   });
 
   it('is 404 when its dots and slashes are not encoded', async () => {
-    for (const path of OPEN_DOTS) {
-      errorOf(await call(path), 404, 'not_found');
-    }
+    for (const path of OPEN_DOTS) errorOf(await call(path), 404, 'not_found');
     assert.equal(testGateway.workspace.started, 0);
   });
 

@@ -5,8 +5,7 @@ import { readerFor } from '@wts/testkit';
 import { WebSocket, WebSocketServer } from 'ws';
 import { EDGE_LIMITS } from '../src/limits.ts';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
-import { startTestGateway, until } from './test-gateway.ts';
-import type { TestGateway } from './test-gateway.ts';
+import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
 
 const HANDSHAKE = [
   'Connection: Upgrade',
@@ -150,9 +149,8 @@ describe('the socket proxy', () => {
   });
 
   it('upgrades only one path [sync.socket.only-path]', async () => {
-    for (const path of ['/health', '/sync/deltas', '/api/workspaces']) {
+    for (const path of ['/health', '/sync/deltas', '/api/workspaces'])
       errorOf(await exchange(testGateway.api, request(`GET ${path}`, HANDSHAKE)), 400, 'malformed_request');
-    }
     errorOf(await exchange(testGateway.api, request('GET /nowhere', HANDSHAKE)), 404, 'not_found');
     errorOf(await exchange(testGateway.auth, request('GET /sync/ws', HANDSHAKE)), 404, 'not_found');
   });

@@ -1,10 +1,8 @@
 import { createHash, createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { generateApiKey } from '@wts/access';
 import type { GrantScope, Principal, Scope } from '@wts/contracts';
-import { startService } from '@wts/service-kit/life';
-import type { RunningService } from '@wts/service-kit/life';
+import { startService, type RunningService } from '@wts/service-kit/life';
 import { tokenEnvironment } from '@wts/testkit';
 import { gateway } from '../src/service.ts';
 import { FakeService } from './fake-service.ts';

@@ -2,12 +2,10 @@ import { LIMITS } from '@wts/contracts';
 import { GroupCache, STANDBY_TIMEOUT_MS, Standby, SYNC_SCHEMA } from '@wts/read-model';
 import { standbyMetrics } from '@wts/read-model/metrics';
 import { openServiceClient } from '@wts/service-kit/call';
-import type { ConfigOf } from '@wts/service-kit/config';
-import { parseReplaySecrets } from '@wts/service-kit/config';
+import { parseReplaySecrets, type ConfigOf } from '@wts/service-kit/config';
 import { Contention, FairGate, LoopTurns } from '@wts/service-kit/fairness';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
-import { checkPostgres, openPostgres } from '@wts/service-kit/postgres';
-import type { PostgresOptions } from '@wts/service-kit/postgres';
+import { checkPostgres, openPostgres, type PostgresOptions } from '@wts/service-kit/postgres';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
 import { settings } from './config.ts';
 import { Answers } from './domain/answer-bytes.ts';
@@ -19,8 +17,7 @@ import { mountGraphql } from './http/graphql.ts';
 import { mountSchema } from './http/schema.ts';
 import { GRAPH_LIMITS } from './limits.ts';
 import { operationMetrics } from './graphql/metrics.ts';
-import { Statements } from './store/statements.ts';
-import type { Server } from './store/statements.ts';
+import { Statements, type Server } from './store/statements.ts';
 
 type Config = ConfigOf<typeof settings>;
 

@@ -1,5 +1,4 @@
-import { openWire, eventually } from '@wts/testkit';
-import type { Wire } from '@wts/testkit';
+import { openWire, eventually, type Wire } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { Client } from 'pg';
 import { codesOf, personWith, TestGraph } from './test-graph.ts';

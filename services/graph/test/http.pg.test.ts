@@ -10,9 +10,7 @@ const TYPENAME = '{ __typename }';
 describe('POST /graphql', () => {
   let graph: TestGraph;
 
-  before(async () => {
-    graph = await TestGraph.open('graph-http');
-  });
+  before(async () => (graph = await TestGraph.open('graph-http')));
   after(() => graph[Symbol.asyncDispose]());
 
   it('passes every audit of GraphQL over HTTP, except those for GET [graphql.post.audits]', async () => {

@@ -8,9 +8,7 @@ const THREE_LEVELS = `{ projects(first: 100) { totalCount nodes { name lead { na
 
 describe('the statements of a request', () => {
   let records: Records;
-  before(async () => {
-    records = await Records.open('graph-statements');
-  });
+  before(async () => (records = await Records.open('graph-statements')));
   after(() => records[Symbol.asyncDispose]());
 
   /** A person with a workspace of so many projects, each with ten tasks. */

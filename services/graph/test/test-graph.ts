@@ -1,5 +1,4 @@
-import type { Principal, Scope } from '@wts/contracts';
-import { HEADERS } from '@wts/contracts';
+import { HEADERS, type Principal, type Scope } from '@wts/contracts';
 import { startService, type RunningService } from '@wts/service-kit/life';
 import { ABSENT_SERVICE, minterFor, serviceEnvironment, testDatabase, type TestDatabase } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';

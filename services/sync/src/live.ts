@@ -1,6 +1,5 @@
 import { servicePrincipal } from '@wts/access';
-import type { EntryChunk, Revocation } from '@wts/contracts';
-import { credentialApi, streamOf } from '@wts/contracts';
+import { credentialApi, streamOf, type EntryChunk, type Revocation } from '@wts/contracts';
 import { readEntries, type LogReader } from '@wts/log';
 import { openAuthenticator, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf, credentialSettings } from '@wts/service-kit/config';
@@ -9,15 +8,13 @@ import { onRevocation, openNats } from '@wts/service-kit/nats';
 import { type GroupCache, GroupReader } from '@wts/read-model';
 import type { Pool } from 'pg';
 import type { FairGate, LoopTurns } from '@wts/service-kit/fairness';
-import { Hub } from './hub/hub.ts';
-import type { HubOptions } from './hub/hub.ts';
+import { Hub, type HubOptions } from './hub/hub.ts';
 import { publishWorkspaces } from './relay/committed-workspaces.ts';
 import { openHandover } from './relay/handover.ts';
 import { relayMetrics } from './relay/metrics.ts';
 import { startRelay } from './relay/relay.ts';
 import type { OpenAnswers } from './snapshots/open-answers.ts';
-import { openSocketServer } from './socket/server.ts';
-import type { SocketServer } from './socket/server.ts';
+import { openSocketServer, type SocketServer } from './socket/server.ts';
 import { followRevokedCredentials } from './socket/revoked-credentials.ts';
 
 interface LiveOptions {

@@ -76,9 +76,8 @@ describe('/sync/bootstrap', () => {
         `long ${'ü'.repeat(40_000)}`,
         '',
       ];
-      for (const description of nasty) {
+      for (const description of nasty)
         await sync.insert('Task', { workspaceId: home, title: 'Nasty', description }, ada);
-      }
       const answer = await sync.raw('/sync/bootstrap?onlyModels=Task', caller(ada));
       const sent = (await buffer(answer)).toString().split('\n').slice(1, -2).sort();
       const { rows } = await sync.sql.query<{ record: string }>(
@@ -172,9 +171,8 @@ describe('/sync/bootstrap', () => {
     });
 
     it('has at most sixteen stored schemas', async () => {
-      for (let index = 0; index < 20; index += 1) {
+      for (let index = 0; index < 20; index += 1)
         await sync.bootstrap(bob, { type: 'full', schemaHash: `schema ${index}`, onlyModels: 'User' });
-      }
       const { rows } = await sync.sql.query('select schema_hash from sync.client_models where user_id = $1', [bob]);
       assert.equal(rows.length, 16);
     });

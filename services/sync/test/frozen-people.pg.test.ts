@@ -11,9 +11,7 @@ describe('a person who left a workspace [sync.people.frozen]', () => {
   let leaver: string;
   let membership: string;
 
-  before(async () => {
-    sync = await TestSyncService.open('frozen_people');
-  });
+  before(async () => (sync = await TestSyncService.open('frozen_people')));
   beforeEach(async () => {
     owner = await sync.person('Owner');
     home = await sync.workspace(owner);

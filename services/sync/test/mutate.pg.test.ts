@@ -1,15 +1,12 @@
 import { parsePrivateKey, servicePrincipal, tokenMinter } from '@wts/access';
-import type { MutateReply, Principal, ServiceName } from '@wts/contracts';
-import { HEADERS, LIMITS } from '@wts/contracts';
+import { HEADERS, LIMITS, type MutateReply, type Principal, type ServiceName } from '@wts/contracts';
 import { unknownModel } from '@wts/models';
-import { startService } from '@wts/service-kit/life';
-import type { RunningService } from '@wts/service-kit/life';
+import { startService, type RunningService } from '@wts/service-kit/life';
 import { minterFor, tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { syncService } from '../src/service.ts';
-import { TestEngines } from './test-engines.ts';
-import type { TestPerson } from './test-engines.ts';
+import { TestEngines, type TestPerson } from './test-engines.ts';
 
 describe('POST /sync/mutate', () => {
   let engines: TestEngines;

@@ -21,13 +21,9 @@ const MIXED: readonly (readonly [string, PoolMode, readonly string[]])[] = [
 describe('behind PgBouncer', function () {
   let stack: AsyncDisposableStack;
   let database: TestDatabase;
-  before(async () => {
-    database = await testDatabase('mixed');
-  });
+  before(async () => (database = await testDatabase('mixed')));
   after(() => database.drop());
-  beforeEach(() => {
-    stack = new AsyncDisposableStack();
-  });
+  beforeEach(() => (stack = new AsyncDisposableStack()));
   afterEach(() => stack.disposeAsync());
 
   const openPooler = async (

@@ -1,5 +1,4 @@
-import type { LogStream, Principal } from '@wts/contracts';
-import { Fault, HEADERS, STREAM } from '@wts/contracts';
+import { Fault, HEADERS, STREAM, type LogStream, type Principal } from '@wts/contracts';
 import { LogReader, readEntries, type Entry } from '@wts/log';
 import type { BackgroundContext } from '@wts/service-kit/background';
 import { createHttpServer, listen } from '@wts/service-kit/http';
@@ -11,8 +10,7 @@ import { CallerNetworks, Contention, FairGate, LoopTurns } from '@wts/service-ki
 import { minterFor, readerFor } from '@wts/testkit';
 import { Hub } from '../src/hub/hub.ts';
 import type { Handover } from '../src/relay/handover.ts';
-import { openSocketServer } from '../src/socket/server.ts';
-import type { SocketServer, SocketServerOptions } from '../src/socket/server.ts';
+import { openSocketServer, type SocketServer, type SocketServerOptions } from '../src/socket/server.ts';
 import type { LogWriter } from './log-writer.ts';
 
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} };
@@ -105,9 +103,7 @@ export async function openTestReplica(options: ReplicaOptions): Promise<TestRepl
   const server = createHttpServer((_req, res) => void res.writeHead(404).end());
   server.on('upgrade', (req, stream, head) => {
     const token = new URL(req.url ?? '', 'http://test').searchParams.get('token');
-    if (token !== null && token !== 'none') {
-      req.headers[HEADERS.principal] = mintToken(principalOf(token));
-    }
+    if (token !== null && token !== 'none') req.headers[HEADERS.principal] = mintToken(principalOf(token));
     socketServer.upgrade(req, stream, head);
   });
   const port = await listen(server, '127.0.0.1', 0);

@@ -131,9 +131,8 @@ class RandomWriters {
 
   async #insert(userId: string, modelName: string, payload: Record<string, unknown>): Promise<void> {
     const modelId = randomUUID();
-    if (await this.#mutate(userId, { modelName, modelId, action: 'INSERT', payload: { id: modelId, ...payload } })) {
+    if (await this.#mutate(userId, { modelName, modelId, action: 'INSERT', payload: { id: modelId, ...payload } }))
       this.#ids.set(modelName, [...(this.#ids.get(modelName) ?? []), modelId]);
-    }
   }
 
   #mutateTask(userId: string, action: ActionName): Promise<boolean> {
@@ -201,9 +200,7 @@ async function actionsAfter(sync: TestSyncService, { userId, snapshot }: Taken):
 describe('a snapshot and the deltas after it', () => {
   let sync: TestSyncService;
   let compared = 0;
-  before(async () => {
-    sync = await TestSyncService.open('consistency');
-  });
+  before(async () => (sync = await TestSyncService.open('consistency')));
   after(() => sync[Symbol.asyncDispose]());
 
   it('give the final state for every person, whatever others change meanwhile [sync.bootstrap.snapshot]', async () => {

@@ -1,10 +1,9 @@
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
-import type { AddressInfo } from 'node:net';
 import { MODEL_NAMES } from '@wts/models';
 import { caller, idsOf, parseBootstrap, parseLines, TestSyncService } from './test-sync-service.ts';
 

@@ -1,7 +1,6 @@
 import type { DeltasReply, InternalCommitReply, InternalMutation, Principal, Role } from '@wts/contracts';
 import { HEADERS, SCOPES, syncApi } from '@wts/contracts';
-import { startService } from '@wts/service-kit/life';
-import type { RunningService } from '@wts/service-kit/life';
+import { startService, type RunningService } from '@wts/service-kit/life';
 import { testDatabase, type TestDatabase, minterFor, tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { isIPv6 } from 'node:net';
 import type { DnsAnswer } from './dns-server.ts';
-import { namespaceCommand, openNetwork } from './network.ts';
-import type { OpenNetwork, Seen } from './network.ts';
+import { namespaceCommand, openNetwork, type OpenNetwork, type Seen } from './network.ts';
 
 const namespace = namespaceCommand();
 const where =
@@ -12,9 +11,7 @@ const where =
 
 describe(`requests go to public addresses only (${where}) [webhooks.attempt.address-guard] [never.non-public-address]`, () => {
   let network: OpenNetwork;
-  before(async () => {
-    network = await openNetwork(namespace);
-  });
+  before(async () => (network = await openNetwork(namespace)));
   after(() => network[Symbol.asyncDispose]());
 
   const hostOf = (address: string): string => (isIPv6(address) ? `[${address}]` : address);

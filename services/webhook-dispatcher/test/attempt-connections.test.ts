@@ -6,8 +6,7 @@ import { blackHole } from './black-hole.ts';
 import { dnsServer } from './dns-server.ts';
 import { runInNewContext } from 'node:vm';
 import { setFlagsFromString } from 'node:v8';
-import { rawConsumer } from './raw-consumer.ts';
-import type { Behavior } from './raw-consumer.ts';
+import { rawConsumer, type Behavior } from './raw-consumer.ts';
 import { SECRET, sharedAuthority, testSender } from './sender.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
@@ -116,9 +115,8 @@ describe('connections of attempts', () => {
   it('are used again, one request at a time', async () => {
     await using consumer = await receiver({ identity: await (await sharedAuthority()).issue() });
     await using sender = await openSender();
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 5; round++)
       await Promise.all([sender.send(`${consumer.url}/a`), sender.send(`${consumer.url}/b`)]);
-    }
     assert.deepEqual(sender.connections, ['new', 'new', ...Array<string>(8).fill('reused')]);
     assert.equal(new Set(consumer.received.map(({ connection }) => connection)).size, 2);
   });
@@ -256,9 +254,8 @@ describe('connections of attempts', () => {
     await using sender = await openSender();
     // As many at a time as the lanes allow for an origin.
     const endpoints = Array.from({ length: 16 }, async (_, first) => {
-      for (let index = first; index < 1_000; index += 16) {
+      for (let index = first; index < 1_000; index += 16)
         assert.equal((await sender.send(`${consumer.url}/${index}`)).error, null);
-      }
     });
     await Promise.all(endpoints);
     assert.equal(sender.connections.length, 1_000);

@@ -15,9 +15,8 @@ describe('the metrics of attempts', () => {
     dns.set('consumer.test', { addresses: ['127.0.0.1'] });
     dns.set('inside.test', { addresses: ['10.0.0.1'] });
     const { port } = new URL(consumer.url);
-    for (const host of ['consumer.test', 'consumer.test', 'inside.test', '10.0.0.1', 'absent.test']) {
+    for (const host of ['consumer.test', 'consumer.test', 'inside.test', '10.0.0.1', 'absent.test'])
       await sender.send(`https://${host}:${port}/`);
-    }
     const text = await registry.metrics();
     for (const line of [
       'wts_webhooks_blocked_addresses_total{where="answer"} 1',

@@ -1,5 +1,4 @@
-import { receiver } from '@wts/testkit';
-import type { Received, Receiver } from '@wts/testkit';
+import { receiver, type Received, type Receiver } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook as StandardWebhook } from 'standardwebhooks';

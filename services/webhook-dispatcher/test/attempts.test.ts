@@ -5,10 +5,8 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { dnsServer } from './dns-server.ts';
-import { rawConsumer } from './raw-consumer.ts';
-import type { Behavior, RawConsumer } from './raw-consumer.ts';
-import { sharedAuthority, testSender } from './sender.ts';
-import type { TestSender } from './sender.ts';
+import { rawConsumer, type Behavior, type RawConsumer } from './raw-consumer.ts';
+import { sharedAuthority, testSender, type TestSender } from './sender.ts';
 
 /** Short enough to wait for, long enough for a TLS handshake on a busy machine. */
 const DEADLINE_MS = 700;
@@ -209,9 +207,8 @@ describe('an attempt', () => {
     assert.notEqual((await attemptAt((socket) => void socket.end('HTTP/1.1 200 OK\r\nx-half: '))).error, null);
     await using resetting = await rawConsumer({ tls: null, onConnection: (socket) => socket.resetAndDestroy() });
     await using sender = await openSender();
-    for (let attempt = 0; attempt < 20; attempt++) {
+    for (let attempt = 0; attempt < 20; attempt++)
       assert.equal((await sender.send(resetting.url)).error, 'connection_reset');
-    }
     const cut = await attemptAt((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf', () => socket.destroy());
     });

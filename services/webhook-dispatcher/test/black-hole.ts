@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 /** An address that answers nothing at all: its packets are dropped. */
 export interface BlackHole extends AsyncDisposable {

@@ -1,5 +1,4 @@
-import type { RemoteInfo } from 'node:dgram';
-import { createSocket } from 'node:dgram';
+import { createSocket, type RemoteInfo } from 'node:dgram';
 import { createServer, isIPv6 } from 'node:net';
 import { once } from 'node:events';
 import ipaddr from 'ipaddr.js';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { STREAM } from '@wts/contracts';
-import type { StoredEntry } from '@wts/contracts';
+import { STREAM, type StoredEntry } from '@wts/contracts';
 import { openNats, type Nats } from '@wts/service-kit/nats';
 import { openPostgres } from '@wts/service-kit/postgres';
 import { eventually, openTestPostgres, testNats } from '@wts/testkit';

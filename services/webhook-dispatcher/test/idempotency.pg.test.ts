@@ -8,9 +8,7 @@ const url = 'https://hooks.example.com/x';
 
 describe('a webhook endpoint that is created with an Idempotency-Key', () => {
   let dispatcher: TestDispatcher;
-  before(async () => {
-    dispatcher = await TestDispatcher.open('idempotency');
-  });
+  before(async () => (dispatcher = await TestDispatcher.open('idempotency')));
   after(() => dispatcher[Symbol.asyncDispose]());
 
   it('is created once, and shown again with the same secret [idempotency.replay]', async () => {

@@ -1,14 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Receiver } from '@wts/testkit';
-import { eventually, receiver } from '@wts/testkit';
+import { eventually, receiver, type Receiver } from '@wts/testkit';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { disableRuleOf } from '../src/domain/disable-rule.ts';
 import { parseRetrySchedule } from '../src/domain/schedule.ts';
 import { parseSecretKeys, sealSecret } from '@wts/service-kit/sealing';
 import { makeSecret } from '../src/domain/secrets.ts';
-import type { Lanes, LanesOptions } from '../src/lanes/lanes.ts';
-import { openLanes } from '../src/lanes/lanes.ts';
+import { openLanes, type Lanes, type LanesOptions } from '../src/lanes/lanes.ts';
 import { laneMetrics } from '../src/lanes/metrics.ts';
 import type { DispatchLimits } from '../src/limits.ts';
 import { LogAndEndpoints } from './log-and-endpoints.ts';

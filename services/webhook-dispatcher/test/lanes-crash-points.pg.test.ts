@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Receiver } from '@wts/testkit';
-import { eventually } from '@wts/testkit';
+import { eventually, type Receiver } from '@wts/testkit';
 import type { PoolClient } from 'pg';
 import { LaneSystem } from './lane-system.ts';
-import type { Replica } from './replica.ts';
-import { startReplica } from './replica.ts';
+import { startReplica, type Replica } from './replica.ts';
 
 const HOUR_MS = 3_600_000;
 const idsOf = ({ received }: Receiver): string[] => received.map(({ headers }) => String(headers['webhook-id']));

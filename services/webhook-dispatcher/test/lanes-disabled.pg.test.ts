@@ -1,7 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import assert from 'node:assert/strict';
-import type { Receiver } from '@wts/testkit';
-import { eventually } from '@wts/testkit';
+import { eventually, type Receiver } from '@wts/testkit';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dropOld } from '../src/store/partitions.ts';
 import { LaneSystem } from './lane-system.ts';
@@ -276,9 +275,8 @@ describe('an endpoint that is switched off', () => {
     lanes.wake([id]);
     await consumer.until((all) => all.length === 1);
     await system.pool.query('update webhooks.endpoints set deleted_at = now(), enabled = false where id = $1', [id]);
-    for (const table of ['lanes', 'secrets', 'deliveries']) {
+    for (const table of ['lanes', 'secrets', 'deliveries'])
       await system.pool.query(`delete from webhooks.${table} where endpoint_id = $1`, [id]);
-    }
     lanes.change([id]);
     await sleep(1_200);
     assert.equal(consumer.received.length, 1);

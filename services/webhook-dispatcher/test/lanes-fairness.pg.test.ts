@@ -184,9 +184,8 @@ describe('many endpoints', () => {
     const small = await cost(2_000);
     const large = await cost(10_000);
     // Fifty deliveries with their events; eight retries; a lane. Each event costs its path through an index.
-    for (const [at, blocks] of large.entries()) {
+    for (const [at, blocks] of large.entries())
       assert.ok(blocks <= (small[at] ?? 0) * 1.5 + 40, `statement ${at}: ${blocks} blocks, ${small[at]} with few`);
-    }
   });
 
   it('read a few deliveries of many days without reading the events of all of them', async () => {
@@ -236,9 +235,8 @@ describe('many endpoints', () => {
   });
 
   it('are not served when a lease is too short to begin an attempt', () => {
-    for (const limits of [{ leaseMs: 400 }, { leaseSlackMs: 2_000 }]) {
+    for (const limits of [{ leaseMs: 400 }, { leaseSlackMs: 2_000 }])
       assert.throws(() => system.lanes({ limits }), /too short/);
-    }
   });
 });
 

@@ -1,17 +1,15 @@
 import { STREAM } from '@wts/contracts';
 import assert from 'node:assert/strict';
-import type { Receiver } from '@wts/testkit';
 import { openNats } from '@wts/service-kit/nats';
 import { openPostgres } from '@wts/service-kit/postgres';
-import { eventually, openWire, testNats } from '@wts/testkit';
+import { eventually, openWire, testNats, type Receiver } from '@wts/testkit';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { announce, onAnnounced } from '../src/announcements.ts';
 import { DISPATCH } from '../src/limits.ts';
 import { FAST, LaneSystem } from './lane-system.ts';
 import { quiet } from './quiet.ts';
-import type { Replica } from './replica.ts';
 import { FATAL_STATUS } from './plain-sender.ts';
-import { startReplica } from './replica.ts';
+import { startReplica, type Replica } from './replica.ts';
 
 const idsOf = ({ received }: Receiver): string[] => received.map(({ headers }) => String(headers['webhook-id']));
 const isAscending = (ids: readonly string[], events: readonly string[]): void =>

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Receiver } from '@wts/testkit';
-import { eventually } from '@wts/testkit';
+import { eventually, type Receiver } from '@wts/testkit';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SendAttempt } from '../src/domain/attempt.ts';
 import { LaneSystem } from './lane-system.ts';

@@ -1,5 +1,4 @@
-import type { Principal } from '@wts/contracts';
-import { webhookApi } from '@wts/contracts';
+import { webhookApi, type Principal } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { TestDispatcher } from './test-dispatcher.ts';
@@ -11,12 +10,8 @@ describe('management of webhook endpoints under many requests', () => {
   let dispatcher: TestDispatcher;
   let home: { id: string; owner: Principal; admin: Principal };
 
-  before(async () => {
-    dispatcher = await TestDispatcher.open('webhook-requests');
-  });
-  beforeEach(async () => {
-    home = await dispatcher.workspace('owner', 'admin');
-  });
+  before(async () => (dispatcher = await TestDispatcher.open('webhook-requests')));
+  beforeEach(async () => (home = await dispatcher.workspace('owner', 'admin')));
   after(() => dispatcher[Symbol.asyncDispose]());
 
   it('answers one person while another one has more requests than there are connections', async () => {

@@ -1,5 +1,4 @@
-import type { Principal } from '@wts/contracts';
-import { LIMITS, webhookApi } from '@wts/contracts';
+import { LIMITS, webhookApi, type Principal } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -25,12 +24,8 @@ describe('management of webhook endpoints', () => {
   let home: { id: string; owner: Principal; admin: Principal; member: Principal; guest: Principal };
   const outsider = principalOf(randomUUID());
 
-  before(async () => {
-    dispatcher = await TestDispatcher.open('webhook-management');
-  });
-  beforeEach(async () => {
-    home = await dispatcher.workspace('owner', 'admin', 'member', 'guest');
-  });
+  before(async () => (dispatcher = await TestDispatcher.open('webhook-management')));
+  beforeEach(async () => (home = await dispatcher.workspace('owner', 'admin', 'member', 'guest')));
   after(() => dispatcher[Symbol.asyncDispose]());
 
   const url = 'https://hooks.example.com/tasks';

@@ -87,9 +87,7 @@ const isUnavailable = (error: unknown): boolean => error instanceof Fault && err
 describe('endpoints of a workspace that moves to another cell', () => {
   let one: Cell;
   let two: Cell;
-  before(async () => {
-    [one, two] = await Promise.all([Cell.open('move_one'), Cell.open('move_two')]);
-  });
+  before(async () => ([one, two] = await Promise.all([Cell.open('move_one'), Cell.open('move_two')])));
   after(async () => {
     await one[Symbol.asyncDispose]();
     await two[Symbol.asyncDispose]();

@@ -1,7 +1,6 @@
 import { receiver, testAuthority } from '@wts/testkit';
 import { execFileSync } from 'node:child_process';
-import { createServer, isIPv6 } from 'node:net';
-import type { Server, Socket } from 'node:net';
+import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { dnsServer } from './dns-server.ts';
 import type { Network, Scene, Seen } from './network.ts';
 import { testSender } from './sender.ts';
@@ -120,7 +119,6 @@ async function tripwire(address: string, tripPort: number): Promise<boolean> {
 
 function makeAddresses(addresses: readonly string[]): void {
   execFileSync('ip', ['link', 'set', 'lo', 'up']);
-  for (const address of addresses.filter((one) => one !== '127.0.0.1' && one !== '::1')) {
+  for (const address of addresses.filter((one) => one !== '127.0.0.1' && one !== '::1'))
     execFileSync('ip', ['addr', 'add', `${address}/${isIPv6(address) ? 128 : 32}`, 'dev', 'lo']);
-  }
 }

@@ -1,8 +1,6 @@
 import { eventually } from '@wts/testkit';
-import type { AddressInfo, Server, Socket } from 'node:net';
-import { createServer } from 'node:net';
-import type { TlsOptions } from 'node:tls';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
 /** A consumer that answers with bytes of the test's choice, because an HTTP server would not send wrong ones. */
 export interface RawConsumer extends AsyncDisposable {

@@ -1,7 +1,6 @@
 import { EgressFailure, openResolver, refuseDnsServer } from '@wts/service-kit/egress';
 import assert from 'node:assert/strict';
-import { dnsServer } from './dns-server.ts';
-import type { DnsAnswer, DnsServer } from './dns-server.ts';
+import { dnsServer, type DnsAnswer, type DnsServer } from './dns-server.ts';
 
 interface TestResolver {
   readonly dns: DnsServer;
@@ -143,9 +142,8 @@ describe('names of consumers', () => {
   it('of any form get an answer or a failure', async () => {
     await using dns = await dnsServer();
     const { resolve } = resolverOver(dns);
-    for (const name of ['', '.', 'a..b', `${'a'.repeat(64)}.test`, `${'a.'.repeat(130)}test`, 'xn--a.test', 'ü.test']) {
+    for (const name of ['', '.', 'a..b', `${'a'.repeat(64)}.test`, `${'a.'.repeat(130)}test`, 'xn--a.test', 'ü.test'])
       await assert.rejects(resolve(name), isDnsError, name);
-    }
   });
 });
 

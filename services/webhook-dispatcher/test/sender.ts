@@ -1,7 +1,6 @@
 import { addressGuard, openResolver } from '@wts/service-kit/egress';
 import { createLogger } from '@wts/service-kit/observe';
-import { testAuthority } from '@wts/testkit';
-import type { TestAuthority } from '@wts/testkit';
+import { testAuthority, type TestAuthority } from '@wts/testkit';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AttemptMetrics } from '../src/attempt/metrics.ts';
 import { openSender } from '../src/attempt/send.ts';

@@ -1,5 +1,4 @@
-import type { Contract, Principal, ReplyOf, Role } from '@wts/contracts';
-import { webhookApi } from '@wts/contracts';
+import { webhookApi, type Contract, type Principal, type ReplyOf, type Role } from '@wts/contracts';
 import { startService, type RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
 import { callOperation, serviceEnvironment, testNats, type OperationReply, type OperationRequest } from '@wts/testkit';

@@ -1,7 +1,6 @@
 import { Roles, shardCheck, SYNC_SCHEMA } from '@wts/read-model';
 import { commitUnitSender, openServiceClient } from '@wts/service-kit/call';
-import type { ConfigOf } from '@wts/service-kit/config';
-import { parseReplaySecrets } from '@wts/service-kit/config';
+import { parseReplaySecrets, type ConfigOf } from '@wts/service-kit/config';
 import type { ServiceDefinition } from '@wts/service-kit/life';
 import { openNats, revocationSender } from '@wts/service-kit/nats';
 import { idempotencyKeys, openServicePostgres } from '@wts/service-kit/postgres';

@@ -4,9 +4,7 @@ import { openTestService, type TestPerson, type TestService } from './test-servi
 
 describe('a workspace that its owner deleted', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
 
   const remove = (who: TestPerson, workspaceId: string, urlKey: string) =>
     testService.call(who, workspaceApi.deleteWorkspace, { params: { workspaceId }, body: { urlKey } });

@@ -2,14 +2,11 @@ import { memberApi, workspaceApi } from '@wts/contracts';
 import { eventually, type OperationReply } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { TestService } from './test-service.ts';
-import { openTestService } from './test-service.ts';
+import { openTestService, type TestService } from './test-service.ts';
 
 describe('an Idempotency-Key', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
 
   it('repeats a refusal that a retry cannot change [idempotency.replay]', async () => {
     const [ada, ben] = [await testService.person(), await testService.workspace()];

@@ -1,14 +1,11 @@
 import { memberApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
-import type { TestPerson, TestService } from './test-service.ts';
-import { openTestService, sessionOf } from './test-service.ts';
+import { openTestService, sessionOf, type TestPerson, type TestService } from './test-service.ts';
 
 describe('invitations', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
 
   const join = async (who: TestPerson, code: string): Promise<string> => {
     const answer = await testService.join(who, code);
@@ -140,9 +137,8 @@ describe('invitations', () => {
     assert.equal((await testService.call(owner, memberApi.deleteInvitation, { params })).status, 200);
     assert.equal((await testService.call(owner, memberApi.deleteInvitation, { params })).code, 'not_found');
     const eve = await testService.person();
-    for (const tried of [code, 'x', 'x'.repeat(32), code.toLowerCase(), ` ${code}`, '%', '𝒞']) {
+    for (const tried of [code, 'x', 'x'.repeat(32), code.toLowerCase(), ` ${code}`, '%', '𝒞'])
       assert.equal(await join(eve, tried), 'not_found', tried);
-    }
     assert.equal(await join(eve, ''), 'validation_failed');
   });
 
@@ -297,9 +293,8 @@ describe('invitations', () => {
         return at.call(eve, memberApi.internalJoinWorkspace, { body: { ...body, address: null } });
       };
       // Right codes do not count.
-      for (const at of [testService, other]) {
+      for (const at of [testService, other])
         assert.equal((await at.call(eve, memberApi.internalReadInvitation, { body: { code } })).status, 200);
-      }
       const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => wrong(n)));
       assert.equal(answers.filter(({ status }) => status === 404).length, 30);
       for (const { status, text } of answers.filter((one) => one.status !== 404)) {

@@ -1,15 +1,11 @@
-import type { Revocation } from '@wts/contracts';
-import { memberApi, workspaceApi } from '@wts/contracts';
+import { memberApi, workspaceApi, type Revocation } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { TestPerson, TestService } from './test-service.ts';
-import { openTestService } from './test-service.ts';
+import { openTestService, type TestPerson, type TestService } from './test-service.ts';
 
 describe('members', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
 
   const remove = async (who: TestPerson, workspaceId: string, userId: string): Promise<string | number> => {
     const answer = await testService.call(who, memberApi.removeMember, { params: { workspaceId, userId } });
@@ -22,9 +18,8 @@ describe('members', () => {
 
   it('are listed to every member, in the order they joined [workspaces.members.list]', async () => {
     const { id, owner, admin, member, guest } = await testService.workspace('admin', 'member', 'guest');
-    for (const who of [owner, admin, member, guest]) {
+    for (const who of [owner, admin, member, guest])
       assert.deepEqual(await rolesIn(who, id), ['owner', 'admin', 'member', 'guest']);
-    }
   });
 
   it('can be removed by owners and admins, not by members and guests [workspaces.members.remove]', async () => {

@@ -1,7 +1,6 @@
 import { migrate } from '@wts/service-kit/migrate';
 import { createLogger } from '@wts/service-kit/observe';
-import type { TestDatabase } from '@wts/testkit';
-import { migrationsBefore, testDatabase } from '@wts/testkit';
+import { migrationsBefore, testDatabase, type TestDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

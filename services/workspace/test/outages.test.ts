@@ -2,14 +2,11 @@ import { memberApi, workspaceApi } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { TestService } from './test-service.ts';
-import { openTestService, sessionOf } from './test-service.ts';
+import { openTestService, sessionOf, type TestService } from './test-service.ts';
 
 describe('during an outage', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
   afterEach(async () => {
     const { sync, postgres, nats, auth, answers } = testService.backends.wires;
     for (const wire of [sync, postgres, nats, auth]) wire?.mend();

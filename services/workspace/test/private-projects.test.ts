@@ -1,16 +1,12 @@
-import type { MutateReply } from '@wts/contracts';
-import { HEADERS, LIMITS, memberApi, privateProjectApi } from '@wts/contracts';
+import { HEADERS, LIMITS, memberApi, privateProjectApi, type MutateReply } from '@wts/contracts';
 import { minterFor } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { TestPerson, TestService } from './test-service.ts';
-import { openTestService } from './test-service.ts';
+import { openTestService, type TestPerson, type TestService } from './test-service.ts';
 
 describe('private projects', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
 
   const make = async (who: TestPerson, modelName: string, payload: object, modelId: string = randomUUID()) => {
     const transaction = { clientTxId: randomUUID(), clientId: 'test', modelName, modelId, action: 'INSERT', payload };
@@ -161,9 +157,8 @@ describe('private projects', () => {
     ] as const) {
       assert.equal((await list(owner, id, { limit })).body.projects.length, expected);
     }
-    for (const bad of [{ limit: '-1' }, { limit: 'x' }, { after: 'x' }]) {
+    for (const bad of [{ limit: '-1' }, { limit: 'x' }, { after: 'x' }])
       assert.equal((await list(owner, id, bad)).code, 'validation_failed');
-    }
     assert.ok(LIMITS.listPageDefault <= LIMITS.listPageMax);
   });
 });

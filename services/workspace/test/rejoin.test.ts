@@ -1,5 +1,4 @@
-import type { MutateReply, Role } from '@wts/contracts';
-import { HEADERS, memberApi } from '@wts/contracts';
+import { HEADERS, memberApi, type MutateReply, type Role } from '@wts/contracts';
 import { Roles } from '@wts/read-model';
 import { commitUnitSender, createServiceClient } from '@wts/service-kit/call';
 import { createLogger } from '@wts/service-kit/observe';
@@ -11,14 +10,11 @@ import { joinWorkspace } from '../src/commands/join-workspace.ts';
 import { invitationStore } from '../src/store/invitations.ts';
 import { workspaceReads } from '../src/store/workspaces.ts';
 import { wrongCodeStore } from '../src/store/wrong-codes.ts';
-import type { TestPerson, TestService } from './test-service.ts';
-import { openTestService } from './test-service.ts';
+import { openTestService, type TestPerson, type TestService } from './test-service.ts';
 
 describe('an invitation code from before a removal or a demotion', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
 
   const join = async (who: TestPerson, code: string): Promise<string> => {
     const answer = await testService.join(who, code);

@@ -5,17 +5,14 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { SeededDemo } from '../src/commands/seed-demo.ts';
-import type { TestService } from './test-service.ts';
-import { openTestService } from './test-service.ts';
+import { openTestService, type TestService } from './test-service.ts';
 
 const run = promisify(execFile);
 const PROGRAM = join(import.meta.dirname, '../src/seed.ts');
 
 describe('the seed', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
 
   const seed = async (userId: string): Promise<SeededDemo> => {
     const { stdout } = await run(process.execPath, [await builtProgram(PROGRAM)], {

@@ -1,8 +1,7 @@
 import { servicePrincipal } from '@wts/access';
 import type { BodyOf, Contract, Principal, ReplyOf } from '@wts/contracts';
 import { credentialApi, memberApi, workspaceApi } from '@wts/contracts';
-import { startService } from '@wts/service-kit/life';
-import type { RunningService } from '@wts/service-kit/life';
+import { startService, type RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
 import {
   type Backends,

@@ -1,14 +1,11 @@
 import { LIMITS, memberApi, workspaceApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { TestService } from './test-service.ts';
-import { openTestService } from './test-service.ts';
+import { openTestService, type TestService } from './test-service.ts';
 
 describe('workspaces', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
 
   const newKey = (): string => `w-${randomUUID().slice(0, 18)}`;
 

@@ -1,8 +1,7 @@
 import type { Target } from '../target.ts';
 import { GOALS } from '../goals.ts';
 import { peakWhile, type Peak } from '../memory.ts';
-import type { ReportRow } from '../report.ts';
-import { count, number, ratioText, reaches } from '../report.ts';
+import { count, number, ratioText, reaches, type ReportRow } from '../report.ts';
 import { alternate, median, ratioOf } from '../rounds.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';

@@ -1,5 +1,4 @@
-import { connectTo } from '@wts/testkit';
-import type { TestSystem } from '@wts/testkit';
+import { connectTo, type TestSystem } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { GOALS } from '../goals.ts';

@@ -1,5 +1,4 @@
-import { connectTo } from '@wts/testkit';
-import type { TestSystem } from '@wts/testkit';
+import { connectTo, type TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import type { LargeLog } from './deltas.ts';
 

@@ -1,5 +1,4 @@
-import { connectTo } from '@wts/testkit';
-import type { TestAuthority, TestSystem } from '@wts/testkit';
+import { connectTo, type TestAuthority, type TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import { inParallel } from '../load.ts';

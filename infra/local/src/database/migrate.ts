@@ -6,8 +6,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { ROOT, serviceFile, sourceOf, type ProgramOf, type ServiceScript } from '../layout.ts';
 import { UserError } from '../user-error.ts';
-import { PASSED_THROUGH, SERVICES } from '../services.ts';
-import type { ServiceSpec } from '../services.ts';
+import { PASSED_THROUGH, SERVICES, type ServiceSpec } from '../services.ts';
 import type { Database } from './provision.ts';
 
 const MIGRATE_MS = 120_000;

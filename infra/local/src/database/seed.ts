@@ -1,6 +1,5 @@
 import { LOCAL_JWT } from '../local-jwt.ts';
-import type { DemoWorkspace, Secrets } from '../secrets.ts';
-import { tokenSettings } from '../secrets.ts';
+import { tokenSettings, type DemoWorkspace, type Secrets } from '../secrets.ts';
 import { PASSED_THROUGH } from '../services.ts';
 import { UserError } from '../user-error.ts';
 import { picked, runScript } from './migrate.ts';

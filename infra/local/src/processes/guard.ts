@@ -4,8 +4,7 @@
  * end. When the pipe closes, the reaper ends the pids of the last line and removes the temporary directory of the launcher. It
  * runs in its own session, so neither Ctrl-C nor a signal to the process group reaches it.
  */
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 
 const REAPER = join(import.meta.dirname, 'reaper.sh');

@@ -1,10 +1,8 @@
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { guard, unguard } from './guard.ts';
-import { identityOf } from './identity.ts';
-import type { ProcessIdentity } from './identity.ts';
+import { identityOf, type ProcessIdentity } from './identity.ts';
 
 /** Every child process gets the library path, because Node may not start without it. */
 const { LD_LIBRARY_PATH } = process.env;

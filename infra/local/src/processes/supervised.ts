@@ -72,9 +72,8 @@ export class SupervisedProcess implements AsyncDisposable {
     let reason = 'it did not answer';
     while (Date.now() < deadline) {
       const exit = this.#process?.exit ?? null;
-      if (exit !== null && (!this.#options.restarts || this.#failures >= FAILURES_MAX)) {
+      if (exit !== null && (!this.#options.restarts || this.#failures >= FAILURES_MAX))
         throw this.#failed(`exited before it was ready (${exitText(exit)})`);
-      }
       const notReady = this.url === '' ? null : await probe(`${this.url}/ready`);
       if (notReady === null) {
         this.#failures = 0;

@@ -1,18 +1,15 @@
 /** Runs a NATS server on loopback with JetStream on disk and the users of infra/nats. */
-import { NATS_USERS, natsPasswordVariable, natsUsersConfiguration, streamOf } from '@wts/contracts';
-import type { NatsUser } from '@wts/contracts';
+import { NATS_USERS, natsPasswordVariable, natsUsersConfiguration, streamOf, type NatsUser } from '@wts/contracts';
 import { createHmac } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { launch } from '../processes/launch.ts';
-import type { RunningProcess } from '../processes/launch.ts';
+import { launch, type RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
 import { freePort } from '../processes/ports.ts';
 import { UserError } from '../user-error.ts';
-import { controlServer } from './server-control.ts';
-import type { CrashHandlers, ServerControl } from './server-control.ts';
+import { controlServer, type CrashHandlers, type ServerControl } from './server-control.ts';
 import { findNats } from './nats-program.ts';
 
 export interface NatsOptions extends CrashHandlers {

@@ -19,18 +19,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { freeBytes } from '../processes/disk.ts';
-import { launch } from '../processes/launch.ts';
-import type { RunningProcess } from '../processes/launch.ts';
+import { launch, type RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
 import { freePort } from '../processes/ports.ts';
 import { UserError, textOf } from '../user-error.ts';
-import type { PostgresPrograms } from './postgres-programs.ts';
-import { findPostgres } from './postgres-programs.ts';
-import { controlServer } from './server-control.ts';
-import type { CrashHandlers, ServerControl } from './server-control.ts';
+import { findPostgres, type PostgresPrograms } from './postgres-programs.ts';
+import { controlServer, type CrashHandlers, type ServerControl } from './server-control.ts';
 import { copyServer, copyTree } from './standby.ts';
-import type { Unprivileged } from './unprivileged.ts';
-import { unprivileged } from './unprivileged.ts';
+import { unprivileged, type Unprivileged } from './unprivileged.ts';
 
 export interface PostgresOptions extends CrashHandlers {
   readonly directory: string;

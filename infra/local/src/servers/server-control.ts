@@ -1,5 +1,4 @@
-import { SupervisedProcess } from '../processes/supervised.ts';
-import type { SupervisedOptions } from '../processes/supervised.ts';
+import { SupervisedProcess, type SupervisedOptions } from '../processes/supervised.ts';
 
 /** How a test controls a server. */
 export interface ServerControl extends AsyncDisposable {

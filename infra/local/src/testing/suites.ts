@@ -2,8 +2,7 @@
 import { globSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { ROOT } from '../layout.ts';
-import { launch } from '../processes/launch.ts';
-import type { RunningProcess } from '../processes/launch.ts';
+import { launch, type RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
 import { exitText } from '../processes/supervised.ts';
 import { UserError } from '../user-error.ts';

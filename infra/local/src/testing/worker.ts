@@ -7,8 +7,7 @@ import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '../layout.ts';
-import { messageReporter } from './reporter.ts';
-import type { TestMessage } from './reporter.ts';
+import { messageReporter, type TestMessage } from './reporter.ts';
 import { describeOpen, rememberOrigins } from './still-open.ts';
 
 /** What the parent sends: the next file, or null when there is none. */

@@ -1,8 +1,7 @@
 import { blocksOf, commandsOf, isTyped, printerOf, runningOf, type Block } from '@wts/test-e2e/documents';
 import { posix } from 'node:path';
 import { isMarkdown } from '../files.ts';
-import type { Finding, Tree } from '../tree.ts';
-import { eachLine } from '../tree.ts';
+import { eachLine, type Finding, type Tree } from '../tree.ts';
 
 const NOT_TYPED = new Set(['text', 'ts', 'json', 'toml', 'ini']);
 /** A command line, in a block that says that it has none. */

@@ -1,6 +1,5 @@
 import { isTest, isTypeScript } from '../files.ts';
-import type { Finding, Tree } from '../tree.ts';
-import { eachLine } from '../tree.ts';
+import { eachLine, type Finding, type Tree } from '../tree.ts';
 import { titlesOf } from './requirements.ts';
 
 const TOP_LEVEL = new Set([

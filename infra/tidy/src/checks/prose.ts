@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 import { isLockFile, isMarkdown, isProse } from '../files.ts';
-import type { Finding, Tree } from '../tree.ts';
-import { eachLine } from '../tree.ts';
+import { eachLine, type Finding, type Tree } from '../tree.ts';
 
 /** Unfinished work is an issue with a number, or it is finished. Only comments count; strings are data. */
 const OPEN_END = /(?:\/\/|\/?\*|#|<!--|--)\s.*\b(?:TODO(?!\(#\d+\))|FIXME|XXX|HACK)\b/;

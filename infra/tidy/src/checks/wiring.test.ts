@@ -51,9 +51,8 @@ describe('wiring', () => {
   });
 
   it('refuses an operation that is declared and only called, or mounted under another name', () => {
-    for (const call of ['caller.call(noteApi.readNote)', 'mount(router, noteApi.readNoteAgain, read)', '']) {
+    for (const call of ['caller.call(noteApi.readNote)', 'mount(router, noteApi.readNoteAgain, read)', ''])
       assert.match(messagesOf(call, [read])[0] ?? '', /nowhere mounted/);
-    }
   });
 
   it('refuses a public operation without a row in the route table', () => {

@@ -14,9 +14,8 @@ export function errorCodes(tree: Tree, codes: readonly string[]): Finding[] {
   const tests = textOf(tree, tree.files.filter(isTest));
   return codes.flatMap((code): Finding[] => {
     const word = quoted(code);
-    if (!word.test(givers)) {
+    if (!word.test(givers))
       return [{ path: TABLE, message: `nothing gives "${code}": give it, or take the row out until something does` }];
-    }
     if (!word.test(tests)) return [{ path: TABLE, message: `no test names "${code}": show when a caller meets it` }];
     return [];
   });
@@ -97,12 +96,10 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
         message: `${name} (${path}) is declared and nowhere mounted: mount it in the service that owns it`,
       });
     }
-    if (internal === undefined && !new RegExp(`\\bcontract: (?:\\w+\\.)?${short}\\b`).test(tree.read(ROUTES))) {
+    if (internal === undefined && !new RegExp(`\\bcontract: (?:\\w+\\.)?${short}\\b`).test(tree.read(ROUTES)))
       findings.push({ path: ROUTES, message: `${name} (${path}) is public and has no row in the route table` });
-    }
-    if (!SCOPES.has(scope ?? '') && internal === undefined && !page && !OPEN.has(path) && !path.startsWith(GUARDED)) {
+    if (!SCOPES.has(scope ?? '') && internal === undefined && !page && !OPEN.has(path) && !path.startsWith(GUARDED))
       findings.push({ path: CONTRACTS, message: `${name} (${path}) is open to all callers: give it a scope` });
-    }
     if ((internal !== undefined) !== path.startsWith('/internal/')) {
       findings.push({
         path: CONTRACTS,

@@ -1,6 +1,5 @@
-import { connectTo } from '@wts/testkit';
+import { connectTo, type Store, type SupervisedProcess, type TestSystem } from '@wts/testkit';
 import { STREAM } from '@wts/contracts';
-import type { Store, SupervisedProcess, TestSystem } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { connectToBroker } from '../broker.ts';

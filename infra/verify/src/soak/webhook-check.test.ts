@@ -150,9 +150,8 @@ describe('the check of webhook deliveries', () => {
       () => withLast([0, { answer: 'reset', isReused: false }], [1, { isReused: false }]),
     ],
   };
-  for (const [name, [guarantee, arrivals]] of Object.entries(faults)) {
+  for (const [name, [guarantee, arrivals]] of Object.entries(faults))
     it(`finds ${name}`, async () => assert.deepEqual(await guarantees(arrivals()), [guarantee]));
-  }
 
   it('finds that nothing was checked', async () => {
     assert.deepEqual(await guarantees([], { events: [] }), ['nothing-missing']);

@@ -138,9 +138,8 @@ async function watchPeaks(
   const peaks = new Map<string, number>();
   let connections = 0;
   while (!stop.aborted) {
-    for (const [name, megabytes] of await residentOf(testSystem)) {
+    for (const [name, megabytes] of await residentOf(testSystem))
       peaks.set(name, Math.max(peaks.get(name) ?? 0, megabytes));
-    }
     connections = Math.max(connections, await storm.connections());
     await pause(SAMPLE_MS, undefined, { signal: stop }).catch(() => undefined);
   }

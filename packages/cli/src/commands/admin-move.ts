@@ -59,9 +59,8 @@ export async function move(call: Call): Promise<void> {
       ? await cancel(operator, workspaceId)
       : (await operator.post<{ move: Move }>(`/workspaces/${workspaceId}/moves`, { to })).move;
   const ended = await follow(call, operator, begun);
-  if (ended.state === 'given-up' && !isCancelled) {
+  if (ended.state === 'given-up' && !isCancelled)
     throw new CliFault('failed', `${urlKey} stays in cell ${ended.from}: ${ended.problem ?? 'the move was given up'}`);
-  }
   await output.changed([ended], {
     id: ({ id }) => id,
     key: (one) => one.urlKey,

@@ -96,9 +96,8 @@ export async function show(call: Call): Promise<void> {
 export async function addOwner(call: Call): Promise<void> {
   const { words, options, output } = call;
   const [name, workspaceName, urlKey] = ['name', 'workspaceName', 'key'].map((option) => options.text(option));
-  if (name === undefined || workspaceName === undefined || urlKey === undefined) {
+  if (name === undefined || workspaceName === undefined || urlKey === undefined)
     throw usageFault('Name the owner and the workspace: --name, --workspace-name and --key.');
-  }
   const operator = await openOperator(call);
   const made = await operator.post<{ userId: string; workspaceId: string; link: Link }>('/owners', {
     email: words[0],
@@ -156,9 +155,8 @@ export async function exportData(call: Call): Promise<void> {
     end = (end + text).slice(-200);
     await (file === null ? call.output.text(text) : file.writeFile(text));
   }
-  if (!/\{"type":"end","lines":\d+\}\n$/.test(end)) {
+  if (!/\{"type":"end","lines":\d+\}\n$/.test(end))
     throw new CliFault('failed', 'The export is not whole: the connection ended before its last line.');
-  }
   if (to !== undefined) await call.output.note(`Wrote what is stored of ${name} to ${to}.`);
 }
 

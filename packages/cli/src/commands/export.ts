@@ -3,8 +3,7 @@ import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
 import { counted } from '../output/counted.ts';
 import { exportWorkspace } from '../transfer/export-workspace.ts';
-import { readManifest } from '../transfer/manifest.ts';
-import type { Manifest } from '../transfer/manifest.ts';
+import { readManifest, type Manifest } from '../transfer/manifest.ts';
 import { verifyExport } from '../transfer/verify-export.ts';
 import { connectorOf, countsText, folderOf, progressOf } from './transfer.ts';
 

@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
-import { importWorkspace } from '../transfer/import-workspace.ts';
-import type { ImportReport } from '../transfer/import-workspace.ts';
+import { importWorkspace, type ImportReport } from '../transfer/import-workspace.ts';
 import { readManifest } from '../transfer/manifest.ts';
-import { parsePeopleMap } from '../transfer/map-people.ts';
-import type { PeopleMap } from '../transfer/map-people.ts';
+import { parsePeopleMap, type PeopleMap } from '../transfer/map-people.ts';
 import { SET_BY_SERVER } from '../transfer/target-record.ts';
 import { connectorOf, countsText, folderOf, progressOf } from './transfer.ts';
 

@@ -2,8 +2,7 @@ import { resolve } from 'node:path';
 import type { SyncClient } from '@wts/client';
 import type { Call } from '../call.ts';
 import { counted } from '../output/counted.ts';
-import { ShownProgress } from '../output/progress.ts';
-import type { ProgressForm } from '../output/progress.ts';
+import { ShownProgress, type ProgressForm } from '../output/progress.ts';
 
 /** What `export` and `import` have in common. */
 

@@ -1,5 +1,4 @@
-import type { Look } from './look.ts';
-import { styled } from './look.ts';
+import { styled, type Look } from './look.ts';
 import { safeLine, safeText } from './safe-text.ts';
 import type { Detail } from './view.ts';
 

@@ -1,11 +1,8 @@
-import type { CliFault } from '../fault.ts';
-import { usageFault } from '../fault.ts';
+import { usageFault, type CliFault } from '../fault.ts';
 import type { Io } from '../io.ts';
-import { formOf } from './form.ts';
-import type { Form } from './form.ts';
-import type { Look } from './look.ts';
+import { formOf, type Form } from './form.ts';
 import { linkText } from './links.ts';
-import { lookOf, styled } from './look.ts';
+import { lookOf, styled, type Look } from './look.ts';
 import { isLong, NOT_FOUND, pagerCommand, pagerOf } from './pager.ts';
 import { safeJson, safeLine, safeText } from './safe-text.ts';
 import type { Detail, View } from './view.ts';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { ShownProgress } from './progress.ts';
-import type { ProgressForm } from './progress.ts';
+import { ShownProgress, type ProgressForm } from './progress.ts';
 
 /** What is written during an import of 1,000 records in 25 seconds, with a note in the middle. */
 function written(form: ProgressForm, columns = 80): string[] {

@@ -1,6 +1,5 @@
 import stringWidth from 'string-width';
-import type { Look } from './look.ts';
-import { styled } from './look.ts';
+import { styled, type Look } from './look.ts';
 import { safeLine } from './safe-text.ts';
 import type { Column } from './view.ts';
 

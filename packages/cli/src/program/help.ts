@@ -1,7 +1,5 @@
-import type { Look } from '../output/look.ts';
-import { styled } from '../output/look.ts';
-import type { CommandSpec, Example, OptionSpec } from './spec.ts';
-import { GLOBAL_OPTIONS } from './spec.ts';
+import { styled, type Look } from '../output/look.ts';
+import { GLOBAL_OPTIONS, type CommandSpec, type Example, type OptionSpec } from './spec.ts';
 import { TOPICS } from './topics.ts';
 import { rows, textColumns, wrapped } from './wrap.ts';
 

@@ -1,8 +1,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { usageFault } from '../fault.ts';
 import { Options } from '../options.ts';
-import type { CommandSpec, OptionSpec } from './spec.ts';
-import { GLOBAL_OPTIONS, readFlags } from './spec.ts';
+import { GLOBAL_OPTIONS, readFlags, type CommandSpec, type OptionSpec } from './spec.ts';
 
 export interface Parsed {
   readonly words: readonly string[];

@@ -1,7 +1,6 @@
 import { usageFault } from '../fault.ts';
 import { nearestWord } from './nearest.ts';
-import type { CommandSpec, OptionSpec } from './spec.ts';
-import { GLOBAL_OPTIONS, optionOf, readFlags } from './spec.ts';
+import { GLOBAL_OPTIONS, optionOf, readFlags, type CommandSpec, type OptionSpec } from './spec.ts';
 
 export interface Route {
   /** From the root to the command. */

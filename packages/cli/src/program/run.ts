@@ -1,6 +1,5 @@
 import type { Action } from '../call.ts';
-import type { Exit } from '../fault.ts';
-import { CliFault, EXITS } from '../fault.ts';
+import { CliFault, EXITS, type Exit } from '../fault.ts';
 import type { Io } from '../io.ts';
 import { Output } from '../output/output.ts';
 import { ReaderGone } from '../output/writer.ts';

@@ -35,9 +35,8 @@ export async function openOperator({
   if (!/^wtsop_\w{49}$/.test(token)) throw usageFault(`${VARIABLE} is no operator token.`, 'It begins with wtsop_.');
   const fetch = openFetch({ io, output });
   const { url, authUrl } = await readSettings(io, options);
-  if (url === null && authUrl === null) {
+  if (url === null && authUrl === null)
     throw usageFault('Name the address of the API.', 'Set WTS_URL, such as https://api.example.com');
-  }
   const origin =
     authUrl === null
       ? (await findServer(readAddress(url?.value ?? ''), { fetch, signal })).authUrl

@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { SyncClient } from '@wts/client';
-import { LineSorter } from './line-sorter.ts';
-import type { SortedLine } from './line-sorter.ts';
-import { isImported } from './model-rules.ts';
-import type { ExportRecord } from './model-rules.ts';
+import { LineSorter, type SortedLine } from './line-sorter.ts';
+import { isImported, type ExportRecord } from './model-rules.ts';
 import type { Progress } from '../output/progress.ts';
 import { findWorkspace, readWorkspace } from './read-workspace.ts';
-import { comparedBy, differencesOf } from './target-record.ts';
-import type { TargetRecord } from './target-record.ts';
+import { comparedBy, differencesOf, type TargetRecord } from './target-record.ts';
 
 /** Why the server did not make a change. */
 export interface Refusal {
@@ -167,9 +164,7 @@ class Tally {
   async add({ record, number, refusal, stored }: Compared): Promise<void> {
     const { model, id, payload } = record;
     const fields = stored === null ? [] : differencesOf(record, stored);
-    if (refusal !== null && (stored === null || fields.length > 0)) {
-      return this.refuse(refusal);
-    }
+    if (refusal !== null && (stored === null || fields.length > 0)) return this.refuse(refusal);
     if (stored === null) {
       this.#missing[model] = (this.#missing[model] ?? 0) + 1;
       return;

@@ -1,7 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SyncError } from '@wts/client';
-import type { SyncClient } from '@wts/client';
+import { SyncError, type SyncClient } from '@wts/client';
 import type { ApiClient } from '@wts/client/api';
 import { CliFault } from '../fault.ts';
 import { makeFolder } from '../make-folder.ts';
@@ -9,12 +8,10 @@ import { LineWriter, onDisk } from './line-files.ts';
 import { LineSorter } from './line-sorter.ts';
 import { holdsUnfinished, MANIFEST, manifestText, namesIn, PARTIAL, readManifest } from './manifest.ts';
 import type { ExportedFile, ExportedPerson, Manifest, ManifestFacts } from './manifest.ts';
-import { IMPORTED_MODELS, orderOf } from './model-rules.ts';
-import type { ExportRecord } from './model-rules.ts';
+import { IMPORTED_MODELS, orderOf, type ExportRecord } from './model-rules.ts';
 import { parentsFirst } from './parents-first.ts';
 import type { Progress } from '../output/progress.ts';
-import { findWorkspace, readWorkspace } from './read-workspace.ts';
-import type { FoundWorkspace, ReadWorkspace } from './read-workspace.ts';
+import { findWorkspace, readWorkspace, type FoundWorkspace, type ReadWorkspace } from './read-workspace.ts';
 
 /*
  * An export is one snapshot of the server: all records exactly as they are at one position of the log, whatever changes meanwhile. The

@@ -1,19 +1,15 @@
 import { join } from 'node:path';
 import type { Change, ChangeResult } from '@wts/client';
-import { changeOf } from './change-of.ts';
-import type { Sent } from './change-of.ts';
+import { changeOf, type Sent } from './change-of.ts';
 import type { CheckpointFacts, CheckpointFile } from './checkpoint.ts';
 import type { Refusal } from './compare-target.ts';
 import { readLines } from './line-files.ts';
 import type { ExportedFile } from './manifest.ts';
-import { IMPORTED_MODELS, isImported } from './model-rules.ts';
-import type { ExportRecord } from './model-rules.ts';
+import { IMPORTED_MODELS, isImported, type ExportRecord } from './model-rules.ts';
 import type { Progress } from '../output/progress.ts';
-import { BATCH_BYTES_MAX, BATCH_CHANGES_MAX, CHANGE_BYTES, sendChanges } from './send-changes.ts';
-import type { SendOptions } from './send-changes.ts';
+import { BATCH_BYTES_MAX, BATCH_CHANGES_MAX, CHANGE_BYTES, sendChanges, type SendOptions } from './send-changes.ts';
 import { SkippedNumbers } from './skipped-numbers.ts';
-import { targetRecord } from './target-record.ts';
-import type { Mapping, TargetRecord } from './target-record.ts';
+import { targetRecord, type Mapping, type TargetRecord } from './target-record.ts';
 
 export interface RecordImportOptions extends SendOptions {
   readonly folder: string;

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LineSorter } from './line-sorter.ts';
-import type { SortedLine } from './line-sorter.ts';
+import { LineSorter, type SortedLine } from './line-sorter.ts';
 
 describe('a sorter of lines', () => {
   it('returns every line in order, however little it may keep in memory', async () => {

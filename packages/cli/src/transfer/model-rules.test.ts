@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { MODELS } from '@wts/models';
-import { IMPORTED_MODELS, isImported, peopleIn, ruleOf } from './model-rules.ts';
-import type { ExportRecord } from './model-rules.ts';
+import { IMPORTED_MODELS, isImported, peopleIn, ruleOf, type ExportRecord } from './model-rules.ts';
 
 const NOT_CREATED_BY_CLIENTS = ['Workspace', 'User', 'WorkspaceMember'];
 

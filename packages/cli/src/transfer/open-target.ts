@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SyncError } from '@wts/client';
-import type { Change, SyncClient } from '@wts/client';
+import { SyncError, type Change, type SyncClient } from '@wts/client';
 import type { ApiClient } from '@wts/client/api';
-import { CheckpointFile } from './checkpoint.ts';
-import type { Checkpoint, CheckpointFacts } from './checkpoint.ts';
+import { CheckpointFile, type Checkpoint, type CheckpointFacts } from './checkpoint.ts';
 import { CliFault } from '../fault.ts';
-import { mapPeople } from './map-people.ts';
-import type { MappedPerson, PeopleMap, TargetMember } from './map-people.ts';
+import { mapPeople, type MappedPerson, type PeopleMap, type TargetMember } from './map-people.ts';
 import type { Manifest } from './manifest.ts';
 import type { Progress } from '../output/progress.ts';
-import { findWorkspace } from './read-workspace.ts';
-import type { FoundWorkspace } from './read-workspace.ts';
+import { findWorkspace, type FoundWorkspace } from './read-workspace.ts';
 import { sendChanges } from './send-changes.ts';
 import { uuidV5 } from './uuid-v5.ts';
 

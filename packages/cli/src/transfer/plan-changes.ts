@@ -1,14 +1,10 @@
 import { join } from 'node:path';
-import { changeOf } from './change-of.ts';
-import type { Sent } from './change-of.ts';
+import { changeOf, type Sent } from './change-of.ts';
 import { LineWriter, readLines } from './line-files.ts';
-import { LineSorter } from './line-sorter.ts';
-import type { SortedLine } from './line-sorter.ts';
+import { LineSorter, type SortedLine } from './line-sorter.ts';
 import type { ExportedFile } from './manifest.ts';
-import { IMPORTED_MODELS, isImported } from './model-rules.ts';
-import type { ExportRecord } from './model-rules.ts';
-import { targetRecord } from './target-record.ts';
-import type { Mapping, TargetRecord } from './target-record.ts';
+import { IMPORTED_MODELS, isImported, type ExportRecord } from './model-rules.ts';
+import { targetRecord, type Mapping, type TargetRecord } from './target-record.ts';
 
 /*
  * What changed between two exports of a workspace, as changes of the target: what was changed in the target itself stays. Both are sorted

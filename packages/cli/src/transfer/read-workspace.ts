@@ -1,7 +1,6 @@
 import type { Snapshot, SyncClient } from '@wts/client';
 import { CliFault } from '../fault.ts';
-import { asRecord, peopleIn } from './model-rules.ts';
-import type { ExportRecord } from './model-rules.ts';
+import { asRecord, peopleIn, type ExportRecord } from './model-rules.ts';
 
 type BootstrapRequest = NonNullable<Parameters<SyncClient['bootstrap']>[0]>;
 

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { SyncClient } from '@wts/client';
-import type { Change } from '@wts/client';
+import { SyncClient, type Change } from '@wts/client';
 import { sendChanges } from './send-changes.ts';
 
 const CHANGE = { modelName: 'Task', modelId: 't', action: 'DELETE', clientTxId: 't:delete' } as const satisfies Change;

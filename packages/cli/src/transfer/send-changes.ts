@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SyncError } from '@wts/client';
-import type { Change, ChangeResult, MutateOutcome, SyncClient } from '@wts/client';
+import { SyncError, type Change, type ChangeResult, type MutateOutcome, type SyncClient } from '@wts/client';
 import { CliFault } from '../fault.ts';
 import type { Progress } from '../output/progress.ts';
 

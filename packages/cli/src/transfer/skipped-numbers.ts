@@ -1,7 +1,5 @@
-import { changeOf } from './change-of.ts';
-import type { Sent } from './change-of.ts';
-import { comparedBy } from './target-record.ts';
-import type { TargetRecord } from './target-record.ts';
+import { changeOf, type Sent } from './change-of.ts';
+import { comparedBy, type TargetRecord } from './target-record.ts';
 import { uuidV5 } from './uuid-v5.ts';
 
 /** Each takes two changes: a workspace in which nearly all tasks were deleted is numbered anew from there on. */

@@ -1,5 +1,4 @@
-import { IMPORTED, ruleOf, SET_IN_EVERY_RECORD } from './model-rules.ts';
-import type { ExportRecord, ImportedModel } from './model-rules.ts';
+import { IMPORTED, ruleOf, SET_IN_EVERY_RECORD, type ExportRecord, type ImportedModel } from './model-rules.ts';
 
 /** How the ids of an export become those of the target. */
 export interface Mapping {

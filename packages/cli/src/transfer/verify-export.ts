@@ -7,8 +7,7 @@ import { CliFault } from '../fault.ts';
 import { readLines } from './line-files.ts';
 import { LineSorter } from './line-sorter.ts';
 import type { ExportedFile, Manifest } from './manifest.ts';
-import { isImported, peopleIn, ruleOf } from './model-rules.ts';
-import type { ExportRecord } from './model-rules.ts';
+import { isImported, peopleIn, ruleOf, type ExportRecord } from './model-rules.ts';
 import type { Progress } from '../output/progress.ts';
 
 /** What is wrong with an export, each in one sentence. */

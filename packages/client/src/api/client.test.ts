@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { createApiClient, GraphqlError, SyncError } from './index.ts';
-import type { ApiClient } from './index.ts';
+import { createApiClient, GraphqlError, SyncError, type ApiClient } from './index.ts';
 
 interface Call {
   readonly line: string;

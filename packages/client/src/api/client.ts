@@ -1,14 +1,10 @@
 import { SyncError } from '../error.ts';
-import { Http, notUnderstood } from '../http.ts';
-import type { ServerOptions } from '../http.ts';
-import { retrying } from '../retry.ts';
-import type { CallOptions, RetryOptions } from '../retry.ts';
-import { GraphqlError } from './graphql-error.ts';
-import type { GraphqlErrorEntry } from './graphql-error.ts';
+import { Http, notUnderstood, type ServerOptions } from '../http.ts';
+import { retrying, type CallOptions, type RetryOptions } from '../retry.ts';
+import { GraphqlError, type GraphqlErrorEntry } from './graphql-error.ts';
 import { OPERATIONS } from './operation-rows.ts';
 import type { Operations } from './operations.ts';
-import { requestOf } from './request.ts';
-import type { OperationOptions, OperationRow } from './request.ts';
+import { requestOf, type OperationOptions, type OperationRow } from './request.ts';
 
 export interface ApiClientOptions extends ServerOptions {
   readonly retry?: RetryOptions;

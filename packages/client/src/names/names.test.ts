@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { NAME_LIMITS } from './limits.ts';
 import { NameError } from './name-error.ts';
-import { Names } from './names.ts';
-import type { NamesOptions } from './names.ts';
+import { Names, type NamesOptions } from './names.ts';
 import { taskOf } from './tasks.ts';
 
 const ACME = { id: randomUUID(), name: 'Acme', urlKey: 'acme', role: 'owner' };
@@ -104,18 +103,16 @@ const refusal = (pattern: RegExp) => (error: unknown) => error instanceof NameEr
 describe('names', () => {
   it('are ids, keys and names in any capitals, the exact one first', async () => {
     const { names: found } = names();
-    for (const word of ['WEB', 'web', 'Website', WEB.id, WEB.id.toUpperCase()]) {
+    for (const word of ['WEB', 'web', 'Website', WEB.id, WEB.id.toUpperCase()])
       assert.equal(await found.project(word, ACME), WEB.id, word);
-    }
     assert.equal(await found.project('website', ACME), web.id);
     assert.equal(await found.project('MOBILE APP', ACME), APP.id);
   });
 
   it('of people are first names, user names, addresses and "me" too', async () => {
     const { names: found } = names();
-    for (const word of ['Ada', 'ada lovelace', 'LOVELACE', 'ada@example.com', '@countess', ADA.userId]) {
+    for (const word of ['Ada', 'ada lovelace', 'LOVELACE', 'ada@example.com', '@countess', ADA.userId])
       assert.equal(await found.person(word, ACME), ADA.userId, word);
-    }
     assert.equal(await found.person('Me', ACME), ME);
   });
 
@@ -177,9 +174,8 @@ describe('names', () => {
     );
     await assert.rejects(found.label('urgent', ACME), refusal(/There is none\. list_labels/));
     await assert.rejects(found.project(randomUUID(), ACME), NameError);
-    for (const word of ['__proto__', 'constructor', 'toString', '%', '*']) {
+    for (const word of ['__proto__', 'constructor', 'toString', '%', '*'])
       await assert.rejects(found.project(word, ACME), refusal(/^No project/), word);
-    }
   });
 
   it('of one moment are one request, in requests of bounded size', async () => {
@@ -210,9 +206,8 @@ describe('names', () => {
 
   it('of a person who shares several workspaces are one person', async () => {
     const { names: found } = names([ACME, GLOBEX], [ADA]);
-    for (const word of [ADA.userId, 'Ada Lovelace', 'ada']) {
+    for (const word of [ADA.userId, 'Ada Lovelace', 'ada'])
       assert.equal(await found.person(word, null), ADA.userId, word);
-    }
   });
 
   it('of a workspace are its key before the names of others, and only its key in the key of a task', async () => {

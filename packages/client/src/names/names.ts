@@ -1,6 +1,5 @@
 import { WordBatches } from './batches.ts';
-import type { Candidate, Candidates, Kind, KindName, RunGraphql } from './kinds.ts';
-import { KINDS } from './kinds.ts';
+import { KINDS, type Candidate, type Candidates, type Kind, type KindName, type RunGraphql } from './kinds.ts';
 import { NAME_LIMITS } from './limits.ts';
 import { NameError } from './name-error.ts';
 import { fold, nearest } from './nearest.ts';
@@ -119,9 +118,8 @@ export class Names {
     const { noun } = KINDS[kind];
     const listedBy = this.listedBy[kind];
     const where = workspace === null ? ' in any workspace' : ` in the workspace ${JSON.stringify(workspace.name)}`;
-    if (found.all.length > 0) {
+    if (found.all.length > 0)
       throw mistake({ noun, listedBy, word, where, candidates: found.all, isAmbiguous: true, isPart: found.isPart });
-    }
     const { all, isPart } = await this.#allOf(kind, workspace);
     const candidates = nearest(word, unique(all), ({ names }) => names);
     throw mistake({ noun, listedBy, word, where, candidates, isAmbiguous: false, isPart });

@@ -1,12 +1,9 @@
 /** The messages of `/sync/ws`, one file each. */
-import { deltaFrame } from './frames/delta.ts';
-import type { DeltaFrame } from './frames/delta.ts';
-import { errorFrame } from './frames/error.ts';
-import type { ErrorFrame } from './frames/error.ts';
+import { deltaFrame, type DeltaFrame } from './frames/delta.ts';
+import { errorFrame, type ErrorFrame } from './frames/error.ts';
 import type { FrameContract } from './frames/frame.ts';
 import { subscribeFrame } from './frames/subscribe.ts';
-import { subscribedFrame } from './frames/subscribed.ts';
-import type { SubscribedFrame } from './frames/subscribed.ts';
+import { subscribedFrame, type SubscribedFrame } from './frames/subscribed.ts';
 
 export { deltaFrame, errorFrame, subscribedFrame, subscribeFrame };
 export { SOCKET_ERRORS } from './frames/error.ts';

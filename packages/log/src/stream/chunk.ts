@@ -1,5 +1,4 @@
-import { WIRE_VERSION, WIRE_VERSION_BEFORE } from '@wts/contracts';
-import type { EntryChunk, StoredEntry } from '@wts/contracts';
+import { WIRE_VERSION, WIRE_VERSION_BEFORE, type EntryChunk, type StoredEntry } from '@wts/contracts';
 import { jsonTextOf } from '../json-text.ts';
 import type { Msg } from 'nats';
 import { STREAM_LIMITS } from './limits.ts';

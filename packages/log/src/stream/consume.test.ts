@@ -4,8 +4,7 @@ import * as fc from 'fast-check';
 import type { NatsConnection } from 'nats';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { entry, chunk } from '../../test/entries.ts';
-import { consume } from './index.ts';
-import type { ConsumeOptions } from './index.ts';
+import { consume, type ConsumeOptions } from './index.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 

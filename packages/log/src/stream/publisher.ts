@@ -1,7 +1,5 @@
-import { STREAM } from '@wts/contracts';
-import type { EntryChunk, LogStream } from '@wts/contracts';
-import { headers } from 'nats';
-import type { JetStreamManager, NatsConnection } from 'nats';
+import { STREAM, type EntryChunk, type LogStream } from '@wts/contracts';
+import { headers, type JetStreamManager, type NatsConnection } from 'nats';
 import { encodeChunk, encodeWithoutEntries, messageIdOf, parseMessageId, TRACE_HEADER } from './chunk.ts';
 import { isJetStreamError } from './topology.ts';
 

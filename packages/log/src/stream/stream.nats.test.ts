@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { natsInbox, STREAM, streamOf } from '@wts/contracts';
-import type { EntryChunk, StoredEntry } from '@wts/contracts';
+import { natsInbox, STREAM, streamOf, type EntryChunk, type StoredEntry } from '@wts/contracts';
 import { testNats } from '@wts/testkit';
-import { connect, nanos } from 'nats';
-import type { NatsConnection } from 'nats';
+import { connect, nanos, type NatsConnection } from 'nats';
 import { entry, chunk } from '../../test/entries.ts';
 import { consume, decodeChunk, encodeChunk, ensureStream, messageIdOf, openPublisher } from './index.ts';
 

@@ -39,9 +39,8 @@ export async function ensureStream(
       ? []
       : [`${field} is ${JSON.stringify(got)}, not ${JSON.stringify(value)}`];
   });
-  if (differences.length > 0) {
+  if (differences.length > 0)
     throw new Error(`The NATS server did not apply the settings of stream ${of.name}: ${differences.join('; ')}.`);
-  }
 }
 
 function checkServer(nc: NatsConnection): void {

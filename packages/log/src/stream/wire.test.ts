@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { WIRE_VERSION } from '@wts/contracts';
-import type { StoredEntry } from '@wts/contracts';
+import { WIRE_VERSION, type StoredEntry } from '@wts/contracts';
 import { entry, chunk } from '../../test/entries.ts';
 import { chunkAfter, chunkBytes, chunksAfter, decodeChunk, encodeChunk, hasNoEntries, messageIdOf } from './index.ts';
 import { encodeWithoutEntries, parseMessageId } from './chunk.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { Task } from '../models/task.ts';
 import { todayIn } from './days.ts';
-import { between, stateOf, TASK_LISTS, TASK_STATES, tasksOfList } from './lists.ts';
-import type { TaskList } from './lists.ts';
+import { between, stateOf, TASK_LISTS, TASK_STATES, tasksOfList, type TaskList } from './lists.ts';
 
 const today = todayIn('UTC', new Date('2026-11-23T12:00:00Z'));
 const LISTS = Object.keys(TASK_LISTS) as TaskList[];

@@ -1,5 +1,4 @@
-import type { Today } from './days.ts';
-import { dayOf } from './days.ts';
+import { dayOf, type Today } from './days.ts';
 
 /*
  * The lists of tasks that every client shows, the states of a task, and their conditions: `TaskFilter` of GraphQL.

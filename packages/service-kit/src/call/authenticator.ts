@@ -1,5 +1,4 @@
-import type { Authenticator } from '@wts/access';
-import { accessTokenIssuer, createAuthenticator, servicePrincipal } from '@wts/access';
+import { accessTokenIssuer, createAuthenticator, servicePrincipal, type Authenticator } from '@wts/access';
 import { credentialApi, Fault, oauthApi } from '@wts/contracts';
 import type { credentialSettings } from '../config/credential-settings.ts';
 import type { ConfigOf } from '../config/settings.ts';

@@ -1,5 +1,4 @@
-import { syncApi } from '@wts/contracts';
-import type { InternalCommitReply, InternalMutation, Principal } from '@wts/contracts';
+import { syncApi, type InternalCommitReply, type InternalMutation, type Principal } from '@wts/contracts';
 import type { ServiceClient } from './service-client.ts';
 
 /** Changes that are committed together or not at all. */

@@ -8,8 +8,7 @@ import type { Address } from './address.ts';
 import { Addresses } from './addresses.ts';
 import { RetryBudget } from './budget.ts';
 import { currentCall } from './current-call.ts';
-import type { ServiceReply, Outgoing } from './dispatch.ts';
-import { dispatch } from './dispatch.ts';
+import { dispatch, type ServiceReply, type Outgoing } from './dispatch.ts';
 import { callMetrics, type CallOutcome } from './metrics.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
 
@@ -138,9 +137,8 @@ export function createServiceClient(client: ServiceClientOptions): ServiceClient
         log.debug({ peer: name, origin: address.name, failure, err: cause }, 'call failed');
         const mayRetry = failure === 'unreachable' || (isRepeatable && (failure === 'cut' || failure === 'overdue'));
         const hasTime = performance.now() + RETRY_PAUSE_MS < deadlineMs;
-        if (!mayRetry || !hasTime || tries === TRIES_MAX || !budget.withdraw()) {
+        if (!mayRetry || !hasTime || tries === TRIES_MAX || !budget.withdraw())
           throw new Fault('unavailable', { cause });
-        }
         if (!hasOtherAddress) await pause(RETRY_PAUSE_MS);
       } finally {
         end(outcome);
@@ -249,9 +247,8 @@ function readReply(reply: ServiceReply, name: string, log: Logger): unknown {
   const body = parse(reply);
   if (reply.status < 400) return body;
   const { code, message, retryAfterSeconds } = (body ?? {}) as Record<string, unknown>;
-  if (typeof code !== 'string' || !Object.hasOwn(ERRORS, code)) {
+  if (typeof code !== 'string' || !Object.hasOwn(ERRORS, code))
     throw new Fault('unavailable', { cause: new Error(`${name} answered with status ${reply.status}`) });
-  }
   if (INTERNAL_REFUSALS.includes(code)) {
     log.error(
       { peer: name, code },

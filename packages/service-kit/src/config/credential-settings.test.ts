@@ -15,9 +15,8 @@ describe('the prefix of API keys', () => {
   });
 
   it('is refused when it is of another shape', () => {
-    for (const prefix of ['wts', 'wts-', '_', '9x_', 'a_b_', 'w ts_', 'abcdefgh_']) {
+    for (const prefix of ['wts', 'wts-', '_', '9x_', 'a_b_', 'w ts_', 'abcdefgh_'])
       assert.throws(() => prefixOf(prefix), /API_KEY_PREFIX must match/, prefix);
-    }
   });
 });
 

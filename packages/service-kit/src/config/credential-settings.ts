@@ -1,5 +1,4 @@
-import { issuerOf, parseIssuers } from '@wts/access';
-import type { Issuer } from '@wts/access';
+import { issuerOf, parseIssuers, type Issuer } from '@wts/access';
 import { defineSettings, refusalOf, setting } from './settings.ts';
 
 /**

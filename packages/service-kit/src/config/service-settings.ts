@@ -1,8 +1,6 @@
-import type { PublicKeys } from '@wts/access';
-import { parsePrivateKey, parsePublicKeys, weaknessOf } from '@wts/access';
+import { parsePrivateKey, parsePublicKeys, weaknessOf, type PublicKeys } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
-import type { ConfigOf } from './settings.ts';
-import { defineSettings, refusalOf, setting } from './settings.ts';
+import { defineSettings, refusalOf, setting, type ConfigOf } from './settings.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
 import { parseRatio, SAMPLERS } from './sampling.ts';
 

@@ -125,9 +125,8 @@ function address(text: string, protocols: readonly string[] = ['http', 'https'])
   const url = URL.parse(text);
   // Without the text, because it may contain a password.
   if (url === null) throw new Error('must be an absolute URL');
-  if (!protocols.includes(url.protocol.slice(0, -1))) {
+  if (!protocols.includes(url.protocol.slice(0, -1)))
     throw new Error(`must be a URL that starts with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`);
-  }
   return text;
 }
 

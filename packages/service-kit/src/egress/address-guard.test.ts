@@ -97,9 +97,8 @@ describe('the address guard [webhooks.attempt.address-guard]', () => {
 
   it('allows every other IPv4 address', () => {
     fc.assert(fc.property(anyV4, (text) => guard.allows(text) === !within(numberOf(text), deniedV4)));
-    for (const text of ['1.1.1.1', '8.8.8.8', '11.22.33.44', '93.184.216.34', '168.63.129.15', '223.255.255.255']) {
+    for (const text of ['1.1.1.1', '8.8.8.8', '11.22.33.44', '93.184.216.34', '168.63.129.15', '223.255.255.255'])
       assert.ok(guard.allows(text), text);
-    }
   });
 
   it(`allows no IPv6 address outside ${GLOBAL_V6}`, () => {
@@ -112,9 +111,8 @@ describe('the address guard [webhooks.attempt.address-guard]', () => {
         examples: [[0n], [1n], [first - 1n], [last + 1n], [2n ** 128n - 1n]],
       },
     );
-    for (const text of ['2606:4700:4700::1111', '2a00:1450::200e', '2001:200::1', '2001:4860:4860::8888', '3ffe::1']) {
+    for (const text of ['2606:4700:4700::1111', '2a00:1450::200e', '2001:200::1', '2001:4860:4860::8888', '3ffe::1'])
       assert.ok(guard.allows(text), text);
-    }
   });
 
   for (const [name, embed] of Object.entries(EMBEDDINGS)) {
@@ -143,9 +141,8 @@ describe('the address guard [webhooks.attempt.address-guard]', () => {
   });
 
   it('refuses what is no address in its one plain form', () => {
-    for (const text of ['', 'example.com', '127.1', '0x7f.0.0.1', '8.8.8', '010.8.8.8', '2a00::1%eth0', '[2a00::1]']) {
+    for (const text of ['', 'example.com', '127.1', '0x7f.0.0.1', '8.8.8', '010.8.8.8', '2a00::1%eth0', '[2a00::1]'])
       assert.equal(guard.allows(text), false, text);
-    }
   });
 
   it('gives one spelling to each address', () => {
@@ -165,12 +162,10 @@ describe('the address guard [webhooks.attempt.address-guard]', () => {
 describe('the addresses that a deployment opens', () => {
   it('are those and no others', () => {
     const opened = addressGuard(['10.1.0.0/16', '127.0.0.1', 'fd00:1::/32', '::1']);
-    for (const text of ['10.1.0.0', '10.1.255.255', '127.0.0.1', 'fd00:1::5', '::1', '8.8.8.8']) {
+    for (const text of ['10.1.0.0', '10.1.255.255', '127.0.0.1', 'fd00:1::5', '::1', '8.8.8.8'])
       assert.ok(opened.allows(text), text);
-    }
-    for (const text of ['10.0.255.255', '10.2.0.0', '127.0.0.2', 'fd00:2::5', '::2', '::ffff:10.1.0.1', '0.0.0.0']) {
+    for (const text of ['10.0.255.255', '10.2.0.0', '127.0.0.2', 'fd00:2::5', '::2', '::ffff:10.1.0.1', '0.0.0.0'])
       assert.equal(opened.allows(text), false, text);
-    }
   });
 
   it('open every address of their block and none beside it', () => {

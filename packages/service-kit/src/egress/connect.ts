@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext, connect as connectTls, getCACertificates } from 'node:tls';
 import type { SecureContext, TLSSocket } from 'node:tls';
-import { canonicalAddress } from './address-guard.ts';
-import type { AddressGuard } from './address-guard.ts';
+import { canonicalAddress, type AddressGuard } from './address-guard.ts';
 import type { Target } from './target.ts';
 import { EgressFailure, reasonOf } from './failure.ts';
 import type { EgressMetrics } from './metrics.ts';

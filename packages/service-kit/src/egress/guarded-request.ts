@@ -2,10 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { readBounded } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
-import { Client } from 'undici';
-import type { buildConnector } from 'undici';
-import { openConnector } from './connect.ts';
-import type { ConnectOptions } from './connect.ts';
+import { Client, type buildConnector } from 'undici';
+import { openConnector, type ConnectOptions } from './connect.ts';
 import type { Target } from './target.ts';
 
 export interface GuardedRequest {

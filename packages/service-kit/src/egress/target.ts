@@ -33,9 +33,8 @@ export function parseTarget(text: string, guard: AddressGuard): Target | string 
   if (url.href.length > LIMITS.webhookUrlMax) return tooLong;
   if (/^https:\/\/[^/?#]*@/i.test(text)) return 'The url must not contain a user name or password.';
   const port = url.port === '' ? HTTPS_PORT : Number(url.port);
-  if (port !== HTTPS_PORT && port < FREE_PORTS_FROM) {
+  if (port !== HTTPS_PORT && port < FREE_PORTS_FROM)
     return `The port of the url must be ${HTTPS_PORT}, or ${FREE_PORTS_FROM} or higher.`;
-  }
   // The parser has turned every spelling of an IPv4 address into the one with four numbers.
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   const isAddress = isIP(host) !== 0;
@@ -45,9 +44,8 @@ export function parseTarget(text: string, guard: AddressGuard): Target | string 
 
 function faultOfName(name: string, guard: AddressGuard): string | null {
   const labels = name.split('.');
-  if (name.length > NAME_CHARACTERS_MAX || !labels.every((label) => LABEL.test(label))) {
+  if (name.length > NAME_CHARACTERS_MAX || !labels.every((label) => LABEL.test(label)))
     return 'The host of the url is not a valid name.';
-  }
   if (guard.isOpened) return null;
   const isLocal = labels.length < 2 || LOCAL_ZONES.some((zone) => name === zone || name.endsWith(`.${zone}`));
   return isLocal ? NOT_PUBLIC : null;

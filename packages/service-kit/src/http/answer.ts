@@ -90,8 +90,7 @@ export function toFault(error: unknown): Fault {
   if (error instanceof ClientClosedError)
     return new Fault('malformed_request', { message: 'The body ended before it was complete.' });
   // The signal of the request: its client disconnected, or it took too long.
-  if (error instanceof DOMException && (error.name === 'AbortError' || error.name === 'TimeoutError')) {
+  if (error instanceof DOMException && (error.name === 'AbortError' || error.name === 'TimeoutError'))
     return new Fault('unavailable', { cause: error });
-  }
   return faultOfSqlState(error) ?? new Fault('internal', { cause: error });
 }

@@ -8,12 +8,10 @@ const TARGET = /^[\x21\x22\x24-\x5b\x5d-\x7e]*$/;
  * of this host is a path by now (`originForm`); other hosts are refused.
  */
 export function faultOfTarget(url: string, method: string): Fault | null {
-  if (url.length > LIMITS.urlBytes) {
+  if (url.length > LIMITS.urlBytes)
     return new Fault('headers_too_large', { message: `The URL may have at most ${LIMITS.urlBytes} bytes.` });
-  }
-  if (url[0] !== '/' && !(url === '*' && method === 'OPTIONS')) {
+  if (url[0] !== '/' && !(url === '*' && method === 'OPTIONS'))
     return malformed('The request target must be a path, or a URL of the host named by the Host header.');
-  }
   if (!TARGET.test(url)) return malformed('The URL contains characters that must be percent-encoded.');
   return url.includes('%') ? faultOfEncodedPath(url.split('?', 1)[0] as string) : null;
 }
@@ -35,9 +33,8 @@ function faultOfEncodedPath(path: string): Fault | null {
       return malformed('The path is not valid percent-encoded UTF-8.');
     }
     // oxlint-disable-next-line no-control-regex -- control characters are what this refuses
-    if (/[/\\\u0000-\u001f\u007f]/.test(text) || text === '.' || text === '..') {
+    if (/[/\\\u0000-\u001f\u007f]/.test(text) || text === '.' || text === '..')
       return malformed('The path contains an encoded separator, dot segment or control character.');
-    }
   }
   return null;
 }

@@ -1,5 +1,4 @@
-import { ServerResponse } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
+import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { SERVICE_LIMITS } from '../limits.ts';
 

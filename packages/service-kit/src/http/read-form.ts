@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Fault, isStorableText, LIMITS } from '@wts/contracts';
-import type { Form } from '@wts/contracts';
+import { Fault, isStorableText, LIMITS, type Form } from '@wts/contracts';
 import { readBytes } from './read-json.ts';
 import { timesGiven } from './request-context.ts';
 
@@ -13,9 +12,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** Reads a body of `application/x-www-form-urlencoded` in UTF-8, not compressed. */
 export async function readForm(req: IncomingMessage, bytesMax: number = LIMITS.formBytes): Promise<Form> {
   const type = req.headers['content-type'] ?? '';
-  if (timesGiven(req.rawHeaders, 'content-type') > 1 || !formType.test(type)) {
+  if (timesGiven(req.rawHeaders, 'content-type') > 1 || !formType.test(type))
     throw new Fault('unsupported_media_type', { message: 'The body must be application/x-www-form-urlencoded.' });
-  }
   const bytes = await readBytes(req, bytesMax);
   try {
     return parseForm(utf8.decode(bytes));

@@ -30,9 +30,8 @@ export async function readJson(
   if (!hasBody(req)) throw new Fault('malformed_json', { message: NO_BODY });
   const type = req.headers['content-type'];
   // Node keeps the first one; other software might keep the last.
-  if (timesGiven(req.rawHeaders, 'content-type') > 1) {
+  if (timesGiven(req.rawHeaders, 'content-type') > 1)
     throw new Fault('unsupported_media_type', { message: 'Content-Type must be given once.' });
-  }
   if (type !== 'application/json' && !(type !== undefined && isJson(type))) {
     throw new Fault('unsupported_media_type', {
       message: 'Send Content-Type: application/json, and the body in UTF-8.',

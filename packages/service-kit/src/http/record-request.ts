@@ -1,6 +1,5 @@
 import type { Span } from '@opentelemetry/api';
-import type { Contract, Fault } from '@wts/contracts';
-import { meta } from '@wts/contracts';
+import { meta, type Contract, type Fault } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 import type { RequestMetrics } from '../observe/metrics.ts';
 import { unmatchedPath } from '../observe/scrub.ts';

@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { Fault } from '@wts/contracts';
-import { errorBody } from '@wts/contracts';
+import { errorBody, type Fault } from '@wts/contracts';
 
 export interface RenderedFault {
   readonly status: number;

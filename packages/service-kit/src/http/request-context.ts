@@ -9,8 +9,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { RequestMetrics } from '../observe/metrics.ts';
 import { inSpan, startRequestSpan } from '../observe/tracing.ts';
 import { faultOfHosts, faultOfTarget } from './check-target.ts';
-import type { RequestDetails, Route } from './record-request.ts';
-import { recordRequest } from './record-request.ts';
+import { recordRequest, type RequestDetails, type Route } from './record-request.ts';
 import { originForm } from './target.ts';
 
 /** The parts of a service that its HTTP side uses. */

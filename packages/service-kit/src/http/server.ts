@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { API_VERSION, Fault, LIMITS } from '@wts/contracts';
 import { SetupError } from '../config/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
 import { Connections, refusalOf, unlessSurplus } from './connections.ts';
 import { checkMessage, requestIdOf } from './request-context.ts';
-import { responseHead, renderFault } from './render-fault.ts';
-import type { RenderedFault } from './render-fault.ts';
+import { responseHead, renderFault, type RenderedFault } from './render-fault.ts';
 import { boundPipelining, QueuedResponse, serializePipelining } from './pipelining.ts';
 import { originForm } from './target.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
@@ -135,9 +133,8 @@ function faultOfParser({ code, message, rawPacket, bytesParsed = 0 }: ParserErro
   if (code === 'HPE_INVALID_METHOD') {
     // Other requests may precede it in the same packet.
     const start = (rawPacket?.lastIndexOf('\n', bytesParsed) ?? -1) + 1;
-    if (REQUEST_LINE.test(rawPacket?.toString('latin1', start, start + LIMITS.headerBytes) ?? '')) {
+    if (REQUEST_LINE.test(rawPacket?.toString('latin1', start, start + LIMITS.headerBytes) ?? ''))
       return new Fault('method_not_allowed', { headers: { Allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS' } });
-    }
   }
   if (code === 'HPE_HEADER_OVERFLOW') return new Fault('headers_too_large');
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return new Fault('payload_too_large');
@@ -215,9 +212,8 @@ function setupErrorOf(cause: unknown, host: string, port: number): unknown {
   const { code } = cause as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return new SetupError(`Port ${port} on ${host} is taken; choose another one.`, { cause });
   if (code === 'EACCES') return new SetupError(`Port ${port} needs more rights; choose 1024 or above.`, { cause });
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return new SetupError(`${host} is no address of this machine; set HOST to one.`, { cause });
-  }
   return cause;
 }
 

@@ -25,9 +25,8 @@ export function connectionsWithin(
 ): number {
   const possible = Math.floor((files - LIMITS.filesReserved) / (filesEach + LIMITS.connectionsRefusedShare));
   if (possible >= wanted) return wanted;
-  if (possible < LIMITS.connectionsMin) {
+  if (possible < LIMITS.connectionsMin)
     throw new SetupError(`This process may open ${files} files, which is too few to serve requests; ${RAISE}.`);
-  }
   log.warn(
     { filesMax: files, connectionsMax: possible, wanted },
     `few files may be opened, so fewer connections are accepted than CONNECTIONS_MAX; ${RAISE}`,

@@ -1,10 +1,7 @@
-import type { ServiceConfig } from '../config/service-settings.ts';
-import { buildSettings, serviceSettings } from '../config/service-settings.ts';
-import { describeSettings, parseSettings } from '../config/settings.ts';
+import { buildSettings, serviceSettings, type ServiceConfig } from '../config/service-settings.ts';
+import { describeSettings, parseSettings, type Environment } from '../config/settings.ts';
 import { buildOf } from '../config/build.ts';
-import { tokenKeyOf } from './service.ts';
-import type { Environment } from '../config/settings.ts';
-import type { ServiceDefinition } from './service.ts';
+import { tokenKeyOf, type ServiceDefinition } from './service.ts';
 
 export function printSettings<C>({ name, settings, reads }: ServiceDefinition<C>): void {
   process.stdout.write(

@@ -3,8 +3,7 @@ import type { ServiceMigrations } from '../migrate/recorded.ts';
 import { scrub } from '../observe/scrub.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { Environment } from '../config/settings.ts';
-import type { RunningService, ServiceDefinition } from './service.ts';
-import { startService } from './service.ts';
+import { startService, type RunningService, type ServiceDefinition } from './service.ts';
 import { releaseStartMemory } from './start-memory.ts';
 
 /** After the grace period, closing resources may take this long before the process exits anyway. */

@@ -1,7 +1,6 @@
 import { get } from 'node:http';
 import { localHost } from '../config/local-host.ts';
-import { defineSettings, parseSettings, setting } from '../config/settings.ts';
-import type { Environment } from '../config/settings.ts';
+import { defineSettings, parseSettings, setting, type Environment } from '../config/settings.ts';
 import { SetupError } from '../config/setup-error.ts';
 
 /** Longer than /ready may take. */

@@ -1,6 +1,5 @@
 import { databaseSettings } from '../config/database-settings.ts';
-import { parseSettings } from '../config/settings.ts';
-import type { Environment } from '../config/settings.ts';
+import { parseSettings, type Environment } from '../config/settings.ts';
 import { setOtherPassword } from '../postgres/other-password.ts';
 import { lacking, pendingMigrations, type ServiceMigrations } from './recorded.ts';
 

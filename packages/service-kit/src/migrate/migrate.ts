@@ -7,8 +7,7 @@ import type { Logger } from '../observe/logger.ts';
 import { refuseMixedSessions } from '../postgres/check-postgres.ts';
 import { knexLog } from '../postgres/knex-log.ts';
 import { acceptedUrl } from '../postgres/other-password.ts';
-import { listMigrations, loadMigration } from './list-migrations.ts';
-import type { Migration } from './list-migrations.ts';
+import { listMigrations, loadMigration, type Migration } from './list-migrations.ts';
 import { connect, numberOf, recordedNames, tableOf } from './recorded.ts';
 
 interface MigrateOptions {

@@ -1,9 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CREDENTIAL_KINDS, LIMITS, STREAM } from '@wts/contracts';
-import type { Revocation } from '@wts/contracts';
+import { CREDENTIAL_KINDS, LIMITS, STREAM, type Revocation } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
-import type { Nats } from './nats.ts';
-import { subscribe } from './nats.ts';
+import { subscribe, type Nats } from './nats.ts';
 
 /** How long an answer waits until NATS has the message; without it caches expire by themselves. */
 const FLUSH_MS = 500;

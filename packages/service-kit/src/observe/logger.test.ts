@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { generateApiKey, generateServiceKey, parsePrivateKey, tokenMinter, servicePrincipal } from '@wts/access';
 import jwt from 'jsonwebtoken';
-import type { Logger } from './logger.ts';
-import { createLogger } from './logger.ts';
+import { createLogger, type Logger } from './logger.ts';
 
 /** A logger and everything it has written. */
 function recorder(level = 'trace'): { log: Logger; text: () => string; lines: () => Record<string, unknown>[] } {

@@ -1,5 +1,4 @@
-import type { SpanContext } from '@opentelemetry/api';
-import { isSpanContextValid } from '@opentelemetry/api';
+import { isSpanContextValid, type SpanContext } from '@opentelemetry/api';
 
 /** The header of W3C Trace Context, of this version and of later ones, which may add parts. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;

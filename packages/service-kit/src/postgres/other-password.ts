@@ -1,6 +1,5 @@
 import { callbackify } from 'node:util';
-import { Client, Pool } from 'pg';
-import type { ClientConfig, PoolClient } from 'pg';
+import { Client, Pool, type ClientConfig, type PoolClient } from 'pg';
 
 /**
  * While a new password replaces that of a role, a process knows both, and the server accepts one of them: the process connects with

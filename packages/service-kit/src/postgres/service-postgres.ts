@@ -1,7 +1,6 @@
 import type { Client } from 'pg';
 import { checkPostgres } from './check-postgres.ts';
-import { openPostgres } from './postgres.ts';
-import type { Postgres, PostgresOptions } from './postgres.ts';
+import { openPostgres, type Postgres, type PostgresOptions } from './postgres.ts';
 
 /** Of the context of a service. */
 type Starting = Required<Pick<PostgresOptions, 'log' | 'metrics' | 'stack' | 'readiness'>> & {

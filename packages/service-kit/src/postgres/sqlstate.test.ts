@@ -31,9 +31,8 @@ describe('an error of the database', () => {
     '0A000': undefined,
     XX000: undefined,
   };
-  for (const [code, meaning] of Object.entries(meanings)) {
+  for (const [code, meaning] of Object.entries(meanings))
     it(`${code} means ${meaning ?? 'a bug'}`, () => assert.equal(faultOfSqlState(database(code))?.code, meaning));
-  }
 
   it('means a violated check only where it names one; otherwise a partition is missing, which maintenance makes', () => {
     const violated = Object.assign(database('23514'), { constraint: 'log_state_gap_max_check' });
@@ -50,9 +49,8 @@ describe('an error of the database', () => {
 
 describe('an error of the connection to the database', () => {
   it('means unavailable', () => {
-    for (const code of ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'ENOTFOUND', 'EPIPE', 'ENOENT']) {
+    for (const code of ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'ENOTFOUND', 'EPIPE', 'ENOENT'])
       assert.equal(faultOfSqlState(system(code))?.code, 'unavailable', code);
-    }
     for (const text of [
       'Connection terminated unexpectedly',
       'timeout exceeded when trying to connect',

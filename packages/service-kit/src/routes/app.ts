@@ -3,8 +3,7 @@ import type { Express, NextFunction, Request, Response, Router } from 'express';
 import express from 'express';
 import type { Readiness } from '../observe/readiness.ts';
 import { answerFailure } from '../http/answer.ts';
-import type { HttpOptions } from '../http/request-context.ts';
-import { enter } from '../http/request-context.ts';
+import { enter, type HttpOptions } from '../http/request-context.ts';
 import { mount } from './mount.ts';
 import { serviceReady } from './service-ready.ts';
 

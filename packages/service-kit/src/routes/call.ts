@@ -1,5 +1,4 @@
-import type { BodyOf, ParamsOf, Principal, QueryOf } from '@wts/contracts';
-import { LIMITS } from '@wts/contracts';
+import { LIMITS, type BodyOf, type ParamsOf, type Principal, type QueryOf } from '@wts/contracts';
 import type { Request, Response } from 'express';
 import type { Logger } from '../observe/logger.ts';
 import { contextOf } from '../http/request-context.ts';

@@ -12,8 +12,7 @@ import { hasBody } from '../http/unread-body.ts';
 import type { Idempotency } from './idempotency.ts';
 import { readForm } from '../http/read-form.ts';
 import { readJson } from '../http/read-json.ts';
-import type { Validate } from './validate.ts';
-import { compile } from './validate.ts';
+import { compile, type Validate } from './validate.ts';
 import { whoCalls } from './who-calls.ts';
 import { SERVICE_LIMITS } from '../limits.ts';
 
@@ -207,16 +206,13 @@ function readQuery(req: Request, check: Validate | undefined, integers: readonly
   const query = start === -1 ? {} : parseQueryString(req.url.slice(start + 1), '&', '=', { maxKeys: 0 });
   for (const name in query) {
     // Refuses names that other frameworks read as a list or an object, such as `limit[]` or `id[$ne]`.
-    if (!PLAIN_NAME.test(name)) {
+    if (!PLAIN_NAME.test(name))
       throw new Fault('validation_failed', { message: `query must not have the property "${name.slice(0, 100)}"` });
-    }
     const value = query[name];
-    if (typeof value !== 'string') {
+    if (typeof value !== 'string')
       throw new Fault('validation_failed', { message: `query/${name.slice(0, 100)} must be given once` });
-    }
-    if (!isStorableText(value)) {
+    if (!isStorableText(value))
       throw new Fault('validation_failed', { message: `query/${name.slice(0, 100)} must not contain a NUL character` });
-    }
   }
   if (check === undefined) return EMPTY;
   const values: Record<string, unknown> = query;

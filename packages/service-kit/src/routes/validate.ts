@@ -1,5 +1,4 @@
-import type { JsonSchema } from '@wts/contracts';
-import { Fault, isHttpUrl, wordsOf } from '@wts/contracts';
+import { Fault, isHttpUrl, wordsOf, type JsonSchema } from '@wts/contracts';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { FormatsPlugin } from 'ajv-formats';

@@ -1,8 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { InternalCall, ReadToken } from '@wts/access';
-import { requireScope } from '@wts/access';
-import type { Contract, Principal } from '@wts/contracts';
-import { callersOf, Fault, HEADERS } from '@wts/contracts';
+import { requireScope, type InternalCall, type ReadToken } from '@wts/access';
+import { callersOf, Fault, HEADERS, type Contract, type Principal } from '@wts/contracts';
 import type { Request } from 'express';
 import type { CallerNetworks } from '../fairness/index.ts';
 
@@ -41,9 +39,8 @@ export function readInternalCall(
   const call = readToken(token);
   const callers: readonly string[] = callersOf(contract);
   if (!callers.includes(call.caller)) throw unserved(`${contract.id} is not served to ${call.caller}`);
-  if (contract.internal?.forItself && !isService(call.principal)) {
+  if (contract.internal?.forItself && !isService(call.principal))
     throw unserved(`${contract.id} is not served on behalf of a person`);
-  }
   networks.record(call.principal.userId, network);
   return call;
 }

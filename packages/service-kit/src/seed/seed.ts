@@ -1,12 +1,10 @@
 import { parsePrivateKey, tokenMinter } from '@wts/access';
 import type { ServiceName } from '@wts/contracts';
 import type { Knex } from 'knex';
-import type { CommitUnitSender } from '../call/commit-unit.ts';
-import { commitUnitSender } from '../call/commit-unit.ts';
+import { commitUnitSender, type CommitUnitSender } from '../call/commit-unit.ts';
 import { createServiceClient } from '../call/service-client.ts';
 import type { CallerConfig } from '../config/service-settings.ts';
-import type { Setting } from '../config/settings.ts';
-import { parseSettings } from '../config/settings.ts';
+import { parseSettings, type Setting } from '../config/settings.ts';
 import { createLogger } from '../observe/logger.ts';
 import { openPostgres } from '../postgres/postgres.ts';
 

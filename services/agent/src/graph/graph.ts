@@ -1,5 +1,4 @@
-import { graphqlApi } from '@wts/contracts';
-import type { Principal } from '@wts/contracts';
+import { graphqlApi, type Principal } from '@wts/contracts';
 import type { ServiceClient } from '@wts/service-kit/call';
 import { AGENT_LIMITS } from '../limits.ts';
 import { ToolError } from '../tool-error.ts';

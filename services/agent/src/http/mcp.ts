@@ -1,10 +1,8 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
-import type { ProtectedResource } from '@wts/access';
-import { requireScope } from '@wts/access';
-import type { Principal } from '@wts/contracts';
-import { mcpApi } from '@wts/contracts';
+import { requireScope, type ProtectedResource } from '@wts/access';
+import { mcpApi, type Principal } from '@wts/contracts';
 import { noteRequest } from '@wts/service-kit/http';
 import { mountStream } from '@wts/service-kit/routes';
 import type { IRouter, Request as HttpRequest, Response as HttpResponse } from 'express';

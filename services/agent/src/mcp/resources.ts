@@ -1,12 +1,9 @@
 import { UUID_PATTERN } from '@wts/contracts';
-import type { Graph } from '../graph/graph.ts';
-import { document } from '../graph/graph.ts';
+import { document, type Graph } from '../graph/graph.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import { nextOf, PAGE_INFO } from '../views/parts.ts';
-import type { PageInfo } from '../views/parts.ts';
+import { nextOf, PAGE_INFO, type PageInfo } from '../views/parts.ts';
 import { recordText } from '../views/markdown.ts';
-import { recordTitle, recordUri } from '../views/record.ts';
-import type { FoundNode } from '../views/record.ts';
+import { recordTitle, recordUri, type FoundNode } from '../views/record.ts';
 
 const MARKDOWN = 'text/markdown';
 

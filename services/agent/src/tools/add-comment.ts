@@ -1,8 +1,6 @@
-import { CLIENT_ID, namesOfChanges, resultOf } from '../graph/changes.ts';
-import type { Payload } from '../graph/changes.ts';
+import { CLIENT_ID, namesOfChanges, resultOf, type Payload } from '../graph/changes.ts';
 import { document } from '../graph/graph.ts';
-import type { CommentNode } from '../views/comment.ts';
-import { COMMENT, COMMENT_FRAGMENT } from '../views/comment.ts';
+import { COMMENT, COMMENT_FRAGMENT, type CommentNode } from '../views/comment.ts';
 import { taskOf } from '@wts/client/names';
 import { IDEMPOTENCY_KEY, object, TASK_WORD, text, WORKSPACE } from '../views/parts.ts';
 import { tool } from './tool.ts';

@@ -1,13 +1,11 @@
 import { NameError, tasksOf } from '@wts/client/names';
-import type { TaskChangeKind } from './change-tasks.ts';
-import { changeTasks } from './change-tasks.ts';
+import { changeTasks, type TaskChangeKind } from './change-tasks.ts';
 import { namesOfChanges } from '../graph/changes.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import { RESULTS, resultsView } from '../views/results.ts';
 import { changesOf, outcomesOf } from './batch.ts';
 import { object, TASK_WORD, WORKSPACE } from '../views/parts.ts';
-import type { Effect, Tool } from './tool.ts';
-import { tool } from './tool.ts';
+import { tool, type Effect, type Tool } from './tool.ts';
 
 interface Step {
   readonly name: string;

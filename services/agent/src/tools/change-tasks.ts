@@ -1,11 +1,8 @@
 import { AGENT_LIMITS } from '../limits.ts';
 import { isFailureCode, sentence, ToolError, unknownAdvice } from '../tool-error.ts';
-import type { NextTask, TaskNode } from '../views/task.ts';
-import { NEXT_TASK, TASK_FRAGMENT } from '../views/task.ts';
-import { CLIENT_ID, resultOf } from '../graph/changes.ts';
-import type { Payload } from '../graph/changes.ts';
-import type { Document, Graph } from '../graph/graph.ts';
-import { document } from '../graph/graph.ts';
+import { NEXT_TASK, TASK_FRAGMENT, type NextTask, type TaskNode } from '../views/task.ts';
+import { CLIENT_ID, resultOf, type Payload } from '../graph/changes.ts';
+import { document, type Document, type Graph } from '../graph/graph.ts';
 
 /** A change of one task: the field of the mutation, and its arguments. */
 export interface TaskChange {

@@ -1,8 +1,6 @@
-import { CLIENT_ID, namesOfChanges, resultOf } from '../graph/changes.ts';
-import type { Payload } from '../graph/changes.ts';
+import { CLIENT_ID, namesOfChanges, resultOf, type Payload } from '../graph/changes.ts';
 import { document } from '../graph/graph.ts';
-import type { ProjectNode } from '../views/project.ts';
-import { PROJECT, PROJECT_FRAGMENT } from '../views/project.ts';
+import { PROJECT, PROJECT_FRAGMENT, type ProjectNode } from '../views/project.ts';
 import { todayIn } from '@wts/models/words';
 import { IDEMPOTENCY_KEY, object, TIMEZONE, WORKSPACE } from '../views/parts.ts';
 import { PROJECT_INPUT, projectInputOf } from './project-input.ts';

@@ -2,8 +2,7 @@ import { between, dayOf, PRIORITIES, TASK_LISTS, TASK_STATES, tasksOfList, today
 import type { Priority, TaskList, TaskState, Today } from '@wts/models/words';
 import { document } from '../graph/graph.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import type { TaskNode } from '../views/task.ts';
-import { FIELDS, TASK, TASK_FRAGMENT, taskView } from '../views/task.ts';
+import { FIELDS, TASK, TASK_FRAGMENT, taskView, type TaskNode } from '../views/task.ts';
 import type { PageInfo } from '../views/parts.ts';
 import {
   list,
@@ -18,8 +17,7 @@ import {
   word,
   WORKSPACE_FILTER,
 } from '../views/parts.ts';
-import type { ToolContext } from './tool.ts';
-import { tool } from './tool.ts';
+import { tool, type ToolContext } from './tool.ts';
 
 const FIND_TASKS = document<
   { tasks: { nodes: readonly TaskNode[]; pageInfo: PageInfo } },

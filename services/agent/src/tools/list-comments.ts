@@ -1,6 +1,5 @@
 import { document } from '../graph/graph.ts';
-import type { CommentNode } from '../views/comment.ts';
-import { COMMENT, COMMENT_FRAGMENT } from '../views/comment.ts';
+import { COMMENT, COMMENT_FRAGMENT, type CommentNode } from '../views/comment.ts';
 import { taskOf } from '@wts/client/names';
 import type { Page, PageVariables } from '../views/parts.ts';
 import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, TASK_WORD, text, WORKSPACE } from '../views/parts.ts';

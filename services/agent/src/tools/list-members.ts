@@ -1,5 +1,4 @@
-import type { RecordOf, User } from '@wts/models';
-import { WorkspaceMember } from '@wts/models';
+import { WorkspaceMember, type RecordOf, type User } from '@wts/models';
 import { object, text, textOrNull } from '../views/parts.ts';
 import { listRecords } from './list-records.ts';
 

@@ -1,7 +1,6 @@
 import { Project } from '@wts/models';
 import { document } from '../graph/graph.ts';
-import type { ProjectNode } from '../views/project.ts';
-import { PROJECT, PROJECT_FRAGMENT } from '../views/project.ts';
+import { PROJECT, PROJECT_FRAGMENT, type ProjectNode } from '../views/project.ts';
 import { inputOf } from '../views/fields.ts';
 import type { Page, PageVariables } from '../views/parts.ts';
 import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, within, word, WORKSPACE_FILTER } from '../views/parts.ts';

@@ -4,8 +4,7 @@ import { document } from '../graph/graph.ts';
 import type { View } from '../views/fields.ts';
 import type { Page, PageVariables } from '../views/parts.ts';
 import { list, NEXT, nextOf, object, PAGE, PAGE_INFO, pageOf, within, WORKSPACE_FILTER } from '../views/parts.ts';
-import type { Tool } from './tool.ts';
-import { tool } from './tool.ts';
+import { tool, type Tool } from './tool.ts';
 
 interface ListOptions<Node> extends Pick<View<object>, 'selection'> {
   readonly description: string;

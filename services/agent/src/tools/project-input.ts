@@ -3,8 +3,7 @@ import { Project } from '@wts/models';
 import { dayOf } from '@wts/models/words';
 import { inputOf } from '../views/fields.ts';
 import { object, wordOrNull } from '../views/parts.ts';
-import type { Resolving } from './task-input.ts';
-import { resolved } from './task-input.ts';
+import { resolved, type Resolving } from './task-input.ts';
 
 const { fields: FIELDS } = Project;
 

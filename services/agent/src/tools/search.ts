@@ -1,6 +1,5 @@
 import { document } from '../graph/graph.ts';
-import type { FoundNode } from '../views/record.ts';
-import { FOUND_FRAGMENTS, recordTitle, recordUri } from '../views/record.ts';
+import { FOUND_FRAGMENTS, recordTitle, recordUri, type FoundNode } from '../views/record.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import { list, object, PAGE, text, WORKSPACE_FILTER } from '../views/parts.ts';
 import { tool } from './tool.ts';

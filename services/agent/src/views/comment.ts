@@ -1,7 +1,5 @@
-import { Comment } from '@wts/models';
-import type { RecordOf } from '@wts/models';
-import type { Named } from './fields.ts';
-import { viewOf } from './fields.ts';
+import { Comment, type RecordOf } from '@wts/models';
+import { viewOf, type Named } from './fields.ts';
 
 const HIDDEN = ['workspaceId', 'updatedAt', 'archivedAt'] as const;
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { date, Task } from '@wts/models';
-import type { Model } from '@wts/models';
+import { date, Task, type Model } from '@wts/models';
 import { plainInputOf } from '../tools/task-input.ts';
 import { viewOfTask } from './task.ts';
 

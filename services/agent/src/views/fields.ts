@@ -1,7 +1,5 @@
-import { typed } from '@wts/contracts';
-import type { JsonSchema, Typed } from '@wts/contracts';
-import { recordSchema, relationsOf } from '@wts/models';
-import type { Field, Model, Relation } from '@wts/models';
+import { typed, type JsonSchema, type Typed } from '@wts/contracts';
+import { recordSchema, relationsOf, type Field, type Model, type Relation } from '@wts/models';
 import { list, object, text } from './parts.ts';
 
 /*

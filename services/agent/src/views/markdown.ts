@@ -1,14 +1,9 @@
-import type { Graph } from '../graph/graph.ts';
-import { document } from '../graph/graph.ts';
+import { document, type Graph } from '../graph/graph.ts';
 import { ToolError } from '../tool-error.ts';
-import type { CommentNode } from './comment.ts';
-import { COMMENT_FRAGMENT } from './comment.ts';
-import type { ProjectNode } from './project.ts';
-import { PROJECT_FRAGMENT } from './project.ts';
-import type { FoundNode } from './record.ts';
-import { recordTitle, recordUri } from './record.ts';
-import type { TaskDetails } from './task-details.ts';
-import { detailsOf } from './task-details.ts';
+import { COMMENT_FRAGMENT, type CommentNode } from './comment.ts';
+import { PROJECT_FRAGMENT, type ProjectNode } from './project.ts';
+import { recordTitle, recordUri, type FoundNode } from './record.ts';
+import { detailsOf, type TaskDetails } from './task-details.ts';
 
 const RECORD = document<
   {

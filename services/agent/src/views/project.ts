@@ -1,7 +1,5 @@
-import { Project } from '@wts/models';
-import type { RecordOf } from '@wts/models';
-import type { Keyed, Named } from './fields.ts';
-import { viewOf } from './fields.ts';
+import { Project, type RecordOf } from '@wts/models';
+import { viewOf, type Keyed, type Named } from './fields.ts';
 
 /** What a model of language does not need. */
 const HIDDEN = ['creatorId', 'sortOrder', 'createdAt', 'updatedAt'] as const;

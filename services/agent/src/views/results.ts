@@ -1,8 +1,7 @@
 import { taskKey } from '@wts/client/names';
 import { list, object, text } from './parts.ts';
 import { ToolError } from '../tool-error.ts';
-import type { NextTask, TaskNode, TaskView } from './task.ts';
-import { TASK, taskView } from './task.ts';
+import { TASK, taskView, type NextTask, type TaskNode, type TaskView } from './task.ts';
 
 const COUNT = { type: 'integer', minimum: 0 } as const;
 

@@ -1,10 +1,8 @@
 import type { TypeOf } from '@wts/contracts';
-import type { Graph } from '../graph/graph.ts';
-import { document } from '../graph/graph.ts';
+import { document, type Graph } from '../graph/graph.ts';
 import { ToolError } from '../tool-error.ts';
 import { list, object, text, textOrNull } from './parts.ts';
-import type { TaskNode } from './task.ts';
-import { TASK, TASK_FRAGMENT, taskView } from './task.ts';
+import { TASK, TASK_FRAGMENT, taskView, type TaskNode } from './task.ts';
 
 const TASK_QUERY = document<
   {

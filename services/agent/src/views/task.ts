@@ -1,10 +1,8 @@
 import { taskKey } from '@wts/client/names';
 import { typed } from '@wts/contracts';
-import { Task } from '@wts/models';
-import type { Model, RecordOf } from '@wts/models';
+import { Task, type Model, type RecordOf } from '@wts/models';
 import { PRIORITIES, repeatText, stateOf, TASK_STATES, type Priority } from '@wts/models/words';
-import type { Keyed, Named, View } from './fields.ts';
-import { viewOf } from './fields.ts';
+import { viewOf, type Keyed, type Named, type View } from './fields.ts';
 import { text, textOrNull } from './parts.ts';
 
 /** What a model of language does not need: places in lists of the app, and what is shown in another form. */

@@ -19,9 +19,8 @@ export async function changeWorkspaceSecurity(
 ): Promise<void> {
   const { userId } = principal;
   await roles.requirePermission(principal, workspaceId, 'security.manage');
-  if (requiresSecondFactor && (await factors.lacks(userId))) {
+  if (requiresSecondFactor && (await factors.lacks(userId)))
     throw new Fault('conflict', { message: 'Add a second factor to your own account first.' });
-  }
   const members = requiresSecondFactor ? await directory.membersOf(workspaceId) : [];
   const without = await record.act(async ({ policies, record: write }) => {
     if (requiresSecondFactor !== (await policies.requiresSecondFactor(workspaceId))) {

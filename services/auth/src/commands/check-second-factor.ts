@@ -1,6 +1,5 @@
 import { unsealSecret, type SecretKeys } from '@wts/service-kit/sealing';
-import type { ChallengeUse, Passkeys } from '../accounts/passkeys.ts';
-import { userHandleOf } from '../accounts/passkeys.ts';
+import { userHandleOf, type ChallengeUse, type Passkeys } from '../accounts/passkeys.ts';
 import { hashOfRecoveryCode } from '../domain/recovery-codes.ts';
 import { sha256 } from '../domain/sha256.ts';
 import { stepOfCode } from '../domain/totp.ts';

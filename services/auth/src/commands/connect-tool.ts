@@ -1,6 +1,5 @@
 import { readApiKey } from '@wts/access';
-import type { ApiKey, Principal } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, type ApiKey, type Principal } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import { newOpaqueToken } from '../domain/opaque-token.ts';
 import { challengeOf } from '../domain/pkce.ts';

@@ -36,9 +36,8 @@ export async function erasePerson(
   const person = await people.find(userId);
   if (person === null) throw new Fault('not_found');
   if (person.erasedAt !== null) return STAYS;
-  if (person.name !== name && person.name !== ERASED_PERSON.name) {
+  if (person.name !== name && person.name !== ERASED_PERSON.name)
     throw new Fault('validation_failed', { message: 'body/name must be the name of the person, as a confirmation' });
-  }
   const memberships = whole(await workspaces.membershipDetails(userId));
   const cells = await workspaces.cellsOf(userId);
   const alone = memberships.filter(({ isOnlyOwner, archivedAt }) => isOnlyOwner && archivedAt === null);

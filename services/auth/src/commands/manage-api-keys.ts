@@ -1,13 +1,11 @@
 import { can, generateApiKey, requireScope, requireUnrestricted } from '@wts/access';
-import type { ApiKey, NewApiKey, Principal } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, type ApiKey, type NewApiKey, type Principal } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import { publishRevoked } from '../credentials/publish-revoked.ts';
 import type { SecurityEvent, Visitor } from '../domain/security-event.ts';
 import type { ApiKeyStore, KeyInsertRefusal, NewStoredKey, RevokedKey } from '../store/api-keys.ts';
-import { newIds } from '@wts/service-kit/routes';
-import type { EffectSource } from '@wts/service-kit/routes';
+import { newIds, type EffectSource } from '@wts/service-kit/routes';
 import { AUTH_LIMITS } from '../limits.ts';
 
 type KeyContext = Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke' | 'record'>;
@@ -99,9 +97,8 @@ export async function revokeApiKey(
   // Read for any id: the time this takes must not reveal whether a key of another person exists.
   const { found, away } = await context.directory.workspacesOf(userId);
   const administered = found.filter(({ role }) => can(role, 'keys.manage')).map(({ id }) => id);
-  if (!(await revokeKeys(context, source, (keys) => keys.revoke(userId, keyId, administered)))) {
+  if (!(await revokeKeys(context, source, (keys) => keys.revoke(userId, keyId, administered))))
     throw new Fault(away.length === 0 ? 'not_found' : 'unavailable');
-  }
 }
 
 interface RevocationSource {
@@ -117,9 +114,8 @@ export async function revokeKeys(
 ): Promise<boolean> {
   const revoked = await record.act(async ({ keys, record: write }) => {
     const ended = await work(keys);
-    for (const { id: subjectId, userId, workspaceId, label, keyPrefix: prefix } of ended) {
+    for (const { id: subjectId, userId, workspaceId, label, keyPrefix: prefix } of ended)
       await write({ kind: 'key-revoked', userId, workspaceId, subjectId, actor, visitor, details: { label, prefix } });
-    }
     return ended;
   });
   return publishRevoked(revoke, revoked);
@@ -143,9 +139,8 @@ function requireKeyAdmin(principal: Principal): void {
  */
 function expiryOf({ credential, expiresAt: keyEndsAt }: Principal, given: string | undefined): Date | null {
   const end = given === undefined ? null : new Date(given);
-  if (end !== null && !(end.getTime() > Date.now())) {
+  if (end !== null && !(end.getTime() > Date.now()))
     throw new Fault('validation_failed', { message: 'expiresAt must be in the future.' });
-  }
   if (credential.kind !== 'api_key' || keyEndsAt === undefined) return end;
   return new Date(Math.min(end?.getTime() ?? Infinity, keyEndsAt * 1000));
 }

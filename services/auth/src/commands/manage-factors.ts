@@ -33,17 +33,15 @@ export async function addPasskey(
   visitor: Visitor,
 ): Promise<Added | string> {
   const read = await passkeys.readCreation(use, answer);
-  if (read === null || !(await factors.useChallenge(read.hash, read.expiresAt))) {
+  if (read === null || !(await factors.useChallenge(read.hash, read.expiresAt)))
     return 'The passkey was not created. Try again.';
-  }
   const name = shownName(typed, AUTH_LIMITS.passkeyNameMax) || 'Passkey';
   const { credentialId, publicKey, signCount, transports } = read;
   const key = { id: randomUUID(), accountId, credentialId, publicKey, signCount, transports, name };
   return record.act(async ({ factors: store, record: write }) => {
     await store.lock(accountId);
-    if (!(await store.addPasskey(key, AUTH_LIMITS.passkeysPerAccountMax))) {
+    if (!(await store.addPasskey(key, AUTH_LIMITS.passkeysPerAccountMax)))
       return `This passkey is registered already, or you have ${AUTH_LIMITS.passkeysPerAccountMax} passkeys. Remove one first.`;
-    }
     const about = { userId, accountId, subjectId: key.id, visitor };
     await write({ kind: 'factor-added', ...about, details: { factor: `the passkey ${name}` } });
     return { recoveryCodes: await firstRecoveryCodes(store, accountId) };
@@ -139,9 +137,8 @@ export async function renewRecoveryCodes(
 ): Promise<readonly string[]> {
   return record.act(async ({ factors, record: write }) => {
     await factors.lock(accountId);
-    if (!(await factors.has(accountId))) {
+    if (!(await factors.has(accountId)))
       throw new Fault('conflict', { message: 'Add a passkey or an authenticator app first.' });
-    }
     await write({ kind: 'recovery-codes-made', userId, accountId, visitor, details: {} });
     return storeRecoveryCodes(factors, accountId);
   });

@@ -45,9 +45,8 @@ export async function cancelMove(
   const move = await moves.find(id);
   if (move === null) throw new Fault('not_found');
   if (move.isCancelled || isGivenUp(move.step)) return shownMove(move);
-  if (!(await moves.cancel(id))) {
+  if (!(await moves.cancel(id)))
     throw new Fault('conflict', { message: `The workspace is in cell ${move.target} already. Move it back.` });
-  }
   const { workspaceId, target } = move;
   await record.add({ kind: 'move-cancelled', workspaceId, ...operator, details: { cell: String(target) } });
   return readMove({ moves }, id);

@@ -22,9 +22,8 @@ export async function addClient(
 ): Promise<RegisteredClient> {
   const { client_id: id } = metadata;
   if (id === undefined) return registerClient({ record }, metadata, { network: null, ...operator });
-  if (typeof id !== 'string' || !isDocumentAddress(id) || URL.parse(id)?.href !== id) {
+  if (typeof id !== 'string' || !isDocumentAddress(id) || URL.parse(id)?.href !== id)
     throw new Fault('invalid_client_metadata', { message: 'client_id must be the https address of a document.' });
-  }
   const listed = { id, secretHash: null, name: null, redirectUris: [], authMethod: 'none', grantTypes: [] } as const;
   const createdAt = await record.act(async ({ clients, record: write }) => {
     await write({ kind: 'client-registered', subjectId: id, ...operator, details: { app: id } });

@@ -1,6 +1,5 @@
 import { servicePrincipal } from '@wts/access';
-import type { InternalMutation } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, type InternalMutation } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Cell } from '../cells/cells.ts';
 import type { EventKind } from '../domain/security-event.ts';

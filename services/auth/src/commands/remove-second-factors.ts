@@ -20,9 +20,8 @@ export async function removeSecondFactors(
   await record.act(async ({ factors, record: write }) => {
     const { passkeys, totpSince } = accountId === null ? NONE : await factors.of(accountId);
     const ids = [...passkeys.map(({ id }) => id), ...(totpSince === null ? [] : [null])];
-    if (accountId === null || ids.length === 0) {
+    if (accountId === null || ids.length === 0)
       throw new Fault('not_found', { message: 'This person has no second factor here.' });
-    }
     for (const id of ids) await factors.remove(accountId, id);
     await write({ kind: 'factor-removed', userId, accountId, ...operator, details: { factor: 'all second factors' } });
   });

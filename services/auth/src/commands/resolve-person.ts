@@ -21,9 +21,8 @@ export async function resolvePerson(
   const { identities, commitUnit, metrics } = context;
   const identity = { issuer: claims.issuer, subject: claims.subject };
   const stored = await identities.find(identity);
-  if (stored?.isEnabled === false) {
+  if (stored?.isEnabled === false)
     throw new Fault('forbidden', { message: 'This account is disabled. Ask the operator of this service.' });
-  }
   if (stored?.hasPerson) {
     await updateAddress(context, stored, claims);
     return stored.userId;

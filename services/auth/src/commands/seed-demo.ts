@@ -1,6 +1,5 @@
 import { generateApiKey, readApiKey } from '@wts/access';
-import type { KeyPermissions } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, type KeyPermissions } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { ApiKeyStore } from '../store/api-keys.ts';

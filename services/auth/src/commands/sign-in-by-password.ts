@@ -84,9 +84,8 @@ export async function signInByPassword(
   const userId = await context.personOf(account);
   const { visitor } = attempt;
   if (checked.isNewSignInPlace) await noticeNewSignInPlace(context, userId, visitor);
-  if (await context.factors.has(account.id)) {
+  if (await context.factors.has(account.id))
     return { outcome: 'second step', step: await beginSecondStep(context, account, next, attempt) };
-  }
   await context.attempts.addSignInPlaces(account.id, signInPlacesOf(attempt));
   const secret = await beginSession(context, { userId, account, replaces: session, way: 'with a password', visitor });
   return secret === null ? { outcome: 'wrong' } : { outcome: 'right', secret };

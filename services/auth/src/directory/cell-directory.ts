@@ -51,9 +51,8 @@ export function openCellDirectory(sync: ServiceClient, timeoutMs?: number): Cell
   const ask = <C extends Contract>(contract: C, body: BodyOf<C>): Promise<ReplyOf<C>> =>
     sync.call(contract, { principal, body, idempotent: true, ...deadline }).catch((error: unknown) => {
       // No such operation: a version of sync before them. That says nothing about the record.
-      if (error instanceof Fault && error.code === 'not_found') {
+      if (error instanceof Fault && error.code === 'not_found')
         throw new Fault('unavailable', { message: 'A part of the service is being updated. Try again.', cause: error });
-      }
       throw error;
     });
   return {

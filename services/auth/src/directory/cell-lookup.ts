@@ -21,9 +21,8 @@ const PAGE = 1000;
 export function openCellLookup(asked: readonly AskedCell[], store: CellStore): CellLookup {
   const [home] = asked;
   if (home === undefined) throw new Error('there is a cell');
-  if (asked.length === 1) {
+  if (asked.length === 1)
     return { cellOf: async () => home, cellOfUrlKey: async () => home, withoutCopies: async (_shard, all) => all };
-  }
   const cellAt = (shard: number): AskedCell | null => asked.find((cell) => cell.shard === shard) ?? null;
   return {
     cellOf: async (workspaceId) => {

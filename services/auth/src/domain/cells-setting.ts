@@ -40,14 +40,12 @@ function readCell(value: unknown): CellSetting {
   const unknown = Object.keys(given).find((key) => !(KEYS as readonly string[]).includes(key));
   if (unknown !== undefined) throw new Error(`${unknown} is not one of ${KEYS.join(', ')}`);
   const { shard, baseUrl, natsUrl } = given;
-  if (typeof shard !== 'number' || !Number.isInteger(shard) || shard < 0 || shard >= SHARDS_MAX) {
+  if (typeof shard !== 'number' || !Number.isInteger(shard) || shard < 0 || shard >= SHARDS_MAX)
     throw new Error(`shard must be a whole number from 0 to ${SHARDS_MAX - 1}`);
-  }
   if (!isAddress(baseUrl)) throw new Error(`baseUrl of cell ${shard} must be a URL that starts with http`);
   const natsUrls = typeof natsUrl === 'string' ? natsUrl.split(',').map((url) => url.trim()) : [];
-  if (natsUrls.length === 0 || !natsUrls.every((url) => /^(?:nats|tls):\/\/./.test(url))) {
+  if (natsUrls.length === 0 || !natsUrls.every((url) => /^(?:nats|tls):\/\/./.test(url)))
     throw new Error(`natsUrl of cell ${shard} must have URLs that start with nats:// or tls://`);
-  }
   const urls = (key: 'syncUrls' | 'workspaceUrls' | 'dispatcherUrls'): readonly string[] => {
     const listed = given[key];
     if (Array.isArray(listed) && listed.length > 0 && listed.every(isAddress)) return listed;

@@ -33,9 +33,8 @@ describe('the steps of a move', () => {
       ['switch', 'members', 'open', 'leave'],
     );
     for (const code of ['unavailable', 'conflict', 'bootstrap_required', null] as const) {
-      for (const step of ALL.filter((one) => !canGoBack(one))) {
+      for (const step of ALL.filter((one) => !canGoBack(one)))
         assert.equal(stepAfterFailure(step, code, HOLD_MS_MAX + 1), step);
-      }
     }
   });
 

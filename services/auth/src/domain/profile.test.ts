@@ -31,9 +31,8 @@ describe('the profile of a new person', () => {
   });
 
   it('leaves out a picture whose URL no page can show', () => {
-    for (const avatarUrl of ['javascript:alert(1)', 'data:image/png;base64,AA', '/ada.png', '', 'https://']) {
+    for (const avatarUrl of ['javascript:alert(1)', 'data:image/png;base64,AA', '/ada.png', '', 'https://'])
       assert.equal(profileOf({ avatarUrl }).avatarUrl, null, avatarUrl);
-    }
   });
 
   it('leaves out an invalid address', () => {

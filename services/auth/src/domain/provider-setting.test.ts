@@ -21,9 +21,8 @@ describe('the setting OIDC_PROVIDER', () => {
   it('allows http for providers on this machine only', () => {
     for (const issuer of ['http://127.0.0.1:4999', 'http://localhost', 'http://[::1]:1'])
       assert.doesNotThrow(() => parse({ issuer }));
-    for (const issuer of ['http://id.example', 'http://127.0.0.1.example', 'ftp://x', 'id.example', 7]) {
+    for (const issuer of ['http://id.example', 'http://127.0.0.1.example', 'ftp://x', 'id.example', 7])
       assert.throws(() => parse({ issuer }), /issuer/, String(issuer));
-    }
   });
 
   it('refuses unknown fields, and missing ones', () => {

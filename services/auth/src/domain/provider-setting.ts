@@ -23,9 +23,8 @@ export function parseProvider(text: string): ProviderSetting {
   if (unknown !== undefined) throw new Error(`${unknown} is not one of ${KEYS.join(', ')}`);
   if (typeof issuer !== 'string' || !isHttpUrl(issuer)) throw new Error('issuer must be a URL');
   const { protocol, hostname } = new URL(issuer);
-  if (protocol !== 'https:' && !LOOPBACK.includes(hostname)) {
+  if (protocol !== 'https:' && !LOOPBACK.includes(hostname))
     throw new Error('issuer must start with https://; http:// is for providers on this machine');
-  }
   if (typeof clientId !== 'string' || clientId === '') throw new Error('clientId must be a text');
   if (clientSecret !== undefined && typeof clientSecret !== 'string') throw new Error('clientSecret must be a text');
   if (typeof name !== 'string' || name.trim() === '') throw new Error('name must be the text of the button');

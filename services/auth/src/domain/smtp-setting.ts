@@ -40,8 +40,7 @@ const SENDER = /^(?:([^<>"\p{C}]{0,100}?) *<)?([!-;=?A-~]{1,64}@(?:[A-Za-z0-9.-]
 /** Reads the setting MAIL_FROM. Throws an Error that completes the sentence "MAIL_FROM ...". */
 export function parseSender(text: string): Sender {
   const [, name, address] = SENDER.exec(text.trim()) ?? [];
-  if (address === undefined || text.trim().endsWith('>') !== (name !== undefined)) {
+  if (address === undefined || text.trim().endsWith('>') !== (name !== undefined))
     throw new Error('must be an address, or `Name <address>`');
-  }
   return { name: name?.trim() ?? '', address };
 }

@@ -121,9 +121,8 @@ async function readAllowed({ directory }: PeopleContext, userId: string, form: P
   const days = form.get('expires') ?? longest;
   const workspaceId = form.get('workspace') ?? null;
   const isOwn = workspaceId === null || (isUuid(workspaceId) && (await directory.roleIn(userId, workspaceId)) !== null);
-  if (!isOwn || !GRANT_DAYS.some(([value]) => value === days) || !GRANT_ACCESS.some(([value]) => value === access)) {
+  if (!isOwn || !GRANT_DAYS.some(([value]) => value === days) || !GRANT_ACCESS.some(([value]) => value === access))
     throw new Fault('validation_failed', { message: 'Choose the access, the end and the workspace from the lists.' });
-  }
   return { isReadOnly: access === 'read', workspaceId, endsAt: new Date(Date.now() + Number(days) * DAY_MS) };
 }
 

@@ -122,9 +122,8 @@ async function readAllowed(
   const choices = readKeyChoices(form);
   const { permissions, workspaceId = null, expiresAt } = choices ?? {};
   const isOwn = workspaceId === null || (await directory.roleIn(userId, workspaceId)) !== null;
-  if (permissions === undefined || !isOwn) {
+  if (permissions === undefined || !isOwn)
     throw new Fault('validation_failed', { message: 'Choose the access, the end and the workspace from the lists.' });
-  }
   return { permissions, workspaceId, keyExpiresAt: expiresAt === undefined ? null : new Date(expiresAt) };
 }
 

@@ -11,9 +11,8 @@ export function readKeyChoices(form: Parameters): Omit<NewApiKey, 'label'> | nul
   const [[shortest] = []] = KEY_LIFETIMES;
   const lifetime = KEY_LIFETIMES.get(form.get('expires') ?? shortest ?? '');
   const workspaceId = form.get('workspace');
-  if (permissions === undefined || lifetime === undefined || (workspaceId !== undefined && !isUuid(workspaceId))) {
+  if (permissions === undefined || lifetime === undefined || (workspaceId !== undefined && !isUuid(workspaceId)))
     return null;
-  }
   const { days } = lifetime;
   return {
     permissions,

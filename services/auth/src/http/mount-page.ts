@@ -1,5 +1,4 @@
-import type { Contract } from '@wts/contracts';
-import { ERRORS, Fault } from '@wts/contracts';
+import { ERRORS, Fault, type Contract } from '@wts/contracts';
 import { noteRequest, parseForm, readForm, sendText, toFault } from '@wts/service-kit/http';
 import { mountStream, type Call } from '@wts/service-kit/routes';
 import type { IRouter, Request } from 'express';

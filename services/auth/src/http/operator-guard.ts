@@ -1,6 +1,5 @@
 import { readApiKey } from '@wts/access';
-import type { ErrorCode } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, type ErrorCode } from '@wts/contracts';
 import type { Authenticate, Call, Idempotency } from '@wts/service-kit/routes';
 import type { Operator } from '../commands/disable-person.ts';
 import { OPERATOR_TOKEN_PREFIX } from '../domain/operator-token.ts';

@@ -40,9 +40,8 @@ export function mountSecondStep(pages: Pages, context: PeopleContext): void {
       const result = await finishSecondStep(context, attempt, guestOf(call));
       if (result.outcome === 'ended') throw ended();
       context.metrics.signIn('second factor', result.outcome);
-      if (result.outcome === 'right') {
+      if (result.outcome === 'right')
         return { to: destinationOf(pages, result.next), cookies: [sessionCookie(site, result.secret)] };
-      }
       const found = await findSecondStep(context, step, call.browser.id);
       if (found === null) throw ended();
       if (result.outcome === 'wrong')

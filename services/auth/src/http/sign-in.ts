@@ -59,9 +59,8 @@ export function mountSignIn(pages: Pages, context: PeopleContext): void {
         const wrong = 'This email and password do not match an account.';
         return { status: 422, page: await showSignIn(pages, context, call, { email, wrong }) };
       }
-      if (result.outcome === 'second step') {
+      if (result.outcome === 'second step')
         return { to: `${site.issuer}/sign-in/factor?${new URLSearchParams({ step: result.step }).toString()}` };
-      }
       return { to: destinationOf(pages, nextOf(form)), cookies: [sessionCookie(site, result.secret)] };
     },
     { token: 'browser', isOpenWithoutFactor: true },

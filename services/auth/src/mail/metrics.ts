@@ -1,5 +1,4 @@
-import type { Registry } from 'prom-client';
-import { Counter, Gauge } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { MailWatch } from './send-mails.ts';
 
 /** What the sending of mails shows. Each replica reads the backlog, which is the same for all. */

@@ -91,9 +91,8 @@ const STEPS: Readonly<Record<string, string>> = {
 function faultOf(failure: NodemailerError): MailFault {
   const { command = '', permanent = false, responseCode, response, code, originalCode } = failure;
   const step = STEPS[command] ?? (command.startsWith('AUTH') ? 'the credentials' : 'the conversation');
-  if (responseCode === undefined) {
+  if (responseCode === undefined)
     return new MailFault(`the mail server could not be used (${originalCode ?? code ?? failure.name})`, false, failure);
-  }
   const isFinal = permanent && (command === 'RCPT TO' || command === 'DATA');
   return new MailFault(
     `the mail server refused ${step} (${plain(response ?? String(responseCode))})`,

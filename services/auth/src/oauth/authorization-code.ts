@@ -4,8 +4,7 @@ import { challengeOf } from '../domain/pkce.ts';
 import { firstRefreshToken, refreshHashesOf } from '../domain/refresh-token.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { OAuth } from './oauth.ts';
-import { required, tokenReply } from './token-request.ts';
-import type { TokenReply, TokenRequest } from './token-request.ts';
+import { required, tokenReply, type TokenReply, type TokenRequest } from './token-request.ts';
 
 /**
  * The grant `authorization_code` (RFC 6749 section 4.1.3, RFC 7636 section 4.6). A code works once. A second request that is valid

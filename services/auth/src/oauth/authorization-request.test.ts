@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseForm } from '@wts/service-kit/http';
 import type { Client } from '../domain/client.ts';
-import { readAuthorizationRequest, redirectTo } from './authorization-request.ts';
-import type { AuthorizationReading } from './authorization-request.ts';
+import { readAuthorizationRequest, redirectTo, type AuthorizationReading } from './authorization-request.ts';
 import { Resources } from './resources.ts';
 
 const resources = new Resources([{ shard: 0, baseUrl: 'https://api.example' }], 'https://auth.example');

@@ -63,22 +63,18 @@ export function readAuthorizationRequest(
   });
   const [twice] = repeated;
   if (twice !== undefined) return refuse('invalid_request', 'A parameter is given more than once.');
-  if (state !== null && state.length > AUTH_LIMITS.stateMax) {
+  if (state !== null && state.length > AUTH_LIMITS.stateMax)
     return refuse('invalid_request', `state must have at most ${AUTH_LIMITS.stateMax} characters.`);
-  }
   const responseType = values.get('response_type');
   if (responseType === undefined) return refuse('invalid_request', 'response_type is missing.');
   if (responseType !== 'code') return refuse('unsupported_response_type', 'response_type must be code.');
-  if ((values.get('response_mode') ?? 'query') !== 'query') {
+  if ((values.get('response_mode') ?? 'query') !== 'query')
     return refuse('invalid_request', 'response_mode must be query.');
-  }
-  if (!client.grantTypes.includes('authorization_code')) {
+  if (!client.grantTypes.includes('authorization_code'))
     return refuse('unauthorized_client', 'The client is not registered for authorization_code.');
-  }
   const challenge = values.get('code_challenge') ?? '';
-  if (values.get('code_challenge_method') !== 'S256' || !isChallenge(challenge)) {
+  if (values.get('code_challenge_method') !== 'S256' || !isChallenge(challenge))
     return refuse('invalid_request', 'A code_challenge with the code_challenge_method S256 is required.');
-  }
   const scopes = readScopes(values.get('scope'));
   if (scopes.length === 0) return refuse('invalid_scope', 'The scopes are read and write.');
   const granted = resources.granted(values.get('resource'));

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { Fault, isStorableText } from '@wts/contracts';
-import type { Form } from '@wts/contracts';
+import { Fault, isStorableText, type Form } from '@wts/contracts';
 import { sha256 } from '../domain/sha256.ts';
 import type { Client } from '../domain/client.ts';
 import type { Sender } from './client-documents.ts';
@@ -42,9 +41,8 @@ function readCredentials(values: Form['values'], authorization: readonly string[
   }
   const basic = others.length === 0 ? readBasic(header) : null;
   if (basic === null) throw invalidClient(true);
-  if (secret !== undefined || (clientId !== undefined && clientId !== basic.clientId)) {
+  if (secret !== undefined || (clientId !== undefined && clientId !== basic.clientId))
     throw new Fault('invalid_request', { message: 'The client is authenticated in two ways.' });
-  }
   return { ...basic, isBasic: true };
 }
 

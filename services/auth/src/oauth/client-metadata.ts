@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@wts/contracts';
 import { newOpaqueToken } from '../domain/opaque-token.ts';
-import { AUTH_METHODS, GRANT_TYPES } from '../domain/client.ts';
-import type { Client } from '../domain/client.ts';
+import { AUTH_METHODS, GRANT_TYPES, type Client } from '../domain/client.ts';
 import { shownName } from '../domain/shown-name.ts';
 import type { SecurityEvent, Visitor } from '../domain/security-event.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
@@ -96,9 +95,8 @@ function oneOf<V extends string>(metadata: Metadata, name: string, values: reado
 function listOf<V extends string>(metadata: Metadata, name: string, values: readonly V[]): readonly V[] | undefined {
   const given = metadata[name];
   if (given === undefined) return undefined;
-  if (!Array.isArray(given) || !given.every((item) => values.includes(item as V))) {
+  if (!Array.isArray(given) || !given.every((item) => values.includes(item as V)))
     throw invalid(`${name} must be a list of ${values.join(', ')}.`);
-  }
   return values.filter((value) => given.includes(value));
 }
 

@@ -1,25 +1,18 @@
 import { issuerOf } from '@wts/access';
-import { addressGuard, openResolver } from '@wts/service-kit/egress';
-import type { ConnectOptions } from '@wts/service-kit/egress';
+import { addressGuard, openResolver, type ConnectOptions } from '@wts/service-kit/egress';
 import type { RevocationSender } from '@wts/service-kit/nats';
 import type { Logger } from '@wts/service-kit/observe';
 import { parseSecretKeys } from '@wts/service-kit/sealing';
 import type { Knex } from 'knex';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { Client } from '../domain/client.ts';
-import { clientStore } from '../store/clients.ts';
-import type { ClientStore } from '../store/clients.ts';
-import { grantStore } from '../store/grants.ts';
-import type { GrantStore } from '../store/grants.ts';
+import { clientStore, type ClientStore } from '../store/clients.ts';
+import { grantStore, type GrantStore } from '../store/grants.ts';
 import { signingKeyStore } from '../store/signing-keys.ts';
-import { isDocumentAddress, openClientDocuments } from './client-documents.ts';
-import type { Sender } from './client-documents.ts';
-import { openGrants } from './grants.ts';
-import type { Grants } from './grants.ts';
-import { Resources } from './resources.ts';
-import type { CellAddress } from './resources.ts';
-import { openSigningKeys } from './signing-keys.ts';
-import type { SigningKeys } from './signing-keys.ts';
+import { isDocumentAddress, openClientDocuments, type Sender } from './client-documents.ts';
+import { openGrants, type Grants } from './grants.ts';
+import { Resources, type CellAddress } from './resources.ts';
+import { openSigningKeys, type SigningKeys } from './signing-keys.ts';
 
 /** CLIENT_REGISTRATION. */
 type ClientRegistration = 'open' | 'closed';

@@ -11,9 +11,8 @@ const LOOPBACK = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::[0-9]{1,5})?(?=[
 
 /** What is wrong with a redirect URI of a registration, as a sentence; null for nothing. */
 export function refusalOfRedirectUri(uri: unknown): string | null {
-  if (typeof uri !== 'string' || uri.length > AUTH_LIMITS.redirectUriMax || !PLAIN.test(uri)) {
+  if (typeof uri !== 'string' || uri.length > AUTH_LIMITS.redirectUriMax || !PLAIN.test(uri))
     return `A redirect URI is an absolute URI in ASCII of at most ${AUTH_LIMITS.redirectUriMax} characters, without a fragment.`;
-  }
   if (/^https:/i.test(uri)) return isHttpUrl(uri) ? null : 'A redirect URI must be a valid URL without a user name.';
   if (/^http:/i.test(uri)) {
     const isLoopback = LOOPBACK.test(uri) && isHttpUrl(uri);

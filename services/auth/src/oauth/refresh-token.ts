@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Fault } from '@wts/contracts';
 import { refreshHashesOf, successorOf } from '../domain/refresh-token.ts';
 import type { OAuth } from './oauth.ts';
-import { narrowScopes, required, tokenReply } from './token-request.ts';
-import type { TokenReply, TokenRequest } from './token-request.ts';
+import { narrowScopes, required, tokenReply, type TokenReply, type TokenRequest } from './token-request.ts';
 
 /**
  * The grant `refresh_token` (RFC 6749 section 6, RFC 9700 section 4.14.2). Every use replaces the token. A replaced token that is

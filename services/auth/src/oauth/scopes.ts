@@ -1,5 +1,4 @@
-import { oauthApi } from '@wts/contracts';
-import type { GrantScope } from '@wts/contracts';
+import { oauthApi, type GrantScope } from '@wts/contracts';
 
 /** The known scopes of a space-separated list, in one order, each once; all of them when the parameter is left out. */
 export function readScopes(scope: string | undefined): readonly GrantScope[] {

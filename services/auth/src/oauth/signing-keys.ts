@@ -1,8 +1,6 @@
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { Fault } from '@wts/contracts';
-import { sealSecret, unsealSecret } from '@wts/service-kit/sealing';
-import type { SecretKeys } from '@wts/service-kit/sealing';
+import { sealSecret, unsealSecret, type SecretKeys } from '@wts/service-kit/sealing';
 import { KEY_LEAD_MS, planKeys, signingKeyAt } from '../domain/key-plan.ts';
 import { sha256 } from '../domain/sha256.ts';
 import type { SigningKeyStore, StoredKey } from '../store/signing-keys.ts';

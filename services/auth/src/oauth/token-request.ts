@@ -1,5 +1,4 @@
-import { Fault, oauthApi } from '@wts/contracts';
-import type { Form, GrantScope } from '@wts/contracts';
+import { Fault, oauthApi, type Form, type GrantScope } from '@wts/contracts';
 import type { Visitor } from '../domain/security-event.ts';
 import type { Client } from '../domain/client.ts';
 import type { TokenGrant } from '../store/grants.ts';

@@ -1,5 +1,4 @@
-import type { GrantScope, WorkspaceOfPerson } from '@wts/contracts';
-import { oauthApi } from '@wts/contracts';
+import { oauthApi, type GrantScope, type WorkspaceOfPerson } from '@wts/contracts';
 import { html, type Html } from './html.ts';
 import type { Page, Site } from './layout.ts';
 import { workspaceChoice } from './key-choices.ts';

@@ -1,5 +1,4 @@
-import type { ApiKey, KeyMaker, KeyPermissions } from '@wts/contracts';
-import { LIMITS } from '@wts/contracts';
+import { LIMITS, type ApiKey, type KeyMaker, type KeyPermissions } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import { AUTH_LIMITS } from '../limits.ts';

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rows } from '@wts/service-kit/postgres';
-import { openTestStore } from '../../test/store.ts';
-import type { TestStore } from '../../test/store.ts';
-import type { ClientStore } from './clients.ts';
-import { clientStore } from './clients.ts';
+import { openTestStore, type TestStore } from '../../test/store.ts';
+import { clientStore, type ClientStore } from './clients.ts';
 import { pendingRequestStore, type PendingKey } from './pending-requests.ts';
 import { AUTH_LIMITS } from '../limits.ts';
 

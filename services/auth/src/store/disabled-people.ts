@@ -41,9 +41,8 @@ export function disabledPeople(knex: Knex): DisabledPeople {
       const theirs = `select lower(email) from auth.identities where user_id = :userId and email is not null`;
       await rows(knex, `delete from auth.mails where user_id = :userId or lower(recipient) in (${theirs})`, { userId });
       await rows(knex, `delete from auth.mail_links where lower(address) in (${theirs})`, { userId });
-      for (const table of ['sessions', 'api_keys', 'grants', 'connect_codes']) {
+      for (const table of ['sessions', 'api_keys', 'grants', 'connect_codes'])
         await rows(knex, `delete from auth.${table} where user_id = :userId`, { userId });
-      }
       const accounts = `delete from auth.accounts where id::text in (
         select subject from auth.identities where user_id = :userId and issuer = :issuer)`;
       await rows(knex, accounts, { userId, issuer: ACCOUNT_ISSUER });

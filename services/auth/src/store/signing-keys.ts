@@ -30,9 +30,8 @@ export function signingKeyStore(knex: Knex): SigningKeyStore {
       knex.transaction(async (transaction) => {
         await rows(transaction, `select pg_advisory_xact_lock(:lock)`, { lock: KEYS_LOCK });
         const { make, deleteIds } = plan(await listKeys(transaction));
-        if (deleteIds.length > 0) {
+        if (deleteIds.length > 0)
           await rows(transaction, `delete from auth.signing_keys where id = any(:ids)`, { ids: deleteIds });
-        }
         if (make === null) return;
         const sql = `insert into auth.signing_keys (id, public_jwk, private_key, sealed_with, signs_from)
           values (:id, :publicJwk, :sealed, :keyId, :signsFrom)`;

@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { ApiKey } from '@wts/contracts';
-import { LIMITS } from '@wts/contracts';
+import { LIMITS, type ApiKey } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
-import type { TestStore } from '../../test/store.ts';
-import { openTestStore } from '../../test/store.ts';
+import { openTestStore, type TestStore } from '../../test/store.ts';
 import { ACCOUNT_ISSUER } from './accounts.ts';
-import type { ApiKeyStore } from './api-keys.ts';
-import { apiKeyStore, revokeAllKeysOf } from './api-keys.ts';
+import { apiKeyStore, revokeAllKeysOf, type ApiKeyStore } from './api-keys.ts';
 import { identityStore } from './identities.ts';
 
 describe('the stores', () => {
   let store: TestStore;
-  before(async () => {
-    store = await openTestStore('stores');
-  });
+  before(async () => (store = await openTestStore('stores')));
   after(() => store[Symbol.asyncDispose]());
 
   it('cannot use the tables of the sync service, nor those of the workspace service', async () => {
@@ -48,9 +43,7 @@ describe('the stores', () => {
 
   describe('of API keys', () => {
     let keys: ApiKeyStore;
-    before(() => {
-      keys = apiKeyStore(store.knex);
-    });
+    before(() => (keys = apiKeyStore(store.knex)));
 
     const insert = (
       userId: string,

@@ -67,9 +67,7 @@ export function allowOrigin(context: RequestContext, entry: PathEntry | null, or
 export function answerOptions(context: RequestContext, entry: PathEntry, origins: AllowedOrigins | null): string[] {
   const isPreflight = context.headers.origin.length > 0 && context.headers.preflightMethod.length > 0;
   if (!isPreflight) return ['Allow', entry.allow];
-  if (!entry.anyOrigin && allowedOrigin(context, origins) === null) {
-    throw foreign('call this API', origins);
-  }
+  if (!entry.anyOrigin && allowedOrigin(context, origins) === null) throw foreign('call this API', origins);
   return [
     'Access-Control-Allow-Methods',
     entry.allow,
@@ -103,12 +101,10 @@ export function refuseReboundHost({ headers: { origin, hosts } }: RequestContext
   const { hostname } = new URL(own);
   const isLocal = LOOPBACK.test(hostname);
   const named = URL.parse(`http://${hosts[0]}`)?.hostname ?? '';
-  if (isLocal ? !LOOPBACK.test(named) : named !== hostname) {
+  if (isLocal ? !LOOPBACK.test(named) : named !== hostname)
     throw new Fault('forbidden', { message: 'This server does not have this host name.' });
-  }
-  if (isLocal && !origin.every((one) => LOOPBACK.test(URL.parse(one)?.hostname ?? ''))) {
+  if (isLocal && !origin.every((one) => LOOPBACK.test(URL.parse(one)?.hostname ?? '')))
     throw new Fault('forbidden', { message: 'This origin may not call this operation.' });
-  }
 }
 
 /** As the URL parser writes them, which resolves forms such as `0x7f.1`. */

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Fault } from '@wts/contracts';
-import { closeWithLinger, hasLargeUnreadBody, renderFault } from '@wts/service-kit/http';
-import type { RenderedFault } from '@wts/service-kit/http';
+import { closeWithLinger, hasLargeUnreadBody, renderFault, type RenderedFault } from '@wts/service-kit/http';
 import type { RequestContext } from './request-context.ts';
 
 /** Writes the status and the headers of an answer: those of every answer, then the given ones. */

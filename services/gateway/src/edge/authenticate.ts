@@ -1,7 +1,5 @@
-import type { Authenticator, ProtectedResource } from '@wts/access';
-import { credentialFault, requireScope } from '@wts/access';
-import { Fault } from '@wts/contracts';
-import type { Principal } from '@wts/contracts';
+import { credentialFault, requireScope, type Authenticator, type ProtectedResource } from '@wts/access';
+import { Fault, type Principal } from '@wts/contracts';
 import type { CompiledRoute } from './route-table.ts';
 
 /** Who checks credentials, and for which resource of ours they are. */

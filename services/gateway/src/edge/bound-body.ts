@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { collectBody, joined, sizeOf } from '@wts/service-kit/http';
-import type { ReserveBytes } from '@wts/service-kit/http';
+import { collectBody, joined, sizeOf, type ReserveBytes } from '@wts/service-kit/http';
 import type { RequestContext } from './request-context.ts';
 
 /** In parts where joining them would take longer than sending each. */

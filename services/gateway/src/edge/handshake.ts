@@ -1,11 +1,9 @@
-import { request as httpRequest } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { readBounded } from '@wts/access';
 import { randomRetryAfterSeconds, Fault, HEADERS } from '@wts/contracts';
-import { socketsOf, targetOf } from '@wts/service-kit/call';
-import type { Address, CallOutcome } from '@wts/service-kit/call';
+import { socketsOf, targetOf, type Address, type CallOutcome } from '@wts/service-kit/call';
 import { FairGate, type NetworkOf } from '@wts/service-kit/fairness';
 import { ClientClosedError } from '@wts/service-kit/http';
 import { EDGE_LIMITS } from '../limits.ts';
@@ -35,9 +33,8 @@ export function checkHandshake(context: RequestContext): void {
   if (context.hasBody) throw new Fault('malformed_request', { message: 'A WebSocket handshake must not have a body.' });
   if (!requestsWebSocket(context)) throw upgradeRequired();
   if (headers.socketVersion.length !== 1 || headers.socketVersion[0] !== '13') throw upgradeRequired();
-  if (headers.socketKey.length !== 1 || !KEY.test(headers.socketKey[0] as string)) {
+  if (headers.socketKey.length !== 1 || !KEY.test(headers.socketKey[0] as string))
     throw new Fault('malformed_request', { message: 'Sec-WebSocket-Key must be 16 bytes in base64.' });
-  }
 }
 
 export function upgradeRequired(): Fault {

@@ -1,8 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Principal } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
-import type { RateLimits, RatePolicy } from '../rates/policies.ts';
-import { FAILED_CREDENTIALS, RATE_POLICIES, withLimit } from '../rates/policies.ts';
+import { Fault, type Principal } from '@wts/contracts';
+import { FAILED_CREDENTIALS, RATE_POLICIES, withLimit, type RateLimits, type RatePolicy } from '../rates/policies.ts';
 import type { Count, WindowCount, Tally } from '../rates/tally.ts';
 import type { RequestContext } from './request-context.ts';
 import type { CompiledRoute } from './route-table.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { eventually } from '@wts/testkit';
 import { peerReader } from '../client-address.ts';
 import { NetworkConnections } from './network-connections.ts';

@@ -9,9 +9,8 @@ import type { RequestContext } from './request-context.ts';
  */
 export function refuseAmbiguity(context: RequestContext): void {
   const { req, method, url, headers } = context;
-  if (headers.count > LIMITS.headerCount) {
+  if (headers.count > LIMITS.headerCount)
     throw new Fault('headers_too_large', { message: `A request may have at most ${LIMITS.headerCount} headers.` });
-  }
   if (req.httpVersionMajor !== 1) throw malformed('This server supports HTTP/1.1 only.');
   if (headers.transferEncoding.length > 0) refuseCodings(context);
   const fault = faultOfHosts(headers.hosts.length, req.httpVersion) ?? faultOfTarget(url, method);

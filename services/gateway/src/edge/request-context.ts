@@ -1,12 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { API_VERSION } from '@wts/contracts';
-import type { Fault, Principal } from '@wts/contracts';
+import { API_VERSION, type Fault, type Principal } from '@wts/contracts';
 import { chooseRequestId, originForm } from '@wts/service-kit/http';
 import type { Span } from '@wts/service-kit/observe';
-import type { AddressReader } from '../client-address.ts';
-import { networkOf } from '../client-address.ts';
-import { readHeaders } from './read-headers.ts';
-import type { RequestHeaders } from './read-headers.ts';
+import { networkOf, type AddressReader } from '../client-address.ts';
+import { readHeaders, type RequestHeaders } from './read-headers.ts';
 import type { CompiledRoute } from './route-table.ts';
 
 interface ContextParts {

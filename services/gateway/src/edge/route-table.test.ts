@@ -1,10 +1,8 @@
 import { ANY_CHARACTER } from '@wts/contracts/any-character';
 import assert from 'node:assert/strict';
-import { contract, workspaceApi } from '@wts/contracts';
-import type { InternalUse } from '@wts/contracts';
+import { contract, workspaceApi, type InternalUse } from '@wts/contracts';
 import fc from 'fast-check';
-import { API_ROUTES, AUTH_ROUTES } from '../routes.ts';
-import type { Route } from '../routes.ts';
+import { API_ROUTES, AUTH_ROUTES, type Route } from '../routes.ts';
 import { compileRoutes } from './route-table.ts';
 
 const operation = (id: string, path: string, method: 'GET' | 'POST' = 'GET', internal?: InternalUse) =>

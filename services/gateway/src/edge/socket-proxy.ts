@@ -3,15 +3,13 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Duplex } from 'node:stream';
 import { Fault } from '@wts/contracts';
-import { ClientClosedError, responseHead } from '@wts/service-kit/http';
-import type { RenderedFault } from '@wts/service-kit/http';
+import { ClientClosedError, responseHead, type RenderedFault } from '@wts/service-kit/http';
 import { EDGE_LIMITS } from '../limits.ts';
 import { allowOrigin, refuseForeignSocket } from './allow-origin.ts';
 import { JSON_TYPE, faultAnswer } from './answer.ts';
 import { authenticateSocket, takeToken } from './authenticate.ts';
 import { RequestContext } from './request-context.ts';
-import { checkHandshake, tooManyHandshakes, openUpstreamSocket } from './handshake.ts';
-import type { HandshakeReply } from './handshake.ts';
+import { checkHandshake, tooManyHandshakes, openUpstreamSocket, type HandshakeReply } from './handshake.ts';
 import type { EdgeParts } from './edge.ts';
 import { matchMethod, matchPath } from './match-route.ts';
 import { negotiateVersion } from './negotiate-version.ts';
@@ -74,9 +72,8 @@ export class SocketProxy {
     context.route = route;
     context.reply.push(...route.notice);
     const { to } = route;
-    if (!route.isSocket || to === 'gateway') {
+    if (!route.isSocket || to === 'gateway')
       throw new Fault('malformed_request', { message: 'This path does not accept WebSocket connections.' });
-    }
     checkHandshake(context);
     refuseForeignSocket(context, origins, this.#parts.ownOrigin);
     const { token, rest } = takeToken(context.query);

@@ -1,7 +1,5 @@
-import { ACTION_LETTERS, syncActionSchema, syncApi } from '@wts/contracts';
-import type { ActionName, JsonSchema } from '@wts/contracts';
-import type { Model } from '@wts/models';
-import { changesSchema, insertSchema, MODELS, recordSchema, updateSchema } from '@wts/models';
+import { ACTION_LETTERS, syncActionSchema, syncApi, type ActionName, type JsonSchema } from '@wts/contracts';
+import { changesSchema, insertSchema, MODELS, recordSchema, updateSchema, type Model } from '@wts/models';
 
 /*
  * The contracts of sync allow any object in `payload`, `data` and `record`. The description has their exact schemas: a choice

@@ -1,5 +1,4 @@
-import { API_VERSION, ERROR_CODES, ERRORS, Fault, LIMITS, errorBody, syncApi } from '@wts/contracts';
-import type { ErrorCode } from '@wts/contracts';
+import { API_VERSION, ERROR_CODES, ERRORS, Fault, LIMITS, errorBody, syncApi, type ErrorCode } from '@wts/contracts';
 import { EDGE_LIMITS } from '../limits.ts';
 import { quickStart } from './quick-start.ts';
 import { RECEIVING_WEBHOOKS } from './receiving-webhooks.ts';

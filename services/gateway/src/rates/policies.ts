@@ -199,9 +199,8 @@ export function parseRateLimits(text: string): RateLimits {
     const [, limit, seconds] = RATE.exec(value) ?? [];
     if (limit === undefined) throw new Error(`"${name}" must be a whole number such as 600 or 600/60s, 0 for no limit`);
     const windowSeconds = Number(seconds ?? 1);
-    if (windowSeconds < 1 || windowSeconds * 1000 > WINDOW_MS_MAX) {
+    if (windowSeconds < 1 || windowSeconds * 1000 > WINDOW_MS_MAX)
       throw new Error(`"${name}" must have a window of 1 to ${WINDOW_MS_MAX / 1000} seconds`);
-    }
     rates[name] = { limit: Number(limit), ...(seconds === undefined ? {} : { windowSeconds }) };
   }
   return rates;

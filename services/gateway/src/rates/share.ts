@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { STREAM } from '@wts/contracts';
-import { subscribe } from '@wts/service-kit/nats';
-import type { Nats } from '@wts/service-kit/nats';
+import { subscribe, type Nats } from '@wts/service-kit/nats';
 import type { Report, Tally } from './tally.ts';
 
 /** What replicas publish. A message without counts requests the counts of all others. */
@@ -30,9 +29,8 @@ export function shareRates(tally: Tally, nats: Nats, stack: AsyncDisposableStack
     nats.connection()?.publish(STREAM.rates, JSON.stringify(message));
   };
   const publishCounts = (counter: string, counts: readonly Report[]): void => {
-    for (let at = 0; at < counts.length; at += REPORTS_MAX) {
+    for (let at = 0; at < counts.length; at += REPORTS_MAX)
       publish({ replica: counter, counts: counts.slice(at, at + REPORTS_MAX) });
-    }
   };
 
   subscribe(nats, STREAM.rates, ({ data }) => {

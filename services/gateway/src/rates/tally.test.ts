@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { Tally } from './tally.ts';
-import type { Report } from './tally.ts';
+import { Tally, type Report } from './tally.ts';
 
 const WINDOW_MS = 60_000;
 

@@ -156,9 +156,8 @@ export class Tally {
     const reports: Report[] = [];
     for (const key of keys) {
       const entry = this.#entries.get(key);
-      if (entry !== undefined && entry.own.counted > 0 && entry.endsAt > now) {
+      if (entry !== undefined && entry.own.counted > 0 && entry.endsAt > now)
         reports.push(reportOf(key, entry.endsAt, entry.own));
-      }
     }
     return reports;
   }

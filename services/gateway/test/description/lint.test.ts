@@ -1,6 +1,5 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { Spectral } from '@stoplight/spectral-core';
-import type { RulesetDefinition } from '@stoplight/spectral-core';
+import { Spectral, type RulesetDefinition } from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';
 import assert from 'node:assert/strict';
 import { describeRoutes } from '../../src/openapi.ts';

@@ -1,6 +1,5 @@
 // oxlint-disable unicorn/no-thenable -- `then` is a keyword of Spectral and of JSON Schema; these objects are never awaited
-import type { RulesetDefinition } from '@stoplight/spectral-core';
-import { createRulesetFunction } from '@stoplight/spectral-core';
+import { createRulesetFunction, type RulesetDefinition } from '@stoplight/spectral-core';
 import { schema } from '@stoplight/spectral-functions';
 
 /**
@@ -227,8 +226,7 @@ function undescribedFields({ type, properties = {} }: Schema): ReturnType<Check>
 function unbounded({ type, pattern, ...rest }: Schema): ReturnType<Check> {
   const types = [type].flat();
   const isWhole = typeof pattern === 'string' && /^\^.*\$$/.test(pattern) && !/(?<!\\)[*+](?!\?)/.test(pattern);
-  if (types.includes('string') && !isWhole && !('maxLength' in rest || 'enum' in rest || 'const' in rest)) {
+  if (types.includes('string') && !isWhole && !('maxLength' in rest || 'enum' in rest || 'const' in rest))
     return [{ message: 'text without a maximum length' }];
-  }
   return types.includes('array') && !('maxItems' in rest) ? [{ message: 'a list without a maximum length' }] : [];
 }

@@ -1,5 +1,4 @@
-import { Fault, isUuid, syncApi } from '@wts/contracts';
-import type { ActionName, ModelRecord, SyncTransaction } from '@wts/contracts';
+import { Fault, isUuid, syncApi, type ActionName, type ModelRecord, type SyncTransaction } from '@wts/contracts';
 import type { Model, Values } from '@wts/models';
 import type { ServiceClient } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';

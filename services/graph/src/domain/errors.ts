@@ -1,5 +1,4 @@
-import type { ErrorCode, Fault } from '@wts/contracts';
-import { errorBody, ERRORS } from '@wts/contracts';
+import { errorBody, ERRORS, type ErrorCode, type Fault } from '@wts/contracts';
 import { GraphQLError } from 'graphql';
 import { GRAPH_LIMITS } from '../limits.ts';
 

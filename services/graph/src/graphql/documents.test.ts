@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { buildSchema } from 'graphql';
 import { GRAPH_LIMITS } from '../limits.ts';
-import { Documents, operationOf } from './documents.ts';
-import type { Document, DocumentOutcome } from './documents.ts';
+import { Documents, operationOf, type Document, type DocumentOutcome } from './documents.ts';
 
 const schema = buildSchema(`
   type Query { task(id: ID): Task tasks(first: Int, filter: Filter): TaskConnection! }

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
 import { SetupError } from '@wts/service-kit/config';
-import { GraphQLError, Kind, parse, validate, visit } from 'graphql';
-import type { DocumentNode, GraphQLSchema } from 'graphql';
+import { GraphQLError, Kind, parse, validate, visit, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { GRAPH_LIMITS } from '../limits.ts';
 import { graphError, short } from '../domain/errors.ts';
-import { planCost } from './rules/cost.ts';
-import type { CostPlan } from './rules/cost.ts';
+import { planCost, type CostPlan } from './rules/cost.ts';
 import { introspectionOf } from './rules/introspection.ts';
 import { refusalOf } from './rules/structure.ts';
 import { VALIDATION_RULES } from './rules/values.ts';
@@ -94,9 +92,8 @@ export class Documents {
       const found = this.#used.withHash(hash) ?? this.#usedOnce.withHash(hash);
       return found ?? [graphError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')];
     }
-    if (createHash('sha256').update(text).digest('hex') !== hash) {
+    if (createHash('sha256').update(text).digest('hex') !== hash)
       return [graphError('BAD_USER_INPUT', 'sha256Hash is not the hash of query.')];
-    }
     const found = this.#findByText(text);
     if ('ast' in found) for (const documents of [this.#used, this.#usedOnce]) documents.name(found.text, hash);
     return found;

@@ -1,7 +1,6 @@
 import { requireScope } from '@wts/access';
 import { LRUCache } from 'lru-cache';
-import { LIMITS } from '@wts/contracts';
-import type { Fault } from '@wts/contracts';
+import { LIMITS, type Fault } from '@wts/contracts';
 import { toFault } from '@wts/service-kit/http';
 import { executeRootSelectionSet, GraphQLError, validateExecutionArgs } from 'graphql';
 import type {
@@ -14,12 +13,9 @@ import type {
 import type { RequestContext } from './request-context.ts';
 import { GRAPH_LIMITS } from '../limits.ts';
 import { answerDirectly, type NotDirect } from './direct.ts';
-import { operationOf } from './documents.ts';
-import type { Document, Operation } from './documents.ts';
-import { GRAPH_ERRORS, graphError, short, toGraphError } from '../domain/errors.ts';
-import type { GraphErrorCode } from '../domain/errors.ts';
-import { Charge } from './rules/cost.ts';
-import type { Cost } from './rules/cost.ts';
+import { operationOf, type Document, type Operation } from './documents.ts';
+import { GRAPH_ERRORS, graphError, short, toGraphError, type GraphErrorCode } from '../domain/errors.ts';
+import { Charge, type Cost } from './rules/cost.ts';
 import { isIntrospection } from './rules/introspection.ts';
 import { selectedField } from './selected-field.ts';
 

@@ -1,6 +1,5 @@
 import { watchGauge } from '@wts/service-kit/observe';
-import type { Registry } from 'prom-client';
-import { Counter, Histogram } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { DocumentOutcome } from './documents.ts';
 import { NOT_DIRECT, type NotDirect } from './direct.ts';
 import type { GraphErrorCode } from '../domain/errors.ts';

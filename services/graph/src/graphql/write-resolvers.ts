@@ -1,5 +1,4 @@
-import type { Model, Values } from '@wts/models';
-import { Project, User, Workspace } from '@wts/models';
+import { Project, User, Workspace, type Model, type Values } from '@wts/models';
 import type { GraphQLFieldResolver } from 'graphql';
 import { STEPS, type SentAgain, type Step } from '../commands/changes.ts';
 import type { WorkspaceCommands } from '../commands/workspaces.ts';

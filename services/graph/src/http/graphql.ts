@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Fault, graphqlApi, SYNC_ID_PATTERN } from '@wts/contracts';
 import { noteRequest, sendBytes, sendText } from '@wts/service-kit/http';
-import type { Call } from '@wts/service-kit/routes';
 import type { LoopTurns } from '@wts/service-kit/fairness';
-import { mountStream, signalOf } from '@wts/service-kit/routes';
+import { mountStream, signalOf, type Call } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { GraphQLError, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createHandler, type Handler } from 'graphql-http';
@@ -74,9 +73,8 @@ export function mountGraphql(router: IRouter, options: GraphqlOptions): void {
   });
   mountStream(router, graphqlApi.query, async (call) => {
     const { req, res, principal, body } = call;
-    if (typeof body.query !== 'string' && hashOf(body.extensions) === null) {
+    if (typeof body.query !== 'string' && hashOf(body.extensions) === null)
       throw new Fault('validation_failed', { message: 'body must have the property query' });
-    }
     const person = principal.userId;
     using bytes = answers.open(person);
     const { text, ...head } = await answerOf(options, handle, { call, bytes });

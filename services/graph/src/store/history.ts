@@ -2,8 +2,7 @@ import { Fault, isUuid, LIMITS, parseSyncId, type SyncAction } from '@wts/contra
 import { Entry } from '@wts/log';
 import { Visibility } from '@wts/read-model';
 import { isoTimeSql } from './record.ts';
-import type { Reader, Statement } from './statement.ts';
-import { StatementWriter } from './statement.ts';
+import { StatementWriter, type Reader, type Statement } from './statement.ts';
 
 /*
  * The history of a record, from the log. An entry is shown by the same rule as in deltas and on sockets (`Visibility`): the reader is

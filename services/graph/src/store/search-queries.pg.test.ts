@@ -7,9 +7,7 @@ import { StatementWriter } from './statement.ts';
 
 describe('the queries of the search index', () => {
   let records: Records;
-  before(async () => {
-    records = await Records.open('search-queries');
-  });
+  before(async () => (records = await Records.open('search-queries')));
   after(() => records[Symbol.asyncDispose]());
 
   const person = { groups: new Set<string>(), gains: new Map<string, bigint>(), at: 0n, floor: 0n, epoch: '' };

@@ -1,6 +1,5 @@
 import { FairGate } from '@wts/service-kit/fairness';
-import { eventually, testDatabase } from '@wts/testkit';
-import type { TestDatabase } from '@wts/testkit';
+import { eventually, testDatabase, type TestDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { Pool } from 'pg';
 import { Answers, type AnswerBytes } from '../domain/answer-bytes.ts';

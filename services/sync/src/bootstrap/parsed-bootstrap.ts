@@ -1,5 +1,4 @@
-import type { BootstrapParameters, Principal } from '@wts/contracts';
-import { Fault, isUuid, parseSyncId } from '@wts/contracts';
+import { Fault, isUuid, parseSyncId, type BootstrapParameters, type Principal } from '@wts/contracts';
 import { MODELS, MODEL_NAMES, unknownModel, type Model } from '@wts/models';
 
 /** The parameters of a bootstrap, parsed. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { TestEngines, applied, brief, change, only, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, brief, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 describe('a deletion', () => {

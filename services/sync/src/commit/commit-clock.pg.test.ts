@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mock } from 'node:test';
-import { TestEngines, applied, change, only } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, change, only, type TestPerson } from '../../test/test-engines.ts';
 import { deleteOldIdempotencyKeys } from '../store/idempotency-keys.ts';
 import { scanTrash, SCAN_START } from '../store/trash.ts';
 

@@ -114,9 +114,8 @@ export class CommitQueue {
         mayServeNetwork,
       );
     let first = next();
-    for (; first && (first.item.isAborted || first.item.deadlineMs < performance.now()); first = next()) {
+    for (; first && (first.item.isAborted || first.item.deadlineMs < performance.now()); first = next())
       this.#dropTaken(first.item, drop);
-    }
     if (!first) return undefined;
     const kind = this.#kindOf(first.item);
     const batch = new Batch(kind, kind === 'one-request' ? OWN : SHARED);
@@ -145,9 +144,8 @@ export class CommitQueue {
     let total = 0;
     for (const { part, first, done } of batch.settled(results)) {
       let weight = 0;
-      for (const result of results.slice(first, first + done)) {
+      for (const result of results.slice(first, first + done))
         weight += result.kind === 'later' ? 1 : Math.max(result.weight, 1);
-      }
       total += weight;
       const { person } = part.request;
       this.#queue.charge(person, weight - part.count * part.weightEach);

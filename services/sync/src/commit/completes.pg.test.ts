@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { EntryChunk } from '@wts/contracts';
-import { TestEngines } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, type TestPerson } from '../../test/test-engines.ts';
 
 describe('an entry of the log', () => {
   let engines: TestEngines;

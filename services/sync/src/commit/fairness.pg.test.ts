@@ -5,8 +5,7 @@ import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
 import { eventually } from '@wts/testkit';
 import { Client, type Pool, type PoolClient } from 'pg';
-import { TestEngines, applied, change, openEngine, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, change, openEngine, refused, type TestPerson } from '../../test/test-engines.ts';
 import { COMMITTING } from '../store/pipeline.ts';
 import { COMMIT_CONNECTIONS, type CommitEngine, type CommitWatch } from './engine.ts';
 import type { Unit } from './unit.ts';
@@ -29,9 +28,7 @@ describe('the changes of one person next to those of another [never.one-takes-al
     [home, elsewhere] = [await engines.workspace(busy), await engines.workspace(other)];
   });
   after(() => engines[Symbol.asyncDispose]());
-  beforeEach(() => {
-    stack = new AsyncDisposableStack();
-  });
+  beforeEach(() => (stack = new AsyncDisposableStack()));
   afterEach(() => stack.disposeAsync());
 
   /** A replica, and how many transactions it has begun. */
@@ -102,9 +99,8 @@ describe('the changes of one person next to those of another [never.one-takes-al
     const made = tasks(SYNC_LIMITS.commitBatchMutations);
     const outcomes = await engine.commit([missing, ...made]);
     assert.equal(refused(outcomes[0]!).code, 'not_found');
-    for (const [index, unit] of made.entries()) {
+    for (const [index, unit] of made.entries())
       assert.equal(applied(outcomes[index + 1]!).mutations[0]?.record.id, unit.mutations[0]?.modelId);
-    }
   });
 
   it('a change of a person in thousands of workspaces does not read all their memberships', async () => {

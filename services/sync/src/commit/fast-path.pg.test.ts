@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@wts/testkit';
 import { Client } from 'pg';
-import { TestEngines, applied, change, only, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
 import { CommitEngine } from './engine.ts';
 import type { Unit } from './unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';
@@ -34,9 +33,7 @@ describe('the fast path of a commit', () => {
     workspace = await engines.workspace(owner);
   });
   // With an empty cache, and no conflict before.
-  beforeEach(() => {
-    ours = new CommitEngine({ pool: engines.pool });
-  });
+  beforeEach(() => (ours = new CommitEngine({ pool: engines.pool })));
   after(async () => {
     await other.end();
     await engines[Symbol.asyncDispose]();

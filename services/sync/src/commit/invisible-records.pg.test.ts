@@ -4,8 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ActionName } from '@wts/contracts';
 import { modelNamed } from '@wts/models';
 import { GroupReader } from '@wts/read-model';
-import { TestEngines, applied, change, membership, only, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, change, membership, only, refused, type TestPerson } from '../../test/test-engines.ts';
 import type { UnitOutcome } from './unit.ts';
 
 /*

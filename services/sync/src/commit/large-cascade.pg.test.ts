@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { GroupReader } from '@wts/read-model';
 import { copiesOfTables, differencesOf, foldLog, shownOutside } from '../../test/fold.ts';
-import { TestEngines, applied, change, membership, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, change, membership, refused, type TestPerson } from '../../test/test-engines.ts';
 import { Sweeper } from '../sweeps/sweeper.ts';
 import { claimSweep } from '../store/sweeps.ts';
 

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { ActionName, JsonSchema, Role } from '@wts/contracts';
-import { ACTIONS, ROLES } from '@wts/contracts';
+import { ACTIONS, ROLES, type ActionName, type JsonSchema, type Role } from '@wts/contracts';
 import { modelNamed } from '@wts/models';
 import { copiesOfTables, differencesOf, foldLog, shownOutside } from '../../test/fold.ts';
 import { HAS_GAPS } from '@wts/testkit';
-import { TestEngines, change, membership } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, change, membership, type TestPerson } from '../../test/test-engines.ts';
 import { SWEEP_CLIENT } from '../sweeps/sweeper.ts';
 import type { Unit } from './unit.ts';
 

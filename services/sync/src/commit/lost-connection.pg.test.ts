@@ -5,8 +5,7 @@ import { faultOfSqlState } from '@wts/service-kit/postgres';
 import { eventually } from '@wts/testkit';
 import { Client, type Pool } from 'pg';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
-import { ENGINES, TestEngines, applied, change } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { ENGINES, TestEngines, applied, change, type TestPerson } from '../../test/test-engines.ts';
 import { ownTransaction } from '../store/pipeline.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { GroupReader } from '@wts/read-model';
-import { TestEngines, applied, brief, change, membership, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, brief, change, membership, refused, type TestPerson } from '../../test/test-engines.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 describe('membership of a workspace', () => {
   let engines: TestEngines;
 
-  before(async () => {
-    engines = await TestEngines.open('membership');
-  });
+  before(async () => (engines = await TestEngines.open('membership')));
   after(() => engines[Symbol.asyncDispose]());
 
   const membershipOf = async (workspaceId: string, { id }: TestPerson): Promise<string> =>

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { TestEngines, applied, change } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, change, type TestPerson } from '../../test/test-engines.ts';
 
 describe('a change that changes nothing [sync.mutate.no-change]', () => {
   let engines: TestEngines;

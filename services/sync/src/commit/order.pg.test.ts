@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { EntryChunk } from '@wts/contracts';
 import { Client } from 'pg';
 import { HAS_GAPS } from '@wts/testkit';
-import { TestEngines, change } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, change, type TestPerson } from '../../test/test-engines.ts';
 
 describe('the order of the log', () => {
   let engines: TestEngines;

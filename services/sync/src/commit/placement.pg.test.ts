@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Project, rankBetween, Task, TaskChecklistItem } from '@wts/models';
 import { LIST_WINDOW, UNRANKED_MAX } from '../store/list-windows.ts';
 import { PLANS } from '../store/prepared.ts';
-import { TestEngines, applied, change, only, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
 
 describe('a placement [sync.mutate.placement]', function () {
   this.timeout(120_000);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { GroupReader } from '@wts/read-model';
-import { TestEngines, applied, brief, change, only, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, brief, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
 
 describe('a private project [sync.private-project.walls]', () => {
   let engines: TestEngines;

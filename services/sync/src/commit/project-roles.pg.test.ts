@@ -12,9 +12,7 @@ describe('control over a project', () => {
   let workspace: string;
   let keys = 0;
 
-  before(async () => {
-    engines = await TestEngines.open('project_roles');
-  });
+  before(async () => (engines = await TestEngines.open('project_roles')));
   beforeEach(async () => {
     owner = await engines.person('Owner');
     workspace = await engines.workspace(owner);

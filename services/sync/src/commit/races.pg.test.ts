@@ -4,8 +4,7 @@ import { MODELS, modelNamed, snakeCase } from '@wts/models';
 import { eventually } from '@wts/testkit';
 import { GroupReader } from '@wts/read-model';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
-import { TestEngines, change } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, change, type TestPerson } from '../../test/test-engines.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
 /*

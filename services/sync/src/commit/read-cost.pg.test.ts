@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@wts/testkit';
-import { TestEngines, applied, change, openEngine } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, change, openEngine, type TestPerson } from '../../test/test-engines.ts';
 import type { Unit } from './unit.ts';
 
 const UNITS = 20;

@@ -4,8 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { ACTIONS, ERRORS } from '@wts/contracts';
 import { MODELS } from '@wts/models';
 import fc from 'fast-check';
-import { TestEngines, change, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, change, refused, type TestPerson } from '../../test/test-engines.ts';
 
 /** Words that make a client repeat a request that it should drop, and traces of internals. */
 const FORBIDDEN = /network|fetch|timeout|timed out|aborted|econnrefused/i;

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
 import { quiet } from '../../test/replica.ts';
-import { TestEngines, applied, change, only, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
 import { maintainLogOnce } from '../log-maintenance.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 

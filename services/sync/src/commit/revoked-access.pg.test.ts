@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@wts/testkit';
 import { Client } from 'pg';
-import { TestEngines, applied, change, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, change, refused, type TestPerson } from '../../test/test-engines.ts';
 import type { UnitOutcome } from './unit.ts';
 
 /*

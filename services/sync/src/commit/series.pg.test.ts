@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { TestEngines, only, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, only, refused, type TestPerson } from '../../test/test-engines.ts';
 
 describe('the fields by which a task repeats', () => {
   let engines: TestEngines;

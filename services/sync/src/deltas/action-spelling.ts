@@ -1,5 +1,4 @@
-import { ACTION_LETTERS } from '@wts/contracts';
-import type { SyncAction } from '@wts/contracts';
+import { ACTION_LETTERS, type SyncAction } from '@wts/contracts';
 import type { Entry } from '@wts/log';
 import type { Visibility } from '@wts/read-model';
 import { inOrder, listText } from './group-list.ts';

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Fault } from '@wts/contracts';
-import type { DeltasReply, StoredEntry } from '@wts/contracts';
-import { testDatabase } from '@wts/testkit';
-import type { TestDatabase } from '@wts/testkit';
+import { Fault, type DeltasReply, type StoredEntry } from '@wts/contracts';
+import { testDatabase, type TestDatabase } from '@wts/testkit';
 import * as fc from 'fast-check';
 import { readEntries } from '@wts/log';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
-import { clampLimit, deltasSources, readDeltas } from './read-deltas.ts';
-import type { DeltasRequest, DeltasSources } from './read-deltas.ts';
+import { clampLimit, deltasSources, readDeltas, type DeltasRequest, type DeltasSources } from './read-deltas.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 describe('deltas', () => {

@@ -4,8 +4,7 @@ import type { DeltasReply, SyncAction } from '@wts/contracts';
 import { eventually, socketOf } from '@wts/testkit';
 import { GroupCache, GroupReader } from '@wts/read-model';
 import { openTestReplica } from '../../test/replica.ts';
-import { TestEngines, applied, change, membership, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, change, membership, refused, type TestPerson } from '../../test/test-engines.ts';
 import { raiseFloor } from '../store/retention.ts';
 import { deltasSources, readDeltas } from './read-deltas.ts';
 
@@ -15,9 +14,7 @@ describe('the entries that a reader gets', () => {
   let owner: TestPerson;
   let workspace: string;
 
-  before(async () => {
-    engines = await TestEngines.open('visibility');
-  });
+  before(async () => (engines = await TestEngines.open('visibility')));
   beforeEach(async () => {
     groups = new GroupCache();
     owner = await engines.person('Owner');

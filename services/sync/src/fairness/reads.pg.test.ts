@@ -40,9 +40,8 @@ describe('reads by turns of people', () => {
     assert.ok(pool.totalCount <= 4);
 
     leaving.abort(new Error('disconnected'));
-    for (const one of await Promise.allSettled(slow)) {
+    for (const one of await Promise.allSettled(slow))
       assert.equal(one.status === 'rejected' && (one.reason as Error).message, 'disconnected');
-    }
     assert.deepEqual([gate.running, gate.waiting], [0, 0]);
     // Long before the statement would end, because PostgreSQL checks whether its client is still connected.
     await eventually(async () => (await asleep()) === 0);

@@ -1,6 +1,5 @@
 import { syncApi, type BootstrapParameters } from '@wts/contracts';
-import { mountStream } from '@wts/service-kit/routes';
-import type { Call } from '@wts/service-kit/routes';
+import { mountStream, type Call } from '@wts/service-kit/routes';
 import type { Router } from 'express';
 import type { Bootstraps } from '../bootstrap/bootstrap.ts';
 import type { ClientModels } from '../bootstrap/client-models.ts';

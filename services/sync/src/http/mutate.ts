@@ -43,9 +43,8 @@ export function mountMutate(router: Router, engine: CommitEngine, networkOf: Net
       if (outcome.lastId > last) last = outcome.lastId;
       // One change may write several entries: a client at the position of the last has all of them.
       results.push({ clientTxId, success: true, syncId: formatSyncId(outcome.lastId) });
-      for (const { syncId, modelName, modelId, action, record } of outcome.mutations) {
+      for (const { syncId, modelName, modelId, action, record } of outcome.mutations)
         mutations.push({ clientTxId, syncId: formatSyncId(syncId), modelName, modelId, action, record });
-      }
     }
     holdAnswer(held, principal.userId, call.res, mutations);
     return {

@@ -4,8 +4,7 @@ import type { EntryChunk, LogStream } from '@wts/contracts';
 import { endSpan, startMessageSpan } from '@wts/service-kit/observe';
 import type { NatsConnection } from 'nats';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Ring } from './ring.ts';
-import type { RingChunk, RingLimits } from './ring.ts';
+import { Ring, type RingChunk, type RingLimits } from './ring.ts';
 
 /*
  * One hub per replica follows the log and keeps its recent chunks in memory; sockets pull from it by cursor.

@@ -3,8 +3,7 @@ import { LIMITS } from '@wts/contracts';
 import * as fc from 'fast-check';
 import type { EventEmitter } from 'node:events';
 import * as ws from 'ws';
-import { PacketWriter, textFrame, watermark } from './packet.ts';
-import type { Packet } from './packet.ts';
+import { PacketWriter, textFrame, watermark, type Packet } from './packet.ts';
 
 /** The parser of the library's client; its types do not mention it. */
 const { Receiver } = ws as unknown as {

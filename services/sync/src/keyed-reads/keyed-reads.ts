@@ -63,9 +63,8 @@ function readKey(model: Model, request: BatchRequest, index: number): { column: 
     return { column: 'group_id', value: request.groupId };
   }
   const keys = indexedKeysOf(model);
-  if (!keys.includes(request.indexedKey)) {
+  if (!keys.includes(request.indexedKey))
     throw refused(`body/requests/${index}/indexedKey of ${model.name} must be one of ${keys.join(', ')}`);
-  }
   return { column: snakeCase(request.indexedKey), value: request.keyValue };
 }
 

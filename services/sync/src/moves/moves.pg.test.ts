@@ -16,9 +16,7 @@ const refuses = (code: string) => (error: unknown) => error instanceof Fault && 
 describe('a workspace that moves to another cell', () => {
   let one: TestCell;
   let two: TestCell;
-  before(async () => {
-    [one, two] = await Promise.all([TestCell.open('cell_one'), TestCell.open('cell_two')]);
-  });
+  before(async () => ([one, two] = await Promise.all([TestCell.open('cell_one'), TestCell.open('cell_two')])));
   after(async () => {
     await one[Symbol.asyncDispose]();
     await two[Symbol.asyncDispose]();

@@ -3,8 +3,7 @@ import { seldomWarning, type Logger } from '@wts/log';
 import type { EntryChunk, LogStream } from '@wts/contracts';
 import { subscribe } from '@wts/service-kit/nats';
 import { endSpan, headerOf, startMessageSpan } from '@wts/service-kit/observe';
-import { headers } from 'nats';
-import type { NatsConnection } from 'nats';
+import { headers, type NatsConnection } from 'nats';
 import { randomUUID } from 'node:crypto';
 import { OtherReplicas } from './other-replicas.ts';
 

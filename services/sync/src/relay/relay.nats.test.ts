@@ -2,22 +2,18 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { LogReader } from '@wts/log';
 import { decodeChunk, encodeChunk, ensureStream, messageIdOf } from '@wts/log/stream';
-import { STREAM } from '@wts/contracts';
-import type { EntryChunk } from '@wts/contracts';
-import { eventually, openWire, testDatabase, testNats } from '@wts/testkit';
+import { STREAM, type EntryChunk } from '@wts/contracts';
+import { eventually, openWire, testDatabase, testNats, type TestDatabase } from '@wts/testkit';
 import type { BackgroundWork } from '@wts/service-kit/background';
-import type { TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openNats } from '../../test/nats-source.ts';
 import { quiet, testContext } from '../../test/replica.ts';
 import { publishWorkspaces } from './committed-workspaces.ts';
-import { openHandover } from './handover.ts';
-import type { NatsSource } from './handover.ts';
+import { openHandover, type NatsSource } from './handover.ts';
 import { relayMetrics } from './metrics.ts';
-import { GATHER_MS, startRelay } from './relay.ts';
-import type { RelayOptions } from './relay.ts';
+import { GATHER_MS, startRelay, type RelayOptions } from './relay.ts';
 
 describe('the relay [sync.log.relay]', () => {
   const group = randomUUID();
@@ -68,9 +64,8 @@ describe('the relay [sync.log.relay]', () => {
     const manager = await nats.connection()!.jetstreamManager();
     const { state } = await manager.streams.info(STREAM.name);
     const chunks: EntryChunk[] = [];
-    for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
+    for (let seq = state.first_seq; seq <= state.last_seq; seq += 1)
       chunks.push(decodeChunk((await manager.streams.getMessage(STREAM.name, { seq })).data));
-    }
     return chunks;
   }
 
@@ -237,9 +232,8 @@ describe('the relay [sync.log.relay]', () => {
       await ensureStream(connection, { replicas: 1 });
       return true;
     });
-    for (const chunk of [first!, second!]) {
+    for (const chunk of [first!, second!])
       await connection.jetstream().publish(STREAM.subject, encodeChunk(chunk), { msgID: messageIdOf(chunk) });
-    }
     await commits(3);
     await untilWhole();
   });

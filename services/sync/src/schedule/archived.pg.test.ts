@@ -212,9 +212,7 @@ describe('a workspace that its owner deleted', () => {
   let task: string;
   let urlKey: string;
 
-  before(async () => {
-    engines = await TestEngines.open('deleted_workspace', 1);
-  });
+  before(async () => (engines = await TestEngines.open('deleted_workspace', 1)));
   after(() => engines[Symbol.asyncDispose]());
   beforeEach(async () => {
     owner = await engines.person();

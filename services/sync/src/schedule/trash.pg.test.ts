@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { TestEngines, applied, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { TestEngines, applied, refused, type TestPerson } from '../../test/test-engines.ts';
 import { PURGE_CLIENT, TrashPurge, type PurgeOptions } from './trash.ts';
 
 const NO_PERSON = '00000000-0000-0000-0000-000000000000';

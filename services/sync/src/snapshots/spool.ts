@@ -267,9 +267,8 @@ async function writeAll(file: FileHandle, buffers: readonly Buffer[], position: 
   let { bytesWritten: done } = await file.writev([...buffers], position);
   // A nearly full disk may write a part; writing the rest then fails with the reason.
   const rest = done < bytes ? Buffer.concat(buffers).subarray(done) : EMPTY;
-  for (let at = 0; at < rest.length; at = done - (bytes - rest.length)) {
+  for (let at = 0; at < rest.length; at = done - (bytes - rest.length))
     done += (await file.write(rest, at, rest.length - at, position + done)).bytesWritten;
-  }
   return bytes;
 }
 

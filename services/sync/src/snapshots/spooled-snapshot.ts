@@ -208,9 +208,8 @@ export function tooManySnapshots(metrics: SnapshotMetrics): Fault {
 
 /** The text of the error line, by which clients recognize an incomplete answer. */
 function explain(error: unknown): string {
-  if (error instanceof SnapshotTooOld || error instanceof SpoolFull) {
+  if (error instanceof SnapshotTooOld || error instanceof SpoolFull)
     return 'There is too much to load at once; load it in parts, by onlyModels or syncGroups';
-  }
   return 'Loading broke off; load again';
 }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { eventually, socketOf, testDatabase } from '@wts/testkit';
-import type { LiveSocket } from '@wts/testkit';
+import { eventually, socketOf, testDatabase, type LiveSocket } from '@wts/testkit';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openTestReplica } from '../../test/replica.ts';

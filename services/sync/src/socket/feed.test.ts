@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LIMITS } from '@wts/contracts';
-import type { StoredEntry } from '@wts/contracts';
+import { LIMITS, type StoredEntry } from '@wts/contracts';
 import type { Entry } from '@wts/log';
 import { Contention, FairGate, LoopTurns } from '@wts/service-kit/fairness';
 import type { Hub } from '../hub/hub.ts';

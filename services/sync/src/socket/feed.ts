@@ -5,8 +5,7 @@ import { ENTRY_FORMATTERS, type ActionSpelling } from '../deltas/action-spelling
 import { walk } from '../deltas/walk.ts';
 import type { FairGate, LoopTurns } from '@wts/service-kit/fairness';
 import type { Hub } from '../hub/hub.ts';
-import { PacketWriter, Packets } from '../hub/packet.ts';
-import type { Packet } from '../hub/packet.ts';
+import { PacketWriter, Packets, type Packet } from '../hub/packet.ts';
 import type { RingChunk } from '../hub/ring.ts';
 import type { GroupListeners, GroupListener } from './group-listeners.ts';
 import type { GroupReads } from './group-reads.ts';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { syncFrames } from '@wts/contracts';
-import type { SyncAction } from '@wts/contracts';
+import { syncFrames, type SyncAction } from '@wts/contracts';
 import { Entry } from '@wts/log';
 import { Visibility } from '@wts/read-model';
 import { compile } from '@wts/service-kit/routes';

@@ -1,5 +1,4 @@
-import { Fault, parseJson, parseSyncId, syncFrames } from '@wts/contracts';
-import type { SocketErrorCode, SubscribeFrame } from '@wts/contracts';
+import { Fault, parseJson, parseSyncId, syncFrames, type SocketErrorCode, type SubscribeFrame } from '@wts/contracts';
 import { compile } from '@wts/service-kit/routes';
 import type { ActionSpelling } from '../deltas/action-spelling.ts';
 import { listText } from '../deltas/group-list.ts';

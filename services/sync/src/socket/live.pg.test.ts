@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { LIMITS } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
-import { eventually, socketOf, testDatabase } from '@wts/testkit';
-import type { LiveSocket, TestDatabase } from '@wts/testkit';
+import { eventually, socketOf, testDatabase, type LiveSocket, type TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { replicaProcess } from '../../test/replica-process.ts';
-import { openTestReplica } from '../../test/replica.ts';
-import type { TestReplica, ReplicaOptions } from '../../test/replica.ts';
+import { openTestReplica, type TestReplica, type ReplicaOptions } from '../../test/replica.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 /** Each report collects all garbage twice, which takes most of a processor when it is asked for all the time. */
@@ -22,9 +20,7 @@ describe('sockets while others write', () => {
   let pool: Pool;
   let writer: LogWriter;
 
-  before(async () => {
-    database = await testDatabase('live', { migrated: true });
-  });
+  before(async () => (database = await testDatabase('live', { migrated: true })));
   after(() => database.drop());
   beforeEach(() => {
     stack = new AsyncDisposableStack();

@@ -1,6 +1,5 @@
 import { watchGauge } from '@wts/service-kit/observe';
-import { Counter, Histogram } from 'prom-client';
-import type { Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 
 export interface SocketMetrics {
   readonly packets: Counter;

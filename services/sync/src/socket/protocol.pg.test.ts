@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { eventually, testDatabase } from '@wts/testkit';
-import type { TestDatabase } from '@wts/testkit';
+import { eventually, testDatabase, type TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
-import { openTestReplica } from '../../test/replica.ts';
-import type { TestReplica } from '../../test/replica.ts';
+import { openTestReplica, type TestReplica } from '../../test/replica.ts';
 
 /** A client that sends arbitrary bytes, and stores the frames it receives. */
 class RawClient {
@@ -96,9 +94,7 @@ describe('a client that violates the WebSocket protocol', function () {
     await pool.end();
     await database.drop();
   });
-  beforeEach(async () => {
-    client = await RawClient.open(replica, user);
-  });
+  beforeEach(async () => (client = await RawClient.open(replica, user)));
   afterEach(async () => {
     client.destroy();
     await eventually(() => replica.socketServer.size === 0);

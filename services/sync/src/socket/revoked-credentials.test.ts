@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import type { Revocation } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import { testContext } from '../../test/replica.ts';
-import { followRevokedCredentials } from './revoked-credentials.ts';
-import type { RevokedPage } from './revoked-credentials.ts';
+import { followRevokedCredentials, type RevokedPage } from './revoked-credentials.ts';
 
 const PAGE = 3;
 const moment = (second: number): string => new Date(Date.UTC(2026, 10, 21, 10, 0, second)).toISOString();

@@ -1,5 +1,4 @@
-import { LIMITS } from '@wts/contracts';
-import type { Revocation } from '@wts/contracts';
+import { LIMITS, type Revocation } from '@wts/contracts';
 import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
 
 /** Credentials revoked after a time of the database, in ascending order. */

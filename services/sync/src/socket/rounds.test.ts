@@ -1,7 +1,6 @@
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { Rounds } from './rounds.ts';
-import type { Puller, SharedPackets } from './rounds.ts';
+import { Rounds, type Puller, type SharedPackets } from './rounds.ts';
 
 describe('rounds', () => {
   it('serve all waiting sockets up to one horizon, which share packets', async () => {

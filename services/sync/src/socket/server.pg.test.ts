@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { CredentialKind } from '@wts/contracts';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { socketOf, testDatabase } from '@wts/testkit';
-import type { LiveSocket, TestDatabase } from '@wts/testkit';
+import { socketOf, testDatabase, type LiveSocket, type TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
-import { openTestReplica } from '../../test/replica.ts';
-import type { TestReplica, ReplicaOptions } from '../../test/replica.ts';
+import { openTestReplica, type TestReplica, type ReplicaOptions } from '../../test/replica.ts';
 
 describe('the WebSocket server', () => {
   let database: TestDatabase;

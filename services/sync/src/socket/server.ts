@@ -17,8 +17,7 @@ import { isActionSpelling } from './frames.ts';
 import { GroupReads } from './group-reads.ts';
 import { socketMetrics } from './metrics.ts';
 import { Rounds } from './rounds.ts';
-import { CLOSE, SOCKET_LIMITS, Session } from './session.ts';
-import type { SessionSources, SocketLimits } from './session.ts';
+import { CLOSE, SOCKET_LIMITS, Session, type SessionSources, type SocketLimits } from './session.ts';
 import { Unsent } from './unsent.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
@@ -157,9 +156,8 @@ class Server implements SocketServer {
       if (pathname !== syncApi.socket.path) throw new Fault('not_found');
       const principal = this.#principalOf(req);
       const urlSpelling = searchParams.get('actions');
-      if (urlSpelling !== null && !isActionSpelling(urlSpelling)) {
+      if (urlSpelling !== null && !isActionSpelling(urlSpelling))
         throw new Fault('validation_failed', { message: 'query/actions must be "words" or "letters"' });
-      }
       if (this.#isDraining || !this.#options.hub.isOpen || this.size >= this.#socketsMax)
         throw new Fault('unavailable', { retryAfterSeconds: randomRetryAfterSeconds() });
       this.#server.handleUpgrade(req, stream, head, (ws) =>
@@ -264,8 +262,7 @@ class Server implements SocketServer {
 function handshakeFault(error: Error, req: IncomingMessage): Fault {
   const version = req.headers['sec-websocket-version'];
   if (req.method !== 'GET') return new Fault('method_not_allowed', { headers: { Allow: 'GET' } });
-  if (version !== '13' && version !== '8') {
+  if (version !== '13' && version !== '8')
     return new Fault('upgrade_required', { headers: { Upgrade: 'websocket', 'Sec-WebSocket-Version': '13, 8' } });
-  }
   return new Fault('malformed_request', { message: 'The WebSocket handshake is malformed', cause: error });
 }

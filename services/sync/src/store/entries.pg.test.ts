@@ -46,9 +46,8 @@ describe('a page of the log', () => {
   /** A log in partitions. `group` is SQL of the position n and a random number r from 0 to 9999. */
   async function fill(group: string, entries = ENTRIES): Promise<void> {
     await pool.query('drop table sync.sync_actions_0');
-    for (let from = 0; from < PARTITIONS; from += 1) {
+    for (let from = 0; from < PARTITIONS; from += 1)
       await makePartitions(pool, BigInt((from * entries) / PARTITIONS), BigInt(entries / PARTITIONS));
-    }
     // Autovacuum must not analyze the table during a test.
     const { rows } = await pool.query<{ name: string }>(
       `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'sync.sync_actions'::regclass`,

@@ -6,8 +6,7 @@ import { eventually, openTestPostgres, openTestStandby, openWire, socketOf, test
 import type { LiveSocket, TestDatabase, Wire } from '@wts/testkit';
 import { Client, Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
-import { openTestReplica, quiet } from '../../test/replica.ts';
-import type { TestReplica } from '../../test/replica.ts';
+import { openTestReplica, quiet, type TestReplica } from '../../test/replica.ts';
 import { maintainLogOnce } from '../log-maintenance.ts';
 
 type Server = Awaited<ReturnType<typeof openTestPostgres>>;
@@ -114,9 +113,8 @@ describe('a failover to a streaming standby', () => {
       'select sync_id::text as at, event_id::text as event from sync.sync_actions',
     );
     const kept = new Map(rows.map(({ at, event }) => [at, event]));
-    for (const { syncId, eventId } of acknowledged.flatMap(({ actions }) => actions)) {
+    for (const { syncId, eventId } of acknowledged.flatMap(({ actions }) => actions))
       assert.equal(kept.get(syncId), eventId, `${syncId} was acknowledged and is lost`);
-    }
     const next = await writer.append([{ groupId: workspace }]);
     assert.notEqual(next.epoch, before);
     assert.ok(BigInt(next.first) > BigInt(rows.reduce((most, { at }) => (BigInt(at) > BigInt(most) ? at : most), '0')));

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { applied, change, only, TestEngines } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { applied, change, only, TestEngines, type TestPerson } from '../../test/test-engines.ts';
 
 describe('the statements of a commit', () => {
   let engines: TestEngines;

@@ -24,9 +24,7 @@ describe('the epoch of the log', () => {
   const workspace = randomUUID();
   const user = randomUUID();
 
-  before(async () => {
-    server = await openTestPostgres('promotion');
-  });
+  before(async () => (server = await openTestPostgres('promotion')));
   after(() => server[Symbol.asyncDispose]());
   beforeEach(async () => {
     stack = new AsyncDisposableStack();

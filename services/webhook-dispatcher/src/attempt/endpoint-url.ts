@@ -1,5 +1,4 @@
-import { NOT_PUBLIC, parseTarget } from '@wts/service-kit/egress';
-import type { AddressGuard, AddressResolver } from '@wts/service-kit/egress';
+import { NOT_PUBLIC, parseTarget, type AddressGuard, type AddressResolver } from '@wts/service-kit/egress';
 
 interface UrlRules {
   readonly guard: AddressGuard;

@@ -1,6 +1,5 @@
 import type { EgressMetrics } from '@wts/service-kit/egress';
-import type { Registry } from 'prom-client';
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { AttemptError } from '../domain/attempt.ts';
 
 /** What attempts report while they run. */

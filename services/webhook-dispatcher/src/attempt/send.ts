@@ -5,10 +5,8 @@ import type { AttemptRequest, AttemptResult, SendAttempt } from '../domain/attem
 import { parseRetryAfter } from '../domain/retry-after.ts';
 import { signatureOf } from '../domain/signature.ts';
 import { snippetOf } from '../domain/snippet.ts';
-import { openConnections } from './connections.ts';
-import type { Connections } from './connections.ts';
-import { exchange } from './exchange.ts';
-import type { Answer, Message, NoAnswer } from './exchange.ts';
+import { openConnections, type Connections } from './connections.ts';
+import { exchange, type Answer, type Message, type NoAnswer } from './exchange.ts';
 import type { AttemptMetrics } from './metrics.ts';
 
 export interface SenderOptions extends ConnectOptions {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Principal, WebhookDelivery } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, type Principal, type WebhookDelivery } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import { testEvent } from '../domain/event.ts';
 import { timeOf } from '../domain/time.ts';

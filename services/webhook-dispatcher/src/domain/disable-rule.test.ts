@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Failing } from './disable-rule.ts';
-import { afterFailure, disabledReasonOf, disableRuleOf } from './disable-rule.ts';
+import { afterFailure, disabledReasonOf, disableRuleOf, type Failing } from './disable-rule.ts';
 import { parseRetrySchedule } from './schedule.ts';
 
 const HOUR = 3_600_000;

@@ -1,5 +1,4 @@
-import { API_VERSION, webhookApi } from '@wts/contracts';
-import type { ModelRecord, StoredEntry, WebhookEvent } from '@wts/contracts';
+import { API_VERSION, webhookApi, type ModelRecord, type StoredEntry, type WebhookEvent } from '@wts/contracts';
 import { findModel } from '@wts/models';
 
 /*

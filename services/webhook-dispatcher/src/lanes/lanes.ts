@@ -7,8 +7,7 @@ import type { SendAttempt } from '../domain/attempt.ts';
 import type { DisableRule } from '../domain/disable-rule.ts';
 import type { RetrySchedule } from '../domain/schedule.ts';
 import type { SecretKeys } from '@wts/service-kit/sealing';
-import type { DispatchLimits } from '../limits.ts';
-import { DISPATCH } from '../limits.ts';
+import { DISPATCH, type DispatchLimits } from '../limits.ts';
 import type { LaneGauges, LaneMetrics } from './metrics.ts';
 import type { BegunAttempt, Claimant, LeasedLane } from '../store/lanes.ts';
 import {
@@ -22,10 +21,8 @@ import {
   releaseLanes,
   renewReplica,
 } from '../store/lanes.ts';
-import type { Recorded } from '../store/outcomes.ts';
-import { recordOutcomes } from '../store/outcomes.ts';
-import type { LaneParts, ReplicaLease } from './lane.ts';
-import { Lane } from './lane.ts';
+import { recordOutcomes, type Recorded } from '../store/outcomes.ts';
+import { Lane, type LaneParts, type ReplicaLease } from './lane.ts';
 import { LaneReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
 import { Slots } from './slots.ts';

@@ -1,7 +1,6 @@
 import type { Logger } from '@wts/service-kit/observe';
 import type { AttemptRequest, AttemptResult, SendAttempt } from '../domain/attempt.ts';
-import type { RetrySchedule } from '../domain/schedule.ts';
-import { nextDelayMs } from '../domain/schedule.ts';
+import { nextDelayMs, type RetrySchedule } from '../domain/schedule.ts';
 import type { DispatchLimits } from '../limits.ts';
 import type { BegunAttempt, DueDelivery, EndpointSettings } from '../store/lanes.ts';
 import type { LaneMetrics } from './metrics.ts';

@@ -1,5 +1,4 @@
-import type { Registry } from 'prom-client';
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { DisabledReason } from '../domain/disable-rule.ts';
 
 /** What is measured while it happens. */

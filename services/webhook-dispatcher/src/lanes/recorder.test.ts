@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { createLogger } from '@wts/service-kit/observe';
 import type { AttemptError } from '../domain/attempt.ts';
 import type { Outcome } from '../store/outcomes.ts';
-import type { Recording, SettledOutcome } from './recorder.ts';
-import { Recorder } from './recorder.ts';
+import { Recorder, type Recording, type SettledOutcome } from './recorder.ts';
 
 const database = (code: string, more = {}): Error =>
   Object.assign(new Error('refused'), { code, severity: 'ERROR', ...more });
@@ -49,9 +48,8 @@ describe('recording outcomes', () => {
       retryMs: 1,
       log: createLogger({ name: 'test', level: 'silent' }),
     });
-    for (const outcome of outcomes) {
+    for (const outcome of outcomes)
       recorder.add('owner', outcome, (recording) => (recordings[outcome.deliveryId] = recording));
-    }
     await recorder.finish(2_000);
     return { written, recordings };
   }

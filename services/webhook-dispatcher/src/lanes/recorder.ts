@@ -134,9 +134,7 @@ export class Recorder {
       if (this.#isFailing) log.info({}, 'outcomes of attempts are recorded again');
       this.#isFailing = false;
       onWritten(recorded);
-      for (const one of batch) {
-        done(one, recorded.deliveryIds.has(one.outcome.deliveryId) ? 'recorded' : 'ignored');
-      }
+      for (const one of batch) done(one, recorded.deliveryIds.has(one.outcome.deliveryId) ? 'recorded' : 'ignored');
       return true;
     } catch (err) {
       if (isRetryableSqlState(err) || isOfNewPartition(err)) return false;

@@ -1,5 +1,4 @@
-import type { SecretKeys } from '@wts/service-kit/sealing';
-import { unsealSecret } from '@wts/service-kit/sealing';
+import { unsealSecret, type SecretKeys } from '@wts/service-kit/sealing';
 import { secretsInForce } from '../domain/secrets.ts';
 import type { EndpointSettings } from '../store/lanes.ts';
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { eventually } from '@wts/testkit';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DISPATCH } from '../limits.ts';
-import type { Pace, Slot } from './slots.ts';
-import { Slots } from './slots.ts';
+import { Slots, type Pace, type Slot } from './slots.ts';
 
 /** Any number begins at once, except where a test says otherwise. */
 const AT_ONCE = { ...DISPATCH, startsAtOnce: 10_000 };

@@ -1,5 +1,4 @@
-import type { Principal, WebhookEndpoint } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, type Principal, type WebhookEndpoint } from '@wts/contracts';
 import type { Context } from '../context.ts';
 
 const UNKNOWN_WORKSPACE = '00000000-0000-0000-0000-000000000000';

@@ -14,9 +14,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe('the tables of webhooks', () => {
   let store: LogAndEndpoints;
-  beforeEach(async () => {
-    store = await LogAndEndpoints.open('tables');
-  });
+  beforeEach(async () => (store = await LogAndEndpoints.open('tables')));
   afterEach(() => store[Symbol.asyncDispose]());
 
   const statusOf = ({ readiness }: ReturnType<typeof testContext>) => readiness.background()?.['table-maintenance'];

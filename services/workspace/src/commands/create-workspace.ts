@@ -1,6 +1,5 @@
 import { requireUnrestricted } from '@wts/access';
-import { Fault, LIMITS } from '@wts/contracts';
-import type { NewWorkspace, Principal, Workspace as WorkspaceReply } from '@wts/contracts';
+import { Fault, LIMITS, type NewWorkspace, type Principal, type Workspace as WorkspaceReply } from '@wts/contracts';
 import { Workspace } from '@wts/models';
 import type { EffectSource } from '@wts/service-kit/routes';
 import { randomUUID } from 'node:crypto';
@@ -21,9 +20,8 @@ export async function createWorkspace(
   { effectId: id = randomUUID() }: EffectSource,
 ): Promise<WorkspaceReply> {
   requireUnrestricted(principal);
-  if ((await roles.count(principal.userId, 'owner')) >= LIMITS.workspacesOwnedMax) {
+  if ((await roles.count(principal.userId, 'owner')) >= LIMITS.workspacesOwnedMax)
     throw new Fault('conflict', { message: `A person can own at most ${LIMITS.workspacesOwnedMax} workspaces.` });
-  }
   await cell?.claim({ workspaceId: id, urlKey, userId: principal.userId });
   const reply = await commitUnit({
     principal,

@@ -1,6 +1,5 @@
 import { comparableAddress, requireUnrestricted } from '@wts/access';
-import type { Principal, Workspace } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, type Principal, type Workspace } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { hashInvitationCode } from '../domain/invitation-code.ts';
@@ -66,9 +65,8 @@ export async function confirmJoined(
   { userId }: Principal,
   workspaceId: string,
 ): Promise<void> {
-  if ((await workspaces.byId(userId, workspaceId)) === null) {
+  if ((await workspaces.byId(userId, workspaceId)) === null)
     throw new Fault('invitation_expired', { message: LOST_SINCE });
-  }
 }
 
 /**

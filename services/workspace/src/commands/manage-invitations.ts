@@ -1,5 +1,4 @@
-import type { Invitation, NewInvitation, Principal } from '@wts/contracts';
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault, LIMITS, type Invitation, type NewInvitation, type Principal } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import { createInvitationCode } from '../domain/invitation-code.ts';
 import { newIds, type EffectSource } from '@wts/service-kit/routes';

@@ -1,9 +1,7 @@
-import type { Member, Principal } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, type Member, type Principal } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { ProjectParams } from '../queries/read-private-projects.ts';
-import { requireProject } from '../queries/read-private-projects.ts';
+import { requireProject, type ProjectParams } from '../queries/read-private-projects.ts';
 
 type ProjectContext = Pick<Context, 'roles' | 'privateProjects' | 'commitUnit'>;
 

@@ -1,6 +1,5 @@
 import { can } from '@wts/access';
-import type { OpenInvitation, Principal } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, type OpenInvitation, type Principal } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { pendingInvitations } from '../queries/list-invitations.ts';

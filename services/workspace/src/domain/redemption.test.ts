@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Redeemer, StoredInvitation } from './redemption.ts';
-import { decideRedemption } from './redemption.ts';
+import { decideRedemption, type Redeemer, type StoredInvitation } from './redemption.ts';
 
 const now = new Date('2026-11-21T09:00:00.000Z');
 const ADA = '018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21';

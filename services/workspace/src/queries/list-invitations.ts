@@ -1,8 +1,7 @@
 import type { Invitation, Principal } from '@wts/contracts';
 import type { Roles } from '@wts/read-model';
 import { mayCreatorInvite } from '../domain/redemption.ts';
-import type { InvitationStore } from '../store/invitations.ts';
-import { invitationReply } from '../store/invitations.ts';
+import { invitationReply, type InvitationStore } from '../store/invitations.ts';
 
 /** Invitations that could be redeemed now. Keeps workspaces.invitations.list. */
 export async function listInvitations(

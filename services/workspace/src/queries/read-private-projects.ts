@@ -1,5 +1,4 @@
-import type { Member, PageQuery, Principal, PrivateProject } from '@wts/contracts';
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault, LIMITS, type Member, type PageQuery, type Principal, type PrivateProject } from '@wts/contracts';
 import type { Roles } from '@wts/read-model';
 import type { Page, PrivateProjectReads } from '../store/private-projects.ts';
 

@@ -1,5 +1,4 @@
-import type { Member, Principal, Workspace } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, type Member, type Principal, type Workspace } from '@wts/contracts';
 import { isForWorkspace, type Roles } from '@wts/read-model';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 import type { CellDirectory } from './cell.ts';

@@ -1,5 +1,4 @@
-import type { InvitableRole, Invitation, MovedInvitation, Role } from '@wts/contracts';
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault, LIMITS, type InvitableRole, type Invitation, type MovedInvitation, type Role } from '@wts/contracts';
 import { isMoving } from '@wts/read-model';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';

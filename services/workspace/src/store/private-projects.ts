@@ -2,8 +2,7 @@ import type { Member, PrivateProject } from '@wts/contracts';
 import { projectMembersSql } from '@wts/read-model';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
-import type { MemberRow } from './workspaces.ts';
-import { memberReply } from './workspaces.ts';
+import { memberReply, type MemberRow } from './workspaces.ts';
 
 /** At most `limit` items after an id. */
 export interface Page {

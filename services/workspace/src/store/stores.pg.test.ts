@@ -4,8 +4,7 @@ import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres, rows } from '@wts/service-kit/postgres';
 import { testDatabase } from '@wts/testkit';
 import type { Knex } from 'knex';
-import type { InvitationStore } from './invitations.ts';
-import { invitationStore } from './invitations.ts';
+import { invitationStore, type InvitationStore } from './invitations.ts';
 
 describe('the stores', () => {
   const stack = new AsyncDisposableStack();
@@ -31,9 +30,7 @@ describe('the stores', () => {
 
   describe('of invitations', () => {
     let invitations: InvitationStore;
-    before(() => {
-      invitations = invitationStore(knex);
-    });
+    before(() => (invitations = invitationStore(knex)));
 
     const insert = (workspaceId: string, pendingMax = 10): ReturnType<InvitationStore['insert']> =>
       invitations.insert(

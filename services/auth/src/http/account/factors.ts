@@ -284,9 +284,8 @@ function addUse(sessionId: string, browserId: string): ChallengeUse {
 /** People of an identity provider have their second factor there. */
 function memberOf(call: PageCall): Member {
   const session = sessionOf(call);
-  if (session.accountId === null) {
+  if (session.accountId === null)
     throw new Fault('forbidden', { message: 'You sign in at your organization, which has your second factor.' });
-  }
   return { call, session, accountId: session.accountId };
 }
 

@@ -73,9 +73,8 @@ export function mountKeys({ pages: mounted, context, refuse, done }: Account): v
 
 /** A sentence about what is wrong, or the key of the form. */
 function readNewKey(form: Parameters, label: string): NewApiKey | string {
-  if (!NOT_BLANK.test(label) || [...label].length > LABEL_CHARACTERS_MAX) {
+  if (!NOT_BLANK.test(label) || [...label].length > LABEL_CHARACTERS_MAX)
     return `Give the key a name of at most ${LABEL_CHARACTERS_MAX} characters.`;
-  }
   const choices = readKeyChoices(form);
   return choices === null
     ? 'Choose the access, the end and the workspace of the key from the lists.'

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { buildSchema, GraphQLError, Kind, parse, validate } from 'graphql';
 import type { DocumentNode, FieldNode, OperationDefinitionNode } from 'graphql';
 import { fragmentsOf } from '../selections.ts';
-import { Charge, costOf, planCost } from './cost.ts';
-import type { Cost, CostPlan } from './cost.ts';
+import { Charge, costOf, planCost, type Cost, type CostPlan } from './cost.ts';
 
 const schema = buildSchema(`
   type Query { tasks(first: Int, last: Int): TaskConnection! task(id: ID!): Task nodes(ids: [ID!]!): [Node]! workspaces: [Workspace!]! privateProjects(limit: Int): PrivateProjectPage! search(first: Int): SearchResult! }

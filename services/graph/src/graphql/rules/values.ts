@@ -13,14 +13,12 @@ import {
   specifiedRules,
   typeFromAST,
   VariablesInAllowedPositionRule,
-} from 'graphql';
-import type {
-  ConstValueNode,
-  GraphQLInputType,
-  GraphQLType,
-  ValidationContext,
-  ValidationRule,
-  VariableDefinitionNode,
+  type ConstValueNode,
+  type GraphQLInputType,
+  type GraphQLType,
+  type ValidationContext,
+  type ValidationRule,
+  type VariableDefinitionNode,
 } from 'graphql';
 
 /**

@@ -1,6 +1,5 @@
 import { LIMITS } from '@wts/contracts';
-import type { Model } from '@wts/models';
-import { MODELS } from '@wts/models';
+import { MODELS, type Model } from '@wts/models';
 
 import { described } from './names.ts';
 

@@ -1,6 +1,5 @@
 import { LIMITS } from '@wts/contracts';
-import type { Model } from '@wts/models';
-import { inversesOf, MODELS, relationsOf } from '@wts/models';
+import { inversesOf, MODELS, relationsOf, type Model } from '@wts/models';
 
 import { fieldsOf, type ServedField } from '../../domain/fields.ts';
 import { described, ENUMS, typeNameOf } from './names.ts';

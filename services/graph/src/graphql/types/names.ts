@@ -1,5 +1,4 @@
-import type { Field, Model } from '@wts/models';
-import { MODELS } from '@wts/models';
+import { MODELS, type Field, type Model } from '@wts/models';
 import type { ServedField } from '../../domain/fields.ts';
 
 /*

@@ -1,5 +1,4 @@
-import type { Model, Relation } from '@wts/models';
-import { inversesOf, MODELS, relationsOf } from '@wts/models';
+import { inversesOf, MODELS, relationsOf, type Model, type Relation } from '@wts/models';
 import { connectionArguments } from './connections.ts';
 import { fieldsOf } from '../../domain/fields.ts';
 import { described, ENUMS, typeNameOf } from './names.ts';

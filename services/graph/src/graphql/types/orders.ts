@@ -1,5 +1,4 @@
-import type { Model } from '@wts/models';
-import { isNumerous, MODELS } from '@wts/models';
+import { isNumerous, MODELS, type Model } from '@wts/models';
 import { fieldsOf, isLong } from '../../domain/fields.ts';
 import { GRAPH_LIMITS } from '../../limits.ts';
 import { described, typeNameOf } from './names.ts';

@@ -1,6 +1,5 @@
 import { LIMITS } from '@wts/contracts';
-import type { Model } from '@wts/models';
-import { MODELS, singularOf } from '@wts/models';
+import { MODELS, singularOf, type Model } from '@wts/models';
 import { GRAPH_LIMITS } from '../../limits.ts';
 import { connectionArguments } from './connections.ts';
 import { described } from './names.ts';
