@@ -63,11 +63,7 @@ class Run {
     const description = new Description(JSON.parse(text));
     const tried = description.operations.filter(({ id }) => !LEFT_OUT.includes(id));
     const faults = await Promise.all(tried.map((operation) => this.#operation(operation, description)));
-    return {
-      requests: this.#requests,
-      statuses: this.#statuses,
-      faults: faults.filter((fault) => fault !== null),
-    };
+    return { requests: this.#requests, statuses: this.#statuses, faults: faults.filter((fault) => fault !== null) };
   }
 
   async #operation(operation: ApiOperation, description: Description): Promise<string | null> {

@@ -14,8 +14,7 @@ const { BASE_URL: baseUrl, TOKEN: token, WORKSPACE_ID: workspaceId } = settings;
 
 /** One operation; its variables and its result have the types of its document. */
 async function run<Result, Variables>(document: TypedDocumentNode<Result, Variables>, variables: Variables): Promise<Result> {
-  const reply = await fetch(new URL('/graphql', baseUrl), {
-    method: 'POST',
+  const reply = await fetch(new URL('/graphql', baseUrl), { method: 'POST',
     headers: { authorization: \`Bearer \${token}\`, 'content-type': 'application/json' },
     body: JSON.stringify({ query: print(document), variables }),
   });
@@ -66,8 +65,7 @@ async function live(syncId: string | null | undefined, modelId: string | undefin
 const morning = await run(day.MorningDocument, {});
 assert.ok(morning.myWorkspaces.some(({ id, viewerRole }) => id === workspaceId && viewerRole === 'member'));
 
-const { projectCreate } = await run(day.MakeProjectDocument, {
-  input: { workspaceId, key: \`D\${randomUUID().slice(0, 6)}\`, name: 'A day of work' },
+const { projectCreate } = await run(day.MakeProjectDocument, { input: { workspaceId, key: \`D\${randomUUID().slice(0, 6)}\`, name: 'A day of work' },
 });
 const projectId = projectCreate.project?.id ?? assert.fail(projectCreate.error?.message);
 await live(projectCreate.syncId, projectId);
@@ -76,16 +74,14 @@ const labelId = labelCreate.label?.id ?? assert.fail(labelCreate.error?.message)
 
 const taskId = randomUUID();
 const word = \`quartz\${randomUUID().slice(0, 8)}\`;
-const { taskCreate } = await run(day.MakeTaskDocument, {
-  input: { id: taskId, workspaceId, projectId, title: \`Cut the \${word}\`, deadlineAt: '2026-12-24', assigneeId: morning.viewer.id },
+const { taskCreate } = await run(day.MakeTaskDocument, { input: { id: taskId, workspaceId, projectId, title: \`Cut the \${word}\`, deadlineAt: '2026-12-24', assigneeId: morning.viewer.id },
   clientTxId: randomUUID(),
 });
 assert.equal(taskCreate.task?.id, taskId);
 assert.equal(taskCreate.task.assignee?.id, morning.viewer.id);
 assert.equal((await live(taskCreate.syncId, taskId)).action, 'INSERT');
 
-const { taskUpdate } = await run(day.ChangeTaskDocument, {
-  id: taskId,
+const { taskUpdate } = await run(day.ChangeTaskDocument, { id: taskId,
   input: { start: 'started', addedLabelIds: [labelId], priority: 2 },
 });
 assert.deepEqual(taskUpdate.task?.labelIds, [labelId]);
@@ -97,8 +93,7 @@ assert.equal(commentCreate.comment?.task?.comments.totalCount, 1);
 assert.equal(commentCreate.comment.author?.id, morning.viewer.id);
 await live(commentCreate.syncId, commentCreate.comment.id);
 
-const { taskChecklistItemBatchCreate: steps } = await run(day.AddStepsDocument, {
-  inputs: ['Measure', 'Mark', 'Cut'].map((title, index) => ({ workspaceId, taskId, title, sortOrder: \`a\${index}\` })),
+const { taskChecklistItemBatchCreate: steps } = await run(day.AddStepsDocument, { inputs: ['Measure', 'Mark', 'Cut'].map((title, index) => ({ workspaceId, taskId, title, sortOrder: \`a\${index}\` })),
 });
 assert.ok(steps.success);
 const [measure, , cut] = steps.results.map(({ taskChecklistItem }) => taskChecklistItem?.id ?? '');
@@ -109,8 +104,7 @@ const { task } = await run(day.OneTaskDocument, { id: taskId });
 assert.deepEqual(task?.checklist.nodes.map(({ title }) => title), ['Measure', 'Cut', 'Mark']);
 assert.deepEqual(task.comments.nodes.map(({ body }) => body), ['On it.']);
 
-const { taskBatchCreate } = await run(day.PlanDocument, {
-  inputs: Array.from({ length: 6 }, (_, index) => ({ workspaceId, projectId, title: \`Planned \${index}\` })),
+const { taskBatchCreate } = await run(day.PlanDocument, { inputs: Array.from({ length: 6 }, (_, index) => ({ workspaceId, projectId, title: \`Planned \${index}\` })),
 });
 assert.ok(taskBatchCreate.success);
 const planned = taskBatchCreate.tasks.map(({ id }) => id);

@@ -113,11 +113,7 @@ export const ACCESS_RULES: Readonly<Record<string, ApiOperation>> = {
     answer: ok(),
   },
   listWorkspaces: { scope: 'read', path: () => '/api/workspaces', answer: ok() },
-  getWorkspaceBySlug: {
-    scope: 'read',
-    path: ({ urlKey }) => `/api/workspaces/by-slug/${urlKey}`,
-    answer: forMembers,
-  },
+  getWorkspaceBySlug: { scope: 'read', path: ({ urlKey }) => `/api/workspaces/by-slug/${urlKey}`, answer: forMembers },
   createWorkspace: {
     scope: 'admin',
     path: () => '/api/workspaces',
@@ -164,11 +160,7 @@ export const ACCESS_RULES: Readonly<Record<string, ApiOperation>> = {
     path: (ids) => `${workspace(ids)}/invitations/${ids.invitationId}`,
     answer: forAdmins(200),
   },
-  listPrivateProjects: {
-    scope: 'read',
-    path: (ids) => `${workspace(ids)}/private-projects`,
-    answer: forAdmins(200),
-  },
+  listPrivateProjects: { scope: 'read', path: (ids) => `${workspace(ids)}/private-projects`, answer: forAdmins(200) },
   listPrivateProjectMembers: { scope: 'read', path: (ids) => `${project(ids)}/members`, answer: forAdmins(200) },
   addPrivateProjectMember: {
     scope: 'admin',

@@ -92,10 +92,7 @@ describe('a client that is generated from the GraphQL schema', function () {
     writeFileSync(inDirectory('relay.config.json'), JSON.stringify(RELAY_CONFIG));
     // Watchman, where it is installed, would watch the directory.
     const env = { ...process.env, FORCE_NO_WATCHMAN: '1' };
-    const { stdout, stderr } = await run(process.execPath, [compiler, 'relay.config.json'], {
-      cwd: directory,
-      env,
-    });
+    const { stdout, stderr } = await run(process.execPath, [compiler, 'relay.config.json'], { cwd: directory, env });
     const artifacts = readdirSync(inDirectory('made')).toSorted();
     const names = ['ProjectMoreTasks', 'ProjectPage', 'ProjectRefetch', 'Project_item', 'Project_tasks'];
     assert.deepEqual(
@@ -137,12 +134,7 @@ describe('a client that is generated from the GraphQL schema', function () {
 
     const person = await testSystem.member('Dana');
     const { stdout } = await run(process.execPath, [join(directory, 'day.ts')], {
-      env: {
-        ...process.env,
-        BASE_URL: testSystem.baseUrl,
-        TOKEN: person.token,
-        WORKSPACE_ID: testSystem.workspaceId,
-      },
+      env: { ...process.env, BASE_URL: testSystem.baseUrl, TOKEN: person.token, WORKSPACE_ID: testSystem.workspaceId },
     });
     assert.match(stdout, /the day is done/);
   });

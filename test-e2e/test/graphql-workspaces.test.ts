@@ -25,9 +25,7 @@ describe('keys, workspaces and people by GraphQL', () => {
       apiKeyCreate: { token: string; apiKey: { id: string; permissions: string } };
     }>(testSystem, ann.token, make, { tx });
     assert.equal(made.apiKey.permissions, 'READ_ONLY');
-    const { apiKeyCreate: again } = await ask<{ apiKeyCreate: { token: string } }>(testSystem, ann.token, make, {
-      tx,
-    });
+    const { apiKeyCreate: again } = await ask<{ apiKeyCreate: { token: string } }>(testSystem, ann.token, make, { tx });
     assert.equal(again.token, made.token);
     const { viewer } = await ask<{ viewer: { id: string } }>(testSystem, made.token, '{ viewer { id } }');
     assert.equal(viewer.id, ann.userId);

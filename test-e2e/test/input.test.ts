@@ -49,10 +49,7 @@ describe('input of the public API', () => {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> {
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    const answer = await testSystem.request(ann.token, method, path, {
-      body,
-      headers: { ...type, ...headers },
-    });
+    const answer = await testSystem.request(ann.token, method, path, { body, headers: { ...type, ...headers } });
     return { ...answer, code: answer.status >= 400 ? (answer.json() as ErrorBody).code : undefined };
   }
 

@@ -9,11 +9,7 @@ export function webhookAccessRules(forAdmins: ForAdmins): Readonly<Record<string
   const delivery = (ids: WorkspaceIds): string => `${endpoint(ids)}/deliveries/${ids.deliveryId}`;
   const scope = 'admin';
   return {
-    listWebhookEventTypes: {
-      scope: 'none',
-      path: () => '/api/webhooks/event-types',
-      answer: () => ({ status: 200 }),
-    },
+    listWebhookEventTypes: { scope: 'none', path: () => '/api/webhooks/event-types', answer: () => ({ status: 200 }) },
     listWebhookEndpoints: {
       scope,
       path: ({ workspaceId }) => `/api/webhooks?workspaceId=${workspaceId}`,
@@ -27,12 +23,7 @@ export function webhookAccessRules(forAdmins: ForAdmins): Readonly<Record<string
       answer: forAdmins(400),
     },
     getWebhookEndpoint: { scope, path: endpoint, answer: forAdmins(200) },
-    updateWebhookEndpoint: {
-      scope,
-      path: endpoint,
-      body: () => ({ description: 'Changed' }),
-      answer: forAdmins(200),
-    },
+    updateWebhookEndpoint: { scope, path: endpoint, body: () => ({ description: 'Changed' }), answer: forAdmins(200) },
     deleteWebhookEndpoint: { scope, path: endpoint, answer: forAdmins(200) },
     rotateWebhookSecret: { scope, path: (ids) => `${endpoint(ids)}/rotate-secret`, answer: forAdmins(200) },
     testWebhookEndpoint: { scope, path: (ids) => `${endpoint(ids)}/test`, answer: forAdmins(202) },

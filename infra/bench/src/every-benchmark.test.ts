@@ -73,10 +73,7 @@ describe('every benchmark runs, for a moment', () => {
   it('--against measures two versions', async () => {
     const { baseUrl } = system.testSystem;
     const versions = [await versionAt('ours', baseUrl), await versionAt('theirs', baseUrl)] as const;
-    const { rows, left, failed } = await compareVersions(...versions, {
-      ...ROUND,
-      names: ['hop', 'bootstrap'],
-    });
+    const { rows, left, failed } = await compareVersions(...versions, { ...ROUND, names: ['hop', 'bootstrap'] });
     assert.equal(failed, false, left.join('\n'));
     const refused = left.filter((line) => line.includes('cannot serve'));
     assert.deepEqual(refused, []);

@@ -45,10 +45,7 @@ function debian(name: string, options: readonly string[]): void {
   try {
     // The time of all files, so that the same packages give the same base.
     const env = { ...process.env, SOURCE_DATE_EPOCH: '0' };
-    execFileSync('mmdebstrap', [...options, ...LEFT_OUT, SUITE, tar], {
-      env,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    execFileSync('mmdebstrap', [...options, ...LEFT_OUT, SUITE, tar], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   } catch (cause) {
     rmSync(tar, { force: true });
     const { code, stderr } = cause as { code?: string; stderr?: Buffer };

@@ -62,13 +62,7 @@ describe('the audit of a client copy', function () {
     action: SyncAction['action'],
     data: object,
     modelId: string = audited.team.id,
-  ): object => ({
-    syncId,
-    modelName: 'Team',
-    modelId,
-    action,
-    data,
-  });
+  ): object => ({ syncId, modelName: 'Team', modelId, action, data });
   const row = (record: object): object => ({ __class: 'Team', ...record });
   const groups = (): string[] => [audited.workspaceId];
   /** A copy loaded before the first entry. */

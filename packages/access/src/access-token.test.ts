@@ -45,11 +45,7 @@ class Setup {
   nowMs = START_MS;
   readonly grantId = randomUUID();
   readonly userId = randomUUID();
-  grant: ResolvedGrant | null = {
-    userId: this.userId,
-    clientId: 'client',
-    scopes: ['read', 'write'],
-  };
+  grant: ResolvedGrant | null = { userId: this.userId, clientId: 'client', scopes: ['read', 'write'] };
   keys: Json[] = [jwkOf(ours.publicKey, 'one')];
   fetches = 0;
   lookUps: string[] = [];

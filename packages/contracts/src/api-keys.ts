@@ -56,10 +56,7 @@ const keyProperties = {
             description: '`session`: a signed-in person. `api_key`: another key, which may be revoked now.',
           },
           id: { ...uuid, description: 'The `id` of that key; only its owner gets it.' },
-          keyPrefix: {
-            type: 'string',
-            description: 'Prefix of the key. Shown only to its owner.',
-          },
+          keyPrefix: { type: 'string', description: 'Prefix of the key. Shown only to its owner.' },
         },
       },
       { type: 'null' },
@@ -183,12 +180,7 @@ export const revokeApiKey = contract({
       },
     },
   },
-  reply: {
-    status: 200,
-    description: 'The key is revoked.',
-    schema: okBody({}),
-    example: { ok: true },
-  },
+  reply: { status: 200, description: 'The key is revoked.', schema: okBody({}), example: { ok: true } },
   errors: ['not_found', 'forbidden'],
 });
 

@@ -15,12 +15,7 @@ import { workspaceExample, workspaceSchema } from './workspaces.ts';
 export const INVITABLE_ROLES = ['admin', 'member', 'guest'] as const satisfies readonly Role[];
 export type InvitableRole = (typeof INVITABLE_ROLES)[number];
 
-const removed = {
-  status: 200,
-  description: 'It is gone.',
-  schema: okBody({}),
-  example: { ok: true },
-} as const;
+const removed = { status: 200, description: 'It is gone.', schema: okBody({}), example: { ok: true } } as const;
 
 export const memberSchema = {
   type: 'object',
@@ -64,10 +59,7 @@ export const listMembers = contract({
     schema: okBody({
       members: { type: 'array', items: memberSchema, description: 'In the order in which they joined.' },
     }),
-    example: {
-      ok: true,
-      members: [memberExample],
-    },
+    example: { ok: true, members: [memberExample] },
   },
   errors: ['not_found'],
 });

@@ -56,14 +56,8 @@ export function natsPermissions(of: LogStream): Readonly<Record<NatsUser, NatsPe
       ],
       subscribe: [of.handover, of.replicas, of.followers, STREAM.revoked, repliesTo('sync')],
     },
-    'webhook-dispatcher': {
-      publish: [of.followers, of.webhooks],
-      subscribe: [of.committed, of.webhooks],
-    },
-    verify: {
-      publish: ['$JS.API.INFO', ...reading(of)],
-      subscribe: [repliesTo('verify')],
-    },
+    'webhook-dispatcher': { publish: [of.followers, of.webhooks], subscribe: [of.committed, of.webhooks] },
+    verify: { publish: ['$JS.API.INFO', ...reading(of)], subscribe: [repliesTo('verify')] },
     admin: { publish: ['>'], subscribe: ['>'] },
   };
 }

@@ -82,10 +82,7 @@ export const listPrivateProjects = contract({
 const projectMemberSchema = {
   ...memberSchema,
   description: 'A person in a private project, with their role in the workspace.',
-  properties: {
-    ...memberSchema.properties,
-    joinedAt: { ...timestamp, description: 'When they joined the project.' },
-  },
+  properties: { ...memberSchema.properties, joinedAt: { ...timestamp, description: 'When they joined the project.' } },
 } as const;
 
 const MEMBERS_PATH = '/api/workspaces/{workspaceId}/private-projects/{projectId}/members';

@@ -45,12 +45,7 @@ const queuedReply = (text: string) =>
     schema: okBody({ delivery: deliverySchema }),
     example: {
       ok: true,
-      delivery: {
-        ...deliveryExample,
-        status: 'pending',
-        completedAt: null,
-        nextAttemptAt: '2026-11-21T09:45:00.000Z',
-      },
+      delivery: { ...deliveryExample, status: 'pending', completedAt: null, nextAttemptAt: '2026-11-21T09:45:00.000Z' },
     },
   }) as const;
 

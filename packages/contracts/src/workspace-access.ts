@@ -84,11 +84,7 @@ export const listAccess = contract({
   },
 });
 
-const CURSOR = {
-  type: 'string',
-  pattern: EVENT_PLACE_PATTERN,
-  maxLength: 64,
-} as const;
+const CURSOR = { type: 'string', pattern: EVENT_PLACE_PATTERN, maxLength: 64 } as const;
 
 const eventProperties = {
   id: { ...uuid, description: 'Unique identifier of the event.' },

@@ -21,10 +21,7 @@ let main = '';
 
 /** Runs a program that ends by itself. */
 function program(args: readonly string[], env: NodeJS.ProcessEnv = {}, file = main) {
-  return spawnSync(process.execPath, [file, ...args], {
-    env: { ...nodeEnvironment(), ...env },
-    encoding: 'utf8',
-  });
+  return spawnSync(process.execPath, [file, ...args], { env: { ...nodeEnvironment(), ...env }, encoding: 'utf8' });
 }
 
 /** With `files`, as in a shell that allows no more open files. */

@@ -24,9 +24,7 @@ export const database = databaseSettings('wts_auth');
 export const storeSettings = {
   ...callerSettings,
   ...database,
-  syncUrls: setting.urls('SYNC_SERVICE_URL', {
-    doc: 'Addresses of the sync service, which commits every new person.',
-  }),
+  syncUrls: setting.urls('SYNC_SERVICE_URL', { doc: 'Addresses of the sync service, which commits every new person.' }),
   apiKeyPrefix: credentialSettings.apiKeyPrefix,
 };
 

@@ -63,12 +63,7 @@ describe('a move of a workspace', () => {
     modelName: string,
     payload: InternalMutation['payload'],
     modelId = randomUUID(),
-  ): InternalMutation => ({
-    modelName,
-    modelId,
-    action: 'INSERT',
-    payload,
-  });
+  ): InternalMutation => ({ modelName, modelId, action: 'INSERT', payload });
 
   it('goes on after a crash before the end of each step was stored: nothing is lost, nothing is done twice [cells.move.equal, cells.move.one-writer]', async () => {
     const [userId, workspaceId] = [randomUUID(), randomUUID()];

@@ -29,13 +29,9 @@ export const settings = defineSettings({
     optional: true,
     doc: 'JSON file with the only documents that run, by their hashes, as graphql-codegen writes it: {"<hash>": "query { ... }"}. Clients send the hash in extensions.persistedQuery.sha256Hash. Default: every valid document runs.',
   }),
-  syncUrls: setting.urls('SYNC_SERVICE_URL', {
-    doc: 'Addresses of the sync service, which commits every change.',
-  }),
+  syncUrls: setting.urls('SYNC_SERVICE_URL', { doc: 'Addresses of the sync service, which commits every change.' }),
   workspaceUrls: setting.urls('WORKSPACE_SERVICE_URL', {
     doc: 'Addresses of the workspace service, which keeps invitations.',
   }),
-  authUrls: setting.urls('AUTH_SERVICE_URL', {
-    doc: 'Addresses of the auth service, which keeps API keys.',
-  }),
+  authUrls: setting.urls('AUTH_SERVICE_URL', { doc: 'Addresses of the auth service, which keeps API keys.' }),
 });

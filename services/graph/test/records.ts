@@ -156,12 +156,7 @@ export class Records implements AsyncDisposable {
     const charge = new Charge(operation.cost, variables);
     const turns = new LoopTurns(new Contention(), GRAPH_LIMITS.turnFields);
     const contextValue = { ...caller, reads, charge, turns } as unknown as RequestContext;
-    const result = await execute({
-      schema: SCHEMA,
-      document: ast,
-      contextValue,
-      variableValues: variables,
-    });
+    const result = await execute({ schema: SCHEMA, document: ast, contextValue, variableValues: variables });
     return { data: result.data, errors: result.errors ?? [], statements: reads.statements };
   }
 

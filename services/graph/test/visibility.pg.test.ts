@@ -242,12 +242,7 @@ describe('what a reader sees', () => {
   it('leads from a record to none that they may not see, of every relation [graphql.reads.visible]', async () => {
     // Bob sees a task whose references name records that he does not see.
     const other = await records.project(home, ada, { members: [ada] });
-    const values = {
-      workspaceId: home,
-      title: 'Odd',
-      creatorId: eve,
-      projectId: other,
-    };
+    const values = { workspaceId: home, title: 'Odd', creatorId: eve, projectId: other };
     const task = await records.one({ model: 'Task', values });
     const relations = relationsOf(MODELS.find(({ name }) => name === 'Task') ?? assert.fail()).filter(
       ({ many }) => !many,
@@ -261,12 +256,6 @@ describe('what a reader sees', () => {
       workspace: { tasks: { nodes: object[] } };
     }>(bob, `{ task(id: "${task.id}") { ${fields} } ${list} workspace(id: "${home}") { ${list} } }`);
     for (const found of [data.task, data.tasks.nodes[0], data.workspace.tasks.nodes[0]])
-      assert.deepEqual(found, {
-        workspace: { id: home },
-        project: null,
-        team: null,
-        assignee: null,
-        creator: null,
-      });
+      assert.deepEqual(found, { workspace: { id: home }, project: null, team: null, assignee: null, creator: null });
   });
 });

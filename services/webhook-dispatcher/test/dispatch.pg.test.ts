@@ -34,9 +34,7 @@ describe('a change of the log', () => {
       body,
       status,
       message = '',
-    } = await dispatcher.ask(who, webhookApi.createEndpoint, {
-      body: { url: `${url}/hook`, workspaceId },
-    });
+    } = await dispatcher.ask(who, webhookApi.createEndpoint, { body: { url: `${url}/hook`, workspaceId } });
     assert.equal(status, 201, message);
     return { id: body.endpoint.id, secret: body.secret };
   };

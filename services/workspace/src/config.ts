@@ -16,9 +16,7 @@ const database = databaseSettings('wts_workspace');
 export const storeSettings = {
   ...callerSettings,
   ...database,
-  syncUrls: setting.urls('SYNC_SERVICE_URL', {
-    doc: 'Addresses of the sync service, which commits every change.',
-  }),
+  syncUrls: setting.urls('SYNC_SERVICE_URL', { doc: 'Addresses of the sync service, which commits every change.' }),
 };
 
 export const settings = defineSettings({

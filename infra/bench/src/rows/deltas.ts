@@ -163,9 +163,7 @@ function syncTarget(testSystem: TestSystem, { reader }: LargeLog): PageTarget {
     credential: { kind: 'api_key' as const, id: 'bench' },
   };
   // A token is valid for a minute, and the measurement takes seconds.
-  const headers = {
-    [HEADERS.principal]: testSystem.minterFor('gateway', 'sync')(principal),
-  };
+  const headers = { [HEADERS.principal]: testSystem.minterFor('gateway', 'sync')(principal) };
   return { baseUrl: testSystem.service('sync').url, headers };
 }
 

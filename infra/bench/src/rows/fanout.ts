@@ -70,14 +70,7 @@ function syncAddress(testSystem: TestSystem): SocketAddress {
   const url = `${testSystem.service('sync').url.replace(/^http/, 'ws')}/sync/ws`;
   return () => {
     const credential = { kind: 'api_key', id: 'bench' } as const;
-    const token = testSystem.minterFor(
-      'gateway',
-      'sync',
-    )({
-      userId,
-      scopes: ['read'],
-      credential,
-    });
+    const token = testSystem.minterFor('gateway', 'sync')({ userId, scopes: ['read'], credential });
     return { url, headers: { [HEADERS.principal]: token } };
   };
 }

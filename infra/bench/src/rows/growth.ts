@@ -65,11 +65,7 @@ class LineCollector {
       const point = { size, cost: median(measured[who].map(cost), (one) => one) };
       const at = this.all.findIndex((one) => one.name === line.name && one.axis === line.axis && one.who === who);
       const { points = [] } = this.all[at] ?? {};
-      this.all.splice(at < 0 ? this.all.length : at, at < 0 ? 0 : 1, {
-        ...line,
-        who,
-        points: [...points, point],
-      });
+      this.all.splice(at < 0 ? this.all.length : at, at < 0 ? 0 : 1, { ...line, who, points: [...points, point] });
     }
   }
 }

@@ -19,11 +19,7 @@ export async function hopRows({ testSystem, rounds, seconds, sizes }: BenchmarkC
   const token = testSystem.minterFor(
     'gateway',
     'sync',
-  )({
-    userId: testSystem.userId,
-    scopes: ['read'],
-    credential: { kind: 'api_key', id: 'bench' },
-  });
+  )({ userId: testSystem.userId, scopes: ['read'], credential: { kind: 'api_key', id: 'bench' } });
   const routes = {
     direct: { origin: testSystem.service('sync').url, headers: { [HEADERS.principal]: token } },
     gateway: { origin: testSystem.baseUrl, headers: { authorization: `Bearer ${testSystem.apiKey}` } },

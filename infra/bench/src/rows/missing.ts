@@ -67,12 +67,7 @@ export function compare(log: readonly string[], sockets: readonly (readonly stri
 
 function sum(all: readonly Delivery[]): Delivery {
   const of = (field: keyof Delivery): number => all.reduce((total, one) => total + one[field], 0);
-  return {
-    expected: of('expected'),
-    missing: of('missing'),
-    doubled: of('doubled'),
-    disordered: of('disordered'),
-  };
+  return { expected: of('expected'), missing: of('missing'), doubled: of('doubled'), disordered: of('disordered') };
 }
 
 const textOf = ({ missing, expected, doubled, disordered }: Delivery): string =>

@@ -35,10 +35,7 @@ export async function valuesSchema(rows: readonly ChartRow[]): Promise<string> {
         description: 'What holds for every service.',
         ...objectOf(mapValues(SERVICE_VALUES, (_, name) => ({ $ref: `#/definitions/${name}` }))),
       },
-      services: {
-        description: 'What differs for one service.',
-        ...objectOf(Object.fromEntries(services)),
-      },
+      services: { description: 'What differs for one service.', ...objectOf(Object.fromEntries(services)) },
       ...Object.fromEntries(
         Object.entries(REMOVED).map(([name, use]) => [name, { description: `Not a value: ${use}` }]),
       ),

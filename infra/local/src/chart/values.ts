@@ -8,10 +8,7 @@ const ports = (standard: readonly number[]) => ({
   default: standard,
   schema: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 65_535 } },
 });
-const route = {
-  annotations: textMap('Its annotations.'),
-  labels: textMap('Its labels.'),
-};
+const route = { annotations: textMap('Its annotations.'), labels: textMap('Its labels.') };
 
 /** What can be set for the whole installation, in the order of values.yaml. */
 export const VALUES: Values = {

@@ -30,11 +30,7 @@ function attempt(event: LoggedEvent, afterMs: number, changed: Partial<Arrival &
   const { body = JSON.stringify({ id, type, syncActionId: position, data: {} }), secret = key, ...more } = changed;
   const seconds = Math.floor(atMs / 1000);
   const signature = createHmac('sha256', secret).update(`${id}.${seconds}.${body}`).digest('base64');
-  const headers = {
-    'webhook-id': id,
-    'webhook-timestamp': String(seconds),
-    'webhook-signature': `v1,${signature}`,
-  };
+  const headers = { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${signature}` };
   return { endpoint: 'one', atMs, headers, body, answer: 204, endedMs: atMs, isReused: true, ...more };
 }
 

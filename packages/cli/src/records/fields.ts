@@ -20,10 +20,7 @@ export const LABEL_FIELDS: Fields = {
   team: 'team { id key name }',
 };
 
-export const TEAM_FIELDS: Fields = {
-  ...plain('id', 'workspaceId', 'key', 'name', 'description'),
-  ...ARCHIVABLE,
-};
+export const TEAM_FIELDS: Fields = { ...plain('id', 'workspaceId', 'key', 'name', 'description'), ...ARCHIVABLE };
 
 export const COMMENT_FIELDS: Fields = {
   ...plain('id', 'workspaceId', 'taskId', 'authorId', 'parentId', 'body', 'editedAt'),

@@ -92,11 +92,7 @@ const COLUMNS: readonly Column<TaskNode>[] = [
   },
 ];
 
-export const TASK_VIEW: View<TaskNode> = {
-  nouns: ['task', 'tasks'],
-  id: ({ id }) => id,
-  columns: COLUMNS,
-};
+export const TASK_VIEW: View<TaskNode> = { nouns: ['task', 'tasks'], id: ({ id }) => id, columns: COLUMNS };
 
 /** The fields that the columns show. */
 export const LISTED = [

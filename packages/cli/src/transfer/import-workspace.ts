@@ -123,11 +123,7 @@ const NOT_IMPORTED: ReadonlySet<string> = new Set(['Workspace', 'User', 'Workspa
 
 function mappingOf(workspaceId: string, people: readonly MappedPerson[], keepsIds: boolean): Mapping {
   const to = new Map(people.map((one) => [one.person.id, one.to?.userId ?? null]));
-  return {
-    workspaceId,
-    idOf: (id) => (keepsIds ? id : uuidV5(workspaceId, id)),
-    personOf: (id) => to.get(id) ?? null,
-  };
+  return { workspaceId, idOf: (id) => (keepsIds ? id : uuidV5(workspaceId, id)), personOf: (id) => to.get(id) ?? null };
 }
 
 async function expectFile(comparison: TargetComparison, path: string, mapping: Mapping): Promise<void> {

@@ -50,11 +50,7 @@ export const IMPORTED = {
     ],
   },
   TaskChecklistItem: { references: { taskId: 'Task' }, people: [], serverSets: [] },
-  Comment: {
-    references: { taskId: 'Task', parentId: 'Comment' },
-    people: [],
-    serverSets: ['authorId', 'editedAt'],
-  },
+  Comment: { references: { taskId: 'Task', parentId: 'Comment' }, people: [], serverSets: ['authorId', 'editedAt'] },
 } as const satisfies Partial<Record<ModelName, ModelRule>>;
 
 export type ImportedModel = keyof typeof IMPORTED;

@@ -72,18 +72,8 @@ function keyed({ id, key, name }: Keyed): Candidate {
 
 /** The kinds of records that words name, besides workspaces and tasks. */
 export const KINDS = {
-  project: {
-    noun: 'project',
-    byIds,
-    byName: byNameAndKey,
-    find: found(['projects', 'Project', 'id key name'], keyed),
-  },
-  team: {
-    noun: 'team',
-    byIds,
-    byName: byNameAndKey,
-    find: found(['teams', 'Team', 'id key name'], keyed),
-  },
+  project: { noun: 'project', byIds, byName: byNameAndKey, find: found(['projects', 'Project', 'id key name'], keyed) },
+  team: { noun: 'team', byIds, byName: byNameAndKey, find: found(['teams', 'Team', 'id key name'], keyed) },
   label: {
     noun: 'label',
     byIds,

@@ -63,12 +63,7 @@ export const internalListAddresses = contract({
   tag: 'Internal',
   scope: 'none',
   internal: { callers: ['workspace'], forItself: true },
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['userId'],
-    properties: { userId: uuid },
-  },
+  body: { type: 'object', additionalProperties: false, required: ['userId'], properties: { userId: uuid } },
   reply: { status: 200, schema: okBody({ addresses: { type: 'array', items: { type: 'string' } } }) },
   errors: [],
 });
@@ -108,11 +103,7 @@ export const internalListRevokedCredentials = contract({
   tag: 'Internal',
   scope: 'none',
   internal: { callers: ['sync'], forItself: true },
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { since: timestamp, afterId: uuid },
-  },
+  body: { type: 'object', additionalProperties: false, properties: { since: timestamp, afterId: uuid } },
   reply: {
     status: 200,
     schema: okBody({

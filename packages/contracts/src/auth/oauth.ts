@@ -27,12 +27,7 @@ export const internalResolveGrant = contract({
   tag: 'Internal',
   scope: 'none',
   internal: { callers: ['gateway', 'sync'], forItself: true },
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['grantId'],
-    properties: { grantId: uuid },
-  },
+  body: { type: 'object', additionalProperties: false, required: ['grantId'], properties: { grantId: uuid } },
   reply: { status: 200, schema: okBody({ grant: typed<ResolvedGrant | null>({ type: ['object', 'null'] }) }) },
   errors: [],
 });

@@ -213,9 +213,7 @@ export const erasePerson = contract({
   },
   reply: {
     status: 200,
-    schema: okBody({
-      stays: { type: 'array', items: text, description: 'What stays of the person, in sentences.' },
-    }),
+    schema: okBody({ stays: { type: 'array', items: text, description: 'What stays of the person, in sentences.' } }),
   },
   errors: [...OPERATOR_ERRORS, 'conflict', 'last_owner'],
 });

@@ -90,11 +90,7 @@ Store the last \`lastSyncId\`, and subscribe with it after every reconnect.`,
   query: {
     type: 'object',
     properties: {
-      token: {
-        type: 'string',
-        maxLength: LIMITS.credentialChars,
-        description: 'Any credential. It is never logged.',
-      },
+      token: { type: 'string', maxLength: LIMITS.credentialChars, description: 'Any credential. It is never logged.' },
       actions: spelling,
     },
   },

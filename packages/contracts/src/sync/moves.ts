@@ -184,12 +184,7 @@ const copiedRecord = {
   type: 'object',
   additionalProperties: false,
   required: ['model', 'id', 'groupId', 'record'],
-  properties: {
-    model: modelNameText,
-    id: uuid,
-    groupId: uuid,
-    record: { type: ['object', 'null'] },
-  },
+  properties: { model: modelNameText, id: uuid, groupId: uuid, record: { type: ['object', 'null'] } },
 } as const;
 
 const copiedKey = {

@@ -34,11 +34,7 @@ const endpointProperties = {
   description,
   eventTypes,
   enabled: { type: 'boolean', description: 'False while no deliveries are made.' },
-  consecutiveFailures: {
-    type: 'integer',
-    minimum: 0,
-    description: 'Failed attempts since the last success.',
-  },
+  consecutiveFailures: { type: 'integer', minimum: 0, description: 'Failed attempts since the last success.' },
   disabledAt: { ...timestampOrNull, description: 'When it was switched off; null while it is enabled.' },
   disabledReason: {
     type: ['string', 'null'],

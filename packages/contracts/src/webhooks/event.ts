@@ -52,10 +52,7 @@ export const eventSchema = typed<WebhookEvent>({
       additionalProperties: false,
       required: ['object', 'changes'],
       properties: {
-        object: {
-          type: 'object',
-          description: 'The full record after the change, or before it for `*.deleted`.',
-        },
+        object: { type: 'object', description: 'The full record after the change, or before it for `*.deleted`.' },
         changes: {
           type: 'array',
           items: { type: 'string' },

@@ -33,9 +33,7 @@ export const Task = model({
       '(repeat_next_date, workspace_id, id) where repeat_next_date is not null and archived_at is null and repeat_error is null',
     tasks_repeat_stopped_idx: '(id) where repeat_waiting or repeat_error is not null',
   },
-  commands: {
-    repeatSkip: 'Moves the task to the next day of its `repeatRule`, without completing it.',
-  },
+  commands: { repeatSkip: 'Moves the task to the next day of its `repeatRule`, without completing it.' },
   orders: ['completedAt'],
   fields: {
     workspaceId: reference('Workspace', 'delete', { doc: 'The workspace it belongs to.', immutable: true }),

@@ -151,12 +151,7 @@ export function createServiceClient(client: ServiceClientOptions): ServiceClient
       const { requestId, signal } = currentCall.getStore() ?? {};
       const options = { ...(requestId && { requestId }), ...(signal && { signal }), ...given };
       const { timeoutMs = SERVICE_LIMITS.internalCallTimeoutMs, idempotent = contract.method === 'GET' } = options;
-      const headers = headersOf(options, {
-        mintToken,
-        self,
-        network: networks?.find(options.principal.userId),
-        shard,
-      });
+      const headers = headersOf(options, { mintToken, self, network: networks?.find(options.principal.userId), shard });
       addresses.enter();
       const deadlineMs = performance.now() + timeoutMs;
       const outgoing = compose(contract, options, { to: name, headers });

@@ -73,10 +73,7 @@ export class Connections {
 export function refusalOf(socket: Duplex): Fault | null {
   const message = surplus.get(socket);
   if (message === undefined) return null;
-  return new Fault('unavailable', {
-    message,
-    retryAfterSeconds: randomRetryAfterSeconds(),
-  });
+  return new Fault('unavailable', { message, retryAfterSeconds: randomRetryAfterSeconds() });
 }
 
 /** Passes on the requests of connections within the bound, and health checks of all, because a full server is alive. */

@@ -45,11 +45,7 @@ export function openNats({ natsUrls: urls, natsOtherPassword: otherPassword, nam
   link.onConnect(() => credentials.accepted());
   void link.keepConnected();
   stack.defer(() => link.close());
-  return {
-    connection: () => link.connection,
-    ready: link.ready,
-    onConnect: (callback) => link.onConnect(callback),
-  };
+  return { connection: () => link.connection, ready: link.ready, onConnect: (callback) => link.onConnect(callback) };
 }
 
 /** Subscribes on every connection. */

@@ -56,10 +56,7 @@ export function createLogger({ name, level = 'info', destination }: LoggerOption
       level,
       base: { service: name },
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: {
-        level: (label) => ({ level: label }),
-        log: (fields) => censor(fields, 0),
-      },
+      formatters: { level: (label) => ({ level: label }), log: (fields) => censor(fields, 0) },
       // A new object for each line, because pino adds the fields of the line to it.
       mixin: () => traceFields(),
       serializers: { err: describeError },

@@ -44,11 +44,7 @@ export async function listResources(
   const filter = { assigneeId: { eq: graph.caller.principal.userId }, completedAt: { null: true } };
   const { tasks } = await graph.run(MINE, { filter, first: AGENT_LIMITS.resourcesMax, after: cursor ?? null });
   const { nextCursor } = nextOf(tasks.pageInfo);
-  const resources = tasks.nodes.map((node) => ({
-    uri: recordUri(node),
-    name: recordTitle(node),
-    mimeType: MARKDOWN,
-  }));
+  const resources = tasks.nodes.map((node) => ({ uri: recordUri(node), name: recordTitle(node), mimeType: MARKDOWN }));
   return { resources, ...(nextCursor === null ? {} : { nextCursor }) };
 }
 

@@ -20,12 +20,7 @@ export const createTasks = tool({
   input: object(
     {
       workspace: WORKSPACE,
-      tasks: {
-        type: 'array',
-        minItems: 1,
-        maxItems: AGENT_LIMITS.batchMax,
-        items: object(TASK_INPUT, ['title']),
-      },
+      tasks: { type: 'array', minItems: 1, maxItems: AGENT_LIMITS.batchMax, items: object(TASK_INPUT, ['title']) },
       timezone: TIMEZONE,
       idempotencyKey: IDEMPOTENCY_KEY,
     },
@@ -42,10 +37,6 @@ export const createTasks = tool({
     const asked = tasks.map((task) => [word, timezone, task]);
     const nameOf = namesOfChanges('create_tasks', idempotencyKey, asked);
     const made = await changeTasks(graph, 'taskCreate', changes.valid, { nameOf, idempotencyKey });
-    return {
-      ...resultsView(outcomesOf(tasks.length, changes, made)),
-      today: today.day,
-      timezone: today.timezone,
-    };
+    return { ...resultsView(outcomesOf(tasks.length, changes, made)), today: today.day, timezone: today.timezone };
   },
 });

@@ -52,10 +52,6 @@ export const updateTasks = tool({
     const made = await changeTasks(graph, 'taskUpdate', changes.valid, {
       nameOf: namesOfChanges('update_tasks', undefined, tasks),
     });
-    return {
-      ...resultsView(outcomesOf(tasks.length, changes, made)),
-      today: today.day,
-      timezone: today.timezone,
-    };
+    return { ...resultsView(outcomesOf(tasks.length, changes, made)), today: today.day, timezone: today.timezone };
   },
 });

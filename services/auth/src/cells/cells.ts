@@ -52,12 +52,7 @@ export function openCells(kit: ServiceContext, config: CellsOptions): Cells {
   });
   const [home] = all;
   if (home === undefined) throw new Error('CELLS names no cell');
-  return {
-    all,
-    home,
-    isOne: all.length === 1,
-    of: (shard) => cellAt(all, shard),
-  };
+  return { all, home, isOne: all.length === 1, of: (shard) => cellAt(all, shard) };
 }
 
 /** Announces revoked credentials in each NATS: a credential is of all cells. */

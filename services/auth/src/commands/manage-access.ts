@@ -45,12 +45,7 @@ export async function listAccess(
     const own = accessOf.get(member.userId);
     if (own === undefined) return [];
     const { lastSignInAt, signsInWith, ...rest } = own;
-    return {
-      ...member,
-      ...rest,
-      signsInWith: [...signsInWith],
-      lastSignInAt: lastSignInAt?.toISOString() ?? null,
-    };
+    return { ...member, ...rest, signsInWith: [...signsInWith], lastSignInAt: lastSignInAt?.toISOString() ?? null };
   });
   return { members, hasMore: found.length > size };
 }

@@ -11,10 +11,7 @@ export function mountOperatorMoves(router: IRouter, context: OperatorContext, op
   mount(
     router,
     operatorApi.moveWorkspace,
-    async (call) => ({
-      ok: true,
-      move: await beginMove(context, { ...call.params, ...call.body }, operatorOf(call)),
-    }),
+    async (call) => ({ ok: true, move: await beginMove(context, { ...call.params, ...call.body }, operatorOf(call)) }),
     options,
   );
   mount(

@@ -11,11 +11,7 @@ export function mailMetrics(registry: Registry): MailWatch {
     registers,
   });
   const waiting = new Gauge({ name: 'wts_mails_waiting', help: 'Mails that wait for the mail server.', registers });
-  const oldest = new Gauge({
-    name: 'wts_mails_oldest_seconds',
-    help: 'How long the oldest of them waits.',
-    registers,
-  });
+  const oldest = new Gauge({ name: 'wts_mails_oldest_seconds', help: 'How long the oldest of them waits.', registers });
   return {
     onEnded: (outcome) => attempts.inc({ outcome }),
     onBacklog: (backlog) => {

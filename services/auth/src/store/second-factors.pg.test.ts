@@ -17,11 +17,7 @@ describe('a second factor that a workspace requires, while its cell does not ans
     await accountStore(knex).insert({ ...account, emailVerified: true });
     const sql = `insert into auth.identities (identity_hash, issuer, subject, user_id)
       values (sha256(convert_to(:accountId, 'UTF8')), :issuer, :accountId, :userId)`;
-    await rows(knex, sql, {
-      issuer: ACCOUNT_ISSUER,
-      accountId,
-      userId,
-    });
+    await rows(knex, sql, { issuer: ACCOUNT_ISSUER, accountId, userId });
     await cellStore(knex).add([{ workspaceId, urlKey: 'w', shard: 1 }]);
     const factors = secondFactorStore(knex, { workspacesOf: async () => ({ ids: [], away: [1, 2] }) });
     assert.equal(await factors.isMissing(userId, 1), false);

@@ -85,11 +85,7 @@ export function typedAction(name: NameSchema): Json {
       : []),
     forModel(base, model, bothSpellings('DELETE'), { data: NOTHING }),
   ]);
-  const subscribedSyncGroups = {
-    type: 'array',
-    items: { type: 'string' },
-    description: 'All groups you are in now.',
-  };
+  const subscribedSyncGroups = { type: 'array', items: { type: 'string' }, description: 'All groups you are in now.' };
   const data = name('GroupChange', closed('For callers in letters: your groups changed.', { subscribedSyncGroups }));
   return {
     description: base['description'],

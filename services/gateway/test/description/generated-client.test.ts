@@ -34,12 +34,10 @@ type Body<O extends keyof operations> = operations[O] extends
 const [workspaceId, modelId] = ['018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10', '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c11'];
 const sent = { clientTxId: 'tx', clientId: 'cli', modelId };
 
-export const make: Transaction = {
-  ...sent, modelName: 'Task', action: 'INSERT',
+export const make: Transaction = { ...sent, modelName: 'Task', action: 'INSERT',
   payload: { workspaceId, title: 'Write it down', priority: 1, labelIds: [], deadlineAt: '2026-12-24' },
 };
-export const complete: Transaction = {
-  ...sent, modelName: 'Task', action: 'UPDATE', payload: { completedAt: new Date().toISOString() },
+export const complete: Transaction = { ...sent, modelName: 'Task', action: 'UPDATE', payload: { completedAt: new Date().toISOString() },
 };
 export const reopen: Transaction = { ...sent, modelName: 'Task', action: 'UPDATE', payload: { completedAt: null } };
 export const toTrash: Transaction = { ...sent, modelName: 'Task', action: 'ARCHIVE', payload: {} };
@@ -48,8 +46,7 @@ export const batch: Body<'syncMutate'> = { batchId: 'one', transactions: [make, 
 
 // @ts-expect-error -- a task needs a title
 export const untitled: Transaction = { ...sent, modelName: 'Task', action: 'INSERT', payload: { workspaceId } };
-export const mistyped: Transaction = {
-  ...sent, modelName: 'Task', action: 'UPDATE',
+export const mistyped: Transaction = { ...sent, modelName: 'Task', action: 'UPDATE',
   // @ts-expect-error -- there is no such field
   payload: { titel: 'x' },
 };

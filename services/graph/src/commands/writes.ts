@@ -131,12 +131,7 @@ export class Writes {
       return { success: false, lastSyncId: '0', results: [], error };
     }
     const results = await this.#send(changes, sendInOrder);
-    return {
-      success: results.every(({ success }) => success),
-      lastSyncId: highest(results),
-      results,
-      error: null,
-    };
+    return { success: results.every(({ success }) => success), lastSyncId: highest(results), results, error: null };
   }
 
   /** All changes are one request to sync: a batch of fifty has one commit, and its order. */

@@ -147,10 +147,7 @@ const tooDeep = (): GraphQLError => graphError('PARSE_FAILED', 'The document is 
 /** How deep objects and lists are in each other. Without this bound the stack of the engine would be it, and what fits there differs from run to run. */
 function depthOfValues(document: DocumentNode): number {
   let [depth, deepest] = [0, 0];
-  const nested = {
-    enter: () => void (deepest = Math.max(deepest, (depth += 1))),
-    leave: () => void (depth -= 1),
-  };
+  const nested = { enter: () => void (deepest = Math.max(deepest, (depth += 1))), leave: () => void (depth -= 1) };
   visit(document, { ObjectValue: nested, ListValue: nested });
   return deepest;
 }

@@ -43,10 +43,7 @@ describe('the weight of a change that reads much and writes little [never.one-ta
     it(`${name} counts the text that is read, and is not in one batch with the changes of others`, async () => {
       for (const outcome of await engines.any.commit(ids.map(again))) applied(outcome);
       const sizes: number[] = [];
-      const engine = openEngine({
-        pool: engines.pool,
-        watch: { onBatch: ({ mutations }) => sizes.push(mutations) },
-      });
+      const engine = openEngine({ pool: engines.pool, watch: { onBatch: ({ mutations }) => sizes.push(mutations) } });
       for (let round = 0; round < 4; round += 1) await engine.commit(ids.map((id) => unitOf(id)));
       sizes.length = 0;
       const [first] = await Promise.all([

@@ -29,10 +29,7 @@ export function mountRecords(router: Router, records: Records): void {
     ok: true,
     ...(await records.workspaces(body, signal)),
   }));
-  mount(router, syncApi.internalCountRecords, async ({ signal }) => ({
-    ok: true,
-    ...(await records.counts(signal)),
-  }));
+  mount(router, syncApi.internalCountRecords, async ({ signal }) => ({ ok: true, ...(await records.counts(signal)) }));
   mount(router, syncApi.internalListRecordsOfPerson, async ({ body, signal }) => ({
     ok: true,
     ...(await records.ofPerson(body, signal)),

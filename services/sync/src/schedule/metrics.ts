@@ -78,9 +78,5 @@ export function repeatMetrics(registry: Registry): SchedulerWatch {
       this.set(recent(seen.failed));
     },
   });
-  return {
-    onMade: (tasks) => made.inc(tasks),
-    onLag: (lagSeconds) => see({ lagSeconds }),
-    onStopped: see,
-  };
+  return { onMade: (tasks) => made.inc(tasks), onLag: (lagSeconds) => see({ lagSeconds }), onStopped: see };
 }

@@ -47,11 +47,7 @@ export function sendLines(res: Response, lines: string): void {
 }
 
 function startNdjson(res: Response): void {
-  res.writeHead(200, {
-    'content-type': 'application/x-ndjson',
-    'cache-control': 'no-store',
-    vary: 'accept-encoding',
-  });
+  res.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store', vary: 'accept-encoding' });
 }
 
 export function chooseEncoding({ headers }: Request): Encoding {

@@ -252,10 +252,7 @@ describe('sockets while others write', () => {
     const home = randomUUID() as string;
     const [user] = await people(1, home);
     const after = writer.last.toString();
-    const at = await replicaProcess(stack, {
-      databaseUrl: database.urlOf('wts_sync'),
-      limits: { stalledMs: 4_000 },
-    });
+    const at = await replicaProcess(stack, { databaseUrl: database.urlOf('wts_sync'), limits: { stalledMs: 4_000 } });
     const good = stack.use(await socketOf(at, { token: user!, after }));
     const stalled = await Promise.all(
       Array.from({ length: 20 }, async () => stack.use(await socketOf(at, { token: user!, after }))),

@@ -21,11 +21,7 @@ export function socketMetrics(
     watchGauge(registry, { name, help }, value);
   return {
     packets: new Counter({ name: 'wts_socket_packets_total', help: 'Delta frames sent.', registers }),
-    actions: new Counter({
-      name: 'wts_socket_entries_total',
-      help: 'Log entries sent in delta frames.',
-      registers,
-    }),
+    actions: new Counter({ name: 'wts_socket_entries_total', help: 'Log entries sent in delta frames.', registers }),
     closes: new Counter({
       name: 'wts_socket_closes_total',
       help: 'Sockets closed by the server, by reason.',

@@ -39,12 +39,7 @@ describe('the epoch of the log', () => {
   afterEach(() => stack.disposeAsync());
 
   const keep = (): Promise<unknown> =>
-    maintainLogOnce({
-      pool,
-      log,
-      retention: { ageMs: 86_400_000, youngestMs: 86_400_000 },
-      logger: quiet,
-    });
+    maintainLogOnce({ pool, log, retention: { ageMs: 86_400_000, youngestMs: 86_400_000 }, logger: quiet });
 
   async function dataDirectory(): Promise<string> {
     const admin = new Pool({ connectionString: server.url(), max: 1 });

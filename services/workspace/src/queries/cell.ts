@@ -16,11 +16,7 @@ export function cellOf(auth: ServiceClient, shard: number): CellDirectory {
   const principal = servicePrincipal('workspace');
   return {
     claim: async (workspace) => {
-      await auth.call(cellApi.internalClaimWorkspace, {
-        principal,
-        body: { ...workspace, shard },
-        idempotent: true,
-      });
+      await auth.call(cellApi.internalClaimWorkspace, { principal, body: { ...workspace, shard }, idempotent: true });
     },
     addresses: ({ userId, workspaceId }) =>
       auth.call(cellApi.internalReadCells, {

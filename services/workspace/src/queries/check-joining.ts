@@ -10,10 +10,6 @@ const principal = servicePrincipal('workspace');
 /** Asks the auth service, which keeps what workspaces require and what people have. */
 export function joiningCheck(auth: ServiceClient): JoiningCheck {
   return async (userId, workspaceId) => {
-    await auth.call(credentialApi.internalCheckJoining, {
-      principal,
-      body: { userId, workspaceId },
-      idempotent: true,
-    });
+    await auth.call(credentialApi.internalCheckJoining, { principal, body: { userId, workspaceId }, idempotent: true });
   };
 }
