@@ -53,7 +53,7 @@ export const BENCHMARKS = {
   repeats: { seconds: 90, secondsFull: 300, measure: repeatRows },
   transfer: { seconds: 70, secondsFull: 75, measure: transferRows },
   start: { seconds: 10, secondsFull: 10, measure: startRows },
-  memory: { seconds: 15, secondsFull: 20, measure: memoryRows, start: { postgres: { shared_buffers: '128MB' } } },
+  memory: { seconds: 35, secondsFull: 50, measure: memoryRows, start: { postgres: { shared_buffers: '128MB' } } },
   growth: { seconds: 150, secondsFull: 480, measure: growthLines },
 } satisfies Record<string, Benchmark>;
 

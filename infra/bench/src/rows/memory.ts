@@ -5,9 +5,12 @@ import { GOALS } from '../goals.ts';
 import { proportionalMb, residentMb } from '../memory.ts';
 import { number } from '../report.ts';
 
+/** In these rounds, 20 s or more by default, an idle service gives back what its start took. */
+const ROUNDS = 7;
+
 /** Resident memory of the whole idle system: the sum of its processes, and without counting shared pages more than once. */
 export async function memoryRows({ testSystem, seconds }: BenchmarkContext): Promise<BenchmarkResult> {
-  await pause(seconds * 1_000);
+  await pause(ROUNDS * seconds * 1_000);
   const { services, postgres, nats } = testSystem;
   const parts = [
     ...services.map(({ name, pid }) => [name, pid] as const),

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 
-/** So often a service that has started looks whether it is idle. */
-const LOOK_MS = 2_000;
+/** So often a service that has started looks whether it is idle. Most of those that tests start have ended before. */
+const LOOK_MS = 15_000;
 const IDLE_UTILIZATION = 0.1;
 
 /**
