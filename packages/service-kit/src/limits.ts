@@ -12,12 +12,13 @@ export const SERVICE_LIMITS = {
   refusalPauseMs: 500,
   /** Connections that the kernel queues until the process accepts them, in a reconnect storm. The maximum of Linux. */
   connectionsBacklog: 4096,
-  /**
-   * Requests of one connection without a reply. They are parsed one at a time, except after the end of a body, where the parts have
-   * at least so many bytes, so that a body of blank lines takes no more time than others.
-   */
+  /** Requests without a reply of one connection of another service, which sends one at a time; it is closed above. */
   pipelinedRequestsMax: 64,
-  pipelinedBytesMin: 2048,
+  /**
+   * Parts of a chunked body that contains blank lines: so large that it takes little more time than others, and so small that after its end at
+   * most 58 requests of 18 bytes, which is the least, are parsed together.
+   */
+  pipelinedBytesMin: 1024,
   /**
    * A public connection whose client closed its side ends after so long without a byte. Nearly every reply takes less, and nearly every
    * such client has gone, so its work should end.

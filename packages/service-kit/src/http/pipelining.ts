@@ -12,9 +12,9 @@ import { SERVICE_LIMITS } from '../limits.ts';
  * A client may close its side after its requests and still read their replies. One that has disconnected looks the same until
  * bytes are sent to it, so the connection then ends after `halfClosedMs` without a byte.
  *
- * Bytes are split after each end of a header section (a blank line). A body may contain blank lines, so there the parts have at
- * least SERVICE_LIMITS.pipelinedBytesMin, and a few requests after the end of a body may be parsed together; above
- * SERVICE_LIMITS.pipelinedRequestsMax of them the connection is closed. Keeps limits.pipelining, limits.half-closed.
+ * Bytes are split after each header section, which ends with a blank line, and after each body of a declared length. A chunked body may
+ * contain blank lines, so there the parts have at least SERVICE_LIMITS.pipelinedBytesMin, and requests after its end may be parsed
+ * together: as many as have their blank lines in so few bytes. Keeps limits.pipelining, limits.half-closed.
  */
 export function serializePipelining(server: Server, halfClosedMs: number = SERVICE_LIMITS.halfClosedMs): void {
   // Node's types lack it: without it, Node closes its side at once.
@@ -57,6 +57,10 @@ class RequestQueue {
   readonly #halfClosedMs: number;
   #unanswered = 0;
   #last: IncomingMessage | null = null;
+  /** Of the declared body of the last request, what is not parsed yet; NaN where none is declared. */
+  #bodyLeft = NaN;
+  /** The part that is parsed ends with a header section or a body. */
+  #isExact = true;
   /** The client has closed its half. */
   #isEnded = false;
 
@@ -81,10 +85,10 @@ class RequestQueue {
 
   begin(req: IncomingMessage, res: ServerResponse): void {
     this.#last = req;
+    this.#bodyLeft = this.#isExact ? Number(req.headers['content-length']) : NaN;
     this.#unanswered += 1;
     // Node sets its own timeout at the start of a request.
     this.#boundSilence();
-    if (this.#unanswered > SERVICE_LIMITS.pipelinedRequestsMax) this.#socket.destroy();
     res.once('close', () => {
       this.#unanswered -= 1;
       if (this.#socket.readableLength > 0) turns.add(this);
@@ -128,6 +132,12 @@ class RequestQueue {
 
   #splitAt(bytes: Buffer): number {
     const isBody = this.#last?.complete === false;
+    if (isBody && this.#bodyLeft > 0) {
+      const end = Math.min(bytes.length, this.#bodyLeft);
+      this.#bodyLeft -= end;
+      return end;
+    }
+    this.#isExact = !isBody;
     const found = bytes.indexOf(BLANK_LINE, isBody ? SERVICE_LIMITS.pipelinedBytesMin : 0, 'latin1');
     return found === -1 ? bytes.length : found + BLANK_LINE.length;
   }
