@@ -167,7 +167,9 @@ describe('a workspace that moves to another cell', () => {
       const move = new TestMove(one, two, workspaceId);
       await owner.make('Task', { workspaceId, title: 'Last' });
       await socket.until(({ actions }) => actions.some(({ data }) => data['title'] === 'Last'));
-      await move.all();
+      // By an auth of a version that names no address, until it is updated.
+      await move.all('');
+      await one.moves.setState({ workspaceId, state: 'moved', baseUrl: NEW_URL });
       await member.make('Task', { workspaceId: elsewhere, title: 'Goes on' });
       await socket.until(({ actions }) => actions.some(({ data }) => data['title'] === 'Goes on'));
       const text = await readDeltas(deltasSources(one.engines.checks, null), {

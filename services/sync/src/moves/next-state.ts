@@ -18,7 +18,10 @@ export function nextState(
   { state, baseUrl }: { readonly state: MoveState; readonly baseUrl: string },
   { state: before, exists, hasSweeps }: MoveFacts,
 ): NewMoveState {
-  const next = { state: state === 'none' ? null : state, baseUrl: state === 'moved' ? baseUrl : null };
+  const next = {
+    state: state === 'none' ? null : state,
+    baseUrl: state === 'moved' && baseUrl !== '' ? baseUrl : null,
+  };
   if (state === before) return next;
   // The copy of before is deleted first.
   if (state === 'arriving' && (before === 'moved' || before === 'removed')) return { ...next, state: 'removed' };

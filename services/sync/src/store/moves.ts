@@ -125,8 +125,10 @@ async function storeMove(client: PoolClient, workspaceId: string, { state, baseU
     await client.query(
       `insert into sync.workspace_moves as m (workspace_id, state, base_url, members)
         values ($1, $2, $3, case when $2 = 'moved' then array(select user_id from sync.workspace_members where workspace_id = $1) else '{}' end)
-        on conflict (workspace_id) do update set state = excluded.state, base_url = excluded.base_url, members = excluded.members,
-          changed_at = now() where m.state <> excluded.state`,
+        on conflict (workspace_id) do update set state = excluded.state, base_url = excluded.base_url,
+          members = case when m.state = excluded.state then m.members else excluded.members end,
+          changed_at = case when m.state = excluded.state then m.changed_at else now() end
+        where m.state <> excluded.state or coalesce(m.base_url, '') = ''`,
       [workspaceId, state, baseUrl],
     );
   await client.query('update sync.log_state set has_moves = exists (select from sync.workspace_moves)');
