@@ -23,7 +23,7 @@ export const workspaces: Rows = [
   ['workspaces.join.after-loss', 'A code made before a person was removed or their role was lowered is 410 for that person, whichever operation did it and however often they leave and rejoin.', 'services/sync/src/commit/membership-losses.ts', 'Design 5'],
   ['workspaces.members.remove-names-codes', 'The answer of a removal names the invitations that stay open, without their codes.', 'services/workspace/src/commands/remove-member.ts', 'Design 5'],
   ['workspaces.join.wrong-address', 'An invitation for an address can be used by that address only, once; any other person gets 403.', 'services/workspace/src/domain/redemption.ts', 'Design 5'],
-  ['workspaces.join.closes', 'Who joins by an invitation for an address uses up all others of the workspace for that address.', 'services/workspace/src/commands/join-workspace.ts', 'Design 5'],
+  ['workspaces.join.closes', 'Who joins by an invitation for an address uses up all others of the workspace for that address; who joins by one for everybody, those for the addresses that their provider verified.', 'services/workspace/src/commands/join-workspace.ts', 'Design 5'],
   ['workspaces.members.list', '`GET /api/workspaces/:workspaceId/members` answers the members of the workspace.', 'services/workspace/src/queries/read-workspaces.ts', 'Specification 4.1'],
   ['workspaces.members.remove', '`DELETE /api/workspaces/:workspaceId/members/:userId` removes the member.', 'services/workspace/src/commands/remove-member.ts', 'Specification 4.1'],
   ['workspaces.members.leave', 'Anyone may leave a workspace.', 'services/workspace/src/commands/remove-member.ts', 'Design 4'],

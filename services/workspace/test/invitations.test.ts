@@ -87,6 +87,19 @@ describe('invitations', () => {
     }
   });
 
+  it('to a verified address of a person who joined by one for everybody are used then too [workspaces.join.closes]', async () => {
+    const { id, owner } = await testService.workspace();
+    const [grace, ada] = [await testService.person(), await testService.person()];
+    await testService.invite(owner, id, { email: grace.email.toUpperCase() });
+    const other = await testService.invite(owner, id, { email: ada.email });
+    const open = await testService.invite(owner, id, {});
+    assert.equal(await join(grace, open.code), 'member');
+    assert.deepEqual((await pending(owner, id)).toSorted(), [other.id, open.id].toSorted());
+    const claimant = await testService.person({ email: ada.email, emailVerified: false });
+    assert.equal(await join(claimant, open.code), 'member');
+    assert.deepEqual((await pending(owner, id)).toSorted(), [other.id, open.id].toSorted());
+  });
+
   it('that were used do not admit a person again who left', async () => {
     const { id, owner } = await testService.workspace();
     const grace = await testService.person();

@@ -3,7 +3,7 @@ import { Fault, type Principal, type Workspace } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { hashInvitationCode } from '../domain/invitation-code.ts';
-import type { RedemptionVerdict } from '../domain/redemption.ts';
+import type { Redeemer, RedemptionVerdict } from '../domain/redemption.ts';
 import { INVITING_ROLES, decideRedemption, LOST_SINCE, UNKNOWN_CODE } from '../domain/redemption.ts';
 import type { PresentedInvitation } from '../store/invitations.ts';
 import { countWrongCodes } from './count-wrong-codes.ts';
@@ -41,8 +41,7 @@ async function joinByCode(
 ): Promise<Workspace> {
   const { userId } = principal;
   const invitation = await context.invitations.findByCode(hashInvitationCode(code), INVITING_ROLES, userId);
-  const isAddressed = (invitation?.email ?? null) !== null;
-  const verified = isAddressed ? await context.addressesOf(userId) : [];
+  const verified = invitation === null ? [] : await context.addressesOf(userId);
   const addresses = address === null ? verified : [...verified, address];
   // Read after the invitation: when a membership ends in between, it is missing here, or the commit below has a used txId.
   const isMember = invitation !== null && (await isMemberOf(context, userId, invitation));
@@ -52,7 +51,8 @@ async function joinByCode(
   // Without an invitation the verdict is a refusal.
   const redeemed = invitation as PresentedInvitation;
   if (verdict.outcome === 'join') await addMember(context, principal, redeemed);
-  else if (redeemed.claimedBy === userId) await closeOfAddress(context, userId, redeemed);
+  if (verdict.outcome === 'join' || redeemed.claimedBy === userId)
+    await closeOfAddresses(context, { userId, addresses: verified }, redeemed);
   const workspace = await context.workspaces.byId(userId, redeemed.workspaceId);
   // They were removed since they joined.
   if (workspace === null) throw new Fault('invitation_expired', { message: LOST_SINCE });
@@ -97,21 +97,22 @@ async function addMember(context: JoinContext, principal: Principal, invitation:
       throw failure;
     }
   }
-  await closeOfAddress(context, userId, invitation);
 }
 
-/** With the invitation all others to its address end, which the person does not need any more. Keeps workspaces.join.closes. */
-async function closeOfAddress(
+/**
+ * With an invitation to an address all others to it end, and with one for everybody those to the addresses of the person, who does not need
+ * them any more. Keeps workspaces.join.closes.
+ */
+async function closeOfAddresses(
   { invitations }: Pick<JoinContext, 'invitations'>,
-  userId: string,
+  { userId, addresses }: Pick<Redeemer, 'userId' | 'addresses'>,
   { id, workspaceId, email }: PresentedInvitation,
 ): Promise<void> {
-  if (email === null) return;
-  const own = comparableAddress(email);
+  const own = (email === null ? addresses : [email]).map(comparableAddress);
   const others = (await invitations.listPending(workspaceId)).filter(
-    (other) => other.email !== null && comparableAddress(other.email) === own,
+    (other) => other.email !== null && own.includes(comparableAddress(other.email)),
   );
-  await invitations.markRedeemed([id, ...others.map((other) => other.id)], userId);
+  await invitations.markRedeemed([...(email === null ? [] : [id]), ...others.map((other) => other.id)], userId);
 }
 
 /** One text for codes that never existed, were deleted, or whose creator may no longer invite. */
