@@ -37,7 +37,7 @@ const LAYERS: readonly { readonly files: string[]; readonly never: readonly Forb
     ],
   },
   {
-    files: ['services/*/src/commands/**', 'services/*/src/queries/**', 'services/*/src/commit/**'],
+    files: ['commands', 'queries', 'commit', 'decision', 'rules'].map((folder) => `services/*/src/${folder}/**`),
     never: [
       {
         group: ['../**/http/**', '../**/socket/**', 'express', 'ws'],
@@ -140,10 +140,12 @@ const IMPORTS: Readonly<Record<string, Readonly<Record<string, readonly string[]
   },
   sync: {
     store: [],
-    commit: ['fairness', 'store'],
-    sweeps: ['commit', 'store'],
-    moves: ['commit', 'store'],
-    schedule: ['commit', 'store', 'sweeps'],
+    decision: ['store'],
+    rules: ['decision', 'store'],
+    commit: ['decision', 'fairness', 'rules', 'store'],
+    sweeps: ['commit', 'decision', 'store'],
+    moves: ['commit', 'decision', 'rules', 'store'],
+    schedule: ['commit', 'decision', 'store', 'sweeps'],
     migrations: ['store'],
     relay: ['store'],
     deltas: ['fairness'],

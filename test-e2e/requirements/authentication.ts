@@ -18,7 +18,7 @@ export const authentication: Rows = [
   ['authentication.scopes.admin-api-keys-only', '`admin` is not available to OAuth, which advertises `read` and `write`.', 'packages/contracts/src/auth/oauth.ts', 'Specification 5'],
   ['authentication.scopes.missing', 'A missing scope is 403 `insufficient_scope`, before anything is looked up.', 'services/gateway/src/edge/authenticate.ts', 'Design 4'],
   ['authentication.scopes.workspaces', 'Reading workspaces needs `read`; creating, joining, inviting and removing need `admin`.', 'packages/contracts/src/members.ts', 'Design 4'],
-  ['authentication.scopes.people', 'Changes of workspaces, of their members and of who sees a private project need `admin` on every surface.', 'services/sync/src/commit/permissions.ts', 'Specification 5'],
+  ['authentication.scopes.people', 'Changes of workspaces, of their members and of who sees a private project need `admin` on every surface.', 'services/sync/src/rules/permissions.ts', 'Specification 5'],
   ['authentication.identity.not-forged', 'Identity and forwarding headers a client sends are stripped.', 'services/gateway/src/edge/read-headers.ts', 'Design 3'],
   ['authentication.internal.token', 'A service refuses calls without an internal token, and internal paths are 404 from outside.', 'packages/service-kit/src/routes/who-calls.ts', 'Design 3'],
   ['authentication.internal.audience', 'An internal token names the service called and the one that calls, lives 60 s at most, and any other service refuses it.', 'packages/access/src/internal-token.ts', 'Design 3'],

@@ -6,7 +6,7 @@ export const never: Rows = [
   ['never.actions-lost', 'A committed action is never missing, doubled or out of order on any socket, poller or webhook lane, under any crash, pause, partition or restart.', 'packages/log/src/stream/consume.ts', 'Design 14.1'],
   ['never.acknowledged-lost', 'A change that was acknowledged is never lost.', 'services/sync/src/commit/engine.ts', 'Design 14.2'],
   ['never.applied-twice', 'A mutation is never applied twice.', 'services/sync/src/commit/engine.ts', 'Design 14.3'],
-  ['never.shown-outside', 'Data of a workspace or private project is never shown to a caller without access, through any operation, id, count, error or timing.', 'services/sync/src/commit/visibility.ts', 'Design 14.4'],
+  ['never.shown-outside', 'Data of a workspace or private project is never shown to a caller without access, through any operation, id, count, error or timing.', 'services/sync/src/rules/visibility.ts', 'Design 14.4'],
   ['never.non-public-address', 'No request ever goes to a non-public address.', 'packages/service-kit/src/egress/address-guard.ts', 'Design 14.5'],
   ['never.secret-in-clear', 'A secret is never in a log, an error, a URL, or at rest in clear.', 'packages/service-kit/src/observe/logger.ts', 'Design 14.6'],
   ['never.logs.postgres', 'The content of records is never in the log of PostgreSQL, also not of failed, waiting or slow statements.', 'infra/postgres/roles.sql', 'Design 14.4'],

@@ -13,7 +13,7 @@ export const operator: Rows = [
   ['operator.factors.remove', 'An operator removes all second factors of a person at once, recovery codes included; then the password is enough, or the sign-in leads to a new factor where one is required.', 'services/auth/src/commands/remove-second-factors.ts', 'Decision 0032'],
   ['operator.export.whole', 'The export of a person has everything that is stored of them and no secret, one JSON object a line, and its last line counts the others.', 'services/auth/src/directory/personal-data.ts', 'Decision 0032'],
   ['operator.erase.gone', 'An erased person is in no workspace, has no name, address, picture or credential, and never signs in again; the answer says what stays.', 'services/auth/src/commands/erase-person.ts', 'Decision 0032'],
-  ['sync.people.erased', 'The erasure of a person also reaches the workspaces that they left, in snapshots and as an entry of the log.', 'services/sync/src/commit/effects.ts', 'Decision 0032'],
+  ['sync.people.erased', 'The erasure of a person also reaches the workspaces that they left, in snapshots and as an entry of the log.', 'services/sync/src/rules/effects.ts', 'Decision 0032'],
   ['operator.clients.closed', 'With `CLIENT_REGISTRATION=closed` no client registers itself, the metadata names no registration, and a document of a client counts only when an operator listed it.', 'services/auth/src/http/register.ts', 'Decision 0032'],
   ['operator.cli', '`wts admin` has a command for each operation of operators, sends the operator token only to where people of the service sign in, and asks before it erases or deletes.', 'packages/cli/src/commands/admin-person.ts', 'Decision 0032'],
 ];

@@ -27,7 +27,7 @@ export const workspaces: Rows = [
   ['workspaces.members.list', '`GET /api/workspaces/:workspaceId/members` answers the members of the workspace.', 'services/workspace/src/queries/read-workspaces.ts', 'Specification 4.1'],
   ['workspaces.members.remove', '`DELETE /api/workspaces/:workspaceId/members/:userId` removes the member.', 'services/workspace/src/commands/remove-member.ts', 'Specification 4.1'],
   ['workspaces.members.leave', 'Anyone may leave a workspace.', 'services/workspace/src/commands/remove-member.ts', 'Design 4'],
-  ['workspaces.members.last-owner', 'A workspace always keeps an owner: removing the last one is 409.', 'services/sync/src/commit/memberships.ts', 'Design 4'],
+  ['workspaces.members.last-owner', 'A workspace always keeps an owner: removing the last one is 409.', 'services/sync/src/rules/memberships.ts', 'Design 4'],
   ['workspaces.members.cut-off', 'A removed member is cut off on every replica within a second, open sockets included.', 'packages/service-kit/src/nats/revocations.ts', 'Design 4'],
   ['workspaces.private-projects.list', 'Owners and admins of a workspace see its private projects by name, and who is in them, never what is in them; others are refused.', 'services/workspace/src/queries/read-private-projects.ts', 'Design 4'],
   ['workspaces.private-projects.members', 'Owners and admins let members of the workspace into private projects and remove them, whether they are inside themselves or not.', 'services/workspace/src/commands/manage-private-project.ts', 'Design 4'],

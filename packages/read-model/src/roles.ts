@@ -33,7 +33,7 @@ export abstract class RoleRules {
 
 /**
  * The committed roles of people in workspaces. A commit does not use it: it checks memberships under the log's lock
- * (`services/sync/src/commit/visibility.ts`), because a role read before may have ended since.
+ * (`services/sync/src/rules/visibility.ts`), because a role read before may have ended since.
  */
 export class Roles extends RoleRules {
   readonly #database: Queryable;

@@ -53,7 +53,7 @@ export function visibleSelections(
 
 /**
  * The one predicate for reading records. It selects exactly the records whose log entries go to these groups
- * (`services/sync/src/commit/effects.ts`), because otherwise a snapshot and the deltas after it would not match. Relies on the
+ * (`services/sync/src/rules/effects.ts`), because otherwise a snapshot and the deltas after it would not match. Relies on the
  * index of every table that begins with the group. Keeps sync.bootstrap.own-groups and sync.bootstrap.archived: an archived record is a row
  * like others.
  */

@@ -9,9 +9,9 @@ import { openPostgres } from '@wts/service-kit/postgres';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
 import type { Pool } from 'pg';
 import { CommitEngine, type EngineOptions } from '../src/commit/engine.ts';
-import type { Refusal } from '../src/commit/refusal.ts';
-import type { AppliedMutation, Mutation, Unit, UnitOutcome } from '../src/commit/unit.ts';
-import { CASCADE_BOUNDS, type CascadeBounds } from '../src/commit/lookup.ts';
+import type { Refusal } from '../src/decision/refusal.ts';
+import type { AppliedMutation, Mutation, Unit, UnitOutcome } from '../src/decision/unit.ts';
+import { CASCADE_BOUNDS, type CascadeBounds } from '../src/decision/lookup.ts';
 import { COMMITTING } from '../src/store/pipeline.ts';
 import { Sweeper } from '../src/sweeps/sweeper.ts';
 

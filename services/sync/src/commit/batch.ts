@@ -1,7 +1,7 @@
 import type { SpanContext } from '@wts/service-kit/observe';
 import type { BatchLimits, BatchUnits } from './decide-batch.ts';
 import type { CommitRequest } from './request.ts';
-import type { Unit } from './unit.ts';
+import type { Unit } from '../decision/unit.ts';
 import type { UnitResult } from './write.ts';
 
 /** The units of one request that are in one batch. */

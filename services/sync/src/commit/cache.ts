@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Row } from '../store/rows.ts';
-import type { BatchState } from './batch-state.ts';
-import { relationKey, type Lookup } from './lookup.ts';
-import { ReadSet, type LastNumbers } from './read-set.ts';
+import type { BatchState } from '../decision/batch-state.ts';
+import { relationKey, type Lookup } from '../decision/lookup.ts';
+import { ReadSet, type LastNumbers } from '../decision/read-set.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 /** After a conflict the cache is not used for this time, which doubles with each further conflict. */

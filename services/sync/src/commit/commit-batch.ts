@@ -2,14 +2,14 @@ import type { PoolClient } from 'pg';
 import { replaysOf, selectReplays, type Replays } from '../store/idempotency-keys.ts';
 import { runStatements } from '../store/prepared.ts';
 import { BEGIN, waitForLocks } from '../store/transaction.ts';
-import { BatchState, type BatchRules } from './batch-state.ts';
+import { BatchState, type BatchRules } from '../decision/batch-state.ts';
 import type { CommitCache } from './cache.ts';
 import { decideBatch, type BatchLimits, type BatchUnits } from './decide-batch.ts';
-import type { Lookup } from './lookup.ts';
-import { ReadSet } from './read-set.ts';
+import type { Lookup } from '../decision/lookup.ts';
+import { ReadSet } from '../decision/read-set.ts';
 import type { RefusalCache } from './refusal-cache.ts';
 import { lookupStatements, type Callers } from './run-lookups.ts';
-import { idempotencyKeyOf, type Unit } from './unit.ts';
+import { idempotencyKeyOf, type Unit } from '../decision/unit.ts';
 import { writeBatch, type BatchResult, type DecidedBatch } from './write.ts';
 
 /*

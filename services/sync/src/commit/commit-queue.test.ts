@@ -3,9 +3,9 @@ import type { Principal } from '@wts/contracts';
 import { Comment, Task } from '@wts/models';
 import { Contention } from '@wts/service-kit/fairness';
 import { eventually, stoppedClock } from '@wts/testkit';
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from '../decision/refusal.ts';
 import { CommitRequest } from './request.ts';
-import type { Unit } from './unit.ts';
+import type { Unit } from '../decision/unit.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 

@@ -1,16 +1,16 @@
 import { keyText, type Replays } from '../store/idempotency-keys.ts';
-import type { BatchState } from './batch-state.ts';
-import { decide } from './decide.ts';
-import { Decision } from './decision.ts';
-import { LookupMissing, type Lookup } from './lookup.ts';
-import { decideLeaveStep, decidePutStep } from './move-steps.ts';
-import { decidePurgeStep } from './purge-step.ts';
+import type { BatchState } from '../decision/batch-state.ts';
+import { decide } from '../rules/decide.ts';
+import { Decision } from '../decision/decision.ts';
+import { LookupMissing, type Lookup } from '../decision/lookup.ts';
+import { decideLeaveStep, decidePutStep } from '../rules/move-steps.ts';
+import { decidePurgeStep } from '../rules/purge-step.ts';
 import { predictLookups } from './predict-lookups.ts';
-import { ChangeTooLarge, Refused, TOO_MANY_RECORDS, TOO_MUCH_TEXT } from './refusal.ts';
+import { ChangeTooLarge, Refused, TOO_MANY_RECORDS, TOO_MUCH_TEXT } from '../decision/refusal.ts';
 import type { RefusalCache } from './refusal-cache.ts';
-import { decideDueTask } from './occurrence.ts';
-import { decideSweepStep } from './sweep-step.ts';
-import { idempotencyKeyOf, type Effect, type Unit } from './unit.ts';
+import { decideDueTask } from '../rules/occurrence.ts';
+import { decideSweepStep } from '../rules/sweep-step.ts';
+import { idempotencyKeyOf, type Effect, type Unit } from '../decision/unit.ts';
 import type { UnitDecision } from './write.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 

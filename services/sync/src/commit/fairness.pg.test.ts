@@ -8,7 +8,7 @@ import { Client, type Pool, type PoolClient } from 'pg';
 import { TestEngines, applied, change, openEngine, refused, type TestPerson } from '../../test/test-engines.ts';
 import { COMMITTING } from '../store/pipeline.ts';
 import { COMMIT_CONNECTIONS, type CommitEngine, type CommitWatch } from './engine.ts';
-import type { Unit } from './unit.ts';
+import type { Unit } from '../decision/unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 /** The units of all batches that an engine may run, and of the next one. */

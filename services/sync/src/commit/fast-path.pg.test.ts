@@ -4,7 +4,7 @@ import { eventually } from '@wts/testkit';
 import { Client } from 'pg';
 import { TestEngines, applied, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
 import { CommitEngine } from './engine.ts';
-import type { Unit } from './unit.ts';
+import type { Unit } from '../decision/unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 describe('the fast path of a commit', () => {

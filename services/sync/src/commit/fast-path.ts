@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { Pipeline } from '../store/pipeline.ts';
 import type { Replays } from '../store/idempotency-keys.ts';
-import { BatchState } from './batch-state.ts';
+import { BatchState } from '../decision/batch-state.ts';
 import { CommitCache } from './cache.ts';
 import type { BatchOptions } from './commit-batch.ts';
 import { decideBatch, type BatchUnits } from './decide-batch.ts';
-import type { Lookup } from './lookup.ts';
+import type { Lookup } from '../decision/lookup.ts';
 import { writeBatch, type BatchResult, type DecidedBatch } from './write.ts';
 
 /**

@@ -6,7 +6,7 @@ import { copiesOfTables, differencesOf, foldLog, shownOutside } from '../../test
 import { HAS_GAPS } from '@wts/testkit';
 import { TestEngines, change, membership, type TestPerson } from '../../test/test-engines.ts';
 import { SWEEP_CLIENT } from '../sweeps/sweeper.ts';
-import type { Unit } from './unit.ts';
+import type { Unit } from '../decision/unit.ts';
 
 /** The same numbers for the same seed, so that a failure can be run again. */
 function dice(seed: number): { below(limit: number): number; of<T>(items: readonly T[]): T } {

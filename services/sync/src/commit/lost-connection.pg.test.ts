@@ -7,7 +7,7 @@ import { Client, type Pool } from 'pg';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
 import { ENGINES, TestEngines, applied, change, type TestPerson } from '../../test/test-engines.ts';
 import { ownTransaction } from '../store/pipeline.ts';
-import type { Unit, UnitOutcome } from './unit.ts';
+import type { Unit, UnitOutcome } from '../decision/unit.ts';
 
 /** Of about half of the sessions each. More, where no commit failed yet. */
 const [KILLS, KILLS_MAX] = [12, 200];

@@ -2,8 +2,8 @@ import { ROLES, type Role } from '@wts/contracts';
 import { isOf, WorkspaceMember } from '@wts/models';
 import { RECORD_LOSSES } from '../store/membership-losses.ts';
 import type { Statement } from '../store/prepared.ts';
-import type { ReadSet } from './read-set.ts';
-import type { Effect } from './unit.ts';
+import type { ReadSet } from '../decision/read-set.ts';
+import type { Effect } from '../decision/unit.ts';
 
 interface Loss {
   readonly workspaceId: string;

@@ -3,7 +3,7 @@ import type { LogReader } from '@wts/log';
 import type { Semaphore } from '@wts/service-kit/call';
 import type { Pool } from 'pg';
 import { findReplays } from '../store/idempotency-keys.ts';
-import { idempotencyKeyOf, type Effect, type Mutation, type Unit, type UnitOutcome } from './unit.ts';
+import { idempotencyKeyOf, type Effect, type Mutation, type Unit, type UnitOutcome } from '../decision/unit.ts';
 import type { UnitResult } from './write.ts';
 
 interface Reader {

@@ -10,9 +10,9 @@ import {
   WorkspaceMember,
   type Model,
 } from '@wts/models';
-import { GROUP_MODELS, keysOf } from './keys.ts';
-import type { Lookup } from './lookup.ts';
-import type { DueTask, Mutation, Unit } from './unit.ts';
+import { GROUP_MODELS, keysOf } from '../rules/keys.ts';
+import type { Lookup } from '../decision/lookup.ts';
+import type { DueTask, Mutation, Unit } from '../decision/unit.ts';
 
 /**
  * What the mutations name and who the callers are: read in the first round, so that most batches need no second one. The

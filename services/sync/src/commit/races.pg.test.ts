@@ -5,7 +5,7 @@ import { eventually } from '@wts/testkit';
 import { GroupReader } from '@wts/read-model';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
 import { TestEngines, change, type TestPerson } from '../../test/test-engines.ts';
-import type { Unit, UnitOutcome } from './unit.ts';
+import type { Unit, UnitOutcome } from '../decision/unit.ts';
 
 /*
  * Two changes that must not both be decided on the old state, sent concurrently through different replicas, many times. In any

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@wts/testkit';
 import { TestEngines, applied, change, openEngine, type TestPerson } from '../../test/test-engines.ts';
-import type { Unit } from './unit.ts';
+import type { Unit } from '../decision/unit.ts';
 
 const UNITS = 20;
 

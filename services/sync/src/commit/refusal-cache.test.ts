@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RefusalCache } from './refusal-cache.ts';
-import type { Mutation, Unit } from './unit.ts';
+import type { Mutation, Unit } from '../decision/unit.ts';
 
 describe('a change that was too large', () => {
   it('is refused again from the cache, which keeps small payloads only [never.unbounded]', () => {

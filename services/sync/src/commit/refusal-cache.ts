@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { personOf, type Mutation, type Unit } from './unit.ts';
+import { personOf, type Mutation, type Unit } from '../decision/unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 /** A change that is too large now is so for a while: the records that it affects change in small steps. */

@@ -4,7 +4,7 @@ import { servicePrincipal } from '@wts/access';
 import { quiet } from '../../test/replica.ts';
 import { TestEngines, applied, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
 import { maintainLogOnce } from '../log-maintenance.ts';
-import type { Unit, UnitOutcome } from './unit.ts';
+import type { Unit, UnitOutcome } from '../decision/unit.ts';
 
 describe('a unit that is sent again because its answer was lost', () => {
   let engines: TestEngines;

@@ -1,7 +1,7 @@
 import { Fault } from '@wts/contracts';
 import type { QueueEntry } from '@wts/service-kit/fairness';
 import { activeTrace, type SpanContext } from '@wts/service-kit/observe';
-import { personOf, type Unit, type UnitOutcome } from './unit.ts';
+import { personOf, type Unit, type UnitOutcome } from '../decision/unit.ts';
 
 export interface CommitOptions {
   /** Aborts when the client has disconnected: the request is dropped, or cancelled if no other request is in its batch. */

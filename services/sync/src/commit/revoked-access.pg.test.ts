@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { eventually } from '@wts/testkit';
 import { Client } from 'pg';
 import { TestEngines, applied, change, refused, type TestPerson } from '../../test/test-engines.ts';
-import type { UnitOutcome } from './unit.ts';
+import type { UnitOutcome } from '../decision/unit.ts';
 
 /*
  * A person loses access while a change of theirs is running: the change was found to be allowed, and waits before its entries are

@@ -8,8 +8,8 @@ import type { Statement } from '../store/prepared.ts';
 import { selectIdHolders, selectKeys } from '../store/rows.ts';
 import { LEAVING } from '../store/sweeps.ts';
 import { USED_GROUPS } from '../store/used-groups.ts';
-import type { FactLookup, Facts } from './lookup.ts';
-import type { ReadSet } from './read-set.ts';
+import type { FactLookup, Facts } from '../decision/lookup.ts';
+import type { ReadSet } from '../decision/read-set.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 /** A statement, and how its rows get into the read set. */

@@ -1,8 +1,8 @@
 import { idsIn, MODELS, User, type Model } from '@wts/models';
-import type { FactLookup, Lookup, Relation } from './lookup.ts';
-import { TOO_MANY_RECORDS, TOO_MUCH_TEXT } from './refusal.ts';
+import type { FactLookup, Lookup, Relation } from '../decision/lookup.ts';
+import { TOO_MANY_RECORDS, TOO_MUCH_TEXT } from '../decision/refusal.ts';
 import type { CounterLock } from '../store/counters.ts';
-import { windowOf } from './list-window.ts';
+import { windowOf } from '../decision/list-window.ts';
 import { factStatements, type LookupStatement } from './run-fact-lookups.ts';
 import { LIST_WINDOW, type Ranked } from '../store/list-windows.ts';
 import {

@@ -14,11 +14,11 @@ import { insertSweeps, CHECK_NOT_LEAVING, CHECK_NOT_SWEPT } from '../store/sweep
 import { BEGIN, COMMIT, ROLLBACK, waitForLocks } from '../store/transaction.ts';
 import { CHECK_KEPT } from '../store/trash.ts';
 import { USE_GROUPS } from '../store/used-groups.ts';
-import type { BatchState } from './batch-state.ts';
-import type { AudienceMember } from './change-set.ts';
+import type { BatchState } from '../decision/batch-state.ts';
+import type { AudienceMember } from '../decision/change-set.ts';
 import { recordLosses } from './membership-losses.ts';
-import type { Refusal } from './refusal.ts';
-import type { Effect, Unit } from './unit.ts';
+import type { Refusal } from '../decision/refusal.ts';
+import type { Effect, Unit } from '../decision/unit.ts';
 
 /** The result of a unit, with the positions of its entries. */
 export type UnitResult =

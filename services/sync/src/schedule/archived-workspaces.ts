@@ -1,5 +1,5 @@
 import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
-import type { ArchivedWorkspaces } from '../commit/archived-workspaces.ts';
+import type { ArchivedWorkspaces } from '../decision/archived-workspaces.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 /** Lets a replica know the workspaces that other replicas deleted or began to move, so that their next change there needs no second try. */

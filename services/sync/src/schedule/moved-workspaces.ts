@@ -3,7 +3,7 @@ import { Workspace } from '@wts/models';
 import { every, type BackgroundContext, type BackgroundWork, type RunResult } from '@wts/service-kit/background';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
-import { ownUnit } from '../commit/unit.ts';
+import { ownUnit } from '../decision/unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 import { findCopy, removeCopy } from '../store/moves.ts';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Client } from 'pg';
 import { DatabaseClock } from '../../test/database-clock.ts';
 import { applied, change, ENGINES, TestEngines, type TestPerson } from '../../test/test-engines.ts';
-import type { Unit } from '../commit/unit.ts';
+import type { Unit } from '../decision/unit.ts';
 import { RepeatScheduler } from './repeats.ts';
 
 /** Histories; `SERIES_RUNS=10000 npm test -- --only services/sync --grep 'any history'` runs more. */

@@ -3,7 +3,7 @@ import { beginningOf, calendarAt } from '@wts/models/repeat';
 import { every, type BackgroundContext, type BackgroundWork, type RunResult } from '@wts/service-kit/background';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
-import { ownUnit, type Unit } from '../commit/unit.ts';
+import { ownUnit, type Unit } from '../decision/unit.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 import {
   countMovedOn,
@@ -22,7 +22,7 @@ import { divideOnFailure } from './divide.ts';
  * or of the rules of one, would make wrong. The scheduler computes the day of each zone by the clock of PostgreSQL. Tasks until the
  * earliest of these days are due everywhere; those of a later day are looked up by zone.
  *
- * Each task is a unit of the commit engine, which decides under the lock of its row (`commit/occurrence.ts`). So a task that was found
+ * Each task is a unit of the commit engine, which decides under the lock of its row (`rules/occurrence.ts`). So a task that was found
  * twice, or changed meanwhile, makes nothing; a crash loses nothing, because the next round finds the same tasks. The units have the
  * share of one person in the queue, so people do not wait for them. See infra/decisions/0025-repeating-tasks.md. Keeps
  * sync.repeat.by-date.

@@ -5,7 +5,7 @@ import { every, type BackgroundContext, type BackgroundWork, type RunResult } fr
 import type { Logger } from '@wts/service-kit/observe';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
-import { ownUnit } from '../commit/unit.ts';
+import { ownUnit } from '../decision/unit.ts';
 import {
   beginRound,
   countExisting,
@@ -24,7 +24,7 @@ import { divideOnFailure } from './divide.ts';
 /*
  * The purge deletes for good what was in the Trash long enough: tasks after the retention of the installation, or the longer one of
  * their workspace, and deleted workspaces after a week. It finds them by the clock of PostgreSQL and passes them to the engine in steps
- * (`commit/purge-step.ts`): ordinary units of this service with a share of its own, whose entries and webhooks are those of any
+ * (`rules/purge-step.ts`): ordinary units of this service with a share of its own, whose entries and webhooks are those of any
  * deletion. What is below a large record is left to a sweep.
  *
  * Nothing is stored between steps, so after a crash any replica goes on. A lease lets one replica purge; two are harmless, because a

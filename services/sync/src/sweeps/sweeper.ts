@@ -2,7 +2,7 @@ import { servicePrincipal } from '@wts/access';
 import { every, type BackgroundContext, type BackgroundWork } from '@wts/service-kit/background';
 import type { Pool } from 'pg';
 import type { CommitEngine } from '../commit/engine.ts';
-import { ownUnit, type SweepStep } from '../commit/unit.ts';
+import { ownUnit, type SweepStep } from '../decision/unit.ts';
 import {
   claimSweep,
   countSweeps,
@@ -21,9 +21,9 @@ import { SYNC_LIMITS } from '../limits.ts';
  * steps.
  *
  * A deletion or move with a large cascade changes its root and inserts a row into `sync.sweeps` in the same commit
- * (`commit/cascade.ts`, `commit/effects.ts`). From then on no record can be attached to a deleted root, and permissions below a
+ * (`rules/cascade.ts`, `rules/effects.ts`). From then on no record can be attached to a deleted root, and permissions below a
  * moved root follow the root. The sweeper finds the records that still refer to the root and passes them to the engine in
- * steps (`commit/sweep-step.ts`): ordinary units of the person who made the change, which wait for their turn like others.
+ * steps (`rules/sweep-step.ts`): ordinary units of the person who made the change, which wait for their turn like others.
  *
  * Only the root is stored between steps. The remaining records are found by their references, so after a crash any replica
  * continues the sweep. A lease keeps replicas from doing the same work; if two do, the second finds nothing to change. A

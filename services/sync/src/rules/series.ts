@@ -11,8 +11,8 @@ import {
   type NextOccurrence,
   type Occurrence,
 } from '@wts/models/repeat';
-import type { Decision } from './decision.ts';
-import { Refused } from './refusal.ts';
+import type { Decision } from '../decision/decision.ts';
+import { Refused } from '../decision/refusal.ts';
 
 /*
  * The fields by which a task repeats. The rule is a baton: only the newest task of a series has it, so a unit that finds it gone makes

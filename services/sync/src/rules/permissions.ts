@@ -2,9 +2,9 @@ import { can, includesScope } from '@wts/access';
 import type { Role } from '@wts/contracts';
 import { idIn, isOf, Project, ProjectMember, Task, type Model, type ModelPermission } from '@wts/models';
 import type { Row } from '../store/rows.ts';
-import type { Change } from './change.ts';
-import type { Decision } from './decision.ts';
-import { Refused } from './refusal.ts';
+import type { Change } from '../decision/change.ts';
+import type { Decision } from '../decision/decision.ts';
+import { Refused } from '../decision/refusal.ts';
 import { callerRole, mayName } from './visibility.ts';
 
 /** Refuses a change that the scopes of the credential do not allow, whatever the record. Keeps authentication.scopes.people. */

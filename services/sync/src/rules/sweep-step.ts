@@ -1,9 +1,9 @@
 import { idsIn } from '@wts/models';
 import { clearReference, deleteWithDescendants } from './cascade.ts';
-import type { Decision } from './decision.ts';
+import type { Decision } from '../decision/decision.ts';
 import { changeRow } from './effects.ts';
-import { forEachCollecting, type Extent } from './lookup.ts';
-import type { SweepStep } from './unit.ts';
+import { forEachCollecting, type Extent } from '../decision/lookup.ts';
+import type { SweepStep } from '../decision/unit.ts';
 import { currentLocation } from './visibility.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { isOf, Task, targetOf, Workspace, WorkspaceMember, type Values } from '@wts/models';
 import type { Row } from '../store/rows.ts';
-import type { Change, RowChange } from './change.ts';
-import type { Decision } from './decision.ts';
+import type { Change, RowChange } from '../decision/change.ts';
+import type { Decision } from '../decision/decision.ts';
 import { managesProjectOf } from './permissions.ts';
-import { Refused } from './refusal.ts';
+import { Refused } from '../decision/refusal.ts';
 
 /*
  * An archived record is in the Trash: it can be restored or deleted, and nothing else. What another service has decided is not refused

@@ -25,13 +25,13 @@ import {
 import { SYNC_LIMITS } from '../limits.ts';
 import type { Row, RowOf } from '../store/rows.ts';
 import { isDeletedWorkspace } from './archived.ts';
-import type { Decision } from './decision.ts';
+import type { Decision } from '../decision/decision.ts';
 import { changeRow, insertRow } from './effects.ts';
-import { forEachCollecting } from './lookup.ts';
+import { forEachCollecting } from '../decision/lookup.ts';
 import { lockList, moveBehind, placeOf, type Place } from './placement.ts';
-import { ChangeTooLarge, Refused } from './refusal.ts';
+import { ChangeTooLarge, Refused } from '../decision/refusal.ts';
 import { calendarOf, fieldsOf, NO_NEXT_DAY, NO_SERIES, occurrenceOf } from './series.ts';
-import type { DueTask } from './unit.ts';
+import type { DueTask } from '../decision/unit.ts';
 import { currentLocation, roleIn } from './visibility.ts';
 
 /*

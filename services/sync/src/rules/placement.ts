@@ -14,11 +14,11 @@ import {
 import { SYNC_LIMITS } from '../limits.ts';
 import type { Ranked } from '../store/list-windows.ts';
 import type { Row } from '../store/rows.ts';
-import type { Decision } from './decision.ts';
+import type { Decision } from '../decision/decision.ts';
 import { changeRow } from './effects.ts';
-import { compareRanked, isInWindow, MANY_UNRANKED, type ListName } from './list-window.ts';
+import { compareRanked, isInWindow, MANY_UNRANKED, type ListName } from '../decision/list-window.ts';
 import { mayChange } from './permissions.ts';
-import { notFound, Refused } from './refusal.ts';
+import { notFound, Refused } from '../decision/refusal.ts';
 import { mayName } from './visibility.ts';
 
 /*

@@ -3,9 +3,9 @@ import type { Role } from '@wts/contracts';
 import { idIn, ProjectMember, targetOf, WorkspaceMember, type Model } from '@wts/models';
 import { isForWorkspace, seesGroup } from '@wts/read-model';
 import type { Row } from '../store/rows.ts';
-import type { Decision } from './decision.ts';
-import { within } from './lookup.ts';
-import { notFound } from './refusal.ts';
+import type { Decision } from '../decision/decision.ts';
+import { within } from '../decision/lookup.ts';
+import { notFound } from '../decision/refusal.ts';
 
 /**
  * Where a record belongs: `workspaceId` is its workspace, `groupId` the group that sees it: the workspace, or the private project that

@@ -1,8 +1,8 @@
 import { deleteWithDescendants } from './cascade.ts';
-import type { Decision } from './decision.ts';
-import { forEachCollecting } from './lookup.ts';
+import type { Decision } from '../decision/decision.ts';
+import { forEachCollecting } from '../decision/lookup.ts';
 import { fittingIds } from './sweep-step.ts';
-import type { PurgeStep } from './unit.ts';
+import type { PurgeStep } from '../decision/unit.ts';
 
 /**
  * Deletes as many of these records as one commit should hold, at least one, each with everything in it. Each is read again under lock:

@@ -5,7 +5,7 @@ import type { ActionName } from '@wts/contracts';
 import { modelNamed } from '@wts/models';
 import { GroupReader } from '@wts/read-model';
 import { TestEngines, applied, change, membership, only, refused, type TestPerson } from '../../test/test-engines.ts';
-import type { UnitOutcome } from './unit.ts';
+import type { UnitOutcome } from '../decision/unit.ts';
 
 /*
  * A record that the caller may not see is refused like one that does not exist: every mutation is sent twice, with the id of an

@@ -1,8 +1,8 @@
 import { dependentsOf } from '@wts/models';
 import type { Row } from '../store/rows.ts';
-import type { Decision } from './decision.ts';
-import { key, type Relation } from './lookup.ts';
-import { ChangeTooLarge, TOO_MANY_RECORDS } from './refusal.ts';
+import type { Decision } from '../decision/decision.ts';
+import { key, type Relation } from '../decision/lookup.ts';
+import { ChangeTooLarge, TOO_MANY_RECORDS } from '../decision/refusal.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { dependentsOf, isOf, WorkspaceMember } from '@wts/models';
 import { MEMBERSHIPS_INSIDE } from '../store/extents.ts';
 import type { Row } from '../store/rows.ts';
-import type { Decision } from './decision.ts';
+import type { Decision } from '../decision/decision.ts';
 import { lockDescendants } from './descendants.ts';
 import { changeRow, deleteRow } from './effects.ts';
-import { forEachCollecting, key, within, type Relation } from './lookup.ts';
+import { forEachCollecting, key, within, type Relation } from '../decision/lookup.ts';
 import { currentLocation } from './visibility.ts';
 
 /**

@@ -2,8 +2,8 @@ import { buildRecord, differences, findModel, idIn, RANK_FIELD, unknownModel } f
 import type { Row } from '../store/rows.ts';
 import { refuseArchived } from './archived.ts';
 import { deleteWithDescendants } from './cascade.ts';
-import type { Change } from './change.ts';
-import type { Decision } from './decision.ts';
+import type { Change } from '../decision/change.ts';
+import type { Decision } from '../decision/decision.ts';
 import { draftOf, type Draft } from './draft.ts';
 import { archiveRow, changeRow, insertRow } from './effects.ts';
 import { checkKeys } from './keys.ts';
@@ -12,8 +12,8 @@ import { insertNext, stepOnCompletion } from './occurrence.ts';
 import { permitChange, subjectOf } from './permissions.ts';
 import { moveBehind, placeOf } from './placement.ts';
 import { checkReferences } from './references.ts';
-import { Refused } from './refusal.ts';
-import type { Effect, Mutation } from './unit.ts';
+import { Refused } from '../decision/refusal.ts';
+import type { Effect, Mutation } from '../decision/unit.ts';
 
 /** The entry that the result of a mutation names, the last one of its record; the position where it is an earlier one. */
 export type Main = Effect | bigint;

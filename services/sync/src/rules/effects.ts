@@ -13,8 +13,8 @@ import {
   type RecordOf,
 } from '@wts/models';
 import type { Row } from '../store/rows.ts';
-import type { Change, RowChange } from './change.ts';
-import type { Decision } from './decision.ts';
+import type { Change, RowChange } from '../decision/change.ts';
+import type { Decision } from '../decision/decision.ts';
 import { lockDescendants } from './descendants.ts';
 import { roleIn } from './visibility.ts';
 

@@ -1,9 +1,9 @@
 import { can } from '@wts/access';
 import { idIn, isOf, WorkspaceMember } from '@wts/models';
 import type { Row } from '../store/rows.ts';
-import type { Change } from './change.ts';
-import type { Decision } from './decision.ts';
-import { Refused } from './refusal.ts';
+import type { Change } from '../decision/change.ts';
+import type { Decision } from '../decision/decision.ts';
+import { Refused } from '../decision/refusal.ts';
 import { roleIn } from './visibility.ts';
 
 /** Rules for memberships of workspaces. */

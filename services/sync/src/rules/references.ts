@@ -1,8 +1,8 @@
 import { Comment, idsIn, targetOf, User, Workspace, type Model } from '@wts/models';
 import type { Row, RowOf } from '../store/rows.ts';
-import type { Change } from './change.ts';
-import type { Decision } from './decision.ts';
-import { notFound, Refused } from './refusal.ts';
+import type { Change } from '../decision/change.ts';
+import type { Decision } from '../decision/decision.ts';
+import { notFound, Refused } from '../decision/refusal.ts';
 import { mayName, roleIn } from './visibility.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { isOf, User, WorkspaceMember, type RecordOf, type Model } from '@wts/models';
 import { keyTaken } from '../store/conflicts.ts';
 import type { Row } from '../store/rows.ts';
-import type { Decision } from './decision.ts';
+import type { Decision } from '../decision/decision.ts';
 import { deleteRow, freezeCopy, insertCopy, moveCopy, updateRow } from './effects.ts';
 import { otherHolder } from './keys.ts';
-import { forEachCollecting } from './lookup.ts';
-import { Refused } from './refusal.ts';
-import type { LeaveStep, PutRecord, PutStep } from './unit.ts';
+import { forEachCollecting } from '../decision/lookup.ts';
+import { Refused } from '../decision/refusal.ts';
+import type { LeaveStep, PutRecord, PutStep } from '../decision/unit.ts';
 
 /*
  * What another cell has decided: records are as they are there. No rule decides again, and nothing cascades, because each record that

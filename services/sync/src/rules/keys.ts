@@ -1,9 +1,9 @@
 import { Project, User, Workspace, type Model } from '@wts/models';
 import { keyTaken } from '../store/conflicts.ts';
 import { keyValues, type Row } from '../store/rows.ts';
-import type { Change } from './change.ts';
-import type { Decision } from './decision.ts';
-import { Refused } from './refusal.ts';
+import type { Change } from '../decision/change.ts';
+import type { Decision } from '../decision/decision.ts';
+import { Refused } from '../decision/refusal.ts';
 
 /** Models whose records are groups under their own ids: a project is a group while it is private. */
 export const GROUP_MODELS: readonly Model[] = [Workspace, User, Project];

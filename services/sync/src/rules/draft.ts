@@ -14,11 +14,11 @@ import {
   type RecordOf,
 } from '@wts/models';
 import type { Row } from '../store/rows.ts';
-import type { Change } from './change.ts';
-import type { Decision } from './decision.ts';
+import type { Change } from '../decision/change.ts';
+import type { Decision } from '../decision/decision.ts';
 import { completesOccurrence, readForNext } from './occurrence.ts';
 import { lockList } from './placement.ts';
-import { notFound, Refused } from './refusal.ts';
+import { notFound, Refused } from '../decision/refusal.ts';
 import { deriveSeries, type TaskChange } from './series.ts';
 import { belongsTo, locationOf } from './visibility.ts';
 
