@@ -1,3 +1,4 @@
+import { freePort } from '@wts/testkit';
 import type { TestSystem } from '@wts/testkit';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -147,12 +148,4 @@ async function openProxy(target: string, accessToken: string): Promise<HeaderPro
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

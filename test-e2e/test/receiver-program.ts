@@ -1,7 +1,6 @@
-import { eventually, type Received } from '@wts/testkit';
+import { eventually, freePort, type Received } from '@wts/testkit';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 
 const PACKAGE = new URL('..', import.meta.url);
 
@@ -31,12 +30,4 @@ export async function runProgram(
       await ended;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }

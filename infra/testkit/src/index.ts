@@ -25,7 +25,7 @@ export {
   tokenEnvironment,
 } from './environment.ts';
 export { eventually } from './eventually.ts';
-export { openMailCatcher } from '@wts/local';
+export { freePort, openMailCatcher } from '@wts/local';
 export type { CaughtMail, MailCatcher } from '@wts/local';
 export { migrationsBefore } from './migrations-before.ts';
 export { testNats, testNatsCluster } from './nats.ts';
@@ -44,6 +44,8 @@ export type { Received, Receiver, ReceiverOptions, ReceiverReply } from './recei
 export { sendRequest } from './request.ts';
 export type { Reply, RequestContent, RequestTarget } from './request.ts';
 export { scratch } from './scratch.ts';
+export { ServiceUnderTest, sessionOf } from './service-under-test.ts';
+export type { TestPerson } from './service-under-test.ts';
 export { socketOf } from './socket.ts';
 export type { LiveSocket, ReceivedFrame, SocketOptions } from './socket.ts';
 export { openWire } from './wire.ts';

@@ -1,18 +1,8 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { receiver, minterFor } from '@wts/testkit';
+import { freePort, minterFor, receiver } from '@wts/testkit';
 import { createServiceClient } from '../src/call/index.ts';
 import { ann, demo as api, NAME } from './demo.ts';
 import { as, startDemo } from './running-demo.ts';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe('the metrics of a service', () => {
   it('count requests by operation, method and status, and refusals by code, on a port of their own', async () => {

@@ -1,11 +1,10 @@
 import { readApiKey } from '@wts/access';
 import type { ApiKey, BodyOf, Principal, ReplyOf, Revocation } from '@wts/contracts';
 import { apiKeyApi, credentialApi } from '@wts/contracts';
-import { eventually } from '@wts/testkit';
+import { eventually, type OperationReply, type TestPerson } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { OperationReply } from '@wts/testkit';
-import type { TestPerson, TestService } from './test-service.ts';
+import type { TestService } from './test-service.ts';
 import { openTestService, SERVICE } from './test-service.ts';
 import { AUTH_LIMITS } from '../src/limits.ts';
 

@@ -9,11 +9,11 @@ import {
   type OperatorWorkspace,
 } from '@wts/contracts';
 import { compile } from '@wts/service-kit/routes';
-import { type Backends, callOperation, eventually, openBackends } from '@wts/testkit';
+import { type Backends, callOperation, eventually, openBackends, type TestPerson } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { TestOperator } from './operator.ts';
-import { openTestService, SERVICE, type TestPerson, type TestService } from './test-service.ts';
+import { openTestService, SERVICE, type TestService } from './test-service.ts';
 
 const BASE_URLS = ['https://cell0.example', 'https://cell1.example'] as const;
 

@@ -1,3 +1,4 @@
+import { sessionOf } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { credentialApi, oauthApi } from '@wts/contracts';
@@ -8,7 +9,7 @@ import { NO_VISITOR } from '../src/domain/security-event.ts';
 import type { Grants } from '../src/oauth/grants.ts';
 import { browserSession } from './browser-session.ts';
 import { openTestGrants } from './store.ts';
-import { openTestService, SERVICE, sessionOf, type TestService } from './test-service.ts';
+import { openTestService, SERVICE, type TestService } from './test-service.ts';
 
 describe('a grant', () => {
   const stack = new AsyncDisposableStack();

@@ -1,9 +1,9 @@
 import { apiKeyApi, HEADERS, type Principal } from '@wts/contracts';
-import { minterFor, tokenEnvironment, type OperationReply } from '@wts/testkit';
+import { minterFor, type OperationReply, sessionOf, type TestPerson, tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import supertest from 'supertest';
-import { openTestService, sessionOf, type TestPerson, type TestService } from './test-service.ts';
+import { openTestService, type TestService } from './test-service.ts';
 
 describe('an Idempotency-Key', () => {
   let testService: TestService;

@@ -6,11 +6,11 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { builtProgram, hiddenOf, nodeEnvironment } from '@wts/testkit';
+import { builtProgram, hiddenOf, nodeEnvironment, sessionOf } from '@wts/testkit';
 import { addPasskey, optionsOf, present } from './factors.ts';
 import { TestOperator } from './operator.ts';
 import { openTestPages, type TestAccount, type TestPages } from './people.ts';
-import { SERVICE, sessionOf, type TestService } from './test-service.ts';
+import { SERVICE, type TestService } from './test-service.ts';
 
 const run = promisify(execFile);
 const ISSUER = 'https://issuer.example';

@@ -1,11 +1,11 @@
 import { generateApiKey } from '@wts/access';
 import { credentialApi, oauthApi, workspaceSecurityApi, type Revocation } from '@wts/contracts';
-import { hiddenOf, type TestBrowser } from '@wts/testkit';
+import { hiddenOf, sessionOf, type TestBrowser, type TestPerson } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { addApp, addPasskey } from './factors.ts';
 import { openTestPages, type TestAccount, type TestPages } from './people.ts';
-import { SERVICE, sessionOf, type TestPerson } from './test-service.ts';
+import { SERVICE } from './test-service.ts';
 
 class Setup {
   readonly pages: TestPages;

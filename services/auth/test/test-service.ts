@@ -1,47 +1,24 @@
 import { servicePrincipal } from '@wts/access';
-import type { Contract, InternalMutation, Principal, Role } from '@wts/contracts';
-import { credentialApi, syncApi } from '@wts/contracts';
+import { credentialApi, syncApi, type InternalMutation, type Role } from '@wts/contracts';
 import { startService, type RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
 import {
   type Backends,
   callOperation,
   openBackends,
-  type OperationReply,
-  type OperationRequest,
+  ServiceUnderTest,
+  sessionOf,
+  type TestPerson,
   tokenEnvironment,
 } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { authService } from '../src/service.ts';
 
-/** A person who calls, with what their credential grants. */
-export interface TestPerson {
-  readonly userId: string;
-  readonly email: string;
-  readonly principal: Principal;
-}
-
-/**
- * An auth service with a real PostgreSQL, NATS and sync service. Checks every answer against the contract: its status, its body,
- * and whether the contract names its error.
- */
-export class TestService {
-  readonly backends: Backends;
-  readonly service: RunningService;
-
+/** An auth service with a real PostgreSQL, NATS and sync service. */
+export class TestService extends ServiceUnderTest<RunningService> {
   constructor(backends: Backends, service: RunningService) {
-    this.backends = backends;
-    this.service = service;
-  }
-
-  call<C extends Contract>(
-    who: TestPerson | Principal,
-    contract: C,
-    request: OperationRequest<C>,
-  ): Promise<OperationReply<C>> {
-    const called = { url: this.service.url, name: 'auth', compile } as const;
-    return callOperation(called, 'principal' in who ? who.principal : who, contract, request);
+    super(backends, service, { name: 'auth', compile });
   }
 
   /** Another replica of the same service, with settings of its own; the caller closes its service. */
@@ -116,11 +93,6 @@ export class TestService {
 function membershipOf(workspaceId: string, { userId }: Pick<TestPerson, 'userId'>, role: Role): InternalMutation {
   const payload = { workspaceId, userId, role };
   return { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload };
-}
-
-/** A principal as the gateway makes one for a session. */
-export function sessionOf(userId: string): Principal {
-  return { userId, scopes: ['read', 'write', 'admin'], credential: { kind: 'jwt', id: randomUUID() } };
 }
 
 export const SERVICE = servicePrincipal('test');

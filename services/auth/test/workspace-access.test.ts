@@ -1,7 +1,8 @@
+import { sessionOf, type TestPerson } from '@wts/testkit';
 import { accessApi, apiKeyApi, type WorkspaceEvent } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { openTestService, sessionOf, type TestPerson, type TestService } from './test-service.ts';
+import { openTestService, type TestService } from './test-service.ts';
 
 type Query = Readonly<Record<string, string>>;
 

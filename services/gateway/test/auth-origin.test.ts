@@ -1,3 +1,4 @@
+import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import type { Contract } from '@wts/contracts';
@@ -7,7 +8,6 @@ import { openUpstream } from '../src/upstream.ts';
 import { openBareEdge, type BareEdge } from './bare-edge.ts';
 import { FakeService } from './fake-service.ts';
 import { errorOf, exchange, RawClient, request } from './raw.ts';
-import { until } from './test-gateway.ts';
 
 const operation = (id: string, path: string, more: Partial<Contract> = {}): Contract => ({
   id,
@@ -190,12 +190,12 @@ describe('the authorization origin', () => {
     };
     const client = await RawClient.open(edge.port);
     client.send(request('GET /open', ['Accept: text/event-stream', 'Last-Event-ID: 7', 'Mcp-Session-Id: one']));
-    await until('the head is received', () => client.received > 0);
+    await eventually(() => client.received > 0);
     assert.deepEqual([service.last.headers['last-event-id'], service.last.headers['mcp-session-id']], ['7', 'one']);
     for (const event of ['data: 1\n\n', 'data: 2\n\n']) {
       const { received } = client;
       (stream as ServerResponse | null)?.write(event);
-      await until(`${event.trim()} is received`, () => client.received > received);
+      await eventually(() => client.received > received);
     }
     (stream as ServerResponse | null)?.end();
     const reply = await client.reply();

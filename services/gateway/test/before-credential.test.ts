@@ -1,7 +1,8 @@
+import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { generateApiKey } from '@wts/access';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
-import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 import { SERVICE_LIMITS } from '@wts/service-kit/limits';
 
 /** A request with a well-formed unknown key, which only a look-up can refuse. */
@@ -24,7 +25,7 @@ describe('requests without a valid credential', () => {
     const many = Array.from({ length: 2000 }, withUnknownKey).join('').repeat(100);
     const client = await RawClient.open(testGateway.api);
     client.send(many);
-    await until('the first is looked up', () => testGateway.authService.lookUps > 0);
+    await eventually(() => testGateway.authService.lookUps > 0);
     for (let count = 0; count < 50; count += 1)
       assert.equal((await exchange(testGateway.api, request('GET /health'))).status, 200);
     assert.equal(testGateway.authService.lookUps, 1);
@@ -45,13 +46,10 @@ describe('requests without a valid credential', () => {
     testGateway.authService.lookUpGate = promise;
     const clients = await Promise.all(Array.from({ length: 100 }, () => RawClient.open(testGateway.api)));
     for (const client of clients) client.send(withUnknownKey());
-    await until('some are looked up', () => testGateway.authService.lookUps > 0);
+    await eventually(() => testGateway.authService.lookUps > 0);
     const neighbor = await RawClient.open(testGateway.api, '127.0.0.2');
     neighbor.send(mine);
-    await until(
-      'the credential of the other network is looked up in parallel',
-      () => testGateway.authService.lookUps > SERVICE_LIMITS.lookUpsOfSenderMax,
-    );
+    await eventually(() => testGateway.authService.lookUps > SERVICE_LIMITS.lookUpsOfSenderMax);
     assert.equal(testGateway.authService.lookUps, SERVICE_LIMITS.lookUpsOfSenderMax + 1);
     resolve();
     assert.equal((await neighbor.reply()).status, 200);
@@ -85,7 +83,7 @@ describe('the connections of one network', () => {
       for (let count = 0; count < 40; count += 1) {
         const client = await RawClient.open(testGateway.api);
         held.push(client.send(request('GET /sync/deltas', [`Authorization: Bearer ${testGateway.fullKey}`])));
-        await until('the request is at the service', () => testGateway.sync.started === held.length);
+        await eventually(() => testGateway.sync.started === held.length);
       }
       assert.equal((await exchange(testGateway.api, request('GET /openapi.json'))).status, 200);
     } finally {

@@ -1,9 +1,10 @@
+import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { LIMITS } from '@wts/contracts';
 import { EDGE_LIMITS } from '../src/limits.ts';
 import { RawClient, errorOf, request, exchange, type RawReply } from './raw.ts';
-import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 describe('the limits of the gateway', () => {
   let testGateway: TestGateway;
@@ -114,7 +115,7 @@ describe('the limits of the gateway', () => {
     const slow = await Promise.all(open);
     try {
       for (const client of slow) client.send(first);
-      await until('the share is used up', async () => (await call(heavy)).status === 429);
+      await eventually(async () => (await call(heavy)).status === 429);
       const refused = await call(heavy);
       errorOf(refused, 429, 'rate_limited');
       assert.deepEqual(refused.headers['retry-after'], ['1']);
@@ -122,7 +123,7 @@ describe('the limits of the gateway', () => {
     } finally {
       for (const client of slow) client.destroy();
     }
-    await until('the share is free again', async () => (await call(heavy)).status === 200);
+    await eventually(async () => (await call(heavy)).status === 200);
   });
 
   it('answer a client that sends all of a refused body, without a TCP reset', async () => {
@@ -192,7 +193,7 @@ describe('a client that does not read its answer', () => {
     const client = await RawClient.open(testGateway.api);
     client.socket.pause();
     client.send(request('GET /sync/deltas', [`Authorization: Bearer ${testGateway.fullKey}`]));
-    await until('the service connection is free', () => isFreed);
+    await eventually(() => isFreed);
     client.destroy();
     await testGateway.close();
   });

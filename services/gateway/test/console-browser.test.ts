@@ -1,8 +1,8 @@
-import { eventually, openBrowser } from '@wts/testkit';
+import { eventually, freePort, openBrowser } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { PREFIX, startPrefixProxy } from './prefix-proxy.ts';
-import { freePort, startTestGateway } from './test-gateway.ts';
+import { startTestGateway } from './test-gateway.ts';
 
 describe('the webhooks console in a browser (skipped where there is no Chromium)', function page() {
   it('works under a path prefix, also when it is opened with a slash behind it [console.page]', async function prefixed() {

@@ -1,7 +1,8 @@
+import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { generateApiKey } from '@wts/access';
 import { RawClient, errorOf, request, exchange, type RawReply } from './raw.ts';
-import { BASE_URL, startTestGateway, until, type TestGateway } from './test-gateway.ts';
+import { BASE_URL, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 /** Where clients find the authorization server of the API. */
 const METADATA = `resource_metadata="${BASE_URL}/.well-known/oauth-protected-resource"`;
@@ -140,9 +141,9 @@ describe('credentials', () => {
     const { lookUps } = testGateway.authService;
     const client = await RawClient.open(testGateway.api);
     client.send(request('GET /api/workspaces', [`Authorization: Bearer ${testGateway.newKey(['read']).token}`]));
-    await until('the credential is looked up', () => testGateway.authService.lookUps > lookUps);
+    await eventually(() => testGateway.authService.lookUps > lookUps);
     client.socket.resetAndDestroy();
-    await until('the gateway logged the disconnect', () => testGateway.logs().includes('"aborted":true'));
+    await eventually(() => testGateway.logs().includes('"aborted":true'));
     gate.resolve();
     assert.equal((await call(`Authorization: Bearer ${testGateway.fullKey}`)).status, 200);
     assert.equal(testGateway.workspace.started, 1);

@@ -1,8 +1,8 @@
-import { eventually, openBrowser, type Page } from '@wts/testkit';
+import { eventually, freePort, openBrowser, type Page } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import type { Server } from 'node:http';
 import { PREFIX, startPrefixProxy } from './prefix-proxy.ts';
-import { freePort, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 /** A page, the URLs it loaded, and the errors the browser reported. */
 interface Watched {

@@ -1,8 +1,9 @@
+import { eventually, freePort } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
 import { FakeService } from './fake-service.ts';
-import { freePort, startTestGateway, until, type TestGateway } from './test-gateway.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 describe('the gateway', () => {
   let testGateway: TestGateway;
@@ -150,7 +151,7 @@ describe('the gateway', () => {
       client.send(deltas() + deltas() + request('GET /health'));
       if (isClosed) client.socket.end();
       for (const count of [1, 2]) {
-        await until('the request is at the service', () => held.length > 0);
+        await eventually(() => held.length > 0);
         assert.equal(testGateway.sync.started, count);
         held.pop()?.end(String(count));
         assert.equal((await client.reply()).body, String(count));
@@ -180,7 +181,7 @@ describe('the gateway', () => {
     client.socket.pause();
     client.send(deltas());
     let last = -1;
-    await until('the service is paused', () => {
+    await eventually(() => {
       const isHeld = written > 0 && written === last;
       last = written;
       return isHeld;
@@ -199,7 +200,7 @@ describe('the gateway', () => {
     };
     const client = await RawClient.open(testGateway.api);
     client.send(deltas());
-    await until('the head is received', () => client.received > 0);
+    await eventually(() => client.received > 0);
     (more as ServerResponse | null)?.end('{}\n');
     assert.equal((await client.reply()).body, '{}\n');
     client.destroy();
@@ -215,7 +216,7 @@ describe('the gateway', () => {
     client.send(deltas());
     await client.bytes(1);
     client.destroy();
-    await until('the service received the cancellation', () => isCancelled);
+    await eventually(() => isCancelled);
   });
 
   it('cancels a request at the service before its answer', async () => {
@@ -223,9 +224,9 @@ describe('the gateway', () => {
     testGateway.sync.answer = (req) => void req.socket.once('close', () => (isCancelled = true));
     const client = await RawClient.open(testGateway.api);
     client.send(deltas());
-    await until('the request is at the service', () => testGateway.sync.seen.length === 1);
+    await eventually(() => testGateway.sync.seen.length === 1);
     client.socket.resetAndDestroy();
-    await until('the service received the cancellation', () => isCancelled);
+    await eventually(() => isCancelled);
   });
 
   it('breaks off an answer when the service breaks off, instead of ending it', async () => {
@@ -330,7 +331,7 @@ describe('a service that fails', () => {
     testGateway.sync.answer = (req) => void req.socket.once('close', () => (isCancelled = true));
     const lines = [`Authorization: Bearer ${impatient.fullKey}`];
     errorOf(await exchange(impatient.api, request('GET /sync/deltas', lines)), 503, 'unavailable');
-    await until('the service received the cancellation', () => isCancelled);
+    await eventually(() => isCancelled);
     await impatient.close();
   });
 });

@@ -1,3 +1,4 @@
+import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +14,6 @@ import { openUpstream, type Upstream } from '../src/upstream.ts';
 import { openBareEdge } from './bare-edge.ts';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
 import { FakeService } from './fake-service.ts';
-import { until } from './test-gateway.ts';
 
 const contract: Contract = {
   id: 'open',
@@ -129,13 +129,13 @@ describe('a process of a service that accepts connections and does not answer', 
     const clients = await Promise.all(Array.from({ length: 4 }, () => RawClient.open(port)));
     try {
       for (const client of clients) client.send(request('GET /ws', lines));
-      await until('all are open', () => answers.length === 4);
+      await eventually(() => answers.length === 4);
       assert.deepEqual(answers, [true, true, true, true]);
       assert.ok(hanging.started > 0);
 
       // The gateway closes the sockets of a process that hangs for long.
       working.server.removeAllListeners('request');
-      await until('the sockets are closed', () => gone === 4);
+      await eventually(() => gone === 4);
     } finally {
       for (const client of clients) client.destroy();
       server.close();

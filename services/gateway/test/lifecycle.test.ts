@@ -1,11 +1,11 @@
-import { tokenEnvironment } from '@wts/testkit';
+import { eventually, tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
-import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 import { SERVICE_LIMITS } from '@wts/service-kit/limits';
 
 describe('readiness', () => {
@@ -64,7 +64,7 @@ describe('the shutdown of a gateway', () => {
     const client = await RawClient.open(testGateway.api);
     const idle = await RawClient.open(testGateway.auth);
     client.send(request('GET /sync/deltas', [`Authorization: Bearer ${testGateway.fullKey}`]));
-    await until('the request is at the service', () => held.length === 1);
+    await eventually(() => held.length === 1);
     const closing = testGateway.service.close();
     await idle.ended();
     await assert.rejects(RawClient.open(testGateway.api));
@@ -94,7 +94,7 @@ describe('the shutdown of a gateway', () => {
     testGateway.sync.answer = () => undefined;
     const client = await RawClient.open(testGateway.api);
     client.send(request('GET /sync/deltas', [`Authorization: Bearer ${testGateway.fullKey}`]));
-    await until('the request is at the service', () => testGateway.sync.seen.length === 1);
+    await eventually(() => testGateway.sync.seen.length === 1);
     await testGateway.close();
     await client.ended();
     client.destroy();

@@ -1,4 +1,4 @@
-import { openProxy, type Proxy } from '@wts/testkit';
+import { eventually, openProxy, type Proxy } from '@wts/testkit';
 import { HEADERS, LIMITS } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -7,7 +7,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { FORGED_ADDRESS, HIDDEN_SEGMENTS, OPEN_DOTS, ambiguousRequests, hiddenRequest, mutation } from './requests.ts';
 import { RawClient, request, type RawReply } from './raw.ts';
 import type { Seen } from './fake-service.ts';
-import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 /** The request as a service received it. */
 interface Echo {
@@ -159,7 +159,7 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
       await exchangeAll(port, `GET /sync/ws?token=${secrets[0]} HTTP/9.9\r\n\r\n`);
       await exchangeAll(port, request(`GET /join?code=${secrets[1]}`, ['Connection: close']));
       if (proxy === undefined) return;
-      await until('the last request is logged', () => proxy?.logs().includes('/join') === true);
+      await eventually(() => proxy?.logs().includes('/join') === true);
       for (const secret of secrets) assert.ok(!proxy.logs().includes(secret), proxy.logs());
     });
 
@@ -184,7 +184,7 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
       };
       const client = await RawClient.open(port);
       client.send(request('GET /sync/deltas', [bearer(sender.token)]));
-      await until('the first line is received', () => client.rest.includes('{"first":1}'));
+      await eventually(() => client.rest.includes('{"first":1}'));
       response?.end('{"second":2}\n');
       assert.equal((await client.reply()).body, '{"first":1}\n{"second":2}\n');
       client.destroy();

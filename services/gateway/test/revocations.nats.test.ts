@@ -6,7 +6,7 @@ import { eventually, testNats } from '@wts/testkit';
 import { connect, type NatsConnection } from 'nats';
 import { WebSocket, WebSocketServer } from 'ws';
 import { errorOf, request, exchange } from './raw.ts';
-import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 type NatsServer = Awaited<ReturnType<typeof testNats>>;
 
@@ -21,7 +21,7 @@ describe('a revoked credential', () => {
     const server = new WebSocketServer({ noServer: true });
     testGateway.sync.onUpgrade = (req, socket: Duplex, head) =>
       server.handleUpgrade(req, socket, head, () => undefined);
-    await until('the gateway is connected to NATS', () => testGateway.logs().includes('connected to NATS'));
+    await eventually(() => testGateway.logs().includes('connected to NATS'));
   });
   after(async () => {
     await testGateway.close();
@@ -81,7 +81,7 @@ describe('a revoked credential', () => {
     publish('{"kind":"something-newer"}');
     publish({ kind: 'membership', userId: principal.userId, workspaceId: principal.userId });
     publish({ kind: 'credential', credentialId: principal.credential.id });
-    await until('the credential is not cached any more', async () => (await call(token)).status === 401);
+    await eventually(async () => (await call(token)).status === 401);
     socket.ping();
     await once(socket, 'pong');
     assert.equal(socket.readyState, WebSocket.OPEN);
@@ -92,13 +92,11 @@ describe('a revoked credential', () => {
     const { token, principal } = testGateway.newKey(['read']);
     assert.equal((await call(token)).status, 200);
     await nats.stop();
-    await until('the gateway logged the lost connection', () =>
-      testGateway.logs().includes('the connection to NATS ended'),
-    );
+    await eventually(() => testGateway.logs().includes('the connection to NATS ended'));
     assert.equal((await call(token)).status, 200);
     assert.equal((await exchange(testGateway.api, request('GET /ready'))).status, 200);
     await nats.start();
-    await until('the gateway is connected again', () => testGateway.logs().split('connected to NATS').length >= 3);
+    await eventually(() => testGateway.logs().split('connected to NATS').length >= 3);
     testGateway.forgetKey(token);
     await publisher.close();
     publisher = await connect({ servers: nats.url });

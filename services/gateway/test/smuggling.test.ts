@@ -1,7 +1,8 @@
+import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { HIDDEN_SEGMENTS, OPEN_DOTS, ambiguousRequests, hiddenRequest, mutation } from './requests.ts';
 import { RawClient, errorOf, request, exchange, type RawReply } from './raw.ts';
-import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 describe('a request that two parsers could read differently', () => {
   let testGateway: TestGateway;
@@ -86,7 +87,7 @@ describe('a request that two parsers could read differently', () => {
     const body = `${hidden.length.toString(16)};ext="a"\r\n${hidden}\r\n0\r\nTrailer-Field: x\r\n\r\n`;
     const reply = await exchange(testGateway.api, mutate(['Transfer-Encoding: chunked'], body));
     assert.equal(reply.status, 200);
-    await until('the service received the request', () => testGateway.sync.seen.length > 0);
+    await eventually(() => testGateway.sync.seen.length > 0);
     assert.equal(testGateway.sync.started, 1);
     assert.equal(testGateway.sync.last.body.toString(), hidden);
   });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { readerFor } from '@wts/testkit';
+import { eventually, readerFor } from '@wts/testkit';
 import { WebSocket, WebSocketServer } from 'ws';
 import { EDGE_LIMITS } from '../src/limits.ts';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
-import { startTestGateway, until, type TestGateway } from './test-gateway.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 const HANDSHAKE = [
   'Connection: Upgrade',
@@ -60,7 +60,7 @@ describe('the socket proxy', () => {
     const received: Buffer[] = [];
     socket.on('message', (data: Buffer) => received.push(data));
     for (const frame of sent) socket.send(frame);
-    await until('all frames are received', () => received.length === sent.length);
+    await eventually(() => received.length === sent.length);
     assert.ok(sent.every((frame, at) => frame.equals(received[at] ?? Buffer.alloc(0))));
     socket.close(1000, 'done');
     const [code] = (await once(socket, 'close')) as [number];
@@ -222,7 +222,7 @@ describe('the socket proxy', () => {
     let received = 0;
     socket.on('message', () => (received += 1));
     socket.resume();
-    await until('all frames are received', () => received === sent);
+    await eventually(() => received === sent);
     socket.terminate();
   });
 
@@ -232,14 +232,14 @@ describe('the socket proxy', () => {
     testGateway.sync.onUpgrade = (...upgrade) => void pending.push(() => onUpgrade(...upgrade));
     const handshakesAtOnce = EDGE_LIMITS.handshakesAtOnce - 1;
     const wave = Array.from({ length: handshakesAtOnce + 30 }, () => connect(testGateway));
-    await until('the limit of handshakes is reached', () => pending.length === handshakesAtOnce);
+    await eventually(() => pending.length === handshakesAtOnce);
     const credential = `Authorization: Bearer ${testGateway.fullKey}`;
     assert.equal((await exchange(testGateway.api, request('GET /sync/deltas', [credential]))).status, 200);
     wave.push(connect(testGateway, testGateway.newKey(['read']).token));
-    await until('the handshake of another person is sent', () => pending.length > handshakesAtOnce);
+    await eventually(() => pending.length > handshakesAtOnce);
     pending.pop()?.();
     pending.shift()?.();
-    await until('the next handshake is sent', () => pending.length === handshakesAtOnce);
+    await eventually(() => pending.length === handshakesAtOnce);
     testGateway.sync.onUpgrade = onUpgrade;
     for (const answer of pending) answer();
     for (const socket of await Promise.all(wave)) socket.terminate();
@@ -252,7 +252,7 @@ describe('the socket proxy', () => {
     testGateway.sync.onUpgrade = (...upgrade) => void pending.push(() => onUpgrade(...upgrade));
     const handshakesAtOnce = EDGE_LIMITS.handshakesAtOnce - 1;
     const first = Array.from({ length: handshakesAtOnce }, () => connect(testGateway));
-    await until('the limit of handshakes is reached', () => pending.length === handshakesAtOnce);
+    await eventually(() => pending.length === handshakesAtOnce);
     const leaving = await Promise.all(Array.from({ length: 10 }, () => RawClient.open(testGateway.api)));
     for (const client of leaving) {
       client.send(request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE));
@@ -273,7 +273,7 @@ describe('the socket proxy', () => {
       const server = service.sockets.at(-1);
       assert.ok(server);
       socket[end]();
-      await until('the service received the end', () => server.readyState === WebSocket.CLOSED);
+      await eventually(() => server.readyState === WebSocket.CLOSED);
 
       const other = await connect(testGateway);
       const peer = service.sockets.at(-1);
@@ -289,7 +289,7 @@ describe('the socket proxy', () => {
         for (const path of ['/sync/ws', '/nowhere'])
           await exchange(testGateway.api, request(`GET ${path}?token=${token}`, lines));
     }
-    await until('the requests are logged', () => testGateway.logs().includes('"route":"syncSocket"'));
+    await eventually(() => testGateway.logs().includes('"route":"syncSocket"'));
     for (const token of tokens) assert.ok(!testGateway.logs().includes(token), 'a token is in the log');
   });
 });
@@ -307,7 +307,7 @@ describe('the number of sockets', () => {
     const credential = `Authorization: Bearer ${testGateway.fullKey}`;
     assert.equal((await exchange(testGateway.api, request('GET /sync/deltas', [credential]))).status, 200);
     sockets.pop()?.terminate();
-    await until('a place is free', () => testGateway.logs().includes('"status":101'));
+    await eventually(() => testGateway.logs().includes('"status":101'));
     (await connect(testGateway)).terminate();
     for (const socket of sockets) socket.terminate();
     await testGateway.close();
@@ -330,7 +330,7 @@ describe('the sockets of one caller', () => {
     assert.match(String(errorOf(refused, 429, 'rate_limited').message), /sockets/);
     (await connect(testGateway)).terminate();
     sockets.pop()?.terminate();
-    await until('a place is free', async () => {
+    await eventually(async () => {
       const client = await RawClient.open(testGateway.api);
       const { status } = await client.send(handshake).reply();
       client.destroy();

@@ -1,9 +1,8 @@
 import { createHash, createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import { createServer, type AddressInfo } from 'node:net';
 import { generateApiKey } from '@wts/access';
 import type { GrantScope, Principal, Scope } from '@wts/contracts';
 import { startService, type RunningService } from '@wts/service-kit/life';
-import { tokenEnvironment } from '@wts/testkit';
+import { freePort, tokenEnvironment } from '@wts/testkit';
 import { gateway } from '../src/service.ts';
 import { FakeService } from './fake-service.ts';
 
@@ -144,21 +143,4 @@ function signAccessToken(claims: object): string {
   const signed = `${part({ alg: 'ES256', typ: 'at+jwt', kid: 'one' })}.${part(claims)}`;
   const signature = sign('sha256', Buffer.from(signed), { key: signing.privateKey, dsaEncoding: 'ieee-p1363' });
   return `${signed}.${signature.toString('base64url')}`;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-/** Waits for a condition, with a deadline. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 8_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`timed out waiting until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }

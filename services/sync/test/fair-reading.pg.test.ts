@@ -1,21 +1,10 @@
-import { eventually } from '@wts/testkit';
+import { eventually, freePort } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { LIMITS } from '@wts/contracts';
 import { MODEL_NAMES } from '@wts/models';
 import { caller, idsOf, TestSyncService } from './test-sync-service.ts';
 import { SYNC_LIMITS } from '../src/limits.ts';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** One person, the neighbor, reads as much as possible; the other must be served as if alone. */
 describe('a person whose neighbor reads as much as possible [never.one-takes-all]', () => {

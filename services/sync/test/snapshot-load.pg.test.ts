@@ -1,7 +1,7 @@
-import { eventually } from '@wts/testkit';
+import { eventually, freePort } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { createServer as createHttpServer } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
 import { MODEL_NAMES } from '@wts/models';
@@ -11,15 +11,6 @@ const TASKS = 32_000;
 /** Of a workspace that hundreds load at the same time. */
 const STORM_TASKS = 400;
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 describe('snapshots under load', () => {
   let sync: TestSyncService;
   let ada: string;
@@ -28,7 +19,7 @@ describe('snapshots under load', () => {
   /** The persons of whom the auth service says that all credentials were revoked. */
   const revoked: string[] = [];
   let polls = 0;
-  const auth = createHttpServer((_req, res) => {
+  const auth = createServer((_req, res) => {
     polls += 1;
     const at = new Date().toISOString();
     const credentials = revoked.map((userId) => ({ id: userId, userId, revokedAt: at, isAll: true }));

@@ -1,6 +1,7 @@
+import type { TestPerson } from '@wts/testkit';
 import { memberApi, workspaceApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
-import { openTestService, type TestPerson, type TestService } from './test-service.ts';
+import { openTestService, type TestService } from './test-service.ts';
 
 describe('a workspace that its owner deleted', () => {
   let testService: TestService;

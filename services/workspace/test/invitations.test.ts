@@ -1,7 +1,8 @@
+import { sessionOf, type TestPerson } from '@wts/testkit';
 import { memberApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
-import { openTestService, sessionOf, type TestPerson, type TestService } from './test-service.ts';
+import { openTestService, type TestService } from './test-service.ts';
 
 describe('invitations', () => {
   let testService: TestService;

@@ -1,7 +1,8 @@
+import type { TestPerson } from '@wts/testkit';
 import { memberApi, workspaceApi, type Revocation } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { openTestService, type TestPerson, type TestService } from './test-service.ts';
+import { openTestService, type TestService } from './test-service.ts';
 
 describe('members', () => {
   let testService: TestService;

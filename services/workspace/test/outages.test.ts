@@ -1,8 +1,8 @@
 import { memberApi, workspaceApi } from '@wts/contracts';
-import { eventually } from '@wts/testkit';
+import { eventually, sessionOf } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { openTestService, sessionOf, type TestService } from './test-service.ts';
+import { openTestService, type TestService } from './test-service.ts';
 
 describe('during an outage', () => {
   let testService: TestService;

@@ -1,8 +1,8 @@
 import { HEADERS, LIMITS, memberApi, privateProjectApi, type MutateReply } from '@wts/contracts';
-import { minterFor } from '@wts/testkit';
+import { minterFor, type TestPerson } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { openTestService, type TestPerson, type TestService } from './test-service.ts';
+import { openTestService, type TestService } from './test-service.ts';
 
 describe('private projects', () => {
   let testService: TestService;

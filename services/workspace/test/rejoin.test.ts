@@ -3,14 +3,14 @@ import { Roles } from '@wts/read-model';
 import { commitUnitSender, createServiceClient } from '@wts/service-kit/call';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
-import { minterFor } from '@wts/testkit';
+import { minterFor, type TestPerson } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { joinWorkspace } from '../src/commands/join-workspace.ts';
 import { invitationStore } from '../src/store/invitations.ts';
 import { workspaceReads } from '../src/store/workspaces.ts';
 import { wrongCodeStore } from '../src/store/wrong-codes.ts';
-import { openTestService, type TestPerson, type TestService } from './test-service.ts';
+import { openTestService, type TestService } from './test-service.ts';
 
 describe('an invitation code from before a removal or a demotion', () => {
   let testService: TestService;

@@ -1,6 +1,5 @@
 import { servicePrincipal } from '@wts/access';
-import type { BodyOf, Contract, Principal, ReplyOf } from '@wts/contracts';
-import { credentialApi, memberApi, workspaceApi } from '@wts/contracts';
+import { credentialApi, memberApi, workspaceApi, type BodyOf, type ReplyOf } from '@wts/contracts';
 import { startService, type RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
 import {
@@ -8,40 +7,19 @@ import {
   callOperation,
   openBackends,
   type OperationReply,
-  type OperationRequest,
+  ServiceUnderTest,
+  sessionOf,
+  type TestPerson,
   tokenEnvironment,
 } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { workspaceService } from '../src/service.ts';
 
-/** A person who calls, with what their credential grants. */
-export interface TestPerson {
-  readonly userId: string;
-  readonly email: string;
-  readonly principal: Principal;
-}
-
-/**
- * A workspace service with a real PostgreSQL, NATS and sync service. Checks every answer against the contract: its status,
- * its body, and whether the contract names its error.
- */
-export class TestService {
-  readonly backends: Backends;
-  readonly service: RunningService;
-
+/** A workspace service with a real PostgreSQL, NATS and sync service. */
+export class TestService extends ServiceUnderTest<RunningService> {
   constructor(backends: Backends, service: RunningService) {
-    this.backends = backends;
-    this.service = service;
-  }
-
-  call<C extends Contract>(
-    who: TestPerson | Principal,
-    contract: C,
-    request: OperationRequest<C>,
-  ): Promise<OperationReply<C>> {
-    const called = { url: this.service.url, name: 'workspace', compile } as const;
-    return callOperation(called, 'principal' in who ? who.principal : who, contract, request);
+    super(backends, service, { name: 'workspace', compile });
   }
 
   /** The person of an identity, as the auth service finds or creates it. */
@@ -108,11 +86,6 @@ export class TestService {
   join(who: TestPerson, code: string): Promise<OperationReply<typeof memberApi.joinWorkspace>> {
     return this.call(who, memberApi.joinWorkspace, { body: { code } });
   }
-}
-
-/** A principal as the gateway makes one for a session, a read-only key and so on. */
-export function sessionOf(userId: string): Principal {
-  return { userId, scopes: ['read', 'write', 'admin'], credential: { kind: 'jwt', id: randomUUID() } };
 }
 
 const SERVICE = servicePrincipal('test');

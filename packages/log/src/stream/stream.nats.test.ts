@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { natsInbox, STREAM, streamOf, type EntryChunk, type StoredEntry } from '@wts/contracts';
-import { testNats } from '@wts/testkit';
+import { eventually, testNats } from '@wts/testkit';
 import { connect, nanos, type NatsConnection } from 'nats';
 import { entry, chunk } from '../../test/entries.ts';
 import { consume, decodeChunk, encodeChunk, ensureStream, messageIdOf, openPublisher } from './index.ts';
@@ -9,14 +9,6 @@ import { consume, decodeChunk, encodeChunk, ensureStream, messageIdOf, openPubli
 const DUPLICATE_WINDOW_MS = 100;
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-
-async function until(condition: () => boolean | Promise<boolean>, what: string, ms = 10_000): Promise<void> {
-  const deadline = Date.now() + ms;
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadline, `waited too long for: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 async function stored(nc: NatsConnection): Promise<string[]> {
   const manager = await nc.jetstreamManager();
@@ -132,21 +124,14 @@ describe('the stream', () => {
     await server.kill();
     await assert.rejects(publisher.publish(chunk(3, 4)));
     await server.start();
-    await until(
-      () =>
-        publisher.last().then(
-          (end) => end?.last === 3n,
-          () => false,
-        ),
-      'the server to reply again',
-    );
+    await eventually(async () => (await publisher.last())?.last === 3n);
     assert.equal(await publisher.publish(chunk(3, 6)), 'stored');
     const isConnected = (): Promise<boolean> =>
       stored(admin).then(
         () => true,
         () => false,
       );
-    await until(isConnected, 'the second connection to be back');
+    await eventually(isConnected);
     assert.deepEqual(await stored(admin), ['1-3', '4-6']);
   });
 
@@ -158,7 +143,7 @@ describe('the stream', () => {
     await publisher.last();
     await publisher.publish(chunk(0, 3));
     const publishedAt = Date.now();
-    await until(() => Date.now() > publishedAt + 2 * DUPLICATE_WINDOW_MS, 'the duplicate window to end');
+    await eventually(() => Date.now() > publishedAt + 2 * DUPLICATE_WINDOW_MS);
     await server.kill();
     await server.start();
     // A relay opens a new publisher after each conflict, so the first attempt that reaches the server must succeed.
@@ -167,7 +152,7 @@ describe('the stream', () => {
       next = openPublisher(nc);
       return (await next.last()) !== null;
     };
-    await until(() => begin().catch(() => false), 'the server to reply again');
+    await eventually(begin);
     assert.equal(await next.publish(chunk(3, 6)), 'stored');
     assert.equal(await next.publish(chunk(6, 7)), 'stored');
     assert.deepEqual(await stored(admin), ['1-3', '4-6', '7-7']);
@@ -214,16 +199,15 @@ describe('the stream', () => {
       signal: stopping.signal,
       log: silent,
     });
-    await until(
+    await eventually(
       async () => (await (await admin.jetstreamManager()).consumers.list(STREAM.name).next()).length > 0,
-      'a consumer',
     );
     for (const version of ['"v":4,"shard":0', '"v":3', '"v":5,"shard":0', '"v":3', '"v":4,"shard":0']) {
       const next = chunk(head, head + 2);
       const text = Buffer.from(encodeChunk(next)).toString().replace('"v":4,"shard":0', version);
       head += 2;
       await nc.jetstream().publish(STREAM.subject, text, { msgID: messageIdOf(next) });
-      await until(() => ids.length === head, `entry ${head} of ${version}`);
+      await eventually(() => ids.length === head);
     }
     stopping.abort();
     await done;
@@ -269,7 +253,7 @@ describe('the stream', () => {
       const from = log.length;
       for (let id = from + 1; id <= from + count; id += 1) log.push(entry(id));
       if (publish) await publisher.publish(chunk(from, log.length));
-      await until(() => ids.length === log.length, `entry ${log.length}`);
+      await eventually(() => ids.length === log.length);
     };
     await commit(1);
     // From here on the stream delivers them: fewer reads than entries.
@@ -287,14 +271,7 @@ describe('the stream', () => {
     await server.kill();
     await commit(4, false);
     await server.start();
-    await until(
-      () =>
-        publisher.last().then(
-          () => true,
-          () => false,
-        ),
-      'the server to reply again',
-    );
+    await eventually(async () => [await publisher.last()]);
     await commit(5);
 
     stopping.abort();
