@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createTask, type Target } from './target.ts';
 import { cloneTasks } from './seed.ts';
-import { growPeerLog, PEER_KEY } from './rows/peer-log.ts';
+import { growPeerLog, PEER_KEY } from './peer-log.ts';
 
 const exec = promisify(execFile);
 const FOLDER = join(import.meta.dirname, '..', 'peers');

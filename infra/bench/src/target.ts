@@ -1,7 +1,7 @@
 import type { TestSystem } from '@wts/testkit';
 import { cloneTasks } from './seed.ts';
 import { peopleOf } from './people.ts';
-import { growLog, type LargeLog } from './rows/deltas.ts';
+import { growLog, type LargeLog } from './large-log.ts';
 import { mutate, openClients, type Writer } from './traffic.ts';
 
 /** A process between a client and PostgreSQL. */

@@ -7,7 +7,8 @@ import { alternate, median } from '../rounds.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';
 import { load, type Loaded } from './bootstrap.ts';
-import { readPages, type LargeLog } from './deltas.ts';
+import type { LargeLog } from '../large-log.ts';
+import { readPages } from './deltas.ts';
 import { measureLatency, type Latency } from './live.ts';
 
 /** A pace that both can keep with a thousand sockets, because the benchmark measures cost and not overload. */

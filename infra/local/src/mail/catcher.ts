@@ -1,22 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
-import { openMailPage } from './page.ts';
+import { openMailPage, type CaughtMail } from './page.ts';
 
 /** A mail that a service sent. */
-export interface CaughtMail {
-  readonly id: number;
-  readonly receivedAt: string;
-  readonly messageId: string;
-  readonly from: string;
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-  /** Those of the text, in its order. */
-  readonly links: readonly string[];
-}
-
 /** Takes every mail and delivers none. For development and tests only: anyone on this machine reads what it has. */
 export interface MailCatcher extends AsyncDisposable {
   /** For the setting SMTP_URL. */

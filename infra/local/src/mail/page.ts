@@ -1,7 +1,19 @@
 import { once, type EventEmitter } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { CaughtMail } from './catcher.ts';
+
+export interface CaughtMail {
+  readonly id: number;
+  readonly receivedAt: string;
+  readonly messageId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Those of the text, in its order. */
+  readonly links: readonly string[];
+}
 
 interface MailPage extends AsyncDisposable {
   readonly url: string;

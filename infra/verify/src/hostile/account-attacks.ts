@@ -1,5 +1,4 @@
-import type { Attacker } from './attacker.ts';
-import type { Attack } from './attacks.ts';
+import type { Attack, Attacker } from './attacker.ts';
 import { CONTENT_MARK, freshId, template, type HttpCaller, type RequestOptions } from './http-caller.ts';
 
 /** Accounts of one person, in one network. */

@@ -95,3 +95,6 @@ export function codeOf(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
   return code ?? message ?? 'failed';
 }
+
+/** Creates the data that the attack needs through the public API, and returns the attack, which runs until stopped. */
+export type Attack = (attacker: Attacker) => Promise<(stop: AbortSignal) => Promise<void>>;

@@ -2,8 +2,7 @@ import { generateApiKey } from '@wts/access';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import { RETRY_MS, codeOf, rest, type Attacker } from './attacker.ts';
-import type { Attack } from './attacks.ts';
+import { RETRY_MS, codeOf, rest, type Attack, type Attacker } from './attacker.ts';
 import { CONTENT_MARK, type HttpCaller } from './http-caller.ts';
 
 const PIPELINED = 50_000;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rest, type Attacker } from './attacker.ts';
-import type { Attack } from './attacks.ts';
+import { rest, type Attack, type Attacker } from './attacker.ts';
 import { bodyOf, CONTENT_MARK, freshId, template, type Transaction } from './http-caller.ts';
 
 const MUTATE = '/sync/mutate';

@@ -3,7 +3,8 @@ import { eventually } from '@wts/testkit';
 import { Registry } from 'prom-client';
 import { Readiness } from '../observe/readiness.ts';
 import { createLogger } from '../observe/logger.ts';
-import { every, type BackgroundContext } from './every.ts';
+import { every } from './every.ts';
+import type { BackgroundContext } from './work-state.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Registry } from 'prom-client';
-import type { Readiness } from '../observe/readiness.ts';
-import type { Logger } from '../observe/logger.ts';
 import { tryLease } from '../postgres/lease.ts';
-import { openWorkState, type WorkState } from './work-state.ts';
+import { openWorkState, type BackgroundContext, type ShownWork, type WorkState } from './work-state.ts';
 
 /*
  * Work of a service that no request starts: it is repeated while the service runs, on one replica at a time or on each.
@@ -14,24 +11,10 @@ import { openWorkState, type WorkState } from './work-state.ts';
  * noticed, so a run must be harmless beside another one. The next run does what a failed one left.
  */
 
-/** The parts of a service that background work uses; `ServiceContext` has them. */
-export interface BackgroundContext {
-  readonly name: string;
-  readonly log: Pick<Logger, 'info' | 'warn'>;
-  readonly metrics: Registry;
-  readonly readiness: Pick<Readiness, 'addBackground'>;
-}
-
-export interface WorkOptions {
-  /** Names the work in metrics, in `/ready` and in the log. */
-  readonly name: string;
-  /** The longest pause after a run that left nothing, or that failed. */
-  readonly everyMs: number;
+export interface WorkOptions extends ShownWork {
   /** Lets one process of all work at a time. Without it each process works. */
   readonly lease?: WorkLease | undefined;
   readonly run: (run: Run) => Promise<RunResult | void>;
-  /** A sentence for the log of the first failure: what is missing until a run succeeds, and what an operator can check. */
-  readonly failing: string;
 }
 
 interface WorkLease {

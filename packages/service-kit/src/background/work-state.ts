@@ -1,10 +1,27 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { BackgroundStatus } from '../observe/readiness.ts';
-import type { BackgroundContext, WorkOptions } from './every.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { BackgroundStatus, Readiness } from '../observe/readiness.ts';
+
+/** The parts of a service that background work uses; `ServiceContext` has them. */
+export interface BackgroundContext {
+  readonly name: string;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  readonly metrics: Registry;
+  readonly readiness: Pick<Readiness, 'addBackground'>;
+}
+
+export interface ShownWork {
+  /** Names the work in metrics, in `/ready` and in the log. */
+  readonly name: string;
+  /** The longest pause after a run that left nothing, or that failed. */
+  readonly everyMs: number;
+  /** A sentence for the log of the first failure: what is missing until a run succeeds, and what an operator can check. */
+  readonly failing: string;
+}
 
 /** What one work of this process did, as its metrics and `/ready` show it, and its two lines in the log. */
 export class WorkState {
-  readonly #work: WorkOptions;
+  readonly #work: ShownWork;
   readonly #log: BackgroundContext['log'];
   readonly #metrics: WorkMetrics;
   isActive = false;
@@ -15,7 +32,7 @@ export class WorkState {
   #runs = 0;
   #failures = 0;
 
-  constructor(work: WorkOptions, log: BackgroundContext['log'], metrics: WorkMetrics) {
+  constructor(work: ShownWork, log: BackgroundContext['log'], metrics: WorkMetrics) {
     this.#work = work;
     this.#log = log;
     this.#metrics = metrics;
@@ -63,7 +80,7 @@ export class WorkState {
   }
 }
 
-export function openWorkState({ metrics: registry, readiness, log }: BackgroundContext, work: WorkOptions): WorkState {
+export function openWorkState({ metrics: registry, readiness, log }: BackgroundContext, work: ShownWork): WorkState {
   const metrics = metricsOf(registry);
   const state = new WorkState(work, log, metrics);
   metrics.states.push(state);

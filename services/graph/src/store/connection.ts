@@ -6,16 +6,8 @@ import { GRAPH_LIMITS } from '../limits.ts';
 import { conjunctsOf, filterSql, hasValue, type Filter } from './filter.ts';
 import { beyondSql, isByCreation, isIndexed, orderOf, orderSql, type CursorValues, type OrderKey } from './order.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
-import {
-  comparedSql,
-  firstMatchesSql,
-  foundSql,
-  searchedSql,
-  wordsOf,
-  type Matches,
-  type Search,
-  type Words,
-} from './search.ts';
+import { comparedSql, firstMatchesSql, foundSql, searchedSql, wordsOf, type Matches, type Search } from './search.ts';
+import type { Words } from './search-queries.ts';
 import type { Statement, StatementWriter } from './statement.ts';
 import { TOO_MANY_TO_SORT } from './statements.ts';
 

@@ -1,10 +1,19 @@
-import type { Words } from './search.ts';
 import type { StatementWriter } from './statement.ts';
+
+/** The words as the statements need them. */
+export interface Words {
+  readonly text: string;
+  readonly words: readonly string[];
+  /** For `to_tsquery`: each word may continue. Null without a letter or digit. */
+  readonly query: string | null;
+  /** The words that may have a slip. */
+  readonly long: readonly string[];
+}
 
 /** Words of which the keys are known here. Of others PostgreSQL knows the letters and how they are divided. */
 const PLAIN = /^(?:[a-z]{3,}|[0-9]{3,})$/i;
-/** Shorter words are not looked for with a slip. */
-const SIMILAR_CHARS_MIN = 4;
+/** Shorter words have too few trigrams to resemble anything. */
+export const SIMILAR_CHARS_MIN = 4;
 /** Of the trigrams of a word, how many a title need not have: 1 - pg_trgm.word_similarity_threshold. */
 const MISSING = 0.4;
 

@@ -3,7 +3,7 @@ import { isNumerous, layoutOf, searchKeysSql, searchTextSql, searchTitleOf, snak
 import { visibleSelections } from '@wts/read-model';
 import { newestSql } from './newest.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
-import { searchQueriesSql } from './search-queries.ts';
+import { searchQueriesSql, SIMILAR_CHARS_MIN, type Words } from './search-queries.ts';
 import type { Statement, StatementWriter } from './statement.ts';
 
 /*
@@ -13,18 +13,6 @@ import type { Statement, StatementWriter } from './statement.ts';
  * Keeps graphql.search.visible and graphql.search.time.
  */
 
-/** The words as the statements need them. */
-export interface Words {
-  readonly text: string;
-  readonly words: readonly string[];
-  /** For `to_tsquery`: each word may continue. Null without a letter or digit. */
-  readonly query: string | null;
-  /** The words that may have a slip. */
-  readonly long: readonly string[];
-}
-
-/** Shorter words have too few trigrams to resemble anything. */
-const SIMILAR_CHARS_MIN = 4;
 /** PostgreSQL makes one word of these, and may make several of letters with digits. */
 const UNDIVIDED = /^(?:\p{L}+|\d+)$/u;
 const TITLE_CHARS = 500;

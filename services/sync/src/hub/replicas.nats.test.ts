@@ -9,7 +9,8 @@ import { Registry } from 'prom-client';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openNats } from '../../test/nats-source.ts';
 import { openTestReplica, quiet, testContext, type ReplicaOptions, type TestReplica } from '../../test/replica.ts';
-import { openHandover, type NatsSource } from '../relay/handover.ts';
+import { openHandover } from '../relay/handover.ts';
+import type { NatsSource } from '../relay/other-replicas.ts';
 import { relayMetrics } from '../relay/metrics.ts';
 import { startRelay } from '../relay/relay.ts';
 

@@ -3,7 +3,7 @@ import { TRACE_HEADER, traceOf } from '@wts/log/stream';
 import { subscribe } from '@wts/service-kit/nats';
 import { endSpan, headerOf, startMessageSpan, type Span } from '@wts/service-kit/observe';
 import { headers, type MsgHdrs } from 'nats';
-import type { NatsSource } from './handover.ts';
+import type { NatsSource } from './other-replicas.ts';
 
 /** A follower announces itself every two seconds; three announcements may be lost. */
 const FOLLOWED_MS = 7_000;

@@ -3,15 +3,9 @@ import { seldomWarning, type Logger } from '@wts/log';
 import type { EntryChunk, LogStream } from '@wts/contracts';
 import { subscribe } from '@wts/service-kit/nats';
 import { endSpan, headerOf, startMessageSpan } from '@wts/service-kit/observe';
-import { headers, type NatsConnection } from 'nats';
+import { headers } from 'nats';
 import { randomUUID } from 'node:crypto';
-import { OtherReplicas } from './other-replicas.ts';
-
-/** The connection to NATS, as the service kit keeps it. */
-export interface NatsSource {
-  connection(): NatsConnection | null;
-  onConnect(callback: (connection: NatsConnection) => void): void;
-}
+import { OtherReplicas, type NatsSource } from './other-replicas.ts';
 
 export interface Handover extends Disposable {
   /** Calls the listener with each chunk committed in this process or another replica, in no particular order. */

@@ -1,6 +1,12 @@
 import type { LogStream } from '@wts/contracts';
 import { subscribe } from '@wts/service-kit/nats';
-import type { NatsSource } from './handover.ts';
+import type { NatsConnection } from 'nats';
+
+/** The connection to NATS, as the service kit keeps it. */
+export interface NatsSource {
+  connection(): NatsConnection | null;
+  onConnect(callback: (connection: NatsConnection) => void): void;
+}
 
 const ANNOUNCE_MS = 2_000;
 /** Three announcements may be lost. */

@@ -11,7 +11,8 @@ import { LogWriter } from '../../test/log-writer.ts';
 import { openNats } from '../../test/nats-source.ts';
 import { quiet, testContext } from '../../test/replica.ts';
 import { publishWorkspaces } from './committed-workspaces.ts';
-import { openHandover, type NatsSource } from './handover.ts';
+import { openHandover } from './handover.ts';
+import type { NatsSource } from './other-replicas.ts';
 import { relayMetrics } from './metrics.ts';
 import { GATHER_MS, startRelay, type RelayOptions } from './relay.ts';
 

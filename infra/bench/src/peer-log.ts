@@ -1,11 +1,9 @@
 import { connectTo, type TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
-import type { LargeLog } from './deltas.ts';
+import { GROUPS, OWN_GROUPS, type LargeLog } from './large-log.ts';
 
 /** The only key that the peer knows. */
 export const PEER_KEY = 'bench';
-const GROUPS = 400;
-const OWN_GROUPS = 200;
 
 /** Fills the peer's log as `growLog` fills ours: a tenth in the first group, half of the rest in groups of others. */
 export async function growPeerLog(testSystem: TestSystem, entries: number): Promise<LargeLog> {
