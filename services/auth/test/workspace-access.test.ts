@@ -241,7 +241,7 @@ describe('the access to a workspace', () => {
 /** People like a member, in the same workspace, without an entry in the log. */
 const MORE_MEMBERS = `with people as (
     insert into sync.users select (jsonb_populate_record(u, jsonb_build_object('id', gen_random_uuid()))).*
-    from sync.users u, generate_series(1, 205) where u.id = $2 returning id)
+    from sync.users u, generate_series(1, 1005) where u.id = $2 returning id)
   insert into sync.workspace_members
     select (jsonb_populate_record(m, jsonb_build_object('id', gen_random_uuid(), 'user_id', people.id))).*
     from sync.workspace_members m, people where m.workspace_id = $1 and m.user_id = $2`;

@@ -2,6 +2,7 @@ import { requireScope } from '@wts/access';
 import {
   Fault,
   LIMITS,
+  syncApi,
   type MemberAccess,
   type MembershipChange,
   type Principal,
@@ -102,6 +103,8 @@ export async function listApps(
   const { found } = await ofMembers<StoredApp>(directory, {
     workspaceId,
     size: size + 1,
+    // Few of the grants of all people may be of members, and then all of them are read; those of a member take one look in an index.
+    membersMax: syncApi.RECORDS_PAGE_MAX - 1,
     read: (members, last, count) => access.apps(workspaceId, members, { after: last?.id ?? after, limit: count }),
   });
   return { apps: found.slice(0, size).map(appOf), hasMore: found.length > size };

@@ -49,6 +49,20 @@ describe('a list of the members of a workspace', () => {
     }
   });
 
+  it('reads up to as many members themselves as its caller says, however many rows other people have', async () => {
+    const strangers = rows(50_000, () => '5000');
+    const read = async (members: readonly MemberRecord[] | null, last: Row | null, limit: number) =>
+      members === null ? readOf(strangers)(null, last, limit) : [{ at: 0, userId: '7' }];
+    for (const [members, calls] of [
+      [999, 1],
+      [1_000, 52],
+    ] as const) {
+      const directory = directoryOf(members);
+      await ofMembers<Row>(directory, { workspaceId: '', size: 50, membersMax: 999, read });
+      assert.equal(directory.calls.length, calls);
+    }
+  });
+
   it('goes on where it stopped, and finds each once, when members have few of the rows', async () => {
     const all = rows(10_000, (at) => (at % 3_000 === 5 ? '7' : '5000'));
     const found: number[] = [];

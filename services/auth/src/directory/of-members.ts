@@ -2,7 +2,7 @@ import { syncApi, type MemberRecord } from '@wts/contracts';
 import type { Directory } from './directory.ts';
 
 /** Of more members, a list is read from rows of all people, of whom sync says which are members. */
-const FEW_MEMBERS_MAX = 200;
+const MEMBERS_MAX = 200;
 
 interface Scan<R> {
   readonly workspaceId: string;
@@ -11,6 +11,8 @@ interface Scan<R> {
   /** Rows of these people; of all people with null, then after `last`. */
   readonly read: (members: readonly MemberRecord[] | null, last: R | null, limit: number) => Promise<readonly R[]>;
   readonly isOfMember?: (row: R, member: MemberRecord) => boolean;
+  /** Up to so many members are read themselves; at most 999, which one call of sync lists. */
+  readonly membersMax?: number;
   /** How many pages of rows of all people may be read. */
   readonly pagesMax?: number;
 }
@@ -22,10 +24,10 @@ interface Scan<R> {
  */
 export async function ofMembers<R extends { readonly userId: string | null }>(
   directory: Pick<Directory, 'members'>,
-  { workspaceId, size, read, isOfMember = () => true, pagesMax = Infinity }: Scan<R>,
+  { workspaceId, size, read, isOfMember = () => true, membersMax = MEMBERS_MAX, pagesMax = Infinity }: Scan<R>,
 ): Promise<{ readonly found: readonly R[]; readonly reached: R | null }> {
-  const first = await directory.members({ workspaceId, limit: FEW_MEMBERS_MAX + 1 });
-  if (first.length <= FEW_MEMBERS_MAX) return { found: await read(first, null, size), reached: null };
+  const first = await directory.members({ workspaceId, limit: membersMax + 1 });
+  if (first.length <= membersMax) return { found: await read(first, null, size), reached: null };
   const found: R[] = [];
   let last: R | null = null;
   for (let pages = 0; pages < pagesMax && found.length < size; pages += 1) {
