@@ -119,7 +119,10 @@ function readKey(entry: unknown): VerificationKey | null {
   }
 }
 
-/** One GET with a deadline over everything; a redirect is a failure, because only the configured address is used. */
+/**
+ * One GET with a deadline over everything; a redirect is a failure, because only the configured address is used. It may be private, as that of
+ * auth itself is: the operator alone chooses it, and no token or metadata does.
+ */
 export async function fetchKeySet(uri: string, timeoutMs: number = FETCH_TIMEOUT_MS): Promise<Uint8Array> {
   const signal = AbortSignal.timeout(timeoutMs);
   const { statusCode, body } = await request(uri, { signal, headers: { accept: 'application/json' } });
