@@ -1,2 +1,1 @@
-export { blocksOf, commandsOf, isTyped, printerOf, runningOf } from './blocks.ts';
-export type { Block } from './blocks.ts';
+export { blocksOf, commandsOf, isTyped, printerOf, runningOf, type Block } from './blocks.ts';

@@ -9,24 +9,22 @@ describe('the system under load', () => {
   let testSystem: TestSystem;
   before(async () => (testSystem = await replicatedSystem()));
 
-  it('loses, doubles and reorders nothing when each sync replica is killed in turn [never.actions-lost, never.acknowledged-lost, never.applied-twice]', async () => {
-    await underLoad(testSystem, async () => {
+  it('loses, doubles and reorders nothing when each sync replica is killed in turn [never.actions-lost, never.acknowledged-lost, never.applied-twice]', () =>
+    underLoad(testSystem, async () => {
       for (const replica of [0, 1]) {
         await testSystem.service('sync', replica).kill('SIGKILL');
         await pause(300);
         await testSystem.service('sync', replica).start();
         await testSystem.service('sync', replica).untilReady(30_000);
       }
-    });
-  });
+    }));
 
-  it('loses nothing when the gateway is killed [never.actions-lost, never.acknowledged-lost]', async () => {
-    await underLoad(testSystem, async () => {
+  it('loses nothing when the gateway is killed [never.actions-lost, never.acknowledged-lost]', () =>
+    underLoad(testSystem, async () => {
       await testSystem.service('gateway').kill('SIGKILL');
       await testSystem.service('gateway').start();
       await testSystem.service('gateway').untilReady(30_000);
-    });
-  });
+    }));
 
   it('loses nothing when the services of workspaces and identities are killed [never.acknowledged-lost]', async () => {
     const killed = [testSystem.service('workspace'), testSystem.service('auth')];
@@ -38,31 +36,28 @@ describe('the system under load', () => {
     });
   });
 
-  it('loses nothing when a sync replica is paused and resumed [never.actions-lost]', async () => {
-    await underLoad(testSystem, async () => {
+  it('loses nothing when a sync replica is paused and resumed [never.actions-lost]', () =>
+    underLoad(testSystem, async () => {
       testSystem.service('sync', 0).pause();
       await pause(2_000);
       testSystem.service('sync', 0).resume();
-    });
-  });
+    }));
 
-  it('accepts and delivers changes while NATS is down, and after it restarted [never.actions-lost]', async () => {
-    await underLoad(testSystem, async () => {
+  it('accepts and delivers changes while NATS is down, and after it restarted [never.actions-lost]', () =>
+    underLoad(testSystem, async () => {
       await testSystem.nats.kill();
       const { after } = await readStartState(testSystem);
       await using socket = await testSystem.socket({ after });
       await eventually(() => socket.actions.length > 5);
       await testSystem.nats.start();
-    });
-  });
+    }));
 
-  it('answers 503 while PostgreSQL is down, and recovers without help [never.acknowledged-lost, never.applied-twice]', async () => {
-    await underLoad(testSystem, async () => {
+  it('answers 503 while PostgreSQL is down, and recovers without help [never.acknowledged-lost, never.applied-twice]', () =>
+    underLoad(testSystem, async () => {
       await testSystem.postgres.kill();
       await eventually(async () => (await fetch(`${testSystem.baseUrl}/ready`)).status === 503);
       assert.equal((await fetch(`${testSystem.baseUrl}/health`)).status, 200);
       await testSystem.postgres.start();
       await eventually(async () => (await fetch(`${testSystem.baseUrl}/ready`)).status === 200);
-    });
-  });
+    }));
 });

@@ -29,10 +29,9 @@ describe('helm test', () => {
     assert.deepEqual((webhooks.json() as { endpoints: object[] }).endpoints, []);
   });
 
-  it('fails with a sentence for a key that is refused', async () => {
-    await assert.rejects(run({ API_KEY: 'wts_wrong' }), ({ stderr }: { stderr: string }) => {
+  it('fails with a sentence for a key that is refused', () =>
+    assert.rejects(run({ API_KEY: 'wts_wrong' }), ({ stderr }: { stderr: string }) => {
       assert.match(stderr, /^FAILED: Error: GET \/api\/workspaces answered 401: /);
       return true;
-    });
-  });
+    }));
 });

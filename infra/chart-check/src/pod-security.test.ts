@@ -15,9 +15,7 @@ function podWith(container: Partial<Container> = {}, more: Partial<PodSpec> = {}
 }
 
 describe('the standard "restricted" for pods', () => {
-  it('is kept by a pod with everything that it asks for', () => {
-    assert.deepEqual(violations(podWith()), []);
-  });
+  it('is kept by a pod with everything that it asks for', () => assert.deepEqual(violations(podWith()), []));
 
   it('finds each thing that it forbids', () => {
     const containers: readonly SecurityContext[] = [

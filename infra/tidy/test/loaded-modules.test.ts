@@ -34,7 +34,6 @@ describe('the modules a process loads', () => {
     assert.ok(packagesLoadedBy('packages/log/src/stream/index.ts').includes('nats'));
   });
 
-  it('hold knex where a service migrates', () => {
-    assert.ok(packagesLoadedBy('packages/service-kit/src/migrate/index.ts').includes('knex'));
-  });
+  it('hold knex where a service migrates', () =>
+    assert.ok(packagesLoadedBy('packages/service-kit/src/migrate/index.ts').includes('knex')));
 });

@@ -6,25 +6,19 @@ const seen = (expected: string[], received: string[]): string[] =>
   compareDeliveries('socket', expected, received).map((finding) => finding.seen);
 
 describe('compareDeliveries', () => {
-  it('finds nothing when every id was received once, ascending', () => {
-    assert.deepEqual(seen(['2', '9', '10'], ['2', '9', '10']), []);
-  });
+  it('finds nothing when every id was received once, ascending', () =>
+    assert.deepEqual(seen(['2', '9', '10'], ['2', '9', '10']), []));
 
-  it('finds missing ids', () => {
-    assert.deepEqual(seen(['1', '2', '3'], ['1', '3']), ['socket: did not receive 2']);
-  });
+  it('finds missing ids', () => assert.deepEqual(seen(['1', '2', '3'], ['1', '3']), ['socket: did not receive 2']));
 
-  it('finds ids that were received twice', () => {
-    assert.deepEqual(seen(['1', '2'], ['1', '2', '2']), ['socket: received 2 twice']);
-  });
+  it('finds ids that were received twice', () =>
+    assert.deepEqual(seen(['1', '2'], ['1', '2', '2']), ['socket: received 2 twice']));
 
-  it('finds ids out of order, compared as numbers and not as text', () => {
-    assert.deepEqual(seen(['9', '10'], ['10', '9']), ['socket: received 9 after 10']);
-  });
+  it('finds ids out of order, compared as numbers and not as text', () =>
+    assert.deepEqual(seen(['9', '10'], ['10', '9']), ['socket: received 9 after 10']));
 
-  it('finds ids of other groups', () => {
-    assert.deepEqual(seen(['1'], ['1', '7']), ['socket: received 7, which is for others']);
-  });
+  it('finds ids of other groups', () =>
+    assert.deepEqual(seen(['1'], ['1', '7']), ['socket: received 7, which is for others']));
 });
 
 describe('applyActions', () => {

@@ -227,7 +227,7 @@ describe('an upgrade without a stop', () => {
     );
   });
 
-  it('is broken by each kind of contraction', () => {
+  it('is broken by each kind of contraction', () =>
     assert.deepEqual([...contractions(parse(BEFORE), parse(AFTER)).keys()].toSorted(), [
       'a.f(x integer)',
       'a.gone',
@@ -241,12 +241,10 @@ describe('an upgrade without a stop', () => {
       'a.kept_one_key',
       'a.kept_three_idx',
       'select on a.kept to other',
-    ]);
-  });
+    ]));
 
-  it('is not broken by what only expands', () => {
-    assert.deepEqual([...contractions(parse(EXPANDED_BEFORE), parse(EXPANDED))], []);
-  });
+  it('is not broken by what only expands', () =>
+    assert.deepEqual([...contractions(parse(EXPANDED_BEFORE), parse(EXPANDED))], []));
 });
 
 const BEFORE = `create table a.kept (

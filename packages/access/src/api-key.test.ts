@@ -14,14 +14,13 @@ describe('a personal API key', () => {
     assert.equal(keyPrefix, token.slice(0, 12));
   });
 
-  it('is parsed to its hash, for any prefix', () => {
+  it('is parsed to its hash, for any prefix', () =>
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z][a-z0-9]{0,8}_$/), (prefix) => {
         const { token, hash } = generateApiKey(prefix);
         assert.equal(readApiKey(token, prefix)?.hash, hash);
       }),
-    );
-  });
+    ));
 
   it('is never made twice', () => {
     const keys = new Set(Array.from({ length: 1000 }, () => generateApiKey(PREFIX).token));

@@ -257,7 +257,6 @@ describe('the keys of services', () => {
     }
   });
 
-  it('may be written with line breaks, as openssl prints them', () => {
-    assert.equal(parsePrivateKey(privateKey.replace(/(.{60})/, '$1\n')).id, parsePrivateKey(privateKey).id);
-  });
+  it('may be written with line breaks, as openssl prints them', () =>
+    assert.equal(parsePrivateKey(privateKey.replace(/(.{60})/, '$1\n')).id, parsePrivateKey(privateKey).id));
 });

@@ -46,12 +46,11 @@ describe('the list of issuers', () => {
     for (const json of ['{}', 'null', '"x"']) assert.throws(() => parseIssuers(json), /must be a JSON array/);
   });
 
-  it('does not change the name of an issuer', () => {
+  it('does not change the name of an issuer', () =>
     assert.equal(
       parseIssuers(JSON.stringify([{ ...shared, issuer: 'https://idp.test/' }]))[0]?.issuer,
       'https://idp.test/',
-    );
-  });
+    ));
 
   const refused: Readonly<Record<string, [unknown[], RegExp]>> = {
     'an entry that is no object': [['x'], /must be an object/],

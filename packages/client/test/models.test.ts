@@ -72,11 +72,8 @@ describe('the types and limits of the client', () => {
     });
   }
 
-  it('have a record for every model, with the fields and types of the server', () => {
-    assert.deepEqual(Object.keys(SAME_AS_SERVER.records).toSorted(), MODEL_NAMES.toSorted());
-  });
+  it('have a record for every model, with the fields and types of the server', () =>
+    assert.deepEqual(Object.keys(SAME_AS_SERVER.records).toSorted(), MODEL_NAMES.toSorted()));
 
-  it('read as many names as a page of the server has', () => {
-    assert.equal(NAME_LIMITS.readMax, LIMITS.graphPageMax);
-  });
+  it('read as many names as a page of the server has', () => assert.equal(NAME_LIMITS.readMax, LIMITS.graphPageMax));
 });

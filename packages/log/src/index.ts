@@ -1,9 +1,7 @@
 export { Entry } from './entry.ts';
 export { withJsonText } from './json-text.ts';
-export { LOG_COLUMNS, LogReader, storedEntry } from './log-reader.ts';
-export type { LogHead, LogPage, LogRow } from './log-reader.ts';
-export { seldomWarning } from './logger.ts';
-export type { Logger } from './logger.ts';
+export { LOG_COLUMNS, LogReader, storedEntry, type LogHead, type LogPage, type LogRow } from './log-reader.ts';
+export { seldomWarning, type Logger } from './logger.ts';
 export type { Queryable } from './queryable.ts';
 export { groupList, hasEntries, readEntries, readEntriesAtHead } from './read-entries.ts';
 export type { EntryPage, EntryRange } from './read-entries.ts';

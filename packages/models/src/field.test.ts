@@ -46,7 +46,7 @@ const KINDS: Readonly<Record<string, Field>> = {
 
 describe('a field', () => {
   for (const [kind, field] of Object.entries(KINDS)) {
-    it(`of kind ${kind} reads any value without throwing, and its result unchanged`, () => {
+    it(`of kind ${kind} reads any value without throwing, and its result unchanged`, () =>
       fc.assert(
         fc.property(
           fc.oneof(fc.anything(), fc.string({ unit: ANY_CHARACTER }), fc.date().map(String), fc.integer()),
@@ -56,8 +56,7 @@ describe('a field', () => {
             else assert.match(reading.reason, /^must [\x20-\x7e]+$/);
           },
         ),
-      );
-    });
+      ));
 
     it(`of kind ${kind} is null only where it is nullable`, () => {
       for (const nothing of [null, undefined])
@@ -90,9 +89,8 @@ describe('text', () => {
     );
   });
 
-  it('has no NUL and no unpaired surrogate, which PostgreSQL cannot store', () => {
-    refuses(field, ['a\0', '\ud800', '\udc00\ud800', 'a\udfff']);
-  });
+  it('has no NUL and no unpaired surrogate, which PostgreSQL cannot store', () =>
+    refuses(field, ['a\0', '\ud800', '\udc00\ud800', 'a\udfff']));
 
   it('is not blank where it is required, and may be empty where it is optional', () => {
     refuses(field, [' ', '\n\t', '\u00a0\u3000']);
@@ -224,7 +222,7 @@ describe('a day', () => {
     assert.equal(read(field, '9999-12-31'), '9999-12-31');
   });
 
-  it('is the UTC day of any time', () => {
+  it('is the UTC day of any time', () =>
     fc.assert(
       fc.property(
         fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),
@@ -234,8 +232,7 @@ describe('a day', () => {
             assert.equal(read(field, spelling), day);
         },
       ),
-    );
-  });
+    ));
 });
 
 describe('a time', () => {
@@ -254,7 +251,7 @@ describe('a time', () => {
       assert.equal(read(field, given), kept);
   });
 
-  it('is refused in an ambiguous spelling', () => {
+  it('is refused in an ambiguous spelling', () =>
     refuses(field, [
       '2026-11-21T09:00:00',
       '2026-02-30T09:00:00Z',
@@ -264,10 +261,9 @@ describe('a time', () => {
       '9999-12-31T23:59:59-01:00',
       1.5,
       '',
-    ]);
-  });
+    ]));
 
-  it('is the same from its number and its text, for any date', () => {
+  it('is the same from its number and its text, for any date', () =>
     fc.assert(
       fc.property(
         fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true }),
@@ -276,8 +272,7 @@ describe('a time', () => {
             assert.equal(read(field, spelling), moment.toISOString());
         },
       ),
-    );
-  });
+    ));
 });
 
 describe('a reference', () => {

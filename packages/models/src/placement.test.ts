@@ -31,7 +31,6 @@ describe('a placement in a payload', () => {
       assert.equal(readPlacement(Task, { sortOrder }).ok, false);
   });
 
-  it('is in the list of the parent, or of the workspace', () => {
-    assert.deepEqual([Task, TaskChecklistItem, Project].map(listFieldOf), ['projectId', 'taskId', null]);
-  });
+  it('is in the list of the parent, or of the workspace', () =>
+    assert.deepEqual([Task, TaskChecklistItem, Project].map(listFieldOf), ['projectId', 'taskId', null]));
 });

@@ -14,7 +14,7 @@ const isRank = (text: string): boolean => /^[\x20-\x7e]*$/.test(text) && text.le
 const touches = (low: string, high: string): boolean => high.startsWith(low) && /^ *$/.test(high.slice(low.length));
 
 describe('a rank between two others', () => {
-  it('is between any two ranks of any client, except where none is', () => {
+  it('is between any two ranks of any client, except where none is', () =>
     fc.assert(
       fc.property(anyRank, anyRank, (a, b) => {
         const [low, high] = a < b ? [a, b] : [b, a];
@@ -24,10 +24,9 @@ describe('a rank between two others', () => {
         else assert.ok(low < rank && rank < high && isRank(rank), `"${low}" < "${rank}" < "${high}"`);
       }),
       { numRuns: 5000 },
-    );
-  });
+    ));
 
-  it('is after any rank, and there is none in the wrong order', () => {
+  it('is after any rank, and there is none in the wrong order', () =>
     fc.assert(
       fc.property(anyRank, (low) => {
         const rank = rankBetween(low, null);
@@ -35,8 +34,7 @@ describe('a rank between two others', () => {
         assert.equal(rankBetween(rank, low), null);
         assert.equal(rankBetween(low, low), null);
       }),
-    );
-  });
+    ));
 
   it('stays short where a thousand records are appended, or placed at the same spot', () => {
     let last = '';

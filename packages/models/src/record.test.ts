@@ -47,12 +47,11 @@ describe('the payload of a new record', () => {
     assert.equal(reasonOf(readInsert(Task, { workspaceId, title: null })), 'title must not be null');
   });
 
-  it('treats null as missing for a field with a default', () => {
+  it('treats null as missing for a field with a default', () =>
     assert.equal(
       inserted('Task', { workspaceId, title: 'T', priority: null, startBucket: null, labelIds: null })['priority'],
       0,
-    );
-  });
+    ));
 
   it('of existing clients is accepted as they send it', () => {
     const kept = { createdAt: 1_795_222_326_625, updatedAt: 1_795_222_326_625, archivedAt: null };
@@ -252,7 +251,7 @@ describe('a record', () => {
     { requiredKeys: [] },
   );
 
-  it('differs from a payload in exactly the changed fields', () => {
+  it('differs from a payload in exactly the changed fields', () =>
     fc.assert(
       fc.property(values, values, (first, second) => {
         const before: RecordOf<Model> = buildRecord(
@@ -274,8 +273,7 @@ describe('a record', () => {
         assert.deepEqual({ ...before, ...data }, after);
         assert.deepEqual(differences(Task, after, patch.value), []);
       }),
-    );
-  });
+    ));
 
   it('has its fields in one order for every order of the payload', () => {
     for (const model of MODELS) {
@@ -290,7 +288,7 @@ describe('a record', () => {
     }
   });
 
-  it('is unchanged by a payload that is the whole record', () => {
+  it('is unchanged by a payload that is the whole record', () =>
     fc.assert(
       fc.property(values, (first) => {
         const record = buildRecord(Task, randomUUID(), inserted('Task', { workspaceId, title: 'T', ...first }), times);
@@ -298,8 +296,7 @@ describe('a record', () => {
         assert.ok(reading.ok);
         assert.deepEqual(differences(Task, record, reading.value), []);
       }),
-    );
-  });
+    ));
 });
 
 describe('any payload of any model', () => {

@@ -46,9 +46,8 @@ describe('a repeat rule', () => {
     }
   });
 
-  it('is stored in capitals, without its property name', () => {
-    assert.deepEqual(readRepeatRule('RRULE:freq=Weekly;byday=mo'), { ok: true, rule: 'FREQ=WEEKLY;BYDAY=MO' });
-  });
+  it('is stored in capitals, without its property name', () =>
+    assert.deepEqual(readRepeatRule('RRULE:freq=Weekly;byday=mo'), { ok: true, rule: 'FREQ=WEEKLY;BYDAY=MO' }));
 
   it('is refused otherwise, with the reason [sync.mutate.repeat-rule]', () => {
     const bad: readonly (readonly [rule: string, reason: RegExp])[] = [

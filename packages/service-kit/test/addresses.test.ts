@@ -26,9 +26,7 @@ describe('the addresses of a service', () => {
     return address;
   };
 
-  it('are taken in turn', () => {
-    assert.deepEqual(ports([1, 2, 3, 4].map(() => pick())), ['1', '2', '3', '1']);
-  });
+  it('are taken in turn', () => assert.deepEqual(ports([1, 2, 3, 4].map(() => pick())), ['1', '2', '3', '1']));
 
   it('are chosen by the fewest requests under way, for sockets by the fewest sockets', () => {
     const [one, two, three] = [pick(), pick(), pick()];
@@ -87,9 +85,7 @@ describe('the addresses of a service', () => {
     addresses.enter();
   });
 
-  it('are at least one', () => {
-    assert.throws(() => new Addresses({ ...options, urls: [] }), /no address/);
-  });
+  it('are at least one', () => assert.throws(() => new Addresses({ ...options, urls: [] }), /no address/));
 });
 
 /** A process of the service: all of them have one port, each an address of its own. */

@@ -43,7 +43,6 @@ describe('a slow sender', () => {
     });
   }
 
-  it('leaves no handler waiting for the rest [limits.time.slow-sender]', () => {
-    assert.match(String(failure), /ClientClosedError/);
-  });
+  it('leaves no handler waiting for the rest [limits.time.slow-sender]', () =>
+    assert.match(String(failure), /ClientClosedError/));
 });

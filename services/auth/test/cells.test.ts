@@ -116,9 +116,8 @@ describe('of two cells', () => {
     }
   };
 
-  it('one whose sync has another number than CELLS says is not followed, and nothing of it is listed [cells.shard]', () => {
-    assert.deepEqual(ofWrongNumber, [0]);
-  });
+  it('one whose sync has another number than CELLS says is not followed, and nothing of it is listed [cells.shard]', () =>
+    assert.deepEqual(ofWrongNumber, [0]));
 
   it('a urlKey is of one workspace of all cells, a claim may be repeated, and one whose workspace never came ends [workspaces.create.taken]', async () => {
     const [ada, bob] = [await auth.person(), await auth.person()];

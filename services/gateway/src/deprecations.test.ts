@@ -11,11 +11,9 @@ const row = {
 };
 
 describe('the deprecation table', () => {
-  it('has no mistake', () => {
-    deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id)));
-  });
+  it('has no mistake', () => deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id))));
 
-  it('gives a deprecated operation Deprecation and Sunset as HTTP dates and a link with rel=deprecation [versioning.retiring.headers]', () => {
+  it('gives a deprecated operation Deprecation and Sunset as HTTP dates and a link with rel=deprecation [versioning.retiring.headers]', () =>
     assert.deepEqual(deprecationHeaders([row], operations).get('listWorkspaces'), [
       'Deprecation',
       'Sun, 01 Nov 2026 00:00:00 GMT',
@@ -23,8 +21,7 @@ describe('the deprecation table', () => {
       'Sat, 30 Jan 2027 00:00:00 GMT',
       'Link',
       '<https://docs.example.com/deprecations/list-workspaces>; rel="deprecation"; type="text/html"',
-    ]);
-  });
+    ]));
 
   it('accepts a notice of exactly 90 days and refuses one of 89 [versioning.retiring.notice]', () => {
     assert.ok(deprecationHeaders([row], operations));

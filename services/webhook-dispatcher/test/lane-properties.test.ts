@@ -50,8 +50,8 @@ describe('a lane', () => {
 });
 
 describe('a lane, whatever happens in whatever order', () => {
-  it('keeps the order, doubles no attempt, forgets nothing and begins nothing without a lease [webhooks.order.commit]', async () => {
-    await fc.assert(
+  it('keeps the order, doubles no attempt, forgets nothing and begins nothing without a lease [webhooks.order.commit]', () =>
+    fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 150, size: 'max' }), async (steps) => {
         using model = new LaneModel();
         for (const one of steps) {
@@ -61,8 +61,7 @@ describe('a lane, whatever happens in whatever order', () => {
         await model.settle();
       }),
       { numRuns: Number(process.env['LANE_RUNS'] ?? 150) },
-    );
-  });
+    ));
 
   it('attempts a delivery once at a time that a reading shows as a first attempt and the next one as a retry', async () => {
     using model = new LaneModel();

@@ -16,9 +16,8 @@ const messages = (files: Record<string, string>, ...rules: Rule[]) =>
   coverage(plantedTree(files), rules).map(({ message }) => message);
 
 describe('the list of requirements', () => {
-  it('is content when list, home and test name the rule', () => {
-    assert.deepEqual(messages({ ...home, ...cited }, kept), []);
-  });
+  it('is content when list, home and test name the rule', () =>
+    assert.deepEqual(messages({ ...home, ...cited }, kept), []));
 
   it('reads several rules out of one pair of brackets', () => {
     const other: Rule = { ...kept, id: 'notes.read.all' };
@@ -49,7 +48,6 @@ describe('the list of requirements', () => {
     ]);
   });
 
-  it('refuses the same id twice', () => {
-    assert.deepEqual(messages({ ...home, ...cited }, kept, kept).slice(0, 1), ['notes.read.own-only stands twice']);
-  });
+  it('refuses the same id twice', () =>
+    assert.deepEqual(messages({ ...home, ...cited }, kept, kept).slice(0, 1), ['notes.read.own-only stands twice']));
 });

@@ -40,7 +40,7 @@ describe('quick words', () => {
       assert.deepEqual(quickWordsOf(text, today), { ...NOTHING, title: '', ...said }, text);
   });
 
-  it('say how a task repeats', () => {
+  it('say how a task repeats', () =>
     assert.deepEqual(quickWordsOf('Pay rent every 1st #home @ana !2', today), {
       ...NOTHING,
       title: 'Pay rent',
@@ -48,8 +48,7 @@ describe('quick words', () => {
       people: ['ana'],
       priority: 2,
       repeat: { rule: 'FREQ=MONTHLY;BYMONTHDAY=1', from: 'date', firstDay: '2026-12-01' },
-    });
-  });
+    }));
 
   it('leave what only looks like a day, a mark or a repetition in the title', () => {
     for (const title of [

@@ -23,12 +23,11 @@ describe('progress', () => {
     assert.ok(texts.includes('\r\u001B[2Kconnection lost␛]52;\n'), JSON.stringify(texts[13]));
   });
 
-  it('is a line every ten seconds elsewhere', () => {
+  it('is a line every ten seconds elsewhere', () =>
     assert.deepEqual(
       written('lines').filter((text) => text.startsWith('import')),
       ['import: 400 of 1,000, 40/s, 15 s left\n', 'import: 800 of 1,000, 40/s, 5 s left\n'],
-    );
-  });
+    ));
 
   it('is one JSON record a second for programs, and nothing where none is asked for', () => {
     const records = written('jsonl').map((text) => JSON.parse(text) as object);

@@ -52,9 +52,8 @@ describe('a table', () => {
     assert.equal(new Set(at).size, 1);
   });
 
-  it('leaves out columns without any value', () => {
-    assert.doesNotMatch(tableText([{ key: 'A-1', title: 'x' }], COLUMNS, look(80)), /NOTE/);
-  });
+  it('leaves out columns without any value', () =>
+    assert.doesNotMatch(tableText([{ key: 'A-1', title: 'x' }], COLUMNS, look(80)), /NOTE/));
 
   it('has one line a record with as many tabs for a pipe, whatever the texts', () => {
     const text = tabText([{ key: 'A-1', title: 'a\tb\nc', note: 'd' }], COLUMNS);
@@ -83,7 +82,6 @@ describe('texts of people', () => {
     for (const text of hostile) assert.equal((JSON.parse(safeJson({ text })) as { text: string }).text, text);
   });
 
-  it('keep the ends of their lines where they have several', () => {
-    assert.equal(safeText('one\r\ntwo\n\tthree'), 'one\ntwo\n\tthree');
-  });
+  it('keep the ends of their lines where they have several', () =>
+    assert.equal(safeText('one\r\ntwo\n\tthree'), 'one\ntwo\n\tthree'));
 });

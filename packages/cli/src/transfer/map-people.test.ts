@@ -9,21 +9,19 @@ const to = (map: Readonly<Record<string, string | null>>) =>
   mapPeople({ people: PEOPLE, members: MEMBERS, importerId: 'me', map }).map((one) => [one.to?.userId ?? null, one.by]);
 
 describe('the people of an export', () => {
-  it('are those with the same address, else the importing person', () => {
+  it('are those with the same address, else the importing person', () =>
     assert.deepEqual(to({}), [
       ['ana-2', 'email'],
       ['me', 'importer'],
       ['me', 'importer'],
-    ]);
-  });
+    ]));
 
-  it('are those of a map by ids and addresses before that, or no person', () => {
+  it('are those of a map by ids and addresses before that, or no person', () =>
     assert.deepEqual(to({ 'BO@example.com': 'bo@example.org', cy: null, ana: 'me' }), [
       ['me', 'map'],
       ['bo-2', 'map'],
       [null, 'map'],
-    ]);
-  });
+    ]));
 
   it('are refused when a map names who is not there', () => {
     assert.throws(() => to({ dee: 'me' }), /dee, who is not in the export/);

@@ -31,12 +31,11 @@ describe('what an import knows of the models', () => {
     }
   });
 
-  it('leaves out what no client creates', () => {
+  it('leaves out what no client creates', () =>
     assert.deepEqual(
       MODELS.map(({ name }) => name).filter((name) => !isImported(name)),
       NOT_CREATED_BY_CLIENTS,
-    );
-  });
+    ));
 });
 
 function namesOf(entries: readonly (readonly [string, unknown])[]): string[] {

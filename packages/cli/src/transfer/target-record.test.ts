@@ -28,7 +28,7 @@ const TASK: ExportRecord = {
 };
 
 describe('a record of an export, in the target', () => {
-  it('refers to the records and people of the target, and leaves out what the server sets', () => {
+  it('refers to the records and people of the target, and leaves out what the server sets', () =>
     assert.deepEqual(targetRecord('Task', TASK, MAPPING), {
       model: 'Task',
       id: 'new-t',
@@ -44,8 +44,7 @@ describe('a record of an export, in the target', () => {
         repeatFrom: 'date',
         repeatRule: 'FREQ=DAILY;COUNT=3',
       },
-    });
-  });
+    }));
 
   it('is a membership by the two that it joins, and none of no person', () => {
     const membership = (userId: string): ExportRecord => ({

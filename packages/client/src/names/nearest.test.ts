@@ -13,7 +13,7 @@ describe('the nearest names', () => {
     assert.equal(nearest('cafe', names, namesOf)[0], 'Café');
   });
 
-  it('begin with the name itself, and are a few of the candidates', () => {
+  it('begin with the name itself, and are a few of the candidates', () =>
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.string({ minLength: 1, maxLength: 30 }), { selector: fold, minLength: 1 }),
@@ -25,6 +25,5 @@ describe('the nearest names', () => {
           if (fold(first as string) !== '') assert.equal(found[0], first);
         },
       ),
-    );
-  });
+    ));
 });

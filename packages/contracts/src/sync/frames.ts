@@ -6,8 +6,7 @@ import { subscribeFrame } from './frames/subscribe.ts';
 import { subscribedFrame, type SubscribedFrame } from './frames/subscribed.ts';
 
 export { deltaFrame, errorFrame, subscribedFrame, subscribeFrame };
-export { SOCKET_ERRORS } from './frames/error.ts';
-export type { SocketErrorCode } from './frames/error.ts';
+export { SOCKET_ERRORS, type SocketErrorCode } from './frames/error.ts';
 export type { SubscribeFrame } from './frames/subscribe.ts';
 
 /** A message that a client receives. */

@@ -11,10 +11,8 @@ export {
   TRACE_HEADER,
   traceOf,
 } from './chunk.ts';
-export { consume } from './consume.ts';
-export type { ConsumeOptions } from './consume.ts';
+export { consume, type ConsumeOptions } from './consume.ts';
 export { STREAM_LIMITS } from './limits.ts';
-export { encodeForServer, openPublisher } from './publisher.ts';
-export type { Publisher } from './publisher.ts';
+export { encodeForServer, openPublisher, type Publisher } from './publisher.ts';
 export { ensureStream, isJetStreamError } from './topology.ts';
 export { WakeSignal, pause } from './wake-signal.ts';

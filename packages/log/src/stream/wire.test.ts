@@ -67,9 +67,8 @@ describe('a chunk on the wire', () => {
     '{"v":4}',
     '{"v":4,"shard":0,"epoch":"e","actions":[],"prev":1,"first":"1","last":"2"}',
   ]) {
-    it(`is refused when it is ${text === '' ? 'empty' : text}`, () => {
-      assert.throws(() => decodeChunk(Buffer.from(text)));
-    });
+    it(`is refused when it is ${text === '' ? 'empty' : text}`, () =>
+      assert.throws(() => decodeChunk(Buffer.from(text))));
   }
 
   it('of the version before is read as one of log 0', () => {
@@ -124,7 +123,5 @@ describe('entries in a row', () => {
     );
   });
 
-  it('make no chunk when there are none', () => {
-    assert.deepEqual(chunksAfter('e1', '10', []), []);
-  });
+  it('make no chunk when there are none', () => assert.deepEqual(chunksAfter('e1', '10', []), []));
 });

@@ -37,7 +37,7 @@ describe('the days of a repeat rule', () => {
     for (const rule of NEVER) assert.deepEqual(daysOf(rule, '2026-01-01', 3), [], rule);
   });
 
-  it('are those that a plain walk over the calendar finds, for any rule', () => {
+  it('are those that a plain walk over the calendar finds, for any rule', () =>
     fc.assert(
       fc.property(anyRule, anyDay, fc.integer({ min: 0, max: 800 }), anyCount, (rule, anchor, later, count) => {
         fc.pre(readRepeatRule(rule).ok);
@@ -50,8 +50,7 @@ describe('the days of a repeat rule', () => {
         assert.deepEqual(found, walked.slice(0, found.length), `${rule} from ${anchor} after ${after}`);
       }),
       { numRuns: Number(process.env['REPEAT_RUNS'] ?? 150) },
-    );
-  });
+    ));
 
   it('that never come again are found out, whatever the dates of the task [sync.mutate.repeat-rule]', () => {
     const dates = { startDate: '2026-06-01', deadlineAt: null };

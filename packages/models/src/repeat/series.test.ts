@@ -40,13 +40,11 @@ describe('the next occurrence of a completed task', () => {
     });
   });
 
-  it('is today when the task was late and today is a day of the rule, so late completion swallows nothing', () => {
-    assert.equal(completed(seriesOf('FREQ=DAILY'), '2026-06-04')?.day, '2026-06-04');
-  });
+  it('is today when the task was late and today is a day of the rule, so late completion swallows nothing', () =>
+    assert.equal(completed(seriesOf('FREQ=DAILY'), '2026-06-04')?.day, '2026-06-04'));
 
-  it('is strictly after its own day when the task was completed early', () => {
-    assert.equal(completed(seriesOf('FREQ=DAILY'), '2026-05-31')?.day, '2026-06-02');
-  });
+  it('is strictly after its own day when the task was completed early', () =>
+    assert.equal(completed(seriesOf('FREQ=DAILY'), '2026-05-31')?.day, '2026-06-02'));
 
   it('counts from the day of completion when the rule says so, and starts the rule anew there', () => {
     const series = seriesOf('FREQ=DAILY;INTERVAL=3', { from: 'completion' });
@@ -152,9 +150,8 @@ describe('the occurrence that is made by its date', () => {
     assert.match(ruleFault({ rule, ...dates }, on('2026-06-03')) ?? '', /UNTIL has passed/);
   });
 
-  it('of a rule whose only day was missed has that day, because it has not come again', () => {
-    assert.equal(nextByDate(seriesOf('FREQ=YEARLY'), on('2027-08-01'))?.day, '2027-06-01');
-  });
+  it('of a rule whose only day was missed has that day, because it has not come again', () =>
+    assert.equal(nextByDate(seriesOf('FREQ=YEARLY'), on('2027-08-01'))?.day, '2027-06-01'));
 
   it('never has a day twice and misses none, whatever the days on which a scheduler runs', () => {
     const runs = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 60 });

@@ -40,14 +40,11 @@ describe('words for days', () => {
     ['+25m', '2028-12-23'],
   ];
   for (const [word, day] of cases) {
-    it(`reads "${word}" on Monday, 2026-11-23 as ${day}`, () => {
-      assert.equal(dayOf(word, monday), day);
-    });
+    it(`reads "${word}" on Monday, 2026-11-23 as ${day}`, () => assert.equal(dayOf(word, monday), day));
   }
 
-  it('ends a month at its last day', () => {
-    assert.equal(dayOf('in 1 month', todayIn('UTC', new Date('2027-01-31T12:00:00Z'))), '2027-02-28');
-  });
+  it('ends a month at its last day', () =>
+    assert.equal(dayOf('in 1 month', todayIn('UTC', new Date('2027-01-31T12:00:00Z'))), '2027-02-28'));
 
   it('takes the day of the time zone', () => {
     assert.equal(dayOf('today', todayIn('America/New_York', MONDAY)), '2026-11-22');
@@ -81,7 +78,7 @@ describe('words for days', () => {
       assert.throws(() => todayIn(zone, MONDAY), /Europe\/Berlin/, zone);
   });
 
-  it('reads every day as itself, and every weekday as one of the next seven or the last seven days', () => {
+  it('reads every day as itself, and every weekday as one of the next seven or the last seven days', () =>
     fc.assert(
       fc.property(anyDay, fc.constantFrom(...WEEKDAYS), (today, weekday) => {
         const date = today.day;
@@ -95,8 +92,7 @@ describe('words for days', () => {
         const apart = last.until(next).days;
         assert.ok(apart === 7 || apart === 14, `${apart} days between ${last.toString()} and ${next.toString()}`);
       }),
-    );
-  });
+    ));
 
   it('counts days, weeks, months and years as Temporal does', () => {
     const units = fc.constantFrom('day', 'week', 'month', 'year');
@@ -109,7 +105,7 @@ describe('words for days', () => {
     );
   });
 
-  it('either gives a day or a WordError, whatever the word', () => {
+  it('either gives a day or a WordError, whatever the word', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), anyDay, (word, today) => {
         try {
@@ -118,6 +114,5 @@ describe('words for days', () => {
           assert.ok(error instanceof WordError, String(error));
         }
       }),
-    );
-  });
+    ));
 });

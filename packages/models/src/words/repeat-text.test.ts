@@ -44,7 +44,5 @@ describe('the words of a repeat rule', () => {
     assert.equal(textOf('FREQ=YEARLY', 'date', '2028-02-29'), 'every year on February 29 or 28');
   });
 
-  it('are none for a task that does not repeat', () => {
-    assert.equal(textOf(null), null);
-  });
+  it('are none for a task that does not repeat', () => assert.equal(textOf(null), null));
 });

@@ -1,4 +1,3 @@
 export { eachByItself } from './each-by-itself.ts';
-export { every } from './every.ts';
-export type { BackgroundWork, Run, RunResult } from './every.ts';
+export { every, type BackgroundWork, type Run, type RunResult } from './every.ts';
 export type { BackgroundContext } from './work-state.ts';

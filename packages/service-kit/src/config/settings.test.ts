@@ -127,9 +127,8 @@ describe('the configuration', () => {
     assert.equal(parseSettings(serviceSettings, PUBLISHED).otelEndpoint, undefined);
   });
 
-  it('of every service listens on this machine only', () => {
-    assert.equal(parseSettings(serviceSettings, PUBLISHED).host, '127.0.0.1');
-  });
+  it('of every service listens on this machine only', () =>
+    assert.equal(parseSettings(serviceSettings, PUBLISHED).host, '127.0.0.1'));
 
   it('of a service that calls others refuses what is no private key, and does not repeat it [authentication.internal.rotation]', () => {
     for (const wrong of ['x'.repeat(64), generateServiceKey().publicKey]) {

@@ -116,14 +116,13 @@ describe('the address guard [webhooks.attempt.address-guard]', () => {
   });
 
   for (const [name, embed] of Object.entries(EMBEDDINGS)) {
-    it(`refuses every IPv4 address in IPv6 form: ${name}`, () => {
+    it(`refuses every IPv4 address in IPv6 form: ${name}`, () =>
       fc.assert(
         fc.property(anyV4, (text) => !guard.allows(embed(text))),
         {
           examples: [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['8.8.8.8']],
         },
-      );
-    });
+      ));
   }
 
   it('refuses the addresses where clouds keep credentials', () => {

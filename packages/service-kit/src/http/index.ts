@@ -1,15 +1,12 @@
 export { sendBytes, sendText, toFault } from './answer.ts';
 export { ClientConnection, ClientGoneError, sendInPieces } from './client-connection.ts';
-export { ClientClosedError, collectBody, joined, sizeOf } from './body.ts';
-export type { ReserveBytes } from './body.ts';
+export { ClientClosedError, collectBody, joined, sizeOf, type ReserveBytes } from './body.ts';
 export { faultOfHosts, faultOfTarget } from './check-target.ts';
-export { responseHead, renderFault } from './render-fault.ts';
-export type { RenderedFault } from './render-fault.ts';
+export { responseHead, renderFault, type RenderedFault } from './render-fault.ts';
 export { recordRequest } from './record-request.ts';
 export { closeWithLinger, hasLargeUnreadBody } from './unread-body.ts';
 export { acceptsGzip } from './accept-encoding.ts';
-export { chooseRequestId, noteRequest, requestIdOf } from './request-context.ts';
-export type { BodyAdmission, HttpOptions } from './request-context.ts';
+export { chooseRequestId, noteRequest, requestIdOf, type BodyAdmission, type HttpOptions } from './request-context.ts';
 export { parseForm, readForm } from './read-form.ts';
 export { readBytes } from './read-json.ts';
 export type { Connections } from './connections.ts';

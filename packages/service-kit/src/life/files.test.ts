@@ -43,14 +43,11 @@ describe('the connections that the files allow', () => {
     }
   });
 
-  it('are an error at the start where they are too few', () => {
+  it('are an error at the start where they are too few', () =>
     assert.throws(
       () => connectionsWithin(256, { wanted: 18_000, filesEach: 1 }, quiet),
       (error) => error instanceof SetupError && /may open 256 files.*ulimit -n/.test(error.message),
-    );
-  });
+    ));
 
-  it('are computed from the limit of this process', () => {
-    assert.ok(openFilesMax() > 100);
-  });
+  it('are computed from the limit of this process', () => assert.ok(openFilesMax() > 100));
 });

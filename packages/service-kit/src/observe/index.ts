@@ -1,5 +1,4 @@
-export { createLogger } from './logger.ts';
-export type { Logger } from './logger.ts';
+export { createLogger, type Logger } from './logger.ts';
 export { labelShard, watchGauge } from './metrics.ts';
 export { Readiness } from './readiness.ts';
 export {

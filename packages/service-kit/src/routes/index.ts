@@ -1,11 +1,6 @@
 export { createApp, notFoundAndErrors } from './app.ts';
-export { signalOf } from './call.ts';
-export type { Call } from './call.ts';
-export { idempotency, newIds } from './idempotency.ts';
-export type { EffectSource, Idempotency } from './idempotency.ts';
-export { mount, mountStream } from './mount.ts';
-export type { Authenticate } from './mount.ts';
-export { readInternalCall } from './who-calls.ts';
-export type { CallReader } from './who-calls.ts';
-export { compile } from './validate.ts';
-export type { Validate } from './validate.ts';
+export { signalOf, type Call } from './call.ts';
+export { idempotency, newIds, type EffectSource, type Idempotency } from './idempotency.ts';
+export { mount, mountStream, type Authenticate } from './mount.ts';
+export { readInternalCall, type CallReader } from './who-calls.ts';
+export { compile, type Validate } from './validate.ts';

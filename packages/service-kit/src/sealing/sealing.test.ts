@@ -5,9 +5,8 @@ describe('sealing', () => {
   const key = deriveKey('the secret of a cluster', 'test');
   const name = Buffer.from('one');
 
-  it('returns the text with the same key and name', () => {
-    assert.equal(unseal(key, name, seal(key, name, 'a secret that is shown once')), 'a secret that is shown once');
-  });
+  it('returns the text with the same key and name', () =>
+    assert.equal(unseal(key, name, seal(key, name, 'a secret that is shown once')), 'a secret that is shown once'));
 
   it('throws with another name, with a key of another use, or with a changed byte', () => {
     const sealed = seal(key, name, 'text');
@@ -17,7 +16,5 @@ describe('sealing', () => {
     assert.throws(() => unseal(key, name, sealed));
   });
 
-  it('makes different bytes each time', () => {
-    assert.notDeepEqual(seal(key, name, 'text'), seal(key, name, 'text'));
-  });
+  it('makes different bytes each time', () => assert.notDeepEqual(seal(key, name, 'text'), seal(key, name, 'text')));
 });

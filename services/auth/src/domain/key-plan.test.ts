@@ -52,10 +52,9 @@ describe('the keys of access tokens', () => {
     assert.equal(signingKeyAt([], START), undefined);
   });
 
-  it('are made ahead of their time also after rounds were late', () => {
+  it('are made ahead of their time also after rounds were late', () =>
     simulate(200, 40 * DAY_MS, (now, keys) => {
       const signing = signingKeyAt(keys, now);
       assert.ok(signing && (signing.id === '0' || now - signing.madeAt >= KEY_LEAD_MS));
-    });
-  });
+    }));
 });

@@ -11,11 +11,10 @@ describe('the claims of an ID token and of userinfo', () => {
     assert.deepEqual(mergedClaims({ email: other.email }, other), other, 'both have the same address');
   });
 
-  it('are those of the ID token where both have one', () => {
+  it('are those of the ID token where both have one', () =>
     assert.deepEqual(mergedClaims({ sub: 'x', name: 'A' }, { sub: 'y', name: 'B', picture: 'p' }), {
       sub: 'x',
       name: 'A',
       picture: 'p',
-    });
-  });
+    }));
 });

@@ -5,25 +5,22 @@ import { assert as assertProperty, property, record, string } from 'fast-check';
 import { profileOf, readEmail } from './profile.ts';
 
 describe('the profile of a new person', () => {
-  it('has name, address and picture as the provider gave them', () => {
+  it('has name, address and picture as the provider gave them', () =>
     assert.deepEqual(
       profileOf({ name: 'Ada Lovelace', email: 'Ada@Example.com', avatarUrl: 'https://example.com/ada.png' }),
       { name: 'Ada Lovelace', email: 'Ada@Example.com', avatarUrl: 'https://example.com/ada.png' },
-    );
-  });
+    ));
 
   it('uses the first part of the address as the name of a person without one', () => {
     assert.equal(profileOf({ email: 'grace.hopper@example.com' }).name, 'grace.hopper');
     assert.equal(profileOf({ name: ' \n ', email: 'grace@example.com' }).name, 'grace');
   });
 
-  it('never shows the subject: a person without name and address is "Unnamed"', () => {
-    assert.deepEqual(profileOf({}), { name: 'Unnamed', email: null, avatarUrl: null });
-  });
+  it('never shows the subject: a person without name and address is "Unnamed"', () =>
+    assert.deepEqual(profileOf({}), { name: 'Unnamed', email: null, avatarUrl: null }));
 
-  it('shortens a long name by whole characters', () => {
-    assert.equal(profileOf({ name: '𝒜'.repeat(300) }).name, '𝒜'.repeat(200));
-  });
+  it('shortens a long name by whole characters', () =>
+    assert.equal(profileOf({ name: '𝒜'.repeat(300) }).name, '𝒜'.repeat(200)));
 
   it('writes a name on one line', () => {
     assert.equal(profileOf({ name: '  Ada\r\n\t  Lovelace\u0000 ' }).name, 'Ada Lovelace');

@@ -38,7 +38,7 @@ function errorOf(reading: AuthorizationReading): string {
 }
 
 describe('a request to /authorize', () => {
-  it('is read when everything in it is correct, and unknown parameters are ignored', () => {
+  it('is read when everything in it is correct, and unknown parameters are ignored', () =>
     assert.deepEqual(read({}, '&audience=x'), {
       ok: {
         clientId: 'c1',
@@ -48,8 +48,7 @@ describe('a request to /authorize', () => {
         resources: ['https://auth.example/mcp'],
         challenge: correct.code_challenge,
       },
-    });
-  });
+    }));
 
   it('gets a page and never a redirect for an unknown client and for a missing, wrong or repeated address', () => {
     const several = { ...client, redirectUris: [...client.redirectUris, 'https://app.example/other'] };

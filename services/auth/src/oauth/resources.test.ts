@@ -34,7 +34,6 @@ describe('the audience of an access token', () => {
     assert.throws(() => resources.audience([API, MCP], MCP1), { code: 'invalid_target' });
   });
 
-  it('for the agents of a cell that is removed is for no API', () => {
-    assert.deepEqual(resources.audience(['https://api9.example/mcp'], undefined), ['https://api9.example/mcp']);
-  });
+  it('for the agents of a cell that is removed is for no API', () =>
+    assert.deepEqual(resources.audience(['https://api9.example/mcp'], undefined), ['https://api9.example/mcp']));
 });

@@ -10,9 +10,8 @@ describe('the token in the query of a socket', () => {
     assert.deepEqual(takeToken(''), { token: null, rest: '' });
   });
 
-  it('is removed also when its name is percent-encoded', () => {
-    assert.deepEqual(takeToken('?%74oken=abc'), { token: 'abc', rest: '' });
-  });
+  it('is removed also when its name is percent-encoded', () =>
+    assert.deepEqual(takeToken('?%74oken=abc'), { token: 'abc', rest: '' }));
 
   it('is ignored when it is empty', () => {
     assert.equal(takeToken('?token=').token, null);

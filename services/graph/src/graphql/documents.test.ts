@@ -104,9 +104,8 @@ describe('documents', () => {
     );
   });
 
-  it('must not contain a NUL character in a text', () => {
-    assert.match(refusal('{ task(id: "a\\u0000") { id } }').message, /NUL/);
-  });
+  it('must not contain a NUL character in a text', () =>
+    assert.match(refusal('{ task(id: "a\\u0000") { id } }').message, /NUL/));
 
   it('that are hostile are refused with a code, and without a message of the engine [graphql.limit.shape]', () => {
     const levels = (count: number): string => `{${'task{'.repeat(count)}id${'}'.repeat(count)}}`;

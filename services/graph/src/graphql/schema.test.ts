@@ -104,9 +104,8 @@ describe('the schema', () => {
   ];
 
   for (const query of QUERIES)
-    it(`admits what existing clients send: ${query.slice(0, 60)}`, () => {
-      assert.deepEqual(validate(SCHEMA, parse(query)), []);
-    });
+    it(`admits what existing clients send: ${query.slice(0, 60)}`, () =>
+      assert.deepEqual(validate(SCHEMA, parse(query)), []));
 });
 
 describe('a time and a day', () => {

@@ -30,15 +30,14 @@ describe('a cursor', () => {
     assert.deepEqual(cursorValuesOf(Task, keys, cursorOf(Task, keys, record)), [record.title, null, 2, record.id]);
   });
 
-  it('of another order is refused', () => {
+  it('of another order is refused', () =>
     fc.assert(
       fc.property(orderBy, orderBy, (one, other) => {
         const cursor = cursorOf(Task, orderOf(Task, one), { ...record, updatedAt: record.createdAt, sortOrder: '' });
         if (JSON.stringify(orderOf(Task, one)) === JSON.stringify(orderOf(Task, other))) return;
         assert.throws(() => cursorValuesOf(Task, orderOf(Task, other), cursor), Fault);
       }),
-    );
-  });
+    ));
 
   it('that a client made is refused or has values, and never an error of the program [graphql.cursor.forged]', () => {
     const keys = orderOf(Task, [{ createdAt: 'DESC' }]);

@@ -15,7 +15,7 @@ const write = (filter: Filter): string => filterSql(Task, filter, { alias: 't', 
 const nested = (depth: number): Filter => (depth === 0 ? { title: { eq: 'x' } } : { and: [nested(depth - 1)] });
 
 describe('a filter', () => {
-  it('has its values in parameters only', () => {
+  it('has its values in parameters only', () =>
     fc.assert(
       fc.property(
         fc.string({ unit: ANY_CHARACTER }),
@@ -29,8 +29,7 @@ describe('a filter', () => {
           }
         },
       ),
-    );
-  });
+    ));
 
   it('has at most 50 conditions, 5 levels and 100 values in a list [graphql.filter.bounds]', () => {
     const many = (count: number): Filter => ({ or: Array.from({ length: count }, () => ({ priority: { eq: 1 } })) });

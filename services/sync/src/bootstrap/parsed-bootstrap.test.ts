@@ -19,7 +19,6 @@ describe('the groups of a bootstrap request', () => {
     assert.equal(groupsOf({}), null);
   });
 
-  it('are all groups for a full load by a published client, because its own list may be out of date [sync.client.compatible]', () => {
-    assert.equal(groupsOf({ syncGroups: `${userId},${home}`, type: 'full' }), null);
-  });
+  it('are all groups for a full load by a published client, because its own list may be out of date [sync.client.compatible]', () =>
+    assert.equal(groupsOf({ syncGroups: `${userId},${home}`, type: 'full' }), null));
 });

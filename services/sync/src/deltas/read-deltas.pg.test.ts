@@ -214,9 +214,8 @@ describe('deltas', () => {
     assert.equal((await read({ after: before, requested: new Set([user, home, project]) })).actions.length, 3);
   });
 
-  it('the page size is clamped to its bounds [sync.deltas.limit-clamped]', () => {
-    assert.deepEqual([undefined, '0', '1', '5000', '9'.repeat(64)].map(clampLimit), [1000, 1, 1, 5000, 5000]);
-  });
+  it('the page size is clamped to its bounds [sync.deltas.limit-clamped]', () =>
+    assert.deepEqual([undefined, '0', '1', '5000', '9'.repeat(64)].map(clampLimit), [1000, 1, 1, 5000, 5000]));
 
   it('a page ends at its size in bytes, and hardly more is read than it has [sync.deltas.paging, never.unbounded]', async () => {
     const start = head();

@@ -44,7 +44,7 @@ function filled(lengths: readonly number[], limits: { bytesMax: number; ageMs: n
 describe('the ring', () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 40 });
 
-  it('returns all chunks after a cursor, or null when it no longer has them', () => {
+  it('returns all chunks after a cursor, or null when it no longer has them', () =>
     fc.assert(
       fc.property(lengths, fc.integer({ min: 300, max: 20_000 }), fc.nat(), (list, bytesMax, seed) => {
         const { ring, end } = filled(list, { bytesMax, ageMs: 60_000 });
@@ -58,18 +58,16 @@ describe('the ring', () => {
         );
       }),
       { numRuns: 40 },
-    );
-  });
+    ));
 
-  it('keeps the newest chunks, within its bound of bytes [never.unbounded]', () => {
+  it('keeps the newest chunks, within its bound of bytes [never.unbounded]', () =>
     fc.assert(
       fc.property(lengths, fc.integer({ min: 4_000, max: 20_000 }), (list, bytesMax) => {
         const { ring, end } = filled(list, { bytesMax, ageMs: 60_000 });
         assert.ok(ring.bytes <= bytesMax);
         assert.notEqual(ring.since(BigInt(end - 1)), null);
       }),
-    );
-  });
+    ));
 
   it('removes chunks that are too old, also without new ones', async () => {
     const { ring } = filled([1, 1], { bytesMax: 10_000, ageMs: 0 });

@@ -6,25 +6,23 @@ import { combineCrc32, Deflater, gzipHead, gzipTail } from './gzip.ts';
 const text = fc.uint8Array({ maxLength: 5000 }).map((bytes) => Buffer.from(bytes));
 
 describe('a gzip body of two parts', () => {
-  it('has the checksum of the whole, combined from those of the parts', () => {
+  it('has the checksum of the whole, combined from those of the parts', () =>
     fc.assert(
       fc.property(text, text, (first, second) => {
         const whole = crc32(Buffer.concat([first, second]));
         assert.equal(combineCrc32(crc32(first), crc32(second), second.length), whole);
       }),
-    );
-  });
+    ));
 
-  it('unpacks to the first line and the shared rest, for any content', async () => {
-    await fc.assert(
+  it('unpacks to the first line and the shared rest, for any content', () =>
+    fc.assert(
       fc.asyncProperty(text, fc.array(text, { maxLength: 8 }), async (head, pieces) => {
         const { compressed, content } = await deflate(pieces);
         const file = Buffer.concat([gzipHead(head), compressed, gzipTail(head, content)]);
         assert.deepEqual(gunzipSync(file), Buffer.concat([head, ...pieces]));
       }),
       { numRuns: 50 },
-    );
-  });
+    ));
 
   it('unpacks with a first line longer than one stored block, and a rest of many pieces', async () => {
     const head = Buffer.alloc(200_000, 'a long list of groups ');

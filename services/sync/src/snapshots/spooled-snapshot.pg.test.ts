@@ -56,8 +56,8 @@ const ROWS = 20_000;
 const ROW_BYTES = 500;
 
 describe('a spooled snapshot', () => {
-  it('that its last reader has left accepts no new reader, so a client that reloads gets a whole answer', async () => {
-    await withSpooledSnapshot({}, new LoopTurns(new Contention()), async (spooled) => {
+  it('that its last reader has left accepts no new reader, so a client that reloads gets a whole answer', () =>
+    withSpooledSnapshot({}, new LoopTurns(new Contention()), async (spooled) => {
       const [first, second] = [spooled.join(spooled.person), spooled.join(randomUUID())];
       await spooled.opened;
       spooled.leave(first);
@@ -66,8 +66,7 @@ describe('a spooled snapshot', () => {
       assert.equal(spooled.isShareable, false);
       await spooled.done;
       assert.equal(spooled.isShareable, false);
-    });
-  });
+    }));
 
   it('reads no more from PostgreSQL than the turns of the event loop allow its person', async () => {
     const [model] = MODELS;

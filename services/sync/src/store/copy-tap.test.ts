@@ -21,7 +21,7 @@ function bytesOf({ type, body }: Message): Buffer {
 }
 
 describe('the tap on a connection', () => {
-  it('reads CopyData and passes all else to pg, in order, wherever the network splits messages', () => {
+  it('reads CopyData and passes all else to pg, in order, wherever the network splits messages', () =>
     fc.assert(
       fc.property(
         fc.array(message, { maxLength: 30 }),
@@ -57,6 +57,5 @@ describe('the tap on a connection', () => {
           assert.deepEqual(Buffer.concat(pg), left);
         },
       ),
-    );
-  });
+    ));
 });

@@ -43,12 +43,11 @@ describe('Retry-After', () => {
     }
   });
 
-  it('is never a number that a schedule cannot use', () => {
+  it('is never a number that a schedule cannot use', () =>
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.double().map(String), fc.date().map(String)), (value) => {
         const ms = parseRetryAfter(value, NOW_MS);
         return ms === null || (ms > 0 && ms <= DAY_MS);
       }),
-    );
-  });
+    ));
 });

@@ -21,11 +21,8 @@ describe('the timer of retries', () => {
     return waitMs;
   }
 
-  it('does not keep a lane that only waits from going back', () => {
-    assert.ok(endsAfter(10 * 3_600_000) > DISPATCH.laneIdleMs * 2);
-  });
+  it('does not keep a lane that only waits from going back', () =>
+    assert.ok(endsAfter(10 * 3_600_000) > DISPATCH.laneIdleMs * 2));
 
-  it('never waits too long for a timer', () => {
-    assert.ok(endsAfter(60 * 24 * 3_600_000) < 2 ** 31);
-  });
+  it('never waits too long for a timer', () => assert.ok(endsAfter(60 * 24 * 3_600_000) < 2 ** 31));
 });

@@ -26,17 +26,12 @@ const outcomeOf = (invitation: StoredInvitation | null, redeemer: Redeemer = gra
 };
 
 describe('redeeming an invitation', () => {
-  it('admits any person with the code of an invitation without an address', () => {
-    assert.equal(outcomeOf(open, { ...grace, addresses: [] }), 'join');
-  });
+  it('admits any person with the code of an invitation without an address', () =>
+    assert.equal(outcomeOf(open, { ...grace, addresses: [] }), 'join'));
 
-  it('admits the invited address in any case', () => {
-    assert.equal(outcomeOf(addressed), 'join');
-  });
+  it('admits the invited address in any case', () => assert.equal(outcomeOf(addressed), 'join'));
 
-  it('refuses an unknown code as not found', () => {
-    assert.equal(outcomeOf(null), 'not_found');
-  });
+  it('refuses an unknown code as not found', () => assert.equal(outcomeOf(null), 'not_found'));
 
   it('refuses an expired code from its expiry time on', () => {
     assert.equal(outcomeOf({ ...open, expiresAt: now }), 'invitation_expired');
@@ -49,12 +44,11 @@ describe('redeeming an invitation', () => {
     assert.equal(outcomeOf({ ...addressed, claimedBy: ADA, redeemedAt: now }, outsider), 'wrong_address');
   });
 
-  it('changes nothing for a member, also with a used code', () => {
+  it('changes nothing for a member, also with a used code', () =>
     assert.equal(
       outcomeOf({ ...addressed, claimedBy: GRACE, redeemedAt: now }, { ...grace, isMember: true }),
       'already_member',
-    );
-  });
+    ));
 
   it('with an address succeeds once', () => {
     assert.equal(outcomeOf({ ...addressed, claimedBy: GRACE, redeemedAt: now }), 'invitation_expired');
@@ -68,9 +62,8 @@ describe('redeeming an invitation', () => {
     }
   });
 
-  it('lets a person continue an attempt that broke off', () => {
-    assert.equal(outcomeOf({ ...addressed, claimedBy: GRACE }), 'join');
-  });
+  it('lets a person continue an attempt that broke off', () =>
+    assert.equal(outcomeOf({ ...addressed, claimedBy: GRACE }), 'join'));
 
   it('refuses a code whose creator may no longer invite', () => {
     for (const creatorRole of ['member', 'guest', null] as const)

@@ -37,9 +37,8 @@ const nodesOf = (text: string, variables: Readonly<Record<string, unknown>> = {}
   costFor(text, variables).nodes;
 
 describe('the cost of an operation', () => {
-  it('is nothing without a list', () => {
-    assert.deepEqual(costFor('{ task(id: 1) { id project { id } } __typename }'), { nodes: 0, objects: 2 });
-  });
+  it('is nothing without a list', () =>
+    assert.deepEqual(costFor('{ task(id: 1) { id project { id } } __typename }'), { nodes: 0, objects: 2 }));
 
   it('is the size of its lists, once for nodes and edges', () => {
     assert.equal(
