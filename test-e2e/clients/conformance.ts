@@ -1,5 +1,4 @@
-import { freePort } from '@wts/testkit';
-import type { TestSystem } from '@wts/testkit';
+import { freePort, type TestSystem } from '@wts/testkit';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';

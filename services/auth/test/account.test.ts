@@ -11,9 +11,7 @@ const NEW_PASSWORD = 'another horse battery';
 
 describe('the account page', () => {
   let pages: TestPages;
-  before(async () => {
-    pages = await openTestPages();
-  });
+  before(async () => (pages = await openTestPages()));
   after(() => pages.testService.service.close());
 
   const sql = (text: string, values: readonly unknown[]): Promise<Record<string, unknown>[]> =>
@@ -103,9 +101,8 @@ describe('the account page', () => {
     assert.notEqual(await resolve(), null, 'the question alone revokes nothing');
     assert.equal((await browser.submit(revoke, {})).status, 303);
     assert.equal(await resolve(), null);
-    for (const label of ['', '  ', 'x'.repeat(101)]) {
+    for (const label of ['', '  ', 'x'.repeat(101)])
       assert.equal((await browser.submit('/account/keys', { label }, '/account/keys')).status, 422);
-    }
   });
 
   it('makes a key that can read, for 90 days, unless the person chooses other access, another end or one workspace', async () => {
@@ -184,9 +181,8 @@ describe('the account page', () => {
 
   it('changes no password without the current one, which cannot be guessed there, or to a bad one', async () => {
     const { browser, account } = await pages.signedIn();
-    for (const bad of ['short', account.email, 'password123']) {
+    for (const bad of ['short', account.email, 'password123'])
       assert.equal((await changePassword(browser, account.password, bad)).status, 422, bad);
-    }
     for (let n = 0; n < AUTH_LIMITS.signInFailuresMax; n += 1) {
       const { text } = await changePassword(browser, 'wrong password', NEW_PASSWORD);
       assert.match(text, /current password is wrong/);
@@ -207,9 +203,8 @@ describe('the account page', () => {
       ['/sign-out', {}],
     ];
     for (const [path, fields] of forms) {
-      for (const csrf of ['', randomBytes(32).toString('base64url')]) {
+      for (const csrf of ['', randomBytes(32).toString('base64url')])
         assert.equal((await browser.post(path, { ...fields, csrf })).status, 403, path);
-      }
     }
     assert.equal((await browser.get('/account')).status, 200);
   });
@@ -249,9 +244,7 @@ describe('the account page', () => {
 
 describe('accounts that are closed', () => {
   let pages: TestPages;
-  before(async () => {
-    pages = await openTestPages({ ACCOUNTS: 'off' });
-  });
+  before(async () => (pages = await openTestPages({ ACCOUNTS: 'off' })));
   after(() => pages.testService.service.close());
 
   it('have no sign-in by password, no registration and no change of a password [authentication.accounts.off]', async () => {

@@ -4,15 +4,12 @@ import { apiKeyApi, credentialApi } from '@wts/contracts';
 import { eventually, type OperationReply, type TestPerson } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { TestService } from './test-service.ts';
-import { openTestService, SERVICE } from './test-service.ts';
+import { openTestService, SERVICE, type TestService } from './test-service.ts';
 import { AUTH_LIMITS } from '../src/limits.ts';
 
 describe('API keys', () => {
   let testService: TestService;
-  before(async () => {
-    testService = await openTestService();
-  });
+  before(async () => (testService = await openTestService()));
 
   const create = async (who: TestPerson | Principal, label = 'ci') => {
     const made = await testService.call(who, apiKeyApi.createApiKey, { body: { label } });

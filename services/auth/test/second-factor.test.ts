@@ -18,9 +18,7 @@ import { openTestPages, type TestAccount, type TestPages } from './people.ts';
 
 describe('the second factor', () => {
   let pages: TestPages;
-  before(async () => {
-    pages = await openTestPages();
-  });
+  before(async () => (pages = await openTestPages()));
   after(() => pages.testService.service.close());
 
   const sql = (text: string, values: readonly unknown[]): Promise<Record<string, unknown>[]> =>
@@ -290,9 +288,8 @@ describe('the second factor', () => {
     const { account, browser } = await pages.signedIn();
     await sql(`update auth.sessions set created_at = now() - interval '1 hour' where account_id = $1`, [account.id]);
     const form = hiddenOf(await browser.submit('/account/security', {}, '/account/totp'), '/account/totp');
-    for (let n = 0; n < AUTH_LIMITS.signInFailuresMax; n += 1) {
+    for (let n = 0; n < AUTH_LIMITS.signInFailuresMax; n += 1)
       assert.equal((await browser.post('/account/totp', { ...form, again_password: 'wrong' })).status, 422);
-    }
     const refused = await browser.post('/account/totp', { ...form, again_password: account.password });
     assert.match(refused.text, /Too many attempts failed/);
   });

@@ -15,9 +15,7 @@ describe('POST /sync/mutate', () => {
   let workspace: string;
 
   before(async () => {
-    engines = await TestEngines.open('mutate', 1);
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
+    ({ engines, owner, workspace } = await TestEngines.withOwner('mutate', 1));
     service = await startService(syncService, {
       HOST: '127.0.0.1',
       PORT: '0',

@@ -68,6 +68,15 @@ export class TestEngines implements AsyncDisposable {
     return TestEngines.on(await testDatabase(label, { migrated: true }), replicas, bounds);
   }
 
+  /** With a workspace and its owner. */
+  static async withOwner(
+    ...given: Parameters<typeof TestEngines.open>
+  ): Promise<{ readonly engines: TestEngines; readonly owner: TestPerson; readonly workspace: string }> {
+    const engines = await TestEngines.open(...given);
+    const owner = await engines.person();
+    return { engines, owner, workspace: await engines.workspace(owner) };
+  }
+
   /** On a database with the tables of sync, which it drops in the end. */
   static on(database: TestDatabase, replicas: number, bounds?: Partial<CascadeBounds>): TestEngines {
     const stack = new AsyncDisposableStack();

@@ -39,9 +39,8 @@ describe('words for days', () => {
     ['-1950y', '0076-11-23'],
     ['+25m', '2028-12-23'],
   ];
-  for (const [word, day] of cases) {
+  for (const [word, day] of cases)
     it(`reads "${word}" on Monday, 2026-11-23 as ${day}`, () => assert.equal(dayOf(word, monday), day));
-  }
 
   it('ends a month at its last day', () =>
     assert.equal(dayOf('in 1 month', todayIn('UTC', new Date('2027-01-31T12:00:00Z'))), '2027-02-28'));

@@ -9,11 +9,7 @@ describe('the commit engine', () => {
   let owner: TestPerson;
   let workspace: string;
 
-  before(async () => {
-    engines = await TestEngines.open('engine');
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
-  });
+  before(async () => ({ engines, owner, workspace } = await TestEngines.withOwner('engine')));
   after(() => engines[Symbol.asyncDispose]());
 
   const task = (title = 'Task') => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });

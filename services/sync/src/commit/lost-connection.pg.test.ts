@@ -19,9 +19,7 @@ describe('a commit whose connection is lost', () => {
   let killer: Client;
 
   before(async () => {
-    engines = await TestEngines.open('lost_connection');
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
+    ({ engines, owner, workspace } = await TestEngines.withOwner('lost_connection'));
     killer = new Client({ connectionString: engines.database.url });
     await killer.connect();
   });

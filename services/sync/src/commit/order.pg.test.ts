@@ -11,9 +11,7 @@ describe('the order of the log', () => {
   let workspace: string;
 
   before(async () => {
-    engines = await TestEngines.open('order', 4);
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
+    ({ engines, owner, workspace } = await TestEngines.withOwner('order', 4));
     await owner.make('Project', { workspaceId: workspace, key: 'TAKEN', name: 'Taken' });
   });
   after(() => engines[Symbol.asyncDispose]());

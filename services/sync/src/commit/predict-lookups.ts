@@ -28,9 +28,8 @@ export function predictLookups(units: readonly Unit[]): Lookup[] {
     if (unit.step && 'records' in unit.step)
       for (const { model, id } of unit.step.records) lookups.push({ kind: 'row', model, id, lock: 'write' });
   }
-  for (const userId of people) {
+  for (const userId of people)
     lookups.push({ kind: 'related', model: WorkspaceMember, field: 'userId', value: userId, lock: 'look' });
-  }
   return lookups;
 }
 

@@ -17,11 +17,7 @@ describe('concurrent changes of the same records', () => {
   let workspace: string;
   const ROUNDS = 8;
 
-  before(async () => {
-    engines = await TestEngines.open('races', 3);
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
-  });
+  before(async () => ({ engines, owner, workspace } = await TestEngines.withOwner('races', 3)));
   after(() => engines[Symbol.asyncDispose]());
   afterEach(async () => {
     const { copies, faults } = foldLog(await engines.entries());

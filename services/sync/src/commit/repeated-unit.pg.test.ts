@@ -11,11 +11,7 @@ describe('a unit that is sent again because its answer was lost', () => {
   let owner: TestPerson;
   let workspace: string;
 
-  before(async () => {
-    engines = await TestEngines.open('lost_answer', 4);
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
-  });
+  before(async () => ({ engines, owner, workspace } = await TestEngines.withOwner('lost_answer', 4)));
   after(() => engines[Symbol.asyncDispose]());
 
   const user = (modelId: string, action: 'INSERT' | 'DELETE'): Unit => ({

@@ -16,9 +16,7 @@ describe('a change that is running when its caller loses access', () => {
   let blocker: Client;
 
   before(async () => {
-    engines = await TestEngines.open('removal', 3);
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
+    ({ engines, owner, workspace } = await TestEngines.withOwner('removal', 3));
     blocker = new Client({ connectionString: engines.database.url });
     await blocker.connect();
   });

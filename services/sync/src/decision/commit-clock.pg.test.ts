@@ -14,9 +14,7 @@ describe('a replica whose clock is a year behind', () => {
 
   before(async () => {
     mock.timers.enable({ apis: ['Date'], now: Date.now() - 365 * DAY_MS });
-    engines = await TestEngines.open('commit_clock', 1);
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
+    ({ engines, owner, workspace } = await TestEngines.withOwner('commit_clock', 1));
   });
   after(async () => {
     mock.timers.reset();

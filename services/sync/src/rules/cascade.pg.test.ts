@@ -8,11 +8,7 @@ describe('a deletion', () => {
   let owner: TestPerson;
   let workspace: string;
 
-  before(async () => {
-    engines = await TestEngines.open('cascade');
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
-  });
+  before(async () => ({ engines, owner, workspace } = await TestEngines.withOwner('cascade')));
   after(() => engines[Symbol.asyncDispose]());
 
   const make = (model: string, payload: Record<string, unknown> = {}): Promise<string> =>

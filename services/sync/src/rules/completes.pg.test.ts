@@ -7,11 +7,7 @@ describe('an entry of the log', () => {
   let owner: TestPerson;
   let workspace: string;
 
-  before(async () => {
-    engines = await TestEngines.open('completes');
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
-  });
+  before(async () => ({ engines, owner, workspace } = await TestEngines.withOwner('completes')));
   after(() => engines[Symbol.asyncDispose]());
 
   /** Of each entry since then, in the log and in the chunks that are handed over. */

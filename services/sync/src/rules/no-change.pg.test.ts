@@ -7,11 +7,7 @@ describe('a change that changes nothing [sync.mutate.no-change]', () => {
   let owner: TestPerson;
   let workspace: string;
 
-  before(async () => {
-    engines = await TestEngines.open('no_change');
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
-  });
+  before(async () => ({ engines, owner, workspace } = await TestEngines.withOwner('no_change')));
   after(() => engines[Symbol.asyncDispose]());
 
   const task = (more: object = {}): Promise<string> =>

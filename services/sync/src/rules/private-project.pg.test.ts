@@ -11,9 +11,7 @@ describe('a private project [sync.private-project.walls]', () => {
   let workspace: string;
 
   before(async () => {
-    engines = await TestEngines.open('private_project');
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
+    ({ engines, owner, workspace } = await TestEngines.withOwner('private_project'));
     mover = await engines.join(workspace, 'member');
     friend = await engines.join(workspace, 'member');
   });

@@ -182,11 +182,7 @@ describe('a project has completedAt exactly when its status is done [sync.mutate
   let workspace: string;
   let keys = 0;
 
-  before(async () => {
-    engines = await TestEngines.open('project_done', 1);
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
-  });
+  before(async () => ({ engines, owner, workspace } = await TestEngines.withOwner('project_done', 1)));
   after(() => engines[Symbol.asyncDispose]());
 
   const at = '2026-01-02T03:04:05.000Z';

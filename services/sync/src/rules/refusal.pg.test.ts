@@ -19,9 +19,7 @@ describe('a refusal [sync.mutate.results]', () => {
   const known: Record<string, string> = {};
 
   before(async () => {
-    engines = await TestEngines.open('refusal');
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
+    ({ engines, owner, workspace } = await TestEngines.withOwner('refusal'));
     known['Task'] = await owner.make('Task', { workspaceId: workspace, title: 'T' });
     known['Project'] = await owner.make('Project', { workspaceId: workspace, key: 'P', name: 'P' });
     known['Comment'] = await owner.make('Comment', { workspaceId: workspace, taskId: known['Task'], body: 'C' });

@@ -7,11 +7,7 @@ describe('the fields by which a task repeats', () => {
   let owner: TestPerson;
   let workspace: string;
 
-  before(async () => {
-    engines = await TestEngines.open('series');
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
-  });
+  before(async () => ({ engines, owner, workspace } = await TestEngines.withOwner('series')));
   after(() => engines[Symbol.asyncDispose]());
 
   const insert = (payload: object, id: string = randomUUID()) =>

@@ -11,9 +11,7 @@ describe('a record in the Trash', () => {
   let workspace: string;
 
   before(async () => {
-    engines = await TestEngines.open('archived');
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
+    ({ engines, owner, workspace } = await TestEngines.withOwner('archived'));
     member = await engines.join(workspace, 'member');
   });
   after(() => engines[Symbol.asyncDispose]());

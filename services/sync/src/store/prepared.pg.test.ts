@@ -8,11 +8,7 @@ describe('the statements of a commit', () => {
   let owner: TestPerson;
   let workspace: string;
 
-  before(async () => {
-    engines = await TestEngines.open('prepared', 1);
-    owner = await engines.person();
-    workspace = await engines.workspace(owner);
-  });
+  before(async () => ({ engines, owner, workspace } = await TestEngines.withOwner('prepared', 1)));
   after(() => engines[Symbol.asyncDispose]());
 
   const task = (title: string) => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });
