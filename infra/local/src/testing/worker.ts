@@ -39,7 +39,7 @@ async function run(file: string): Promise<void> {
     send({ type: 'end' });
     return;
   }
-  // For the processes that tests start of the same modules. Node itself writes them when this process ends.
+  // For other workers that start meanwhile. Node itself writes them when this process ends.
   flushCompileCache();
   // A module that files share, and that closes what it opened in an `after` outside any suite, is loaded for the first only.
   const root = mocha.suite as unknown as { _afterAll: Mocha.Hook[] };
