@@ -16,10 +16,6 @@ describe('API keys', () => {
     assert.equal(made.status, 201, made.text);
     return made.body.key;
   };
-  const resolve = async (token: string): Promise<Principal | null> => {
-    const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
-    return (await testService.call(SERVICE, credentialApi.internalResolveApiKey, { body })).body.principal;
-  };
 
   it('show their token once and authenticate their person with all scopes [api-keys.create.answer, api-keys.create.full-access, api-keys.permissions.full-access, api-keys.token.once, api-keys.list.no-token, api-keys.token.prefix]', async () => {
     const ada = await testService.person();
@@ -29,7 +25,7 @@ describe('API keys', () => {
     const listed = await testService.call(ada, apiKeyApi.listApiKeys, {});
     assert.deepEqual(listed.body.keys, [key]);
     assert.ok(!listed.text.includes(token));
-    assert.deepEqual(await resolve(token), {
+    assert.deepEqual(await testService.resolveKey(token), {
       userId: ada.userId,
       scopes: ['read', 'write', 'admin'],
       credential: { kind: 'api_key', id: key.id },
@@ -70,7 +66,7 @@ describe('API keys', () => {
     assert.equal((await testService.call(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } })).status, 200);
     const expected: Revocation = { kind: 'credential', credentialId: id, userId: ada.userId };
     assert.deepEqual(await published.next(), expected);
-    assert.equal(await resolve(token), null);
+    assert.equal(await testService.resolveKey(token), null);
     assert.deepEqual((await testService.call(ada, apiKeyApi.listApiKeys, {})).body.keys, []);
     assert.equal((await testService.call(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code, 'not_found');
   });
@@ -78,7 +74,7 @@ describe('API keys', () => {
   it('show the credential that created them [api-keys.list.maker]', async () => {
     const ada = await testService.person();
     const first = await create(ada);
-    const withFirst = (await resolve(first.token))!;
+    const withFirst = (await testService.resolveKey(first.token))!;
     const second = await create(withFirst, 'by a key');
     assert.deepEqual(first.createdBy, { kind: 'session' });
     assert.deepEqual(second.createdBy, { kind: 'api_key', id: first.id, keyPrefix: first.keyPrefix });
@@ -89,9 +85,13 @@ describe('API keys', () => {
     } as const;
     const { id: workspaceId, owner } = await testService.workspace();
     const ownerKey = await create(owner);
-    const limited = await testService.call((await resolve(ownerKey.token))!, apiKeyApi.internalCreateApiKey, {
-      body: { ...body, workspaceId },
-    });
+    const limited = await testService.call(
+      (await testService.resolveKey(ownerKey.token))!,
+      apiKeyApi.internalCreateApiKey,
+      {
+        body: { ...body, workspaceId },
+      },
+    );
     assert.deepEqual(limited.body.key.createdBy, { kind: 'api_key', id: ownerKey.id, keyPrefix: ownerKey.keyPrefix });
     const seen = await testService.call(owner, apiKeyApi.listApiKeys, { query: { workspaceId } });
     assert.deepEqual(seen.body.keys[0]?.createdBy, { kind: 'api_key' });
@@ -104,7 +104,7 @@ describe('API keys', () => {
     const [ada, eve] = [await testService.person(), await testService.person()];
     const other = await create(ada, 'other');
     const chain = [await create(ada)];
-    for (let n = 0; n < 3; n += 1) chain.push(await create((await resolve(chain.at(-1)!.token))!));
+    for (let n = 0; n < 3; n += 1) chain.push(await create((await testService.resolveKey(chain.at(-1)!.token))!));
     const [first, second] = [chain[0]!, chain[1]!];
     const revoke = async (who: TestPerson, keyId: string, includeMade?: string): Promise<unknown> => {
       const query = includeMade === undefined ? {} : { includeMade };
@@ -115,7 +115,7 @@ describe('API keys', () => {
     assert.equal(await revoke(eve, first.id, 'true'), 'not_found');
     assert.equal(await revoke(ada, second.id, 'false'), 200);
     const live = async (): Promise<boolean[]> =>
-      Promise.all(chain.map(async ({ token }) => (await resolve(token)) !== null));
+      Promise.all(chain.map(async ({ token }) => (await testService.resolveKey(token)) !== null));
     assert.deepEqual(await live(), [true, false, true, true]);
     const published = await testService.backends.revocations();
     assert.equal(await revoke(ada, first.id, 'true'), 200);
@@ -124,7 +124,7 @@ describe('API keys', () => {
     );
     assert.deepEqual(ended, new Set([first, chain[2]!, chain[3]!].map(({ id }) => id)));
     assert.deepEqual(await live(), [false, false, false, false]);
-    assert.notEqual(await resolve(other.token), null);
+    assert.notEqual(await testService.resolveKey(other.token), null);
     assert.equal(await revoke(ada, first.id, 'true'), 'not_found');
   });
 
@@ -138,7 +138,7 @@ describe('API keys', () => {
       (await testService.call(eve, apiKeyApi.revokeApiKey, { params: { keyId: randomUUID() } })).code,
       'not_found',
     );
-    assert.equal((await resolve(token))?.userId, ada.userId);
+    assert.equal((await testService.resolveKey(token))?.userId, ada.userId);
   });
 
   it('limited to a workspace are seen and revoked only by its owners and by their person [api-keys.owner.revokes]', async () => {
@@ -171,13 +171,13 @@ describe('API keys', () => {
     for (const who of [admin, foreign]) assert.equal(await revoke(who, key.id), 'not_found');
     assert.equal(await revoke(owner, wide.id), 'not_found', 'the key reaches other workspaces too');
     assert.equal(await revoke(member, own), 'not_found');
-    assert.notEqual(await resolve(token), null);
+    assert.notEqual(await testService.resolveKey(token), null);
 
     const published = await testService.backends.revocations();
     assert.equal(await revoke(owner, key.id), 200);
     const expected: Revocation = { kind: 'credential', credentialId: key.id, userId: member.userId };
     assert.deepEqual(await published.next(), expected);
-    assert.equal(await resolve(token), null);
+    assert.equal(await testService.resolveKey(token), null);
     assert.deepEqual(
       (await list(owner)).body.keys.map(({ id }) => id),
       [own],
@@ -186,7 +186,7 @@ describe('API keys', () => {
     const { id: left } = await limited(member);
     await testService.removeMember(workspaceId, member);
     assert.equal(await revoke(owner, left), 200);
-    assert.equal((await resolve(wide.token))?.userId, member.userId);
+    assert.equal((await testService.resolveKey(wide.token))?.userId, member.userId);
   });
 
   it('cannot be managed without the scope admin, nor with a credential for one workspace', async () => {
@@ -211,7 +211,7 @@ describe('API keys', () => {
     const expiresAt = new Date(Math.ceil(Date.now() / 1000) * 1000 + 60_000).toISOString();
     const body = { label: 'narrow', permissions: 'read-only', workspaceId, expiresAt } as const;
     const { token, ...key } = (await testService.call(owner, apiKeyApi.internalCreateApiKey, { body })).body.key;
-    assert.deepEqual(await resolve(token), {
+    assert.deepEqual(await testService.resolveKey(token), {
       userId: owner.userId,
       scopes: ['read'],
       credential: { kind: 'api_key', id: key.id },
@@ -220,7 +220,7 @@ describe('API keys', () => {
     });
     const set = `update auth.api_keys set expires_at = now() where id = $1`;
     await testService.backends.sql(set, [key.id]);
-    assert.equal(await resolve(token), null);
+    assert.equal(await testService.resolveKey(token), null);
     for (const [change, code] of [
       [{ workspaceId: randomUUID() }, 'not_found'],
       [{ expiresAt: new Date(0).toISOString() }, 'validation_failed'],
@@ -320,7 +320,7 @@ describe('API keys', () => {
   it('show when they were last used', async () => {
     const ada = await testService.person();
     const { token } = await create(ada);
-    await resolve(token);
+    await testService.resolveKey(token);
     const lastUsedAt = await eventually(
       async () => (await testService.call(ada, apiKeyApi.listApiKeys, {})).body.keys[0]?.lastUsedAt,
     );

@@ -1,4 +1,3 @@
-import { readApiKey } from '@wts/access';
 import { apiKeyApi, credentialApi, oauthApi, operatorApi } from '@wts/contracts';
 import type { Contract, OperatorPersonDetail } from '@wts/contracts';
 import assert from 'node:assert/strict';
@@ -9,7 +8,7 @@ import { promisify } from 'node:util';
 import { builtProgram, hiddenOf, nodeEnvironment, sessionOf } from '@wts/testkit';
 import { addPasskey, optionsOf, present } from './factors.ts';
 import { TestOperator } from './operator.ts';
-import { openTestPages, type TestAccount, type TestPages } from './people.ts';
+import { openTestPages, type TestPages } from './people.ts';
 import { SERVICE, type TestService } from './test-service.ts';
 
 const run = promisify(execFile);
@@ -29,8 +28,6 @@ describe('an operator', () => {
 
   const sql = async <T>(text: string, values: readonly unknown[] = []): Promise<T[]> =>
     (await testService.backends.sql(text, values)) as T[];
-  const userOf = async ({ id }: Pick<TestAccount, 'id'>): Promise<string> =>
-    (await sql<{ user_id: string }>('select user_id from auth.identities where subject = $1', [id]))[0]?.user_id ?? '';
   const kindsOf = async (userId: string): Promise<string[]> => {
     const query = `select kind from auth.events where user_id = $1 and actor = 'operator' and actor_id = $2 order by at`;
     return (await sql<{ kind: string }>(query, [userId, operator.id])).map(({ kind }) => kind);
@@ -43,10 +40,6 @@ describe('an operator', () => {
   const keyOf = async (userId: string): Promise<string> => {
     const made = await testService.call(sessionOf(userId), apiKeyApi.createApiKey, { body: { label: 'ci' } });
     return made.body.key.token;
-  };
-  const isLive = async (token: string): Promise<boolean> => {
-    const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
-    return (await testService.call(SERVICE, credentialApi.internalResolveApiKey, { body })).body.principal !== null;
   };
   const appOf = async (userId: string): Promise<string> => {
     const [client, grant] = [randomUUID(), randomUUID()];
@@ -144,7 +137,7 @@ describe('an operator', () => {
 
   it('disables a person on every road: password, session, provider token, key and app, at once on each replica [operator.disable.everywhere]', async () => {
     const { browser, account } = await pages.signedIn();
-    const userId = await userOf(account);
+    const userId = await testService.userOf(account);
     const [key, app] = [await keyOf(userId), await appOf(userId)];
     const subject = randomUUID();
     await sql(
@@ -170,11 +163,17 @@ describe('an operator', () => {
     assert.match(refused.text, /disabled/);
     const wrong = await other.browser().submit('/sign-in', { email: account.email, password: 'wrong' });
     assert.equal(wrong.status, 422, 'who has no password learns nothing');
-    assert.deepEqual([await isLive(key), await grantIsLive(app), (await resolve()).code], [false, false, 'forbidden']);
+    assert.deepEqual(
+      [(await testService.resolveKey(key)) !== null, await grantIsLive(app), (await resolve()).code],
+      [false, false, 'forbidden'],
+    );
 
     const enabled = await operator.call(operatorApi.enablePerson, { params: { userId } });
     assert.equal(enabled.body.person.disabledAt, null);
-    assert.deepEqual([await isLive(key), await grantIsLive(app), (await resolve()).body.userId], [true, false, userId]);
+    assert.deepEqual(
+      [(await testService.resolveKey(key)) !== null, await grantIsLive(app), (await resolve()).body.userId],
+      [true, false, userId],
+    );
     assert.match((await browser.get('/account')).to?.pathname ?? '', /sign-in/, 'the old session stays ended');
     assert.equal((await signIn()).status, 303);
     assert.deepEqual(await kindsOf(userId), ['person-disabled', 'person-enabled']);
@@ -183,7 +182,7 @@ describe('an operator', () => {
   it('leaves nothing usable of a sign-in that runs while the person is disabled [operator.disable.everywhere]', async () => {
     const account = await pages.account();
     const first = await pages.signedIn(account);
-    const userId = await userOf(account);
+    const userId = await testService.userOf(account);
     for (let round = 0; round < 4; round += 1) {
       const browsers = [pages, other, pages].map((one) => one.browser());
       const attempts = browsers.map((browser) =>
@@ -205,7 +204,7 @@ describe('an operator', () => {
   it('disables a passkey too, alone and as the second step after the password [operator.disable.everywhere]', async () => {
     const { browser, account } = await pages.signedIn();
     const { authenticator } = await addPasskey(pages, browser);
-    const userId = await userOf(account);
+    const userId = await testService.userOf(account);
     assert.equal((await operator.call(operatorApi.disablePerson, { params: { userId } })).status, 200);
     const alone = pages.browser();
     const signIn = await alone.get('/sign-in');
@@ -235,17 +234,17 @@ describe('an operator', () => {
 
   it('ends the sessions and apps of a person, whose keys stay', async () => {
     const { browser, account } = await pages.signedIn();
-    const userId = await userOf(account);
+    const userId = await testService.userOf(account);
     const [key, app] = [await keyOf(userId), await appOf(userId)];
     assert.equal((await operator.call(operatorApi.endSessions, { params: { userId } })).status, 200);
     assert.notEqual((await browser.get('/account')).status, 200);
-    assert.deepEqual([await isLive(key), await grantIsLive(app)], [true, false]);
+    assert.deepEqual([(await testService.resolveKey(key)) !== null, await grantIsLive(app)], [true, false]);
     assert.deepEqual(await kindsOf(userId), ['sessions-ended']);
   });
 
   it('makes a link for a new password, which is not for a person without an account or who is disabled', async () => {
     const { account } = await pages.signedIn();
-    const userId = await userOf(account);
+    const userId = await testService.userOf(account);
     const made = await operator.call(operatorApi.makeResetLink, { params: { userId } });
     assert.equal(made.status, 201, made.text);
     assert.equal((await pages.browser().get(made.body.link.url.slice(pages.issuer.length))).status, 200);
@@ -269,7 +268,7 @@ describe('an operator', () => {
   it('removes the second factors of a person who lost them, so that the password is enough [operator.factors.remove]', async () => {
     const account = await pages.account();
     await pages.signedIn(account);
-    const userId = await userOf(account);
+    const userId = await testService.userOf(account);
     const remove = () => operator.call(operatorApi.removeSecondFactors, { params: { userId } });
     assert.equal((await remove()).code, 'not_found');
     await sql(`insert into auth.totp (account_id, secret, sealed_with, last_step) values ($1, 'x', 'key', 0)`, [
@@ -324,7 +323,7 @@ describe('an operator', () => {
 
   it('exports everything that is stored of a person, without a secret [operator.export.whole]', async () => {
     const { account } = await pages.signedIn();
-    const userId = await userOf(account);
+    const userId = await testService.userOf(account);
     const workspace = await testService.workspace();
     await testService.addMember(workspace.id, userId, 'member');
     const key = await keyOf(userId);
@@ -346,7 +345,7 @@ describe('an operator', () => {
 
   it('erases a person: no look-up finds them, others see no name, and the answer says what stays [operator.erase.gone]', async () => {
     const { account } = await pages.signedIn();
-    const userId = await userOf(account);
+    const userId = await testService.userOf(account);
     const workspace = await testService.workspace();
     await testService.addMember(workspace.id, userId, 'member');
     const { name, sessions } = await detail(userId);
@@ -359,7 +358,7 @@ describe('an operator', () => {
     const erase = (confirmed: string) =>
       operator.call(operatorApi.erasePerson, { params: { userId }, body: { name: confirmed } });
     assert.equal((await erase('Another')).code, 'validation_failed');
-    assert.ok(await isLive(key));
+    assert.ok((await testService.resolveKey(key)) !== null);
     const erased = await erase(name);
     assert.equal(erased.status, 200, erased.text);
     assert.match(erased.body.stays.join(' '), /Deleted person/);
@@ -383,7 +382,7 @@ describe('an operator', () => {
       `select id from auth.accounts where id::text = $1 union all select id from auth.mails where lower(recipient) = $2`,
       [account.id, account.email],
     );
-    assert.deepEqual([leftovers.length, await isLive(key)], [0, false]);
+    assert.deepEqual([leftovers.length, (await testService.resolveKey(key)) !== null], [0, false]);
     const signIn = await pages.browser().submit('/sign-in', { email: account.email, password: account.password });
     assert.equal(signIn.status, 422);
     assert.equal((await operator.call(operatorApi.enablePerson, { params: { userId } })).code, 'conflict');

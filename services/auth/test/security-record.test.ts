@@ -43,10 +43,6 @@ describe('the security record', () => {
   const eventsOf = (userId: string): Promise<StoredEvent[]> =>
     sql<StoredEvent>('select * from auth.events where user_id = $1 order by at, id', [userId]);
   const kindsOf = async (userId: string): Promise<string[]> => (await eventsOf(userId)).map(({ kind }) => kind);
-  const userOf = async ({ id }: { readonly id: string }): Promise<string> => {
-    const [found] = await sql<{ user_id: string }>('select user_id from auth.identities where subject = $1', [id]);
-    return found?.user_id ?? '';
-  };
 
   it('has each act of a person in order, with the network, the browser and the request [authentication.record.acts]', async () => {
     const account = await pages.account();
@@ -55,7 +51,7 @@ describe('the security record', () => {
     assert.equal((await signIn(account.password)).status, 303);
     assert.equal((await signIn('a wrong password')).status, 422);
     await browser.submit('/account/keys', { label: 'ci', access: 'read-only' }, '/account/keys');
-    const userId = await userOf(account);
+    const userId = await pages.testService.userOf(account);
     const [key] = await sql<{ id: string }>('select id from auth.api_keys where user_id = $1', [userId]);
     await browser.submit(`/account/keys/${key?.id}/revoke`, {}, `/account/keys/${key?.id}/revoke`);
     const change = { current: account.password, password: 'another horse battery' };
@@ -149,7 +145,7 @@ describe('the security record', () => {
     const { browser, account } = await pages.signedIn();
     await browser.submit('/sign-in', { email: account.email, password: 'a wrong password' });
     assert.deepEqual(
-      await kindsOf(await userOf(account)),
+      await kindsOf(await pages.testService.userOf(account)),
       ['sign-in', 'sign-in-failed'],
       'that of a person is not left out',
     );

@@ -1,15 +1,11 @@
-import { generateApiKey, readApiKey } from '@wts/access';
+import { generateApiKey } from '@wts/access';
 import { credentialApi } from '@wts/contracts';
-import { builtProgram, nodeEnvironment, tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { SeededOwner } from '../src/commands/seed-demo.ts';
 import { openTestPages, type TestPages } from './people.ts';
 import { openTestService, SERVICE, type TestService } from './test-service.ts';
 
-const run = promisify(execFile);
 const PROGRAM = join(import.meta.dirname, '../src/seed.ts');
 const DEMO = { email: 'demo@example.com' };
 
@@ -22,24 +18,8 @@ describe('the seed', () => {
   });
   after(() => pages.testService.service.close());
 
-  const seed = async (settings: Record<string, string> = {}): Promise<SeededOwner> => {
-    const { stdout } = await run(process.execPath, [await builtProgram(PROGRAM)], {
-      env: {
-        ...nodeEnvironment(),
-        DATABASE_URL: testService.backends.databaseUrl,
-        SYNC_SERVICE_URL: testService.backends.syncUrl,
-        ...tokenEnvironment('auth'),
-        PASSWORD_COST_LOG2: '14',
-        ...settings,
-      },
-    });
-    assert.equal(stdout.trim().split('\n').length, 1, 'one line on stdout');
-    return JSON.parse(stdout) as SeededOwner;
-  };
-  const scopesOf = async (token: string): Promise<readonly string[] | undefined> => {
-    const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
-    return (await testService.call(SERVICE, credentialApi.internalResolveApiKey, { body })).body.principal?.scopes;
-  };
+  const seed = (settings: Record<string, string> = {}): Promise<SeededOwner> =>
+    testService.seed(PROGRAM, { PASSWORD_COST_LOG2: '14', ...settings });
 
   it('creates one owner with what it is given, in any number of runs, also in parallel', async () => {
     const issuer = 'https://local.example';
@@ -52,8 +32,8 @@ describe('the seed', () => {
     const [owner, twin] = await Promise.all([seed(given), seed(given)]);
     assert.deepEqual(twin, owner);
     assert.deepEqual([owner.apiKey, owner.readOnlyApiKey], [given.SEED_API_KEY, given.SEED_READ_ONLY_API_KEY]);
-    assert.deepEqual(await scopesOf(owner.apiKey), ['read', 'write', 'admin']);
-    assert.deepEqual(await scopesOf(owner.readOnlyApiKey), ['read']);
+    assert.deepEqual((await testService.resolveKey(owner.apiKey))?.scopes, ['read', 'write', 'admin']);
+    assert.deepEqual((await testService.resolveKey(owner.readOnlyApiKey))?.scopes, ['read']);
     assert.equal((await testService.recordOf(owner.userId))?.['name'], 'Demo Owner');
     const body = { issuer, subject: owner.userId };
     const resolved = await testService.call(SERVICE, credentialApi.internalResolvePerson, { body });
@@ -63,7 +43,7 @@ describe('the seed', () => {
     // A valid key stays, one of the other kind is no read-only key, and the account gets the other password.
     const again = await seed({ ...given, SEED_READ_ONLY_API_KEY: owner.apiKey, SEED_PASSWORD: 'second password' });
     assert.deepEqual([again.userId, again.apiKey], [owner.userId, owner.apiKey]);
-    assert.deepEqual(await scopesOf(again.readOnlyApiKey), ['read']);
+    assert.deepEqual((await testService.resolveKey(again.readOnlyApiKey))?.scopes, ['read']);
     await signsIn(again, 'second password');
     const { email } = DEMO;
     assert.equal((await pages.browser().submit('/sign-in', { email, password: 'first password' })).status, 422);
@@ -71,8 +51,8 @@ describe('the seed', () => {
 
   it('creates new keys when it gets none or invalid ones', async () => {
     const owner = await seed({ SEED_API_KEY: `${generateApiKey('wts_').token}x` });
-    assert.deepEqual(await scopesOf(owner.apiKey), ['read', 'write', 'admin']);
-    assert.deepEqual(await scopesOf(owner.readOnlyApiKey), ['read']);
+    assert.deepEqual((await testService.resolveKey(owner.apiKey))?.scopes, ['read', 'write', 'admin']);
+    assert.deepEqual((await testService.resolveKey(owner.readOnlyApiKey))?.scopes, ['read']);
   });
 
   async function signsIn({ userId, person }: SeededOwner, password: string): Promise<void> {

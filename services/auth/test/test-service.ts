@@ -1,5 +1,5 @@
-import { servicePrincipal } from '@wts/access';
-import { credentialApi, syncApi, type InternalMutation, type Role } from '@wts/contracts';
+import { readApiKey, servicePrincipal } from '@wts/access';
+import { credentialApi, syncApi, type InternalMutation, type Principal, type Role } from '@wts/contracts';
 import { startService, type RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
 import {
@@ -62,11 +62,20 @@ export class TestService extends ServiceUnderTest<RunningService> {
     return (await this.backends.sqlAs('wts_sync')(sql, [userId]))[0];
   }
 
-  /** The same of the person of an account. */
-  async recordOfAccount({ id }: { readonly id: string }): Promise<Record<string, unknown> | undefined> {
-    const sql = `select user_id as "userId" from auth.identities where subject = $1`;
-    const [identity] = await this.backends.sql(sql, [id]);
-    return this.recordOf(String(identity?.['userId']));
+  /** The id of the person of an account. */
+  async userOf({ id }: { readonly id: string }): Promise<string> {
+    const [identity] = await this.backends.sql('select user_id from auth.identities where subject = $1', [id]);
+    return String(identity?.['user_id']);
+  }
+
+  async recordOfAccount(account: { readonly id: string }): Promise<Record<string, unknown> | undefined> {
+    return this.recordOf(await this.userOf(account));
+  }
+
+  /** Who calls with an API key; null for one that is not accepted. */
+  async resolveKey(token: string): Promise<Principal | null> {
+    const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
+    return (await this.call(SERVICE, credentialApi.internalResolveApiKey, { body })).body.principal;
   }
 
   async removeMember(workspaceId: string, { userId }: TestPerson): Promise<void> {

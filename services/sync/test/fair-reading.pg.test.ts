@@ -30,17 +30,6 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
     const lines = (await answer.text()).split('\n').filter((line) => line.startsWith(name));
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   };
-  /** Locks the table until the work is done, so that its readers wait. */
-  const whileHeld = async (table: string, work: () => Promise<void>): Promise<void> => {
-    const holder = await sync.sql.connect();
-    try {
-      await holder.query(`begin; lock table ${table} in access exclusive mode`);
-      await work();
-    } finally {
-      await holder.query('rollback');
-      holder.release();
-    }
-  };
   /** This many different selections of models, each with the tasks. */
   const selections = (count: number): string[] => {
     const others = MODEL_NAMES.filter((name) => name !== 'Task');
@@ -58,7 +47,7 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
 
   it('gets bootstraps, keyed reads and deltas while 240 different bootstraps of the neighbor wait for a locked table', async () => {
     const disconnect = new AbortController();
-    await whileHeld('sync.tasks', async () => {
+    await sync.whileHeld('sync.tasks', async () => {
       const neighborReads = sendMany(
         disconnect,
         selections(240).map((models) => `/sync/bootstrap?onlyModels=${models}`),
@@ -80,7 +69,7 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
 
   it('gets keyed reads while 240 keyed reads of the neighbor wait for a locked table', async () => {
     const disconnect = new AbortController();
-    await whileHeld('sync.tasks', async () => {
+    await sync.whileHeld('sync.tasks', async () => {
       const body = { requests: [{ modelName: 'Task', indexedKey: 'workspaceId', keyValue: home }] };
       const neighborReads = Promise.allSettled(
         Array.from({ length: 240 }, () =>
@@ -106,7 +95,7 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
 
   it('has connections left, because polls of disconnected clients never start or are cancelled', async () => {
     const disconnect = new AbortController();
-    await whileHeld('sync.sync_actions', async () => {
+    await sync.whileHeld('sync.sync_actions', async () => {
       const neighborReads = sendMany(
         disconnect,
         Array.from({ length: 240 }, () => '/sync/deltas?after=0&limit=5000'),

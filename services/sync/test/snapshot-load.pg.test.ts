@@ -49,17 +49,6 @@ describe('snapshots under load', () => {
   };
   /** Makes a change, so that no earlier snapshot can be shared. */
   const change = (): Promise<string> => sync.insert('Label', { workspaceId: home, name: 'Change' }, ada);
-  /** Locks the comments, or another table, until the work is done, so that their readers wait. */
-  const whileHeld = async (work: () => Promise<void>, table = 'comments'): Promise<void> => {
-    const holder = await sync.sql.connect();
-    try {
-      await holder.query(`begin; lock table sync.${table} in access exclusive mode`);
-      await work();
-    } finally {
-      await holder.query('rollback');
-      holder.release();
-    }
-  };
 
   it('use no connection for a client that does not read, and send it everything in the end [sync.bootstrap.pace]', async () => {
     await change();
@@ -76,7 +65,7 @@ describe('snapshots under load', () => {
 
   it('are cancelled when their only client disconnects, and give their connection back [sync.bootstrap.pace]', async () => {
     await change();
-    await whileHeld(async () => {
+    await sync.whileHeld('sync.workspace_members', async () => {
       const leaving = await sync.raw('/sync/bootstrap', caller(ada));
       await eventually(async () => (await sync.busyConnections()) > 0);
       leaving.destroy();
@@ -95,12 +84,12 @@ describe('snapshots under load', () => {
     // The next poll is two seconds later, and the lock makes readers wait for five.
     const before = polls;
     await eventually(() => polls > before);
-    await whileHeld(async () => {
+    await sync.whileHeld('sync.comments', async () => {
       const requests = [{ modelName: 'Task', groupId: home }];
       const waiting = sync.call('/sync/batch', { principal: caller(bob), body: { requests } });
       revoked.push(bob);
       assert.equal((await waiting).status, 401);
-    }, 'workspace_members');
+    });
     await assert.rejects(text(own), { code: 'ECONNRESET' });
     assert.equal(idsOf(parseBootstrap(await text(other)).rows, 'Task').length, TASKS, 'those of others are whole');
   });
@@ -108,7 +97,7 @@ describe('snapshots under load', () => {
   it('that fail end with an error line and without an end of the body [sync.bootstrap.lines]', async () => {
     for (const encoding of ['identity', 'gzip']) {
       await change();
-      await whileHeld(async () => {
+      await sync.whileHeld('sync.comments', async () => {
         const answer = await sync.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': encoding });
         await eventually(async () => (await sync.busyConnections()) > 0);
         await sync.sql.query(
@@ -181,7 +170,7 @@ describe('snapshots under load', () => {
     );
     const distinct = [...new Set(subsets.map(String))];
     await change();
-    await whileHeld(async () => {
+    await sync.whileHeld('sync.comments', async () => {
       const disconnect = new AbortController();
       const answers = distinct.map((onlyModels) =>
         sync.call(`/sync/bootstrap?onlyModels=${onlyModels}`, { principal: caller(ada), signal: disconnect.signal }),

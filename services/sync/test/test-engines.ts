@@ -164,6 +164,12 @@ export class TestEngines implements AsyncDisposable {
     return rows[0] ?? null;
   }
 
+  /** The id of the membership of a person. */
+  async membershipOf(workspaceId: string, { id }: TestPerson): Promise<string> {
+    const sql = 'select id from sync.workspace_members where workspace_id = $1 and user_id = $2';
+    return (await this.checks.query<{ id: string }>(sql, [workspaceId, id])).rows[0]!.id;
+  }
+
   /** The tasks of a series in the order in which they were made. */
   async tasksOf(seriesId: string): Promise<readonly ModelRecord[]> {
     const { rows } = await this.checks.query<{ record: ModelRecord }>(

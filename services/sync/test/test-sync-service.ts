@@ -72,6 +72,18 @@ export class TestSyncService implements AsyncDisposable {
     this.service = await start(this.database, await meanwhile(), (line) => void this.#written.push(line));
   }
 
+  /** Locks a table until the work is done, so that its readers wait. */
+  async whileHeld(table: string, work: () => Promise<void>): Promise<void> {
+    const holder = await this.sql.connect();
+    try {
+      await holder.query(`begin; lock table ${table} in access exclusive mode`);
+      await work();
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+  }
+
   /** The log lines of the service since it was restarted. */
   logged(): string {
     return this.#written.join('');

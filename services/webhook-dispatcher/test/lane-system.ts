@@ -87,6 +87,12 @@ export class LaneSystem implements AsyncDisposable {
     return this.#stack.use(await receiver());
   }
 
+  /** An endpoint with a consumer of its own. */
+  async made(): Promise<{ readonly id: string; readonly consumer: Receiver }> {
+    const consumer = await this.receiver();
+    return { id: await this.endpoint(consumer.url), consumer };
+  }
+
   /** A replica; closed with the system, or before. */
   lanes({ schedule = FAST_SCHEDULE, disableAfterMs = DAYS_3, limits, ...options }: LanesSettings = {}): Lanes {
     const parsed = parseRetrySchedule(schedule);

@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import assert from 'node:assert/strict';
-import { eventually, type Receiver } from '@wts/testkit';
+import { eventually } from '@wts/testkit';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dropOld } from '../src/store/partitions.ts';
 import { LaneSystem } from './lane-system.ts';
@@ -10,17 +10,13 @@ describe('an endpoint that is switched off', () => {
   before(async () => (system = await LaneSystem.open('disabled')));
   after(() => system[Symbol.asyncDispose]());
 
-  const made = async (): Promise<{ id: string; consumer: Receiver }> => {
-    const consumer = await system.receiver();
-    return { id: await system.endpoint(consumer.url), consumer };
-  };
   const isGone = async (id: string): Promise<boolean> => {
     const { enabled, disabledReason } = await system.state(id);
     return !enabled && disabledReason === 'gone';
   };
 
   it('was gone at a first attempt, and nothing is sent after the 410 [webhooks.disable.gone]', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     consumer.answer({ status: 410 });
     await system.enqueue(id, 30);
     await using lanes = system.lanes();
@@ -36,7 +32,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('was gone at a retry [webhooks.disable.gone]', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     consumer.answer(() => ({ status: consumer.received.length === 1 ? 500 : 410 }));
     await using lanes = system.lanes();
     await system.enqueue(id);
@@ -47,7 +43,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('was gone at an attempt that was asked for by hand [webhooks.disable.gone]', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     await using lanes = system.lanes();
     await system.enqueue(id);
     lanes.wake([id]);
@@ -60,7 +56,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('is not, when the 410 comes from an address that it no longer has [webhooks.disable.gone]', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     const other = await system.receiver();
     consumer.answer({ status: 410, afterMs: 300 });
     await using lanes = system.lanes();
@@ -74,7 +70,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('has failed for the set time, in eight attempts at least [webhooks.disable.three-days]', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     consumer.answer('reset');
     await using lanes = system.lanes({ disableAfterMs: 700 });
     const isOffAfterOneMore = async (): Promise<boolean> => {
@@ -90,7 +86,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('is not, while a success comes in between [webhooks.disable.three-days]', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     let count = 0;
     consumer.answer(() => ({ status: (count += 1) % 7 === 0 ? 200 : 500 }));
     await using lanes = system.lanes({ disableAfterMs: 150 });
@@ -101,7 +97,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('is on again when an attempt that was under way succeeds [webhooks.disable.three-days]', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     const hooks = await system.enqueue(id, 4);
     const isOff = Promise.withResolvers<void>();
     // The last event is under way while the retries of the others switch the endpoint off.
@@ -122,7 +118,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('stays off, and keeps its failures, when an address that it no longer has answers [webhooks.disable.three-days]', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     const other = await system.receiver();
     consumer.answer({ status: 200, afterMs: 400 });
     await using lanes = system.lanes();
@@ -143,7 +139,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('gets no attempt until it is on again; then everything, with retries paced', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     consumer.answer({ status: 500 });
     await using lanes = system.lanes({ schedule: '200ms,1h,1h,1h,1h,1h,1h', limits: { retryPaceMs: 50 } });
     await system.enqueue(id, 20);
@@ -168,7 +164,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('gets the events from before in order when it is on again [webhooks.order.commit]', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     const events = await system.enqueue(id, 10);
     await system.setEnabled(id, false);
     // Lanes look for due deliveries when they begin, so before this they might attempt them.
@@ -185,7 +181,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('gets what was queued before it asked for other event types', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     const events = await system.enqueue(id, 3);
     await system.pool.query(`update webhooks.endpoints set event_types = '{comment.deleted}' where id = $1`, [id]);
     await using _ = system.lanes();
@@ -197,7 +193,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('gets what waited, but nothing of an event older than 30 days', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     const [old, recent] = await system.enqueue(id, 2);
     await system.setEnabled(id, false);
     for (const [table, column, eventId] of [
@@ -223,7 +219,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('is sent to its new address, and signed with its new secret, from the next attempt on', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     const other = await system.receiver();
     consumer.answer({ status: 500 });
     await using lanes = system.lanes({ schedule: '500ms,1h,1h,1h,1h,1h,1h' });
@@ -247,7 +243,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('is sent to its new address while events come, also when nothing announces the change', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     const other = await system.receiver();
     await using lanes = system.lanes({ limits: { settingsAgeMs: 100, pollMs: 60_000 } });
     const send = async (): Promise<void> => {
@@ -268,7 +264,7 @@ describe('an endpoint that is switched off', () => {
   });
 
   it('is attempted no more once it is deleted, and a late result brings nothing back', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     consumer.answer({ status: 200, afterMs: 400 });
     await using lanes = system.lanes();
     await system.enqueue(id, 10);

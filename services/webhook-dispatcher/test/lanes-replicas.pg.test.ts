@@ -29,13 +29,9 @@ describe('replicas that serve lanes', () => {
 
   const start = (options: Partial<Parameters<typeof startReplica>[0]> = {}): Promise<Replica> =>
     startReplica({ databaseUrl: system.databaseUrl, ...options });
-  const made = async (): Promise<{ id: string; consumer: Receiver }> => {
-    const consumer = await system.receiver();
-    return { id: await system.endpoint(consumer.url), consumer };
-  };
 
   it('serve a lane alone: of one that was suspended, a late failure counts for nothing', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     consumer.answer(() => (consumer.received.length === 1 ? 'hang' : { status: 500 }));
     await using suspended = await start({ deadlineMs: 1_000 });
     await system.enqueue(id);
@@ -46,7 +42,7 @@ describe('replicas that serve lanes', () => {
     suspended.signal('SIGCONT');
     // The one that was suspended serves other lanes again, and not this one.
     other.signal('SIGSTOP');
-    const more = await made();
+    const more = await system.made();
     await system.enqueue(more.id);
     await system.untilAll(more.id, 'succeeded');
     const [delivery] = await system.deliveries(id);
@@ -56,7 +52,7 @@ describe('replicas that serve lanes', () => {
   });
 
   it('serve a lane alone: of one that was suspended, a late success counts', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     consumer.answer(() => (consumer.received.length === 1 ? { status: 200, afterMs: 5_000 } : { status: 500 }));
     await using suspended = await start({ deadlineMs: 20_000 });
     await system.enqueue(id);
@@ -71,7 +67,7 @@ describe('replicas that serve lanes', () => {
   });
 
   it('lose nothing when one is killed between sending and recording [webhooks.repeat.same-id]', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     const { hostname, port } = new URL(system.databaseUrl);
     await using wire = await openWire({ host: hostname, port: Number(port) });
     consumer.answer(() => {
@@ -93,7 +89,7 @@ describe('replicas that serve lanes', () => {
 
   it('go on with the lanes of one that was killed within ten seconds', async () => {
     assert(DISPATCH.leaseMs + DISPATCH.pollMs < 10_000);
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     // With the limits of the service.
     const killed = await start({ limits: {} });
     const [first] = await system.enqueue(id);
@@ -107,7 +103,7 @@ describe('replicas that serve lanes', () => {
   });
 
   it('make no attempt twice while they stop, however long it takes', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     consumer.answer({ status: 200, afterMs: 3_000 });
     const stopped = await start({ limits: { ...FAST, leaseMs: 1_000, attemptMs: 10_000 } });
     await system.enqueue(id);
@@ -120,7 +116,7 @@ describe('replicas that serve lanes', () => {
   });
 
   it('lose nothing and keep the order however often they are killed [webhooks.order.commit]', async () => {
-    const endpoints = await Promise.all([made(), made(), made()]);
+    const endpoints = await Promise.all([system.made(), system.made(), system.made()]);
     const events = await Promise.all(endpoints.map(({ id }) => system.enqueue(id, EVENTS)));
     for (const { consumer } of endpoints) consumer.answer({ status: 200, afterMs: 10 });
     let kills = 0;
@@ -144,7 +140,7 @@ describe('replicas that serve lanes', () => {
   });
 
   it('attempt a delivery that ends their process three times, then it counts as failed and the others go on', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     const [first, fatal, last] = await system.enqueue(id, 3);
     consumer.answer(({ headers }) => ({ status: headers['webhook-id'] === fatal ? FATAL_STATUS : 200 }));
     const isOver = async (): Promise<boolean> => (await system.deliveries(id)).at(-1)?.status === 'succeeded';
@@ -162,7 +158,7 @@ describe('replicas that serve lanes', () => {
   });
 
   it('finish what is under way at SIGTERM, and nothing is sent twice', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     const events = await system.enqueue(id, 30);
     consumer.answer({ status: 200, afterMs: 60 });
     for (let turn = 0; turn < 2; turn += 1) {
@@ -178,7 +174,7 @@ describe('replicas that serve lanes', () => {
   });
 
   it('share the lanes: one that comes later takes those that are free, and two never serve one', async () => {
-    const endpoints = await Promise.all(Array.from({ length: 6 }, made));
+    const endpoints = await Promise.all(Array.from({ length: 6 }, () => system.made()));
     await using _ = await start();
     await using __ = await start();
     const events = await Promise.all(endpoints.map(({ id }) => system.enqueue(id, 20)));
@@ -197,7 +193,7 @@ describe('replicas that serve lanes', () => {
       return nats;
     };
     const [one, other] = [await connect(), await connect()];
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     // Both look once, at their start.
     const limits = { pollMs: 60_000, leaseMs: 150_000, attemptMs: 1_000 };
     await using holder = system.lanes({ limits });
@@ -222,7 +218,7 @@ describe('replicas that serve lanes', () => {
   });
 
   it('lose no result while PostgreSQL is away, and go on in order', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     const { hostname, port } = new URL(system.databaseUrl);
     await using wire = await openWire({ host: hostname, port: Number(port) });
     await using stack = new AsyncDisposableStack();
@@ -241,7 +237,7 @@ describe('replicas that serve lanes', () => {
   });
 
   it('do not claim a lane while they still give it back [webhooks.order.commit]', async () => {
-    const { id, consumer } = await made();
+    const { id, consumer } = await system.made();
     let onRelease: (() => Promise<void>) | null = null;
     const pool = new Proxy(system.pool, {
       get(target, name) {

@@ -1,32 +1,16 @@
 import { workspaceApi } from '@wts/contracts';
-import { builtProgram, nodeEnvironment, tokenEnvironment } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { SeededDemo } from '../src/commands/seed-demo.ts';
 import { openTestService, type TestService } from './test-service.ts';
 
-const run = promisify(execFile);
 const PROGRAM = join(import.meta.dirname, '../src/seed.ts');
 
 describe('the seed', () => {
   let testService: TestService;
   before(async () => (testService = await openTestService()));
 
-  const seed = async (userId: string): Promise<SeededDemo> => {
-    const { stdout } = await run(process.execPath, [await builtProgram(PROGRAM)], {
-      env: {
-        ...nodeEnvironment(),
-        DATABASE_URL: testService.backends.databaseUrl,
-        SYNC_SERVICE_URL: testService.backends.syncUrl,
-        ...tokenEnvironment('workspace'),
-        SEED_USER_ID: userId,
-      },
-    });
-    assert.equal(stdout.trim().split('\n').length, 1, 'one line on stdout');
-    return JSON.parse(stdout) as SeededDemo;
-  };
+  const seed = (userId: string): Promise<SeededDemo> => testService.seed(PROGRAM, { SEED_USER_ID: userId });
 
   it('creates one demo workspace, in any number of runs, also in parallel', async () => {
     const owner = await testService.person();

@@ -1,15 +1,15 @@
 import type { Target } from '../target.ts';
 import { GOALS } from '../goals.ts';
-import { closedLoop, type Measured } from '../load.ts';
+import type { Measured } from '../load.ts';
 import type { GrowthLine } from '../growth-line.ts';
 import { count, number, type ReportRow } from '../report.ts';
 import { alternate, median } from '../rounds.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
-import { mutate, openClients } from '../traffic.ts';
 import { load, type Loaded } from './bootstrap.ts';
 import type { LargeLog } from '../large-log.ts';
 import { readPages } from './deltas.ts';
 import { measureLatency, type Latency } from './live.ts';
+import { writeLoop } from './mutate.ts';
 
 /** A pace that both can keep with a thousand sockets, because the benchmark measures cost and not overload. */
 const PACE_PER_SECOND = 20;
@@ -91,7 +91,9 @@ async function overTasks(lines: LineCollector, counts: readonly number[]): Promi
     );
     lines.add({ name: 'bootstrap, each 1,000', unit: 'ms', axis }, tasks, loaded, ({ perSecond }) => 1e6 / perSecond);
     lines.add({ name: MEMORY, unit: 'MB', axis }, tasks, loaded, ({ peakMb }) => peakMb);
-    const changed = await lines.measure<Measured>(rounds, (target) => changes(target, Math.min(seconds, SECONDS_MAX)));
+    const changed = await lines.measure<Measured>(rounds, (target) =>
+      writeLoop(target, 1, 1, Math.min(seconds, SECONDS_MAX)),
+    );
     lines.add({ name: 'one change, p50', unit: 'ms', axis }, tasks, changed, ({ p50Ms }) => p50Ms);
   }
 }
@@ -144,15 +146,6 @@ async function overGroups(lines: LineCollector, sizes: readonly number[], entrie
       read,
       ({ p50Ms }) => p50Ms,
     );
-  }
-}
-
-async function changes(target: Target, seconds: number): Promise<Measured> {
-  const pool = openClients(target.baseUrl, 1);
-  try {
-    return await closedLoop(1, seconds, async () => (await mutate(pool, target, 1)).results.length);
-  } finally {
-    await pool.close();
   }
 }
 

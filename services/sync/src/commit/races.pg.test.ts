@@ -50,13 +50,6 @@ describe('concurrent changes of the same records', () => {
   /** Sends each unit through a replica of its own, the first one randomly a moment before or after. */
   const concurrently = (...units: readonly Unit[]): Promise<UnitOutcome[]> =>
     Promise.all(units.map((unit, index) => engines.send(unit, engines.all[index % 3])));
-  const membershipOf = async (person: TestPerson): Promise<string> => {
-    const { rows } = await engines.pool.query<{ id: string }>(
-      'select id from sync.workspace_members where workspace_id = $1 and user_id = $2',
-      [workspace, person.id],
-    );
-    return rows[0]!.id;
-  };
   const insert = (model: string, payload: object): Unit =>
     owner.unit(change('INSERT', model, randomUUID(), { ...home(), ...payload }));
 
@@ -94,7 +87,7 @@ describe('concurrent changes of the same records', () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const person = await engines.join(workspace, 'member');
       const inProject = await owner.make('ProjectMember', { projectId: hidden, userId: person.id });
-      const inWorkspace = await membershipOf(person);
+      const inWorkspace = await engines.membershipOf(workspace, person);
       const [{ model, payload }, end] = (
         [
           [inHidden, change('DELETE', 'ProjectMember', inProject)],

@@ -37,15 +37,10 @@ describe('the entries that a reader gets', () => {
     (await read(reader, after)).flatMap(({ data }) => (data['title'] === undefined ? [] : [data['title']]));
   const project = (by: TestPerson, more: object = {}): Promise<string> =>
     by.make('Project', { workspaceId: workspace, key: 'P', name: 'P', isPrivate: true, ...more });
+  const leave = async (who: TestPerson): Promise<object> =>
+    owner.delete('WorkspaceMember', await engines.membershipOf(workspace, who));
   const task = (title: string, projectId: string | null = null): Promise<string> =>
     owner.make('Task', { workspaceId: workspace, title, projectId });
-  async function leave(who: TestPerson): Promise<void> {
-    const { rows } = await engines.pool.query<{ id: string }>(
-      'select id from sync.workspace_members where workspace_id = $1 and user_id = $2',
-      [workspace, who.id],
-    );
-    await owner.delete('WorkspaceMember', rows[0]!.id);
-  }
 
   it('of a project that becomes private again: none of its earlier private time [never.shown-outside, sync.membership.from-gain]', async () => {
     const member = await engines.join(workspace, 'admin');

@@ -123,14 +123,6 @@ describe('who may do what [sync.mutate.roles] [sync.mutate.no-role]', () => {
   let count = 0;
   const key = (): string => `K${(count += 1)}`;
 
-  async function memberOf(person: TestPerson): Promise<string> {
-    const { rows } = await engines.pool.query<{ id: string }>(
-      'select id from sync.workspace_members where user_id = $1 and workspace_id = $2',
-      [person.id, workspace],
-    );
-    return rows[0]!.id;
-  }
-
   /** The payload of an INSERT of the model, and who makes the record that is changed. */
   async function draft(model: string, who: TestPerson, where: string): Promise<{ payload: object; maker: TestPerson }> {
     const isHidden = where === 'private';
@@ -170,7 +162,8 @@ describe('who may do what [sync.mutate.roles] [sync.mutate.no-role]', () => {
     if (model === 'Workspace') return workspace;
     if (model === 'User') return (where === 'themselves' ? who : await engines.person()).id;
     if (model === 'WorkspaceMember')
-      return memberOf(
+      return engines.membershipOf(
+        workspace,
         where === 'themselves' && who !== people.outsider
           ? await substitute(who)
           : await engines.join(workspace, 'guest'),
