@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { sha256 } from '../domain/sha256.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { PendingKey, PendingRequestStore } from '../store/pending-requests.ts';
-import type { NextStep } from './sign-in-at-provider.ts';
+
+/** What the person does after the sign-in: the request of an app or of a tool, or the invitation, that they came with. */
+export type NextStep = Readonly<Record<'request' | 'connect' | 'invitation', string | undefined>>;
 
 /** A sign-in whose password was right. */
 interface PendingSignIn {

@@ -1,6 +1,6 @@
 import type { Account } from '../store/accounts.ts';
 import type { Session } from '../store/sessions.ts';
-import { endSecondStep, findSecondStep, type StepContext } from './begin-second-step.ts';
+import { endSecondStep, findSecondStep, type StepContext, type NextStep } from './begin-second-step.ts';
 import { beginSession } from './begin-session.ts';
 import {
   checkSecondFactor,
@@ -9,7 +9,6 @@ import {
   type Proof,
   type ProofOutcome,
 } from './check-second-factor.ts';
-import type { NextStep } from './sign-in-at-provider.ts';
 import type { Guest } from './sign-in-by-password.ts';
 
 type FinishContext = StepContext & FactorContext & { readonly personOf: (account: Account) => Promise<string> };

@@ -1,4 +1,4 @@
-import { Fault, memberApi, type ErrorCode, type Principal, type ReplyOf, type Role } from '@wts/contracts';
+import { Fault, memberApi, type ErrorCode, type Principal, type Role } from '@wts/contracts';
 import type { CommitUnitSender, ServiceCallOptions } from '@wts/service-kit/call';
 import type { Cell, Cells } from '../cells/cells.ts';
 import { sessionPrincipal } from '../domain/session-principal.ts';
@@ -12,11 +12,9 @@ import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import type { PasswordHashes } from '../accounts/password-hashes.ts';
 import { beginSession } from './begin-session.ts';
 import { checkRegistration, personOfNew, registerAccount } from './register-account.ts';
-import { createProved } from './register-by-mail.ts';
-import type { ProvedLink } from './mail-invitation.ts';
-import { signInPlacesOf, type Guest } from './sign-in-by-password.ts';
-
-export type Invitation = ReplyOf<typeof memberApi.internalReadInvitation>['invitation'];
+import type { Invitation, Presented, ProvedLink } from './mail-invitation.ts';
+import { createProved, type NewPerson } from './register-by-mail.ts';
+import { signInPlacesOf } from './sign-in-by-password.ts';
 
 interface JoinContext {
   readonly cells: Cells;
@@ -36,23 +34,9 @@ interface RegisterContext extends JoinContext {
   readonly personOf: (account: Account) => Promise<string>;
 }
 
-export interface Presented {
-  readonly code: string;
-  /** The token of the link that brought the code by mail. */
-  readonly proof?: string | undefined;
-  readonly invitation: Invitation;
-}
-
 export interface Joined {
   readonly workspaceName: string;
   readonly role: Role;
-}
-
-export interface NewPerson extends Guest {
-  readonly name: string;
-  /** As the person entered it; that of an invitation to an address counts instead. */
-  readonly email: string;
-  readonly password: string;
 }
 
 /** The invitation of a code, as the workspace service shows it to anyone who has the code. It counts the wrong codes of a person. */

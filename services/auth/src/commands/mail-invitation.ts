@@ -1,5 +1,5 @@
 import { comparableAddress } from '@wts/access';
-import type { BodyOf, mailApi } from '@wts/contracts';
+import type { BodyOf, mailApi, memberApi, ReplyOf } from '@wts/contracts';
 import type { SecretKeys } from '@wts/service-kit/sealing';
 import { plainAddress } from '../domain/plain-address.ts';
 import type { Visitor } from '../domain/security-event.ts';
@@ -13,7 +13,15 @@ import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import type { Directory } from '../directory/directory.ts';
 import { mailsTo } from './ask-for-link.ts';
 import { confirmAddress } from './confirm-address.ts';
-import type { Presented } from './join-by-invitation.ts';
+
+export type Invitation = ReplyOf<typeof memberApi.internalReadInvitation>['invitation'];
+
+export interface Presented {
+  readonly code: string;
+  /** The token of the link that brought the code by mail. */
+  readonly proof?: string | undefined;
+  readonly invitation: Invitation;
+}
 
 interface MailContext {
   readonly attempts: SignInAttemptStore;

@@ -12,10 +12,17 @@ import type { Account } from '../store/accounts.ts';
 import { mailLinkStore, type LinkKind, type MailLinkStore } from '../store/mail-links.ts';
 import type { SignInAttemptStore } from '../store/sign-in-attempts.ts';
 import { countAsked } from './ask-for-link.ts';
-import type { NewPerson, Presented } from './join-by-invitation.ts';
+import type { Presented } from './mail-invitation.ts';
 import { takeAddress } from './prove-address.ts';
 import { checkRegistration, createAccount, personOfNew } from './register-account.ts';
 import { signInPlacesOf, type Guest } from './sign-in-by-password.ts';
+
+export interface NewPerson extends Guest {
+  readonly name: string;
+  /** As the person entered it; that of an invitation to an address counts instead. */
+  readonly email: string;
+  readonly password: string;
+}
 
 interface RegisterContext {
   readonly attempts: SignInAttemptStore;

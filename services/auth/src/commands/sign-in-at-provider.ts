@@ -8,6 +8,7 @@ import type { PendingKey, PendingRequestStore } from '../store/pending-requests.
 import type { ServiceMetrics } from '../metrics.ts';
 import type { SecurityRecord } from '../record/security-record.ts';
 import type { Session } from '../store/sessions.ts';
+import type { NextStep } from './begin-second-step.ts';
 import { beginSession } from './begin-session.ts';
 import type { Guest } from './sign-in-by-password.ts';
 
@@ -18,9 +19,6 @@ interface ProviderContext {
   readonly metrics: Pick<ServiceMetrics, 'signIn'>;
   readonly resolve: (claims: IdentityClaims) => Promise<string>;
 }
-
-/** What the person does after the sign-in: the request of an app or of a tool, or the invitation, that they came with. */
-export type NextStep = Readonly<Record<'request' | 'connect' | 'invitation', string | undefined>>;
 
 interface Callback {
   readonly state: string;

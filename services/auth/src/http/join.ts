@@ -1,11 +1,6 @@
 import { ERRORS, Fault, pageApi, type ErrorCode } from '@wts/contracts';
-import {
-  joinAs,
-  readInvitation,
-  registerAndJoin,
-  type Joined,
-  type Presented,
-} from '../commands/join-by-invitation.ts';
+import { joinAs, readInvitation, registerAndJoin, type Joined } from '../commands/join-by-invitation.ts';
+import type { Presented } from '../commands/mail-invitation.ts';
 import type { PeopleContext } from '../people-context.ts';
 import { proofOf, proveByInvitation } from '../commands/mail-invitation.ts';
 import { askForAccount } from '../commands/register-by-mail.ts';

@@ -1,7 +1,7 @@
 import { pageApi } from '@wts/contracts';
 import { sendText } from '@wts/service-kit/http';
 import { mountStream } from '@wts/service-kit/routes';
-import type { NextStep } from '../commands/sign-in-at-provider.ts';
+import type { NextStep } from '../commands/begin-second-step.ts';
 import { signInByPassword } from '../commands/sign-in-by-password.ts';
 import { signInUse } from '../commands/sign-in-by-passkey.ts';
 import { AUTH_LIMITS } from '../limits.ts';
