@@ -1,9 +1,9 @@
 /** Writers, followers and consumers of webhooks that use one system all the time, as those of `npm run soak` do. */
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   changeEveryKind,
   checkEnd,
   DeliveryCheck,
+  every,
   headOf,
   keepWriting,
   loadCopy,
@@ -88,15 +88,4 @@ export class Load {
     ];
     return { summary, findings: check.findings };
   }
-}
-
-export async function every(ms: number, stop: AbortSignal, work: () => Promise<void>): Promise<void> {
-  while (!stop.aborted) {
-    await rest(ms, stop);
-    if (!stop.aborted) await work();
-  }
-}
-
-export function rest(ms: number, stop: AbortSignal): Promise<void> {
-  return pause(Math.max(0, ms), undefined, { signal: stop }).catch(() => undefined);
 }

@@ -6,9 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Span } from '@wts/verify';
 import type { Cluster } from './cluster.ts';
 import { faultsOf } from './faults.ts';
-import { CHECK_EVERY_MS, every, Load, rest } from './load.ts';
+import { CHECK_EVERY_MS, Load } from './load.ts';
 import { OWN_ADDRESS } from './network.ts';
 import { verifyLog } from './verify-log.ts';
+import { every, rest } from '@wts/verify';
 
 const WRITERS = 6;
 const SOCKETS = 6;

@@ -14,6 +14,7 @@ export { REQUEST_KINDS, latencies } from './hostile/samples.ts';
 export type { RequestKind, RequestLatency, RequestSample } from './hostile/samples.ts';
 export { followByPolling, followBySocket, readPage, type Follower, type Account } from './followers.ts';
 export { numbersOrExit } from './numbers.ts';
+export { every, rest } from './rest.ts';
 export { checkSystem, lostOrDoubled, readStartState } from './load/check-system.ts';
 export { completeUntil } from './load/series.ts';
 export { writeUntil, type Written } from './load/writers.ts';

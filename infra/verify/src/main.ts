@@ -13,6 +13,7 @@ import { numbersOf } from './numbers.ts';
 import { isOutage } from './load/outage.ts';
 import { OwnTasks } from './own-tasks.ts';
 import { findSystem, type RunningSystem } from './running-system.ts';
+import { rest } from './rest.ts';
 
 const USAGE = `npm run verify:log [-- options]
 
@@ -76,7 +77,7 @@ async function verifyOrWait(system: RunningSystem, options: Options, tasks: OwnT
   } catch (error) {
     if (!isOutage(error)) throw error;
     print(`down     the system is unavailable (${(error as Error).message}); trying again in ${RETRY_MS / 1000} s`);
-    await rest(RETRY_MS);
+    await rest(RETRY_MS, stopping.signal);
     return true;
   }
 }
@@ -141,7 +142,7 @@ async function followLive(
       if (workspaceId === undefined) throw new Error('--writes needs an API key of a member of a workspace.');
       await tasks.write(workspaceId);
     }
-    await rest(writes > 0 ? 1000 / writes : 100);
+    await rest(writes > 0 ? 1000 / writes : 100, stopping.signal);
   }
   await tasks.remove();
   const upTo = BigInt(await headAfter(system, start));
@@ -171,8 +172,4 @@ async function headAfter(system: RunningSystem, start: string): Promise<string> 
     after = page.lastSyncId;
     if (!page.hasMore) return after;
   }
-}
-
-async function rest(ms: number): Promise<void> {
-  await pause(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
 }

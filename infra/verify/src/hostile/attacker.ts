@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { connect, type Socket } from 'node:net';
 import type { RequestOptions, HttpCaller } from './http-caller.ts';
+import { rest } from '../rest.ts';
 
 /** How often the requests of an attack ended with which status, or which network error. */
 export type Outcomes = { readonly [outcome: string]: number };
@@ -85,10 +85,6 @@ export class Attacker implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.caller, this.other, ...this.accounts].map((caller) => caller[Symbol.asyncDispose]()));
   }
-}
-
-export function rest(ms: number, stop: AbortSignal): Promise<void> {
-  return pause(ms, undefined, { signal: stop }).catch(() => undefined);
 }
 
 export function codeOf(error: unknown): string {

@@ -2,7 +2,8 @@ import { generateApiKey } from '@wts/access';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import { RETRY_MS, codeOf, rest, type Attack, type Attacker } from './attacker.ts';
+import { RETRY_MS, codeOf, type Attack, type Attacker } from './attacker.ts';
+import { rest } from '../rest.ts';
 import { CONTENT_MARK, type HttpCaller } from './http-caller.ts';
 
 const PIPELINED = 50_000;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { rest, type Attack, type Attacker } from './attacker.ts';
+import type { Attack, Attacker } from './attacker.ts';
+import { rest } from '../rest.ts';
 import { bodyOf, CONTENT_MARK, freshId, template, type Transaction } from './http-caller.ts';
 
 const MUTATE = '/sync/mutate';

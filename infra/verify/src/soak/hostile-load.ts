@@ -2,7 +2,7 @@ import type { ReceiverOptions, TestSystem } from '@wts/testkit';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { AuditFinding } from '../finding.ts';
-import { rest } from '../hostile/attacker.ts';
+import { rest } from '../rest.ts';
 import { Attackers } from '../hostile/attackers.ts';
 import { ATTACK_NAMES, type AttackName } from '../hostile/attacks.ts';
 import { CONTENT_MARK } from '../hostile/http-caller.ts';

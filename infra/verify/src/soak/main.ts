@@ -17,7 +17,7 @@ import { optionsOrExit } from '@wts/local';
 import { startTestSystem, testAuthority, type TestSystem } from '@wts/testkit';
 import { loadCopy } from '../audit-live.ts';
 import type { AuditFinding } from '../finding.ts';
-import { rest } from '../hostile/attacker.ts';
+import { every, rest } from '../rest.ts';
 import { numbersOrExit } from '../numbers.ts';
 import { keepWriting } from '../load/writers.ts';
 import { checkEnd } from './check-end.ts';
@@ -239,11 +239,4 @@ async function checkConsumers(
   const report = await consumers.check(kills);
   check.report(report.findings);
   return report;
-}
-
-async function every(ms: number, stop: AbortSignal, work: () => Promise<void>): Promise<void> {
-  while (!stop.aborted) {
-    await rest(ms, stop);
-    if (!stop.aborted) await work();
-  }
 }

@@ -1,12 +1,12 @@
 import type { ActionName, InternalMutation } from '@wts/contracts';
 import type { Person } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { CheckedSystem } from '../checked-system.ts';
 import { auditNewCopy } from '../audit-live.ts';
 import { followByPolling, followBySocket, type Account, type Follower, type SocketFollower } from '../followers.ts';
 import { send } from '../load/writers.ts';
 import type { DeliveryCheck } from './delivery-check.ts';
+import { rest } from '../rest.ts';
 
 const MEMBERSHIP_MS = 3_000;
 const RETRY_MS = 500;
@@ -213,8 +213,4 @@ async function retry<T>(attempt: () => Promise<T | null>, stop: AbortSignal): Pr
     await rest(RETRY_MS, stop);
   }
   return null;
-}
-
-function rest(ms: number, stop: AbortSignal): Promise<void> {
-  return pause(ms, undefined, { signal: stop }).catch(() => undefined);
 }

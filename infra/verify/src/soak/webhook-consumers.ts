@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Client } from 'pg';
 import type { CheckedSystem } from '../checked-system.ts';
 import type { AuditFinding } from '../finding.ts';
-import { rest } from '../hostile/attacker.ts';
+import { rest } from '../rest.ts';
 import { change, type Change } from './soak-followers.ts';
 import { checkWebhooks, type Arrival, type LoggedEvent, type WebhookReport } from './webhook-check.ts';
 import type { Span } from './endpoint-history.ts';
