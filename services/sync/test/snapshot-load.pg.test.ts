@@ -65,7 +65,7 @@ describe('snapshots under load', () => {
 
   it('are cancelled when their only client disconnects, and give their connection back [sync.bootstrap.pace]', async () => {
     await change();
-    await sync.whileHeld('sync.workspace_members', async () => {
+    await sync.whileHeld('sync.comments', async () => {
       const leaving = await sync.raw('/sync/bootstrap', caller(ada));
       await eventually(async () => (await sync.busyConnections()) > 0);
       leaving.destroy();
@@ -84,7 +84,7 @@ describe('snapshots under load', () => {
     // The next poll is two seconds later, and the lock makes readers wait for five.
     const before = polls;
     await eventually(() => polls > before);
-    await sync.whileHeld('sync.comments', async () => {
+    await sync.whileHeld('sync.workspace_members', async () => {
       const requests = [{ modelName: 'Task', groupId: home }];
       const waiting = sync.call('/sync/batch', { principal: caller(bob), body: { requests } });
       revoked.push(bob);
