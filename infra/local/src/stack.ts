@@ -44,6 +44,8 @@ export interface StackOptions extends CrashHandlers {
   /** True: each process serves /metrics on a free port. */
   readonly metrics?: boolean;
   readonly programOf?: ProgramOf;
+  /** Of each process. */
+  readonly nodeOptions?: readonly string[];
   /** Of a further cell: its number, and the stack of the first cell. */
   readonly cell?: { readonly shard: number; readonly first: Stack };
   /** The environment of the starting process; services get only the variables in `PASSED_THROUGH`. */
@@ -169,7 +171,7 @@ export class Stack implements AsyncDisposable {
   }
 
   #supervise(planned: PlannedProcess): SupervisedProcess {
-    const { logs, records, programOf = sourceOf } = this.#options;
+    const { logs, records, programOf = sourceOf, nodeOptions = [] } = this.#options;
     const log = join(logs, `${planned.name}.log`);
     return new SupervisedProcess({
       ...this.#options,
@@ -180,7 +182,7 @@ export class Stack implements AsyncDisposable {
         launch({
           name: planned.name,
           command: process.execPath,
-          args: [await programOf(planned.spec.name)],
+          args: [...nodeOptions, await programOf(planned.spec.name)],
           cwd: join(ROOT, 'services', planned.spec.name),
           env: this.#environmentOf(planned),
           log,

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Msg } from 'nats';
 import { Pool } from 'pg';
-import { programOf } from './built-services.ts';
+import { NODE_OPTIONS, programOf } from './built-services.ts';
 import { testDatabase } from './database.ts';
 import { nodeEnvironment, tokenEnvironment } from './environment.ts';
 import { openLossyWire, type LossyWire } from './lossy-wire.ts';
@@ -140,7 +140,7 @@ async function startBeside(
       ...tokenEnvironment(service),
       ...settings,
     },
-    execArgv: [],
+    execArgv: NODE_OPTIONS,
   });
   const ended = once(child, 'exit');
   opening.defer(async () => {

@@ -20,7 +20,7 @@ import { join } from 'node:path';
 
 import { Arranger, type Person } from './arranger.ts';
 import { allowApp, revokeApps, type AppTokens } from './app.ts';
-import { programOf } from './built-services.ts';
+import { NODE_OPTIONS, programOf } from './built-services.ts';
 import { demoOf, openTestPostgres, openTestStandby, testDatabase, type TestDatabase } from './database.ts';
 import { CHEAP_PASSWORDS, minterFor, nodeEnvironment } from './environment.ts';
 import { testNats } from './nats.ts';
@@ -135,6 +135,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
     ...(options.authHost === undefined ? {} : { authHost: options.authHost }),
     restarts: false,
     programOf,
+    nodeOptions: NODE_OPTIONS,
     // Services check every response against its contract.
     env: { CHECK_REPLIES: 'on', ...CHEAP_PASSWORDS, ...process.env },
     overrides: standby === null ? (options.overrides ?? {}) : withReplica(options, database, standby),
