@@ -6,7 +6,7 @@ import { readOptions } from './command-options.ts';
 import { LOCAL } from './layout.ts';
 import { launch, type RunningProcess } from './processes/launch.ts';
 import { runTask } from './task.ts';
-import { STATIC_CHECKS, runChecks } from './testing/checks.ts';
+import { ON_ONE_PROCESSOR, STATIC_CHECKS, runChecks } from './testing/checks.ts';
 import { processorSeconds, processorText } from './testing/processors.ts';
 import type { SuiteFolder, SuiteResult } from './testing/suites.ts';
 import { JOINED_FILES_MIN, SuiteRun, chooseSuites, findSuites } from './testing/suites.ts';
@@ -53,7 +53,7 @@ await runTask(async (stack) => {
   const suites = chooseSuites(findSuites(), only);
   const checks = only === undefined && repeat === 1 ? STATIC_CHECKS : [];
   // Each takes only a part of the processors for a part of its time, and suites often wait.
-  const checking = runChecks(checks, console.log);
+  const checking = runChecks(checks, console.log, ON_ONE_PROCESSOR);
   const env = { ...process.env, CI: 'true', TEST_SCRATCH: openTestFolder() };
   await startLoad(stack, load);
   const runs: SuiteResult[][] = [];

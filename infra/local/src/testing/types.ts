@@ -12,10 +12,17 @@ const others = globSync('{packages,services,infra,test-e2e}/**/tsconfig{,.build}
   exclude: (path) => path.endsWith('node_modules'),
 });
 
+/** Each of them checks again what files of another one refer to. */
+const CHECKERS = process.env['GOMAXPROCS'] ?? '2';
+
 for (const project of ['tsconfig.json', ...others.toSorted()]) {
-  const { status } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project, '--noEmit', '--checkers', '2'], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  });
+  const { status } = spawnSync(
+    join(ROOT, 'node_modules/.bin/tsc'),
+    ['-p', project, '--noEmit', '--checkers', CHECKERS],
+    {
+      cwd: ROOT,
+      stdio: 'inherit',
+    },
+  );
   if (status !== 0) process.exitCode = 1;
 }
