@@ -29,12 +29,10 @@ const $metaOf = (url, dirname) => ({ url, dirname, resolve: (name) => $urlOf($re
 const START = `import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { constants, Script } from 'node:vm';
 const filename = import.meta.filename.replace(/mjs$/, 'js');
-const read = () => {
-  try {
-    return readFileSync(filename + '.cache');
-  } catch {}
-};
-const cachedData = read();
+let cachedData;
+try {
+  cachedData = readFileSync(filename + '.cache');
+} catch {}
 const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
 const script = new Script(readFileSync(filename, 'utf8'), { filename, cachedData, importModuleDynamically });
 const leave = () => {
@@ -46,8 +44,9 @@ const leave = () => {
     // The run has ended.
   }
 };
-if (cachedData === undefined && process.argv[2] !== 'migrate') {
-  setTimeout(() => read() ?? leave(), 5_000).unref();
+// V8 rejects those of a process with other options of Node.
+if (script.cachedDataRejected !== false && process.argv[2] !== 'migrate') {
+  setTimeout(leave, 5_000).unref();
   process.once('exit', leave);
 }
 await script.runInThisContext()(filename);

@@ -1,6 +1,6 @@
 import { Stack, makeSecrets, type Database, type DemoWorkspace } from '@wts/local';
 import { join } from 'node:path';
-import { programOf } from './built-services.ts';
+import { NODE_OPTIONS, programOf } from './built-services.ts';
 import { ABSENT_SERVICE, CHEAP_PASSWORDS } from './environment.ts';
 import { testNats } from './nats.ts';
 import { scratch } from './scratch.ts';
@@ -21,6 +21,7 @@ export async function seedDemo(database: Database): Promise<DemoWorkspace> {
     elsewhere: new Map(others.map((name) => [name, ABSENT_SERVICE])),
     restarts: false,
     programOf,
+    nodeOptions: NODE_OPTIONS,
     env: { ...CHEAP_PASSWORDS, ...process.env },
   });
   await stack.start();
