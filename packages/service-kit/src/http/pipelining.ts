@@ -44,6 +44,7 @@ export class QueuedResponse extends ServerResponse {
 
 const queues = new WeakMap<Socket, RequestQueue>();
 const BLANK_LINE = '\r\n\r\n';
+const TAIL_BYTES = BLANK_LINE.length - 1;
 
 /** Fields that Node sets on a socket: the parser while it is HTTP, and whether Node has paused it until replies are read. */
 interface Parsed {
@@ -59,8 +60,10 @@ class RequestQueue {
   #last: IncomingMessage | null = null;
   /** Of the declared body of the last request, what is not parsed yet; NaN where none is declared. */
   #bodyLeft = NaN;
-  /** The part that is parsed ends with a header section or a body. */
+  /** A header section in the part that is parsed is the end of it. */
   #isExact = true;
+  /** The last bytes that were parsed: a blank line may have begun in them. */
+  #tail = '';
   /** The client has closed its half. */
   #isEnded = false;
 
@@ -112,6 +115,7 @@ class RequestQueue {
       socket.unshift(bytes.subarray(end));
     }
     if (!isTaken) return;
+    this.#tail = (this.#tail + bytes.toString('latin1', Math.max(0, end - TAIL_BYTES), end)).slice(-TAIL_BYTES);
     this.#parse(bytes.subarray(0, end));
     if (!socket.parser) socket.off('data', this.#onData);
     else if (end < bytes.length && this.#mayParse()) turns.add(this);
@@ -138,9 +142,16 @@ class RequestQueue {
       return end;
     }
     this.#isExact = !isBody;
-    const found = bytes.indexOf(BLANK_LINE, isBody ? SERVICE_LIMITS.pipelinedBytesMin : 0, 'latin1');
-    return found === -1 ? bytes.length : found + BLANK_LINE.length;
+    if (isBody) return endOfBlankLine(bytes, SERVICE_LIMITS.pipelinedBytesMin);
+    // Otherwise the part would reach into the body after a blank line that came in two pieces.
+    const found = (this.#tail + bytes.toString('latin1', 0, TAIL_BYTES)).indexOf(BLANK_LINE);
+    return found === -1 ? endOfBlankLine(bytes, 0) : found + BLANK_LINE.length - this.#tail.length;
   }
+}
+
+function endOfBlankLine(bytes: Buffer, from: number): number {
+  const found = bytes.indexOf(BLANK_LINE, from, 'latin1');
+  return found === -1 ? bytes.length : found + BLANK_LINE.length;
 }
 
 /**
