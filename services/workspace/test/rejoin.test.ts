@@ -56,6 +56,26 @@ describe('an invitation code from before a removal or a demotion', () => {
     return { id, owner, grace, code };
   };
 
+  /** What the command needs, on the database and the sync service of the tests. */
+  const openJoinContext = (stack: AsyncDisposableStack) => {
+    const log = createLogger({ name: 'test', level: 'warn' });
+    const { databaseUrl: url, syncUrl } = testService.backends;
+    const { knex, pool } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
+    const mintToken = minterFor('workspace', 'sync');
+    const sync = createServiceClient({ name: 'sync', urls: [syncUrl], self: 'workspace', mintToken, log });
+    stack.defer(() => sync.close());
+    return {
+      roles: new Roles(pool),
+      workspaces: workspaceReads(knex),
+      invitations: invitationStore(knex),
+      wrongCodes: wrongCodeStore(knex),
+      wrongCodesPerMinuteMax: 30,
+      addressesOf: async () => [],
+      checkJoining: async () => {},
+      commitUnit: commitUnitSender(sync),
+    };
+  };
+
   it('does not admit a removed person, also after they joined by another code and left [workspaces.join.after-loss]', async () => {
     const { id, owner, grace, code } = await joined('admin');
     await remove(owner, id, grace);
@@ -130,33 +150,16 @@ describe('an invitation code from before a removal or a demotion', () => {
     const other = await testService.invite(owner, id, { role: 'admin' });
     await remove(grace, id, grace);
     await using stack = new AsyncDisposableStack();
-    const log = createLogger({ name: 'test', level: 'warn' });
-    const { databaseUrl: url, syncUrl } = testService.backends;
-    const { knex, pool } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
-    const sync = createServiceClient({
-      name: 'sync',
-      urls: [syncUrl],
-      self: 'workspace',
-      mintToken: minterFor('workspace', 'sync'),
-      log,
-    });
-    stack.defer(() => sync.close());
-    const commitUnit = commitUnitSender(sync);
+    const context = openJoinContext(stack);
     const isChecked = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const late = joinWorkspace(
       {
-        roles: new Roles(pool),
-        workspaces: workspaceReads(knex),
-        invitations: invitationStore(knex),
-        wrongCodes: wrongCodeStore(knex),
-        wrongCodesPerMinuteMax: 30,
-        addressesOf: async () => [],
-        checkJoining: async () => {},
+        ...context,
         commitUnit: async (unit) => {
           isChecked.resolve();
           await gate.promise;
-          return commitUnit(unit);
+          return context.commitUnit(unit);
         },
       },
       grace.principal,
@@ -168,6 +171,18 @@ describe('an invitation code from before a removal or a demotion', () => {
     gate.resolve();
     await assert.rejects(late, { code: 'invitation_expired' });
     assert.equal(await membershipOf(id, grace), undefined);
+  });
+
+  it('answers a member who joins again by a code for everybody without the service of addresses', async () => {
+    const { id, owner, grace } = await joined('guest');
+    const { code } = await testService.invite(owner, id, { role: 'admin' });
+    await using stack = new AsyncDisposableStack();
+    const context = {
+      ...openJoinContext(stack),
+      addressesOf: () => Promise.reject(new Error('the service of addresses does not answer')),
+    };
+    const { role } = await joinWorkspace(context, grace.principal, { code });
+    assert.equal(role, 'guest');
   });
 });
 

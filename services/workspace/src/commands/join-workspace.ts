@@ -3,7 +3,7 @@ import { Fault, type Principal, type Workspace } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { hashInvitationCode } from '../domain/invitation-code.ts';
-import type { Redeemer, RedemptionVerdict } from '../domain/redemption.ts';
+import type { RedemptionVerdict } from '../domain/redemption.ts';
 import { INVITING_ROLES, decideRedemption, LOST_SINCE, UNKNOWN_CODE } from '../domain/redemption.ts';
 import type { PresentedInvitation } from '../store/invitations.ts';
 import { countWrongCodes } from './count-wrong-codes.ts';
@@ -41,7 +41,8 @@ async function joinByCode(
 ): Promise<Workspace> {
   const { userId } = principal;
   const invitation = await context.invitations.findByCode(hashInvitationCode(code), INVITING_ROLES, userId);
-  const verified = invitation === null ? [] : await context.addressesOf(userId);
+  const isAddressed = (invitation?.email ?? null) !== null;
+  const verified = isAddressed ? await context.addressesOf(userId) : [];
   const addresses = address === null ? verified : [...verified, address];
   // Read after the invitation: when a membership ends in between, it is missing here, or the commit below has a used txId.
   const isMember = invitation !== null && (await isMemberOf(context, userId, invitation));
@@ -51,8 +52,7 @@ async function joinByCode(
   // Without an invitation the verdict is a refusal.
   const redeemed = invitation as PresentedInvitation;
   if (verdict.outcome === 'join') await addMember(context, principal, redeemed);
-  if (verdict.outcome === 'join' || redeemed.claimedBy === userId)
-    await closeOfAddresses(context, { userId, addresses: verified }, redeemed);
+  if (verdict.outcome === 'join' || redeemed.claimedBy === userId) await closeOfAddresses(context, userId, redeemed);
   const workspace = await context.workspaces.byId(userId, redeemed.workspaceId);
   // They were removed since they joined.
   if (workspace === null) throw new Fault('invitation_expired', { message: LOST_SINCE });
@@ -104,11 +104,11 @@ async function addMember(context: JoinContext, principal: Principal, invitation:
  * them any more. Keeps workspaces.join.closes.
  */
 async function closeOfAddresses(
-  { invitations }: Pick<JoinContext, 'invitations'>,
-  { userId, addresses }: Pick<Redeemer, 'userId' | 'addresses'>,
+  { invitations, addressesOf }: Pick<JoinContext, 'invitations' | 'addressesOf'>,
+  userId: string,
   { id, workspaceId, email }: PresentedInvitation,
 ): Promise<void> {
-  const own = (email === null ? addresses : [email]).map(comparableAddress);
+  const own = (email === null ? await addressesOf(userId) : [email]).map(comparableAddress);
   const others = (await invitations.listPending(workspaceId)).filter(
     (other) => other.email !== null && own.includes(comparableAddress(other.email)),
   );
