@@ -11,7 +11,12 @@ export interface RowChange {
   readonly changed: readonly string[];
 }
 
-/** What a mutation changes, as every rule gets it: no rule reads the payload of a record again. */
+/** A change of nothing gets no entry. */
+export function hasChanges({ before, after, changed }: RowChange): boolean {
+  return changed.length > 0 || after.groupId !== before.groupId;
+}
+
+/** What a mutation changes, as every rule gets it. */
 export interface Change {
   readonly action: ActionName;
   readonly model: Model;
@@ -22,5 +27,6 @@ export interface Change {
   readonly after: Row | null;
   /** Fields that differ; those with a value, for INSERT. */
   readonly changed: readonly string[];
+  /** Its payload, for what is no field of the record: conditions and confirmations. */
   readonly given: Mutation['payload'];
 }

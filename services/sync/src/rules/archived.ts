@@ -1,6 +1,6 @@
 import { isOf, Task, targetOf, Workspace, WorkspaceMember, type Values } from '@wts/models';
 import type { Row } from '../store/rows.ts';
-import type { Change, RowChange } from '../decision/change.ts';
+import { hasChanges, type Change, type RowChange } from '../decision/change.ts';
 import type { Decision } from '../decision/decision.ts';
 import { managesProjectOf } from './permissions.ts';
 import { Refused } from '../decision/refusal.ts';
@@ -23,7 +23,7 @@ export function refuseArchived(decision: Decision, { action, before, after, chan
   refuseInDeletedWorkspace(decision, before, action);
   if (action === 'DELETE') checkDeletionCondition(before, given);
   else if (action === 'ARCHIVE') checkConfirmation(before, given);
-  else if (action === 'UPDATE' && after && (changed.length > 0 || after.groupId !== before.groupId))
+  else if (action === 'UPDATE' && after && hasChanges({ before, after, changed }))
     refuseChangeOfArchived(decision, { before, after, changed });
 }
 

@@ -2,7 +2,7 @@ import { buildRecord, differences, findModel, idIn, RANK_FIELD, unknownModel } f
 import type { Row } from '../store/rows.ts';
 import { refuseArchived } from './archived.ts';
 import { deleteWithDescendants } from './cascade.ts';
-import type { Change } from '../decision/change.ts';
+import { hasChanges, type Change } from '../decision/change.ts';
 import type { Decision } from '../decision/decision.ts';
 import { draftOf, type Draft } from './draft.ts';
 import { archiveRow, changeRow, insertRow } from './effects.ts';
@@ -62,12 +62,13 @@ function earlierInsert(decision: Decision, { model, id }: Change): Main | null {
 
 function apply(decision: Decision, draft: Draft): void {
   const { action, before, after, changed } = draft;
-  if (before === null) {
-    if (after) write(decision, draft, after);
-  } else if (after === null) deleteWithDescendants(decision, before);
-  else if (changed.length === 0 && after.groupId === before.groupId) return;
-  else if (action === 'UPDATE') write(decision, draft, after);
-  else archiveRow(decision, { before, after, action });
+  if (after === null) {
+    if (before) deleteWithDescendants(decision, before);
+  } else if (before === null) write(decision, draft, after);
+  else if (hasChanges({ before, after, changed })) {
+    if (action === 'UPDATE') write(decision, draft, after);
+    else archiveRow(decision, { before, after, action });
+  }
 }
 
 /** Writes a record, after what the server assigns and what the placement and the series of it make of others. */
@@ -93,8 +94,8 @@ function write(decision: Decision, { model, id, before, changed, placement, repe
     changes.setCreation(model, id, { clientId: unit.clientId, actorId: userId, entry });
   } else {
     const differs = step || place ? differences(model, before.record, values) : changed;
-    if (differs.length > 0 || next.groupId !== before.groupId)
-      changeRow(decision, { before, after: next, changed: differs });
+    const change = { before, after: next, changed: differs };
+    if (hasChanges(change)) changeRow(decision, change);
     if (step?.next) insertNext(decision, next, step.next);
   }
   if (place) moveBehind(decision, place);
