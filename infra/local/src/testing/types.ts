@@ -19,10 +19,7 @@ for (const project of ['tsconfig.json', ...others.toSorted()]) {
   const { status } = spawnSync(
     join(ROOT, 'node_modules/.bin/tsc'),
     ['-p', project, '--noEmit', '--checkers', CHECKERS],
-    {
-      cwd: ROOT,
-      stdio: 'inherit',
-    },
+    { cwd: ROOT, stdio: 'inherit' },
   );
   if (status !== 0) process.exitCode = 1;
 }

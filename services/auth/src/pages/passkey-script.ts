@@ -21,7 +21,8 @@ export const PASSKEY_SCRIPT = `'use strict';
       : navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options), signal, ...more });
   };
   const explain = (part, error) => {
-    const texts = { InvalidStateError: 'This device has a passkey for your account already.',
+    const texts = {
+      InvalidStateError: 'This device has a passkey for your account already.',
       SecurityError: 'Passkeys do not work at this address.',
     };
     const note = part.querySelector('[role=alert]');

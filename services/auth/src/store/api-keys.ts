@@ -146,7 +146,7 @@ function insertKey(
       where user_id = :userId and created_at > now() - interval '1 minute' and id <> :id`;
     const [{ made: madeRecently } = { made: 0 }] = await rows<{ made: number }>(transaction, recent, key);
     if (madeRecently >= perMinuteMax) return 'too_fast';
-    // Otherwise nobody notices that keys which work no more leave no room for new ones.
+    // Expired keys count toward the limit of active keys until they are revoked.
     const makeRoom = `update auth.api_keys set revoked_at = clock_timestamp()
       where user_id = :userId and revoked_at is null and expires_at <= now() and (select count(*) from auth.api_keys
         where user_id = :userId and revoked_at is null and id <> :id) >= :activeMax`;

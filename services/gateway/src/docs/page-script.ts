@@ -21,7 +21,8 @@ function opsFilter(taggedOps, phrase) {
     .filter((tag) => tag.get('operations').size > 0);
 }
 
-SwaggerUIBundle({ url: 'openapi.json',
+SwaggerUIBundle({
+  url: 'openapi.json',
   responseInterceptor(response) {
     if (response.url !== description.href || response.status !== 200) return response;
     const servers = [{ url: new URL('.', description).href.replace(/\\/$/, '') }];
