@@ -12,9 +12,20 @@ import { COMMIT_TIMES } from './rows/live.ts';
 import { SMALLEST } from './sizes.ts';
 import { openSystem, type MeasuredSystem } from './system.ts';
 
-/** In this time an honest person makes each kind of request, and a few changes take more than a tick of a processor. */
-const SECONDS: Readonly<Record<string, number>> = { neighbor: 0.5, alone: 0.5, traces: 0.1 };
-const ROUND = { rounds: 1, seconds: 0.05, sizes: SMALLEST, print: () => {} } as const;
+/** An honest person makes each kind of request, changes take more than a tick of a processor, and a load with a pace makes one. */
+const SECONDS: Readonly<Record<string, number>> = {
+  neighbor: 0.5,
+  alone: 0.5,
+  traces: 0.1,
+  follower: 0.05,
+  live: 0.05,
+  webhooks: 0.05,
+  growth: 0.05,
+};
+/** Each client makes one request. */
+const ROUND = { rounds: 1, seconds: 0.001, sizes: SMALLEST, print: () => {} } as const;
+/** A version is asked once before it is measured. */
+const AGAINST = { ...ROUND, sizes: { ...SMALLEST, warmUpSeconds: ROUND.seconds } };
 /** These take seconds for each contender. */
 const WITHOUT_PEER: readonly string[] = ['growth', 'stalled'];
 /** These read or work off every task of the workspace, and the others write thousands. */
@@ -73,7 +84,7 @@ describe('every benchmark runs, for a moment', () => {
   it('--against measures two versions', async () => {
     const { baseUrl } = system.testSystem;
     const versions = [await versionAt('ours', baseUrl), await versionAt('theirs', baseUrl)] as const;
-    const { rows, left, failed } = await compareVersions(...versions, { ...ROUND, names: ['hop', 'bootstrap'] });
+    const { rows, left, failed } = await compareVersions(...versions, { ...AGAINST, names: ['hop', 'bootstrap'] });
     assert.equal(failed, false, left.join('\n'));
     const refused = left.filter((line) => line.includes('cannot serve'));
     assert.deepEqual(refused, []);
@@ -89,7 +100,7 @@ describe('every benchmark runs, for a moment', () => {
       await versionAt('ours', system.testSystem.baseUrl),
       await versionAt('an earlier version', `http://127.0.0.1:${port}`),
     ];
-    const { rows, left, failed } = await compareVersions(ours, theirs, { ...ROUND, names: ['hop', 'growth'] });
+    const { rows, left, failed } = await compareVersions(ours, theirs, { ...AGAINST, names: ['hop', 'growth'] });
     assert.deepEqual([rows, failed], [[], false]);
     assert.deepEqual(left, [
       'growth is not compared: it is a series of the benchmarks above.',

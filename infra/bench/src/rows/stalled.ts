@@ -5,6 +5,7 @@ import { GOALS } from '../goals.ts';
 import { HeapInspector, residentMb } from '../memory.ts';
 import { number } from '../report.ts';
 import { alternate, median } from '../rounds.ts';
+import type { Sizes } from '../sizes.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';
 
@@ -13,26 +14,23 @@ const STALLED = 20;
 const LARGE_BYTES = 10_000;
 const BATCH = 10;
 const WRITERS = 4;
-/** Samples during the load, because a server that closes stalled sockets has its peak before. */
-const SAMPLES = 3;
 /** The server keeps recent changes in memory up to a bound, which these loads reach. */
 const WARM_UPS = 3;
 
 /** The memory for 20 sockets that never read: the peak with them minus the peak of the same load without sockets. */
 export async function stalledRows(context: BenchmarkContext): Promise<BenchmarkResult> {
   const { ours, peer, rounds, sizes, print } = context;
-  const { stalledActions: actions } = sizes;
   const { grownMbMax } = GOALS.stalled;
   await using opened = new AsyncDisposableStack();
   const inspectors = new Map<Target, HeapInspector>();
   for (const target of peer === null ? [ours] : [ours, peer]) {
     inspectors.set(target, opened.use(await HeapInspector.open(target.processes())));
-    for (let time = 0; time < WARM_UPS; time += 1) await write(target, actions);
+    for (let time = 0; time < WARM_UPS; time += 1) await write(target, sizes.stalled.actions);
     print(`${target.name} is warmed up`);
   }
   const measured = await alternate<'ours' | 'peer', MemoryGrowth>(rounds, {
-    ours: () => growthOf(ours, actions, inspectors.get(ours)),
-    peer: peer === null ? undefined : () => growthOf(peer, actions, inspectors.get(peer)),
+    ours: () => growthOf(ours, sizes.stalled, inspectors.get(ours)),
+    peer: peer === null ? undefined : () => growthOf(peer, sizes.stalled, inspectors.get(peer)),
   });
   const us = median(measured.ours, ({ heldMb }) => heldMb);
   return {
@@ -61,12 +59,14 @@ const textOf = ({ heldMb, residentMb: resident }: MemoryGrowth): string =>
 const signed = (megabytes: number): string => `${megabytes < 0 ? '-' : '+'}${number(Math.abs(megabytes))}`;
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-async function growthOf(target: Target, actions: number, inspector: HeapInspector | undefined): Promise<MemoryGrowth> {
-  const alone = await peakOf(target, actions, inspector);
+type Load = Sizes['stalled'];
+
+async function growthOf(target: Target, load: Load, inspector: HeapInspector | undefined): Promise<MemoryGrowth> {
+  const alone = await peakOf(target, load, inspector);
   const sockets = await subscribeAtHead(target, STALLED);
   try {
     for (const socket of sockets) socket.pause();
-    const stalled = await peakOf(target, actions, inspector);
+    const stalled = await peakOf(target, load, inspector);
     const names = target.processes().map(({ name }) => name);
     return {
       heldMb: sum(stalled.held) - sum(alone.held),
@@ -78,15 +78,15 @@ async function growthOf(target: Target, actions: number, inspector: HeapInspecto
   }
 }
 
-/** The peak memory during a load. */
+/** The peak memory during a load, because a server that closes stalled sockets has it before the end. */
 async function peakOf(
   target: Target,
-  actions: number,
+  { actions, samples: count }: Load,
   inspector: HeapInspector | undefined,
 ): Promise<{ held: readonly number[]; residentMb: number }> {
   const samples: { held: readonly number[]; residentMb: number }[] = [];
-  for (let time = 0; time < SAMPLES; time += 1) {
-    await write(target, actions / SAMPLES);
+  while (samples.length < count) {
+    await write(target, actions / count);
     const held = (await inspector?.heldMb()) ?? [];
     samples.push({ held, residentMb: residentMb(target.processes().map(({ pid }) => pid)) });
   }
