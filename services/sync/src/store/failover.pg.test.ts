@@ -44,16 +44,19 @@ describe('a failover to a streaming standby', () => {
     pool.on('error', () => {});
     pool.on('connect', (client) => client.on('error', () => {}));
     writer = new LogWriter(pool);
-    await maintainLogOnce({
+    await keep();
+    await writer.join(user, workspace);
+    replica = stack.use(await openTestReplica({ pool, writer, pollMs: 50 }));
+  });
+  afterEach(() => stack.disposeAsync());
+
+  const keep = (): Promise<unknown> =>
+    maintainLogOnce({
       pool,
       log: new LogReader(pool),
       retention: { ageMs: 86_400_000, youngestMs: 86_400_000 },
       logger: quiet,
     });
-    await writer.join(user, workspace);
-    replica = stack.use(await openTestReplica({ pool, writer, pollMs: 50 }));
-  });
-  afterEach(() => stack.disposeAsync());
 
   async function ask<T extends object>(server: Server, sql: string, name = 'postgres'): Promise<T[]> {
     const client = new Client({ connectionString: server.url(name) });
@@ -84,6 +87,10 @@ describe('a failover to a streaming standby', () => {
     await socket.until(isTold);
     const { floor, head, epoch } = await replica.log.head();
     assert.deepEqual({ head: String(head), epoch }, { head: next.last, epoch: next.epoch });
+    assert.equal(BigInt(next.prev), floor);
+    // A cursor of the epoch before, also at an entry that was lost.
+    socket.send({ type: 'subscribe', afterSyncId: socket.cursor(), token: user });
+    await socket.until(({ frames }) => frames.filter(({ code }) => code === 'BOOTSTRAP_REQUIRED').length === 2);
     socket.send({ type: 'subscribe', afterSyncId: String(floor), token: user });
     await socket.untilAction(({ syncId }) => syncId === next.last, 20_000);
   }
@@ -115,15 +122,26 @@ describe('a failover to a streaming standby', () => {
     const kept = new Map(rows.map(({ at, event }) => [at, event]));
     for (const { syncId, eventId } of acknowledged.flatMap(({ actions }) => actions))
       assert.equal(kept.get(syncId), eventId, `${syncId} was acknowledged and is lost`);
+    // Maintenance begins the epoch without a commit, and only once. Two that make the same partition fail, and are run again.
+    await Promise.all([1, 2, 3].map(() => eventually(async () => (await keep(), true))));
+    const { head, floor, epoch } = await replica.log.head();
+    assert.notEqual(epoch, before);
+    assert.equal(head, floor, 'a client that loads now can go on');
+    await keep();
     const next = await writer.append([{ groupId: workspace }]);
-    assert.notEqual(next.epoch, before);
+    assert.equal(next.epoch, epoch);
     assert.ok(BigInt(next.first) > BigInt(rows.reduce((most, { at }) => (BigInt(at) > BigInt(most) ? at : most), '0')));
     await assertGoesOn(socket, next);
   });
 
-  it('that is asynchronous and behind uses no position twice: a new epoch tells readers that entries were lost [never.actions-lost]', async () => {
+  it('that is asynchronous and behind uses no position twice: a new epoch tells readers that entries were lost [never.actions-lost, sync.log.epoch]', async () => {
+    const { epoch } = await replica.log.head();
+    await primary.kill();
+    await primary.start();
+    await eventually(async () => (await keep(), true));
     const socket = stack.use(await socketOf(replica, { token: user, after: '0' }));
     const before = await writer.append([{ groupId: workspace }]);
+    assert.equal(before.epoch, epoch, 'a restart begins none');
     const arrived = async (): Promise<boolean> => {
       const sql = `select from sync.sync_actions where sync_id = ${before.last}`;
       return (await ask(standby, sql, database.name)).length === 1;
@@ -134,6 +152,7 @@ describe('a failover to a streaming standby', () => {
     await socket.untilAction(({ syncId }) => syncId === lost.last);
     await failOver();
 
+    // The next commit is of the new epoch, without maintenance before it.
     const next = await writer.append([{ groupId: workspace }]);
     assert.notEqual(next.epoch, before.epoch);
     assert.ok(BigInt(next.first) > BigInt(lost.last), `${next.first} was a place before`);
