@@ -24,16 +24,36 @@ describe('the relay [sync.log.relay]', () => {
   let server: Awaited<ReturnType<typeof testNats>>;
   let writer: LogWriter;
   let nats: NatsSource;
+  /** The position at which the log of a test begins. */
+  let start: bigint;
 
+  before(async () => {
+    database = await testDatabase('relay', { migrated: true });
+    pool = new Pool({ connectionString: database.urlOf('wts_sync') });
+    server = await testNats('relay');
+  });
+  after(async () => {
+    await server[Symbol.asyncDispose]();
+    await pool.end();
+    await database.drop();
+  });
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
-    database = stack.use(await testDatabase('relay', { migrated: true }));
-    pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync') }), (one) => one.end());
-    server = stack.use(await testNats('relay'));
     writer = new LogWriter(pool);
     nats = await openNats(server.url, stack);
+    // Behind the relays, which would make it again.
+    stack.defer(async () => void (await eventually(removeStream)));
+    start = (await new LogReader(pool).head()).head;
+    await pool.query('update sync.log_state set floor = $1', [String(start)]);
   });
   afterEach(() => stack.disposeAsync());
+
+  const manager = () => nats.connection()!.jetstreamManager();
+  const removeStream = async (): Promise<true> => {
+    const { streams } = await manager();
+    await streams.delete(STREAM.name).catch(() => undefined);
+    return true;
+  };
 
   function relay(options: Partial<RelayOptions> = {}, context = testContext()): BackgroundWork {
     return stack.use(
@@ -62,16 +82,16 @@ describe('the relay [sync.log.relay]', () => {
   };
 
   async function stored(): Promise<EntryChunk[]> {
-    const manager = await nats.connection()!.jetstreamManager();
-    const { state } = await manager.streams.info(STREAM.name);
+    const { streams } = await manager();
+    const { state } = await streams.info(STREAM.name);
     const chunks: EntryChunk[] = [];
     for (let seq = state.first_seq; seq <= state.last_seq; seq += 1)
-      chunks.push(decodeChunk((await manager.streams.getMessage(STREAM.name, { seq })).data));
+      chunks.push(decodeChunk((await streams.getMessage(STREAM.name, { seq })).data));
     return chunks;
   }
 
   /** Waits until the stream has the whole log, as one chain of chunks with the committed entries. */
-  async function untilWhole(from = 0n): Promise<EntryChunk[]> {
+  async function untilWhole(from = start): Promise<EntryChunk[]> {
     const last = writer.committed.at(-1)!.syncId;
     await eventually(async () => (await stored()).at(-1)?.last === last, { everyMs: 50 });
     const chunks = await stored();
@@ -210,8 +230,7 @@ describe('the relay [sync.log.relay]', () => {
     await eventually(() => holder.isActive);
     await commits(3);
     await untilWhole();
-    const manager = await nats.connection()!.jetstreamManager();
-    await manager.streams.delete(STREAM.name);
+    await (await manager()).streams.delete(STREAM.name);
     await commits(6);
     await untilWhole();
   });
@@ -227,7 +246,7 @@ describe('the relay [sync.log.relay]', () => {
     const [first, second] = await untilWhole();
     // JetStream cannot remove the end of a stream, so the test restores it with its first messages only.
     const connection = nats.connection()!;
-    await (await connection.jetstreamManager()).streams.delete(STREAM.name);
+    await (await manager()).streams.delete(STREAM.name);
     // A server that still removes the files of the deleted stream refuses.
     await eventually(async () => {
       await ensureStream(connection, { replicas: 1 });
@@ -274,6 +293,7 @@ describe('the relay [sync.log.relay]', () => {
     const started = performance.now();
     await holder[Symbol.asyncDispose]();
     assert.ok(performance.now() - started < 5_000);
+    await server.start();
   });
 
   it('publishes the workspaces of commits while a follower announces itself, and no others', async () => {
