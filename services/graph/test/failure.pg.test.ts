@@ -27,6 +27,8 @@ const WAITING = `select count(*)::int as count from pg_stat_activity
 
 describe('an operation that cannot go on', () => {
   let graph: TestGraph;
+  /** With few connections, and without a deadline of its own. */
+  let small: TestGraph;
   let admin: Client;
   /** Between the service and its database. */
   let wire: Wire;
@@ -37,11 +39,13 @@ describe('an operation that cannot go on', () => {
       wire = await openWire({ host: hostname, port: Number(port) });
       return wire.through(url);
     });
+    small = await TestGraph.open('graph-small', { DATABASE_POOL_MAX: '4' });
     admin = new Client({ connectionString: graph.database.url });
     await admin.connect();
   });
   after(async () => {
     await admin.end();
+    await small[Symbol.asyncDispose]();
     await graph[Symbol.asyncDispose]();
     await wire[Symbol.asyncDispose]();
   });
@@ -60,35 +64,33 @@ describe('an operation that cannot go on', () => {
 
   it('ends in PostgreSQL when its client disconnects or has its answer, and the waiting ones never begin [graphql.limit.deadline]', async () => {
     // Half of the connections may run long statements of one person, so the other field of the last query has a connection.
-    await using long = await TestGraph.open('graph-disconnect', { DATABASE_POOL_MAX: '4' });
     const leaving = new AbortController();
-    await whileLocked(long, async (waiting) => {
-      const clients = Array.from({ length: 6 }, () => long.query(TASKS, { signal: leaving.signal }).catch(() => null));
+    await whileLocked(small, async (waiting) => {
+      const clients = Array.from({ length: 6 }, () => small.query(TASKS, { signal: leaving.signal }).catch(() => null));
       // As many as begin at once: others that come after the first ones have taken long may wait.
       await eventually(async () => ((await waiting()) ?? 0) >= 1);
       leaving.abort();
       await Promise.all(clients);
       await eventually(async () => (await waiting()) === 0);
       // The person does not exist, and without them there is no answer, whatever the tasks are.
-      const answer = await long.query(`{ viewer { id } ${TASKS.slice(1)}`);
+      const answer = await small.query(`{ viewer { id } ${TASKS.slice(1)}`);
       assert.deepEqual([codesOf(answer), answer.body.data], [['NOT_FOUND'], null]);
       // Before the lock timeout of PostgreSQL would end it.
       await eventually(async () => (await waiting()) === 0, { deadlineMs: 3_000 });
     });
-    assert.deepEqual(codesOf(await long.query(TASKS)), []);
+    assert.deepEqual(codesOf(await small.query(TASKS)), []);
   });
 
   it('takes no connection of other people, however many of one person wait [never.one-takes-all]', async () => {
-    await using shared = await TestGraph.open('graph-shared', { DATABASE_POOL_MAX: '4' });
     const leaving = new AbortController();
     const greedy = personWith('read');
-    await whileLocked(shared, async (waiting) => {
+    await whileLocked(small, async (waiting) => {
       const clients = Array.from({ length: 20 }, () =>
-        shared.query(TASKS, { principal: greedy, signal: leaving.signal }).catch(() => null),
+        small.query(TASKS, { principal: greedy, signal: leaving.signal }).catch(() => null),
       );
       await eventually(async () => ((await waiting()) ?? 0) >= 2);
       // The person does not exist: the answer is that of a statement.
-      assert.deepEqual(codesOf(await shared.query('{ viewer { id } }')), ['NOT_FOUND']);
+      assert.deepEqual(codesOf(await small.query('{ viewer { id } }')), ['NOT_FOUND']);
       // Three when all begin at once, two when some come after the first ones have taken long.
       assert.ok(((await waiting()) ?? 4) <= 3);
       leaving.abort();

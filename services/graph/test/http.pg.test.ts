@@ -163,13 +163,6 @@ describe('POST /graphql', () => {
     assert.deepEqual(codesOf(await graph.query(TYPENAME, { extensions })), ['BAD_USER_INPUT']);
   });
 
-  it('shows deprecated parts of the schema only on request [graphql.schema.introspection]', async () => {
-    const read = async (args: string): Promise<string> =>
-      (await graph.query(`{ __schema { types { name fields${args} { name isDeprecated } } } }`)).text;
-    assert.ok(!(await read('')).includes('"isDeprecated":true'));
-    assert.ok((await read('(includeDeprecated: true)')).includes('"isDeprecated":true'));
-  });
-
   it('serves the schema that it executes as text, without a credential [graphql.schema.sdl]', async () => {
     const answer = await fetch(`${graph.service.url}/graphql/schema.graphql`);
     const text = await answer.text();

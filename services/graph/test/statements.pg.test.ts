@@ -43,7 +43,7 @@ describe('the statements of a request', () => {
   };
 
   it('are as many for a hundred records as for one [graphql.reads.level]', async () => {
-    const [few, many] = [await fill(1), await fill(60)];
+    const [few, many] = [await fill(1), await fill(30)];
     const counts = new Set<number>();
     for (const who of [few, many]) {
       // The second time the groups are cached, so that only the changes since are read.
@@ -105,9 +105,7 @@ describe('the statements of a request', () => {
   it('read a long text only where it is selected, and every other field as it is stored', async () => {
     const me = await records.person();
     const home = await records.workspace('Long', me);
-    const description = Array.from({ length: 5000 }, () => randomUUID())
-      .join('')
-      .slice(0, 50_000);
+    const description = 'word '.repeat(10_000);
     const times = { createdAt: '2026-11-21T09:00:00.120Z' };
     const values = {
       workspaceId: home,
@@ -148,12 +146,12 @@ describe('the statements of a request', () => {
     }
   });
 
-  it('serve a reader of two thousand groups within the same number [graphql.reads.level]', async () => {
+  it('serve a reader of a thousand groups within the same number [graphql.reads.level]', async () => {
     const me = await fill(3);
     const home =
       (await records.data<{ myWorkspaces: { id: string }[] }>(me, '{ myWorkspaces { id } }')).myWorkspaces[0]?.id ?? '';
     const projects = await records.store(
-      Array.from({ length: 2_000 }, (_, index) => {
+      Array.from({ length: 1_000 }, (_, index) => {
         const id = randomUUID();
         const values = { workspaceId: home, creatorId: me, key: `P${index}`, name: 'Private', isPrivate: true };
         return { model: 'Project', id, values, groupId: id };
@@ -168,7 +166,7 @@ describe('the statements of a request', () => {
       })),
     );
     await records.store(
-      projects.slice(0, 500).map(({ id }) => ({
+      projects.slice(0, 300).map(({ id }) => ({
         model: 'Task',
         values: { workspaceId: home, creatorId: me, title: 'Inside', projectId: id },
         groupId: id,
@@ -182,9 +180,9 @@ describe('the statements of a request', () => {
       tasks: { totalCount: number; nodes: object[] };
       projects: { totalCount: number };
     };
-    assert.equal(tasks.totalCount, 530);
+    assert.equal(tasks.totalCount, 330);
     assert.equal(tasks.nodes.length, 10);
-    assert.equal(listed.totalCount, 2_003);
+    assert.equal(listed.totalCount, 1_003);
     assert.ok(statements <= 10, String(statements));
   });
 });
