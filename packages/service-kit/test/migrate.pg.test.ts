@@ -146,13 +146,6 @@ describe('migrating a schema', () => {
     await assert.rejects(run({ url }), { name: 'SetupError', message: /^PostgreSQL does not accept the connection: / });
   });
 
-  it('can be undone and repeated on data', async () => {
-    await run();
-    assert.deepEqual(await run({ direction: 'down' }), all.toReversed());
-    assert.deepEqual(await query("select 1 from pg_tables where schemaname = 'demo' and tablename = 'things'"), []);
-    assert.deepEqual(await run(), all);
-  });
-
   it('leaves nothing of a migration that fails', async () => {
     const broken = await folder({
       '0001-half.js': `export const up = async (knex) => {

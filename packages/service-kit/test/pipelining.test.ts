@@ -198,7 +198,7 @@ describe('pipelined requests', () => {
       assert.deepEqual(client.answers(), expected);
       client.socket.destroy();
     };
-    for (let seed = 1; seed <= 8; seed += 1) {
+    for (let seed = 1; seed <= 4; seed += 1) {
       const random = randomOf(seed);
       await using stage = await Stage.open('anyone', () => anyMoment(random));
       await Promise.all(Array.from({ length: 5 }, () => converse(stage, random)));

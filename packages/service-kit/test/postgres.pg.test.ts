@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, type ErrorCode } from '@wts/contracts';
 import { eventually, openWire, testDatabase, type TestDatabase, type Wire } from '@wts/testkit';
-import { Client } from 'pg';
 import { migrate } from '../src/migrate/index.ts';
 import { createLogger, Readiness } from '../src/observe/index.ts';
 import { faultOfSqlState, isRetryableSqlState, openPostgres, type Postgres } from '../src/postgres/index.ts';
@@ -84,21 +83,6 @@ describe('PostgreSQL', () => {
     await postgres.ping();
   });
 
-  it('may end the sessions, as on a restart', async () => {
-    await Promise.all([1, 2, 3].map(() => sql('select pg_sleep(0.01)')));
-    const admin = new Client({ connectionString: database.url });
-    await admin.connect();
-    const underWay = failureOf(sql('select pg_sleep(5)'));
-    await eventually(() => postgres.pool.idleCount === 2);
-    await admin.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'kit-test'",
-    );
-    await admin.end();
-    assert.ok(isUnavailable(await underWay));
-    await eventually(() => postgres.pool.totalCount === 0);
-    await postgres.ping();
-  });
-
   it('may break a connection between two statements of a transaction without ending the process', async () => {
     const client = await postgres.pool.connect();
     await client.query('begin');
@@ -136,24 +120,12 @@ describe('PostgreSQL', () => {
   });
 
   describe('reports with its own codes', () => {
-    const id = '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10';
-    const insert = 'insert into demo.things (id, name, count, parent, data, day) values ($1, $2, $3, $4, $5, $6)';
-    const row = (...values: unknown[]): Promise<unknown> => sql(insert, values);
+    const row = (id: string, name: string): Promise<unknown> =>
+      sql('insert into demo.things (id, name) values ($1, $2)', [id, name]);
     const cases: Readonly<Record<string, [() => Promise<unknown>, ErrorCode]>> = {
-      'an id that is none (22P02)': [() => row('x', 'a', 1, null, null, null), 'validation_failed'],
-      'a NUL in a text (22021)': [() => row(id, 'a\u0000', 1, null, null, null), 'validation_failed'],
-      'a NUL in a document (22P05)': [() => row(id, 'a', 1, null, '{"a":"\\u0000"}', null), 'validation_failed'],
-      'half a surrogate pair in a document (22P02)': [
-        () => row(id, 'a', 1, null, '{"a":"\\ud800"}', null),
-        'validation_failed',
-      ],
-      'a number that is too large (22003)': [() => row(id, 'a', '99999999999', null, null, null), 'validation_failed'],
-      'a day that does not exist (22008)': [() => row(id, 'a', 1, null, null, '2026-02-30'), 'validation_failed'],
-      'a name that is missing (23502)': [() => row(id, null, 1, null, null, null), 'validation_failed'],
-      'a name that is too long (23514)': [() => row(id, 'eleven chars', 1, null, null, null), 'validation_failed'],
-      'a parent that is not there (23503)': [() => row(id, 'a', 1, crypto.randomUUID(), null, null), 'conflict'],
+      'an id that is none (22P02)': [() => row('x', 'a'), 'validation_failed'],
       'a name that is taken (23505)': [
-        () => Promise.all([1, 2].map(() => row(crypto.randomUUID(), 'twice', 1, null, null, null))),
+        () => Promise.all([1, 2].map(() => row(crypto.randomUUID(), 'twice'))),
         'conflict',
       ],
       'a statement that took too long (57014)': [timedOut, 'unavailable'],

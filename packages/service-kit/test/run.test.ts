@@ -133,19 +133,13 @@ describe('the process of a service', () => {
     assert.equal(await child.ended, 130);
   });
 
-  it('stops when its supervisor is gone, if it has one', async () => {
-    const child = start({ WTS_SUPERVISED: '1' });
-    await listening(child);
-    child.process.disconnect();
+  it('stops when its supervisor is gone, if it has one, and outlives its parent otherwise', async () => {
+    const [child, other] = [start({ WTS_SUPERVISED: '1' }), start()];
+    const [, url] = await Promise.all([listening(child), listening(other)]);
+    for (const one of [child, other]) one.process.disconnect();
     assert.equal(await child.ended, 0);
-  });
-
-  it('outlives its parent when it has no supervisor', async () => {
-    const child = start();
-    const url = await listening(child);
-    child.process.disconnect();
     assert.equal((await fetch(`${url}/open`)).status, 200);
-    assert.equal(child.process.exitCode, null);
+    assert.equal(other.process.exitCode, null);
   });
 
   it('with a wrong configuration prints every fault in one message and exits with 1', async () => {

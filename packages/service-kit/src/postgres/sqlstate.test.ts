@@ -10,7 +10,11 @@ describe('an error of the database', () => {
   const meanings: Readonly<Record<string, ErrorCode | undefined>> = {
     '22001': 'validation_failed',
     '22003': 'validation_failed',
+    '22008': 'validation_failed',
+    '22021': 'validation_failed',
+    '22P02': 'validation_failed',
     '22P05': 'validation_failed',
+    '23502': 'validation_failed',
     '23505': 'conflict',
     '23P01': 'conflict',
     '23503': 'conflict',
