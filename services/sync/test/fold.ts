@@ -1,15 +1,16 @@
+import assert from 'node:assert/strict';
 import type { StoredEntry, ModelRecord } from '@wts/contracts';
 import { MODELS, snakeCase, type Model } from '@wts/models';
 import type { Pool } from 'pg';
 
 /** The records that a reader of each group has, by `group model id`. */
-export type Copies = ReadonlyMap<string, { readonly [field: string]: unknown }>;
+type Copies = ReadonlyMap<string, { readonly [field: string]: unknown }>;
 
 /**
  * Applies the log as clients do, group by group, from what they receive: INSERT has the record, UPDATE, ARCHIVE and UNARCHIVE
  * have the changed fields, DELETE removes the record. Faults are entries that a reader of the group could not apply.
  */
-export function foldLog(entries: readonly StoredEntry[]): { copies: Copies; faults: string[] } {
+function foldLog(entries: readonly StoredEntry[]): { copies: Copies; faults: string[] } {
   const copies = new Map<string, { readonly [field: string]: unknown }>();
   const faults: string[] = [];
   for (const { syncId, groupId, modelName, modelId, action, data, record } of entries) {
@@ -44,7 +45,7 @@ export function shownOutside(entries: readonly StoredEntry[]): string[] {
 }
 
 /** The same from the tables: every record, for each group that sees it. */
-export async function copiesOfTables(pool: Pool): Promise<Copies> {
+async function copiesOfTables(pool: Pool): Promise<Copies> {
   const copies = new Map<string, ModelRecord>();
   for (const model of MODELS) {
     const { rows } = await pool.query<{ groups: string[]; record: ModelRecord }>(
@@ -67,8 +68,14 @@ function groupsSql({ audience }: Model): string {
   return `select t.group_id::text union all select t.user_id::text where ${opens}`;
 }
 
+/** What readers of each group have by the log is what the tables have. */
+export async function assertLogIsState(entries: readonly StoredEntry[], pool: Pool): Promise<void> {
+  const { copies, faults } = foldLog(entries);
+  assert.deepEqual([faults, differencesOf(copies, await copiesOfTables(pool))], [[], []]);
+}
+
 /** The keys at which the two differ. */
-export function differencesOf(folded: Copies, stored: Copies): string[] {
+function differencesOf(folded: Copies, stored: Copies): string[] {
   const keys = new Set([...folded.keys(), ...stored.keys()]);
   return [...keys].filter((key) => JSON.stringify(folded.get(key)) !== JSON.stringify(stored.get(key)));
 }

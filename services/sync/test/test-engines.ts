@@ -4,6 +4,7 @@ import { servicePrincipal } from '@wts/access';
 import { SCOPES, type ActionName, type ModelRecord, type StoredEntry, type Principal, type Role } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { modelNamed } from '@wts/models';
+import { GroupReader } from '@wts/read-model';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
@@ -164,10 +165,10 @@ export class TestEngines implements AsyncDisposable {
     return rows[0] ?? null;
   }
 
-  /** The id of the membership of a person. */
-  async membershipOf(workspaceId: string, { id }: TestPerson): Promise<string> {
-    const sql = 'select id from sync.workspace_members where workspace_id = $1 and user_id = $2';
-    return (await this.checks.query<{ id: string }>(sql, [workspaceId, id])).rows[0]!.id;
+  /** The id of the membership of a person of a workspace or project. */
+  async membershipOf(homeId: string, { id }: TestPerson, home = 'workspace'): Promise<string> {
+    const sql = `select id from sync.${home}_members where ${home}_id = $1 and user_id = $2`;
+    return (await this.checks.query<{ id: string }>(sql, [homeId, id])).rows[0]!.id;
   }
 
   /** The tasks of a series in the order in which they were made. */
@@ -192,6 +193,11 @@ export class TestPerson {
     this.id = id;
     this.principal = { userId: id, scopes: SCOPES, credential: { kind: 'jwt', id }, ...restriction };
     this.clientId = `device of ${id}`;
+  }
+
+  /** The groups whose entries they get. */
+  async groups(): Promise<ReadonlySet<string>> {
+    return (await new GroupReader(this.engines.pool).of(this.id)).groups;
   }
 
   /** The same person with a credential for one workspace. */

@@ -130,25 +130,17 @@ describe('the commit engine', () => {
     );
   });
 
-  it('sets the time at which a comment was edited and a project completed', async () => {
+  it('sets the time at which a comment was edited', async () => {
     const taskId = await owner.make('Task', { workspaceId: workspace, title: 'T' });
     const comment = await owner.make('Comment', { workspaceId: workspace, taskId, body: 'One', editedAt: 1 });
     assert.equal((await engines.stored('Comment', comment))?.record['editedAt'], null);
     assert.equal((await owner.change('Comment', comment, { body: 'One' })).record['editedAt'], null);
     assert.ok((await owner.change('Comment', comment, { body: 'Two' })).record['editedAt']);
-    const project = await owner.make('Project', { workspaceId: workspace, key: 'DONE', name: 'P', status: 'done' });
-    assert.ok((await engines.stored('Project', project))?.record['completedAt']);
-    assert.equal((await owner.change('Project', project, { status: 'active' })).record['completedAt'], null);
-    const at = '2026-01-01T00:00:00.000Z';
-    assert.equal(
-      (await owner.change('Project', project, { status: 'done', completedAt: at })).record['completedAt'],
-      at,
-    );
   });
 
   it('commits changes of many records of many parents in one request', async () => {
     const ids: string[] = [];
-    for (let n = 0; n < 40; n += 1) {
+    for (let n = 0; n < 20; n += 1) {
       const projectId = await owner.make('Project', { workspaceId: workspace, key: `MANY${n}`, name: 'P' });
       ids.push(await owner.make('Task', { workspaceId: workspace, title: 'T', projectId }));
     }

@@ -109,7 +109,7 @@ describe('the changes of one person next to those of another [never.one-takes-al
       await engines.pool.query<{ id: string }>(`select id from sync.workspace_members where user_id = $1`, [busy.id])
     ).rows;
     await engines.pool.query(
-      `insert into sync.workspace_members select made.* from sync.workspace_members m, (select gen_random_uuid() as id, gen_random_uuid() as home from generate_series(1, 9000)) g,
+      `insert into sync.workspace_members select made.* from sync.workspace_members m, (select gen_random_uuid() as id, gen_random_uuid() as home from generate_series(1, 2000)) g,
          lateral jsonb_populate_record(m, jsonb_build_object('id', g.id, 'workspace_id', g.home, 'group_id', g.home, 'record', m.record::jsonb || jsonb_build_object('id', g.id, 'workspaceId', g.home))) made
        where m.id = $1`,
       [where!.id],
@@ -205,27 +205,25 @@ describe('the changes of one person next to those of another [never.one-takes-al
     );
   });
 
-  for (const requests of [64, 240]) {
-    it(`${requests} requests of 100 changes: the single request of another person is in one of the next batches, not after them`, async () => {
-      const { engine } = replica();
-      const end = attackOn(engine, requests, () => tasks(100));
-      const committing = engine.commit([honest()]);
-      // After it was asked for, because batches go on while the head is read.
-      const from = await engines.head();
-      const { lastId } = applied((await committing)[0]!);
-      const before = await entriesBetween(from, lastId);
-      assert.ok(before <= SOON, `${before} entries came before it`);
-      await end();
-    });
-  }
+  it('64 requests of 100 changes: the single request of another person is in one of the next batches, not after them', async () => {
+    const { engine } = replica();
+    const end = attackOn(engine, 64, () => tasks(100));
+    const committing = engine.commit([honest()]);
+    // After it was asked for, because batches go on while the head is read.
+    const from = await engines.head();
+    const { lastId } = applied((await committing)[0]!);
+    const before = await entriesBetween(from, lastId);
+    assert.ok(before <= SOON, `${before} entries came before it`);
+    await end();
+  });
 
   it('are committed with two replicas, and while one of them is killed', async () => {
     const [here, there] = [replica(), replica({}, 'dying')];
-    const ends = [here, there].map(({ engine }) => attackOn(engine, 40, () => tasks(100)));
+    const ends = [here, there].map(({ engine }) => attackOn(engine, 30, () => tasks(100)));
     const killer = new Client({ connectionString: engines.database.url });
     await killer.connect();
     stack.defer(async () => killer.end());
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const committing = here.engine.commit([honest()]);
       const from = await engines.head();
       const { lastId } = applied((await committing)[0]!);

@@ -92,11 +92,8 @@ describe('the fast path of a commit', () => {
     const guest = await engines.join(workspace, 'member');
     await settle();
     await eventually(async () => (await messagesOf(() => engines.send(task(guest), ours))).length === 1);
-    const { rows } = await engines.pool.query<{ id: string }>(
-      'select id from sync.workspace_members where user_id = $1',
-      [guest.id],
-    );
-    applied(await engines.send(owner.unit(change('DELETE', 'WorkspaceMember', rows[0]!.id)), theirs));
+    const membership = await engines.membershipOf(workspace, guest);
+    applied(await engines.send(owner.unit(change('DELETE', 'WorkspaceMember', membership)), theirs));
     const late = task(guest);
     assert.equal(refused(await engines.send(late, ours)).code, 'not_found');
     assert.equal(await engines.stored('Task', late.mutations[0]!.modelId), null);

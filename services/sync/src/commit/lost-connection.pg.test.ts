@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { faultOfSqlState } from '@wts/service-kit/postgres';
 import { eventually } from '@wts/testkit';
 import { Client, type Pool } from 'pg';
-import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
+import { assertLogIsState } from '../../test/fold.ts';
 import { ENGINES, TestEngines, applied, change, type TestPerson } from '../../test/test-engines.ts';
 import { ownTransaction } from '../store/pipeline.ts';
 import type { Unit, UnitOutcome } from '../decision/unit.ts';
@@ -93,8 +93,7 @@ describe('a commit whose connection is lost', () => {
       new Set(entries.map(({ modelId }) => modelId)),
       new Set(units.map(({ mutations }) => mutations[0]!.modelId)),
     );
-    const { copies, faults } = foldLog(await engines.entries());
-    assert.deepEqual([faults, differencesOf(copies, await copiesOfTables(engines.checks))], [[], []]);
+    await assertLogIsState(await engines.entries(), engines.checks);
   });
 
   it('while it waits for the lock of the log writes nothing, and the next commit has a transaction of its own', async () => {

@@ -25,9 +25,6 @@ describe('a change that is running when its caller loses access', () => {
     await engines[Symbol.asyncDispose]();
   });
 
-  const membershipOf = async (table: string, { id }: TestPerson): Promise<string> =>
-    (await engines.pool.query<{ id: string }>(`select id from sync.${table} where user_id = $1`, [id])).rows[0]!.id;
-
   /** Blocks writers of labels until `meanwhile` is done; transactions that only read and lock rows continue. */
   async function overtaken(under: () => Promise<UnitOutcome>, meanwhile: () => Promise<unknown>): Promise<UnitOutcome> {
     await blocker.query('begin; lock table sync.labels, sync.comments in share mode');
@@ -53,7 +50,7 @@ describe('a change that is running when its caller loses access', () => {
 
   it('is refused when they are removed from the workspace meanwhile [never.shown-outside, workspaces.members.cut-off]', async () => {
     const leaver = await engines.join(workspace, 'member');
-    const membership = await membershipOf('workspace_members', leaver);
+    const membership = await engines.membershipOf(workspace, leaver);
     let removedAt = 0n;
     const outcome = await overtaken(
       () => label(leaver),
@@ -69,7 +66,7 @@ describe('a change that is running when its caller loses access', () => {
 
   it('is refused when they become a guest meanwhile', async () => {
     const member = await engines.join(workspace, 'member');
-    const membership = await membershipOf('workspace_members', member);
+    const membership = await engines.membershipOf(workspace, member);
     const outcome = await overtaken(
       () => label(member),
       async () => {
@@ -106,7 +103,7 @@ describe('a change that is running when its caller loses access', () => {
 
   it('does not affect the other units of its batch', async () => {
     const leaver = await engines.join(workspace, 'member');
-    const membership = await membershipOf('workspace_members', leaver);
+    const membership = await engines.membershipOf(workspace, leaver);
     const make = (by: TestPerson) =>
       by.unit(change('INSERT', 'Label', randomUUID(), { workspaceId: workspace, name: 'Together' }));
     const units = [make(owner), make(leaver), make(owner)];

@@ -15,7 +15,7 @@ import { selectVisibleRows } from '../store/rows.ts';
 import { deltasSources, readDeltas } from './read-deltas.ts';
 
 /** `VISIBILITY_RUNS=1000` runs for hours. */
-const RUNS = Number(process.env['VISIBILITY_RUNS'] ?? 2);
+const RUNS = Number(process.env['VISIBILITY_RUNS'] ?? 1);
 const STEPS = 30;
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';

@@ -151,7 +151,7 @@ describe('replicas', () => {
       const endLease = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'wts-sync-relay'`;
       await eventually(async () => (await pool.query(endLease)).rowCount! >= 1);
     })();
-    await Promise.all([faults, write(writers, groups, 30)]);
+    await Promise.all([faults, write(writers, groups, 15)]);
 
     const fiftieth = [...committed.keys()].toSorted((a, b) => (a < b ? -1 : 1))[49]!;
     const late = stack.use(await socketOf(all[1]!.replica, { token: users[0]!, after: String(fiftieth) }));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Fault, type DeltasReply } from '@wts/contracts';
 import { socketOf } from '@wts/testkit';
-import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
+import { assertLogIsState } from '../../test/fold.ts';
 import { openTestReplica } from '../../test/replica.ts';
 import { applied, change, only, refused, TestPerson } from '../../test/test-engines.ts';
 import { TestCell, TestMove } from '../../test/two-cells.ts';
@@ -74,8 +74,7 @@ describe('a workspace that moves to another cell', () => {
     await move.follow();
     assert.equal(await two.engines.head(), head, 'what is equal was written again');
     await move.switch(NEW_URL);
-    const { copies, faults } = foldLog(await two.engines.entries());
-    assert.deepEqual([faults, differencesOf(copies, await copiesOfTables(two.engines.checks))], [[], []]);
+    await assertLogIsState(await two.engines.entries(), two.engines.checks);
     const last = (await one.pages(workspaceId, 'TaskCounter')).records[0]?.record?.['lastNumber'] as number;
     const made = only(await inTwo(owner).try('INSERT', 'Task', randomUUID(), { workspaceId, title: 'Next' }));
     assert.equal(made.record['number'], last + 1);
@@ -228,8 +227,7 @@ describe('a workspace that moves to another cell', () => {
       only(await owner.try('INSERT', 'Task', randomUUID(), { workspaceId, title: 'Home' })).record['number'],
       5,
     );
-    const { copies, faults } = foldLog(await one.engines.entries());
-    assert.deepEqual([faults, differencesOf(copies, await copiesOfTables(one.engines.checks))], [[], []]);
+    await assertLogIsState(await one.engines.entries(), one.engines.checks);
   });
 
   it('touches no record of another workspace [cells.move.foreign]', async () => {

@@ -93,11 +93,8 @@ describe('a change that changes nothing [sync.mutate.no-change]', () => {
     const home = await engines.workspace(person);
     const head = await engines.head();
     applied(await person.try('UPDATE', 'User', person.id, { name: 'Ada' }));
-    const { rows } = await engines.pool.query<{ id: string }>(
-      'select id from sync.workspace_members where workspace_id = $1',
-      [home],
-    );
-    const { lastId } = applied(await person.try('UPDATE', 'WorkspaceMember', rows[0]!.id, { role: 'owner' }));
+    const own = await engines.membershipOf(home, person);
+    const { lastId } = applied(await person.try('UPDATE', 'WorkspaceMember', own, { role: 'owner' }));
     assert.equal(lastId, head);
     assert.equal(await engines.head(), head);
     await person.make('Label', { workspaceId: home, name: 'L' }, randomUUID());

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { GroupReader } from '@wts/read-model';
 import { TestEngines, applied, brief, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
 
 describe('a private project [sync.private-project.walls]', () => {
@@ -34,27 +33,18 @@ describe('a private project [sync.private-project.walls]', () => {
 
   const since = async (place: bigint, names: Record<string, string>): Promise<string[]> =>
     brief(await engines.entries(place), { workspace, mover: mover.id, friend: friend.id, ...names });
-  const groupsOf = async (person: TestPerson): Promise<ReadonlySet<string>> =>
-    (await new GroupReader(engines.pool).of(person.id)).groups;
-  const memberOf = async (projectId: string, userId: string): Promise<string> =>
-    (
-      await engines.pool.query<{ id: string }>(
-        'select id from sync.project_members where project_id = $1 and user_id = $2',
-        [projectId, userId],
-      )
-    ).rows[0]!.id;
 
   it('that is private from the start is visible to its creator only, who is its first member', async () => {
     const from = await engines.head();
     const hidden = await project({ isPrivate: true });
-    const own = await memberOf(hidden, mover.id);
+    const own = await engines.membershipOf(hidden, mover, 'project');
     assert.deepEqual(await since(from, { hidden, own }), [
       'INSERT hidden for hidden',
       'INSERT own for hidden',
       'INSERT own for mover',
     ]);
-    assert.ok((await groupsOf(mover)).has(hidden));
-    assert.ok(!(await groupsOf(owner)).has(hidden));
+    assert.ok((await mover.groups()).has(hidden));
+    assert.ok(!(await owner.groups()).has(hidden));
   });
 
   it('hides a task and its children from the workspace by adjacent DELETE and INSERT entries [sync.action.group]', async () => {
@@ -111,7 +101,7 @@ describe('a private project [sync.private-project.walls]', () => {
     const names = { hidden, theirs, task, item, comment, answer };
     const from = await engines.head();
     await mover.change('Project', hidden, { isPrivate: true });
-    const own = await memberOf(hidden, mover.id);
+    const own = await engines.membershipOf(hidden, mover, 'project');
     const closed = await since(from, { ...names, own });
     assert.ok(
       closed.slice(0, 6).every((one) => /^DELETE \w+ for workspace$/.test(one)),
@@ -124,7 +114,7 @@ describe('a private project [sync.private-project.walls]', () => {
     assert.ok(closed.indexOf('INSERT theirs for hidden') < closed.indexOf('INSERT theirs for friend'));
     assert.equal(closed.filter((one) => one.endsWith('for workspace')).length, 6);
     assert.deepEqual(
-      [...(await groupsOf(friend))].filter((group) => group === hidden),
+      [...(await friend.groups())].filter((group) => group === hidden),
       [hidden],
     );
 
@@ -138,7 +128,7 @@ describe('a private project [sync.private-project.walls]', () => {
     const firstIn = opened.findIndex((one) => one.startsWith('INSERT'));
     assert.equal(opened[firstIn], 'INSERT hidden for workspace');
     assert.ok(opened.slice(firstIn).every((one) => /^INSERT \w+ for workspace$/.test(one)));
-    assert.ok(!(await groupsOf(friend)).has(hidden));
+    assert.ok(!(await friend.groups()).has(hidden));
   });
 
   it('is joined and left in log order: the entry for the person is last for a gain and first for a loss [sync.membership.in-order]', async () => {
@@ -163,12 +153,12 @@ describe('a private project [sync.private-project.walls]', () => {
       'INSERT theirs for workspace',
       'DELETE theirs for workspace',
     ]);
-    assert.ok(!(await groupsOf(friend)).has(open));
+    assert.ok(!(await friend.groups()).has(open));
   });
 
   it('without members can be joined by managers of the workspace', async () => {
     const lost = await project({ isPrivate: true });
-    await mover.delete('ProjectMember', await memberOf(lost, mover.id));
+    await mover.delete('ProjectMember', await engines.membershipOf(lost, mover, 'project'));
     assert.equal(refused(await owner.try('UPDATE', 'Project', lost, { name: 'Found' })).code, 'not_found');
     await owner.make('ProjectMember', { projectId: lost, userId: owner.id });
     await owner.change('Project', lost, { name: 'Found' });

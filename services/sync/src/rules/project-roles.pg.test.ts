@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { GroupReader } from '@wts/read-model';
 import { TestEngines, TestPerson, applied, brief, change, refused } from '../../test/test-engines.ts';
 
 describe('control over a project', () => {
@@ -25,23 +24,9 @@ describe('control over a project', () => {
   const project = (by: TestPerson, more: object = {}): Promise<string> =>
     by.make('Project', { workspaceId: workspace, key: `K${(keys += 1)}`, name: 'Plan', ...more });
   const sees = async (person: TestPerson, projectId: string): Promise<boolean> =>
-    (await new GroupReader(engines.pool).of(person.id)).groups.has(projectId);
+    (await person.groups()).has(projectId);
   const insert = (by: TestPerson, projectId: string, userId: string) =>
     by.try('INSERT', 'ProjectMember', randomUUID(), { projectId, userId });
-  const membershipOf = async (projectId: string, { id }: TestPerson): Promise<string> =>
-    (
-      await engines.pool.query<{ id: string }>(
-        'select id from sync.project_members where project_id = $1 and user_id = $2',
-        [projectId, id],
-      )
-    ).rows[0]!.id;
-  const roleOf = async ({ id }: TestPerson): Promise<string> =>
-    (
-      await engines.pool.query<{ id: string }>(
-        'select id from sync.workspace_members where workspace_id = $1 and user_id = $2',
-        [workspace, id],
-      )
-    ).rows[0]!.id;
 
   it('is not with its members: they cannot become its lead, add a guest or remove the owner [sync.mutate.changed-by, authentication.scopes.people]', async () => {
     const board = await project(owner, { isPrivate: true });
@@ -59,13 +44,13 @@ describe('control over a project', () => {
     await app.change('Project', open, { leadId: other.id });
     assert.equal(refused(await insert(member, board, guest.id)).code, 'forbidden');
     assert.equal(
-      refused(await member.try('DELETE', 'ProjectMember', await membershipOf(board, owner))).code,
+      refused(await member.try('DELETE', 'ProjectMember', await engines.membershipOf(board, owner, 'project'))).code,
       'forbidden',
     );
     // Members may change the other fields, send whole records and leave.
     const record = (await engines.stored('Project', board))!.record;
     await member.change('Project', board, { ...record, name: 'Renamed' });
-    await member.delete('ProjectMember', await membershipOf(board, member));
+    await member.delete('ProjectMember', await engines.membershipOf(board, member, 'project'));
     assert.ok(await sees(owner, board));
   });
 
@@ -154,20 +139,20 @@ describe('control over a project', () => {
 
   it('ends when the person leaves the workspace or becomes a guest [sync.mutate.changed-by]', async () => {
     const left = await project(member, { leadId: other.id });
-    await owner.delete('WorkspaceMember', await roleOf(member));
-    await owner.change('WorkspaceMember', await roleOf(other), { role: 'guest' });
+    await owner.delete('WorkspaceMember', await engines.membershipOf(workspace, member));
+    await owner.change('WorkspaceMember', await engines.membershipOf(workspace, other), { role: 'guest' });
     await owner.change('Project', left, { isPrivate: true });
     assert.ok(!(await sees(member, left)));
     // A lead who is a guest is a member, and has no control.
     assert.ok(await sees(other, left));
     assert.equal(refused(await other.try('UPDATE', 'Project', left, { isPrivate: false })).code, 'forbidden');
     assert.equal(refused(await insert(other, left, guest.id)).code, 'forbidden');
-    await other.delete('ProjectMember', await membershipOf(left, other));
+    await other.delete('ProjectMember', await engines.membershipOf(left, other, 'project'));
   });
 
   it('is with the managers of the workspace when its last member has left', async () => {
     const hidden = await project(member, { isPrivate: true });
-    await member.delete('ProjectMember', await membershipOf(hidden, member));
+    await member.delete('ProjectMember', await engines.membershipOf(hidden, member, 'project'));
     assert.equal(refused(await member.try('UPDATE', 'Project', hidden, { name: 'x' })).code, 'not_found');
     // Managers may change its members, not its content.
     assert.equal(refused(await owner.try('UPDATE', 'Project', hidden, { isPrivate: false })).code, 'not_found');

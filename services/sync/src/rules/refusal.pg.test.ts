@@ -109,7 +109,7 @@ describe('a refusal [sync.mutate.results]', () => {
           assert.ok(!outcome.error.includes(MARK) && /^[\x20-\x7e]+$/.test(outcome.error), outcome.error);
         }
       }),
-      { numRuns: 60, seed: 20_261_121 },
+      { numRuns: 30, seed: 20_261_121 },
     );
     assert.ok(refusals > 200);
   });

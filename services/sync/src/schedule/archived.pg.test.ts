@@ -139,11 +139,7 @@ describe('a record in the Trash', () => {
     const task = await leaver.make('Task', { workspaceId: workspace, title: 'T' });
     applied(await leaver.try('ARCHIVE', 'Task', task));
     const { record } = (await engines.stored('Task', task))!;
-    const { rows } = await engines.pool.query<{ id: string }>(
-      'select id from sync.workspace_members where user_id = $1',
-      [leaver.id],
-    );
-    await leaver.delete('WorkspaceMember', rows[0]!.id);
+    await leaver.delete('WorkspaceMember', await engines.membershipOf(workspace, leaver));
     assert.deepEqual((await engines.stored('Task', task))?.record, record);
   });
 
@@ -249,13 +245,6 @@ describe('a workspace that its owner deleted', () => {
     const other = await engines.workspace(member);
     const leaver = await engines.join(workspace, 'member');
     applied(await owner.try('ARCHIVE', 'Workspace', workspace, { urlKey }));
-    const membershipOf = async (userId: string): Promise<string> =>
-      (
-        await engines.pool.query<{ id: string }>(
-          'select id from sync.workspace_members where user_id = $1 and workspace_id = $2',
-          [userId, workspace],
-        )
-      ).rows[0]!.id;
     for (const who of [owner, member])
       for (const [action, model, id, payload] of [
         ['UPDATE', 'Task', task, { title: 'X' }],
@@ -271,8 +260,9 @@ describe('a workspace that its owner deleted', () => {
           `${action} ${model}`,
         );
     assert.equal(refused(await owner.try('UPDATE', 'Workspace', workspace, { name: 'X' })).code, 'workspace_archived');
+    const membershipId = await engines.membershipOf(workspace, member);
     assert.equal(
-      refused(await owner.try('UPDATE', 'WorkspaceMember', await membershipOf(member.id), { role: 'admin' })).code,
+      refused(await owner.try('UPDATE', 'WorkspaceMember', membershipId, { role: 'admin' })).code,
       'workspace_archived',
     );
     const stranger = await engines.person();
@@ -284,7 +274,7 @@ describe('a workspace that its owner deleted', () => {
       mutations: [membership(workspace, stranger.id, 'member')],
     });
     assert.equal(refused(joined).code, 'workspace_archived');
-    await leaver.delete('WorkspaceMember', await membershipOf(leaver.id));
+    await leaver.delete('WorkspaceMember', await engines.membershipOf(workspace, leaver));
     await member.make('Task', { workspaceId: other, title: 'Elsewhere' });
     assert.equal(
       refused(await engines.send((await engines.person()).unit(change('UPDATE', 'Task', task, {})))).code,

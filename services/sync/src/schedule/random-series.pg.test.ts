@@ -8,7 +8,7 @@ import type { Unit } from '../decision/unit.ts';
 import { RepeatScheduler } from './repeats.ts';
 
 /** Histories; `SERIES_RUNS=10000 npm test -- --only services/sync --grep 'any history'` runs more. */
-const RUNS = Number(process.env['SERIES_RUNS'] ?? 50);
+const RUNS = Number(process.env['SERIES_RUNS'] ?? 25);
 /** Histories that share a clock and the rounds of the scheduler. */
 const TOGETHER = 200;
 const OPEN_MAX = 3;

@@ -275,7 +275,7 @@ describe('a task that repeats by date', () => {
       startDate: day(1),
       repeatRule: 'FREQ=DAILY',
     });
-    await leaver.delete('WorkspaceMember', await membershipOf(leaver.id));
+    await leaver.delete('WorkspaceMember', await engines.membershipOf(workspace, leaver));
     const [failing, other] = [await daily(), await daily()];
     const items = Array.from({ length: SYNC_LIMITS.repeatChecklistItemsMax + 1 }, () => {
       const item = { workspaceId: workspace, taskId: failing, title: 'x' };
@@ -296,13 +296,6 @@ describe('a task that repeats by date', () => {
     await run();
     assert.deepEqual(await daysOf(failing), ['06-01', '06-02']);
   });
-  const membershipOf = async (userId: string): Promise<string> =>
-    (
-      await engines.checks.query<{ id: string }>(
-        'select id from sync.workspace_members where user_id = $1 and workspace_id = $2',
-        [userId, workspace],
-      )
-    ).rows[0]!.id;
 
   /** A scheduler on the first replica, after whose search something happens on the second. */
   const racing = (meanwhile: () => Promise<unknown>): RepeatScheduler =>
