@@ -2,7 +2,7 @@ import { MODEL_NAMES } from '@wts/models';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { caller, idsOf, parseBootstrap, TestSyncService } from './test-sync-service.ts';
+import { caller, idsOf, parseBootstrap, TestSyncService, type Bootstrap } from './test-sync-service.ts';
 
 interface ErrorAnswer {
   readonly error: string;
@@ -15,8 +15,11 @@ describe('/sync/bootstrap', () => {
   let ada: string;
   let bob: string;
   let home: string;
+  const unknown = randomUUID();
+  let ofEmptyLog: Bootstrap;
   before(async () => {
     sync = await TestSyncService.open('bootstrap');
+    ofEmptyLog = await sync.bootstrap(unknown);
     ada = await sync.person('Ada');
     bob = await sync.person('Bob');
     home = await sync.workspace(ada);
@@ -223,24 +226,6 @@ describe('/sync/bootstrap', () => {
       assert.deepEqual(new Set(own.rows.map(({ workspaceId }) => workspaceId)), new Set([undefined, home, second]));
     });
 
-    it('has a private project and its records for members only', async () => {
-      await sync.join(bob, home);
-      const projectId = await sync.insert('Project', { workspaceId: home, key: 'P', name: 'P', isPrivate: true }, ada);
-      const taskId = await sync.insert('Task', { workspaceId: home, projectId, title: 'Secret' }, ada);
-      const commentId = await sync.insert('Comment', { workspaceId: home, taskId, body: 'Secret too' }, ada);
-      const inside = [projectId, taskId, commentId];
-      const seen = await sync.bootstrap(ada);
-      for (const id of inside) assert.ok(idsOf(seen.rows).includes(id));
-      assert.ok(seen.metadata.subscribedSyncGroups.includes(projectId));
-      for (const query of [{}, { syncGroups: `${projectId},${home}` }]) {
-        const text = JSON.stringify(await sync.bootstrap(bob, query));
-        for (const id of inside) assert.ok(!text.includes(id));
-      }
-      await sync.insert('ProjectMember', { projectId, userId: bob }, ada);
-      const joined = await sync.bootstrap(bob);
-      for (const id of inside) assert.ok(idsOf(joined.rows).includes(id));
-    });
-
     it('has one workspace only, for a credential that is limited to it', async () => {
       const second = await sync.workspace(ada);
       const { metadata, rows } = await sync.bootstrap(ada, {}, second);
@@ -250,20 +235,13 @@ describe('/sync/bootstrap', () => {
       const own = await sync.bootstrap(ada, { syncGroups: ada }, second);
       assert.deepEqual(new Set(own.rows.map(({ workspaceId }) => workspaceId)), new Set([undefined, second]));
     });
-
-    it('has the person themselves, for a person without a workspace', async () => {
-      const carol = await sync.person('Carol');
-      const { metadata, rows } = await sync.bootstrap(carol);
-      assert.deepEqual(metadata.subscribedSyncGroups, [carol]);
-      assert.deepEqual(idsOf(rows), [carol]);
-    });
   });
 
   describe('a snapshot that was read for another caller', () => {
     it('never misses what was committed before the request', async () => {
       const eve = await sync.person('Eve');
       await sync.join(eve, home);
-      for (let index = 0; index < 10; index += 1) {
+      for (let index = 0; index < 3; index += 1) {
         await sync.bootstrap(ada);
         const taskId = await sync.insert('Task', { workspaceId: home, title: `Task ${index}` }, ada);
         const [mine, theirs] = await Promise.all([sync.bootstrap(ada), sync.bootstrap(eve)]);
@@ -284,13 +262,10 @@ describe('/sync/bootstrap', () => {
   });
 
   it('works for an empty log and an unknown person', async () => {
-    await using empty = await TestSyncService.open('bootstrap-empty');
-    const unknown = randomUUID();
-    const { metadata, rows } = await empty.bootstrap(unknown);
+    const { metadata, rows } = ofEmptyLog;
     assert.deepEqual([metadata.lastSyncId, metadata.subscribedSyncGroups, rows], ['0', [unknown], []]);
-    await empty.person();
-    const [last] = (await empty.sql.query<{ at: string }>('select max(sync_id)::text as at from sync.sync_actions'))
+    const [last] = (await sync.sql.query<{ at: string }>('select max(sync_id)::text as at from sync.sync_actions'))
       .rows;
-    assert.equal((await empty.bootstrap(unknown)).metadata.lastSyncId, last?.at);
+    assert.equal((await sync.bootstrap(unknown)).metadata.lastSyncId, last?.at);
   });
 });

@@ -216,7 +216,7 @@ describe('a snapshot and the deltas after it', () => {
     const workspaces = [await sync.workspace(ada), await sync.workspace(bob)];
     for (const userId of others) for (const workspaceId of workspaces) await sync.join(userId, workspaceId, 'admin');
     const writers = new RandomWriters(sync, dice, people, workspaces);
-    for (let index = 0; index < 60; index += 1) await writers.change();
+    for (let index = 0; index < 40; index += 1) await writers.change();
     writers.movers = people.slice(-2);
 
     const taken: Taken[] = [];
@@ -226,7 +226,7 @@ describe('a snapshot and the deltas after it', () => {
     const read = async (times: number): Promise<void> => {
       for (let index = 0; index < times; index += 1) taken.push(await take(sync, writers, dice));
     };
-    await Promise.all([change(60), change(60), change(60), read(20), read(20)]);
+    await Promise.all([change(30), change(30), change(30), read(10), read(10)]);
 
     for (const one of taken) {
       const actions = await actionsAfter(sync, one);

@@ -7,9 +7,9 @@ import { buffer, text } from 'node:stream/consumers';
 import { MODEL_NAMES } from '@wts/models';
 import { caller, idsOf, parseBootstrap, parseLines, TestSyncService } from './test-sync-service.ts';
 
-const TASKS = 32_000;
+const TASKS = 12_000;
 /** Of a workspace that hundreds load at the same time. */
-const STORM_TASKS = 400;
+const STORM_TASKS = 200;
 
 describe('snapshots under load', () => {
   let sync: TestSyncService;
@@ -55,7 +55,7 @@ describe('snapshots under load', () => {
     const answer = await sync.raw('/sync/bootstrap', caller(ada));
     await eventually(async () => (await metric('wts_snapshot_running')) === 0 && (await sync.busyConnections()) === 0);
     const before = process.memoryUsage().rss;
-    const others = await Promise.all(Array.from({ length: 5 }, () => sync.raw('/sync/bootstrap', caller(ada))));
+    const others = await Promise.all(Array.from({ length: 12 }, () => sync.raw('/sync/bootstrap', caller(ada))));
     await change();
     assert.ok(process.memoryUsage().rss - before < 100_000_000);
     for (const one of others) one.destroy();
@@ -115,13 +115,13 @@ describe('snapshots under load', () => {
     assert.equal(idsOf(rows, 'Task').length, TASKS, 'the next one is whole');
   });
 
-  it('serve 120 parallel callers from a few reads [sync.bootstrap.reconnect-storm]', async () => {
+  it('serve 60 parallel callers from a few reads [sync.bootstrap.reconnect-storm]', async () => {
     const office = await sync.workspace(await sync.person('Owner'));
     await sync.fillTasks(office, STORM_TASKS);
-    const people = await Promise.all(Array.from({ length: 40 }, (_, index) => sync.person(`Person ${index}`)));
+    const people = await Promise.all(Array.from({ length: 15 }, (_, index) => sync.person(`Person ${index}`)));
     for (const person of people) await sync.join(person, office);
     const rowsBefore = await metric('wts_snapshot_rows_total');
-    const callers = Array.from({ length: 120 }, (_, index) => people[index % people.length] ?? ada);
+    const callers = Array.from({ length: 60 }, (_, index) => people[index % people.length] ?? ada);
     const answers = await Promise.all(
       callers.map(async (userId) => {
         const answer = await sync.raw('/sync/bootstrap', caller(userId), { 'accept-encoding': 'gzip' });
@@ -134,7 +134,7 @@ describe('snapshots under load', () => {
     assert.equal(new Set(answers).size, 1);
     const rowsRead = (await metric('wts_snapshot_rows_total')) - rowsBefore;
     assert.ok(rowsRead <= 4 * (answers[0] ?? 0), `${rowsRead} rows were read`);
-    assert.ok((await metric('wts_snapshot_shared_total')) >= 115);
+    assert.ok((await metric('wts_snapshot_shared_total')) >= 55);
   });
 
   it('serve a reconnect storm from a few reads, also while others write [sync.bootstrap.reconnect-storm]', async () => {

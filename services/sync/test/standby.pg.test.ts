@@ -127,7 +127,7 @@ describe('a streaming standby', () => {
       poller.cursor = lastSyncId;
       return hasMore;
     };
-    for (let round = 0; round < 40; round += 1) {
+    for (let round = 0; round < 20; round += 1) {
       const turn = randomInt(3);
       await Promise.all([
         task(`Task ${round}`),

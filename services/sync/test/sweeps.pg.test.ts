@@ -9,13 +9,13 @@ describe('a running service', () => {
     await using sync = await TestSyncService.open('sweeping');
     const owner = await sync.person();
     const workspaceId = await sync.workspace(owner);
-    const fill = async (): Promise<string> => {
+    const fill = async (tasksMin: number): Promise<string> => {
       const projectId = await sync.insert(
         'Project',
         { workspaceId, key: `K${randomUUID().slice(0, 8)}`, name: 'P' },
         owner,
       );
-      for (let made = 0; made <= SYNC_LIMITS.cascadeRecordsMax; made += 100) {
+      for (let made = 0; made <= tasksMin; made += 100) {
         const tasks = Array.from({ length: 100 }, (): InternalMutation => {
           return {
             modelName: 'Task',
@@ -34,11 +34,11 @@ describe('a running service', () => {
           `select (select count(*) from sync.tasks)::int + (select count(*) from sync.sweeps)::int as n`,
         )
       ).rows[0]!.n;
-    const first = await fill();
+    const first = await fill(SYNC_LIMITS.cascadeRecordsMax);
     await sync.commit([{ modelName: 'Project', modelId: first, action: 'DELETE', payload: {} }], owner);
     await eventually(async () => (await left()) === 0);
 
-    const second = await fill();
+    const second = await fill(0);
     await sync.restart(async () => {
       await sync.sql.query('delete from sync.projects where id = $1', [second]);
       await sync.sql.query(

@@ -161,16 +161,6 @@ describe('the WebSocket server', () => {
         await pool.query('update sync.log_state set floor = 0');
       }
     });
-    it('for all clients when the log has a new epoch', async () => {
-      const at = await replica();
-      const socket = await connect(at);
-      await pool.query('update sync.log_state set epoch = gen_random_uuid()');
-      await writer.append([{ groupId: workspace }]);
-      await socket.until(({ frames }) => frames.some((frame) => frame['code'] === 'BOOTSTRAP_REQUIRED'));
-      socket.send({ type: 'subscribe', afterSyncId: String(at.hub.last), token: user });
-      const chunk = await writer.append([{ groupId: workspace }]);
-      await socket.untilAction(({ syncId }) => syncId === chunk.last);
-    });
   });
 
   describe('sends the reason in an error frame and closes [sync.socket.subscribe, sync.socket.bad-frame]', () => {
