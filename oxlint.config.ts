@@ -211,7 +211,7 @@ const PACKAGE_IMPORTS: typeof IMPORTS = {
     call: ['config', 'fairness', 'observe'],
     http: ['config', 'fairness', 'observe', 'postgres'],
     routes: ['call', 'fairness', 'http', 'observe', 'postgres', 'sealing'],
-    life: ['config', 'fairness', 'http', 'migrate', 'observe', 'postgres'],
+    life: ['config', 'fairness', 'http', 'migrate', 'observe'],
     main: ['config', 'life', 'migrate'],
     seed: ['call', 'config', 'observe', 'postgres'],
     'limits.ts': [],

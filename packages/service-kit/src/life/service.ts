@@ -8,7 +8,7 @@ import type { CallerConfig, EntryTraceConfig, ServiceConfig } from '../config/se
 import { serviceSettings } from '../config/service-settings.ts';
 import { localHost } from '../config/local-host.ts';
 import { ConfigError, parseSettings, type Environment, type Setting } from '../config/settings.ts';
-import { setOtherPassword } from '../postgres/other-password.ts';
+import { setOtherPassword } from '../config/database-passwords.ts';
 import { CallerNetworks } from '../fairness/index.ts';
 import { Connections } from '../http/connections.ts';
 import type { HttpOptions } from '../http/request-context.ts';

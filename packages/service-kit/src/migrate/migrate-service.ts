@@ -1,6 +1,6 @@
 import { databaseSettings } from '../config/database-settings.ts';
 import { parseSettings, type Environment } from '../config/settings.ts';
-import { setOtherPassword } from '../postgres/other-password.ts';
+import { setOtherPassword } from '../config/database-passwords.ts';
 import { lacking, pendingMigrations, type ServiceMigrations } from './recorded.ts';
 
 /** `migrate`: brings the schema of a service up to date. */

@@ -6,7 +6,7 @@ import { SetupError } from '../config/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
 import { refuseMixedSessions } from '../postgres/check-postgres.ts';
 import { knexLog } from '../postgres/knex-log.ts';
-import { acceptedUrl } from '../postgres/other-password.ts';
+import { acceptedUrl } from '../config/database-passwords.ts';
 import { listMigrations, loadMigration, type Migration } from './list-migrations.ts';
 import { connect, numberOf, recordedNames, tableOf } from './recorded.ts';
 

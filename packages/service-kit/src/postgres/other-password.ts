@@ -1,47 +1,9 @@
 import { callbackify } from 'node:util';
 import { Client, Pool, type ClientConfig, type PoolClient } from 'pg';
+import { acceptedUrl, passwordsOf } from '../config/database-passwords.ts';
 
-/**
- * While a new password replaces that of a role, a process knows both, and the server accepts one of them: the process connects with
- * the one that worked last, and with the other when the server refuses it. So the password of the role may change at any time,
- * without a failed request. Open connections stay open.
- */
-class TwoPasswords {
-  #url: string;
-  #other: string;
-
-  constructor(url: string, otherPassword: string) {
-    this.#url = url;
-    const other = new URL(url);
-    other.password = encodeURIComponent(otherPassword);
-    this.#other = other.href;
-  }
-
-  get url(): string {
-    return this.#url;
-  }
-
-  /** The server refused the password of `url`. Does nothing when another connection has learned it before. */
-  refused(url: string): void {
-    if (url === this.#url) [this.#url, this.#other] = [this.#other, this.#url];
-  }
-}
-
-/** By the address of the settings: all connections of the process learn from each other which password works. */
-const byUrl = new Map<string, TwoPasswords>();
 /** One for each password, and one for a connection that began before another one learned which works. */
 const TRIES_MAX = 3;
-
-/** The addresses may be those of several servers with the same role, such as a replica. */
-export function setOtherPassword(urls: readonly (string | undefined)[], password: string | undefined): void {
-  if (password === undefined) return;
-  for (const url of urls) if (url !== undefined) byUrl.set(url, new TwoPasswords(url, password));
-}
-
-/** The address with the password that worked last. */
-export function acceptedUrl(url: string): string {
-  return byUrl.get(url)?.url ?? url;
-}
 
 /** A client that is connected. When its connection ends later, its queries reject, also without a listener for errors. */
 export async function connectClient(config: ClientConfig & { readonly connectionString: string }): Promise<Client> {
@@ -63,7 +25,7 @@ export async function connectClient(config: ClientConfig & { readonly connection
 /** The pool of an address, which also connects with its other password when there is one. */
 export function openPool(config: ConstructorParameters<typeof Pool>[0] & { readonly connectionString: string }): Pool {
   const { connectionString: url } = config;
-  if (!byUrl.has(url)) return new Pool(config);
+  if (passwordsOf(url) === undefined) return new Pool(config);
   class AcceptedClient extends Client {
     constructor(given: ClientConfig = {}) {
       super({ ...given, connectionString: acceptedUrl(url) });
@@ -100,7 +62,7 @@ async function withPassword<C>(url: string, connect: () => Promise<C>): Promise<
     try {
       return await connect();
     } catch (failure) {
-      const passwords = byUrl.get(url);
+      const passwords = passwordsOf(url);
       if (passwords === undefined || tries === TRIES_MAX || !isPasswordRefused(failure)) throw failure;
       passwords.refused(tried);
     }
