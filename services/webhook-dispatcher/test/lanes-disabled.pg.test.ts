@@ -100,14 +100,16 @@ describe('an endpoint that is switched off', () => {
     const { id, consumer } = await system.made();
     const hooks = await system.enqueue(id, 4);
     const isOff = Promise.withResolvers<void>();
+    let others = 500;
     // The last event is under way while the retries of the others switch the endpoint off.
-    consumer.answer(({ headers }) => {
-      if (headers['webhook-id'] !== hooks[3]) return { status: 500 };
-      return isOff.promise.then(() => ({ status: 200 }));
-    });
+    consumer.answer(({ headers }) =>
+      headers['webhook-id'] === hooks[3] ? isOff.promise.then(() => ({ status: 200 })) : { status: others },
+    );
     await using lanes = system.lanes({ disableAfterMs: 400 });
     lanes.wake([id]);
     await eventually(async () => (await system.state(id)).disabledReason === 'consecutive_failures');
+    // Their retries go on as soon as it is on again.
+    others = 200;
     isOff.resolve();
     const on = await eventually(async () => {
       const state = await system.state(id);
