@@ -51,8 +51,12 @@ async function joinByCode(
   if (verdict.outcome === 'refused') throw refusalOf(verdict);
   // Without an invitation the verdict is a refusal.
   const redeemed = invitation as PresentedInvitation;
-  if (verdict.outcome === 'join') await addMember(context, principal, redeemed);
-  if (verdict.outcome === 'join' || redeemed.claimedBy === userId) await closeOfAddresses(context, userId, redeemed);
+  if (verdict.outcome === 'join' || redeemed.claimedBy === userId) {
+    // Asked before the commit, so that a failure of auth leaves no member whose other invitations stay open.
+    const closed = redeemed.email === null ? await context.addressesOf(userId) : [redeemed.email];
+    if (verdict.outcome === 'join') await addMember(context, principal, redeemed);
+    await closeOfAddresses(context.invitations, userId, redeemed, closed);
+  }
   const workspace = await context.workspaces.byId(userId, redeemed.workspaceId);
   // They were removed since they joined.
   if (workspace === null) throw new Fault('invitation_expired', { message: LOST_SINCE });
@@ -104,11 +108,12 @@ async function addMember(context: JoinContext, principal: Principal, invitation:
  * them any more. Keeps workspaces.join.closes.
  */
 async function closeOfAddresses(
-  { invitations, addressesOf }: Pick<JoinContext, 'invitations' | 'addressesOf'>,
+  invitations: JoinContext['invitations'],
   userId: string,
   { id, workspaceId, email }: PresentedInvitation,
+  addresses: readonly string[],
 ): Promise<void> {
-  const own = (email === null ? await addressesOf(userId) : [email]).map(comparableAddress);
+  const own = addresses.map(comparableAddress);
   const others = (await invitations.listPending(workspaceId)).filter(
     (other) => other.email !== null && own.includes(comparableAddress(other.email)),
   );
