@@ -13,7 +13,7 @@ import assert from 'node:assert/strict';
 
 const WRITERS = 4;
 /** Of each writer: a rate that leaves the processors time for the recovery, with changes under way at any moment. */
-const WRITES_EVERY_MS = 50;
+const WRITES_EVERY_MS = 100;
 const SOCKETS = 3;
 const POLLS_EVERY_MS = 200;
 /** Every follower must receive so many more entries before the system counts as working. */
@@ -56,7 +56,7 @@ export async function underLoad(
   }
   const written = await writing;
   assert.deepEqual((await completing) ?? [], []);
-  await testSystem.untilReady();
+  await eventually(async () => (await fetch(`${testSystem.baseUrl}/ready`)).ok);
   assert.deepEqual(await checkSystem(testSystem, followers, start, written), []);
   assert.ok(written.acknowledged.size > 0, 'nothing was written');
   return written;
