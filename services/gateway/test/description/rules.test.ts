@@ -109,13 +109,17 @@ const BROKEN: Record<keyof typeof RULES.rules, readonly ((document: Document) =>
 };
 
 describe('each rule of our own about the description', () => {
-  const paths = new Set([CREATE, MEMBERS, '/api/workspaces/by-slug/{slug}', '/health', '/sync/deltas']);
-  const routes = API_ROUTES.filter(({ contract }) => paths.has(contract.path));
-  const document = JSON.stringify(describeRoutes(routes, { serverUrl: 'https://tasks.acme.test' }));
+  const describe = (...paths: string[]): string => {
+    const routes = API_ROUTES.filter(({ contract }) => paths.includes(contract.path));
+    return JSON.stringify(describeRoutes(routes, { serverUrl: 'https://tasks.acme.test' }));
+  };
+  const small = describe(CREATE, MEMBERS, '/api/workspaces/by-slug/{slug}', '/health');
+  /** With the records of all models. */
+  const large = describe('/sync/deltas');
   const linter = new Spectral();
   linter.setRuleset(RULES);
   const brokenIn = async (change: (document: Document) => unknown): Promise<string[]> => {
-    const changed = JSON.parse(document) as Document;
+    const changed = JSON.parse(String(change).includes('TaskRecord') ? large : small) as Document;
     change(changed);
     const results = await linter.run({ ...changed });
     return [...new Set(results.map(({ code }) => String(code)))];
