@@ -47,15 +47,10 @@ describe(`requests go to public addresses only (${where}) [webhooks.attempt.addr
 
   it('never reach any address of a name that has public and private ones', async () => {
     const { publicAddress, otherPublicAddress } = network;
-    for (const address of network.privateAddresses) {
-      for (const mixed of [
-        [publicAddress, address],
-        [address, publicAddress],
-        [publicAddress, otherPublicAddress, address],
-      ]) {
-        const names = { 'consumer.test': [addresses(...mixed)] };
-        assertBlocked(await network.play({ names, urls: [urlOf('consumer.test')] }), mixed.join());
-      }
+    for (const [at, address] of network.privateAddresses.entries()) {
+      const mixed = [publicAddress, otherPublicAddress].toSpliced(at % 3, 0, address);
+      const names = { 'consumer.test': [addresses(...mixed)] };
+      assertBlocked(await network.play({ names, urls: [urlOf('consumer.test')] }), mixed.join());
     }
   });
 

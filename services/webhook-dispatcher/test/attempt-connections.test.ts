@@ -193,7 +193,7 @@ describe('connections of attempts', () => {
       });
       await using sender = await openSender();
       const outcomes: (string | null)[] = [];
-      for (let round = 0; round < 60; round++) {
+      for (let round = 0; round < 30; round++) {
         outcomes.push((await sender.send(consumer.url)).error);
         if (round % 2 === 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
       }
@@ -249,17 +249,17 @@ describe('connections of attempts', () => {
     assert.equal((await hasty.send(`https://127.0.0.8:${port}/`)).error, 'connect_timeout');
   });
 
-  it('are used again for 95 of 100 attempts when many endpoints share an origin', async () => {
+  it('are used again when many endpoints share an origin', async () => {
     await using consumer = await receiver({ identity: await (await sharedAuthority()).issue() });
     await using sender = await openSender();
     // As many at a time as the lanes allow for an origin.
     const endpoints = Array.from({ length: 16 }, async (_, first) => {
-      for (let index = first; index < 1_000; index += 16)
+      for (let index = first; index < 200; index += 16)
         assert.equal((await sender.send(`${consumer.url}/${index}`)).error, null);
     });
     await Promise.all(endpoints);
-    assert.equal(sender.connections.length, 1_000);
-    assert.ok(sender.connections.filter((kind) => kind === 'reused').length > 950);
+    assert.equal(sender.connections.length, 200);
+    assert.ok(sender.connections.filter((kind) => kind === 'reused').length > 180);
   });
 
   it('are bounded when more consumers fail than may stay connected, and none is in the way of another', async () => {

@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { dnsServer } from './dns-server.ts';
 import { rawConsumer, type Behavior, type RawConsumer } from './raw-consumer.ts';
 import { sharedAuthority, testSender, type TestSender } from './sender.ts';
+import { WEB_URL } from './web-url.ts';
 
 /** Short enough to wait for, long enough for a TLS handshake on a busy machine. */
 const DEADLINE_MS = 700;
@@ -188,13 +189,17 @@ describe('an attempt', () => {
 
   it('follows no redirect, wherever it leads [webhooks.attempt.no-redirects]', async () => {
     await using elsewhere = await consumerThat((socket) => void socket.end(OK));
-    for (const status of [301, 302, 303, 307, 308]) {
-      for (const location of [elsewhere.url, '/', 'http://169.254.169.254/', 'https://localhost:1/']) {
-        const { error, statusCode, requests } = await attemptAt(
-          `HTTP/1.1 ${status} Go\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`,
-        );
-        assert.deepEqual([error, statusCode, requests], ['http_status', status, 1]);
-      }
+    for (const [status, location] of [
+      [301, elsewhere.url],
+      [302, '/'],
+      [303, 'http://169.254.169.254/'],
+      [307, 'https://localhost:1/'],
+      [308, elsewhere.url],
+    ] as const) {
+      const { error, statusCode, requests } = await attemptAt(
+        `HTTP/1.1 ${status} Go\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`,
+      );
+      assert.deepEqual([error, statusCode, requests], ['http_status', status, 1]);
     }
     assert.equal(elsewhere.connectionCount(), 0);
   });
@@ -207,7 +212,7 @@ describe('an attempt', () => {
     assert.notEqual((await attemptAt((socket) => void socket.end('HTTP/1.1 200 OK\r\nx-half: '))).error, null);
     await using resetting = await rawConsumer({ tls: null, onConnection: (socket) => socket.resetAndDestroy() });
     await using sender = await openSender();
-    for (let attempt = 0; attempt < 20; attempt++)
+    for (let attempt = 0; attempt < 5; attempt++)
       assert.equal((await sender.send(resetting.url)).error, 'connection_reset');
     const cut = await attemptAt((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf', () => socket.destroy());
@@ -302,7 +307,7 @@ describe('an attempt', () => {
     await using dns = await dnsServer();
     await using sender = testSender({ authority: await sharedAuthority(), dnsServers: [dns.address] });
     const url = fc.oneof(
-      fc.webUrl({ validSchemes: ['https', 'http'] }),
+      WEB_URL,
       fc.string(),
       fc.ipV6().map((host) => `https://[${host}]:1/`),
     );
@@ -312,7 +317,7 @@ describe('an attempt', () => {
         const { error, statusCode } = await sender.send(to, { eventId, body });
         assert.ok(error !== null && statusCode === null);
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
     assert.equal(sender.openConnections(), 0);
   });
@@ -332,7 +337,7 @@ describe('an attempt', () => {
       ),
       fc.string({ unit: ANY_CHARACTER, maxLength: 20 }),
     );
-    const answers = fc.sample(fc.array(piece, { maxLength: 12 }), 100).map((pieces) => pieces.join(''));
+    const answers = fc.sample(fc.array(piece, { maxLength: 12 }), 30).map((pieces) => pieces.join(''));
     let next = 0;
     await using consumer = await consumerThat((socket) => void socket.end(answers[next++] ?? '', 'latin1'));
     await using sender = await openSender();

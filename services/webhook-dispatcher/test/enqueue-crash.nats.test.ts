@@ -11,15 +11,17 @@ describe('a process that enqueues', () => {
   let options: EnqueueProcessOptions;
   const places: number[] = [];
 
-  beforeEach(async () => {
+  before(async () => {
     stack = new AsyncDisposableStack();
     const broker = stack.use(await testNats('crash'));
     store = stack.use(await LogAndEndpoints.open('crash'));
     nc = stack.adopt(await connect({ servers: new URL(broker.url).host }), (one) => one.close());
     options = { databaseUrl: store.database.urlOf('wts_webhooks'), natsUrl: broker.url };
+  });
+  after(() => stack.disposeAsync());
+  beforeEach(() => {
     places.length = 0;
   });
-  afterEach(() => stack.disposeAsync());
 
   async function commit(): Promise<void> {
     const some = await store.append([{}, {}]);
@@ -35,25 +37,23 @@ describe('a process that enqueues', () => {
       { everyMs: 50 },
     );
 
-  for (const point of CRASH_POINTS) {
-    it(`loses and repeats nothing when it is killed with a step ${point} [never.actions-lost]`, async () => {
-      const endpoint = await store.endpoint();
-      for (const step of [1, 4]) {
-        await using worker = await EnqueueProcess.start({ ...options, crash: { point, step } });
-        await worker.untilHolding();
-        await eventually(
-          async () => {
-            await commit();
-            return !worker.isAlive;
-          },
-          { everyMs: 5 },
-        );
-        await commit();
-      }
-      await using _last = await EnqueueProcess.start(options);
-      await delivered(endpoint);
-    });
-  }
+  it(`loses and repeats nothing when it is killed with a step ${CRASH_POINTS.join(', ')} [never.actions-lost]`, async () => {
+    const endpoint = await store.endpoint();
+    for (const [at, point] of CRASH_POINTS.entries()) {
+      await using worker = await EnqueueProcess.start({ ...options, crash: { point, step: 1 + at } });
+      await worker.untilHolding();
+      await eventually(
+        async () => {
+          await commit();
+          return !worker.isAlive;
+        },
+        { everyMs: 5 },
+      );
+      await commit();
+    }
+    await using _last = await EnqueueProcess.start(options);
+    await delivered(endpoint);
+  });
 
   it('gives way when it is paused, and does no harm when it goes on beside its successor', async () => {
     const endpoint = await store.endpoint();

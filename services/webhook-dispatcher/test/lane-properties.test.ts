@@ -60,7 +60,7 @@ describe('a lane, whatever happens in whatever order', () => {
         }
         await model.settle();
       }),
-      { numRuns: Number(process.env['LANE_RUNS'] ?? 150) },
+      { numRuns: Number(process.env['LANE_RUNS'] ?? 75) },
     ));
 
   it('attempts a delivery once at a time that a reading shows as a first attempt and the next one as a retry', async () => {
