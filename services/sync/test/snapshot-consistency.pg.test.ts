@@ -1,23 +1,13 @@
-import type { ActionName, SyncAction } from '@wts/contracts';
+import type { SyncAction } from '@wts/contracts';
 import { MODELS } from '@wts/models';
 import fc from 'fast-check';
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
+import { anyUnit, dice, newCast, type Cast, type Dice } from './random-changes.ts';
+import { TestEngines } from './test-engines.ts';
 import { caller, parseBootstrap, TestSyncService, type Bootstrap } from './test-sync-service.ts';
 
 type State = Map<string, Record<string, unknown>>;
-
-/** Random numbers below `bound`, the same for the same seed. */
-type Dice = (bound: number) => number;
-
-function diceOf(seed: number): Dice {
-  let state = seed >>> 0;
-  return (bound) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * bound);
-  };
-}
 
 const key = (modelName: string, id: string): string => `${modelName} ${id}`;
 
@@ -49,126 +39,19 @@ interface Taken {
   readonly snapshot: Bootstrap;
 }
 
-interface Change {
-  readonly modelName: string;
-  readonly modelId: string;
-  readonly action: ActionName;
-  readonly payload?: object;
-}
-
-/** People who make random changes of everything that visibility depends on, in parallel. */
-class RandomWriters {
-  readonly #sync: TestSyncService;
-  readonly #dice: Dice;
-  readonly people: readonly string[];
-  readonly workspaces: readonly string[];
-  /** The people whose groups change; those of the others do not, so that their snapshots can be compared. */
-  movers: readonly string[];
-  readonly #ids = new Map<string, string[]>();
-
-  constructor(sync: TestSyncService, dice: Dice, people: readonly string[], workspaces: readonly string[]) {
-    this.#sync = sync;
-    this.#dice = dice;
-    this.people = people;
-    this.movers = people;
-    this.workspaces = workspaces;
-  }
-
-  pick<T>(list: readonly T[]): T {
-    return list[this.#dice(list.length)] as T;
-  }
-
-  some(modelName: string): string {
-    return this.pick(this.#ids.get(modelName) ?? []) ?? randomUUID();
-  }
-
-  /** One random change by a random person. Some are refused. */
-  async change(): Promise<void> {
-    const workspaceId = this.pick(this.workspaces);
-    const userId = this.pick(this.people);
-    const mover = this.pick(this.movers);
-    switch (this.#dice(14)) {
-      case 0:
-      case 1:
-        return this.#insert(userId, 'Task', { workspaceId, title: 'Task', projectId: this.#maybe('Project') });
-      case 2:
-        return this.#insert(userId, 'Comment', { workspaceId, taskId: this.some('Task'), body: 'Comment' });
-      case 3:
-        return this.#insert(userId, 'TaskChecklistItem', { workspaceId, taskId: this.some('Task'), title: 'Item' });
-      case 4: {
-        const isPrivate = this.#dice(2) === 0;
-        return this.#insert(mover, 'Project', { workspaceId, key: randomUUID().slice(0, 8), name: 'P', isPrivate });
-      }
-      case 5:
-        return this.#update(mover, 'Project', this.some('Project'), { isPrivate: this.#dice(2) === 0 });
-      case 6:
-        return this.#update(userId, 'Task', this.some('Task'), { projectId: this.#maybe('Project') });
-      case 7:
-        return this.#update(userId, 'Task', this.some('Task'), { title: `Title ${this.#dice(1000)}` });
-      case 8:
-        return void (await this.#mutateTask(userId, this.pick(['ARCHIVE', 'UNARCHIVE'])));
-      case 9:
-        return void (await this.#mutateTask(userId, 'DELETE'));
-      case 10:
-        return this.#insert(userId, 'ProjectMember', { projectId: this.some('Project'), userId: mover });
-      case 11:
-        return this.#leave('project_members', 'ProjectMember', mover);
-      case 12:
-        return this.#update(userId, 'User', userId, { name: `Name ${this.#dice(1000)}` });
-      default:
-        if (this.#dice(2) === 0) return this.#leave('workspace_members', 'WorkspaceMember', this.people.at(-1) ?? '');
-        return void (await this.#sync.join(this.people.at(-1) ?? '', workspaceId).catch(() => {}));
-    }
-  }
-
-  async #update(userId: string, modelName: string, modelId: string, payload: object): Promise<void> {
-    await this.#mutate(userId, { modelName, modelId, action: 'UPDATE', payload });
-  }
-
-  #maybe(modelName: string): string | null {
-    return this.#dice(3) === 0 ? null : this.some(modelName);
-  }
-
-  async #insert(userId: string, modelName: string, payload: Record<string, unknown>): Promise<void> {
-    const modelId = randomUUID();
-    if (await this.#mutate(userId, { modelName, modelId, action: 'INSERT', payload: { id: modelId, ...payload } }))
-      this.#ids.set(modelName, [...(this.#ids.get(modelName) ?? []), modelId]);
-  }
-
-  #mutateTask(userId: string, action: ActionName): Promise<boolean> {
-    return this.#mutate(userId, { modelName: 'Task', modelId: this.some('Task'), action });
-  }
-
-  async #mutate(userId: string, change: Change): Promise<boolean> {
-    const transaction = { clientId: userId, clientTxId: randomUUID(), payload: {}, ...change };
-    const body = { batchId: randomUUID(), transactions: [transaction] };
-    const answer = await this.#sync.call('/sync/mutate', { principal: caller(userId), body });
-    assert.equal(answer.status, 200);
-    return ((await answer.json()) as { success: boolean }).success;
-  }
-
-  /** Removes a person from one of their workspaces or projects. */
-  async #leave(table: string, modelName: string, userId: string): Promise<void> {
-    const { rows } = await this.#sync.sql.query<{ id: string }>(`select id from sync.${table} where user_id = $1`, [
-      userId,
-    ]);
-    if (rows.length > 0) await this.#mutate(userId, { modelName, modelId: this.pick(rows).id, action: 'DELETE' });
-  }
-}
-
-async function take(sync: TestSyncService, writers: RandomWriters, dice: Dice): Promise<Taken> {
-  const userId = writers.pick(writers.people);
+async function take(sync: TestSyncService, cast: Cast, roll: Dice): Promise<Taken> {
+  const { id: userId } = roll.of(cast.people);
   const query: Record<string, string> = {};
-  if (dice(3) === 0)
-    query['onlyModels'] = MODELS.filter(() => dice(2) === 0)
+  if (roll.below(3) === 0)
+    query['onlyModels'] = MODELS.filter(() => roll.below(2) === 0)
       .map(({ name }) => name)
       .join(',');
-  if (dice(3) === 0) {
-    const named = [writers.pick(writers.workspaces), writers.some('Project'), ...(dice(2) === 0 ? [userId] : [])];
+  if (roll.below(3) === 0) {
+    const named = [roll.of(cast.workspaces), cast.ids.any('Project', roll), ...(roll.below(2) === 0 ? [userId] : [])];
     query['syncGroups'] = named.join(',');
   }
   const path = `/sync/bootstrap?${new URLSearchParams(query).toString()}`;
-  const headers: Record<string, string> = dice(2) === 0 ? { 'accept-encoding': 'gzip' } : {};
+  const headers: Record<string, string> = roll.below(2) === 0 ? { 'accept-encoding': 'gzip' } : {};
   const answer = await sync.raw(path, caller(userId), headers);
   const body = await buffer(answer);
   const snapshot = parseBootstrap(answer.headers['content-encoding'] === 'gzip' ? body : body.toString());
@@ -200,8 +83,15 @@ async function actionsAfter(sync: TestSyncService, { userId, snapshot }: Taken):
 describe('a snapshot and the deltas after it', () => {
   let sync: TestSyncService;
   let compared = 0;
-  before(async () => (sync = await TestSyncService.open('consistency')));
-  after(() => sync[Symbol.asyncDispose]());
+  let engines: TestEngines;
+  before(async () => {
+    sync = await TestSyncService.open('consistency');
+    engines = TestEngines.on({ ...sync.database, drop: async () => {} }, 2);
+  });
+  after(async () => {
+    await engines[Symbol.asyncDispose]();
+    await sync[Symbol.asyncDispose]();
+  });
 
   it('give the final state for every person, whatever others change meanwhile [sync.bootstrap.snapshot]', async () => {
     const property = fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 32 - 1 }), run);
@@ -210,23 +100,17 @@ describe('a snapshot and the deltas after it', () => {
   }).timeout(120_000);
 
   async function run(seed: number): Promise<void> {
-    const dice = diceOf(seed);
-    const people = await Promise.all(['Ada', 'Bob', 'Eve', 'Joe', 'Guest'].map((name) => sync.person(name)));
-    const [ada = '', bob = '', ...others] = people;
-    const workspaces = [await sync.workspace(ada), await sync.workspace(bob)];
-    for (const userId of others) for (const workspaceId of workspaces) await sync.join(userId, workspaceId, 'admin');
-    const writers = new RandomWriters(sync, dice, people, workspaces);
-    for (let index = 0; index < 40; index += 1) await writers.change();
-    writers.movers = people.slice(-2);
-
+    const roll = dice(seed);
+    const cast = await newCast(engines, roll);
     const taken: Taken[] = [];
     const change = async (times: number): Promise<void> => {
-      for (let index = 0; index < times; index += 1) await writers.change();
+      for (let index = 0; index < times; index += 1) await engines.any.commit([anyUnit(cast, roll)]);
     };
     const read = async (times: number): Promise<void> => {
-      for (let index = 0; index < times; index += 1) taken.push(await take(sync, writers, dice));
+      for (let index = 0; index < times; index += 1) taken.push(await take(sync, cast, roll));
     };
-    await Promise.all([change(30), change(30), change(30), read(10), read(10)]);
+    await Promise.all([change(40), change(40), change(40), read(12), read(12)]);
+    await engines.sweep();
 
     for (const one of taken) {
       const actions = await actionsAfter(sync, one);
@@ -240,7 +124,7 @@ describe('a snapshot and the deltas after it', () => {
       assert.deepEqual(Object.fromEntries(state), Object.fromEntries(expected), JSON.stringify(one.query));
       compared += 1;
     }
-    for (const userId of people) await compareWithTables(userId);
+    for (const { id } of cast.people) await compareWithTables(id);
   }
 
   /** The expected result, by SQL that does not use the predicate of the service. */
