@@ -11,15 +11,13 @@ describe('background work under a lease', () => {
   let database: TestDatabase;
   let stack: AsyncDisposableStack;
   let contexts: { readonly context: BackgroundContext; readonly readiness: Readiness }[];
-  beforeEach(async () => {
+  before(async () => (database = await testDatabase('background')));
+  after(() => database.drop());
+  beforeEach(() => {
     stack = new AsyncDisposableStack();
-    database = await testDatabase('background');
     contexts = [];
   });
-  afterEach(async () => {
-    await stack.disposeAsync();
-    await database.drop();
-  });
+  afterEach(() => stack.disposeAsync());
 
   /** A replica of the service. */
   function replica(run: (run: Run) => Promise<void>): BackgroundWork {

@@ -17,10 +17,11 @@ const all = ['0001-create-things', '0002-add-day-to-things'];
 
 describe('migrating a schema', () => {
   let database: TestDatabase;
-  beforeEach(async () => (database = await testDatabase('migrate')));
+  before(async () => (database = await testDatabase('migrate')));
+  after(() => database.drop());
   const folders: string[] = [];
   afterEach(async () => {
-    await database.drop();
+    await query('drop schema if exists demo cascade');
     for (const made of folders.splice(0)) await rm(made, { recursive: true });
   });
 
