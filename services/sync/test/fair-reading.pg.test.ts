@@ -67,24 +67,6 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
     });
   });
 
-  it('gets keyed reads while 100 keyed reads of the neighbor wait for a locked table', async () => {
-    const disconnect = new AbortController();
-    await sync.whileHeld('sync.tasks', async () => {
-      const body = { requests: [{ modelName: 'Task', indexedKey: 'workspaceId', keyValue: home }] };
-      const neighborReads = Promise.allSettled(
-        Array.from({ length: 100 }, () =>
-          sync.call('/sync/batch', { principal: caller(ada), body, signal: disconnect.signal }),
-        ),
-      );
-      await eventually(async () => (await metric('wts_snapshot_waiting')) >= 60);
-      const request = { modelName: 'Label', indexedKey: 'workspaceId', keyValue: office };
-      assert.equal((await sync.batch(bob, [request])).length, 1);
-      disconnect.abort();
-      await neighborReads;
-    });
-    await eventually(async () => (await metric('wts_snapshot_running')) === 0);
-  });
-
   it('keeps its shared snapshot while the neighbor requests a hundred different ones', async () => {
     await sync.bootstrap(bob, {});
     for (const models of selections(100)) await sync.bootstrap(ada, { onlyModels: models });
@@ -120,42 +102,24 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
       ada,
     );
     const change = { modelName: 'Task', modelId: taskId, action: 'UPDATE', payload: { title: 'Large' } };
-    const changes = (count: number): object => ({
-      batchId: 'large',
-      transactions: Array.from({ length: count }, () => ({ ...change, clientId: 'test', clientTxId: randomUUID() })),
-    });
-    const requests = Array.from({ length: 20 }, () =>
-      sync.call('/sync/mutate', { principal: caller(ada), body: changes(LIMITS.mutateTransactionsMax) }),
-    );
+    const many = Array.from({ length: LIMITS.mutateTransactionsMax }, () => change);
+    const requests = Array.from({ length: 20 }, () => sync.mutate(ada, many));
     const answers = await Promise.all(requests);
     const refused = answers.filter(({ status }) => status === 503);
     assert.ok(refused.length > 0, 'all of them are kept');
     assert.match(refused[0]?.headers.get('retry-after') ?? '', /^[1-5]$/);
     const insert = { modelName: 'Label', modelId: randomUUID(), action: 'INSERT' };
-    const transaction = { ...insert, payload: { workspaceId: office, name: 'L' }, clientId: 'test', clientTxId: 't' };
-    const body = { batchId: 'small', transactions: [transaction] };
-    assert.equal((await sync.call('/sync/mutate', { principal: caller(bob), body })).status, 200);
+    const small = { ...insert, payload: { workspaceId: office, name: 'L' } };
+    assert.equal((await sync.mutate(bob, [small])).status, 200);
     for (const answer of answers) await answer.body?.cancel();
-    await eventually(async () => {
-      const answer = await sync.call('/sync/mutate', { principal: caller(ada), body: changes(1) });
-      return answer.status === 200;
-    });
+    await eventually(async () => (await sync.mutate(ada, [change])).status === 200);
   });
 
   it('has its large changes accepted while the neighbor starts the maximum of large bodies and ends none', async () => {
-    const bodyOf = (workspaceId: string): object => ({
-      batchId: 'large',
-      transactions: [
-        {
-          clientTxId: randomUUID(),
-          clientId: 'test',
-          modelName: 'Task',
-          modelId: randomUUID(),
-          action: 'INSERT',
-          payload: { workspaceId, title: 'Large', description: '\u0001'.repeat(20_000) },
-        },
-      ],
-    });
+    const sendLarge = (userId: string, workspaceId: string): Promise<Response> => {
+      const payload = { workspaceId, title: 'Large', description: '\u0001'.repeat(20_000) };
+      return sync.mutate(userId, [{ modelName: 'Task', modelId: randomUUID(), action: 'INSERT', payload }]);
+    };
     const { mutateBodyBytes } = LIMITS;
     const { bodiesBytesMax } = SYNC_LIMITS;
     const sending = Array.from({ length: bodiesBytesMax / 4 / mutateBodyBytes }, () =>
@@ -163,19 +127,16 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
     );
     try {
       const refused = await eventually(async () => {
-        const answer = await sync.call('/sync/mutate', { principal: caller(ada), body: bodyOf(home) });
+        const answer = await sendLarge(ada, home);
         return answer.status === 503 ? answer : null;
       });
       assert.match(refused.headers.get('retry-after') ?? '', /^[1-5]$/);
-      const answer = await sync.call('/sync/mutate', { principal: caller(bob), body: bodyOf(office) });
+      const answer = await sendLarge(bob, office);
       assert.equal(answer.status, 200);
       assert.equal(((await answer.json()) as { success: boolean }).success, true);
     } finally {
       for (const one of sending) one.destroy();
     }
-    await eventually(async () => {
-      const answer = await sync.call('/sync/mutate', { principal: caller(ada), body: bodyOf(home) });
-      return answer.status === 200;
-    });
+    await eventually(async () => (await sendLarge(ada, home)).status === 200);
   });
 });

@@ -7,7 +7,7 @@ import { createLogger } from '@wts/service-kit/observe';
 import { eventually, openPgBouncer, testDatabase, tokenEnvironment } from '@wts/testkit';
 import type { PgBouncer, PoolMode, TestDatabase } from '@wts/testkit';
 import { syncService } from '../src/service.ts';
-import { caller, TestSyncService } from './test-sync-service.ts';
+import { TestSyncService } from './test-sync-service.ts';
 
 const silent = createLogger({ name: 'test', level: 'silent' });
 const MIXED: readonly (readonly [string, PoolMode, readonly string[]])[] = [
@@ -39,20 +39,11 @@ describe('behind PgBouncer', function () {
     await sync.restart(async () => ({ DATABASE_URL: bouncer.through(sync.database.urlOf('wts_sync')) }));
     const ada = await sync.person();
     const workspaceId = await sync.workspace(ada);
-    const principal = caller(ada);
     // More in parallel than one batch takes, so that several connections commit.
     const write = async (): Promise<number> => {
       const payload = { workspaceId, title: 'x' };
-      const transactions = Array.from({ length: 20 }, () => ({
-        clientId: 'c',
-        clientTxId: randomUUID(),
-        modelName: 'Task',
-        modelId: randomUUID(),
-        action: 'INSERT',
-        payload,
-      }));
-      const body = { batchId: randomUUID(), transactions };
-      const answer = await sync.call('/sync/mutate', { principal, body });
+      const task = () => ({ modelName: 'Task', modelId: randomUUID(), action: 'INSERT', payload });
+      const answer = await sync.mutate(ada, Array.from({ length: 20 }, task));
       assert.equal(answer.status, 200, await answer.clone().text());
       const { results } = (await answer.json()) as { results: { success: boolean }[] };
       return results.filter(({ success }) => success).length;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, openTestPostgres } from '@wts/testkit';
 import { Client } from 'pg';
-import { caller, TestSyncService } from './test-sync-service.ts';
+import { TestSyncService } from './test-sync-service.ts';
 
 /** Is part of every value that must not be in the log. */
 const MARK = 'CONFIDENTIAL';
@@ -56,17 +56,13 @@ describe('the log of PostgreSQL', () => {
     const ada = await sync.person(`${MARK} Ada`);
     const workspaceId = await sync.workspace(ada);
     const project = (key: string): object => ({
-      clientId: 'c',
-      clientTxId: randomUUID(),
       modelName: 'Project',
       modelId: randomUUID(),
       action: 'INSERT',
       payload: { workspaceId, key, name: `${MARK} name`, description: `${MARK} text` },
     });
     for (const key of ['P', 'P']) {
-      const body = { batchId: randomUUID(), transactions: [project(key), project('P')] };
-      const answer = await sync.call('/sync/mutate', { principal: caller(ada), body });
-      assert.equal(answer.status, 200);
+      assert.equal((await sync.mutate(ada, [project(key), project('P')])).status, 200);
     }
     assert.equal((await untilWritten()).includes(MARK), false);
   });

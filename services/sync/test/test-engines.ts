@@ -70,12 +70,8 @@ export class TestEngines implements AsyncDisposable {
   }
 
   /** With a workspace and its owner. */
-  static async withOwner(
-    ...given: Parameters<typeof TestEngines.open>
-  ): Promise<{ readonly engines: TestEngines; readonly owner: TestPerson; readonly workspace: string }> {
-    const engines = await TestEngines.open(...given);
-    const owner = await engines.person();
-    return { engines, owner, workspace: await engines.workspace(owner) };
+  static async withOwner(...given: Parameters<typeof TestEngines.open>): ReturnType<TestEngines['newWorkspace']> {
+    return (await TestEngines.open(...given)).newWorkspace();
   }
 
   /** On a database with the tables of sync, which it drops in the end. */
@@ -94,6 +90,11 @@ export class TestEngines implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
     await this.database.drop();
+  }
+
+  async newWorkspace(): Promise<{ engines: TestEngines; owner: TestPerson; workspace: string }> {
+    const owner = await this.person();
+    return { engines: this, owner, workspace: await this.workspace(owner) };
   }
 
   /** The replicas by turns. */

@@ -97,6 +97,13 @@ export class TestSyncService implements AsyncDisposable {
     return (await answer.json()) as InternalCommitReply;
   }
 
+  /** Sends changes as a client does, all of them at once. */
+  mutate(userId: string, changes: readonly object[]): Promise<Response> {
+    const sending = (): object => ({ clientId: 'test', clientTxId: randomUUID(), payload: {} });
+    const transactions = changes.map((one) => ({ ...sending(), ...one }));
+    return this.call('/sync/mutate', { principal: caller(userId), body: { batchId: randomUUID(), transactions } });
+  }
+
   async insert(modelName: string, payload: Payload, userId?: string): Promise<string> {
     const modelId = randomUUID();
     await this.commit([{ modelName, modelId, action: 'INSERT', payload: { id: modelId, ...payload } }], userId);

@@ -8,7 +8,7 @@ import { useFastPath } from './test-engines.ts';
  * idempotency run, where the two ways could differ; `WITHOUT_FAST_PATH=all npm test -- --only services/sync` runs all.
  */
 
-const SUITES = ['repeated-unit', 'lost-connection', 'order', 'races'];
+const SUITES = ['repeated-unit', 'revoked-access', 'lost-connection', 'order', 'races'];
 /** The suite that tests the fast path itself. */
 const FAST_PATH_ONLY = 'fast-path';
 

@@ -69,25 +69,6 @@ describe('the fast path of a commit', () => {
     assert.equal(await numberOf(task()), before + 2, 'a number is not used again, even after its task was deleted');
   });
 
-  it('numbers without a gap when replicas write at the same time, batch upon batch [sync.mutate.task-number]', async () => {
-    const head = await engines.head();
-    await Promise.all(
-      Array.from({ length: 60 }, async (_, index) => {
-        for (let round = 0; round < 5; round += 1) {
-          const outcomes = await [ours, theirs][index % 2]!.commit([task(), task()]);
-          for (const outcome of outcomes) applied(outcome);
-        }
-      }),
-    );
-    const numbers = (await engines.entries(head)).map(({ record }) => Number(record['number']));
-    assert.equal(numbers.length, 600);
-    assert.deepEqual(
-      numbers,
-      numbers.map((_, index) => numbers[0]! + index),
-      'in the order of the log, too',
-    );
-  });
-
   it('refuses a member whom another replica removed [never.shown-outside]', async () => {
     const guest = await engines.join(workspace, 'member');
     await settle();

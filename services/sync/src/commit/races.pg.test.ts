@@ -76,43 +76,6 @@ describe('concurrent changes of the same records', () => {
     assert.deepEqual(outcome, { ok: false, code: 'not_found', error: 'labelIds: Label not found' });
   });
 
-  it('a member writes until the removal, the guest role or the loss of a private project is in the log [never.shown-outside]', async () => {
-    const hidden = await project({ isPrivate: true });
-    const inHidden = { model: 'Task', payload: { title: 'T', projectId: hidden } };
-    // A guest may still make tasks.
-    const label = { model: 'Label', payload: { name: 'L', color: '#aabbcc' } };
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const person = await engines.join(workspace, 'member');
-      const inProject = await owner.make('ProjectMember', { projectId: hidden, userId: person.id });
-      const inWorkspace = await engines.membershipOf(workspace, person);
-      const [{ model, payload }, end] = (
-        [
-          [inHidden, change('DELETE', 'ProjectMember', inProject)],
-          [label, change('UPDATE', 'WorkspaceMember', inWorkspace, { role: 'guest' })],
-          [label, change('DELETE', 'WorkspaceMember', inWorkspace)],
-        ] as const
-      )[round % 3]!;
-      const head = await engines.head();
-      const write = (): Unit => person.unit(change('INSERT', model, randomUUID(), { ...home(), ...payload }));
-      // Each device sends changes until it is refused; another replica removes the person.
-      const device = async (replica: number): Promise<void> => {
-        while ((await engines.send(write(), engines.all[replica])).ok);
-      };
-      const devices = [device(0), device(1), device(0), device(1)];
-      await engines.send(write(), engines.all[0]);
-      assert.ok((await engines.send(owner.unit(end), engines.all[2])).ok);
-      await Promise.all(devices);
-
-      const entries = await engines.entries(head);
-      const ended = entries.findIndex(({ modelId }) => modelId === end.modelId);
-      const late = entries
-        .slice(ended)
-        .filter(({ actorId, modelName }) => actorId === person.id && modelName === model);
-      assert.ok(ended > 0);
-      assert.deepEqual(late, []);
-    }
-  });
-
   it('a task moves into a project that becomes private', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const projectId = await project();

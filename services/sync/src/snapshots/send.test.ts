@@ -82,25 +82,4 @@ describe('sending a snapshot', () => {
       await assert.rejects(text(answer), { code: 'ECONNRESET' });
     });
   });
-
-  it('stops when the client disconnects', async () => {
-    const spool = new Spool(new SpoolBudget(), 'ada');
-    await answering(spool, async (answer, sent) => {
-      answer.destroy();
-      await sent;
-    });
-  });
-
-  it('sends the error line of a snapshot that failed, and never the end of the body', async () => {
-    const spool = new Spool(new SpoolBudget(), 'ada');
-    await answering(spool, async (answer, sent) => {
-      let received = '';
-      answer.on('data', (piece: Buffer) => (received += String(piece)));
-      await spool.write(Buffer.from('error line\n'));
-      spool.fail(new Error('failed'));
-      await assert.rejects(once(answer, 'end'), { code: 'ECONNRESET' });
-      assert.equal(received, 'first\nerror line\n');
-      await sent;
-    });
-  });
 });
