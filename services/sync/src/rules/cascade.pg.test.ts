@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { TestEngines, applied, brief, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
+import { sharedWithOwner } from '../../test/shared-engines.ts';
+import { type TestEngines, applied, brief, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 describe('a deletion', () => {
@@ -8,8 +9,7 @@ describe('a deletion', () => {
   let owner: TestPerson;
   let workspace: string;
 
-  before(async () => ({ engines, owner, workspace } = await TestEngines.withOwner('cascade')));
-  after(() => engines[Symbol.asyncDispose]());
+  before(async () => ({ engines, owner, workspace } = await sharedWithOwner()));
 
   const make = (model: string, payload: Record<string, unknown> = {}): Promise<string> =>
     owner.make(model, { workspaceId: workspace, ...payload });

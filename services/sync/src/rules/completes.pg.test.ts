@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type { EntryChunk } from '@wts/contracts';
-import { TestEngines, type TestPerson } from '../../test/test-engines.ts';
+import { sharedWithOwner } from '../../test/shared-engines.ts';
+import type { TestEngines, TestPerson } from '../../test/test-engines.ts';
 
 describe('an entry of the log', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;
 
-  before(async () => ({ engines, owner, workspace } = await TestEngines.withOwner('completes')));
-  after(() => engines[Symbol.asyncDispose]());
+  before(async () => ({ engines, owner, workspace } = await sharedWithOwner()));
 
   /** Of each entry since then, in the log and in the chunks that are handed over. */
   async function marksOf(work: () => Promise<void>): Promise<boolean[]> {

@@ -4,7 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ActionName } from '@wts/contracts';
 import { modelNamed } from '@wts/models';
 import { GroupReader } from '@wts/read-model';
-import { TestEngines, applied, change, membership, only, refused, type TestPerson } from '../../test/test-engines.ts';
+import { sharedEngines } from '../../test/shared-engines.ts';
+import { applied, change, membership, only, refused } from '../../test/test-engines.ts';
+import type { TestEngines, TestPerson } from '../../test/test-engines.ts';
 import type { UnitOutcome } from '../decision/unit.ts';
 
 /*
@@ -24,7 +26,7 @@ describe('a record that the caller may not see', () => {
   const hidden: Record<string, string> = {};
 
   before(async () => {
-    engines = await TestEngines.open('invisible_records');
+    engines = await sharedEngines();
     [owner, outsider] = [await engines.person(), await engines.person()];
     workspace = await engines.workspace(owner);
     elsewhere = await engines.workspace(outsider);
@@ -34,7 +36,6 @@ describe('a record that the caller may not see', () => {
     await fill(there, owner, { key: 'OPEN', name: 'Open' });
     await fill(hidden, insider, { key: 'SECRET', name: 'Secret', isPrivate: true });
   });
-  after(() => engines[Symbol.asyncDispose]());
 
   async function fill(ids: Record<string, string>, by: TestPerson, project: Record<string, unknown>): Promise<void> {
     const workspaceId = workspace;

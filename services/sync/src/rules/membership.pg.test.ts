@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { TestEngines, applied, brief, change, membership, refused } from '../../test/test-engines.ts';
+import { sharedEngines } from '../../test/shared-engines.ts';
+import { type TestEngines, applied, brief, change, membership, refused } from '../../test/test-engines.ts';
 import { SYNC_LIMITS } from '../limits.ts';
 
 describe('membership of a workspace', () => {
   let engines: TestEngines;
 
-  before(async () => (engines = await TestEngines.open('membership')));
-  after(() => engines[Symbol.asyncDispose]());
+  before(async () => (engines = await sharedEngines()));
 
   it('has an entry of the person first, then of the membership for the workspace, then for the person [sync.membership.in-order]', async () => {
     const owner = await engines.person('Owner');

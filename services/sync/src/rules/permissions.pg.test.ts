@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { MODELS, modelNamed } from '@wts/models';
-import { TestEngines, TestPerson, change, refused } from '../../test/test-engines.ts';
+import { sharedEngines } from '../../test/shared-engines.ts';
+import { type TestEngines, TestPerson, change, refused } from '../../test/test-engines.ts';
 
 /*
  * Who may do what, as a table. Columns are people; `+` applied, `-` forbidden, `0` not found.
@@ -104,7 +105,7 @@ describe('who may do what [sync.mutate.roles] [sync.mutate.no-role]', () => {
   const people = {} as Record<Who, TestPerson>;
 
   before(async () => {
-    engines = await TestEngines.open('permit', 1);
+    engines = await sharedEngines();
     people.owner = await engines.person();
     workspace = await engines.workspace(people.owner, urlKey);
     people.outsider = await engines.person();
@@ -118,7 +119,6 @@ describe('who may do what [sync.mutate.roles] [sync.mutate.no-role]', () => {
       isPrivate: true,
     });
   });
-  after(() => engines[Symbol.asyncDispose]());
 
   let count = 0;
   const key = (): string => `K${(count += 1)}`;

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { Project, rankBetween, Task, TaskChecklistItem } from '@wts/models';
 import { LIST_WINDOW, UNRANKED_MAX } from '../store/list-windows.ts';
 import { PLANS } from '../store/prepared.ts';
-import { TestEngines, applied, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
+import { sharedEngines } from '../../test/shared-engines.ts';
+import { type TestEngines, applied, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
 
 describe('a placement [sync.mutate.placement]', function () {
   this.timeout(120_000);
@@ -13,10 +14,9 @@ describe('a placement [sync.mutate.placement]', function () {
   let taskId: string;
 
   before(async () => {
-    engines = await TestEngines.open('placement', 4);
+    engines = await sharedEngines();
     owner = await engines.person();
   });
-  after(() => engines[Symbol.asyncDispose]());
   beforeEach(async () => {
     workspace = await engines.workspace(owner);
     taskId = await owner.make('Task', { workspaceId: workspace, title: 'T' });

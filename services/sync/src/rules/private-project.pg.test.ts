@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { TestEngines, applied, brief, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
+import { sharedWithOwner } from '../../test/shared-engines.ts';
+import { type TestEngines, applied, brief, change, only, refused, type TestPerson } from '../../test/test-engines.ts';
 
 describe('a private project [sync.private-project.walls]', () => {
   let engines: TestEngines;
@@ -10,11 +11,10 @@ describe('a private project [sync.private-project.walls]', () => {
   let workspace: string;
 
   before(async () => {
-    ({ engines, owner, workspace } = await TestEngines.withOwner('private_project'));
+    ({ engines, owner, workspace } = await sharedWithOwner());
     mover = await engines.join(workspace, 'member');
     friend = await engines.join(workspace, 'member');
   });
-  after(() => engines[Symbol.asyncDispose]());
 
   let count = 0;
   const project = (more: object = {}): Promise<string> =>

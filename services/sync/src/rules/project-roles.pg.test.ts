@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { TestEngines, TestPerson, applied, brief, change, refused } from '../../test/test-engines.ts';
+import { sharedEngines, sharedWithOwner } from '../../test/shared-engines.ts';
+import { type TestEngines, TestPerson, applied, brief, change, refused } from '../../test/test-engines.ts';
 
 describe('control over a project', () => {
   let engines: TestEngines;
@@ -11,7 +12,7 @@ describe('control over a project', () => {
   let workspace: string;
   let keys = 0;
 
-  before(async () => (engines = await TestEngines.open('project_roles')));
+  before(async () => (engines = await sharedEngines()));
   beforeEach(async () => {
     owner = await engines.person('Owner');
     workspace = await engines.workspace(owner);
@@ -19,7 +20,6 @@ describe('control over a project', () => {
     other = await engines.join(workspace, 'member');
     guest = await engines.join(workspace, 'guest');
   });
-  after(() => engines[Symbol.asyncDispose]());
 
   const project = (by: TestPerson, more: object = {}): Promise<string> =>
     by.make('Project', { workspaceId: workspace, key: `K${(keys += 1)}`, name: 'Plan', ...more });
@@ -167,8 +167,7 @@ describe('a project has completedAt exactly when its status is done [sync.mutate
   let workspace: string;
   let keys = 0;
 
-  before(async () => ({ engines, owner, workspace } = await TestEngines.withOwner('project_done', 1)));
-  after(() => engines[Symbol.asyncDispose]());
+  before(async () => ({ engines, owner, workspace } = await sharedWithOwner()));
 
   const at = '2026-01-02T03:04:05.000Z';
   const later = '2026-02-02T03:04:05.000Z';

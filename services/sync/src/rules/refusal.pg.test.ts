@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { ACTIONS, ERRORS } from '@wts/contracts';
 import { MODELS } from '@wts/models';
 import fc from 'fast-check';
-import { TestEngines, change, refused, type TestPerson } from '../../test/test-engines.ts';
+import { sharedWithOwner } from '../../test/shared-engines.ts';
+import { type TestEngines, change, refused, type TestPerson } from '../../test/test-engines.ts';
 
 /** Words that make a client repeat a request that it should drop, and traces of internals. */
 const FORBIDDEN = /network|fetch|timeout|timed out|aborted|econnrefused/i;
@@ -19,14 +20,13 @@ describe('a refusal [sync.mutate.results]', () => {
   const known: Record<string, string> = {};
 
   before(async () => {
-    ({ engines, owner, workspace } = await TestEngines.withOwner('refusal'));
+    ({ engines, owner, workspace } = await sharedWithOwner());
     known['Task'] = await owner.make('Task', { workspaceId: workspace, title: 'T' });
     known['Project'] = await owner.make('Project', { workspaceId: workspace, key: 'P', name: 'P' });
     known['Comment'] = await owner.make('Comment', { workspaceId: workspace, taskId: known['Task'], body: 'C' });
     known['User'] = owner.id;
     known['Workspace'] = workspace;
   });
-  after(() => engines[Symbol.asyncDispose]());
 
   const id = fc
     .constantFrom('known', 'unknown', 'workspace')

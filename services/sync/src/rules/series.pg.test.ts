@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { TestEngines, only, refused, type TestPerson } from '../../test/test-engines.ts';
+import { sharedWithOwner } from '../../test/shared-engines.ts';
+import { type TestEngines, only, refused, type TestPerson } from '../../test/test-engines.ts';
 
 describe('the fields by which a task repeats', () => {
   let engines: TestEngines;
   let owner: TestPerson;
   let workspace: string;
 
-  before(async () => ({ engines, owner, workspace } = await TestEngines.withOwner('series')));
-  after(() => engines[Symbol.asyncDispose]());
+  before(async () => ({ engines, owner, workspace } = await sharedWithOwner()));
 
   const insert = (payload: object, id: string = randomUUID()) =>
     owner.try('INSERT', 'Task', id, { workspaceId: workspace, title: 'Water the plants', ...payload });

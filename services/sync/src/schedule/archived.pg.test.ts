@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { CommitEngine } from '../commit/engine.ts';
-import { TestEngines, applied, change, membership, only, openEngine, refused } from '../../test/test-engines.ts';
-import type { TestPerson } from '../../test/test-engines.ts';
+import { sharedEngines, sharedWithOwner } from '../../test/shared-engines.ts';
+import type { TestEngines, TestPerson } from '../../test/test-engines.ts';
+import { applied, change, membership, only, openEngine, refused } from '../../test/test-engines.ts';
 
 describe('a record in the Trash', () => {
   let engines: TestEngines;
@@ -11,10 +12,9 @@ describe('a record in the Trash', () => {
   let workspace: string;
 
   before(async () => {
-    ({ engines, owner, workspace } = await TestEngines.withOwner('archived'));
+    ({ engines, owner, workspace } = await sharedWithOwner());
     member = await engines.join(workspace, 'member');
   });
-  after(() => engines[Symbol.asyncDispose]());
 
   const make = (model: string, more: object): Promise<string> => owner.make(model, { workspaceId: workspace, ...more });
   let keys = 0;
@@ -175,7 +175,7 @@ describe('a record in the Trash', () => {
 
 describe('how long a workspace keeps its Trash', () => {
   it('is set by owners alone, who can only make it longer than the installation does [trash.retention]', async () => {
-    await using engines = await TestEngines.open('trash_retention', 1);
+    const engines = await sharedEngines();
     const owner = await engines.person();
     const workspace = await engines.workspace(owner);
     const admin = await engines.join(workspace, 'admin');
@@ -206,8 +206,7 @@ describe('a workspace that its owner deleted', () => {
   let task: string;
   let urlKey: string;
 
-  before(async () => (engines = await TestEngines.open('deleted_workspace', 1)));
-  after(() => engines[Symbol.asyncDispose]());
+  before(async () => (engines = await sharedEngines()));
   beforeEach(async () => {
     owner = await engines.person();
     urlKey = `w-${randomUUID().slice(0, 18)}`;
