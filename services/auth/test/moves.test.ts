@@ -17,7 +17,7 @@ import { openTestService, SERVICE } from './test-service.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const NOWHERE = ['http://127.0.0.1:1'];
-/** Of services that do not run here. */
+/** Of services that do not run here: `cells.test.ts` of test-e2e repeats them. */
 const OTHERS: readonly MoveStep[] = ['stop', 'invitations', 'endpoints', 'leave'];
 
 describe('a move of a workspace', () => {
