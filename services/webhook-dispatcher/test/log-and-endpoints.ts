@@ -72,6 +72,19 @@ export class LogAndEndpoints implements AsyncDisposable {
     await this.database.drop();
   }
 
+  /** Removes all endpoints with their history, and the partitions of days; the log stays. */
+  async clear(): Promise<void> {
+    const { rows } = await this.admin.query<{ name: string; isDay: boolean }>(
+      `select oid::regclass::text as name, relispartition and relname not like '%default' as "isDay" from pg_class
+      where relnamespace = 'webhooks'::regnamespace and relkind in ('r', 'p') and relname not like '%migrations%'`,
+    );
+    const days = rows.filter(({ isDay }) => isDay).map(({ name }) => name);
+    if (days.length > 0) await this.admin.query(`drop table ${days.join(', ')}`);
+    const tables = rows.filter(({ isDay }) => !isDay).map(({ name }) => name);
+    await this.admin.query(`truncate ${tables.join(', ')}`);
+    this.appended.length = 0;
+  }
+
   async epoch(): Promise<string> {
     const { rows } = await this.admin.query<{ epoch: string }>('select epoch::text from sync.log_state');
     return rows[0]?.epoch ?? '';

@@ -14,8 +14,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe('the tables of webhooks', () => {
   let store: LogAndEndpoints;
-  beforeEach(async () => (store = await LogAndEndpoints.open('tables')));
-  afterEach(() => store[Symbol.asyncDispose]());
+  before(async () => (store = await LogAndEndpoints.open('tables')));
+  beforeEach(() => store.clear());
+  after(() => store[Symbol.asyncDispose]());
 
   const statusOf = ({ readiness }: ReturnType<typeof testContext>) => readiness.background()?.['table-maintenance'];
   const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString();
