@@ -39,8 +39,18 @@ const optionsIn = (directory: string) => ({
 describe('the PostgreSQL server', () => {
   let server: PostgresServer;
   const home = scratch();
-  before(async () => (server = await openPostgres(optionsIn(home))));
+  before(async () => {
+    // As an earlier start leaves it that was killed before its data was complete.
+    mkdirSync(join(home, 'data.new'));
+    writeFileSync(join(home, 'data.new', 'PG_VERSION'), '18');
+    server = await openPostgres(optionsIn(home));
+  });
   after(() => server[Symbol.asyncDispose]());
+
+  it('starts with new data where an earlier start was killed before its data was complete', async () => {
+    equal((await query(server.url(), 'SELECT 1')).length, 1);
+    equal(existsSync(join(home, 'data.new')), false);
+  });
 
   it('has every committed row after a kill, at the same address', async () => {
     await query(server.url(), 'CREATE TABLE kept (id int); INSERT INTO kept VALUES (7)');
@@ -74,39 +84,6 @@ describe('the PostgreSQL server', () => {
 
   it('is not reachable from other machines', async () => {
     deepEqual(await query(server.url(), 'SHOW listen_addresses'), [{ listen_addresses: '127.0.0.1' }]);
-  });
-
-  describe('in a directory where an earlier start was killed before its data was complete', () => {
-    const directory = scratch();
-    const messages: string[] = [];
-    let other: PostgresServer;
-    before(async () => {
-      mkdirSync(join(directory, 'data.new'));
-      writeFileSync(join(directory, 'data.new', 'PG_VERSION'), '18');
-      const notify = (text: string) => messages.push(text);
-      other = await openPostgres({ ...optionsIn(directory), onCrash: notify, onRestarted: notify });
-    });
-    after(() => other[Symbol.asyncDispose]());
-
-    it('starts with new data', async () => {
-      equal((await query(other.url(), 'SELECT 1')).length, 1);
-      equal(existsSync(join(directory, 'data.new')), false);
-    });
-
-    it('is restarted after a crash when there are handlers', async () => {
-      process.kill(other.pid(), 'SIGKILL');
-      await until('it runs again', () => messages.length === 2);
-      match(messages[0] ?? '', /PostgreSQL exited/);
-      equal((await query(other.url(), 'SELECT 1')).length, 1);
-    });
-
-    it('reports data with another password with a message for the user', async () => {
-      await other.stop();
-      await rejects(openPostgres({ ...optionsIn(directory), password: 'another' }), {
-        name: 'UserError',
-        message: /other passwords[^]*Begin again/,
-      });
-    });
   });
 
   it('reports data of another version with a message for the user', async () => {
@@ -181,6 +158,32 @@ describe('the PostgreSQL server', () => {
       deepEqual(ownDatabase('postgres://a:b@h:1/mine', 'wts'), {
         adminUrl: 'postgres://a:b@h:1/postgres',
         name: 'mine',
+      });
+    });
+  });
+
+  describe('that is started again with handlers', () => {
+    const messages: string[] = [];
+    let again: PostgresServer;
+    before(async () => {
+      await server.stop();
+      const notify = (text: string) => messages.push(text);
+      again = await openPostgres({ ...optionsIn(home), onCrash: notify, onRestarted: notify });
+    });
+    after(() => again[Symbol.asyncDispose]());
+
+    it('is restarted after a crash', async () => {
+      process.kill(again.pid(), 'SIGKILL');
+      await until('it runs again', () => messages.length === 2);
+      match(messages[0] ?? '', /PostgreSQL exited/);
+      equal((await query(again.url(), 'SELECT 1')).length, 1);
+    });
+
+    it('reports data with another password with a message for the user', async () => {
+      await again.stop();
+      await rejects(openPostgres({ ...optionsIn(home), password: 'another' }), {
+        name: 'UserError',
+        message: /other passwords[^]*Begin again/,
       });
     });
   });
