@@ -170,7 +170,7 @@ describe('a streaming standby', () => {
     await task('Meanwhile');
     assert.deepEqual(await polled(), ['Before', 'Meanwhile']);
     wire.mend();
-    await eventually(() => isRead(() => polled()));
+    await eventually(() => isRead(() => polled()), { everyMs: 200 });
   });
 
   it('that is killed is not needed, and is read again when it runs', async () => {
@@ -180,7 +180,7 @@ describe('a streaming standby', () => {
     assert.deepEqual(await polled(), ['Before', 'Meanwhile']);
     assert.equal((await sync.bootstrap(ada, { onlyModels: 'Task' })).rows.length, 2);
     await standby.start();
-    await eventually(() => isRead(() => polled()));
+    await eventually(() => isRead(() => polled()), { everyMs: 200 });
     assert.deepEqual(await polled(), ['Before', 'Meanwhile']);
   });
 

@@ -219,7 +219,7 @@ describe('the changes of one person next to those of another [never.one-takes-al
 
   it('are committed with two replicas, and while one of them is killed', async () => {
     const [here, there] = [replica(), replica({}, 'dying')];
-    const ends = [here, there].map(({ engine }) => attackOn(engine, 30, () => tasks(100)));
+    const ends = [here, there].map(({ engine }) => attackOn(engine, 20, () => tasks(100)));
     const killer = new Client({ connectionString: engines.database.url });
     await killer.connect();
     stack.defer(async () => killer.end());

@@ -142,7 +142,7 @@ describe('a cascade that is too large for one commit [sync.mutate.always]', () =
     const top = await author.make('Comment', { workspaceId, taskId, body: 'Mine' });
     await old.pool.query(
       `with recursive thread(id, parent, depth) as (
-         select gen_random_uuid(), $1::uuid, 1 union all select gen_random_uuid(), id, depth + 1 from thread where depth < 60
+         select gen_random_uuid(), $1::uuid, 1 union all select gen_random_uuid(), id, depth + 1 from thread where depth < 40
        ) insert into sync.comments (id, parent_id, task_id, author_id, body, created_at, updated_at, workspace_id, group_id, record)
        select t.id, t.parent, c.task_id, c.author_id, c.body, c.created_at, c.updated_at, c.workspace_id, c.group_id,
          (c.record::jsonb || jsonb_build_object('id', t.id, 'parentId', t.parent))::json from thread t, sync.comments c where c.id = $1`,

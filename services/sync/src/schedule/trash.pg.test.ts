@@ -106,7 +106,7 @@ describe('the purge of the Trash', () => {
   });
 
   it('deletes no more in one commit than a commit should hold, and each task once with two replicas [trash.purge.bounds]', async () => {
-    const ids = await Promise.all(Array.from({ length: 50 }, () => task(31)));
+    const ids = await Promise.all(Array.from({ length: 30 }, () => task(31)));
     const head = await engines.head();
     await Promise.all([purger().round(), purger().round()]);
     const entries = await engines.entries(head);
@@ -184,7 +184,7 @@ describe('the purge of the Trash', () => {
   });
 
   it('of a task that is restored at the same time either deletes it or leaves it restored [trash.purge.restored]', async () => {
-    for (let turn = 0; turn < 8; turn += 1) {
+    for (let turn = 0; turn < 4; turn += 1) {
       const id = await task(31);
       const [outcome] = await Promise.all([owner.try('UNARCHIVE', 'Task', id), purger().round()]);
       const stored = await engines.stored('Task', id);
@@ -194,7 +194,7 @@ describe('the purge of the Trash', () => {
   });
 
   it('goes on where a step failed, and deletes nothing twice [trash.purge.bounds]', async () => {
-    const ids = await Promise.all(Array.from({ length: 30 }, () => task(31)));
+    const ids = await Promise.all(Array.from({ length: 22 }, () => task(31)));
     const engine = engines.any;
     let calls = 0;
     const { purge, round } = purger({
@@ -322,7 +322,7 @@ describe('the purge of the Trash', () => {
       await task(null),
     ];
     const member = await engines.join(workspace, 'member');
-    for (let number = 0; number < 30; number += 1) await task(null, { projectId: project });
+    for (let number = 0; number < 22; number += 1) await task(null, { projectId: project });
     const { urlKey } = (await engines.stored('Workspace', workspace))!.record as { urlKey: string };
     applied(await owner.try('ARCHIVE', 'Workspace', workspace, { urlKey }));
     await age('workspaces', workspace, 6);
