@@ -1,7 +1,7 @@
-import type { TestSystem } from '@wts/testkit';
+import { connectTo, type TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { subscribeAtHead, untilReceived } from './subscriber.ts';
 import type { Target } from './target.ts';
 import { mutate, openClients } from './traffic.ts';
@@ -30,26 +30,19 @@ export async function growLog(
   const groups = Array.from({ length: GROUPS }, () => randomUUID() as string);
   // A new person, because the system may know the groups of another one already.
   const { userId, token: apiKey } = await testSystem.person('Reader');
-  const client = new Client({ connectionString: testSystem.database.url });
-  // Without a handler, the error at the end of the server would end the process and hide the error before it.
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    await client.query(
-      `insert into sync.workspace_members (id, user_id, role, created_at, updated_at, workspace_id, group_id, record)
+  await using client = await connectTo(testSystem.database.url);
+  await client.query(
+    `insert into sync.workspace_members (id, user_id, role, created_at, updated_at, workspace_id, group_id, record)
        select gen_random_uuid(), $1, 'member', now(), now(), g, g, '{}' from unnest($2::uuid[]) g`,
-      [userId, groups.slice(0, OWN_GROUPS)],
-    );
-    const from = await headOf(client);
-    // Several transactions, because a query for the head scans all uncommitted entries.
-    for (let left = entries; left > 0; left -= ENTRIES_PER_TRANSACTION)
-      await write(client, groups, userId, Math.min(left, ENTRIES_PER_TRANSACTION));
-    await client.query('vacuum analyze sync.sync_actions');
-    await settle(ours, client, statisticsMs);
-    return { entries, groups: groups.slice(0, OWN_GROUPS), from, reader: { userId, apiKey } };
-  } finally {
-    await client.end();
-  }
+    [userId, groups.slice(0, OWN_GROUPS)],
+  );
+  const from = await headOf(client);
+  // Several transactions, because a query for the head scans all uncommitted entries.
+  for (let left = entries; left > 0; left -= ENTRIES_PER_TRANSACTION)
+    await write(client, groups, userId, Math.min(left, ENTRIES_PER_TRANSACTION));
+  await client.query('vacuum analyze sync.sync_actions');
+  await settle(ours, client, statisticsMs);
+  return { entries, groups: groups.slice(0, OWN_GROUPS), from, reader: { userId, apiKey } };
 }
 
 async function headOf(client: Client): Promise<bigint> {

@@ -129,11 +129,7 @@ function anyPod(cluster: Cluster, service: string): Pod {
 }
 
 async function leaderOf({ stores }: Cluster): Promise<number> {
-  const nc = await connectToBroker(stores.natsUrlOf('verify', 'addresses'));
-  try {
-    const { cluster } = await (await nc.jetstreamManager({ checkAPI: false })).streams.info(STREAM.name);
-    return Math.max(0, stores.natsNames.indexOf(cluster?.leader ?? ''));
-  } finally {
-    await nc.close();
-  }
+  await using nc = await connectToBroker(stores.natsUrlOf('verify', 'addresses'));
+  const { cluster } = await (await nc.jetstreamManager({ checkAPI: false })).streams.info(STREAM.name);
+  return Math.max(0, stores.natsNames.indexOf(cluster?.leader ?? ''));
 }

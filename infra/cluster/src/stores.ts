@@ -15,8 +15,7 @@ import {
   type Database,
   type Secrets,
 } from '@wts/local';
-import { eventually } from '@wts/testkit';
-import { Client } from 'pg';
+import { connectTo, eventually } from '@wts/testkit';
 import { address } from './network.ts';
 import { FIRST, type Place } from './place.ts';
 import { containerOptions } from './pod.ts';
@@ -282,12 +281,6 @@ function dataOf(place: Place, index: number): string {
 
 /** Resolves to the number of rows. */
 async function query(url: string, sql: string): Promise<number> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: SHORT_MS });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    return (await client.query(sql)).rowCount ?? 0;
-  } finally {
-    await client.end().catch(() => {});
-  }
+  await using client = await connectTo(url, { connectionTimeoutMillis: SHORT_MS });
+  return (await client.query(sql)).rowCount ?? 0;
 }

@@ -1,6 +1,7 @@
 /** The exports for tests and tools. The entry file of `npm start` is `start.ts`. */
 export { makeAuthority, type Authority, type Identity, type IdentityOptions } from './certificates.ts';
 export { optionsOrExit, readOptions, readWords } from './command-options.ts';
+export { connectTo } from './database/connect.ts';
 export { IS_AUTH_APART, migrateServices, runScript, templatesHash } from './database/migrate.ts';
 export { seedDemo } from './database/seed.ts';
 export { LOCAL_JWT } from './local-jwt.ts';

@@ -1,6 +1,6 @@
 /** An app that a person allows to act for them: an OAuth client, which gets its tokens as any client does. */
+import { connectTo } from '@wts/local';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { Client } from 'pg';
 
 export interface AppTokens {
   readonly accessToken: string;
@@ -82,17 +82,12 @@ async function register(authUrl: string): Promise<string> {
 /** The cookie of a browser in which the person is signed in. */
 async function sessionOf(databaseUrl: string, userId: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    await client.query('insert into auth.sessions (id, secret_hash, user_id) values ($1, $2, $3)', [
-      randomUUID(),
-      createHash('sha256').update(secret).digest(),
-      userId,
-    ]);
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(databaseUrl);
+  await client.query('insert into auth.sessions (id, secret_hash, user_id) values ($1, $2, $3)', [
+    randomUUID(),
+    createHash('sha256').update(secret).digest(),
+    userId,
+  ]);
   return `wts_session=${secret}`;
 }
 

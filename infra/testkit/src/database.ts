@@ -2,6 +2,7 @@
 import {
   IS_AUTH_APART,
   SHARED_BY_TESTS,
+  connectTo,
   databaseExists,
   debianPostgres,
   describeDatabase,
@@ -22,7 +23,7 @@ import {
 } from '@wts/local';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { escapeIdentifier, escapeLiteral, type Client } from 'pg';
 import { programOf } from './built-services.ts';
 import { seedDemo } from './demo.ts';
 import { eventually } from './eventually.ts';
@@ -74,12 +75,12 @@ export async function testDatabase(label = 'test', options: TestDatabaseOptions 
   const base = placesOf({ adminUrl, name, fallbackKey: FALLBACK_KEY }, authDatabase);
   const database = migrated || seeded ? await fromTemplate(base, { seeded }) : await provision(base);
   const drop = async (): Promise<void> => {
-    for (const one of [name, ...(base.auth === undefined ? [] : [base.auth.name])])
-      await withAdmin(adminUrl, async (admin) => {
-        await untilUnused(admin, one);
-        if (staysOnDisk(adminUrl) && (await closeSmall(admin, one))) return;
-        await admin.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(one)} WITH (FORCE)`);
-      });
+    for (const one of [name, ...(base.auth === undefined ? [] : [base.auth.name])]) {
+      await using admin = await connectTo(adminUrl);
+      await untilUnused(admin, one);
+      if (staysOnDisk(adminUrl) && (await closeSmall(admin, one))) continue;
+      await admin.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(one)} WITH (FORCE)`);
+    }
   };
   const { adminUrl: url, authAdminUrl: authUrl, urlOf } = database;
   return { name, url, authUrl, adminUrl, urlOf, drop, [Symbol.asyncDispose]: drop };
@@ -92,17 +93,6 @@ function placesOf(base: Omit<Base, 'auth'>, isAuthApart: boolean): Base {
 }
 
 const authName = (name: string): string => `${name}_auth`;
-
-async function withAdmin<T>(adminUrl: string, work: (admin: Client) => Promise<T>): Promise<T> {
-  const admin = new Client({ connectionString: adminUrl });
-  admin.on('error', () => {});
-  await admin.connect();
-  try {
-    return await work(admin);
-  } finally {
-    await admin.end().catch(() => {});
-  }
-}
 
 /**
  * Waits a moment until all connections are closed. A pool reports its end before it has closed the last one, and dropping
@@ -265,19 +255,10 @@ async function createTemplate(
 
 /** The owner of the demo workspace in every seeded database of the server, with their keys. */
 export async function demoOf({ adminUrl }: Pick<TestDatabase, 'adminUrl'>): Promise<DemoWorkspace> {
-  return withAdmin(adminUrl, async (admin) => {
-    const { rows } = await admin.query<{ demo: string }>(
-      `SELECT shobj_description(oid, 'pg_database') AS demo FROM pg_database WHERE datname = $1`,
-      [templateName({ seeded: true })],
-    );
-    return JSON.parse(rows[0]?.demo ?? '') as DemoWorkspace;
-  });
-}
-
-/** A client that disconnects at the end of its block. When it loses the server, its current query or the next one rejects. */
-export async function connectTo(connectionString: string): Promise<Client & AsyncDisposable> {
-  const client = new Client({ connectionString });
-  client.on('error', () => {});
-  await client.connect();
-  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+  await using admin = await connectTo(adminUrl);
+  const { rows } = await admin.query<{ demo: string }>(
+    `SELECT shobj_description(oid, 'pg_database') AS demo FROM pg_database WHERE datname = $1`,
+    [templateName({ seeded: true })],
+  );
+  return JSON.parse(rows[0]?.demo ?? '') as DemoWorkspace;
 }

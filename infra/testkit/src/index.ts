@@ -8,7 +8,7 @@ export { openBackends, type Backends, type BackendsOptions } from './backends.ts
 export { openBrowser, type Page } from './browser.ts';
 export { builtProgram } from './built-services.ts';
 export { stoppedClock, testClock, type TestClock } from './clock.ts';
-export { connectTo, fetchPostgres, HAS_GAPS, openTestPostgres, openTestStandby, testDatabase } from './database.ts';
+export { fetchPostgres, HAS_GAPS, openTestPostgres, openTestStandby, testDatabase } from './database.ts';
 export type { TestDatabase, TestDatabaseOptions } from './database.ts';
 export {
   ABSENT_SERVICE,
@@ -19,7 +19,7 @@ export {
   tokenEnvironment,
 } from './environment.ts';
 export { eventually } from './eventually.ts';
-export { freePort, openMailCatcher, type CaughtMail, type MailCatcher } from '@wts/local';
+export { connectTo, freePort, openMailCatcher, type CaughtMail, type MailCatcher } from '@wts/local';
 export { migrationsBefore } from './migrations-before.ts';
 export { testNats, testNatsCluster } from './nats.ts';
 export { npmPackage, type NpmPackage } from './npm-package.ts';

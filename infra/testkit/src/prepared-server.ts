@@ -2,10 +2,9 @@
  * The data of a stopped PostgreSQL server that has the templates of databases. Servers of tests start with a copy, because initdb,
  * the migrations and the seeds take ten times as long. It stays in `.local`, for each state of these.
  */
-import { LOCAL, copyTree, templatesHash, type PostgresServer } from '@wts/local';
+import { LOCAL, connectTo, copyTree, templatesHash, type PostgresServer } from '@wts/local';
 import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { madeOnce } from './made-once.ts';
 
 export interface PreparedServer {
@@ -37,8 +36,7 @@ function removeOld(directory: string): void {
 
 async function make(made: string, open: () => Promise<PostgresServer>): Promise<void> {
   await using server = await open();
-  const admin = new Client({ connectionString: server.url() });
-  await admin.connect();
+  const admin = await connectTo(server.url());
   const { rows } = await admin.query<{ data: string }>(`SELECT current_setting('data_directory') AS data`);
   await admin.end();
   await server.stop();

@@ -2,7 +2,8 @@
 import { streamOf } from '@wts/contracts';
 import { optionsOrExit } from '@wts/local';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
+import { connectTo } from '@wts/testkit';
+import type { Client } from 'pg';
 import { auditCopy, auditFollowers, auditNewCopy, loadCopy } from './audit-live.ts';
 import { auditLog } from './audit-log.ts';
 import { auditStream } from './audit-stream.ts';
@@ -83,37 +84,29 @@ async function verifyOrWait(system: RunningSystem, options: Options, tasks: OwnT
 }
 
 async function verify(system: RunningSystem, options: Options, tasks: OwnTasks): Promise<boolean> {
-  const client = new Client({ connectionString: system.databaseUrl, connectionTimeoutMillis: 10_000 });
-  // The current query, or the next one, rejects with the same error.
-  client.on('error', () => {});
-  await client.connect();
-  const nc = await connectToBroker(system.natsUrl);
-  try {
-    const copy = await loadCopy(system);
-    const live = await followLive(system, client, options, tasks);
-    const log = await auditLog(client);
-    const stream = await auditStream(nc, client, { of: streamOf(system.shard) });
-    const newCopy = await auditNewCopy(client, system, live.groups);
-    const isSame = new Set(copy.groups).symmetricDifference(new Set(live.groups)).size === 0;
-    const oldCopy = isSame ? await auditCopy(client, system, copy) : null;
-    const findings = [log, stream, live, newCopy, ...(oldCopy ? [oldCopy] : [])].flatMap((audit) => audit.findings);
-    print(`log      ${log.entries} entries, positions ${log.floor} to ${log.head}`);
-    print(`series   ${log.series} that repeat by date`);
-    print(`stream   ${stream.chunks} chunks`);
-    print(`live     ${live.text}`);
-    print(`new copy ${newCopy.records} records, loaded at the end`);
-    if (oldCopy) print(`old copy ${oldCopy.records} records, loaded at the start and then updated from the log`);
-    for (const { guarantee, seen } of findings) print(`BROKEN   ${guarantee}: ${seen}`);
-    print(
-      findings.length === 0
-        ? 'Passed: nothing is missing, doubled or out of order.'
-        : `FAILED: ${findings.length === 1 ? '1 finding' : `${findings.length} findings`}, see above.`,
-    );
-    return findings.length === 0;
-  } finally {
-    await nc.close();
-    await client.end();
-  }
+  await using client = await connectTo(system.databaseUrl, { connectionTimeoutMillis: 10_000 });
+  await using nc = await connectToBroker(system.natsUrl);
+  const copy = await loadCopy(system);
+  const live = await followLive(system, client, options, tasks);
+  const log = await auditLog(client);
+  const stream = await auditStream(nc, client, { of: streamOf(system.shard) });
+  const newCopy = await auditNewCopy(client, system, live.groups);
+  const isSame = new Set(copy.groups).symmetricDifference(new Set(live.groups)).size === 0;
+  const oldCopy = isSame ? await auditCopy(client, system, copy) : null;
+  const findings = [log, stream, live, newCopy, ...(oldCopy ? [oldCopy] : [])].flatMap((audit) => audit.findings);
+  print(`log      ${log.entries} entries, positions ${log.floor} to ${log.head}`);
+  print(`series   ${log.series} that repeat by date`);
+  print(`stream   ${stream.chunks} chunks`);
+  print(`live     ${live.text}`);
+  print(`new copy ${newCopy.records} records, loaded at the end`);
+  if (oldCopy) print(`old copy ${oldCopy.records} records, loaded at the start and then updated from the log`);
+  for (const { guarantee, seen } of findings) print(`BROKEN   ${guarantee}: ${seen}`);
+  print(
+    findings.length === 0
+      ? 'Passed: nothing is missing, doubled or out of order.'
+      : `FAILED: ${findings.length === 1 ? '1 finding' : `${findings.length} findings`}, see above.`,
+  );
+  return findings.length === 0;
 }
 
 interface LiveAudit {

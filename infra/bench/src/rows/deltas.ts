@@ -1,6 +1,5 @@
 import { HEADERS } from '@wts/contracts';
-import type { TestSystem } from '@wts/testkit';
-import { Client } from 'pg';
+import { connectTo, type TestSystem } from '@wts/testkit';
 import { OWN_GROUPS, type LargeLog } from '../large-log.ts';
 import type { Target } from '../target.ts';
 import { GOALS } from '../goals.ts';
@@ -79,24 +78,17 @@ async function readRows(
   { entries, from }: LargeLog,
   { page, seconds }: PageLoad,
 ): Promise<Measured> {
-  const client = new Client({ connectionString: testSystem.database.url });
-  // Without a handler, the error at the end of the server would end the process and hide the error before it.
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    return await timedLoop(seconds, async () => {
-      const after = from + BigInt(Math.floor(Math.random() * entries * 0.4));
-      const { rows } = await client.query({
-        name: 'rows',
-        text: `select sync_id, group_id, model, model_id, action, data::text, client_id, client_tx_id, created_at
+  await using client = await connectTo(testSystem.database.url);
+  return await timedLoop(seconds, async () => {
+    const after = from + BigInt(Math.floor(Math.random() * entries * 0.4));
+    const { rows } = await client.query({
+      name: 'rows',
+      text: `select sync_id, group_id, model, model_id, action, data::text, client_id, client_tx_id, created_at
           from sync.sync_actions where sync_id > $1 order by sync_id limit $2`,
-        values: [after.toString(), page],
-      });
-      if (rows.length !== page) throw new Error(`the query returned ${rows.length} of ${page} rows`);
+      values: [after.toString(), page],
     });
-  } finally {
-    await client.end();
-  }
+    if (rows.length !== page) throw new Error(`the query returned ${rows.length} of ${page} rows`);
+  });
 }
 
 /** Reads full pages from random positions. The time ends with the last byte; parsing does not count. */

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join, parse, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { Client } from 'pg';
 import { ROOT, serviceFile, sourceOf, type ProgramOf, type ServiceScript } from '../layout.ts';
 import { UserError } from '../user-error.ts';
 import { PASSED_THROUGH, SERVICES, type ServiceSpec } from '../services.ts';
+import { connectTo } from './connect.ts';
 import type { Database } from './provision.ts';
 
 const MIGRATE_MS = 120_000;
@@ -39,15 +39,10 @@ const LOG_GAP = Number(process.env['TEST_LOG_GAP'] ?? 0);
 export const IS_AUTH_APART = process.env['TEST_AUTH_APART'] === '1';
 
 async function leaveGaps(url: string, gap: number): Promise<void> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
-  await client.connect();
-  try {
-    await client.query('update sync.log_state set gap_max = $1', [gap]);
-    await client.query(`drop table sync.sync_actions_0;
-      create table sync.sync_actions_0 partition of sync.sync_actions for values from (0) to (1000000000000)`);
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(url, { connectionTimeoutMillis: CONNECT_MS });
+  await client.query('update sync.log_state set gap_max = $1', [gap]);
+  await client.query(`drop table sync.sync_actions_0;
+    create table sync.sync_actions_0 partition of sync.sync_actions for values from (0) to (1000000000000)`);
 }
 
 async function migrateService(
@@ -70,18 +65,14 @@ async function isUpToDate(service: string, url: string): Promise<boolean> {
   const wanted = globSync(`services/${service}/src/migrations/[0-9]*.ts`, { cwd: ROOT }).map(
     (file) => parse(file).name,
   );
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
-  client.on('error', () => {});
   try {
-    await client.connect();
+    await using client = await connectTo(url, { connectionTimeoutMillis: CONNECT_MS });
     const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations');
     const applied = new Set(rows.map((row) => row.name));
     return wanted.every((name) => applied.has(name));
   } catch {
     // There is no table yet, or the migration will report a clearer error.
     return false;
-  } finally {
-    await client.end();
   }
 }
 

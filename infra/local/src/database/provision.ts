@@ -2,11 +2,12 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { escapeIdentifier, escapeLiteral, type Client } from 'pg';
 import { PATHS, ROOT } from '../layout.ts';
 import { SERVICES, type DatabaseRole } from '../services.ts';
 import { UserError, textOf } from '../user-error.ts';
 import { POSTGRES_MAJOR_MIN } from '../servers/postgres-programs.ts';
+import { connectTo } from './connect.ts';
 
 /** The database of the services; that of auth may be another one. URLs carry passwords: never log them. */
 export interface Database {
@@ -50,32 +51,24 @@ export async function provision(options: ProvisionOptions): Promise<Database & {
 
 /** True when it made the database. */
 async function provisionOne(options: Omit<ProvisionOptions, 'auth'>, roles: readonly DatabaseRole[]): Promise<boolean> {
-  const admin = await connect(options.adminUrl);
-  let isNew: boolean;
+  // Its end also releases the lock.
+  await using admin = await connect(options.adminUrl);
   try {
     await refuseOldServer(admin);
     await admin.query('SELECT pg_advisory_lock($1)', [PROVISION_LOCK]);
-    isNew = await createDatabase(admin, options);
-    if (options.template === undefined) {
-      const inDatabase = await connect(urlOf(options));
-      try {
-        await inDatabase.query(`SELECT set_config('wts.roles', $1, false)`, [roles.join(',')]);
-        await inDatabase.query(readFileSync(join(ROOT, 'infra/postgres/roles.sql'), 'utf8'));
-        for (const role of roles) {
-          const password = escapeLiteral(rolePassword(options, role));
-          await inDatabase.query(`ALTER ROLE ${escapeIdentifier(role)} PASSWORD ${password}`);
-        }
-      } finally {
-        await inDatabase.end();
-      }
+    const isNew = await createDatabase(admin, options);
+    if (options.template !== undefined) return isNew;
+    await using inDatabase = await connect(urlOf(options));
+    await inDatabase.query(`SELECT set_config('wts.roles', $1, false)`, [roles.join(',')]);
+    await inDatabase.query(readFileSync(join(ROOT, 'infra/postgres/roles.sql'), 'utf8'));
+    for (const role of roles) {
+      const password = escapeLiteral(rolePassword(options, role));
+      await inDatabase.query(`ALTER ROLE ${escapeIdentifier(role)} PASSWORD ${password}`);
     }
+    return isNew;
   } catch (error) {
     throw explained(error, options.adminUrl);
-  } finally {
-    // This also releases the lock.
-    await admin.end();
   }
-  return isNew;
 }
 
 /** The URLs of existing databases. */
@@ -99,21 +92,13 @@ function urlOf({ adminUrl, name }: Place): string {
 }
 
 export async function dropDatabase(adminUrl: string, name: string): Promise<void> {
-  const admin = await connect(adminUrl);
-  try {
-    await admin.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`);
-  } finally {
-    await admin.end();
-  }
+  await using admin = await connect(adminUrl);
+  await admin.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`);
 }
 
 export async function databaseExists(adminUrl: string, name: string): Promise<boolean> {
-  const admin = await connect(adminUrl);
-  try {
-    return (await admin.query('SELECT FROM pg_database WHERE datname = $1', [name])).rowCount === 1;
-  } finally {
-    await admin.end();
-  }
+  await using admin = await connect(adminUrl);
+  return (await admin.query('SELECT FROM pg_database WHERE datname = $1', [name])).rowCount === 1;
 }
 
 /** Runs `work` under an advisory lock of the server. */
@@ -122,13 +107,9 @@ export async function withServerLock<T>(
   key: number,
   work: (admin: Client) => Promise<T>,
 ): Promise<T> {
-  const admin = await connect(adminUrl);
-  try {
-    await admin.query('SELECT pg_advisory_lock($1)', [key]);
-    return await work(admin);
-  } finally {
-    await admin.end();
-  }
+  await using admin = await connect(adminUrl);
+  await admin.query('SELECT pg_advisory_lock($1)', [key]);
+  return await work(admin);
 }
 
 /**
@@ -148,20 +129,12 @@ function rolePassword(options: Pick<ProvisionOptions, 'adminUrl' | 'fallbackKey'
     .digest('base64url');
 }
 
-async function connect(url: string): Promise<Client> {
-  const client = new Client({
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_MS,
-    application_name: 'wts provision',
-  });
-  // Without a handler, the end of the server would end this process. The next query reports the error.
-  client.on('error', () => {});
+async function connect(url: string): ReturnType<typeof connectTo> {
   try {
-    await client.connect();
+    return await connectTo(url, { connectionTimeoutMillis: CONNECT_MS, application_name: 'wts provision' });
   } catch (error) {
     throw explained(error, url);
   }
-  return client;
 }
 
 async function refuseOldServer(admin: Client): Promise<void> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Client } from 'pg';
+import { connectTo } from '../database/connect.ts';
 import { secretKey } from '../services.ts';
 import { textOf, UserError } from '../user-error.ts';
 import type { SecretValues } from './secrets-file.ts';
@@ -68,12 +68,6 @@ async function ask(
   sql: string,
 ): Promise<{ readonly table: string; readonly count: string }[]> {
   if (url === undefined) throw new Error('the file has no address of it');
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, query_timeout: 60_000 });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query<{ table: string; count: string }>(sql)).rows;
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(url, { connectionTimeoutMillis: CONNECT_MS, query_timeout: 60_000 });
+  return (await client.query<{ table: string; count: string }>(sql)).rows;
 }

@@ -17,7 +17,7 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Client } from 'pg';
+import { connectTo } from '../database/connect.ts';
 import { freeBytes } from '../processes/disk.ts';
 import { launch, type RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
@@ -249,16 +249,12 @@ async function untilReady(
 ): Promise<'exited' | 'deadline' | 'password' | null> {
   while (Date.now() < deadline) {
     if (server.exit !== null) return 'exited';
-    const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-    client.on('error', () => {});
     try {
-      await client.connect();
+      await using _ = await connectTo(url, { connectionTimeoutMillis: 5_000 });
       return null;
     } catch (error) {
       if ((error as { code?: string }).code === '28P01') return 'password';
       await sleep(15);
-    } finally {
-      await client.end().catch(() => {});
     }
   }
   return 'deadline';

@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import { connectTo } from '../database/connect.ts';
 import type { Unprivileged } from './unprivileged.ts';
 
 const CONNECT_MS = 10_000;
@@ -20,9 +20,7 @@ export async function copyServer(
 ): Promise<void> {
   const fresh = `${data}.new`;
   rmSync(fresh, { recursive: true, force: true });
-  const primary = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
-  primary.on('error', () => {});
-  await primary.connect();
+  await using primary = await connectTo(url, { connectionTimeoutMillis: CONNECT_MS });
   try {
     const { rows } = await primary.query<{ from: string }>(`select current_setting('data_directory') as from`);
     await primary.query(`select pg_backup_start('standby', true)`);
@@ -34,7 +32,6 @@ export async function copyServer(
     write(join(fresh, 'postgresql.auto.conf'), settingsOf(url), user);
     renameSync(fresh, data);
   } finally {
-    await primary.end();
     rmSync(fresh, { recursive: true, force: true });
   }
 }

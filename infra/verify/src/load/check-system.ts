@@ -1,5 +1,5 @@
-import { eventually } from '@wts/testkit';
-import { Client } from 'pg';
+import { connectTo, eventually } from '@wts/testkit';
+import type { Client } from 'pg';
 import type { CheckedSystem } from '../checked-system.ts';
 import { auditCopy, auditFollowers, loadCopy, type ClientCopy } from '../audit-live.ts';
 import { auditLog } from '../audit-log.ts';
@@ -27,27 +27,18 @@ export async function checkSystem(
   { after, copy }: StartState,
   written: Written,
 ): Promise<string[]> {
-  const client = new Client({ connectionString: testSystem.database.url });
-  await client.connect();
-  const broker = await connectToBroker(testSystem.nats.url);
-  try {
-    const { head, findings: ofLog } = await auditLog(client);
-    await eventually(() => followers.every(({ cursor }) => cursor() >= head), { deadlineMs: 30_000 });
-    const groups = [testSystem.userId, testSystem.workspaceId];
-    const findings: AuditFinding[] = [
-      ...ofLog,
-      ...(await auditFollowers(client, followers, { groups, after: BigInt(after), upTo: head })),
-      ...(await auditStream(broker, client)).findings,
-      ...(await auditCopy(client, { baseUrl: testSystem.baseUrl, token: testSystem.apiKey }, copy)).findings,
-    ];
-    return [
-      ...findings.map(({ guarantee, seen }) => `${guarantee}: ${seen}`),
-      ...(await lostOrDoubled(client, written)),
-    ];
-  } finally {
-    await broker.close();
-    await client.end();
-  }
+  await using client = await connectTo(testSystem.database.url);
+  await using broker = await connectToBroker(testSystem.nats.url);
+  const { head, findings: ofLog } = await auditLog(client);
+  await eventually(() => followers.every(({ cursor }) => cursor() >= head), { deadlineMs: 30_000 });
+  const groups = [testSystem.userId, testSystem.workspaceId];
+  const findings: AuditFinding[] = [
+    ...ofLog,
+    ...(await auditFollowers(client, followers, { groups, after: BigInt(after), upTo: head })),
+    ...(await auditStream(broker, client)).findings,
+    ...(await auditCopy(client, { baseUrl: testSystem.baseUrl, token: testSystem.apiKey }, copy)).findings,
+  ];
+  return [...findings.map(({ guarantee, seen }) => `${guarantee}: ${seen}`), ...(await lostOrDoubled(client, written))];
 }
 
 /** Each acknowledged change is in the log exactly once, at the acknowledged position. */

@@ -1,5 +1,6 @@
 import { CLIENT_FLOOR, LOG_STATE } from '@wts/log';
-import { Client } from 'pg';
+import { connectTo } from '@wts/testkit';
+import type { Client } from 'pg';
 import type { CheckedSystem } from '../checked-system.ts';
 import { expectedIds } from '../audit-live.ts';
 import { compareDeliveries } from '../compare.ts';
@@ -171,14 +172,8 @@ export class DeliveryCheck {
   }
 
   async #withLog(work: (client: Client) => Promise<void>): Promise<void> {
-    const client = new Client({ connectionString: this.#testSystem.database.url, connectionTimeoutMillis: 5_000 });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      await work(client);
-    } finally {
-      await client.end().catch(() => {});
-    }
+    await using client = await connectTo(this.#testSystem.database.url, { connectionTimeoutMillis: 5_000 });
+    await work(client);
   }
 }
 

@@ -1,7 +1,6 @@
 import { connectTo, type Store, type SupervisedProcess, type TestSystem } from '@wts/testkit';
 import { STREAM } from '@wts/contracts';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client } from 'pg';
 import { connectToBroker } from '../broker.ts';
 
 export interface Disturbance {
@@ -114,22 +113,20 @@ function freeze(
 
 /** The transaction has an id, so everything that waits for older transactions waits for it. */
 async function holdOpen(testSystem: TestSystem): Promise<void> {
-  await withDatabase(testSystem, async (client) => {
-    await client.query('begin; create table held_open (n int); select pg_current_xact_id()');
-    await pause(HELD_MS);
-    await client.query('rollback');
-  });
+  await using client = await connectTo(testSystem.database.url);
+  await client.query('begin; create table held_open (n int); select pg_current_xact_id()');
+  await pause(HELD_MS);
+  await client.query('rollback');
 }
 
 async function terminateSessions(testSystem: TestSystem): Promise<void> {
-  await withDatabase(testSystem, async (client) => {
-    for (let round = 0; round < TERMINATIONS; round += 1) {
-      await client.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename like 'wts_%'`,
-      );
-      await pause(DOWN_MS / 2);
-    }
-  });
+  await using client = await connectTo(testSystem.database.url);
+  for (let round = 0; round < TERMINATIONS; round += 1) {
+    await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename like 'wts_%'`,
+    );
+    await pause(DOWN_MS / 2);
+  }
 }
 
 /** They request the whole log and read nothing: the server's buffers for them are bounded, and other clients do not wait. */
@@ -144,15 +141,6 @@ async function openStalledSockets(testSystem: TestSystem): Promise<void> {
 }
 
 async function deleteStream(testSystem: TestSystem): Promise<void> {
-  const broker = await connectToBroker(testSystem.nats.url);
-  try {
-    await (await broker.jetstreamManager()).streams.delete(STREAM.name);
-  } finally {
-    await broker.close();
-  }
-}
-
-async function withDatabase(testSystem: TestSystem, work: (client: Client) => Promise<void>): Promise<void> {
-  await using client = await connectTo(testSystem.database.url);
-  await work(client);
+  await using broker = await connectToBroker(testSystem.nats.url);
+  await (await broker.jetstreamManager()).streams.delete(STREAM.name);
 }

@@ -1,8 +1,7 @@
 import { webhookApi, type WebhookEndpoint } from '@wts/contracts';
-import type { Reply } from '@wts/testkit';
+import { connectTo, type Reply } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
 import type { CheckedSystem } from '../checked-system.ts';
 import { isOutage } from '../load/outage.ts';
 import { END, type Between, type CheckedEndpoint, type Gap, type KnownSecret } from './endpoint-history.ts';
@@ -183,17 +182,13 @@ export class SoakEndpoint implements CheckedEndpoint {
 
   async #read(sql: string): Promise<bigint> {
     for (;;) {
-      const client = new Client({ connectionString: this.#system.database.url, connectionTimeoutMillis: 5_000 });
-      client.on('error', () => {});
       try {
-        await client.connect();
+        await using client = await connectTo(this.#system.database.url, { connectionTimeoutMillis: 5_000 });
         const { rows } = await client.query<{ position: string }>(sql);
         return BigInt(rows[0]?.position ?? 0);
       } catch (error) {
         if (!isOutage(error)) throw error;
         await pause(RETRY_MS);
-      } finally {
-        await client.end().catch(() => {});
       }
     }
   }

@@ -1,4 +1,5 @@
-import { Client } from 'pg';
+import { connectTo } from '@wts/testkit';
+import type { Client } from 'pg';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expectedIds } from '../audit-live.ts';
 import type { CheckedSystem } from '../checked-system.ts';
@@ -50,11 +51,7 @@ export class StormClients implements AsyncDisposable {
     testSystem: CheckedSystem,
     { clients, people, reloadOneIn }: StormClientsOptions,
   ): Promise<StormClients> {
-    const log = new Client({ connectionString: testSystem.database.url });
-    // The current query, or the next one, rejects with the same error.
-    log.on('error', () => {});
-    await log.connect();
-    const storm = new StormClients(testSystem, log);
+    const storm = new StormClients(testSystem, await connectTo(testSystem.database.url));
     const credentials: Credential[] = [];
     for (let index = 0; index < people; index += 1) credentials.push(await testSystem.member(`Person ${index + 1}`));
     const after = await storm.#head();
