@@ -4,7 +4,7 @@ import { postgraphile } from 'postgraphile';
 import { makePgService } from 'postgraphile/adaptors/pg';
 import { grafserv } from 'postgraphile/grafserv/node';
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
-import { serveCommands } from '../worker.ts';
+import { serveCommands } from '@wts/testkit/worker';
 
 export interface PostGraphileCommand {
   readonly do: 'open';

@@ -14,7 +14,7 @@ import { ms, number, ratioText, reaches, type ReportRow } from '../report.ts';
 import { alternate, median, ratioOf } from '../rounds.ts';
 import type { TargetProcess } from '../target.ts';
 import { openClients } from '../traffic.ts';
-import { Worker } from '../worker.ts';
+import { Worker } from '@wts/testkit/worker';
 
 const CLIENTS = 16;
 const MEASURED = ['list of 20', 'three levels', 'filtered, ordered, deep', 'search'] as const satisfies QueryName[];

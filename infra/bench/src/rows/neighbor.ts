@@ -81,21 +81,21 @@ function chosen(named = '', otherwise: readonly AttackName[]): readonly AttackNa
 }
 
 async function measureHonest(honest: HonestPerson, seconds: number): Promise<Turn> {
-  honest.take();
-  honest.begin();
+  await honest.take();
+  await honest.begin();
   await pause(seconds * 1000);
   await honest.end();
-  return { samples: honest.take(), attack: null, recoveredMs: 0 };
+  return { samples: await honest.take(), attack: null, recoveredMs: 0 };
 }
 
 async function untilRecovered(honest: HonestPerson, calmWriteMs: number, secondsMax: number): Promise<number> {
   const startedMs = performance.now();
-  honest.take();
-  honest.begin();
+  await honest.take();
+  await honest.begin();
   let tookMs = 0;
   for (let isCalm = false; !isCalm && tookMs < secondsMax * 1_000; tookMs = performance.now() - startedMs) {
     await pause(POLL_MS);
-    const recent = honest.take().filter(({ atMs }) => atMs > Date.now() - 2 * POLL_MS);
+    const recent = (await honest.take()).filter(({ atMs }) => atMs > Date.now() - 2 * POLL_MS);
     const { write } = latencies(recent);
     isCalm = write.p50Ms <= calmWriteMs * RECOVERED_RATIO && recent.every(({ refusal }) => refusal === null);
   }

@@ -8,7 +8,7 @@ import { alternate, median, ratioOf } from '../rounds.ts';
 import { BODY, type Endpoint, type Endpoints } from '../webhooks/endpoints.ts';
 import type { JobQueueCommand } from '../webhooks/job-queue-worker.ts';
 import { JOB_QUEUES, type JobQueueName } from '../webhooks/job-queues.ts';
-import { Worker } from '../worker.ts';
+import { Worker } from '@wts/testkit/worker';
 
 const POLL_MS = 20;
 const DEADLINE_MS = 30_000;

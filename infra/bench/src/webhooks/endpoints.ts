@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import { inParallel } from '../load.ts';
 import type { Sizes } from '../sizes.ts';
-import { Worker } from '../worker.ts';
+import { Worker } from '@wts/testkit/worker';
 import type { Arrival, ReceiversCommand } from './receivers-worker.ts';
 
 const PARALLEL = 8;

@@ -1,7 +1,7 @@
 import { Logger, WorkerPreset, makeWorkerUtils, run } from 'graphile-worker';
 import { PgBoss } from 'pg-boss';
 import { Agent } from 'undici';
-import { serveCommands } from '../worker.ts';
+import { serveCommands } from '@wts/testkit/worker';
 import type { JobQueueName } from './job-queues.ts';
 
 export type JobQueueCommand =

@@ -2,7 +2,7 @@ import type { Identity } from '@wts/local';
 import { createServer, type AddressInfo } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { wallClockOffset } from '../clock.ts';
-import { serveCommands } from '../worker.ts';
+import { serveCommands } from '@wts/testkit/worker';
 
 export type ReceiversCommand =
   /** Opens so many receivers, each with an origin of its own; returns their URLs. */

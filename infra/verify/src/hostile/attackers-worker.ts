@@ -1,5 +1,6 @@
-/** The process of all attackers: prepares, begins and ends attacks by command. It exits when its parent process exits. */
+/** The process of all attackers: prepares, begins and ends attacks by command. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { serveCommands } from '@wts/testkit/worker';
 import { Attacker, codeOf, type Outcomes } from './attacker.ts';
 import { ATTACKS, type AttackName } from './attacks.ts';
 import { HttpCaller } from './http-caller.ts';
@@ -14,14 +15,12 @@ export type AttackerCommand =
     }
   | { readonly do: 'begin' | 'end'; readonly name: AttackName };
 
-/** The reply to the command with that number. */
-export interface AttackerReply {
-  readonly nth: number;
-  readonly error?: string;
-  readonly outcomes?: Outcomes;
-  readonly leaks?: readonly string[];
+export interface AttackResult {
+  readonly outcomes: Outcomes;
+  /** Data that an attacker read without access. */
+  readonly leaks: readonly string[];
   /** CPU time of this process during the attack, as a share of one processor. */
-  readonly cpuShare?: number;
+  readonly cpuShare: number;
 }
 
 interface Running {
@@ -44,15 +43,7 @@ const ACCOUNTS_ADDRESS = '127.0.0.2';
 const END_MS = 1_000;
 const prepared = new Map<AttackName, Prepared>();
 
-process.on('disconnect', () => process.exit(0));
-process.on('message', ({ nth, command }: { nth: number; command: AttackerCommand }) => {
-  execute(command)
-    .catch((error: unknown) => ({ error: `${command.do} ${command.name}: ${String(error)}` }))
-    .then((outcome) => process.send?.({ nth, ...outcome }))
-    .catch(() => process.exit(1));
-});
-
-async function execute(command: AttackerCommand): Promise<Omit<AttackerReply, 'nth'>> {
+serveCommands(async (command: AttackerCommand): Promise<AttackResult | void> => {
   if (command.do === 'prepare') {
     const { baseUrl, tokens, scale } = command;
     const callerOf = (token: string): HttpCaller => new HttpCaller(baseUrl, token, { connections: CONNECTIONS_MAX });
@@ -64,7 +55,7 @@ async function execute(command: AttackerCommand): Promise<Omit<AttackerReply, 'n
       scale,
     });
     prepared.set(command.name, { attacker, run: await ATTACKS[command.name](attacker), running: null });
-    return {};
+    return;
   }
   const attack = prepared.get(command.name);
   if (attack === undefined) throw new Error('not prepared');
@@ -73,7 +64,7 @@ async function execute(command: AttackerCommand): Promise<Omit<AttackerReply, 'n
     const count = (error: unknown): void => attack.attacker.count(codeOf(error));
     const [startedMs, cpu] = [performance.now(), process.cpuUsage()];
     attack.running = { stop, over: attack.run(stop.signal).catch(count), startedMs, cpu };
-    return {};
+    return;
   }
   const cpuShare = attack.running === null ? 0 : cpuShareOf(attack.running);
   attack.running?.stop.abort();
@@ -81,7 +72,7 @@ async function execute(command: AttackerCommand): Promise<Omit<AttackerReply, 'n
   await Promise.race([attack.running?.over, pause(END_MS)]);
   attack.running = null;
   return { outcomes: attack.attacker.takeOutcomes(), leaks: attack.attacker.leaks.splice(0), cpuShare };
-}
+});
 
 function cpuShareOf({ startedMs, cpu }: Running): number {
   const { user, system } = process.cpuUsage(cpu);

@@ -1,62 +1,40 @@
 import type { ReceiverOptions, TestSystem } from '@wts/testkit';
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-import type { WorkerMessage } from './honest-worker.ts';
+import { Worker } from '@wts/testkit/worker';
+import type { HonestCommand } from './honest-worker.ts';
 import type { RequestSample } from './samples.ts';
 
-const START_MS = 120_000;
-
 /**
- * A person of another workspace who writes, reads a page of the log, loads a snapshot, queries and gets webhooks at a fixed pace. It runs in a
- * separate thread, so that only the system delays it.
+ * A person of another workspace who writes, reads a page of the log, loads a snapshot, queries and gets webhooks at a fixed pace, in a
+ * process of their own.
  */
 export class HonestPerson implements AsyncDisposable {
-  readonly #worker: Worker;
-  #samples: RequestSample[] = [];
-  #ended = Promise.withResolvers<void>();
-
-  private constructor(worker: Worker) {
-    this.#worker = worker;
-    worker.on('message', (message: WorkerMessage) => {
-      if (message.type === 'sample') this.#samples.push(message.sample);
-      if (message.type === 'ended') this.#ended.resolve();
-    });
-  }
+  readonly #worker = new Worker<HonestCommand>(new URL('honest-worker.ts', import.meta.url));
 
   /** `identity`: the certificate of their receiver of webhooks, which the dispatcher must trust. */
   static async start(testSystem: TestSystem, identity: ReceiverOptions['identity']): Promise<HonestPerson> {
     const { token } = await testSystem.person('Neighbor');
-    const workerData = { baseUrl: testSystem.baseUrl, token, identity };
-    const worker = new Worker(new URL('honest-worker.ts', import.meta.url), { workerData });
-    const person = new HonestPerson(worker);
-    await once(worker, 'message', { signal: AbortSignal.timeout(START_MS) });
+    await using opening = new AsyncDisposableStack();
+    const person = opening.use(new HonestPerson());
+    await person.#worker.do({ do: 'open', baseUrl: testSystem.baseUrl, token, identity });
+    opening.move();
     return person;
   }
 
-  begin(): void {
-    this.#post('begin');
+  begin(): Promise<void> {
+    return this.#worker.do({ do: 'begin' });
   }
 
   /** Resolves when every request has its response. */
-  async end(): Promise<void> {
-    this.#ended = Promise.withResolvers();
-    this.#post('end');
-    await this.#ended.promise;
+  end(): Promise<void> {
+    return this.#worker.do({ do: 'end' });
   }
 
   /** The samples since the last call. */
-  take(): readonly RequestSample[] {
-    const samples = this.#samples;
-    this.#samples = [];
-    return samples;
+  take(): Promise<readonly RequestSample[]> {
+    return this.#worker.do({ do: 'take' });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#worker.terminate();
-  }
-
-  #post(command: 'begin' | 'end'): void {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    this.#worker.postMessage(command);
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#worker[Symbol.asyncDispose]();
   }
 }

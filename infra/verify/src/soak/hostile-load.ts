@@ -76,11 +76,11 @@ export class HostileLoad implements AsyncDisposable {
 
   /** Runs the honest person until stopped, and prints the latencies every minute. */
   async runHonest({ stop, print }: Pick<RunOptions, 'stop' | 'print'>): Promise<void> {
-    this.#honest.begin();
+    await this.#honest.begin();
     for (let minute = 1; !stop.aborted; minute += 1) {
       await rest(MINUTE_MS, stop);
       if (stop.aborted) await this.#honest.end();
-      const samples = this.#honest.take();
+      const samples = await this.#honest.take();
       this.#samples.push(...samples);
       print(`minute ${minute}: honest ${fairnessText({ ...this.fairness, samples })}`);
     }

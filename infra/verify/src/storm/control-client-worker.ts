@@ -1,14 +1,18 @@
-/** The thread of a control client: writes at an address until it is stopped, then posts its result. */
+/** The process of a control client: writes at an address until it is stopped. */
 import type { MutateReply } from '@wts/contracts';
+import { serveCommands } from '@wts/testkit/worker';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parentPort, workerData } from 'node:worker_threads';
 import { request } from 'undici';
 
-export interface ControlCommand {
-  /** The address to write at. Null: stop and post the result. */
-  readonly writeTo: string | null;
+interface WriteCommand {
+  readonly do: 'write';
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly workspaceId: string;
 }
+
+export type ControlCommand = WriteCommand | { readonly do: 'stop' };
 
 export interface ControlResult {
   /** The time of each change, ascending. */
@@ -21,21 +25,19 @@ export interface ControlResult {
 
 const EVERY_MS = 50;
 const TIMEOUT_MS = 15_000;
-const { token, workspaceId } = workerData as { token: string; workspaceId: string };
 
 let writing: { stop: AbortController; result: Promise<ControlResult> } | null = null;
-parentPort?.on('message', ({ writeTo }: ControlCommand) => {
-  if (writeTo !== null) {
-    const stop = new AbortController();
-    writing = { stop, result: write(writeTo, stop.signal) };
-  } else {
+serveCommands((command: ControlCommand) => {
+  if (command.do === 'stop') {
     writing?.stop.abort();
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    void writing?.result.then((result) => parentPort?.postMessage(result));
+    return writing?.result;
   }
+  const stop = new AbortController();
+  writing = { stop, result: write(command, stop.signal) };
+  return undefined;
 });
 
-async function write(baseUrl: string, stop: AbortSignal): Promise<ControlResult> {
+async function write(command: WriteCommand, stop: AbortSignal): Promise<ControlResult> {
   const tookMs: number[] = [];
   const failures: string[] = [];
   let refusals = 0;
@@ -43,7 +45,7 @@ async function write(baseUrl: string, stop: AbortSignal): Promise<ControlResult>
     const startedMs = performance.now();
     const clientTxId = randomUUID();
     for (;;) {
-      const outcome = await insertTask(baseUrl, clientTxId).catch(
+      const outcome = await insertTask(command, clientTxId).catch(
         (error: unknown) => `failed: ${(error as Error).message}`,
       );
       if (typeof outcome === 'string') failures.push(outcome);
@@ -58,7 +60,10 @@ async function write(baseUrl: string, stop: AbortSignal): Promise<ControlResult>
 }
 
 /** Resolves to null when it succeeded, to the seconds after which to retry, or to the text of an unexpected error. */
-async function insertTask(baseUrl: string, clientTxId: string): Promise<null | number | string> {
+async function insertTask(
+  { baseUrl, token, workspaceId }: WriteCommand,
+  clientTxId: string,
+): Promise<null | number | string> {
   const payload = { workspaceId, title: 'Written during the storm' };
   const transaction = {
     clientTxId,

@@ -1,56 +1,44 @@
+import { Worker } from '@wts/testkit/worker';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import type { CheckedSystem } from '../checked-system.ts';
 import type { ControlCommand, ControlResult } from './control-client-worker.ts';
 
 /**
- * A person of another workspace who makes one change after another during the storm. It runs in a separate thread, so that
- * only the system delays it, and not the work of the storm's clients.
+ * A person of another workspace who makes one change after another during the storm, in a separate process, so that only the
+ * system delays them, and not the work of the storm's clients.
  */
 export class ControlClient implements AsyncDisposable {
-  readonly #worker: Worker;
+  readonly #worker = new Worker<ControlCommand>(new URL('control-client-worker.ts', import.meta.url));
+  readonly #author: { readonly token: string; readonly workspaceId: string };
 
-  private constructor(worker: Worker) {
-    this.#worker = worker;
+  private constructor(author: { readonly token: string; readonly workspaceId: string }) {
+    this.#author = author;
   }
 
   static async start(testSystem: CheckedSystem): Promise<ControlClient> {
     const { userId, token } = await testSystem.person('ControlClient');
     const workspaceId = randomUUID();
     const urlKey = `elsewhere-${workspaceId.slice(0, 8)}`;
+    const owner = { workspaceId, userId, role: 'owner' };
     await testSystem.commit([
       { modelName: 'Workspace', modelId: workspaceId, action: 'INSERT', payload: { name: 'Elsewhere', urlKey } },
-      {
-        modelName: 'WorkspaceMember',
-        modelId: randomUUID(),
-        action: 'INSERT',
-        payload: { workspaceId, userId, role: 'owner' },
-      },
+      { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload: owner },
     ]);
-    const workerData = { token, workspaceId };
-    return new ControlClient(new Worker(new URL('control-client-worker.ts', import.meta.url), { workerData }));
+    return new ControlClient({ token, workspaceId });
   }
 
   /** Writes at an address until it is stopped. */
   write(baseUrl: string): { stop: () => Promise<ControlResult> } {
-    this.#post({ writeTo: baseUrl });
+    const begun = this.#worker.do({ do: 'write', baseUrl, ...this.#author });
     return {
       stop: async () => {
-        const message = once(this.#worker, 'message');
-        this.#post({ writeTo: null });
-        const [result] = (await message) as [ControlResult];
-        return result;
+        await begun;
+        return this.#worker.do({ do: 'stop' });
       },
     };
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#worker.terminate();
-  }
-
-  #post(command: ControlCommand): void {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    this.#worker.postMessage(command);
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#worker[Symbol.asyncDispose]();
   }
 }

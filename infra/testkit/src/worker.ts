@@ -7,7 +7,7 @@ interface Reply {
   readonly error?: string;
 }
 
-/** A process that executes commands, so that its work does not delay the process that measures. */
+/** A process that executes commands, so that its work does not delay the process that measures, and is not delayed by that one. */
 export class Worker<Command> implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #waiting = new Map<number, (reply: Reply) => void>();
