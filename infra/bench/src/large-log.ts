@@ -69,14 +69,11 @@ async function write(client: Client, groups: readonly string[], userId: string, 
  * PostgreSQL returns almost no rows any more.
  */
 async function settle(ours: Target, client: Client, statisticsMs: number): Promise<void> {
-  const [socket] = await subscribeAtHead(ours, 1);
-  if (socket === undefined) throw new Error('no socket was opened');
-  const pool = openClients(ours.baseUrl, 1);
+  using sockets = await subscribeAtHead(ours, 1);
+  await using pool = openClients(ours.baseUrl, 1);
   await mutate(pool, ours, 1);
-  await pool.close();
-  await untilReceived([socket], 1, SETTLE_MS, SETTLE_MS);
-  if (socket.actions === 0) throw new Error('the system did not reach the end of its log in time');
-  socket.close();
+  await untilReceived(sockets, 1, SETTLE_MS, SETTLE_MS);
+  if (sockets[0]?.actions === 0) throw new Error('the system did not reach the end of its log in time');
   const rowsRead = async (): Promise<number> => {
     const { rows } = await client.query<{ count: string }>(
       'select tup_returned + tup_fetched as count from pg_stat_database where datname = current_database()',

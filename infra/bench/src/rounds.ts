@@ -1,3 +1,5 @@
+import type { Target } from './target.ts';
+
 /** Measures each contender in every round, in alternating order, so that a disturbance of the machine affects all alike. */
 export async function alternate<Name extends string, T>(
   rounds: number,
@@ -11,6 +13,15 @@ export async function alternate<Name extends string, T>(
     }
   }
   return measured as Record<Name, T[]>;
+}
+
+/** Measures ours and the peer, if there is one, in every round. */
+export function alternateWithPeer<T>(
+  rounds: number,
+  { ours, peer }: { readonly ours: Target; readonly peer: Target | null },
+  measure: (target: Target) => Promise<T>,
+): Promise<Record<'ours' | 'peer', readonly T[]>> {
+  return alternate(rounds, { ours: () => measure(ours), peer: peer === null ? undefined : () => measure(peer) });
 }
 
 /** The middle round by a measure, so that one disturbed round does not count. */

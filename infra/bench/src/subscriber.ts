@@ -68,27 +68,24 @@ const publicAddress: SocketAddress = ({ baseUrl, apiKey }) => ({
   url: `${baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(apiKey)}`,
 });
 
-/** Opens sockets that subscribe from the head of the log. */
+/** Opens sockets that subscribe from the head of the log, until the end of the block. */
 export async function subscribeAtHead(
   target: Target,
   count: number,
   keeps: Keeps = 'count',
   addressOf: SocketAddress = publicAddress,
-): Promise<Subscriber[]> {
-  const pool = openClients(target.baseUrl, 1);
+): Promise<readonly Subscriber[] & Disposable> {
+  await using pool = openClients(target.baseUrl, 1);
   const { lastSyncId } = await mutate(pool, target, 1);
-  await pool.close();
   const all: Subscriber[] = [];
-  try {
-    while (all.length < count) {
-      const next = Math.min(PARALLEL, count - all.length);
-      all.push(...(await Promise.all(Array.from({ length: next }, () => open(target, lastSyncId, keeps, addressOf)))));
-    }
-    return all;
-  } catch (error) {
-    for (const one of all) one.close();
-    throw error;
+  using opening = new DisposableStack();
+  opening.defer(() => all.forEach((one) => one.close()));
+  while (all.length < count) {
+    const next = Math.min(PARALLEL, count - all.length);
+    all.push(...(await Promise.all(Array.from({ length: next }, () => open(target, lastSyncId, keeps, addressOf)))));
   }
+  const opened = opening.move();
+  return Object.assign(all, { [Symbol.dispose]: () => opened.dispose() });
 }
 
 async function open(target: Target, after: string, keeps: Keeps, addressOf: SocketAddress): Promise<Subscriber> {

@@ -1,3 +1,4 @@
+import { HEADERS, type ServiceName } from '@wts/contracts';
 import type { TestSystem } from '@wts/testkit';
 import { cloneTasks } from './seed.ts';
 import { peopleOf } from './people.ts';
@@ -57,11 +58,19 @@ export function targetOf(testSystem: TestSystem): Target {
 
 /** Creates a task through the API and resolves to its id. */
 export async function createTask(target: Target): Promise<string> {
-  const pool = openClients(target.baseUrl, 1);
-  try {
-    const { modelIds } = await mutate(pool, target, 1);
-    return modelIds[0] ?? '';
-  } finally {
-    await pool.close();
-  }
+  await using pool = openClients(target.baseUrl, 1);
+  const { modelIds } = await mutate(pool, target, 1);
+  return modelIds[0] ?? '';
+}
+
+/** Makes the headers of a request as the gateway sends it to a service, of someone who reads. They are valid for a minute. */
+export function headersOfGateway(
+  testSystem: TestSystem,
+  service: ServiceName,
+  userId = testSystem.userId,
+): () => Record<string, string> {
+  const mint = testSystem.minterFor('gateway', service);
+  return () => ({
+    [HEADERS.principal]: mint({ userId, scopes: ['read'], credential: { kind: 'api_key', id: 'bench' } }),
+  });
 }

@@ -10,9 +10,10 @@ function newTask(workspaceId: string): { modelId: string; payload: Record<string
   };
 }
 
-/** One connection for each client. */
-export function openClients(origin: string, clients: number): Pool {
-  return new Pool(origin, { connections: clients, pipelining: 1 });
+/** One connection for each client, until the end of the block. */
+export function openClients(origin: string, clients: number): Pool & AsyncDisposable {
+  const pool = new Pool(origin, { connections: clients, pipelining: 1 });
+  return Object.assign(pool, { [Symbol.asyncDispose]: () => pool.close() });
 }
 
 /** What sends requests: a pool, or one with an interceptor. */

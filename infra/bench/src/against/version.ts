@@ -104,12 +104,8 @@ export async function versionOf(name: string, rootPid: number, read: () => Promi
 
 /** Writes so many tasks through the API. Resolves to the position before them. */
 async function write(version: Version, count: number): Promise<bigint> {
-  const pool = openClients(version.baseUrl, 1);
-  try {
-    const { lastSyncId } = await mutate(pool, version, 1);
-    for (let left = count; left > 0; left -= SEED_BATCH) await mutate(pool, version, Math.min(left, SEED_BATCH));
-    return BigInt(lastSyncId);
-  } finally {
-    await pool.close();
-  }
+  await using pool = openClients(version.baseUrl, 1);
+  const { lastSyncId } = await mutate(pool, version, 1);
+  for (let left = count; left > 0; left -= SEED_BATCH) await mutate(pool, version, Math.min(left, SEED_BATCH));
+  return BigInt(lastSyncId);
 }

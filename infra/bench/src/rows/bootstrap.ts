@@ -2,7 +2,7 @@ import type { Target } from '../target.ts';
 import { GOALS } from '../goals.ts';
 import { peakWhile, type Peak } from '../memory.ts';
 import { count, number, ratioText, reaches, type ReportRow } from '../report.ts';
-import { alternate, median, ratioOf } from '../rounds.ts';
+import { alternateWithPeer, median, ratioOf } from '../rounds.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';
 
@@ -16,7 +16,8 @@ const MARK = Buffer.from('{"__class":"Task"');
  * Rows per second when clients load a whole workspace: one client, and ten in parallel. A change before each round prevents
  * the reuse of an earlier snapshot; ten parallel clients may share one, as they do after a restart of the server.
  */
-export async function bootstrapRows({ ours, peer, rounds, sizes, print }: BenchmarkContext): Promise<BenchmarkResult> {
+export async function bootstrapRows(context: BenchmarkContext): Promise<BenchmarkResult> {
+  const { ours, peer, rounds, sizes, print } = context;
   const { bootstrapTasks: tasks, bootstrapMs: forMs } = sizes;
   for (const target of peer === null ? [ours] : [ours, peer]) {
     await target.seedTasks(tasks);
@@ -26,10 +27,9 @@ export async function bootstrapRows({ ours, peer, rounds, sizes, print }: Benchm
   const rows: ReportRow[] = [];
   const raw: Record<string, unknown> = {};
   for (const { clients, goal } of SHAPES) {
-    const measured = await alternate<'ours' | 'peer', Loaded>(rounds, {
-      ours: () => load(ours, clients, { rowsMin: tasks, forMs }),
-      peer: peer === null ? undefined : () => load(peer, clients, { rowsMin: tasks, forMs }),
-    });
+    const measured = await alternateWithPeer(rounds, context, (target) =>
+      load(target, clients, { rowsMin: tasks, forMs }),
+    );
     const what = `bootstrap of ${count(tasks)} tasks, ${clients === 1 ? 'one client' : 'ten clients'}`;
     raw[what] = measured;
     const ratio = ratioOf(measured.ours.map(rate), measured.peer.map(rate));
@@ -64,26 +64,22 @@ export async function load(
   clients: number,
   { rowsMin, forMs }: { readonly rowsMin: number; readonly forMs: number },
 ): Promise<Loaded> {
-  const pool = openClients(target.baseUrl, clients);
+  await using pool = openClients(target.baseUrl, clients);
   let [rows, bytes, ms] = [0, 0, 0];
-  try {
-    const { result: _, ...peak } = await peakWhile(target.processes(), async () => {
-      while (ms < forMs) {
-        await mutate(pool, target, 1);
-        const startedMs = performance.now();
-        const responses = await Promise.all(Array.from({ length: clients }, () => readAll(pool, target)));
-        ms += performance.now() - startedMs;
-        for (const response of responses) {
-          if (response.rows < rowsMin) throw new Error(`${target.name} sent ${response.rows} of ${rowsMin} tasks`);
-          rows += response.rows;
-          bytes += response.bytes;
-        }
+  const { result: _, ...peak } = await peakWhile(target.processes(), async () => {
+    while (ms < forMs) {
+      await mutate(pool, target, 1);
+      const startedMs = performance.now();
+      const responses = await Promise.all(Array.from({ length: clients }, () => readAll(pool, target)));
+      ms += performance.now() - startedMs;
+      for (const response of responses) {
+        if (response.rows < rowsMin) throw new Error(`${target.name} sent ${response.rows} of ${rowsMin} tasks`);
+        rows += response.rows;
+        bytes += response.bytes;
       }
-    });
-    return { perSecond: (rows * 1000) / ms, bytesPerRow: bytes / rows, ...peak };
-  } finally {
-    await pool.close();
-  }
+    }
+  });
+  return { perSecond: (rows * 1000) / ms, bytesPerRow: bytes / rows, ...peak };
 }
 
 interface Counted {

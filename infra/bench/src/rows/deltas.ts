@@ -1,7 +1,6 @@
-import { HEADERS } from '@wts/contracts';
 import { connectTo, type TestSystem } from '@wts/testkit';
 import { OWN_GROUPS, type LargeLog } from '../large-log.ts';
-import type { Target } from '../target.ts';
+import { headersOfGateway, type Target } from '../target.ts';
 import { GOALS } from '../goals.ts';
 import { percentiles, type Measured } from '../load.ts';
 import { isMost, ms, number, ratioText, type ReportRow } from '../report.ts';
@@ -63,14 +62,7 @@ interface PageTarget {
 }
 
 function syncTarget(testSystem: TestSystem, { reader }: LargeLog): PageTarget {
-  const principal = {
-    userId: reader.userId,
-    scopes: ['read' as const],
-    credential: { kind: 'api_key' as const, id: 'bench' },
-  };
-  // A token is valid for a minute, and the measurement takes seconds.
-  const headers = { [HEADERS.principal]: testSystem.minterFor('gateway', 'sync')(principal) };
-  return { baseUrl: testSystem.service('sync').url, headers };
+  return { baseUrl: testSystem.service('sync').url, headers: headersOfGateway(testSystem, 'sync', reader.userId)() };
 }
 
 async function readRows(
@@ -98,23 +90,19 @@ export async function readPages(
   { groups: count, page, seconds }: PageLoad,
 ): Promise<Measured> {
   const headers = 'headers' in target ? target.headers : { authorization: `Bearer ${reader.apiKey}` };
-  const pool = openClients(target.baseUrl, 1);
+  await using pool = openClients(target.baseUrl, 1);
   const syncGroups = groups.slice(0, count).join(',');
-  try {
-    return await timedLoop(seconds, async () => {
-      const after = from + BigInt(Math.floor(Math.random() * entries * 0.4));
-      const path = `/sync/deltas?after=${after}&limit=${page}&syncGroups=${syncGroups}`;
-      const { statusCode, body } = await pool.request({ method: 'GET', path, headers });
-      const text = await body.text();
-      return () => {
-        const { actions } = JSON.parse(text) as { actions: unknown[] };
-        if (statusCode !== 200 || actions.length !== page)
-          throw new Error(`a page got status ${statusCode} and ${actions.length} actions`);
-      };
-    });
-  } finally {
-    await pool.close();
-  }
+  return await timedLoop(seconds, async () => {
+    const after = from + BigInt(Math.floor(Math.random() * entries * 0.4));
+    const path = `/sync/deltas?after=${after}&limit=${page}&syncGroups=${syncGroups}`;
+    const { statusCode, body } = await pool.request({ method: 'GET', path, headers });
+    const text = await body.text();
+    return () => {
+      const { actions } = JSON.parse(text) as { actions: unknown[] };
+      if (statusCode !== 200 || actions.length !== page)
+        throw new Error(`a page got status ${statusCode} and ${actions.length} actions`);
+    };
+  });
 }
 
 /**

@@ -1,9 +1,8 @@
-import { HEADERS } from '@wts/contracts';
 import type { TestSystem } from '@wts/testkit';
 import { cpuMsOf } from '../cpu.ts';
 import { GOALS } from '../goals.ts';
 import type { Sizes } from '../sizes.ts';
-import type { Target, TargetProcess } from '../target.ts';
+import { headersOfGateway, type Target, type TargetProcess } from '../target.ts';
 import { subscribeAtHead, untilReceived, type SocketAddress } from '../subscriber.ts';
 import { inParallel } from '../load.ts';
 import { number, ratioText, reaches, type ReportRow } from '../report.ts';
@@ -66,13 +65,9 @@ const textOf = ({ perSecond, cpuMicros }: Delivered): string =>
 
 /** The address of the sync service, with the internal token that the gateway would add. */
 function syncAddress(testSystem: TestSystem): SocketAddress {
-  const { userId } = testSystem;
   const url = `${testSystem.service('sync').url.replace(/^http/, 'ws')}/sync/ws`;
-  return () => {
-    const credential = { kind: 'api_key', id: 'bench' } as const;
-    const token = testSystem.minterFor('gateway', 'sync')({ userId, scopes: ['read'], credential });
-    return { url, headers: { [HEADERS.principal]: token } };
-  };
+  const headers = headersOfGateway(testSystem, 'sync');
+  return () => ({ url, headers: headers() });
 }
 
 export async function fanOut(
@@ -81,25 +76,20 @@ export async function fanOut(
   processes: readonly TargetProcess[] = target.processes(),
   address?: SocketAddress,
 ): Promise<Delivered> {
-  const sockets = await subscribeAtHead(target, count, 'count', address);
-  const pool = openClients(target.baseUrl, WRITERS);
+  using sockets = await subscribeAtHead(target, count, 'count', address);
+  await using pool = openClients(target.baseUrl, WRITERS);
   const cpuMs = (): number | null => cpuMsOf(processes.map(({ pid }) => pid));
-  try {
-    const before = cpuMs();
-    const frames = sockets.reduce((sum, socket) => sum + socket.frames, 0);
-    const startedMs = performance.now();
-    await inParallel(WRITERS, actions, () => mutate(pool, target, 1));
-    const lastMs = await untilReceived(sockets, actions * count, SILENT_MS, DEADLINE_MS);
-    const seconds = (lastMs - startedMs) / 1000;
-    const after = cpuMs();
-    const delivered = sockets.reduce((sum, socket) => sum + socket.actions, 0);
-    return {
-      perSecond: delivered / seconds,
-      framesPerSecond: (sockets.reduce((sum, socket) => sum + socket.frames, 0) - frames) / seconds,
-      cpuMicros: before === null || after === null ? null : ((after - before) * 1000) / delivered,
-    };
-  } finally {
-    for (const socket of sockets) socket.close();
-    await pool.close();
-  }
+  const before = cpuMs();
+  const frames = sockets.reduce((sum, socket) => sum + socket.frames, 0);
+  const startedMs = performance.now();
+  await inParallel(WRITERS, actions, () => mutate(pool, target, 1));
+  const lastMs = await untilReceived(sockets, actions * count, SILENT_MS, DEADLINE_MS);
+  const seconds = (lastMs - startedMs) / 1000;
+  const after = cpuMs();
+  const delivered = sockets.reduce((sum, socket) => sum + socket.actions, 0);
+  return {
+    perSecond: delivered / seconds,
+    framesPerSecond: (sockets.reduce((sum, socket) => sum + socket.frames, 0) - frames) / seconds,
+    cpuMicros: before === null || after === null ? null : ((after - before) * 1000) / delivered,
+  };
 }

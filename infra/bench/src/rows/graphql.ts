@@ -1,6 +1,5 @@
 import { connectTo } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
-import { HEADERS } from '@wts/contracts';
 import type { Client } from 'pg';
 import type { BenchmarkContext, BenchmarkResult } from '../context.ts';
 import { cpuMsOf } from '../cpu.ts';
@@ -12,7 +11,7 @@ import { closedLoop, type Measured } from '../load.ts';
 import { peakWhile } from '../memory.ts';
 import { ms, number, ratioText, reaches, type ReportRow } from '../report.ts';
 import { alternate, median, ratioOf } from '../rounds.ts';
-import type { TargetProcess } from '../target.ts';
+import { headersOfGateway, type TargetProcess } from '../target.ts';
 import { openClients } from '../traffic.ts';
 import { Worker } from '@wts/testkit/worker';
 
@@ -41,19 +40,13 @@ export async function graphqlRows(context: BenchmarkContext): Promise<BenchmarkR
   const peerUrl = await worker.do<string>({ do: 'open', databaseUrl: testSystem.database.url, schemas: ['sync'] });
   const { url, pid, log } = testSystem.service('graph');
   if (pid === null) throw new Error(`the graph service has exited; its log is ${log}`);
-  const mint = testSystem.minterFor('gateway', 'graph');
-  const principal = {
-    userId: testSystem.userId,
-    scopes: ['read' as const],
-    credential: { kind: 'api_key' as const, id: 'bench' },
-  };
   const open = (at: string, of: TargetProcess, queries: Readonly<Record<QueryName, string>>): Contender => {
     const contender = new Contender(at, { of, queries, workspaceId: ours.workspaceId, database, statisticsMs });
     stack.use(contender);
     return contender;
   };
   const us = open(url, { name: 'graph', pid, log }, OURS);
-  us.headers = () => ({ [HEADERS.principal]: mint(principal) });
+  us.headers = headersOfGateway(testSystem, 'graph');
   const peer = open(peerUrl, { name: 'PostGraphile', pid: worker.pid, log: '' }, THEIRS);
   await us.walk(walkedPages);
   await peer.walk(walkedPages);

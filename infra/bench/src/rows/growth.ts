@@ -3,7 +3,7 @@ import { GOALS } from '../goals.ts';
 import type { Measured } from '../load.ts';
 import type { GrowthLine } from '../growth-line.ts';
 import { count, number, type ReportRow } from '../report.ts';
-import { alternate, median } from '../rounds.ts';
+import { alternateWithPeer, median } from '../rounds.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { load, type Loaded } from './bootstrap.ts';
 import type { LargeLog } from '../large-log.ts';
@@ -47,12 +47,8 @@ class LineCollector {
     return peer === null ? [ours] : [ours, peer];
   }
 
-  async measure<T>(rounds: number, measure: (target: Target) => Promise<T>): Promise<Record<Contender, readonly T[]>> {
-    const { ours, peer } = this.context;
-    return alternate<Contender, T>(rounds, {
-      ours: () => measure(ours),
-      peer: peer === null ? undefined : () => measure(peer),
-    });
+  measure<T>(rounds: number, measure: (target: Target) => Promise<T>): Promise<Record<Contender, readonly T[]>> {
+    return alternateWithPeer(rounds, this.context, measure);
   }
 
   add<T>(

@@ -1,10 +1,10 @@
-import { HEADERS } from '@wts/contracts';
 import type { Pool } from 'undici';
 import { GOALS } from '../goals.ts';
 import { closedLoop, type Measured } from '../load.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { ms, number } from '../report.ts';
 import { alternate, median } from '../rounds.ts';
+import { headersOfGateway } from '../target.ts';
 import { openClients } from '../traffic.ts';
 
 const MANY = 32;
@@ -16,12 +16,8 @@ interface Pair {
 
 /** The cost of the gateway: the same read directly at the sync service and through the gateway. */
 export async function hopRows({ testSystem, rounds, seconds, sizes }: BenchmarkContext): Promise<BenchmarkResult> {
-  const token = testSystem.minterFor(
-    'gateway',
-    'sync',
-  )({ userId: testSystem.userId, scopes: ['read'], credential: { kind: 'api_key', id: 'bench' } });
   const routes = {
-    direct: { origin: testSystem.service('sync').url, headers: { [HEADERS.principal]: token } },
+    direct: { origin: testSystem.service('sync').url, headers: headersOfGateway(testSystem, 'sync')() },
     gateway: { origin: testSystem.baseUrl, headers: { authorization: `Bearer ${testSystem.apiKey}` } },
   };
   const measure = async (route: keyof typeof routes, clients: number): Promise<Measured> => {
@@ -72,12 +68,8 @@ export async function readLoop(
   headers: Record<string, string>,
   { clients, seconds }: { readonly clients: number; readonly seconds: number },
 ): Promise<Measured> {
-  const pool = openClients(origin, clients);
-  try {
-    return await closedLoop(clients, seconds, () => read(pool, headers));
-  } finally {
-    await pool.close();
-  }
+  await using pool = openClients(origin, clients);
+  return await closedLoop(clients, seconds, () => read(pool, headers));
 }
 
 async function read(pool: Pool, headers: Record<string, string>): Promise<number> {

@@ -109,32 +109,25 @@ export const COMMIT_TIMES = { track_commit_timestamp: 'on' } as const;
 /** Measures at the socket that subscribed last, because the server sends to it last. */
 export async function measureLatency(target: Target, options: LoadOptions): Promise<Latency> {
   const { perSecond, seconds, warmUpSeconds, sockets = 1, databaseUrl } = options;
-  const pool = openClients(target.baseUrl, CONNECTIONS);
-  const others = sockets > 1 ? await subscribeAtHead(target, sockets - 1) : [];
-  const [socket] = await subscribeAtHead(target, 1, 'arrivals');
+  await using pool = openClients(target.baseUrl, CONNECTIONS);
+  using _others = await subscribeAtHead(target, sockets - 1);
+  using last = await subscribeAtHead(target, 1, 'arrivals');
   const sent: Sent[] = [];
   const { cpuMs = () => cpuMsOf(target.processes().map(({ pid }) => pid)) } = options;
-  try {
-    const before = cpuMs();
-    await openLoop(perSecond, warmUpSeconds, async () => void (await mutate(pool, target, 1)));
-    const pace = await openLoop(perSecond, seconds, async () => {
-      const sentMs = performance.now();
-      const { modelIds } = await mutate(pool, target, 1);
-      sent.push({ id: modelIds[0] ?? '', sentMs, repliedMs: performance.now() });
-    });
-    const changes = sent.length + Math.round(perSecond * warmUpSeconds);
-    await untilReceived(socket === undefined ? [] : [socket], changes, SILENT_MS, DEADLINE_MS);
-    const after = cpuMs();
-    const cpuMsPerChange = before === null || after === null ? null : (after - before) / changes;
-    const commits = databaseUrl === undefined ? null : await commitsOf(databaseUrl, target, sent);
-    return { pace, cpuMsPerChange, ...latencies(sent, socket?.arrivals ?? NOTHING, commits) };
-  } finally {
-    for (const one of [...others, socket]) one?.close();
-    await pool.close();
-  }
+  const before = cpuMs();
+  await openLoop(perSecond, warmUpSeconds, async () => void (await mutate(pool, target, 1)));
+  const pace = await openLoop(perSecond, seconds, async () => {
+    const sentMs = performance.now();
+    const { modelIds } = await mutate(pool, target, 1);
+    sent.push({ id: modelIds[0] ?? '', sentMs, repliedMs: performance.now() });
+  });
+  const changes = sent.length + Math.round(perSecond * warmUpSeconds);
+  await untilReceived(last, changes, SILENT_MS, DEADLINE_MS);
+  const after = cpuMs();
+  const cpuMsPerChange = before === null || after === null ? null : (after - before) / changes;
+  const commits = databaseUrl === undefined ? null : await commitsOf(databaseUrl, target, sent);
+  return { pace, cpuMsPerChange, ...latencies(sent, last[0]?.arrivals ?? new Map(), commits) };
 }
-
-const NOTHING: ReadonlyMap<string, number> = new Map();
 
 export interface Sent {
   readonly id: string;

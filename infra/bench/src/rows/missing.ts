@@ -4,7 +4,7 @@ import { subscribeAtHead, untilReceived } from '../subscriber.ts';
 import { closedLoop } from '../load.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { count } from '../report.ts';
-import { alternate } from '../rounds.ts';
+import { alternateWithPeer } from '../rounds.ts';
 import { mutate, openClients } from '../traffic.ts';
 
 const WRITERS = 32;
@@ -14,12 +14,9 @@ const DEADLINE_MS = 30_000;
 
 /** Counts the changes of 32 writers that live sockets miss, receive twice or receive out of order. */
 export async function missingRows(context: BenchmarkContext): Promise<BenchmarkResult> {
-  const { testSystem, ours, peer, rounds, seconds } = context;
+  const { testSystem, peer, rounds, seconds } = context;
   const databaseUrl = testSystem.database.url;
-  const measured = await alternate<'ours' | 'peer', Delivery>(rounds, {
-    ours: () => measureMissing(databaseUrl, ours, seconds),
-    peer: peer === null ? undefined : () => measureMissing(databaseUrl, peer, seconds),
-  });
+  const measured = await alternateWithPeer(rounds, context, (target) => measureMissing(databaseUrl, target, seconds));
   const us = sum(measured.ours);
   return {
     rows: [
@@ -78,21 +75,16 @@ const textOf = ({ missing, expected, doubled, disordered }: Delivery): string =>
   ].join(', ');
 
 export async function measureMissing(databaseUrl: string, target: Target, seconds: number): Promise<Delivery> {
-  const sockets = await subscribeAtHead(target, SOCKETS, 'ids');
-  const pool = openClients(target.baseUrl, WRITERS);
+  using sockets = await subscribeAtHead(target, SOCKETS, 'ids');
+  await using pool = openClients(target.baseUrl, WRITERS);
   const [before = '0'] = await positionsAfter(databaseUrl, target, null);
-  try {
-    await closedLoop(WRITERS, seconds, async () => (await mutate(pool, target, 1)).results.length);
-    const log = await positionsAfter(databaseUrl, target, before);
-    await untilReceived(sockets, log.length * SOCKETS, SILENT_MS, DEADLINE_MS);
-    return compare(
-      log,
-      sockets.map(({ ids }) => ids),
-    );
-  } finally {
-    for (const socket of sockets) socket.close();
-    await pool.close();
-  }
+  await closedLoop(WRITERS, seconds, async () => (await mutate(pool, target, 1)).results.length);
+  const log = await positionsAfter(databaseUrl, target, before);
+  await untilReceived(sockets, log.length * SOCKETS, SILENT_MS, DEADLINE_MS);
+  return compare(
+    log,
+    sockets.map(({ ids }) => ids),
+  );
 }
 
 /** All positions after one; with null only the last. */

@@ -65,10 +65,6 @@ const textOf = ({ name }: Target, { perSecond, p50Ms }: Measured): string =>
   `${name} ${number(perSecond)}/s, p50 ${ms(p50Ms)}`;
 
 export async function writeLoop(target: Target, clients: number, batch: number, seconds: number): Promise<Measured> {
-  const pool = openClients(target.baseUrl, clients);
-  try {
-    return await closedLoop(clients, seconds, async () => (await mutate(pool, target, batch)).results.length);
-  } finally {
-    await pool.close();
-  }
+  await using pool = openClients(target.baseUrl, clients);
+  return await closedLoop(clients, seconds, async () => (await mutate(pool, target, batch)).results.length);
 }

@@ -66,23 +66,19 @@ export async function measureOwnWork(
 
 /** The latencies of a person who makes one change after the other, at least one. A refused change ends the benchmark. */
 async function writesDuring(baseUrl: string, writer: Writer, during: () => Promise<unknown>): Promise<Percentiles> {
-  const pool = openClients(baseUrl, 1);
+  await using pool = openClients(baseUrl, 1);
   const latenciesMs: number[] = [];
   let isOver = false;
   const over = during().finally(() => (isOver = true));
   // A refused change ends the loop before it is awaited.
   void over.catch(() => undefined);
-  try {
-    do {
-      const startedMs = performance.now();
-      await mutate(pool, writer, 1);
-      latenciesMs.push(performance.now() - startedMs);
-      await pause(PACE_MS);
-    } while (!isOver);
-    await over;
-  } finally {
-    await pool.close();
-  }
+  do {
+    const startedMs = performance.now();
+    await mutate(pool, writer, 1);
+    latenciesMs.push(performance.now() - startedMs);
+    await pause(PACE_MS);
+  } while (!isOver);
+  await over;
   return percentiles(latenciesMs);
 }
 

@@ -91,14 +91,9 @@ export async function busyPeople(
 ): Promise<readonly Writer[]> {
   if (people === undefined) throw new Error(`${name} has one person only`);
   const all = await people(Math.max(...counts));
-  const pool = openClients(baseUrl, 1);
-  try {
-    for (const one of all)
-      for (let left = tasks; left > 0; left -= BATCH) await mutate(pool, one, Math.min(left, BATCH));
-    return all;
-  } finally {
-    await pool.close();
-  }
+  await using pool = openClients(baseUrl, 1);
+  for (const one of all) for (let left = tasks; left > 0; left -= BATCH) await mutate(pool, one, Math.min(left, BATCH));
+  return all;
 }
 
 type PeopleMaker = (count: number) => Promise<readonly Writer[]>;
@@ -109,16 +104,12 @@ export async function rateOf(
   people: readonly Writer[],
   { clients, call, seconds }: Shape & { readonly seconds: number },
 ): Promise<number> {
-  const pool = openClients(baseUrl, clients);
-  try {
-    const { perSecond } = await closedLoop(clients, seconds, async (client) => {
-      const writer = people[client % people.length];
-      return writer === undefined ? 0 : call(pool, writer);
-    });
-    return perSecond;
-  } finally {
-    await pool.close();
-  }
+  await using pool = openClients(baseUrl, clients);
+  const { perSecond } = await closedLoop(clients, seconds, async (client) => {
+    const writer = people[client % people.length];
+    return writer === undefined ? 0 : call(pool, writer);
+  });
+  return perSecond;
 }
 
 async function read(pool: Requester, { apiKey }: Writer, path: string, body?: object): Promise<number> {

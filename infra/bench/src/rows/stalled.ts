@@ -4,7 +4,7 @@ import { inParallel } from '../load.ts';
 import { GOALS } from '../goals.ts';
 import { HeapInspector, residentMb } from '../memory.ts';
 import { number } from '../report.ts';
-import { alternate, median } from '../rounds.ts';
+import { alternateWithPeer, median } from '../rounds.ts';
 import type { Sizes } from '../sizes.ts';
 import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';
@@ -28,10 +28,9 @@ export async function stalledRows(context: BenchmarkContext): Promise<BenchmarkR
     for (let time = 0; time < WARM_UPS; time += 1) await write(target, sizes.stalled.actions);
     print(`${target.name} is warmed up`);
   }
-  const measured = await alternate<'ours' | 'peer', MemoryGrowth>(rounds, {
-    ours: () => growthOf(ours, sizes.stalled, inspectors.get(ours)),
-    peer: peer === null ? undefined : () => growthOf(peer, sizes.stalled, inspectors.get(peer)),
-  });
+  const measured = await alternateWithPeer(rounds, context, (target) =>
+    growthOf(target, sizes.stalled, inspectors.get(target)),
+  );
   const us = median(measured.ours, ({ heldMb }) => heldMb);
   return {
     rows: [
@@ -63,19 +62,15 @@ type Load = Sizes['stalled'];
 
 async function growthOf(target: Target, load: Load, inspector: HeapInspector | undefined): Promise<MemoryGrowth> {
   const alone = await peakOf(target, load, inspector);
-  const sockets = await subscribeAtHead(target, STALLED);
-  try {
-    for (const socket of sockets) socket.pause();
-    const stalled = await peakOf(target, load, inspector);
-    const names = target.processes().map(({ name }) => name);
-    return {
-      heldMb: sum(stalled.held) - sum(alone.held),
-      residentMb: stalled.residentMb - alone.residentMb,
-      processes: Object.fromEntries(names.map((name, at) => [name, (stalled.held[at] ?? 0) - (alone.held[at] ?? 0)])),
-    };
-  } finally {
-    for (const socket of sockets) socket.close();
-  }
+  using sockets = await subscribeAtHead(target, STALLED);
+  for (const socket of sockets) socket.pause();
+  const stalled = await peakOf(target, load, inspector);
+  const names = target.processes().map(({ name }) => name);
+  return {
+    heldMb: sum(stalled.held) - sum(alone.held),
+    residentMb: stalled.residentMb - alone.residentMb,
+    processes: Object.fromEntries(names.map((name, at) => [name, (stalled.held[at] ?? 0) - (alone.held[at] ?? 0)])),
+  };
 }
 
 /** The peak memory during a load, because a server that closes stalled sockets has it before the end. */
@@ -97,11 +92,7 @@ async function peakOf(
 }
 
 async function write(target: Target, actions: number): Promise<void> {
-  const pool = openClients(target.baseUrl, WRITERS);
+  await using pool = openClients(target.baseUrl, WRITERS);
   const description = 'x'.repeat(LARGE_BYTES);
-  try {
-    await inParallel(WRITERS, actions / BATCH, () => mutate(pool, target, BATCH, { description }));
-  } finally {
-    await pool.close();
-  }
+  await inParallel(WRITERS, actions / BATCH, () => mutate(pool, target, BATCH, { description }));
 }

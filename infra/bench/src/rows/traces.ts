@@ -92,18 +92,14 @@ async function costOf(
   const [writer, reader] = people;
   const person = writes ? writer : reader;
   if (person === undefined) throw new Error('there is no person');
-  const pool = openClients(ours.baseUrl, clients);
+  await using pool = openClients(ours.baseUrl, clients);
   const caller = isRecorded ? pool.compose(record) : pool;
   const { services, postgres, nats } = testSystem;
   const roots = [...services.flatMap(({ pid }) => pid ?? []), postgres.pid(), nats.pid()];
-  try {
-    const [beforeMs, startedMs] = [cpuMsOfTrees(roots), performance.now()];
-    const { perSecond } = await closedLoop(clients, seconds, () => call(caller, person));
-    const operations = (perSecond * (performance.now() - startedMs)) / 1000;
-    return { perSecond, cpuMs: (cpuMsOfTrees(roots) - beforeMs) / operations };
-  } finally {
-    await pool.close();
-  }
+  const [beforeMs, startedMs] = [cpuMsOfTrees(roots), performance.now()];
+  const { perSecond } = await closedLoop(clients, seconds, () => call(caller, person));
+  const operations = (perSecond * (performance.now() - startedMs)) / 1000;
+  return { perSecond, cpuMs: (cpuMsOfTrees(roots) - beforeMs) / operations };
 }
 
 /** A proxy that decides that each request is recorded. */

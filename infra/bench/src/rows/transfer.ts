@@ -99,16 +99,12 @@ async function runProgram(target: Target, argv: readonly string[], tasks: number
 }
 
 async function changesPerSecond(target: Target, seconds: number): Promise<number> {
-  const pool = openClients(target.baseUrl, 1);
-  try {
-    const startedMs = performance.now();
-    let changes = 0;
-    do {
-      await mutate(pool, target, BATCH);
-      changes += BATCH;
-    } while (performance.now() - startedMs < seconds * 1000);
-    return (changes * 1000) / (performance.now() - startedMs);
-  } finally {
-    await pool.close();
-  }
+  await using pool = openClients(target.baseUrl, 1);
+  const startedMs = performance.now();
+  let changes = 0;
+  do {
+    await mutate(pool, target, BATCH);
+    changes += BATCH;
+  } while (performance.now() - startedMs < seconds * 1000);
+  return (changes * 1000) / (performance.now() - startedMs);
 }

@@ -5,7 +5,7 @@ import { GOALS } from '../goals.ts';
 import { openLoop, type Paced, type Percentiles } from '../load.ts';
 import { ms, number, type ReportRow } from '../report.ts';
 import { median } from '../rounds.ts';
-import { subscribeAtHead, untilReceived, type Subscriber } from '../subscriber.ts';
+import { subscribeAtHead, untilReceived } from '../subscriber.ts';
 import { mutate, openClients } from '../traffic.ts';
 import { Endpoints, type Endpoint } from '../webhooks/endpoints.ts';
 import { outOfOrder } from '../webhooks/order.ts';
@@ -95,8 +95,8 @@ async function measure(
   endpoints: Endpoints,
   { served, perSecond, seconds }: Load,
 ): Promise<Times> {
-  const pool = openClients(ours.baseUrl, CONNECTIONS);
-  const [socket] = (await subscribeAtHead(ours, 1, 'arrivals')) as [Subscriber];
+  await using pool = openClients(ours.baseUrl, CONNECTIONS);
+  using sockets = await subscribeAtHead(ours, 1, 'arrivals');
   const sent: Sent[] = [];
   let changes = 0;
   const change = async (): Promise<void> => {
@@ -105,29 +105,27 @@ async function measure(
     const { modelIds } = await mutate(pool, { apiKey: ours.apiKey, workspaceId }, 1);
     sent.push({ id: modelIds[0] ?? '', sentMs, repliedMs: performance.now() });
   };
-  try {
-    await openLoop(perSecond, sizes.warmUpSeconds, change);
-    await endpoints.take();
-    sent.length = 0;
-    const pace = await openLoop(perSecond, seconds, change);
-    await untilReceived([socket], changes, SILENT_MS, DEADLINE_MS);
-    const arrivals = await arrivalsOf(endpoints, served, sent);
-    const commits = await commitsOf(testSystem.database.url, ours, sent);
-    const offsetMs = wallClockOffset();
-    const atMs = new Map(arrivals.map((one) => [one.modelId, one.atMs - offsetMs]));
-    const [ofSocket, ofWebhook] = [latencies(sent, socket.arrivals, commits), latencies(sent, atMs, commits)];
-    if (ofSocket.fromCommit === null || ofWebhook.fromCommit === null) throw new Error('there are no commit times');
-    return {
-      pace,
-      socket: ofSocket.fromCommit,
-      webhook: ofWebhook.fromCommit,
-      missing: ofWebhook.missing,
-      outOfOrder: outOfOrder(arrivals),
-    };
-  } finally {
-    socket.close();
-    await pool.close();
-  }
+  await openLoop(perSecond, sizes.warmUpSeconds, change);
+  await endpoints.take();
+  sent.length = 0;
+  const pace = await openLoop(perSecond, seconds, change);
+  await untilReceived(sockets, changes, SILENT_MS, DEADLINE_MS);
+  const arrivals = await arrivalsOf(endpoints, served, sent);
+  const commits = await commitsOf(testSystem.database.url, ours, sent);
+  const offsetMs = wallClockOffset();
+  const atMs = new Map(arrivals.map((one) => [one.modelId, one.atMs - offsetMs]));
+  const [ofSocket, ofWebhook] = [
+    latencies(sent, sockets[0]?.arrivals ?? new Map(), commits),
+    latencies(sent, atMs, commits),
+  ];
+  if (ofSocket.fromCommit === null || ofWebhook.fromCommit === null) throw new Error('there are no commit times');
+  return {
+    pace,
+    socket: ofSocket.fromCommit,
+    webhook: ofWebhook.fromCommit,
+    missing: ofWebhook.missing,
+    outOfOrder: outOfOrder(arrivals),
+  };
 }
 
 /** Waits until every change has arrived at a receiver, or nothing more arrives. */
