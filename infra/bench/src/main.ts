@@ -2,7 +2,7 @@
  * `npm run bench`: starts systems on this machine, measures them with one load generator, and compares each figure with a limit
  * or a peer measured in the same rounds. `npm run bench -- --help` prints the options.
  */
-import { readOptions, runTask, UserError } from '@wts/local';
+import { printWithClock as print, readOptions, runTask, UserError } from '@wts/local';
 import { setTimeout as pause } from 'node:timers/promises';
 import { compareWith } from './against/compare.ts';
 import { OtherProcesses } from './cpu.ts';
@@ -43,8 +43,6 @@ interface Options {
   readonly rounds: number;
   readonly seconds: number;
 }
-
-const beganMs = performance.now();
 
 await runTask(async (stack) => {
   const options = checkedOptions();
@@ -220,9 +218,4 @@ function commandOf({ names, withPeer, isFull, keeps, rounds, seconds }: Options,
     ...(seconds === (isFull ? 5 : 3) ? [] : [`--seconds ${seconds}`]),
   ];
   return ['npm run bench', ...(flags.length === 0 ? [] : ['--', ...flags])].join(' ');
-}
-
-function print(text: string): void {
-  const seconds = Math.floor((performance.now() - beganMs) / 1000);
-  console.log(`${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}  ${text}`);
 }

@@ -1,5 +1,5 @@
 /** `npm run cluster`: a cluster of containers on this machine, from the images and the chart; see README.md. */
-import { makeSecrets, optionsOrExit, runTask, UserError } from '@wts/local';
+import { makeSecrets, optionsOrExit, printWithClock as print, runTask, UserError } from '@wts/local';
 import { Cluster } from './cluster.ts';
 import { imagesOfCommit, requireImages, rolesOf } from './images.ts';
 import { isInside, lockMachine, removeAll, removeNamespace, runInside } from './network.ts';
@@ -70,12 +70,6 @@ async function outside(stack: AsyncDisposableStack): Promise<number> {
 async function inside(stack: AsyncDisposableStack, stopping: AbortSignal): Promise<number | 'until stopped'> {
   requireMachine();
   const helm = requireHelm();
-  const beganMs = performance.now();
-  const print = (line: string): void => {
-    const seconds = Math.floor((performance.now() - beganMs) / 1000);
-    const clock = `${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}`;
-    process.stdout.write(`${clock}  ${line}\n`);
-  };
   const { tag, from } = options;
   if (command === 'cells') return (await twoCells(stack, { helm, tag, print, stop: stopping })) ? 0 : 1;
   const first = command === 'upgrade' ? from : tag;

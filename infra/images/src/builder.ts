@@ -1,4 +1,4 @@
-import { LOCAL, UserError } from '@wts/local';
+import { LOCAL, indented, UserError } from '@wts/local';
 import { execFileSync, spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -141,8 +141,6 @@ async function run(log: string, program: string, args: readonly string[]): Promi
   process.off('exit', end);
   await new Promise((resolve) => output.end(resolve));
   if (code === 0) return;
-  const last = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LAST_LINES);
-  throw new UserError(
-    `${program} ${args[0]} failed. The end of ${file}:\n${last.map((line) => `    ${line}`).join('\n')}`,
-  );
+  const last = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LAST_LINES).join('\n');
+  throw new UserError(`${program} ${args[0]} failed. The end of ${file}:\n${indented(last)}`);
 }

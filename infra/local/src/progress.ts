@@ -36,3 +36,10 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
     },
   };
 }
+
+/** Prints a line behind the minutes and seconds since this process started. */
+export function printWithClock(line: string): void {
+  const seconds = Math.floor(performance.now() / 1000);
+  const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60].map((part) => String(part).padStart(2, '0'));
+  process.stdout.write(`${minutes}:${rest}  ${line}\n`);
+}

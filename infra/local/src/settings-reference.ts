@@ -73,6 +73,7 @@ function section(title: string, settings: readonly Description[]): string {
   return `## ${title}\n\n| variable | kind | default | meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
 }
 
-function cell(text: string): string {
+/** A text in a table of Markdown. */
+export function cell(text: string): string {
   return text.replaceAll('|', '\\|');
 }

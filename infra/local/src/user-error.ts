@@ -6,3 +6,8 @@ export class UserError extends Error {
 export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Lines of another program within a message. */
+export function indented(lines: string): string {
+  return lines.replace(/^/gm, '    ');
+}

@@ -10,7 +10,6 @@ import { Pool } from 'pg';
 import { NODE_OPTIONS, programOf } from './built-services.ts';
 import { testDatabase } from './database.ts';
 import { nodeEnvironment, tokenEnvironment } from './environment.ts';
-import { openLossyWire, type LossyWire } from './lossy-wire.ts';
 import { testNats } from './nats.ts';
 import { openWire, type Wire } from './wire.ts';
 
@@ -42,7 +41,8 @@ export interface Backends extends AsyncDisposable {
     readonly postgres: Wire;
     readonly nats: Wire;
     readonly auth: Wire | null;
-    readonly answers: LossyWire;
+    /** The one to sync, which can lose answers. */
+    readonly answers: Wire;
   };
   /** Runs SQL with the rights of the service under test. */
   readonly sql: Sql;
@@ -86,10 +86,10 @@ export async function openBackends({ label, role, withAuth = false, shard = 0 }:
         })
       : null,
   ]);
-  const answers = opening.use(await openLossyWire(sync));
+  const toSync = opening.use(await wireTo(sync));
   const wires = {
-    answers,
-    sync: opening.use(await wireTo(answers.url)),
+    answers: toSync,
+    sync: toSync,
     postgres: opening.use(await wireTo(databaseUrl)),
     nats: opening.use(await wireTo(nats.url)),
     auth: auth === null ? null : opening.use(await wireTo(auth)),

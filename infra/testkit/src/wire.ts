@@ -16,6 +16,10 @@ export interface Wire extends AsyncDisposable {
   readonly mend: () => void;
   /** Sends new connections to another server. */
   readonly redirect: (to: Address) => void;
+  /** Resets the connection at the first byte of each of the next `count` replies: the server did the work. */
+  readonly loseAnswers: (count: number) => void;
+  /** Replies that were lost since `loseAnswers`. */
+  readonly lost: () => number;
 }
 
 interface Address {
@@ -28,6 +32,7 @@ type State = 'open' | 'cut' | 'frozen' | 'holding-replies';
 export async function openWire(address: Address): Promise<Wire> {
   let state: State = 'open';
   let target = address;
+  let [toLose, lost] = [0, 0];
   const pairs = new Set<readonly [Socket, Socket]>();
   /** Clients that connected while nothing is passed. */
   const waiting = new Set<Socket>();
@@ -37,6 +42,13 @@ export async function openWire(address: Address): Promise<Wire> {
     const pair = [client, server] as const;
     pairs.add(pair);
     endTogether(pair, () => pairs.delete(pair));
+    // Before the pipe passes them.
+    server.on('data', () => {
+      if (toLose === 0 || client.destroyed) return;
+      toLose -= 1;
+      lost += 1;
+      resetConnection(client);
+    });
     client.pipe(server).pipe(client);
     if (state === 'frozen') for (const socket of pair) stopReading(socket);
     if (state === 'holding-replies') stopReading(server);
@@ -86,6 +98,10 @@ export async function openWire(address: Address): Promise<Wire> {
     redirect: (to) => {
       target = to;
     },
+    loseAnswers: (count) => {
+      [toLose, lost] = [count, 0];
+    },
+    lost: () => lost,
     [Symbol.asyncDispose]: async () => {
       resetAll();
       await new Promise((resolve) => proxy.close(resolve));

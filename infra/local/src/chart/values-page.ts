@@ -1,4 +1,4 @@
-import { describeSettings } from '../settings-reference.ts';
+import { cell, describeSettings } from '../settings-reference.ts';
 import type { ChartRow } from './rows.ts';
 import { SERVICE_VALUES } from './service-values.ts';
 import { isGroup, type Values } from './value.ts';
@@ -49,10 +49,6 @@ function rowsOf(values: Values, prefix: string): string[] {
     if (isGroup(value)) return [`| **${path}** | | ${cell(value.doc)} |`, ...rowsOf(value.values, `${path}.`)];
     return [`| \`${path}\` | \`${cell(JSON.stringify(value.default))}\` | ${cell(value.doc)} |`];
   });
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|');
 }
 
 /** The first one. */

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, parse, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT, serviceFile, sourceOf, type ProgramOf, type ServiceScript } from '../layout.ts';
-import { UserError } from '../user-error.ts';
+import { UserError, indented } from '../user-error.ts';
 import { PASSED_THROUGH, SERVICES, type ServiceSpec } from '../services.ts';
 import { connectTo } from './connect.ts';
 import type { Database } from './provision.ts';
@@ -102,11 +102,9 @@ async function runProgram(
     return stdout;
   } catch (error) {
     const { stdout = '', stderr = '', code } = error as { stdout?: string; stderr?: string; code?: number | string };
-    const lines = `${stdout}\n${stderr}`.trim().split('\n').slice(-20);
-    throw new UserError(
-      `${relative(ROOT, program)} failed (${code ?? 'killed'}):\n${lines.map((line) => `    ${line}`).join('\n')}`,
-      { cause: error },
-    );
+    const lines = `${stdout}\n${stderr}`.trim().split('\n').slice(-20).join('\n');
+    const what = `${relative(ROOT, program)} failed (${code ?? 'killed'})`;
+    throw new UserError(`${what}:\n${indented(lines)}`, { cause: error });
   }
 }
 

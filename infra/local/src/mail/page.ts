@@ -1,6 +1,6 @@
-import { once, type EventEmitter } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { EventEmitter } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { escaped, sendPage, servePages } from '../local-page.ts';
 
 export interface CaughtMail {
   readonly id: number;
@@ -13,10 +13,6 @@ export interface CaughtMail {
   readonly html: string;
   /** Those of the text, in its order. */
   readonly links: readonly string[];
-}
-
-interface MailPage extends AsyncDisposable {
-  readonly url: string;
 }
 
 interface PageOptions {
@@ -41,49 +37,20 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere}iframe{width:100%;height:26rem;b
 time{opacity:.7}a{overflow-wrap:anywhere}`;
 
 /** The page that lists the mails, newest first, as they arrive. */
-export async function openMailPage({ port, mails, changes }: PageOptions): Promise<MailPage> {
+export function openMailPage({ port, mails, changes }: PageOptions): ReturnType<typeof servePages> {
   changes.setMaxListeners(WATCHERS_MAX + 1);
-  const server = createServer((req, res) => {
-    // A page of another site could read the links of mails by a name that resolves to this machine.
-    if (req.headers.host !== new URL(url).host) return send(res, { status: 421, text: 'This is another host.' });
+  return servePages(port, (req, res) => {
     const path = req.url ?? '';
     const mail = mails.find(({ id }) => path === `/messages/${id}`);
-    if (path === '/') return send(res, { type: HTML, text: pageOf(mails), policy: PAGE_POLICY });
-    if (path === '/messages') return send(res, { type: 'application/json', text: JSON.stringify({ messages: mails }) });
-    if (path === '/watch.js') return send(res, { type: 'text/javascript', text: WATCH });
+    if (path === '/') return sendPage(res, { type: HTML, text: pageOf(mails), policy: PAGE_POLICY });
+    if (path === '/messages')
+      return sendPage(res, { type: 'application/json', text: JSON.stringify({ messages: mails }) });
+    if (path === '/watch.js') return sendPage(res, { type: 'text/javascript', text: WATCH });
     if (path === '/changes' && changes.listenerCount('mail') < WATCHERS_MAX) return watch(req, res, changes);
     if (mail !== undefined)
-      return send(res, { type: HTML, text: `<base target="_blank">${mail.html}`, policy: MAIL_POLICY });
-    return send(res, { status: 404, text: 'Not found.' });
+      return sendPage(res, { type: HTML, text: `<base target="_blank">${mail.html}`, policy: MAIL_POLICY });
+    return sendPage(res, { status: 404, text: 'Not found.' });
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
-
-interface Sent {
-  readonly status?: number;
-  readonly type?: string;
-  readonly text: string;
-  readonly policy?: string;
-}
-
-function send(
-  res: ServerResponse,
-  { status = 200, type = 'text/plain', text, policy = "default-src 'none'" }: Sent,
-): void {
-  const headers = { 'content-type': type, 'content-security-policy': policy, 'cache-control': 'no-store' };
-  res
-    .writeHead(status, { ...headers, 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
-    .end(text);
 }
 
 /** Server-sent events: one for each mail. */
@@ -107,8 +74,4 @@ function pageOf(mails: readonly CaughtMail[]): string {
 <title>Mail</title><style>${STYLE}</style><script src="/watch.js" defer></script></head><body><h1>Mail</h1>
 <p>Every mail of this system ends here, and none is delivered. The newest ones are kept until it stops.</p>
 ${items.length === 0 ? '<p>No mail yet. This page shows each one as it arrives.</p>' : items.join('\n')}</body></html>`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
 }

@@ -1,7 +1,6 @@
 /** `npm start -- --observe`: a page with the figures and the traces of the system, without more software. */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { sendPage, servePages, type SentPage } from '../local-page.ts';
 import { Figures, type Target } from './metrics.ts';
 import { overviewPage, REFRESH, STYLE, tracePage } from './page.ts';
 import { Traces } from './traces.ts';
@@ -25,9 +24,7 @@ export async function openObserver(port: number): Promise<Observer> {
   let targets: readonly Target[] = [];
   const figures = new Figures(() => targets);
   const traces = new Traces();
-  const server = createServer((req, res) => {
-    // A page of another site could read it by a name that resolves to this machine.
-    if (req.headers.host !== new URL(url).host) return send(res, { status: 421, text: 'This is another host.' });
+  const server = await servePages(port, (req, res) => {
     const path = req.url ?? '';
     if (req.method === 'POST' && path === '/v1/traces') return void receive(req, res, traces);
     if (req.method !== 'GET') return send(res, { status: 405, text: 'Only GET.' });
@@ -38,9 +35,7 @@ export async function openObserver(port: number): Promise<Observer> {
     if (trace !== null) return send(res, { type: HTML, text: tracePage(trace, traces) });
     return send(res, { status: 404, text: 'Not found.' });
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url } = server;
   return {
     url,
     settings: { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_TRACES_SAMPLER: 'always_on' },
@@ -48,9 +43,7 @@ export async function openObserver(port: number): Promise<Observer> {
     watch: (watched) => (targets = watched),
     [Symbol.asyncDispose]: async () => {
       figures[Symbol.dispose]();
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      await server[Symbol.asyncDispose]();
     },
   };
 }
@@ -70,15 +63,6 @@ async function receive(req: IncomingMessage, res: ServerResponse, traces: Traces
   }
 }
 
-interface Sent {
-  readonly status?: number;
-  readonly type?: string;
-  readonly text: string;
-}
-
-function send(res: ServerResponse, { status = 200, type = 'text/plain', text }: Sent): void {
-  const headers = { 'content-type': type, 'content-security-policy': POLICY, 'cache-control': 'no-store' };
-  res
-    .writeHead(status, { ...headers, 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
-    .end(text);
+function send(res: ServerResponse, page: SentPage): void {
+  sendPage(res, { policy: POLICY, ...page });
 }

@@ -1,3 +1,4 @@
+import { escaped } from '../local-page.ts';
 import type { Figure, Figures, Unit } from './metrics.ts';
 import type { Trace, Traces, TraceSpan } from './traces.ts';
 
@@ -142,8 +143,4 @@ function inMs(ms: number): string {
 function page(title: string, body: string, script = ''): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escaped(title)}</title><link rel="stylesheet" href="/style.css">${script}</head><body>${body}</body></html>`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
 }

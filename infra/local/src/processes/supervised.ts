@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UserError, textOf } from '../user-error.ts';
+import { UserError, indented, textOf } from '../user-error.ts';
 import type { Exit, RunningProcess } from './launch.ts';
 import { lastLines } from './logs.ts';
 
@@ -165,10 +165,6 @@ export class SupervisedProcess implements AsyncDisposable {
 
 export function exitText(exit: Exit): string {
   return exit.signal ?? `exit code ${exit.code}`;
-}
-
-function indented(lines: string): string {
-  return lines.replace(/^/gm, '    ');
 }
 
 /** Null when ready, otherwise the reason why not. */

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { launch, type RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
 import { freePort } from '../processes/ports.ts';
-import { UserError } from '../user-error.ts';
+import { UserError, indented } from '../user-error.ts';
 import { controlServer, type CrashHandlers, type ServerControl } from './server-control.ts';
 import { findNats } from './nats-program.ts';
 
@@ -115,12 +115,7 @@ async function untilReady(server: RunningProcess, port: number): Promise<void> {
   const lines = lastLines(server.log, 8, server.logStart);
   await server.stop('SIGKILL', STOP_MS);
   const advice = /no space left/i.test(lines) ? ' The disk is full. Free some space and start again.' : '';
-  throw new UserError(
-    `The NATS server did not start.${advice}\n${lines
-      .split('\n')
-      .map((line) => `    ${line}`)
-      .join('\n')}`,
-  );
+  throw new UserError(`The NATS server did not start.${advice}\n${indented(lines)}`);
 }
 
 /** Reads the INFO line, which a NATS server sends before the login. Null when there is no server. */

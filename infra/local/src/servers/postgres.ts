@@ -22,7 +22,7 @@ import { freeBytes } from '../processes/disk.ts';
 import { launch, type RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
 import { freePort } from '../processes/ports.ts';
-import { UserError, textOf } from '../user-error.ts';
+import { UserError, indented, textOf } from '../user-error.ts';
 import { findPostgres, type PostgresPrograms } from './postgres-programs.ts';
 import { controlServer, type CrashHandlers, type ServerControl } from './server-control.ts';
 import { copyServer, copyTree } from './standby.ts';
@@ -273,14 +273,5 @@ function removeStalePidFile(data: string): void {
 function failure(what: string, detail: string, directory: string): UserError {
   const full = /No space left on device|Disk quota exceeded/i.test(detail) || freeBytes(directory) < 64 * 1024 * 1024;
   const advice = full ? `\nThe disk of ${directory} is full. Free some space and start again.` : '';
-  return new UserError(
-    `${what}.${advice}${
-      detail === ''
-        ? ''
-        : `\n${detail
-            .split('\n')
-            .map((line) => `    ${line}`)
-            .join('\n')}`
-    }`,
-  );
+  return new UserError(`${what}.${advice}${detail === '' ? '' : `\n${indented(detail)}`}`);
 }

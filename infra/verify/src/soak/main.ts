@@ -13,7 +13,7 @@
  * With `--hostile`, there are no consumers, and attackers of every kind run for all of the minutes, together with as many disturbances as fit; the calm
  * part follows. The service must not refuse an honest request outside disturbances, and no log may contain content of records.
  */
-import { optionsOrExit } from '@wts/local';
+import { optionsOrExit, printWithClock as print } from '@wts/local';
 import { startTestSystem, testAuthority, type TestSystem } from '@wts/testkit';
 import { loadCopy } from '../audit-live.ts';
 import type { AuditFinding } from '../finding.ts';
@@ -58,13 +58,6 @@ const BETWEEN_MS = 4_000;
 const BETWEEN_HOSTILE_MS = 15_000;
 
 const options = numbersOrExit(numbers, { minutes: 0, writers: 1, sockets: 0, replicas: 1 });
-const beganMs = performance.now();
-const print = (line: string): void => {
-  const seconds = Math.floor((performance.now() - beganMs) / 1000);
-  process.stdout.write(
-    `${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}  ${line}\n`,
-  );
-};
 
 using memory = new ProcessMemory();
 const authority = await testAuthority();
