@@ -35,7 +35,6 @@ export function grafanaJson({ uid, title, description, rows }: Dashboard): strin
       id: (id += 1),
       type: 'row',
       title: row.title,
-      collapsed: false,
       panels: [],
       gridPos: { x: 0, y, w: COLUMNS, h: 1 },
     });
@@ -91,10 +90,9 @@ function panelOf({ title, description, unit, queries }: Graph): object {
     ...(description === undefined ? {} : { description }),
     datasource: DATASOURCE,
     fieldConfig: { defaults: { unit, min: 0, custom: { fillOpacity: 8, showPoints: 'never' } }, overrides: [] },
-    options: { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },
+    options: { tooltip: { mode: 'multi', sort: 'desc' } },
     targets: Object.entries(queries).map(([legendFormat, expr], index) => ({
       refId: String.fromCodePoint(65 + index),
-      datasource: DATASOURCE,
       expr: ofNamespace(expr),
       legendFormat,
     })),
