@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { residentMbOf } from '@wts/verify';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { WebSocket } from 'ws';
@@ -10,30 +10,20 @@ const COLLECT_MS = 20_000;
 
 /** The resident memory of these processes together. */
 export function residentMb(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + residentKb(pid) / 1024, 0);
+  return pids.reduce((sum, pid) => sum + residentMbOf(pid), 0);
 }
 
 /** The resident memory of these processes, of which a page that several of them share counts once. */
 export function proportionalMb(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + proportionalKb(pid) / 1024, 0);
+  return pids.reduce((sum, pid) => sum + proportionalMbOf(pid), 0);
 }
 
-function proportionalKb(pid: number): number {
+function proportionalMbOf(pid: number): number {
   try {
-    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0);
+    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024;
   } catch {
     // Another user's process, or a system without /proc.
-    return residentKb(pid);
-  }
-}
-
-/** A process that has ended since it was listed, such as a worker of PostgreSQL, holds nothing. */
-function residentKb(pid: number): number {
-  try {
-    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
-  } catch {
-    const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
-    return Number(stdout.trim());
+    return residentMbOf(pid);
   }
 }
 

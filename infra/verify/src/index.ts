@@ -1,5 +1,4 @@
-export { auditFollowers, expectedIds } from './audit-live.ts';
-export { auditLog, type LogAudit } from './audit-log.ts';
+export { auditLog } from './audit-log.ts';
 export { auditStream } from './audit-stream.ts';
 export { connectToBroker, endOfStream } from './broker.ts';
 export { applyActions, compareDeliveries, type ClientRecords } from './compare.ts';
@@ -15,6 +14,7 @@ export { REQUEST_KINDS, latencies } from './hostile/samples.ts';
 export type { RequestKind, RequestLatency, RequestSample } from './hostile/samples.ts';
 export { followByPolling, followBySocket, readPage, type Follower, type Account } from './followers.ts';
 export { numbersOrExit } from './numbers.ts';
+export { residentMbOf } from './resident-memory.ts';
 export { every, rest } from './rest.ts';
 export { checkSystem, lostOrDoubled, readStartState } from './load/check-system.ts';
 export { completeUntil } from './load/series.ts';

@@ -22,12 +22,12 @@ export interface CheckOuts {
 }
 
 /** The id of a commit of this clone. */
-export async function commitOf(name: string, root = ROOT): Promise<string> {
+export async function commitOf(name: string): Promise<string> {
   try {
-    return await git(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]);
+    return await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]);
   } catch {
     throw new UserError(
-      `There is no commit "${name}" in ${root}.\nRun "git log --oneline" to see the commits; in a clone without its history, run "git fetch --unshallow" first.`,
+      `There is no commit "${name}" in ${ROOT}.\nRun "git log --oneline" to see the commits; in a clone without its history, run "git fetch --unshallow" first.`,
     );
   }
 }
@@ -36,33 +36,32 @@ export async function commitOf(name: string, root = ROOT): Promise<string> {
  * Checks out the working copy as it is, with changes that are not committed, and another commit, each into a folder of its own
  * below `.local`. The stack removes both folders, and the next run those of a run that was killed.
  */
-export async function checkOut(stack: AsyncDisposableStack, theirs: string, root = ROOT): Promise<CheckOuts> {
-  const local = join(root, '.local');
-  for (const name of leftovers(local)) await remove(root, join(local, name));
-  const folder = join(local, `against-${process.pid}`);
+export async function checkOut(stack: AsyncDisposableStack, theirs: string): Promise<CheckOuts> {
+  for (const name of leftovers()) await remove(join(LOCAL, name));
+  const folder = join(LOCAL, `against-${process.pid}`);
   await mkdir(folder, { recursive: true });
-  stack.defer(() => remove(root, folder));
+  stack.defer(() => remove(folder));
   const interrupted = new AbortController();
   // A checkout must end before its folder is removed.
   stack.defer(() => interrupted.abort());
   const { signal } = interrupted;
   const folders = { ours: join(folder, 'ours'), theirs: join(folder, 'theirs') };
-  const commits = { ours: await commitWorkingCopy(root, join(folder, 'index')), theirs };
+  const commits = { ours: await commitWorkingCopy(join(folder, 'index')), theirs };
   for (const who of ['ours', 'theirs'] as const)
-    await git(root, ['worktree', 'add', '--detach', folders[who], commits[who]], { signal });
+    await git(['worktree', 'add', '--detach', folders[who], commits[who]], { signal });
   return folders;
 }
 
 /** Writes neither the index nor a branch of the clone. */
-async function commitWorkingCopy(root: string, index: string): Promise<string> {
+async function commitWorkingCopy(index: string): Promise<string> {
   const env = { ...process.env, ...AUTHOR, GIT_INDEX_FILE: index };
-  await git(root, ['read-tree', 'HEAD'], { env });
-  await git(root, ['add', '--all'], { env });
-  const tree = await git(root, ['write-tree'], { env });
-  return git(root, ['commit-tree', tree, '-p', 'HEAD', '-m', 'working copy'], { env });
+  await git(['read-tree', 'HEAD'], { env });
+  await git(['add', '--all'], { env });
+  const tree = await git(['write-tree'], { env });
+  return git(['commit-tree', tree, '-p', 'HEAD', '-m', 'working copy'], { env });
 }
 
-function leftovers(local: string): readonly string[] {
+function leftovers(): readonly string[] {
   const isRunning = (pid: number): boolean => {
     try {
       return process.kill(pid, 0);
@@ -71,7 +70,7 @@ function leftovers(local: string): readonly string[] {
     }
   };
   try {
-    return readdirSync(local).filter((name) => {
+    return readdirSync(LOCAL).filter((name) => {
       const pid = Number(FOLDER.exec(name)?.[1] ?? 0);
       return pid > 0 && !isRunning(pid);
     });
@@ -80,16 +79,15 @@ function leftovers(local: string): readonly string[] {
   }
 }
 
-async function remove(root: string, folder: string): Promise<void> {
+async function remove(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  await git(root, ['worktree', 'prune']);
+  await git(['worktree', 'prune']);
 }
 
 async function git(
-  cwd: string,
   args: readonly string[],
   options: { readonly env?: NodeJS.ProcessEnv; readonly signal?: AbortSignal } = {},
 ): Promise<string> {
-  const { stdout } = await exec('git', ['-c', 'core.hooksPath=/dev/null', ...args], { cwd, ...options });
+  const { stdout } = await exec('git', ['-c', 'core.hooksPath=/dev/null', ...args], { cwd: ROOT, ...options });
   return stdout.trim();
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { RETRY_MS, codeOf, type Attack, type Attacker } from './attacker.ts';
 import { rest } from '../rest.ts';
-import { CONTENT_MARK, type HttpCaller } from './http-caller.ts';
+import { CONTENT_MARK, type HttpCaller, type RequestOptions } from './http-caller.ts';
 
 const PIPELINED = 50_000;
 const PIPELINE_MS = 1_000;
@@ -49,6 +49,13 @@ function differentSnapshot(nth: number): string {
   return `/sync/bootstrap?onlyModels=${['Task', ...others].join(',')}`;
 }
 
+const loadSnapshots =
+  (clients: number, options: RequestOptions = {}): Attack =>
+  async (attacker) => {
+    await largeWorkspace(attacker, 400);
+    return (stop) => attacker.flood(clients, stop, (nth) => ['GET', differentSnapshot(nth), options]);
+  };
+
 /** Attacks by reading, and by holding connections. */
 export const READING_ATTACKS = {
   /** One connection sends tens of thousands of pipelined requests, each with another well-formed key that does not exist. */
@@ -67,16 +74,10 @@ export const READING_ATTACKS = {
   },
 
   /** 240 clients load large snapshots, each a different one. */
-  boots: async (attacker) => {
-    await largeWorkspace(attacker, 400);
-    return (stop) => attacker.flood(240, stop, (nth) => ['GET', differentSnapshot(nth)]);
-  },
+  boots: loadSnapshots(240),
 
   /** 64 clients load large compressed snapshots. */
-  gzip: async (attacker) => {
-    await largeWorkspace(attacker, 400);
-    return (stop) => attacker.flood(64, stop, (nth) => ['GET', differentSnapshot(nth), { encoding: 'gzip' }]);
-  },
+  gzip: loadSnapshots(64, { encoding: 'gzip' }),
 
   /** 60 clients load large snapshots and read one chunk per second. */
   slow: async (attacker) => {

@@ -169,7 +169,7 @@ function watch(
 ): Promise<void>[] {
   return [
     every(CHECK_EVERY_MS, stop, async () => void (await check.runRound())),
-    every(SAMPLE_EVERY_MS, stop, () => memory.sample(system)),
+    every(SAMPLE_EVERY_MS, stop, async () => memory.sample(system)),
     every(PROGRESS_EVERY_MS, stop, async () => print(progress(check, consumers))),
   ];
 }

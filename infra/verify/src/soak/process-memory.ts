@@ -1,13 +1,11 @@
 import type { TestSystem, TestSystemOptions } from '@wts/testkit';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
+import { residentMbOf } from '../resident-memory.ts';
 import type { MemorySample, ProcessRun } from './memory.ts';
 import { PROBE_VARIABLE, type HeapSample } from './heap-probe.ts';
 
-const exec = promisify(execFile);
 const MEGABYTE = 1024 * 1024;
 const SERVICES = ['sync', 'workspace', 'gateway', 'webhook-dispatcher', 'graph', 'auth', 'agent'] as const;
 
@@ -25,11 +23,11 @@ export class ProcessMemory implements Disposable {
   }
 
   /** Call it often, because it notes which process id belongs to which service. */
-  async sample(testSystem: TestSystem): Promise<void> {
+  sample(testSystem: TestSystem): void {
     for (const { name, pid } of testSystem.services) if (pid !== null) this.#names.set(pid, name);
     const pid = testSystem.nats.pid();
-    const megabytes = pid === null ? null : await residentOf(pid);
-    if (pid === null || megabytes === null) return;
+    const megabytes = residentMbOf(pid);
+    if (megabytes === 0) return;
     const run = this.#nats.get(pid) ?? { process: 'nats', startedMs: Date.now(), samples: [] };
     this.#nats.set(pid, run);
     run.samples.push({ atMs: Date.now(), megabytes });
@@ -73,10 +71,4 @@ export class ProcessMemory implements Disposable {
       };
     });
   }
-}
-
-/** Null when the process has exited. */
-async function residentOf(pid: number): Promise<number | null> {
-  const { stdout } = await exec('ps', ['-o', 'rss=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
-  return stdout.trim() === '' ? null : Number(stdout) / 1024;
 }

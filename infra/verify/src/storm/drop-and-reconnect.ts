@@ -1,8 +1,8 @@
 import type { TestSystem } from '@wts/testkit';
-import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { keepWriting } from '../load/writers.ts';
+import { residentMbOf } from '../resident-memory.ts';
+import { rest } from '../rest.ts';
 import type { ControlResult } from './control-client-worker.ts';
 import type { ControlClient } from './control-client.ts';
 import type { Reconnect, StormClients } from './storm-clients.ts';
@@ -34,7 +34,6 @@ interface ProcessMegabytes {
   readonly peak: number;
 }
 
-const exec = promisify(execFile);
 const BEFORE_MS = 2_000;
 const PROBLEMS_SHOWN = 50;
 const SAMPLE_MS = 200;
@@ -55,7 +54,7 @@ export async function dropAndReconnect(
   const first = control.write(baseUrl);
   await pause(BEFORE_MS);
   const before = await first.stop();
-  const residentBefore = await residentOf(testSystem);
+  const residentBefore = residentOf(testSystem);
   const pids = new Map(testSystem.services.map(({ name, pid }) => [name, pid]));
   const over = new AbortController();
   const watching = watchPeaks(testSystem, storm, over.signal);
@@ -138,23 +137,13 @@ async function watchPeaks(
   const peaks = new Map<string, number>();
   let connections = 0;
   while (!stop.aborted) {
-    for (const [name, megabytes] of await residentOf(testSystem))
-      peaks.set(name, Math.max(peaks.get(name) ?? 0, megabytes));
+    for (const [name, megabytes] of residentOf(testSystem)) peaks.set(name, Math.max(peaks.get(name) ?? 0, megabytes));
     connections = Math.max(connections, await storm.connections());
-    await pause(SAMPLE_MS, undefined, { signal: stop }).catch(() => undefined);
+    await rest(SAMPLE_MS, stop);
   }
   return { megabytes: peaks, connections };
 }
 
-async function residentOf(testSystem: TestSystem): Promise<Map<string, number>> {
-  const names = new Map(testSystem.services.flatMap(({ name, pid }) => (pid === null ? [] : [[pid, name] as const])));
-  const { stdout } = await exec('ps', ['-o', 'pid=,rss=', '-p', [...names.keys()].join(',')]).catch(
-    // ps fails when one of the processes has ended, and still prints the others.
-    (error: unknown) => ({ stdout: (error as { stdout?: string }).stdout ?? '' }),
-  );
-  const rows = stdout
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number));
-  return new Map(rows.map(([pid = 0, kilobytes = 0]) => [names.get(pid) ?? '', kilobytes / 1024] as const));
+function residentOf({ services }: TestSystem): ReadonlyMap<string, number> {
+  return new Map(services.flatMap(({ name, pid }) => (pid === null ? [] : [[name, residentMbOf(pid)] as const])));
 }
