@@ -38,29 +38,22 @@ const NAME = 'sync';
 /** Replaces the results of the measured benchmarks and keeps the others, so that benchmarks can run one by one. */
 function merge(kept: Results, measured: Results['benchmarks'], order: readonly string[]): Results {
   const all = { ...kept.benchmarks, ...measured };
-  const names = Object.keys(all).toSorted((a, b) => order.indexOf(a) - order.indexOf(b));
   // Results of removed benchmarks are dropped.
-  return {
-    benchmarks: Object.fromEntries(names.filter((name) => order.includes(name)).map((name) => [name, all[name]])),
-  } as Results;
+  return { benchmarks: Object.fromEntries(order.flatMap((name) => (all[name] ? [[name, all[name]]] : []))) };
 }
 
 /** Writes the results as two files, so that a review shows changed figures. Resolves to the path of the Markdown file. */
-export async function keep(
-  measured: Results['benchmarks'],
-  order: readonly string[],
-  folder = FOLDER,
-): Promise<string> {
-  await mkdir(folder, { recursive: true });
-  const results = merge(await read(folder), measured, order);
-  await replace(join(folder, `${NAME}.json`), `${JSON.stringify(results, null, 2)}\n`);
-  const page = join(folder, `${NAME}.md`);
+export async function keep(measured: Results['benchmarks'], order: readonly string[]): Promise<string> {
+  await mkdir(FOLDER, { recursive: true });
+  const results = merge(await read(), measured, order);
+  await replace(join(FOLDER, `${NAME}.json`), `${JSON.stringify(results, null, 2)}\n`);
+  const page = join(FOLDER, `${NAME}.md`);
   await replace(page, markdown(results));
   return page;
 }
 
-async function read(folder: string): Promise<Results> {
-  const text = await readFile(join(folder, `${NAME}.json`), 'utf8').catch(() => null);
+async function read(): Promise<Results> {
+  const text = await readFile(join(FOLDER, `${NAME}.json`), 'utf8').catch(() => null);
   return text === null ? { benchmarks: {} } : (JSON.parse(text) as Results);
 }
 

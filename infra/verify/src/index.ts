@@ -21,7 +21,7 @@ export { completeUntil } from './load/series.ts';
 export { writeUntil, type Written } from './load/writers.ts';
 export { loadCopy } from './audit-live.ts';
 export type { CheckedSystem } from './checked-system.ts';
-export { keepWriting, send as sendChanges } from './load/writers.ts';
+export { keepWriting, newTask, send as sendChanges } from './load/writers.ts';
 export { checkEnd } from './soak/check-end.ts';
 export { DeliveryCheck } from './soak/delivery-check.ts';
 export type { Span } from './soak/endpoint-history.ts';

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connectTo, eventually, receiver, sendRequest, type Person, type Receiver } from '@wts/testkit';
-import { followBySocket, loadCopy, sendChanges, type CheckedSystem, type Follower } from '@wts/verify';
+import { followBySocket, loadCopy, newTask, sendChanges, type CheckedSystem, type Follower } from '@wts/verify';
 import type { Identity } from '@wts/local';
 
 const WRITERS = 4;
@@ -84,23 +84,14 @@ export class MovingWorkspace {
   }
 
   async #writeOne({ writer, number, clientId }: { writer: number; number: number; clientId: string }): Promise<void> {
-    const modelId = randomUUID();
-    const payload = { workspaceId: this.workspaceId, title: `${writer} ${number}` };
-    const change = {
-      clientTxId: randomUUID(),
-      clientId,
-      modelName: 'Task',
-      modelId,
-      action: 'INSERT',
-      payload,
-    } as const;
+    const change = newTask({ workspaceId: this.workspaceId, title: `${writer} ${number}` }, clientId);
     const untilMs = performance.now() + REFUSED_MS_MAX;
     for (;;) {
       const baseUrl = this.#baseUrl;
       const [result] = (await sendChanges(baseUrl, this.#owner.token, [change])) ?? [];
       if (result?.success) {
         const syncId = BigInt(result.syncId ?? '0');
-        this.#written.set(modelId, { writer, baseUrl, syncId, atMs: performance.now() });
+        this.#written.set(change.modelId, { writer, baseUrl, syncId, atMs: performance.now() });
         return;
       }
       if (performance.now() > untilMs) throw new Error(`a change was refused for a minute: ${result?.error}`);

@@ -138,25 +138,18 @@ function sum(name: string, with_ = ''): Read {
 }
 
 /** A process that started again counts from zero. */
-function rate(name: string, with_ = ''): Read {
+function rate(name: string, with_ = '', part = /^/): Read {
   return (now, before) => {
-    const [to, from] = [totalOf(now.series.get(name), with_), totalOf(before.series.get(name), with_)];
+    const [to, from] = [totalOf(now.series.get(name), with_, part), totalOf(before.series.get(name), with_, part)];
     return to === null || from === null ? null : Math.max(0, to - from) / ((now.atMs - before.atMs) / 1000);
   };
 }
 
 function shareOf(name: string, with_: string, part: string): Read {
-  const all = rate(name, with_);
-  const pattern = new RegExp(part);
+  const [all, some] = [rate(name, with_), rate(name, with_, new RegExp(part))];
   return (now, before) => {
     const whole = all(now, before);
-    if (whole === null || whole === 0) return null;
-    const partOf = ({ series }: Sample): number =>
-      totalOf(
-        series.get(name)?.filter(({ labels }) => pattern.test(labels)),
-        with_,
-      ) ?? 0;
-    return Math.max(0, partOf(now) - partOf(before)) / ((now.atMs - before.atMs) / 1000) / whole;
+    return whole === null || whole === 0 ? null : (some(now, before) ?? 0) / whole;
   };
 }
 
@@ -185,7 +178,7 @@ function bucketsOf(series: readonly Series[] = [], with_: string): ReadonlyMap<n
   return buckets;
 }
 
-function totalOf(series: readonly Series[] | undefined, with_: string): number | null {
-  const found = series?.filter(({ labels }) => labels.includes(with_));
+function totalOf(series: readonly Series[] | undefined, with_: string, part = /^/): number | null {
+  const found = series?.filter(({ labels }) => labels.includes(with_) && part.test(labels));
   return found === undefined ? null : found.reduce((total, { value }) => total + value, 0);
 }

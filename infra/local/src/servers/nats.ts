@@ -119,21 +119,18 @@ async function untilReady(server: RunningProcess, port: number): Promise<void> {
 }
 
 /** Reads the INFO line, which a NATS server sends before the login. Null when there is no server. */
-function readInfo(port: number, host = '127.0.0.1'): Promise<{ version?: string; jetstream?: boolean } | null> {
-  return new Promise((resolve) => {
-    const socket = createConnection({ port, host, timeout: 2_000 });
-    let text = '';
-    const finish = (info: { version?: string; jetstream?: boolean } | null) => {
-      socket.destroy();
-      resolve(info);
-    };
-    socket.on('error', () => finish(null));
-    socket.on('timeout', () => finish(null));
-    socket.on('close', () => resolve(null));
-    socket.on('data', (bytes) => {
-      text += bytes.toString('utf8');
+async function readInfo(port: number): Promise<{ readonly jetstream?: boolean } | null> {
+  const socket = createConnection({ port, host: '127.0.0.1', timeout: 2_000 });
+  socket.on('timeout', () => socket.destroy());
+  let text = '';
+  try {
+    for await (const part of socket.setEncoding('utf8') as AsyncIterable<string>) {
+      text += part;
       const line = /^INFO (\{.*\})\s/.exec(text)?.[1];
-      if (line !== undefined) finish(JSON.parse(line) as { version?: string; jetstream?: boolean });
-    });
-  });
+      if (line !== undefined) return JSON.parse(line) as { jetstream?: boolean };
+    }
+  } catch {
+    // Nothing listens yet.
+  }
+  return null;
 }

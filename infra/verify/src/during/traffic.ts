@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { apiKeyApi, graphqlApi, mcpApi, memberApi, webhookApi, workspaceApi, type MutateReply } from '@wts/contracts';
 import { UserError } from '@wts/local';
 import { request } from 'undici';
+import { newTask } from '../load/writers.ts';
 import { OwnTasks } from '../own-tasks.ts';
 import type { PublicSystem } from '../running-system.ts';
 
@@ -103,15 +104,8 @@ export class Traffic {
   async #write(): Promise<void> {
     const modelId = randomUUID();
     this.#tasks.own(modelId);
-    const payload = { workspaceId: this.#workspaceId, title: 'Written by verify:during' };
-    const transaction = {
-      clientTxId: randomUUID(),
-      clientId: 'verify-during',
-      action: 'INSERT',
-      modelName: 'Task',
-      modelId,
-      payload,
-    };
+    const task = { workspaceId: this.#workspaceId, title: 'Written by verify:during' };
+    const transaction = newTask(task, 'verify-during', { modelId });
     const body = { batchId: randomUUID(), transactions: [transaction] };
     const text = await this.#send('POST', `${this.#system.baseUrl}/sync/mutate`, body);
     const [result] = (JSON.parse(text) as MutateReply).results;

@@ -5,7 +5,7 @@ import { request } from 'undici';
 import type { CheckedSystem } from '../checked-system.ts';
 import { isOutage } from './outage.ts';
 
-export interface Sent {
+interface Sent {
   readonly clientTxId: string;
   readonly modelId: string;
 }
@@ -67,17 +67,19 @@ export async function keepWriting(
     const clientId = randomUUID();
     let dueMs = performance.now() + Math.random() * everyMs();
     while (!stop.aborted) {
-      const transaction = { clientTxId: randomUUID(), clientId, modelId: randomUUID() };
+      const modelId = randomUUID();
+      const task = { workspaceId: testSystem.workspaceId, title: `Task ${modelId}` };
+      const transaction = newTask(task, clientId, { modelId });
       const startedMs = performance.now();
       for (;;) {
         const copies = 1 + Math.floor(Math.random() * copiesMax);
         const results = await Promise.all(
-          Array.from({ length: copies }, () => send(baseUrl(), testSystem.apiKey, [taskOf(testSystem, transaction)])),
+          Array.from({ length: copies }, () => send(baseUrl(), testSystem.apiKey, [transaction])),
         );
         const answers = results.flatMap((result) => result ?? []);
         for (const { success, syncId = '', error } of answers) {
           if (!success) throw new Error(`the service refused a task: ${error}`);
-          onAcknowledged({ clientTxId: transaction.clientTxId, modelId: transaction.modelId, syncId });
+          onAcknowledged({ clientTxId: transaction.clientTxId, modelId, syncId });
         }
         if (answers.length > 0) break;
         if (performance.now() - startedMs > RETRYING_MS_MAX)
@@ -96,12 +98,13 @@ export async function keepWriting(
   return { retries };
 }
 
-function taskOf(
-  { workspaceId }: CheckedSystem,
-  { clientTxId, clientId, modelId }: Sent & { clientId: string },
+/** A change that inserts a task, of a new one unless its ids are given. */
+export function newTask(
+  { workspaceId, title }: { readonly workspaceId: string; readonly title: string },
+  clientId: string,
+  { clientTxId = randomUUID(), modelId = randomUUID() }: Partial<Sent> = {},
 ): SyncTransaction {
-  const payload = { workspaceId, title: `Task ${modelId}` };
-  return { clientTxId, clientId, modelName: 'Task', modelId, action: 'INSERT', payload };
+  return { clientTxId, clientId, modelName: 'Task', modelId, action: 'INSERT', payload: { workspaceId, title } };
 }
 
 /** Resolves to the result of each transaction; to null when the system is unavailable and the results are unknown. */

@@ -2,6 +2,7 @@ import { apiKeyApi } from '@wts/contracts';
 import { sendRequest, signToken, type Issuer, type Reply, type RequestContent } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { newTask } from '../load/writers.ts';
 import type { Installation } from './installation.ts';
 
 const PAUSE_MS = 40;
@@ -57,21 +58,13 @@ export class Requests {
   /** gateway, sync, webhook-dispatcher; auth resolves the key. */
   async #write(): Promise<void> {
     const { apiKey, workspaceId } = this.#installation.system;
-    const modelId = randomUUID();
-    const transaction = {
-      clientTxId: randomUUID(),
-      clientId: 'secrets',
-      action: 'INSERT',
-      modelName: 'Task',
-      modelId,
-      payload: { workspaceId, title: 'While secrets change' },
-    };
+    const transaction = newTask({ workspaceId, title: 'While secrets change' }, 'secrets');
     const reply = await this.#send(apiKey, 'POST', '/sync/mutate', {
       body: { batchId: randomUUID(), transactions: [transaction] },
     });
     const { success } = reply.json() as { success: boolean };
     if (!success) throw new Error(reply.text);
-    this.taskIds.push(modelId);
+    this.taskIds.push(transaction.modelId);
   }
 
   /** The secret of an issuer; workspace. */

@@ -4,6 +4,7 @@ import { serveCommands } from '@wts/testkit/worker';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
+import { newTask } from '../load/writers.ts';
 
 interface WriteCommand {
   readonly do: 'write';
@@ -64,15 +65,8 @@ async function insertTask(
   { baseUrl, token, workspaceId }: WriteCommand,
   clientTxId: string,
 ): Promise<null | number | string> {
-  const payload = { workspaceId, title: 'Written during the storm' };
-  const transaction = {
-    clientTxId,
-    clientId: 'control',
-    modelName: 'Task',
-    modelId: clientTxId,
-    action: 'INSERT',
-    payload,
-  };
+  const task = { workspaceId, title: 'Written during the storm' };
+  const transaction = newTask(task, 'control', { clientTxId, modelId: clientTxId });
   const { statusCode, headers, body } = await request(`${baseUrl}/sync/mutate`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
