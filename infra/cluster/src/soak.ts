@@ -3,16 +3,16 @@
  * processes; each minute a fault comes; at the end everything that was received is compared with the log.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Span } from '@wts/verify';
 import type { Cluster } from './cluster.ts';
 import { faultsOf } from './faults.ts';
-import { CHECK_EVERY_MS, Load } from './load.ts';
 import { OWN_ADDRESS } from './network.ts';
 import { verifyLog } from './verify-log.ts';
-import { every, rest } from '@wts/verify';
+import { CHECK_EVERY_MS, every, Load, rest, type Span } from '@wts/verify';
 
 const WRITERS = 6;
 const SOCKETS = 6;
+/** Of each writer. */
+const WRITE_EVERY_MS = 300;
 const COPIES_MAX = 2;
 const FAULT_EVERY_MS = 60_000;
 const PROGRESS_EVERY_MS = 30_000;
@@ -33,12 +33,13 @@ export async function soakCluster(cluster: Cluster, { lastsMs, print, stop: stop
   const stop = AbortSignal.any([stopping.signal, stopped]);
   await using stack = new AsyncDisposableStack();
   const identity = await cluster.authority.issue({ hosts: [OWN_ADDRESS] });
-  const size = { identity, writers: WRITERS, sockets: SOCKETS, copiesMax: COPIES_MAX };
-  const load = await Load.start(stack, system, size, stop);
+  const place = { identity, host: OWN_ADDRESS };
+  const writing = { writers: WRITERS, writeEveryMs: () => WRITE_EVERY_MS, copiesMax: COPIES_MAX };
+  const load = await Load.start(stack, system, { place, sockets: SOCKETS, ...writing }, stop);
   const { check, consumers } = load;
   const progress = every(PROGRESS_EVERY_MS, stop, async () =>
     print(
-      `${check.acknowledged} changes acknowledged, ${check.delivered} entries received, ${consumers.attempts} webhook attempts, ${check.findings.length} findings`,
+      `${check.acknowledged} changes acknowledged, ${check.delivered} entries received, ${consumers?.attempts} webhook attempts, ${check.findings.length} findings`,
     ),
   );
   const kills: Span[] = [];

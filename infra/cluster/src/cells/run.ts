@@ -7,9 +7,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LOCAL, runScript } from '@wts/local';
-import { ControlClient, controlText, type CheckedSystem, type Span } from '@wts/verify';
+import { CHECK_EVERY_MS, ControlClient, controlText, Load, type CheckedSystem, type Span } from '@wts/verify';
 import type { Cluster } from '../cluster.ts';
-import { CHECK_EVERY_MS, Load } from '../load.ts';
 import { OWN_ADDRESS } from '../network.ts';
 import { SECOND } from '../place.ts';
 import { verifyLog } from '../verify-log.ts';
@@ -17,6 +16,8 @@ import { createWorkspace, MovingWorkspace } from './moving.ts';
 
 const WRITERS = 3;
 const SOCKETS = 3;
+/** Of each writer. */
+const WRITE_EVERY_MS = 300;
 const MEASURED_MS = 40_000;
 /** Writers and endpoints of the second cell give up after a minute. */
 const AWAY_MS = 20_000;
@@ -38,7 +39,8 @@ export async function runCells(first: Cluster, second: Cluster, { print, stop }:
   const one = first.system();
   const two = await inSecond(second.system());
   const identity = await first.authority.issue({ hosts: [OWN_ADDRESS] });
-  const size = { identity, writers: WRITERS, sockets: SOCKETS };
+  const place = { identity, host: OWN_ADDRESS };
+  const size = { place, writers: WRITERS, sockets: SOCKETS, writeEveryMs: () => WRITE_EVERY_MS };
   const ofOne = await Load.start(stack, one, size, signal);
   const ofTwo = await Load.start(stack, two, size, signal);
   const moving = await MovingWorkspace.open(stack, { from: one, to: two, identity, host: OWN_ADDRESS });

@@ -15,21 +15,16 @@
  */
 import { optionsOrExit, printWithClock as print } from '@wts/local';
 import { startTestSystem, testAuthority, type TestSystem } from '@wts/testkit';
-import { loadCopy } from '../audit-live.ts';
 import type { AuditFinding } from '../finding.ts';
 import { every, rest } from '../rest.ts';
 import { numbersOrExit } from '../numbers.ts';
-import { keepWriting } from '../load/writers.ts';
-import { checkEnd } from './check-end.ts';
-import { DeliveryCheck } from './delivery-check.ts';
 import { disturbancesOf } from './disturbances.ts';
 import { contentInLogs, HostileLoad } from './hostile-load.ts';
+import { Load } from './load.ts';
 import { ProcessMemory } from './process-memory.ts';
-import { headOf, startFollowers } from './soak-followers.ts';
 import { CALM_MS_MIN, verdictOf } from './verdict.ts';
 import type { Span } from './endpoint-history.ts';
-import type { WebhookReport } from './webhook-check.ts';
-import { changeEveryKind, DISPATCHER_SETTINGS, WebhookConsumers } from './webhook-consumers.ts';
+import { DISPATCHER_SETTINGS } from './webhook-consumers.ts';
 
 const USAGE = `npm run soak [-- options]
 
@@ -50,7 +45,6 @@ const DISTURBED_SHARE = 0.5;
 /** Of each writer. The calm pace is one that any machine can keep, because the memory of recent entries follows the pace. */
 const WRITES_EVERY_MS = { disturbed: 60, calm: 200 };
 const COPIES_MAX = 3;
-const CHECK_EVERY_MS = 3_000;
 const SAMPLE_EVERY_MS = 1_000;
 const PROGRESS_EVERY_MS = 15_000;
 const BETWEEN_MS = 4_000;
@@ -91,31 +85,29 @@ if (process.exitCode === 1) {
 }
 
 async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
-  const check = new DeliveryCheck(system);
   const [stop, attacking] = [new AbortController(), new AbortController()];
   await using stack = new AsyncDisposableStack();
   const hostileLoad = isHostile ? stack.use(await HostileLoad.prepare(system, await authority.issue())) : null;
-  const consumers = isHostile
-    ? null
-    : stack.use(await WebhookConsumers.open(system, stop.signal, { identity: await authority.issue() }));
   let calmSinceMs: number | null = null;
-  const context = {
-    testSystem: system,
-    check,
-    start: await headOf(system),
-    stop: stop.signal,
-    isCalm: () => calmSinceMs !== null,
+  const load = await Load.start(
     stack,
-  };
-  const copy = await loadCopy({ baseUrl: system.baseUrl, token: system.apiKey });
-  const following = await startFollowers(context, options.sockets);
-  if (consumers !== null) following.push(changeEveryKind(system, stop.signal), consumers.change());
-  const writing = keepWriting(system, options.writers, stop.signal, {
-    everyMs: () => WRITES_EVERY_MS[calmSinceMs === null ? 'disturbed' : 'calm'],
-    copiesMax: COPIES_MAX,
-    onAcknowledged: (acknowledgement) => check.acknowledge(acknowledgement),
-  });
-  const background = watch(system, check, consumers, stop.signal);
+    system,
+    {
+      place: isHostile ? null : { identity: await authority.issue() },
+      writers: options.writers,
+      sockets: options.sockets,
+      writeEveryMs: () => WRITES_EVERY_MS[calmSinceMs === null ? 'disturbed' : 'calm'],
+      copiesMax: COPIES_MAX,
+      isCalm: () => calmSinceMs !== null,
+    },
+    stop.signal,
+  );
+  const { check } = load;
+  const background: Promise<unknown>[] = [
+    ...load.background,
+    every(SAMPLE_EVERY_MS, stop.signal, async () => memory.sample(system)),
+    every(PROGRESS_EVERY_MS, stop.signal, async () => print(progress(load))),
+  ];
   const kills: Span[] = [];
   const disturbing = disturbThenRest(system, {
     lastsMs,
@@ -133,18 +125,17 @@ async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
     background.push(hostileLoad.attack({ stop: attacking.signal, report }).then(async () => void (await disturbing)));
   }
   // The first error ends the soak.
-  await Promise.race([disturbing, writing, ...following, ...background]).finally(() => stop.abort());
+  await Promise.race([disturbing, ...background]).finally(() => stop.abort());
   const disturbances = await disturbing;
-  const { retries } = await writing;
-  await Promise.all([...following, ...background]);
-  await checkEnd(system, check, copy);
-  const webhooks = consumers === null ? null : await checkConsumers(consumers, check, kills);
+  await Promise.all(background);
+  print('waiting for the last deliveries');
+  const { webhooks } = await load.finish(kills);
   const logs = [system.postgres, ...system.services].map(({ log }) => log);
   if (hostileLoad !== null) check.report(await contentInLogs(logs));
 
   const { isPassed, lines } = verdictOf({
     acknowledged: check.acknowledged,
-    retries,
+    retries: load.retries,
     delivered: check.delivered,
     rounds: check.rounds,
     disturbances,
@@ -161,20 +152,7 @@ async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
   return isPassed;
 }
 
-function watch(
-  system: TestSystem,
-  check: DeliveryCheck,
-  consumers: WebhookConsumers | null,
-  stop: AbortSignal,
-): Promise<void>[] {
-  return [
-    every(CHECK_EVERY_MS, stop, async () => void (await check.runRound())),
-    every(SAMPLE_EVERY_MS, stop, async () => memory.sample(system)),
-    every(PROGRESS_EVERY_MS, stop, async () => print(progress(check, consumers))),
-  ];
-}
-
-function progress({ acknowledged, delivered, findings }: DeliveryCheck, consumers: WebhookConsumers | null): string {
+function progress({ check: { acknowledged, delivered, findings }, consumers }: Load): string {
   const resident = [...memory.resident(), ...memory.nats()].map(
     ({ process: name, samples }) => [name, Math.round(samples.at(-1)?.megabytes ?? 0)] as const,
   );
@@ -221,15 +199,4 @@ async function disturbThenRest(
   print(`no disturbances for ${Math.round(calmMs / 1000)} s, to measure memory`);
   await rest(calmMs, stop);
   return count;
-}
-
-async function checkConsumers(
-  consumers: WebhookConsumers,
-  check: DeliveryCheck,
-  kills: readonly Span[],
-): Promise<WebhookReport> {
-  print('waiting for the last deliveries of webhooks');
-  const report = await consumers.check(kills);
-  check.report(report.findings);
-  return report;
 }

@@ -47,7 +47,7 @@ const SECRETS_MAX = 3;
 const SLOW_TYPES = webhookApi.EVENT_TYPES.filter((type) => type !== 'task.created');
 
 /** What the consumers show, and the address where they are: by default on this machine only. */
-interface Place {
+export interface Place {
   readonly identity: { readonly cert: string; readonly key: string };
   readonly host?: string;
 }
