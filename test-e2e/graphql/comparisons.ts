@@ -21,14 +21,14 @@ const COMPARISONS: Readonly<Record<string, readonly (readonly [kind: string, val
 };
 
 /**
- * Through a relation those that find a value, because the others differ from them in the comparison alone; and of lists whose records all
- * or none match only by id, because the compared field is the same as for some.
+ * Through a relation one that finds a value, because the others differ from it in the comparison alone; and of lists whose records all or
+ * none match only by id, because the compared field is the same as for some.
  */
 export function comparisonsOf(comparator: string, path: Place): (typeof COMPARISONS)[string] {
   const all = COMPARISONS[comparator] ?? [];
   if (path.length === 1) return all;
   if (isOfAll(path) && path.at(-1) !== 'id') return [];
-  return all.filter(([kind]) => ['in', 'hasAny', 'contains'].includes(kind));
+  return all.slice(0, 1);
 }
 
 /** True for a filter of all records of a list, or of none. */

@@ -19,9 +19,12 @@ interface Pair {
   readonly nowhere: () => Sent;
 }
 
+/** Pairs that differ by more than SUSPICIOUS, in standard deviations of a fair coin, are measured longer, because small differences add up. */
 const PAIRS = 60;
-/** In standard deviations of a fair coin. Pairs that differ by more are measured longer, because small differences add up. */
-const SUSPICIOUS = 2.5;
+const SUSPICIOUS = 2.4;
+/** After so many most pairs are so near to a fair coin that more would not make them suspicious. */
+const FIRST_PAIRS = 30;
+const UNSUSPICIOUS = 1.2;
 const PAIRS_OF_SUSPECTS = 1200;
 /** Chance alone exceeds this once in many millions of runs. One more query to PostgreSQL always exceeds it. */
 const LEANING_MAX = 5.5;
@@ -76,7 +79,8 @@ describe('the time of a response', () => {
     let [slower, lean] = [0, 0];
     const isOpen = (count: number): boolean => {
       const far = Math.abs(lean);
-      return count <= PAIRS || (far > SUSPICIOUS && far < 2 * LEANING_MAX && count <= PAIRS_OF_SUSPECTS);
+      if (count === FIRST_PAIRS + 1) return far > UNSUSPICIOUS;
+      return count <= PAIRS || (far > SUSPICIOUS && far < 1.5 * LEANING_MAX && count <= PAIRS_OF_SUSPECTS);
     };
     for (let count = 1; isOpen(count); count += 1) {
       const [one, other] = Math.random() < 0.5 ? [first, second] : [second, first];

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { replicatedSystem } from './replicated-system.ts';
 
 /** `npm run storm` does the same with 5 000. */
-const CLIENTS = 100;
+const CLIENTS = 50;
 
-describe('100 clients that are dropped at the same time and reconnect', () => {
+describe('50 clients that are dropped at the same time and reconnect', () => {
   let stack: AsyncDisposableStack;
   let testSystem: TestSystem;
   let control: ControlClient;
