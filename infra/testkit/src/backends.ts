@@ -30,8 +30,9 @@ export interface BackendsOptions {
 
 /** What a service under test needs: a migrated database, a NATS server and a sync service, all real. */
 export interface Backends extends AsyncDisposable {
-  /** Each through a wire that the test can cut. */
+  /** Without a wire, which each statement would pass; `wires.postgres.through` it for a replica that loses its database. */
   readonly databaseUrl: string;
+  /** Each of these through a wire that the test can cut. */
   readonly natsUrl: string;
   readonly syncUrl: string;
   /** Only with `withAuth`; otherwise nothing listens there. */
@@ -41,8 +42,6 @@ export interface Backends extends AsyncDisposable {
     readonly postgres: Wire;
     readonly nats: Wire;
     readonly auth: Wire | null;
-    /** The one to sync, which can lose answers. */
-    readonly answers: Wire;
   };
   /** Runs SQL with the rights of the service under test. */
   readonly sql: Sql;
@@ -86,10 +85,8 @@ export async function openBackends({ label, role, withAuth = false, shard = 0 }:
         })
       : null,
   ]);
-  const toSync = opening.use(await wireTo(sync));
   const wires = {
-    answers: toSync,
-    sync: toSync,
+    sync: opening.use(await wireTo(sync)),
     postgres: opening.use(await wireTo(databaseUrl)),
     nats: opening.use(await wireTo(nats.url)),
     auth: auth === null ? null : opening.use(await wireTo(auth)),
@@ -97,7 +94,7 @@ export async function openBackends({ label, role, withAuth = false, shard = 0 }:
   const owned = opening.move();
   return {
     wires,
-    databaseUrl: wires.postgres.through(databaseUrl),
+    databaseUrl,
     natsUrl: wires.nats.through(nats.url),
     syncUrl: new URL(wires.sync.through(sync)).origin,
     authUrl: auth === null || wires.auth === null ? NOWHERE : new URL(wires.auth.through(auth)).origin,

@@ -48,6 +48,13 @@ describe('a wire', () => {
     equal(await held, 'through');
   });
 
+  it('resets the connection at the first byte of as many replies as it is set to lose', async () => {
+    wire.loseAnswers(1);
+    await rejects(get());
+    equal(wire.lost(), 1);
+    equal(await get(), 'through');
+  });
+
   it('sends new connections to another server after redirect()', async () => {
     const other = createServer((_request, response) => response.end('elsewhere'));
     other.listen(0, '127.0.0.1');

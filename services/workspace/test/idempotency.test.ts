@@ -94,9 +94,9 @@ describe('an Idempotency-Key', () => {
         body: { name: 'Mine', urlKey },
         headers: { 'idempotency-key': key },
       });
-    testService.backends.wires.answers.loseAnswers(100);
+    testService.backends.wires.sync.loseAnswers(100);
     assert.equal((await create('lost')).code, 'unavailable');
-    testService.backends.wires.answers.loseAnswers(0);
+    testService.backends.wires.sync.loseAnswers(0);
     const [made] = await testService.backends.sql(`select id from sync.workspaces where url_key = $1`, [urlKey]);
     assert.notEqual(made, undefined);
     const again = await eventually(async () => {

@@ -8,9 +8,8 @@ describe('during an outage', () => {
   let testService: TestService;
   before(async () => (testService = await openTestService()));
   afterEach(async () => {
-    const { sync, postgres, nats, auth, answers } = testService.backends.wires;
-    for (const wire of [sync, postgres, nats, auth]) wire?.mend();
-    answers.loseAnswers(0);
+    const { sync, nats, auth } = testService.backends.wires;
+    for (const wire of [sync, nats, auth]) wire?.mend();
     await eventually(async () => (await fetch(`${testService.service.url}/ready`)).ok);
     const principal = sessionOf(randomUUID());
     // The service may avoid an address that just failed.
@@ -52,9 +51,9 @@ describe('during an outage', () => {
     const ada = await testService.person();
     for (let round = 0; round < 5; round += 1) {
       const urlKey = newKey();
-      testService.backends.wires.answers.loseAnswers(1);
+      testService.backends.wires.sync.loseAnswers(1);
       const made = await create(ada, urlKey);
-      assert.equal(testService.backends.wires.answers.lost(), 1);
+      assert.equal(testService.backends.wires.sync.lost(), 1);
       assert.equal(made.status, 201, made.text);
       const found = await testService.backends.sql(`select id from sync.workspaces where url_key = $1`, [urlKey]);
       assert.deepEqual(found, [{ id: made.body.workspace.id }]);
@@ -63,10 +62,10 @@ describe('during an outage', () => {
 
   it('in which the answer to a removal is lost, the caller gets 200', async () => {
     const { id, owner, member } = await testService.workspace('member');
-    testService.backends.wires.answers.loseAnswers(1);
+    testService.backends.wires.sync.loseAnswers(1);
     const params = { workspaceId: id, userId: member.userId };
     assert.equal((await testService.call(owner, memberApi.removeMember, { params })).status, 200);
-    assert.equal(testService.backends.wires.answers.lost(), 1);
+    assert.equal(testService.backends.wires.sync.lost(), 1);
   });
 
   it('of NATS, a member is removed without waiting', async () => {
@@ -99,12 +98,17 @@ describe('during an outage', () => {
 
   it('of the database, every request gets 503, and works again afterwards', async () => {
     const { owner } = await testService.workspace();
-    testService.backends.wires.postgres.cut();
-    const refused = await testService.call(owner, workspaceApi.listWorkspaces, {});
+    const { wires, databaseUrl } = testService.backends;
+    const replica = await testService.replica({ DATABASE_URL: wires.postgres.through(databaseUrl) });
+    const { url } = replica.service;
+    assert.equal((await replica.call(owner, workspaceApi.listWorkspaces, {})).status, 200);
+    wires.postgres.cut();
+    const refused = await replica.call(owner, workspaceApi.listWorkspaces, {});
     assert.deepEqual([refused.status, refused.code], [503, 'unavailable']);
-    await eventually(async () => (await fetch(`${testService.service.url}/ready`)).status === 503);
-    assert.equal((await fetch(`${testService.service.url}/health`)).status, 200);
-    testService.backends.wires.postgres.mend();
-    await eventually(async () => (await testService.call(owner, workspaceApi.listWorkspaces, {})).status === 200);
+    await eventually(async () => (await fetch(`${url}/ready`)).status === 503);
+    assert.equal((await fetch(`${url}/health`)).status, 200);
+    wires.postgres.mend();
+    await eventually(async () => (await replica.call(owner, workspaceApi.listWorkspaces, {})).status === 200);
+    await replica.service.close();
   });
 });
