@@ -3,6 +3,11 @@ import assert from 'node:assert/strict';
 import { GENERATIONS, ok, refused } from './agent-clients.ts';
 import { sharedSystem } from './shared-system.ts';
 
+interface Tool {
+  readonly name: string;
+  readonly inputSchema: { readonly properties?: object };
+}
+
 describe('the agent endpoint as a part of the system', () => {
   let system: TestSystem;
   before(async () => (system = await sharedSystem()));
@@ -31,15 +36,14 @@ describe('the agent endpoint as a part of the system', () => {
   });
 
   it('never fails because of input [never.500-by-input]', async () => {
-    await using agent = await GENERATIONS['SDK 2 (2026-07-28)'](system.authUrl, system.apiKey);
-    const { tools } = await agent.client.listTools();
+    const { tools } = (await message(system, 'tools/list')).result as { tools: Tool[] };
     const texts = ['', `%\\'; drop table tasks; --\u202e${'𝒳'.repeat(200)}`, '-1', '9'.repeat(200)];
-    const others = [null, [], ['x'], [null], [{}]];
-    // A value of another type is refused by its type, whatever it is, so one or two of them are enough.
+    // A value of another type is refused by its type, whatever it is, so one of them is enough.
     const valuesOf = (schema: unknown): unknown[] => {
       const { type } = schema as { type?: string };
       if (type === 'string') return [...texts, {}];
-      return type === 'integer' || type === 'boolean' ? ['x', -1, 1e308] : ['x', ...others];
+      if (type === 'integer') return ['x', -1, 1e308];
+      return type === 'boolean' ? ['x'] : ['x', [], ['x'], [{}]];
     };
     for (const { name, inputSchema } of tools) {
       const fields = Object.entries(inputSchema.properties ?? {});
@@ -47,26 +51,13 @@ describe('the agent endpoint as a part of the system', () => {
         valuesOf(schema).map((value) => ({ ...validOf(name), [field]: value })),
       );
       for (const args of [...bodies, { constructor: 1 }, { toString: 'x' }]) {
-        const { text } = await agent.call(name, args);
-        assert.doesNotMatch(
-          text,
-          /^(?:internal|unavailable|deadline_exceeded):/,
-          `${name} ${JSON.stringify(args)}: ${text}`,
-        );
+        const { result } = await message(system, 'tools/call', { name, arguments: args }, { 'mcp-name': name });
+        const text = (result['content'] as { text: string }[])[0]?.text ?? assert.fail(JSON.stringify(result));
+        assert.doesNotMatch(text, /^(?:internal|unavailable|deadline_exceeded):/, `${name} ${JSON.stringify(args)}`);
       }
     }
-    for (const body of [
-      '[]',
-      'null',
-      '1',
-      '"x"',
-      '{',
-      '',
-      '{"jsonrpc":"2.0"}',
-      '{"a":"\\ud800"}',
-      '{"a":"\\u0000"}',
-      '[{}]',
-    ]) {
+    const broken = String.raw`[] null 1 "x" { {"jsonrpc":"2.0"} {"a":"\ud800"} {"a":"\u0000"} [{}]`;
+    for (const body of ['', ...broken.split(' ')]) {
       const reply = await post(system, body);
       assert.ok(reply.status >= 400 && reply.status < 500, `${body}: ${reply.status} ${reply.text}`);
     }
@@ -152,18 +143,23 @@ function post(system: TestSystem, body: string, headers: object = {}): ReturnTyp
 }
 
 /** A message of the revision 2026-07-28, as it is on the wire. */
-async function message(system: TestSystem, method: string): Promise<{ result: Record<string, unknown> }> {
-  return JSON.parse(await send(system, method)) as { result: Record<string, unknown> };
+async function message(
+  system: TestSystem,
+  method: string,
+  params: object = {},
+  headers: object = {},
+): Promise<{ result: Record<string, unknown> }> {
+  return JSON.parse(await send(system, method, params, headers)) as { result: Record<string, unknown> };
 }
 
-async function send(system: TestSystem, method: string, params: object = {}): Promise<string> {
+async function send(system: TestSystem, method: string, params: object, headers: object = {}): Promise<string> {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': {},
   };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } });
-  const { status, text } = await post(system, body, { 'mcp-method': method });
+  const { status, text } = await post(system, body, { 'mcp-method': method, ...headers });
   assert.equal(status, 200, text);
   return text;
 }
