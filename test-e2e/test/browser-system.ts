@@ -42,8 +42,9 @@ async function open(context: Mocha.Context): Promise<BrowserSystem> {
       label: 'browser',
       authHost: 'localhost',
       issuers: [provider.configuration],
-      services: ['webhook-dispatcher'],
+      services: ['webhook-dispatcher', 'graph'],
       overrides: {
+        gateway: { GRAPHIQL: 'on' },
         auth: { OIDC_PROVIDER, SMTP_URL: mail.smtpUrl },
         'webhook-dispatcher': {
           WEBHOOK_EXTRA_CA_FILE: authority.caFile,

@@ -1,11 +1,9 @@
-import { eventually, openBrowser, receiver, type TestSystem } from '@wts/testkit';
+import { eventually, receiver, type TestSystem } from '@wts/testkit';
 import { freePort } from '@wts/local';
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync, chmodSync, readdirSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Machine } from './cli-login.ts';
-import { Tab } from './console-browser.ts';
-import { signIn } from './people-browser.ts';
 import { sharedSystem } from './shared-system.ts';
 
 describe('wts login', () => {
@@ -36,22 +34,6 @@ describe('wts login', () => {
     const who = await machine.wts(['whoami']);
     assert.match(who.out, /Demo Owner/);
     assert.match(who.out, /file, profile 127\.0\.0\.1-\d+/);
-  });
-
-  it('leads over a real browser back to the shell (skipped where there is no Chromium)', async function browse() {
-    await using opened = new AsyncDisposableStack();
-    const browser = await openBrowser(this);
-    opened.defer(() => browser.close());
-    const machine = new Machine(system);
-    const login = machine.start(['login', system.baseUrl]);
-    const tab = await Tab.open(browser, system.authUrl, (await login.address()).href);
-    const { page } = tab;
-    await signIn(tab, system.account);
-    await tab.button('Connect').click();
-    await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
-    await tab.checkBarriers('signed in');
-    assert.deepEqual(tab.faults, []);
-    assert.equal((await login.run).code, 0, login.said());
   });
 
   it('takes the answer at 127.0.0.1 alone, with its state; other requests change nothing', async () => {

@@ -87,12 +87,20 @@ export class Tab implements AsyncDisposable {
     { viewport = WIDE, script = '' }: TabOptions & { readonly script?: string } = {},
   ): Promise<Tab> {
     const profile = await browser.newContext({ viewport, reducedMotion: 'reduce' });
-    const page = await profile.newPage();
-    page.setDefaultTimeout(WAIT_MS);
-    await page.addInitScript({ content: script });
-    const tab = new Tab(page, baseUrl);
-    await page.goto(new URL(address, baseUrl).href);
+    profile.setDefaultTimeout(WAIT_MS);
+    await profile.addInitScript({ content: script });
+    return Tab.#at(profile, baseUrl, address);
+  }
+
+  static async #at(profile: ReturnType<Page['context']>, baseUrl: string, address: string): Promise<Tab> {
+    const tab = new Tab(await profile.newPage(), baseUrl);
+    await tab.page.goto(new URL(address, baseUrl).href);
     return tab;
+  }
+
+  /** Another page of the same profile. */
+  beside(address: string): Promise<Tab> {
+    return Tab.#at(this.page.context(), this.#baseUrl, address);
   }
 
   private constructor(page: Page, baseUrl: string) {

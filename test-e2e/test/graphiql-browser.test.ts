@@ -1,32 +1,13 @@
-import { openBrowser, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { sharedSystem } from './shared-system.ts';
+import { browserSystem } from './browser-system.ts';
+import { PHONE, Tab } from './console-browser.ts';
 
-/** Long, because a browser is slow on a busy machine. */
-const WAIT_MS = 120_000;
-
-describe('GraphiQL in a browser (skipped where there is no Chromium)', function page() {
-  let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
-  let testSystem: TestSystem;
-
-  before(async function start() {
-    browser = await openBrowser(this);
-    testSystem = await sharedSystem();
-  });
-  after(() => browser?.close());
-
-  it('runs an operation with the key that was entered, shows the schema, loads nothing from elsewhere, and fits a dark phone [graphql.page]', async () => {
+describe('GraphiQL in a browser (skipped where there is no Chromium)', () => {
+  it('runs an operation with the key that was entered, shows the schema, loads nothing from elsewhere, and fits a dark phone [graphql.page]', async function open() {
+    const { browser, testSystem } = await browserSystem(this);
     const { baseUrl, apiKey } = testSystem;
-    const page = await browser!.newPage({ viewport: { width: 1400, height: 900 } });
-    page.setDefaultTimeout(WAIT_MS);
-    const faults: string[] = [];
-    const loaded = new Set<string>();
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) faults.push(message.text());
-    });
-    page.on('pageerror', (error) => faults.push(String(error)));
-    page.on('request', (request) => loaded.add(request.url()));
-    await page.goto(`${baseUrl}/graphql`);
+    await using tab = await Tab.open(browser, baseUrl, '/graphql');
+    const { page, faults } = tab;
     await page.locator('#api-key').fill(apiKey);
     await page.getByRole('button', { name: /execute query/i }).click();
     await page.locator('.result-window', { hasText: '"nodes"' }).waitFor();
@@ -35,9 +16,9 @@ describe('GraphiQL in a browser (skipped where there is no Chromium)', function 
     await page.getByText('taskByNumber').first().waitFor();
     await page.getByRole('button', { name: /show history/i }).click();
     await page.locator('.graphiql-history', { hasText: 'Tasks' }).waitFor();
-    for (const url of loaded) assert.ok(url.startsWith(`${baseUrl}/`) || url.startsWith('data:'), url);
+    for (const url of tab.requested) assert.ok(url.startsWith(`${baseUrl}/`) || url.startsWith('data:'), url);
     assert.deepEqual(faults, []);
-    await page.setViewportSize({ width: 390, height: 844 });
+    await page.setViewportSize(PHONE);
     await page.emulateMedia({ colorScheme: 'dark' });
     const layout = await page.evaluate<{ width: number; panes: number[][]; bar: string }>(`({
       width: document.documentElement.scrollWidth,
@@ -50,7 +31,7 @@ describe('GraphiQL in a browser (skipped where there is no Chromium)', function 
       }),
       bar: getComputedStyle(document.querySelector('header')).backgroundColor,
     })`);
-    assert.equal(layout.width, 390);
+    assert.equal(layout.width, PHONE.width);
     assert.equal(layout.bar, 'rgb(27, 30, 37)');
     for (const [index, [top = 0, bottom = 0, width = 0]] of layout.panes.entries()) {
       assert.ok(width > 300 && bottom - top > 100, `pane ${index} is ${width} x ${bottom - top}`);

@@ -64,7 +64,10 @@ export class PeopleBrowser {
   }
 
   /** Registers an app by RFC 7591, which then begins an authorization. */
-  async app(name: string, redirectUri = `http://127.0.0.1:${this.callbackPort}/callback`): Promise<App> {
+  async app(
+    name: string,
+    redirectUri = `http://127.0.0.1:${(this.#app.address() as AddressInfo).port}/callback`,
+  ): Promise<App> {
     const response = await fetch(`${this.testSystem.authUrl}/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -92,23 +95,6 @@ export class PeopleBrowser {
     return { clientId, redirectUri, verifier, address: `${this.testSystem.authUrl}/authorize?${query.toString()}` };
   }
 
-  /** On which an app or a command line waits for the browser. */
-  get callbackPort(): string {
-    return String((this.#app.address() as AddressInfo).port);
-  }
-
-  /** A command line exchanges its code for an API key. */
-  async exchange(code: string, verifier: string): Promise<string> {
-    const response = await fetch(`${this.testSystem.authUrl}/account/connect/key`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ code, verifier }),
-    });
-    const text = await response.text();
-    assert.equal(response.status, 201, text);
-    return (JSON.parse(text) as { key: { token: string } }).key.token;
-  }
-
   /** The app redeems the code that it got last. */
   async redeem({ clientId, redirectUri, verifier }: App): Promise<string> {
     const response = await fetch(`${this.testSystem.authUrl}/token`, {
@@ -125,14 +111,6 @@ export class PeopleBrowser {
     assert.equal(response.status, 200, text);
     return (JSON.parse(text) as { access_token: string }).access_token;
   }
-}
-
-/** Where a command line sends the person; without a port the page shows the code. */
-export function connectAddress(verifier: string, port?: string): string {
-  const challenge = createHash('sha256').update(verifier).digest('base64url');
-  const callback = port === undefined ? {} : { port, state: 'a-state' };
-  const query = { name: 'wts on laptop', access: 'full-access', challenge, ...callback };
-  return `/account/connect?${new URLSearchParams(query).toString()}`;
 }
 
 /** Fills in the sign-in form and sends it. */

@@ -2,12 +2,13 @@ import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { browserSystem } from './browser-system.ts';
-import { PHONE } from './console-browser.ts';
+import { Machine } from './cli-login.ts';
+import { PHONE, type Tab } from './console-browser.ts';
 import { WEB_SUBJECT } from './identity-provider.ts';
 import { factorTests } from './people-factors.ts';
-import { connectAddress, PeopleBrowser, signIn } from './people-browser.ts';
+import { PeopleBrowser, signIn } from './people-browser.ts';
 
-describe('the pages for people (skipped where there is no Chromium)', function pages() {
+describe('the pages for people, which have no barriers that axe finds, also dark and on a phone (skipped where there is no Chromium)', function pages() {
   let system: PeopleBrowser;
 
   before(async function start() {
@@ -29,12 +30,37 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     return (await system.testSystem.request(apiKey, 'GET', `/api/workspaces/${workspaceId}/members`)).text;
   };
 
-  it('lead from an app over sign-in and consent back to the app, whose token then works until it is revoked [authentication.oauth.authorize, authentication.consent.redirect, authentication.consent.early-click]', async () => {
+  /** From the sign-in, by a mail. */
+  const replacePassword = async (tab: Tab, { email }: { readonly email: string }): Promise<void> => {
+    const { page } = tab;
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByRole('heading', { name: 'Forgot your password' }).waitFor();
+    await tab.checkBarriers('forgot password');
+    await page.getByLabel('Email').fill(email);
+    await tab.button('Send a link').click();
+    await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+    await page.goto(await system.mailedLink(email, 'Choose a new password'));
+    await tab.checkBarriers('new password');
+    await page.getByLabel('New password').fill('a third horse battery');
+    await tab.button('Change password').click();
+    await page.getByText('Your password is changed').waitFor();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await signIn(tab, { email, password: 'a third horse battery' });
+  };
+
+  it('lead from an app over sign-in and consent by the keyboard alone back to the app, whose token works until it is revoked [authentication.oauth.authorize, authentication.consent.redirect, authentication.consent.early-click]', async () => {
     const app = await system.app('Example Editor');
     await using tab = await system.tab(app.address);
     const { page } = tab;
     await page.getByText('to continue to Example Editor').waitFor();
-    await signIn(tab, system.testSystem.account);
+    await tab.checkBarriers('sign-in');
+    // The first field has the focus, which Chromium gives it with the first frame after loading.
+    await page.locator('input[name="email"]:focus').waitFor();
+    for (const text of [system.testSystem.account.email, system.testSystem.account.password]) {
+      await page.keyboard.type(text);
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Allow Example Editor to use your account?' }).waitFor();
     await page.getByText('demo@example.com').waitFor();
     // A click that was meant for a page before this one decides nothing.
@@ -51,7 +77,10 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     })()`);
     assert.deepEqual(begun, ['none', 'auto', true]);
     await page.reload();
-    await tab.button('Allow').click();
+    await tab.checkBarriers('consent');
+    const focused = (): Promise<string> => tab.run<string>('document.activeElement.textContent.trim()');
+    for (let presses = 0; presses < 5 && (await focused()) !== 'Allow'; presses += 1) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
     // Chromium applies the policy of the page to the redirect after the form too.
     await page.getByText('You can close this page.').waitFor();
     const answer = Object.fromEntries(system.answers.at(-1)!);
@@ -61,6 +90,7 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     assert.equal(await statusOf(token), 200);
 
     await page.goto(`${system.testSystem.authUrl}/account/apps`);
+    await tab.checkBarriers('apps');
     await page.getByRole('link', { name: 'Revoke access of Example Editor' }).click();
     await tab.button('Revoke access').click();
     await page.getByText('Access revoked.').waitFor();
@@ -71,15 +101,17 @@ describe('the pages for people (skipped where there is no Chromium)', function p
   it('let a person deny, and an app on the device or a site get the answer without a fault of the policy [authentication.consent.redirect]', async () => {
     const app = await system.app('Denied');
     await using tab = await system.tab(app.address);
+    const { page } = tab;
     await signIn(tab, system.testSystem.account);
     await tab.button('Deny').click();
-    await tab.page.getByText('You can close this page.').waitFor();
+    await page.getByText('You can close this page.').waitFor();
     assert.equal(system.answers.at(-1)?.get('error'), 'access_denied');
+    await page.goto(`${system.testSystem.authUrl}/authorize`);
+    await tab.checkBarriers('a request without an app');
     for (const redirectUri of ['com.example.app:/callback', 'https://app.example/callback']) {
-      const other = await system.app('Other', redirectUri);
-      // In a tab of its own, because a browser with windows asks there which program opens the address of an app.
-      await using own = await system.tab(other.address);
-      await signIn(own, system.testSystem.account);
+      // In a page of its own, because a browser with windows asks there which program opens the address of an app.
+      const own = await tab.beside((await system.app('Other', redirectUri)).address);
+      await own.checkBarriers(`consent to ${redirectUri}`);
       const left = own.page.waitForEvent('request', (request) => request.url().startsWith(redirectUri));
       await Promise.all([left, own.button('Allow').click()]);
       assert.ok(!own.faults.some((fault) => fault.includes('Content Security Policy')), own.faults.join('\n'));
@@ -87,24 +119,32 @@ describe('the pages for people (skipped where there is no Chromium)', function p
   });
 
   it('connect a command line over the sign-in, by a port of the device or by a code to copy, with a key that works [authentication.connect.page, authentication.connect.key]', async () => {
-    const verifier = 'v'.repeat(43);
-    await using tab = await system.tab(connectAddress(verifier, system.callbackPort));
+    const { account, baseUrl } = system.testSystem;
+    const machine = new Machine(system.testSystem);
+    const login = machine.start(['login', baseUrl]);
+    await using tab = await system.tab((await login.address()).href);
     const { page } = tab;
-    await page.getByText('to continue to wts on laptop').waitFor();
-    await signIn(tab, system.testSystem.account);
-    await page.getByRole('heading', { name: 'Connect wts on laptop to your account?' }).waitFor();
+    await page.getByText('to continue to wts on ').waitFor();
+    await signIn(tab, account);
+    await page.getByRole('heading', { name: /^Connect wts on .+ to your account\?$/ }).waitFor();
     assert.equal(await page.getByLabel('Access').inputValue(), 'full-access');
+    await tab.checkBarriers('connect');
     await page.getByLabel('Expires').selectOption('30');
     await tab.button('Connect').click();
     // Chromium applies the policy of the page to the redirect after the form too.
-    await page.getByText('You can close this page.').waitFor();
-    const answer = Object.fromEntries(system.answers.at(-1)!);
-    assert.equal(answer['state'], 'a-state');
-    assert.equal(await statusOf(await system.exchange(answer['code'] ?? '', verifier)), 200);
-    await page.goto(`${system.testSystem.authUrl}${connectAddress(verifier)}`);
+    await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
+    await tab.checkBarriers('signed in');
+    assert.equal((await login.run).code, 0, login.said());
+    assert.match((await machine.wts(['whoami'])).out, /Demo Owner/);
+    const isTty = { stdin: true, stdout: false, stderr: true };
+    const copying = machine.start(['login', baseUrl, '--no-browser'], { more: { isTty } });
+    await page.goto((await copying.address()).href);
     await tab.button('Connect').click();
     const code = await page.locator('code.token').innerText();
-    assert.equal(await statusOf(await system.exchange(code, verifier)), 200);
+    await tab.checkBarriers('code to copy');
+    copying.stdin.write(`${code}\r`);
+    assert.equal((await copying.run).code, 0, copying.said());
+    assert.match((await machine.wts(['whoami'])).out, /Demo Owner/);
     assert.deepEqual(tab.faults, []);
   });
 
@@ -114,6 +154,7 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     await using tab = await system.tab(await system.mailedLink(email, 'Invitation to'));
     const { page } = tab;
     assert.equal(await page.getByLabel('Email').inputValue(), email);
+    await tab.checkBarriers('join by a mail');
     await page.getByLabel('Name').fill('Grace Hopper');
     await page.getByLabel('Password').fill('correct horse battery');
     await tab.button('Create account and join').click();
@@ -121,16 +162,19 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     assert.match(await membersOf(), /Grace Hopper/);
     await page.goto(`${system.testSystem.authUrl}/join?code=${code}`);
     await page.getByRole('alert').waitFor();
+    await tab.checkBarriers('join, used');
     assert.match(tab.faults.splice(0).join(), /^Failed to load resource: .* 410 \(Gone\)$/);
     await page.goto(`${system.testSystem.authUrl}/join?code=${await invite({})}`);
     await page.getByRole('heading', { name: 'You are already a member' }).waitFor();
     await page.getByText('with the role admin').waitFor();
+    await tab.checkBarriers('join, a member');
     tab.assertClean();
   });
 
   it('confirm a new account by a mail, make an API key that works, change the password, and replace a forgotten one [authentication.mail.registration, authentication.accounts.password-change, authentication.accounts.password-reset]', async () => {
     await using tab = await system.tab('/join');
     const { page } = tab;
+    await tab.checkBarriers('join');
     await page.getByLabel('Invitation code').fill(await invite({}));
     await tab.button('Continue').click();
     const account = { email: `${randomUUID()}@example.com`, password: 'correct horse battery' };
@@ -142,6 +186,8 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     await page.goto(await system.mailedLink(account.email, 'Confirm your account'));
     await tab.button('Confirm').click();
     await page.getByRole('link', { name: 'Go to your account' }).click();
+    await page.getByRole('heading', { name: 'Key Maker' }).waitFor();
+    await tab.checkBarriers('account');
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByLabel('Name of a new key').fill('ci');
     await tab.button('Create key').click();
@@ -155,6 +201,7 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     assert.equal(await revoke.count(), 1);
     await revoke.click();
     await page.getByRole('heading', { name: 'Revoke the key ci?' }).waitFor();
+    await tab.checkBarriers('revoke a key');
     assert.equal(await statusOf(token), 200);
     await tab.button('Revoke key').click();
     await page.getByText('The API key is revoked.').waitFor();
@@ -177,17 +224,14 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     }
     await page.getByText('Your password is changed.').waitFor();
     await tab.button('Sign out').click();
+    await page.getByRole('link', { name: 'Sign in again' }).waitFor();
+    await tab.checkBarriers('signed out');
     await page.getByRole('link', { name: 'Sign in again' }).click();
-    await page.getByRole('link', { name: 'Forgot your password?' }).click();
-    await page.getByLabel('Email').fill(account.email);
-    await tab.button('Send a link').click();
-    await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
-    await page.goto(await system.mailedLink(account.email, 'Choose a new password'));
-    await page.getByLabel('New password').fill('a third horse battery');
-    await tab.button('Change password').click();
-    await page.getByText('Your password is changed').waitFor();
-    await page.getByRole('link', { name: 'Sign in' }).click();
-    await signIn(tab, { ...account, password: 'a third horse battery' });
+    await signIn(tab, account);
+    await page.getByText('do not match an account').waitFor();
+    await tab.checkBarriers('sign-in, wrong');
+    assert.match(tab.faults.splice(0).join(), /^Failed to load resource: .* 4\d\d/);
+    await replacePassword(tab, account);
     await page.getByRole('heading', { name: 'Key Maker' }).waitFor();
     tab.assertClean();
   });
@@ -202,77 +246,10 @@ describe('the pages for people (skipped where there is no Chromium)', function p
     await page.getByLabel('Name of a new key').fill('from the page');
     await tab.button('Create key').click();
     await page.locator('code.token').waitFor();
+    await tab.checkBarriers('new key');
     const token = await system.provider.signIn(WEB_SUBJECT);
     const { text } = await system.testSystem.request(token, 'GET', '/api/auth/keys');
     assert.match(text, /from the page/);
-  });
-
-  it('can be used with the keyboard alone', async () => {
-    const app = await system.app('Keyboard');
-    await using tab = await system.tab(app.address);
-    const { keyboard } = tab.page;
-    const { email, password } = system.testSystem.account;
-    // The first field has the focus, which Chromium gives it with the first frame after loading.
-    await tab.page.locator('input[name="email"]:focus').waitFor();
-    for (const text of [email, password]) {
-      await keyboard.type(text);
-      await keyboard.press('Tab');
-    }
-    await keyboard.press('Enter');
-    await tab.page.getByRole('heading', { name: /^Allow Keyboard/ }).waitFor();
-    const focused = (): Promise<string> => tab.run<string>('document.activeElement.textContent.trim()');
-    for (let presses = 0; presses < 5 && (await focused()) !== 'Allow'; presses += 1) await keyboard.press('Tab');
-    await keyboard.press('Enter');
-    await tab.page.getByText('You can close this page.').waitFor();
-    assert.ok(system.answers.at(-1)?.has('code'));
-  });
-
-  it('have no barriers that axe finds, also dark and on a phone', async () => {
-    const bound = await invite({ email: `${randomUUID()}@example.com` });
-    const open = await invite({});
-    await using tab = await system.tab('/sign-in');
-    const { page } = tab;
-    const visit = async (path: string): Promise<void> => {
-      await page.goto(path.startsWith('http') ? path : `${system.testSystem.authUrl}${path}`);
-      await tab.checkBarriers(path.split('?', 1)[0] ?? path);
-    };
-    await tab.checkBarriers('sign-in');
-    await signIn(tab, { ...system.testSystem.account, password: 'wrong password' });
-    await page.getByText('do not match an account').waitFor();
-    await tab.checkBarriers('sign-in, wrong');
-    await visit('/forgot-password');
-    const { email } = system.testSystem.account;
-    await page.getByLabel('Email').fill(email);
-    await tab.button('Send a link').click();
-    await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
-    for (const path of [
-      '/join',
-      await system.mailedLink(email, 'Choose a new password'),
-      `/join?code=${bound}`,
-      '/join?code=unknown',
-      '/authorize',
-      '/signed-out',
-    ])
-      await visit(path);
-    await page.goto(`${system.testSystem.authUrl}/sign-in`);
-    await signIn(tab, system.testSystem.account);
-    await page.getByRole('heading', { name: 'Demo Owner' }).waitFor();
-    for (const path of ['/account', '/account/security', '/account/apps', '/account/keys']) await visit(path);
-    await page.getByLabel('Name of a new key').fill('axe');
-    await tab.button('Create key').click();
-    await page.locator('code.token').waitFor();
-    await tab.checkBarriers('account, new key');
-    await page.getByRole('link', { name: 'Revoke the key axe' }).click();
-    await tab.button('Revoke key').waitFor();
-    await tab.checkBarriers('revoke');
-    await visit(`/join?code=${open}`);
-    await visit((await system.app('Claude Code')).address);
-    await visit((await system.app('Notes', 'https://notes.example/callback')).address);
-    await visit(connectAddress('v'.repeat(43), system.callbackPort));
-    await page.goto(`${system.testSystem.authUrl}${connectAddress('v'.repeat(43))}`);
-    await tab.button('Connect').click();
-    await page.locator('code.token').waitFor();
-    await tab.checkBarriers('code to copy');
   });
 
   describe('about second factors', () => factorTests(() => system));
