@@ -6,7 +6,7 @@ export { Arranger, type Person } from './arranger.ts';
 export { testAuthority, type TestAuthority } from './authority.ts';
 export { openBackends, type Backends } from './backends.ts';
 export { openBrowser, type Page } from './browser.ts';
-export { builtProgram } from './built-services.ts';
+export { builtProgram, programOf } from './built-services.ts';
 export { stoppedClock } from './clock.ts';
 export { fetchPostgres, HAS_GAPS, openTestPostgres, openTestStandby, testDatabase } from './database.ts';
 export type { TestDatabase } from './database.ts';
