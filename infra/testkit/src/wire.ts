@@ -32,7 +32,7 @@ type State = 'open' | 'cut' | 'frozen' | 'holding-replies';
 export async function openWire(address: Address): Promise<Wire> {
   let state: State = 'open';
   let target = address;
-  let [toLose, lost] = [0, 0];
+  const losses = newLosses();
   const pairs = new Set<readonly [Socket, Socket]>();
   /** Clients that connected while nothing is passed. */
   const waiting = new Set<Socket>();
@@ -43,12 +43,7 @@ export async function openWire(address: Address): Promise<Wire> {
     pairs.add(pair);
     endTogether(pair, () => pairs.delete(pair));
     // Before the pipe passes them.
-    server.on('data', () => {
-      if (toLose === 0 || client.destroyed) return;
-      toLose -= 1;
-      lost += 1;
-      resetConnection(client);
-    });
+    server.on('data', () => losses.onReply(client));
     client.pipe(server).pipe(client);
     if (state === 'frozen') for (const socket of pair) stopReading(socket);
     if (state === 'holding-replies') stopReading(server);
@@ -69,12 +64,7 @@ export async function openWire(address: Address): Promise<Wire> {
   };
   return {
     port,
-    through: (url) => {
-      const changed = new URL(url);
-      changed.hostname = '127.0.0.1';
-      changed.port = String(port);
-      return changed.href;
-    },
+    through: (url) => Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href,
     cut: () => {
       state = 'cut';
       resetAll();
@@ -98,13 +88,27 @@ export async function openWire(address: Address): Promise<Wire> {
     redirect: (to) => {
       target = to;
     },
+    loseAnswers: losses.loseAnswers,
+    lost: losses.lost,
+    [Symbol.asyncDispose]: async () => {
+      resetAll();
+      await new Promise((resolve) => proxy.close(resolve));
+    },
+  };
+}
+
+function newLosses(): Pick<Wire, 'loseAnswers' | 'lost'> & { readonly onReply: (client: Socket) => void } {
+  let [toLose, lost] = [0, 0];
+  return {
     loseAnswers: (count) => {
       [toLose, lost] = [count, 0];
     },
     lost: () => lost,
-    [Symbol.asyncDispose]: async () => {
-      resetAll();
-      await new Promise((resolve) => proxy.close(resolve));
+    onReply: (client) => {
+      if (toLose === 0 || client.destroyed) return;
+      toLose -= 1;
+      lost += 1;
+      resetConnection(client);
     },
   };
 }
