@@ -13,16 +13,6 @@ const row = {
 describe('the deprecation table', () => {
   it('has no mistake', () => deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id))));
 
-  it('gives a deprecated operation Deprecation and Sunset as HTTP dates and a link with rel=deprecation [versioning.retiring.headers]', () =>
-    assert.deepEqual(deprecationHeaders([row], operations).get('listWorkspaces'), [
-      'Deprecation',
-      'Sun, 01 Nov 2026 00:00:00 GMT',
-      'Sunset',
-      'Sat, 30 Jan 2027 00:00:00 GMT',
-      'Link',
-      '<https://docs.example.com/deprecations/list-workspaces>; rel="deprecation"; type="text/html"',
-    ]));
-
   it('accepts a notice of exactly 90 days and refuses one of 89 [versioning.retiring.notice]', () => {
     assert.ok(deprecationHeaders([row], operations));
     assert.throws(() => deprecationHeaders([{ ...row, sunsetOn: '2027-01-29' }], operations), /less than 90 days/);
