@@ -1,22 +1,11 @@
-import { Client as McpClient, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { runWts } from '@wts/cli/test-run';
 import { SyncClient, type Change } from '@wts/client';
 import type { OperatorMove } from '@wts/contracts';
-import {
-  connectTo,
-  consentTo,
-  eventually,
-  receiver,
-  scratch,
-  sendRequest,
-  startTestSystem,
-  testAuthority,
-} from '@wts/testkit';
+import { connectTo, eventually, receiver, scratch, sendRequest, startTestSystem, testAuthority } from '@wts/testkit';
 import type { Person, Received, Reply, RequestContent, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { MemoryProvider } from './memory-provider.ts';
 
 const RETRY = { firstPauseMs: 50, pauseMsMax: 500 };
 const ENOUGH_MS = 40_000;
@@ -37,6 +26,7 @@ describe('two cells with one auth', function cells() {
     testSystem = await startTestSystem({
       label: 'cells',
       secondCell: true,
+      services: ['webhook-dispatcher'],
       overrides: { 'webhook-dispatcher': { WEBHOOK_EXTRA_CA_FILE: authority.caFile } },
     });
     ann = await testSystem.person('Ann');
@@ -197,39 +187,6 @@ describe('two cells with one auth', function cells() {
     await consumer.until((all) => sent.every((id) => all.some((one) => idOf(one) === id)));
     const first = [...new Set(consumer.received.map(idOf))];
     assert.deepEqual(first, sent);
-  });
-
-  it('have an agent endpoint each: a client finds it from its address, and its token is for that cell alone [agent.cells.address, agent.cells.audience]', async () => {
-    const [here, there] = [await created(0, ann), await created(1, ann)];
-    const provider = new MemoryProvider('http://127.0.0.1:8977/callback');
-    const address = new URL('/mcp', urlOf(1));
-    const transport = (): StreamableHTTPClientTransport =>
-      new StreamableHTTPClientTransport(address, { authProvider: provider as never });
-    const agent = (): McpClient => new McpClient({ name: 'wts-test', version: '1.0.0' });
-    await assert.rejects(agent().connect(transport()), UnauthorizedError);
-    assert.equal(provider.asked().searchParams.get('resource'), address.href);
-    const place = { authUrl: testSystem.authUrl, databaseUrl: testSystem.database.authUrl };
-    const { searchParams } = await consentTo(place, ann.userId, provider.asked());
-    await transport().finishAuth(searchParams);
-    const client = agent();
-    await client.connect(transport());
-    const listed = JSON.stringify(await client.callTool({ name: 'list_workspaces', arguments: {} }));
-    assert.deepEqual([listed.includes(there.id), listed.includes(here.id)], [true, false], listed);
-    provider.spoilAccessToken();
-    await client.callTool({ name: 'whoami', arguments: {} });
-    await client.close();
-    const { access_token: token } = provider.stored();
-    const refused = await sendRequest({ baseUrl: testSystem.authUrl, token }, 'POST', '/mcp', { body: {} });
-    const document = `${testSystem.authUrl}/.well-known/oauth-protected-resource/mcp`;
-    assert.equal(refused.status, 401);
-    assert.ok(refused.headers['www-authenticate']?.includes(`resource_metadata="${document}"`));
-    for (const cell of [0, 1] as const) {
-      const { resource } = (await call(cell, '', 'GET /.well-known/oauth-protected-resource')).json() as {
-        resource: string;
-      };
-      assert.equal(resource, urlOf(cell));
-      assert.equal((await call(cell, token, 'GET /api/workspaces')).status, 401);
-    }
   });
 
   it('a move goes on after auth ended in it, also between what another service did and what is written down of it', async () => {

@@ -170,42 +170,4 @@ describe('keys, workspaces and people by GraphQL', () => {
     const { errors } = await send(testSystem, ann.token, list, { w: workspaceId });
     assert.equal(errors?.[0]?.extensions.code, 'FORBIDDEN');
   });
-
-  it('lets a member neither hide a task of others nor delete a private project, as the sync routes [sync.private-project.moves, sync.private-project.deletion]', async () => {
-    const make = (token: string, modelName: string, payload: object): Promise<string> =>
-      mutate(token, { modelName, payload });
-    const mutate = async (...given: Parameters<TestSystem['mutate']>): Promise<string> => {
-      const { success, modelId, error = '' } = await testSystem.mutate(...given);
-      return success ? modelId : error;
-    };
-    const project = (token: string): Promise<string> =>
-      make(token, 'Project', { workspaceId, key: `P${randomUUID().slice(0, 8)}`, name: 'Hidden', isPrivate: true });
-    const own = await project(ann.token);
-    const task = await make(owner(), 'Task', { workspaceId, title: 'Of the owner' });
-    assert.match(
-      await mutate(ann.token, { action: 'UPDATE', modelName: 'Task', modelId: task, payload: { projectId: own } }),
-      /^Only its creator/,
-    );
-    const move = `mutation ($id: ID!, $p: ID) { taskUpdate(id: $id, input: {projectId: $p}) { success error { code } } }`;
-    assert.deepEqual(await ask(testSystem, ann.token, move, { id: task, p: own }), {
-      taskUpdate: { success: false, error: { code: 'FORBIDDEN' } },
-    });
-    const shared = await project(owner());
-    await make(owner(), 'ProjectMember', { projectId: shared, userId: ann.userId });
-    assert.match(
-      await mutate(ann.token, { action: 'DELETE', modelName: 'Project', modelId: shared, payload: {} }),
-      /^Your role does not allow/,
-    );
-    const remove = 'mutation ($id: ID!) { projectDelete(id: $id) { success error { code } } }';
-    assert.deepEqual(await ask(testSystem, ann.token, remove, { id: shared }), {
-      projectDelete: { success: false, error: { code: 'FORBIDDEN' } },
-    });
-    const { project: kept } = await ask<{ project: { id: string } }>(
-      testSystem,
-      ann.token,
-      'query ($id: ID!) { project(id: $id) { id } }',
-      { id: shared },
-    );
-    assert.equal(kept.id, shared);
-  });
 });

@@ -111,20 +111,6 @@ describe('input of the public API', () => {
     }
   });
 
-  it('that is a date or a time must exist in the calendar [sync.mutate.results]', async () => {
-    const task = (fields: object): ReturnType<TestSystem['mutate']> => {
-      const payload = { workspaceId: testSystem.workspaceId, title: 'Dated', ...fields };
-      return testSystem.mutate(ann.token, { modelName: 'Task', payload });
-    };
-    for (const wrong of ['2026-02-30', '+010000-01-01', '2026-1-1', 'now', '2026-11-21T09:00:00', '', 1e300]) {
-      assert.equal((await task({ deadlineAt: wrong })).code, 'validation_failed', String(wrong));
-      assert.equal((await task({ completedAt: wrong })).code, 'validation_failed', String(wrong));
-    }
-    const { record } = await task({ deadlineAt: '2028-02-29', completedAt: '2026-11-21T11:00:00+02:00' });
-    const { deadlineAt, completedAt } = record ?? {};
-    assert.deepEqual([deadlineAt, completedAt], ['2028-02-29', '2026-11-21T09:00:00.000Z']);
-  });
-
   it('that is a name is stored unchanged in any script, and its length is counted in code points [limits.workspace.name, workspaces.create.name]', async () => {
     const names = [
       '\u202Eright to left\u202C',

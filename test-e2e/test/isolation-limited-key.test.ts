@@ -203,16 +203,4 @@ describe('a key for one workspace', () => {
     const change = { modelName: 'User', modelId: ann.userId, action: 'UPDATE', payload: { name: 'Mallory' } };
     assert.equal((await mutate(key, change)).code, 'forbidden');
   });
-
-  it('reads nothing after its person has left the workspace [workspaces.members.cut-off]', async () => {
-    await testSystem.member('Heir', 'owner', inside.id);
-    const path = `/api/workspaces/${inside.id}/members/${ann.userId}`;
-    assert.equal((await request(ann.token, 'DELETE', path)).status, 200);
-    for (const path of ['/sync/bootstrap', '/sync/deltas', '/api/workspaces']) {
-      const { text } = await request(key, 'GET', path);
-      showsNothing({ text }, path);
-      assert.ok(!text.includes(inside.secret), path);
-    }
-    assert.ok((await request(ann.token, 'GET', '/api/workspaces')).text.includes(outside.id));
-  });
 });

@@ -79,48 +79,20 @@ describe('two people on two sync replicas', () => {
   });
 
   it('get a refusal or a 400 for bad changes, never a 500 [never.500-by-input, sync.mutate.body, sync.transaction.fields]', async () => {
-    const bad: unknown[] = [
-      null,
+    const one = (changed: object): object => ({ clientTxId: 'a', clientId: 'b', ...insert('Task', {}), ...changed });
+    const lists: unknown[] = [
+      undefined,
       [],
-      {},
-      { batchId: 'x', transactions: [] },
-      { batchId: 'x', transactions: [null] },
-      {
-        batchId: 'x',
-        transactions: Array.from({ length: 101 }, () => ({ clientTxId: 'a', clientId: 'b', ...insert('Task', {}) })),
-      },
-      {
-        batchId: 'x',
-        transactions: [
-          {
-            clientTxId: 'a',
-            clientId: 'b',
-            modelName: '__proto__',
-            modelId: randomUUID(),
-            action: 'INSERT',
-            payload: {},
-          },
-        ],
-      },
-      {
-        batchId: 'x',
-        transactions: [
-          { clientTxId: 'a', clientId: 'b', modelName: 'Task', modelId: 'x', action: 'INSERT', payload: {} },
-        ],
-      },
-      {
-        batchId: 'x',
-        transactions: [
-          { clientTxId: 'a', clientId: 'b', modelName: 'Task', modelId: randomUUID(), action: 'MERGE', payload: {} },
-        ],
-      },
-      {
-        batchId: 'x',
-        transactions: [
-          { clientTxId: 'a', clientId: 'b', ...insert('Task', { title: 5, labelIds: 'x', constructor: 1 }) },
-        ],
-      },
+      [null],
+      Array.from({ length: 101 }, () => one({})),
+      ...[
+        { modelName: '__proto__' },
+        { modelId: 'x' },
+        { action: 'MERGE' },
+        { payload: { title: 5, labelIds: 'x', constructor: 1 } },
+      ].map((changed) => [one(changed)]),
     ];
+    const bad = [null, [], {}, ...lists.map((transactions) => ({ batchId: 'x', transactions }))];
     for (const body of bad) {
       const { status, text } = await testSystem.request(testSystem.apiKey, 'POST', '/sync/mutate', {
         body: JSON.stringify(body),

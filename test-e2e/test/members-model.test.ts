@@ -7,7 +7,7 @@ import { sharedSystem } from './shared-system.ts';
 
 /** The roles at the start, so that most commands are not refused for a missing membership. */
 const BEGINNING: readonly (Role | null)[] = ['owner', 'admin', 'guest', null];
-const RUNS = 7;
+const RUNS = 4;
 const COMMANDS_MAX = 40;
 const SEED = 20_261_121;
 

@@ -236,22 +236,6 @@ describe('the events of a workspace', () => {
   });
 
   describe('and a private project', () => {
-    it('are none of what is inside it [events.filter.private-projects]', async () => {
-      const events = await eventsOf(async () => {
-        const projectId = await make('Project', { name: 'Secret', key: key(), isPrivate: true });
-        const taskId = await make('Task', { title: 'Secret', projectId });
-        const commentId = await make('Comment', { taskId, body: 'Secret' });
-        await mutate('UPDATE', 'Comment', commentId, { body: 'Secret 2' });
-        await mutate('UPDATE', 'Task', taskId, { completedAt: '2026-11-20T10:00:00.000Z' });
-        await mutate('ARCHIVE', 'Task', taskId);
-        await mutate('UNARCHIVE', 'Task', taskId);
-        await mutate('DELETE', 'Comment', commentId);
-        await mutate('UPDATE', 'Project', projectId, { status: 'done', name: 'Secret 2' });
-        await mutate('DELETE', 'Project', projectId);
-      });
-      assert.deepEqual(events, []);
-    });
-
     it('are a deletion of a task that moves into it, as the workspace last saw it, and a creation of one that moves out [events.filter.private-projects]', async () => {
       let projectId = '';
       const events = await eventsOf(async () => {

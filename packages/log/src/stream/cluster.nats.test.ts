@@ -5,7 +5,7 @@ import { connect } from 'nats';
 import { chunk } from '../../test/entries.ts';
 import { ensureStream, openPublisher } from './index.ts';
 
-const ROUNDS = 50;
+const ROUNDS = 20;
 
 describe('the stream of a cluster of three servers', () => {
   it('stays one chain that can be read when two publishers always publish at the same time', async () => {

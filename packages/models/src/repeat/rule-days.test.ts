@@ -49,7 +49,7 @@ describe('the days of a repeat rule', () => {
         if (found.length < walked.length) assert.match(rule, /DAILY.*BYMONTH/, `${rule} from ${anchor}`);
         assert.deepEqual(found, walked.slice(0, found.length), `${rule} from ${anchor} after ${after}`);
       }),
-      { numRuns: Number(process.env['REPEAT_RUNS'] ?? 150) },
+      { numRuns: Number(process.env['REPEAT_RUNS'] ?? 60) },
     ));
 
   it('that never come again are found out, whatever the dates of the task [sync.mutate.repeat-rule]', () => {
