@@ -40,14 +40,8 @@ function parseProcess(text: string): ProcessTime {
 
 /** The CPU time of a process and all its descendants. */
 function sumOfTree(processes: readonly ProcessTime[], root: number): number {
-  const byParent = Map.groupBy(processes, ({ parent }) => parent);
-  let sum = processes.find(({ pid }) => pid === root)?.cpuMs ?? 0;
-  const below = [...(byParent.get(root) ?? [])];
-  for (let one = below.pop(); one !== undefined; one = below.pop()) {
-    sum += one.cpuMs;
-    below.push(...(byParent.get(one.pid) ?? []));
-  }
-  return sum;
+  const cpuMs = new Map(processes.map((one) => [one.pid, one.cpuMs]));
+  return treeIn(processes, root).reduce((sum, pid) => sum + (cpuMs.get(pid) ?? 0), 0);
 }
 
 /** The CPU time of these processes without their children; null without `/proc`. */
@@ -64,7 +58,11 @@ export function cpuMsOfTrees(roots: readonly number[]): number {
 
 /** A process and all its descendants; only itself without `/proc`. */
 export function treeOf(root: number): readonly number[] {
-  const byParent = Map.groupBy(readProcesses() ?? [], ({ parent }) => parent);
+  return treeIn(readProcesses() ?? [], root);
+}
+
+function treeIn(processes: readonly ProcessTime[], root: number): readonly number[] {
+  const byParent = Map.groupBy(processes, ({ parent }) => parent);
   const tree = [root];
   for (const one of tree) tree.push(...(byParent.get(one) ?? []).map(({ pid }) => pid));
   return tree;

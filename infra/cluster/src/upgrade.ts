@@ -4,12 +4,12 @@
  * pods now work on the schema of the new version. Nothing may be lost, and a change may only be refused with 503 and Retry-After.
  */
 import { connectTo } from '@wts/testkit';
-import { randomUUID } from 'node:crypto';
 import {
   ControlClient,
   controlText,
   keepWriting,
   lostOrDoubled,
+  ownerElsewhere,
   StormClients,
   type CheckedSystem,
   type Written,
@@ -105,24 +105,12 @@ export async function upgradeCluster(cluster: Cluster, options: UpgradeOptions):
 
 /** The system as the owner of a workspace of its own sees it. */
 async function makeWorkspace(system: CheckedSystem, index: number): Promise<CheckedSystem> {
-  const owner = await system.person(`Owner ${index + 1}`);
-  const workspaceId = randomUUID();
-  const urlKey = `upgrade-${workspaceId.slice(0, 8)}`;
-  const member = { workspaceId, userId: owner.userId, role: 'owner' };
-  await system.commit([
-    {
-      modelName: 'Workspace',
-      modelId: workspaceId,
-      action: 'INSERT',
-      payload: { name: `Workspace ${index + 1}`, urlKey },
-    },
-    { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload: member },
-  ]);
+  const { userId, token, workspaceId } = await ownerElsewhere(system, `Owner ${index + 1}`);
   return {
     ...system,
     workspaceId,
-    apiKey: owner.token,
-    userId: owner.userId,
+    apiKey: token,
+    userId,
     member: (name, role) => system.member(name, role, workspaceId),
   };
 }

@@ -2,6 +2,7 @@ export { auditLog } from './audit-log.ts';
 export { auditStream } from './audit-stream.ts';
 export { connectToBroker, endOfStream } from './broker.ts';
 export { applyActions, compareDeliveries, type ClientRecords } from './compare.ts';
+export { ownerElsewhere } from './owner-elsewhere.ts';
 export { ControlClient } from './storm/control-client.ts';
 export { StormClients } from './storm/storm-clients.ts';
 export { controlText, problemsOf, dropAndReconnect, type Disruption } from './storm/drop-and-reconnect.ts';

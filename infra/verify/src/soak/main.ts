@@ -1,17 +1,10 @@
 /**
- * `npm run soak`: starts a system, writes and follows, kills or pauses
- * every process in turn, and checks all deliveries meanwhile. Exits with 0 when nothing was missing, doubled or out of order,
- * every acknowledged change is in the log, and memory is flat. Exits with 1 otherwise, also when it could not check one of
- * these.
+ * `npm run soak`: starts a system, writes and follows, kills or pauses every process in turn, and checks all deliveries meanwhile,
+ * those of webhooks too; see README.md. Exits with 0 when nothing was missing, doubled or out of order, every acknowledged change is
+ * in the log, and memory is flat; with 1 otherwise, also when it could not check one of these.
  *
- * The first part has disturbances, at least one whole round of them. The last part is calm and long enough to measure memory,
- * because a slope needs a process that runs for minutes.
- *
- * Consumers of webhooks take deliveries all the time, one of them with faults. At the end their log is compared with the log
- * of the service.
- *
- * With `--hostile`, there are no consumers, and attackers of every kind run for all of the minutes, together with as many disturbances as fit; the calm
- * part follows. The service must not refuse an honest request outside disturbances, and no log may contain content of records.
+ * The first part has disturbances. The last part is calm and long enough to measure memory, because a slope needs a process that
+ * runs for minutes. With `--hostile`, attackers run instead of consumers of webhooks, until the calm part begins.
  */
 import { optionsOrExit, printWithClock as print } from '@wts/local';
 import { startTestSystem, testAuthority, type TestSystem } from '@wts/testkit';

@@ -1,6 +1,6 @@
 import { Worker } from '@wts/testkit/worker';
-import { randomUUID } from 'node:crypto';
 import type { CheckedSystem } from '../checked-system.ts';
+import { ownerElsewhere } from '../owner-elsewhere.ts';
 import type { ControlCommand, ControlResult } from './control-client-worker.ts';
 
 /**
@@ -16,14 +16,7 @@ export class ControlClient implements AsyncDisposable {
   }
 
   static async start(testSystem: CheckedSystem): Promise<ControlClient> {
-    const { userId, token } = await testSystem.person('ControlClient');
-    const workspaceId = randomUUID();
-    const urlKey = `elsewhere-${workspaceId.slice(0, 8)}`;
-    const owner = { workspaceId, userId, role: 'owner' };
-    await testSystem.commit([
-      { modelName: 'Workspace', modelId: workspaceId, action: 'INSERT', payload: { name: 'Elsewhere', urlKey } },
-      { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload: owner },
-    ]);
+    const { token, workspaceId } = await ownerElsewhere(testSystem, 'ControlClient');
     return new ControlClient({ token, workspaceId });
   }
 
