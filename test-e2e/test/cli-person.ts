@@ -42,7 +42,7 @@ export async function cliPerson(name: string): Promise<CliPerson> {
     return out;
   };
   const ok: CliPerson['ok'] = (...argv) => succeeding(argv, {});
-  await ok('workspace', 'create', 'Of', name, '--key', urlKey);
+  await ok('api', 'POST', '/api/workspaces', '-F', `name=Of ${name}`, '-F', `urlKey=${urlKey}`);
   const shown: CliPerson['shown'] = (...argv) => succeeding(argv, { columns: 120 });
   return { testSystem, person, token, urlKey, KEY: urlKey.toUpperCase(), folder, wts, ok, shown };
 }

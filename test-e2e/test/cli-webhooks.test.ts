@@ -1,44 +1,25 @@
-import { runWts, type TestRun, type TestRunOptions } from '@wts/cli/test-run';
+import type { TestRunOptions } from '@wts/cli/test-run';
 import { verifyWebhook } from '@wts/client';
 import { freePort } from '@wts/local';
-import { eventually, receiver, scratch, type TestSystem } from '@wts/testkit';
+import { eventually, receiver } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { cliPerson, type CliPerson } from './cli-person.ts';
 import { openShared } from './shared-system.ts';
 
 describe('webhooks, keys and the doctor of the command line', function cliWebhooks() {
   this.timeout(60_000);
-  let system: TestSystem;
+  let tool: CliPerson;
   let identity: { cert: string; key: string };
-  let token: string;
-  const folder = scratch('cli-webhooks');
-  const urlKey = `hooks-${randomUUID().slice(0, 8)}`;
-
-  const envOf = (): Record<string, string> => ({
-    WTS_URL: system.baseUrl,
-    WTS_TOKEN: token,
-    WTS_WORKSPACE: urlKey,
-    WTS_CONFIG_DIR: folder,
-  });
-  const wts = (argv: readonly string[], { env, ...options }: TestRunOptions = {}): Promise<TestRun> =>
-    runWts(argv, { ...options, env: { ...envOf(), ...env } });
-  const ok = async (...argv: string[]): Promise<string> => {
-    const { code, out, err } = await wts(argv);
-    assert.equal(code, 0, `${argv.join(' ')}: ${err}`);
-    return out;
-  };
+  const wts: CliPerson['wts'] = (...given) => tool.wts(...given);
+  const ok: CliPerson['ok'] = (...argv) => tool.ok(...argv);
   const json = async <T>(...argv: string[]): Promise<T> => JSON.parse(await ok(...argv, '--json')) as T;
 
   before(async () => {
-    const shared = await openShared();
-    system = shared.testSystem;
-    identity = await shared.authority.issue();
-    const person = await system.person('Hooks');
-    ({ token } = await system.keyOf(person, { permissions: 'full-access' }));
-    await ok('api', 'POST', '/api/workspaces', '-F', 'name=Hooks', '-F', `urlKey=${urlKey}`);
+    identity = await (await openShared()).authority.issue();
+    tool = await cliPerson('Hooks');
   });
 
   it('make, change, test and delete an endpoint, named by a part of its address, and print a secret once and alone', async () => {
@@ -93,7 +74,7 @@ describe('webhooks, keys and the doctor of the command line', function cliWebhoo
 
   it('listen on this machine: each event is verified, printed and forwarded unchanged, and Ctrl-C deletes the endpoint', async () => {
     await using program = await receiver();
-    const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    const [cert, key] = [join(tool.folder, 'cert.pem'), join(tool.folder, 'key.pem')];
     writeFileSync(cert, identity.cert);
     writeFileSync(key, identity.key);
     const [stdout, stderr, interrupting] = [new PassThrough(), new PassThrough(), new AbortController()];
@@ -112,7 +93,7 @@ describe('webhooks, keys and the doctor of the command line', function cliWebhoo
       '-e',
       'task.created',
     ];
-    const running = runWts(argv, { env: envOf(), more: { stdout, stderr, interrupted: interrupting.signal } });
+    const running = wts(argv, { more: { stdout, stderr, interrupted: interrupting.signal } });
     const secret = await eventually(() => /Its secret is (whsec_\S+)/.exec(err)?.[1]);
     // The first answer makes the service try again.
     let answers = 0;
@@ -154,7 +135,7 @@ describe('webhooks, keys and the doctor of the command line', function cliWebhoo
       'create',
       'one',
       '--permissions=full-access',
-      `--workspace=${urlKey}`,
+      `--workspace=${tool.urlKey}`,
     );
     assert.ok(made.token.startsWith('wts_') && made.workspaceId !== null);
     const { out } = await wts(['api-key', 'list', '--json']);
@@ -190,7 +171,7 @@ describe('webhooks, keys and the doctor of the command line', function cliWebhoo
     assert.match(slow['clock'] ?? '', /failed (?:10|9) minutes behind the service/);
     const proxied = await states({ env: { HTTPS_PROXY: 'http://127.0.0.1:9' } });
     assert.match(proxied['proxy'] ?? '', /^warning HTTPS_PROXY is set/);
-    const limited = await states({ env: { WTS_TOKEN: system.readOnlyApiKey } });
+    const limited = await states({ env: { WTS_TOKEN: tool.testSystem.readOnlyApiKey } });
     assert.match(limited['access'] ?? '', /^warning read only/);
     const revoked = await states({ env: { WTS_TOKEN: 'wts_wrong' } });
     assert.match(revoked['credential'] ?? '', /^failed /);
