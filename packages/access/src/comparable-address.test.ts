@@ -28,7 +28,9 @@ describe('the comparison of addresses', () => {
       const points = Array.from({ length: Math.min(0x80, 0x10ffff - from) }, (_, index) => from + index);
       const letters = points.map((point) => String.fromCodePoint(point)).filter((letter) => !/\s/u.test(letter));
       const name = comparableAddress(`${letters.join(between)}@example.com`).slice(0, -'@example.com'.length);
-      for (const [index, one] of name.split(between).entries())
+      const folded = name.split(between);
+      assert.equal(folded.length, letters.length);
+      for (const [index, one] of folded.entries())
         assert.match(one, /[^\0-\x7f]/, `U+${letters[index]?.codePointAt(0)?.toString(16)} becomes ${one}`);
     }
   });
