@@ -196,9 +196,11 @@ describe('two cells with one auth', function cells() {
     const before = await recordsAt(1, ann, workspaceId);
     await using database = await connectTo(testSystem.database.authUrl);
     // Each of these steps is done once more, because the first time its outcome cannot be stored. `moves.test.ts` of auth has the others.
-    await database.query(`create sequence auth.refused; create function auth.refuse_first() returns trigger language plpgsql security definer as $$ begin
-        if old.problem is null and old.step in ('stop', 'invitations', 'endpoints', 'leave') and new.problem is null
-        then raise exception 'interrupted %', nextval('auth.refused'); end if;
+    const steps = ['endpoints', 'invitations', 'leave', 'stop'];
+    await database.query(`${steps.map((step) => `create sequence auth.refused_${step}`).join('; ')};
+      create function auth.refuse_first() returns trigger language plpgsql security definer as $$ begin
+        if old.problem is null and old.step in ('${steps.join(`', '`)}') and new.problem is null
+        then raise exception 'interrupted %', nextval('auth.refused_' || old.step); end if;
         return new; end $$`);
     await database.query(
       `create trigger refuse_first before update on auth.moves for each row execute function auth.refuse_first()`,
@@ -209,9 +211,16 @@ describe('two cells with one auth', function cells() {
     await eventually(async () => (await fetch(`${testSystem.service('auth').url}/ready`)).ok);
     const move = await ended(await readMove(id));
     assert.deepEqual([move.state, move.problem], ['moved', null]);
-    const { rows } = await database.query(`select last_value::int as refused from auth.refused`);
-    assert.deepEqual(rows, [{ refused: 4 }]);
-    await database.query(`drop function auth.refuse_first cascade; drop sequence auth.refused`);
+    // Where auth ended before it stored why, the step is interrupted twice.
+    const { rows } = await database.query<{ step: string }>(
+      `select substr(sequencename, 9) as step from pg_sequences where sequencename like 'refused\\_%' and last_value > 0 order by 1`,
+    );
+    assert.deepEqual(
+      rows.map(({ step }) => step),
+      steps,
+    );
+    await database.query(`drop function auth.refuse_first cascade;
+      ${steps.map((step) => `drop sequence auth.refused_${step}`).join('; ')}`);
     assert.deepEqual(await recordsAt(0, ann, workspaceId), before);
     assert.equal((await create(1, ann, urlKey)).status, 409);
   });
