@@ -8,6 +8,8 @@ import { underLoad } from './under-load.ts';
 describe('the system under load', () => {
   let testSystem: TestSystem;
   before(async () => (testSystem = await replicatedSystem()));
+  // Every process recovers, also those that no writer or follower needs.
+  afterEach(() => testSystem.untilReady());
 
   it('loses, doubles and reorders nothing when each process is killed in turn [never.actions-lost, never.acknowledged-lost, never.applied-twice]', () =>
     underLoad(testSystem, async (receivedMore) => {
