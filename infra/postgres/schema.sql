@@ -152,11 +152,12 @@ CREATE OR REPLACE FUNCTION sync.search_keys(group_id uuid, title text, words tex
 AS $function$
     declare
       own text := chr(1) || left(encode(sha256(uuid_send(group_id)), 'base64'), 11);
-      lexemes text := array_to_string(tsvector_to_array(to_tsvector('simple'::regconfig, words)), own || '~');
+      lexemes text;
     begin
       if octet_length(words) > 2000 then
-        lexemes := (select string_agg(left(lexeme, 500), own || '~')
-          from unnest(tsvector_to_array(to_tsvector('simple'::regconfig, words))) lexeme);
+        lexemes := (select string_agg(left(lexeme, 500), own || '~') from unnest(tsvector_to_array(sync.search_words(words))) lexeme);
+      else
+        lexemes := array_to_string(tsvector_to_array(sync.search_words(words)), own || '~');
       end if;
       return array_to_tsvector(string_to_array(
         substr(own, 2) || coalesce(array_to_string(public.show_trgm(title), own) || own, '') || coalesce('~' || lexemes, ''), chr(1)));
@@ -205,6 +206,12 @@ AS $function$
         from unnest(groups) with ordinality one(id, nth) group by case when template is not null then (nth - 1) / 8 end;
     end
   $function$;
+
+CREATE OR REPLACE FUNCTION sync.search_words(given text)
+ RETURNS tsvector
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN to_tsvector('simple'::regconfig, translate(given, '_-/'::text, '   '::text));
 
 CREATE OR REPLACE FUNCTION sync.use_groups()
  RETURNS trigger
@@ -630,7 +637,8 @@ insert into sync.migrations (batch, name) values
   (1, '0023-index-search-by-group'),
   (1, '0024-create-workspace-moves'),
   (1, '0025-leave-room-for-updates'),
-  (1, '0026-number-log');
+  (1, '0026-number-log'),
+  (1, '0027-divide-search-texts');
 
 grant usage on schema sync to wts_graph;
 grant usage on schema sync to wts_webhooks;

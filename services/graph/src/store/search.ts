@@ -69,7 +69,7 @@ function candidatesSql({ model, words, sql, workspaceIds }: Search, alias: strin
 
 /**
  * Whether the words find the row `alias`. Each long word may have a slip of its own. Looking for words as parts of the texts is much
- * quicker than `to_tsvector` of them, which most of the compared records do not need then.
+ * quicker than dividing them into words, which most of the compared records do not need then.
  */
 export function comparedSql({ model, words: { text, words, query, long }, sql }: Search, alias: string): string {
   const title = searchTitleOf(model);
@@ -79,7 +79,7 @@ export function comparedSql({ model, words: { text, words, query, long }, sql }:
   if (title !== null) ways.push(`${alias}.${title} ilike ${sql.add(partOf(text), 'text')}`);
   if (query !== null)
     ways.push(
-      `${searched} ilike all(${sql.add(words.filter((word) => UNDIVIDED.test(word)).map(partOf), 'text[]')}) and to_tsvector('simple'::regconfig, ${searched}) @@ to_tsquery('simple', ${sql.add(query, 'text')})`,
+      `${searched} ilike all(${sql.add(words.filter((word) => UNDIVIDED.test(word)).map(partOf), 'text[]')}) and sync.search_words(${searched}) @@ to_tsquery('simple', ${sql.add(query, 'text')})`,
     );
   if (title !== null && long.length > 0)
     ways.push(long.map((word) => `${sql.add(word, 'text')} operator(public.<%) ${alias}.${title}`).join(' and '));
