@@ -96,6 +96,26 @@ describe('during an outage', () => {
     assert.equal((await testService.join(grace, open.code)).status, 200);
   });
 
+  it('of auth that begins as a person joins, they are a member, and the invitations to their address are used [workspaces.join.closes]', async () => {
+    const { id, owner } = await testService.workspace();
+    const grace = await testService.person();
+    const open = await testService.invite(owner, id, {});
+    await testService.invite(owner, id, { email: grace.email });
+    const { sync, auth } = testService.backends.wires;
+    sync.holdReplies();
+    const joining = testService.join(grace, open.code);
+    const sql = 'select from sync.workspace_members where user_id = $1';
+    await eventually(async () => (await testService.backends.sql(sql, [grace.userId])).length === 1);
+    auth?.cut();
+    sync.mend();
+    assert.equal((await joining).status, 200);
+    const { body } = await testService.call(owner, memberApi.listInvitations, { params: { workspaceId: id } });
+    assert.deepEqual(
+      body.invitations.map((one) => one.id),
+      [open.id],
+    );
+  });
+
   it('of the database, every request gets 503, and works again afterwards', async () => {
     const { owner } = await testService.workspace();
     const { wires, databaseUrl } = testService.backends;
