@@ -5,13 +5,14 @@ import type { Knex } from 'knex';
  *
  * The parser of PostgreSQL takes `a-b`, `a_b` and `a/b` for parts of one word, of a name of a host or of a file, and reads on to their end
  * at each part: of 50,000 such characters in a row for more than a minute. Between blanks it takes milliseconds, and finds each part.
+ * Three times `replace` is a tenth of what `translate` is.
  *
  * Texts that are there keep their keys until they change, so of a path in them only its beginning is found.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create function sync.search_words(given text) returns tsvector
     language sql immutable parallel safe
-    return to_tsvector('simple'::regconfig, translate(given, '_-/', '   '))`);
+    return to_tsvector('simple'::regconfig, replace(replace(replace(given, '_', ' '), '-', ' '), '/', ' '))`);
   await knex.raw(searchKeys('sync.search_words(words)'));
 }
 
