@@ -73,7 +73,7 @@ export const AUTH_LIMITS = {
   /** How often the time of a key's last use is stored. */
   apiKeyUseIntervalMs: 60_000,
 
-  /** A client redeems its code immediately. */
+  /** A client exchanges its code immediately. */
   codeMs: 60_000,
   /** A person copies it from a page into a terminal, which may be another device. */
   copiedCodeMs: 5 * 60_000,

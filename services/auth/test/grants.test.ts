@@ -55,8 +55,8 @@ describe('a grant', () => {
       code: String(code),
       redirect_uri: redirectUri,
     };
-    const redeem = () => post('/token', { body: new URLSearchParams({ ...form, code_verifier: verifier }) });
-    const { access_token } = await redeem();
+    const exchange = () => post('/token', { body: new URLSearchParams({ ...form, code_verifier: verifier }) });
+    const { access_token } = await exchange();
     const [, payload = ''] = String(access_token).split('.');
     const { gid: grantId } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { gid: string };
     const resolve = async (who = SERVICE) =>
@@ -67,7 +67,7 @@ describe('a grant', () => {
     const list = (body: object) => testService.call(SERVICE, credentialApi.internalListRevokedCredentials, { body });
     const { at } = (await list({})).body;
     const revocations = await testService.backends.revocations();
-    assert.equal((await redeem())['error'], 'invalid_grant');
+    assert.equal((await exchange())['error'], 'invalid_grant');
     assert.deepEqual(await revocations.next(), { kind: 'credential', credentialId: grantId, userId });
     assert.equal((await resolve()).body.grant, null);
     const { credentials } = (await list({ since: at })).body;

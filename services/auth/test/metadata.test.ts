@@ -59,7 +59,7 @@ describe('the documents of the authorization server', () => {
       });
     }
     const client = await system.client();
-    const { claims } = readToken((await system.redeem(client, await system.code(client))).body['access_token']);
+    const { claims } = readToken((await system.exchange(client, await system.code(client))).body['access_token']);
     assert.deepEqual([claims['iss'], claims['aud']], [AUTH_URL, [BASE_URL, `${AUTH_URL}/mcp`]]);
   });
 

@@ -142,7 +142,7 @@ export class OAuthSystem implements AsyncDisposable {
     return this.send('/token', { method: 'POST', headers, body: new URLSearchParams(given) }, replica);
   }
 
-  redeem(
+  exchange(
     client: TestClient,
     { code, verifier }: Pick<IssuedCode, 'code' | 'verifier'>,
     change: Readonly<Record<string, string | undefined>> = {},

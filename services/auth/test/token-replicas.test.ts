@@ -15,17 +15,17 @@ describe('two replicas of the token endpoint', () => {
     assert.match(JSON.stringify(sets[0]?.body), /^\{"keys":\[\{[^{}]*\}\]\}$/);
   });
 
-  it('redeem a code once in 20 simultaneous requests', async () => {
+  it('exchange a code once in 20 simultaneous requests', async () => {
     const client = await system.client();
     const code = await system.code(client);
-    const replies = await Promise.all(TWENTY.map((at) => system.redeem(client, code, {}, at % 2)));
+    const replies = await Promise.all(TWENTY.map((at) => system.exchange(client, code, {}, at % 2)));
     assert.equal(replies.filter(({ status }) => status === 200).length, 1);
     for (const reply of replies.filter(({ status }) => status !== 200)) assertRefused(reply, 'invalid_grant');
   });
 
   it('replace a refresh token once in 20 simultaneous requests', async () => {
     const client = await system.client();
-    const { body } = await system.redeem(client, await system.code(client));
+    const { body } = await system.exchange(client, await system.code(client));
     const replies = await Promise.all(TWENTY.map((at) => system.refresh(client, body['refresh_token'], {}, at % 2)));
     assert.equal(replies.filter(({ status }) => status === 200).length, 1);
     for (const reply of replies.filter(({ status }) => status !== 200)) assertRefused(reply, 'invalid_grant');
@@ -35,7 +35,7 @@ describe('two replicas of the token endpoint', () => {
     const replica = system.replicas.push(await system.start({ REFRESH_TOKEN_GRACE_MS: '60000' })) - 1;
     const client = await system.client();
     const code = await system.code(client);
-    const { body } = await system.redeem(client, code);
+    const { body } = await system.exchange(client, code);
     const refresh = (token: unknown) => system.refresh(client, token, {}, replica);
     const twice = async (token: unknown): Promise<unknown> => {
       const both = await Promise.all([refresh(token), refresh(token)]);
@@ -59,7 +59,7 @@ describe('two replicas of the token endpoint', () => {
     };
     const keys = (await system.send('/jwks')).body;
     await restart();
-    const { status, body } = await system.redeem(client, code);
+    const { status, body } = await system.exchange(client, code);
     assert.equal(status, 200);
     await restart();
     assert.equal((await system.refresh(client, body['refresh_token'], {}, 1)).status, 200);
@@ -71,7 +71,7 @@ describe('two replicas of the token endpoint', () => {
     const code = await system.code(client);
     system.wire.cut();
     for (const reply of [
-      await system.redeem(client, code),
+      await system.exchange(client, code),
       await system.register({ redirect_uris: ['https://a.example'] }),
     ]) {
       assert.deepEqual(
@@ -80,6 +80,6 @@ describe('two replicas of the token endpoint', () => {
       );
     }
     system.wire.mend();
-    await eventually(async () => (await system.redeem(client, code)).status === 200);
+    await eventually(async () => (await system.exchange(client, code)).status === 200);
   });
 });

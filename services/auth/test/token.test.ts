@@ -13,10 +13,10 @@ describe('the token endpoint', () => {
   });
   after(() => system[Symbol.asyncDispose]());
 
-  /** A redeemed code. */
+  /** An exchanged code. */
   const granted = async (who = client): Promise<{ code: Awaited<ReturnType<OAuthSystem['code']>>; reply: Reply }> => {
     const code = await system.code(who);
-    const reply = await system.redeem(who, code);
+    const reply = await system.exchange(who, code);
     assert.equal(reply.status, 200, JSON.stringify(reply.body));
     return { code, reply };
   };
@@ -103,7 +103,7 @@ describe('the token endpoint', () => {
     const { code, verifier } = await system.code(confidential);
     const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: REDIRECT_URI };
     assert.equal((await system.token(form, right)).status, 200);
-    assert.equal((await system.redeem(confidential, await system.code(confidential))).status, 200);
+    assert.equal((await system.exchange(confidential, await system.code(confidential))).status, 200);
   });
 
   it('decodes id and secret of the Authorization header as a form', async () => {
@@ -120,14 +120,14 @@ describe('the token endpoint', () => {
     const codeOnly = await system.client({ grant_types: ['authorization_code'] });
     const refreshOnly = await system.client({ grant_types: ['refresh_token'] });
     assertRefused(await system.refresh(codeOnly, 'x'), 'unauthorized_client');
-    assertRefused(await system.redeem(refreshOnly, { code: 'x', verifier: 'y' }), 'unauthorized_client');
+    assertRefused(await system.exchange(refreshOnly, { code: 'x', verifier: 'y' }), 'unauthorized_client');
   });
 
-  it('redeems a code only with everything it is bound to [authentication.oauth.invalid-grant, authentication.oauth.pkce-only]', async () => {
+  it('exchanges a code only with everything it is bound to [authentication.oauth.invalid-grant, authentication.oauth.pkce-only]', async () => {
     const other = await system.client();
     const code = await system.code(client);
     for (const missing of ['code', 'redirect_uri', 'code_verifier'])
-      assertRefused(await system.redeem(client, code, { [missing]: undefined }), 'invalid_request');
+      assertRefused(await system.exchange(client, code, { [missing]: undefined }), 'invalid_request');
     for (const change of [
       { code: 'unknown' },
       { client_id: other.id },
@@ -139,13 +139,13 @@ describe('the token endpoint', () => {
       { code_verifier: `${code.verifier}=` },
       { code_verifier: 'ä'.repeat(43) },
     ]) {
-      assertRefused(await system.redeem(client, code, change), 'invalid_grant');
+      assertRefused(await system.exchange(client, code, change), 'invalid_grant');
     }
-    assertRefused(await system.redeem(client, code, { resource: 'https://other.example' }), 'invalid_target');
-    assert.equal((await system.redeem(client, code)).status, 200);
+    assertRefused(await system.exchange(client, code, { resource: 'https://other.example' }), 'invalid_target');
+    assert.equal((await system.exchange(client, code)).status, 200);
     const late = await system.code(client);
     await system.sql(`update auth.codes set expires_at = expires_at - interval '60 seconds' where used_at is null`);
-    assertRefused(await system.redeem(client, late), 'invalid_grant');
+    assertRefused(await system.exchange(client, late), 'invalid_grant');
   });
 
   it('a valid replay of a code revokes the grant, an invalid one does not', async () => {
@@ -155,10 +155,10 @@ describe('the token endpoint', () => {
       { client_id: (await system.client()).id },
       { redirect_uri: 'http://127.0.0.1:8977/callback' },
     ]) {
-      assertRefused(await system.redeem(client, code, change), 'invalid_grant');
+      assertRefused(await system.exchange(client, code, change), 'invalid_grant');
     }
     assert.equal(await system.isInForce(code.userId), true);
-    assertRefused(await system.redeem(client, code), 'invalid_grant');
+    assertRefused(await system.exchange(client, code), 'invalid_grant');
     assert.equal(await system.isInForce(code.userId), false);
     assertRefused(await system.refresh(client, reply.body['refresh_token']), 'invalid_grant');
   });
@@ -193,7 +193,10 @@ describe('the token endpoint', () => {
     for (const scope of ['admin', 'read admin', 'everything'])
       assertRefused(await system.refresh(client, token, { scope }), 'invalid_scope');
     assertRefused(await system.refresh(client, token, { resource: 'https://other.example' }), 'invalid_target');
-    const reader = await system.redeem(client, await system.code(client, { scopes: ['read'], resources: [BASE_URL] }));
+    const reader = await system.exchange(
+      client,
+      await system.code(client, { scopes: ['read'], resources: [BASE_URL] }),
+    );
     const refreshed = reader.body['refresh_token'];
     assertRefused(await system.refresh(client, refreshed, { scope: 'read write' }), 'invalid_scope');
     assertRefused(await system.refresh(client, refreshed, { resource: `${AUTH_URL}/mcp` }), 'invalid_target');
@@ -230,14 +233,14 @@ describe('the token endpoint', () => {
     assert.match(`${String(gid)} ${String(jti)}`, /^[0-9a-f-]{36} [0-9a-f-]{36}$/);
     const codeOnly = await system.client({ grant_types: ['authorization_code'] });
     assert.ok(!('refresh_token' in (await granted(codeOnly)).reply.body));
-    const narrow = await system.redeem(client, await system.code(client), { resource: `${AUTH_URL}/mcp` });
+    const narrow = await system.exchange(client, await system.code(client), { resource: `${AUTH_URL}/mcp` });
     assert.deepEqual(readToken(narrow.body['access_token']).claims['aud'], [`${AUTH_URL}/mcp`]);
   });
 
   it('writes no token, code, verifier or secret to the log or the database', async () => {
     const confidential = await system.client({ token_endpoint_auth_method: 'client_secret_post' });
     const { code, reply } = await granted(confidential);
-    await system.redeem(confidential, code);
+    await system.exchange(confidential, code);
     await system.refresh(confidential, reply.body['refresh_token'], { client_id: 'unknown' });
     await system.send(`/token?code=${code.code}`, { method: 'POST' });
     await system.send(`/${String(reply.body['refresh_token'])}`);

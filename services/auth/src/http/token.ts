@@ -1,7 +1,7 @@
 import { Fault, oauthApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
-import { redeemCode } from '../oauth/authorization-code.ts';
+import { exchangeCode } from '../oauth/authorization-code.ts';
 import { authenticateClient } from '../oauth/client-authentication.ts';
 import type { OAuth } from '../oauth/oauth.ts';
 import { refreshTokens } from '../oauth/refresh-token.ts';
@@ -10,7 +10,7 @@ import type { GrantType } from '../domain/client.ts';
 import { networkOf } from './network-of.ts';
 import { visitorOf } from './visitor.ts';
 
-const GRANTS = { authorization_code: redeemCode, refresh_token: refreshTokens } as const;
+const GRANTS = { authorization_code: exchangeCode, refresh_token: refreshTokens } as const;
 
 /**
  * The token endpoint. The order of the checks decides which error a wrong request gets: its form, its grant, its client.

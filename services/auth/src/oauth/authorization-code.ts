@@ -12,7 +12,7 @@ import { required, tokenReply, type TokenReply, type TokenRequest } from './toke
  * nothing, because otherwise a leaked code would be enough to end the grant.
  * Keeps authentication.oauth.pkce-only.
  */
-export async function redeemCode(oauth: OAuth, { client, values, visitor }: TokenRequest): Promise<TokenReply> {
+export async function exchangeCode(oauth: OAuth, { client, values, visitor }: TokenRequest): Promise<TokenReply> {
   const { grantStore, grants, keys } = oauth;
   const code = required(values, 'code');
   const redirectUri = required(values, 'redirect_uri');
@@ -29,7 +29,7 @@ export async function redeemCode(oauth: OAuth, { client, values, visitor }: Toke
   // Before the code is used, because the client could not repeat the request.
   const key = await keys.current();
   const refreshToken = client.grantTypes.includes('refresh_token') ? firstRefreshToken() : null;
-  const grantEndsAt = await grantStore.redeem(hash, refreshToken === null ? null : refreshHashesOf(refreshToken));
+  const grantEndsAt = await grantStore.exchange(hash, refreshToken === null ? null : refreshHashesOf(refreshToken));
   if (grantEndsAt === null) {
     await grants.revokeOfUsedCode(hash, visitor);
     throw new Fault('invalid_grant');

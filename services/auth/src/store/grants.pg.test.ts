@@ -51,9 +51,9 @@ describe('the store of grants', () => {
     assert.equal(await insert(), false);
   });
 
-  const redeemed = async (): Promise<{ id: string; userId: string; code: Buffer; refresh: string }> => {
+  const exchanged = async (): Promise<{ id: string; userId: string; code: Buffer; refresh: string }> => {
     const grant = { ...(await made()), refresh: firstRefreshToken() };
-    assert.ok(await grants.redeem(grant.code, refreshHashesOf(grant.refresh)));
+    assert.ok(await grants.exchange(grant.code, refreshHashesOf(grant.refresh)));
     return grant;
   };
   const rotate = async (token: string, graceMs = 0): Promise<string | null> => {
@@ -77,8 +77,8 @@ describe('the store of grants', () => {
     await identities.claim({ issuer: ACCOUNT_ISSUER, subject }, ofAccount.userId, address);
     await identities.claim({ issuer: 'https://idp.example', subject: randomUUID() }, ofProvider.userId, address);
     assert.deepEqual(await grants.revokeOfAccounts(), [ended(ofAccount)]);
-    assert.equal(await grants.redeem(ofAccount.code, null), null);
-    assert.ok(await grants.redeem(ofProvider.code, null));
+    assert.equal(await grants.exchange(ofAccount.code, null), null);
+    assert.ok(await grants.exchange(ofProvider.code, null));
   });
 
   it('ends when its person chose, however often it is used, and is for the workspace that they chose [authentication.consent.choices]', async () => {
@@ -89,17 +89,17 @@ describe('the store of grants', () => {
     const refresh = firstRefreshToken();
     const days = (end: Date | null | undefined): number =>
       Math.round(((end?.getTime() ?? 0) - Date.now()) / 86_400_000);
-    assert.equal(days(await grants.redeem(code, refreshHashesOf(refresh))), 2);
+    assert.equal(days(await grants.exchange(code, refreshHashesOf(refresh))), 2);
     const [nonce, next] = [randomBytes(32), randomBytes(32)];
     const rotated = await grants.rotate({ ...refreshHashesOf(refresh), nextHash: next, nonce, graceMs: 0 });
     assert.equal(days(rotated?.expiresAt), 2);
     assert.equal((await grants.resolve(id))?.workspaceId, workspaceId);
   });
 
-  it('lists a grant when its code is redeemed, and no more when it is revoked', async () => {
+  it('lists a grant when its code is exchanged, and no more when it is revoked', async () => {
     const { id, userId, code } = await made();
     assert.deepEqual(await grants.listOf(userId), []);
-    assert.ok(await grants.redeem(code, null));
+    assert.ok(await grants.exchange(code, null));
     assert.deepEqual(
       (await grants.listOf(userId)).map(({ id: listed, clientName }) => [listed, clientName]),
       [[id, 'C']],
@@ -113,20 +113,20 @@ describe('the store of grants', () => {
 
   it('of many uses of a code at the same time one succeeds', async () => {
     const { code } = await made();
-    const ends = await Promise.all(Array.from({ length: 20 }, () => grants.redeem(code, null)));
+    const ends = await Promise.all(Array.from({ length: 20 }, () => grants.exchange(code, null)));
     assert.equal(ends.filter((end) => end !== null).length, 1);
   });
 
   it('a code expires after 60 seconds, and its grant with it', async () => {
     const { id, code } = await made();
     await age('codes', 'expires_at', `grant_id = '${id}'`, '60 seconds');
-    assert.equal(await grants.redeem(code, null), null);
+    assert.equal(await grants.exchange(code, null), null);
     await age('grants', 'expires_at', `id = '${id}'`, '60 seconds');
     assert.equal(await grants.resolve(id), null);
   });
 
   it('a grant ends 30 days after its last use, and 90 days after its beginning', async () => {
-    const { id, refresh } = await redeemed();
+    const { id, refresh } = await exchanged();
     const days = async (): Promise<number> => {
       const sql = `select extract(epoch from expires_at - now()) / 86400 as days from auth.grants where id = :id`;
       return Math.round(Number((await rows<{ days: string }>(knex, sql, { id }))[0]?.days));
@@ -142,7 +142,7 @@ describe('the store of grants', () => {
   });
 
   it('with a grace, only the token before the current one is accepted again, while the current one is unused, and gets the same one', async () => {
-    const { refresh, id, userId } = await redeemed();
+    const { refresh, id, userId } = await exchanged();
     const second = await rotate(refresh, 60_000);
     assert.ok(second);
     assert.equal(await rotate(refresh), null);
@@ -159,7 +159,7 @@ describe('the store of grants', () => {
   });
 
   it('recognizes every older token of a grant, and stores only the current one', async () => {
-    const { refresh, id, userId } = await redeemed();
+    const { refresh, id, userId } = await exchanged();
     const older = [refresh];
     for (let n = 0; n < 3; n += 1) older.push((await rotate(older.at(-1) ?? '')) ?? '');
     const current = older.pop() ?? '';
@@ -180,7 +180,7 @@ describe('the store of grants', () => {
   });
 
   it('revokes nothing for a token that is unknown or was not used', async () => {
-    const { refresh, code, id, userId } = await redeemed();
+    const { refresh, code, id, userId } = await exchanged();
     assert.deepEqual(await grants.revokeOfUsedCode(randomBytes(32)), []);
     assert.deepEqual(await reused(firstRefreshToken()), []);
     assert.deepEqual(await reused(refresh), []);
@@ -189,8 +189,8 @@ describe('the store of grants', () => {
   });
 
   it('has a bound for each person, beyond which the grants used longest ago end', async () => {
-    const { id, userId, refresh } = await redeemed();
-    const other = await redeemed();
+    const { id, userId, refresh } = await exchanged();
+    const other = await exchanged();
     await rows(
       knex,
       `insert into auth.grants (id, user_id, client_id, scopes, resources, signed_in_at, created_at, used_at, expires_at)
@@ -236,7 +236,7 @@ describe('the store of grants', () => {
   });
 
   it('deletes a grant with its tokens when no access token of it is left', async () => {
-    const [expired, revoked, live] = [await redeemed(), await redeemed(), await redeemed()];
+    const [expired, revoked, live] = [await exchanged(), await exchanged(), await exchanged()];
     await grants.revoke(revoked.userId, revoked.id);
     await age('grants', 'expires_at', `id = '${expired.id}'`, '30 days 31 minutes');
     await age('grants', 'revoked_at', `id = '${revoked.id}'`, '31 minutes');

@@ -80,14 +80,14 @@ export interface Rotated {
  */
 export interface GrantStore {
   /**
-   * The grant ends with its code unless the code is redeemed. False when the session has ended: what ends the sessions of a person
+   * The grant ends with its code unless the code is exchanged. False when the session has ended: what ends the sessions of a person
    * and then revokes their grants finds this grant too, because the session is locked until it exists.
    */
   insert(grant: NewGrant, codeHash: Buffer): Promise<boolean>;
   findByCode(hash: Buffer): Promise<CodeGrant | null>;
   findByRefreshToken(token: RefreshHashes): Promise<TokenGrant | null>;
   /** Returns when the grant ends; null when the code was used, has expired, or its grant was revoked. */
-  redeem(codeHash: Buffer, refresh: RefreshHashes | null): Promise<Date | null>;
+  exchange(codeHash: Buffer, refresh: RefreshHashes | null): Promise<Date | null>;
   /** Null when the token was used, has expired, or its grant was revoked. */
   rotate(rotation: Rotation): Promise<Rotated | null>;
   /** Revokes the grant of a code that was used before. */
@@ -160,7 +160,7 @@ export function grantStore(knex: Knex): GrantStore {
       const [found] = await rows<TokenGrant>(knex, sql, { family });
       return found ?? null;
     },
-    redeem: (codeHash, refresh) => redeemCode(knex, codeHash, refresh),
+    exchange: (codeHash, refresh) => exchangeCode(knex, codeHash, refresh),
     rotate: (rotation) => rotateRefreshToken(knex, rotation),
     revokeOfUsedCode: (hash) => {
       const used = `select grant_id from auth.codes where hash = :hash and used_at is not null`;
@@ -210,24 +210,24 @@ async function deleteEnded(knex: Knex): Promise<number> {
 }
 
 /** The update of the code decides: a second one waits for the first and then finds `used_at` set. */
-async function redeemCode(knex: Knex, hash: Buffer, refresh: RefreshHashes | null): Promise<Date | null> {
+async function exchangeCode(knex: Knex, hash: Buffer, refresh: RefreshHashes | null): Promise<Date | null> {
   const end = refresh === null ? `least(now() + make_interval(secs => :life), g.ends_at)` : NEXT_END;
   const token = refresh === null ? '' : ', refresh_family = :family, refresh_hash = :refreshHash, refreshed_at = now()';
   const sql = `with used as (
       update auth.codes c set used_at = now() where c.hash = :hash and c.used_at is null and c.expires_at > now()
       returning c.grant_id
-    ), redeemed as (
+    ), exchanged as (
       update auth.grants g set used_at = now(), expires_at = ${end}${token} from used
       where g.id = used.grant_id and ${IN_FORCE} returning g.client_id, g.expires_at
     ), client as (
-      update auth.clients c set used_at = now() from redeemed where c.id = redeemed.client_id
+      update auth.clients c set used_at = now() from exchanged where c.id = exchanged.client_id
     )
-    select expires_at as "expiresAt" from redeemed`;
+    select expires_at as "expiresAt" from exchanged`;
   const life = seconds(AUTH_LIMITS.accessTokenMs);
   const values =
     refresh === null ? { hash, life } : { hash, family: refresh.family, refreshHash: refresh.hash, ...ENDS };
-  const [redeemed] = await rows<{ expiresAt: Date }>(knex, sql, values);
-  return redeemed?.expiresAt ?? null;
+  const [exchanged] = await rows<{ expiresAt: Date }>(knex, sql, values);
+  return exchanged?.expiresAt ?? null;
 }
 
 /**
