@@ -26,7 +26,7 @@ const SUSPICIOUS = 2.4;
 const FIRST_PAIRS = 30;
 const UNSUSPICIOUS = 1.2;
 const PAIRS_OF_SUSPECTS = 1200;
-/** Chance alone exceeds this once in many millions of runs. One more query to PostgreSQL always exceeds it. */
+/** Chance alone exceeds this once in many millions of runs. One more query to PostgreSQL exceeds it, but not always on a busy machine. */
 const LEANING_MAX = 5.5;
 
 /*
