@@ -1,10 +1,9 @@
+import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
@@ -13,8 +12,7 @@ const SRC = join(import.meta.dirname, '..', 'src');
 const INDEX = pathToFileURL(join(SRC, 'index.ts')).href;
 
 describe('the program', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'wts-end-'));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = scratch('end');
   const node = (args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess =>
     spawn(process.execPath, args, { cwd: folder, env: { WTS_CONFIG_DIR: folder, ...env } });
 

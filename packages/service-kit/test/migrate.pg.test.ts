@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually, testDatabase, type TestDatabase } from '@wts/testkit';
+import { eventually, scratch, testDatabase, type TestDatabase } from '@wts/testkit';
 import { Fault } from '@wts/contracts';
 import { Client } from 'pg';
 import { migrate } from '../src/migrate/index.ts';
@@ -19,11 +18,7 @@ describe('migrating a schema', () => {
   let database: TestDatabase;
   before(async () => (database = await testDatabase('migrate')));
   after(() => database.drop());
-  const folders: string[] = [];
-  afterEach(async () => {
-    await query('drop schema if exists demo cascade');
-    for (const made of folders.splice(0)) await rm(made, { recursive: true });
-  });
+  afterEach(() => query('drop schema if exists demo cascade'));
 
   const run = (more: Partial<Parameters<typeof migrate>[0]> = {}): Promise<string[]> =>
     migrate({ url: database.url, directory, schema: 'demo', log, ...more });
@@ -39,8 +34,7 @@ describe('migrating a schema', () => {
   }
 
   async function folder(files: Record<string, string>): Promise<string> {
-    const made = await mkdtemp(join(tmpdir(), 'wts-migrations-'));
-    folders.push(made);
+    const made = scratch('migrations');
     for (const [name, text] of Object.entries(files)) await writeFile(join(made, name), text);
     return made;
   }

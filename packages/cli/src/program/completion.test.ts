@@ -1,16 +1,15 @@
+import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runWts } from '../../test/test-run.ts';
 
 const MAIN = join(import.meta.dirname, '../main.ts');
 
 describe('completion', () => {
-  const home = mkdtempSync(join(tmpdir(), 'wts-completion-'));
+  const home = scratch('completion');
   const env = { HOME: home, SHELL: '/bin/bash' };
-  after(() => rmSync(home, { recursive: true }));
 
   /** The candidates for the last word. */
   const complete = async (...words: string[]): Promise<string[]> => {

@@ -1,12 +1,11 @@
+import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writePrivate, writeSecret } from './private-file.ts';
 
 describe('a private file', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'wts-files-'));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = scratch('files');
 
   it('is replaced as a whole by one that only its owner can read, in a folder that is closed to others', async () => {
     const inner = join(folder, 'open');

@@ -1,8 +1,8 @@
+import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readConfig } from './config-file.ts';
@@ -12,8 +12,7 @@ const urlOf = (file: string): string => JSON.stringify(pathToFileURL(join(import
 const ROUNDS = 20;
 
 describe('the settings', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'wts-settings-'));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = scratch('settings');
   const io = { env: { WTS_CONFIG_DIR: folder }, platform: process.platform };
 
   it('keep what each of two processes writes at the same time [cli.settings.kept]', async () => {

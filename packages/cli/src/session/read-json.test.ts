@@ -1,13 +1,12 @@
+import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson } from './read-json.ts';
 
 describe('a file of settings', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'wts-settings-'));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = scratch('settings');
 
   it('is a regular and short one: no named pipe, device or long file is read', async () => {
     const [pipe, device, long, short] = ['pipe', 'device', 'long', 'short'].map((name) => join(folder, name));

@@ -1,11 +1,11 @@
+import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LineWriter, readLines } from './line-files.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wts-lines-'));
+const folder = scratch('lines');
 
 describe('files of lines', () => {
   it('have the counts and the hash that their writer returns, and are read from every end of a line on', async () => {

@@ -1,6 +1,6 @@
+import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LineSorter, type SortedLine } from './line-sorter.ts';
 
@@ -20,7 +20,7 @@ describe('a sorter of lines', () => {
   });
 
   it('removes its files, and is empty again', async () => {
-    const folder = join(mkdtempSync(join(tmpdir(), 'wts-sorter-')), 'runs');
+    const folder = join(scratch('sorter'), 'runs');
     const sorter = new LineSorter(folder, 1);
     await sorter.add('b', 'two');
     assert.ok(existsSync(folder));

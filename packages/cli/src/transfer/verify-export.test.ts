@@ -1,7 +1,7 @@
+import { scratch } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MANIFEST, manifestText, readManifest } from './manifest.ts';
 import { checkFiles, verifyExport } from './verify-export.ts';
@@ -15,7 +15,7 @@ const task = (id: string, fields: object = {}): object => ({ __class: 'Task', id
 
 /** A folder with an export of these records. */
 function exported(files: Files): string {
-  const folder = mkdtempSync(join(tmpdir(), 'wts-verify-'));
+  const folder = scratch('verify');
   const listed = Object.entries(files).map(([model, records]) => {
     const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
     writeFileSync(join(folder, `${model}.ndjson`), text);
@@ -89,7 +89,7 @@ describe('an export is verified:', () => {
       rmSync(join(folder, MANIFEST));
       appendFileSync(join(folder, '.partial'), '');
     }, /The export in .* is incomplete/);
-    await assert.rejects(readManifest(join(tmpdir(), 'wts-no-such-folder')), /There is no folder/);
+    await assert.rejects(readManifest(join(exported({}), 'none')), /There is no folder/);
   });
 
   it('what a record refers to and is not there, and what is there twice, is named', async () => {
