@@ -31,7 +31,7 @@ export const graphql: Rows = [
   ['graphql.client.existing', 'The documents of existing clients work as they are.', 'services/graph/src/graphql/types/query.ts', 'Design 8'],
   ['graphql.client.relay', 'The Relay compiler accepts the schema with refetchable and paginated fragments: `node` and `nodes` have its arguments alone.', 'services/graph/src/graphql/types/query.ts', 'Design 8'],
   ['graphql.client.strata', 'The published sync client works when it sends its changes as GraphQL.', 'services/graph/src/graphql/inputs/model-inputs.ts', 'Design 8'],
-  ['graphql.schema.derived', 'Every model of the registry has a type, a connection, a filter and an order, with every field and its description; relations are read from both sides.', 'services/graph/src/graphql/types/index.ts', 'Design 6'],
+  ['graphql.schema.derived', 'Every model of the registry has a type, a connection, a filter and an order, with every field and its description; relations are read from both sides.', 'services/graph/src/graphql/schema.ts', 'Design 6'],
   ['graphql.reads.visible', "Every path of a query shows the records of the caller's workspaces and private projects only; others are as if they did not exist.", 'services/graph/src/store/statement.ts', 'Design 8'],
   ['graphql.answers.direct', 'An answer that PostgreSQL made as a whole is the one that executing the operation field by field would give.', 'services/graph/src/graphql/direct.ts', 'Design 8'],
   ['graphql.reads.level', 'A level of a query takes the same number of statements for any number of records.', 'services/graph/src/queries/reads.ts', 'Design 8'],

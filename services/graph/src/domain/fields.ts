@@ -4,7 +4,7 @@ import type { Field, Model } from '@wts/models';
  * The fields of the records that this service reads, from the registry.
  */
 
-type ServedFields = readonly (readonly [name: string, field: ServedField])[];
+export type ServedFields = readonly (readonly [name: string, field: ServedField])[];
 
 const served = new WeakMap<Model, { readonly list: ServedFields; readonly byName: ReadonlyMap<string, ServedField> }>();
 

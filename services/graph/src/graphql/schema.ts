@@ -9,21 +9,62 @@ import {
   printSchema,
 } from 'graphql';
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
+import { GRAPH_ERRORS } from '../domain/errors.ts';
 import type { RequestContext } from './request-context.ts';
-import { ERROR_TYPE_DEFS } from './types/errors.ts';
 import { inTurns } from './in-turns.ts';
-import { WRITE_TYPE_DEFS } from './inputs/index.ts';
 import { READ_RESOLVERS } from './read-resolvers.ts';
 import { isUnsized } from './rules/cost.ts';
-import { READ_TYPE_DEFS } from './types/index.ts';
+import { block, type Entries } from './sdl.ts';
+import { inputTypeDefs, mutationEntries, PLACE_TYPE_DEF } from './inputs/model-inputs.ts';
+import { OPERATIONS } from './inputs/operations.ts';
+import { TRASH_MUTATIONS, TRASH_QUERIES, TRASH_TYPE_DEFS } from './inputs/trash-inputs.ts';
+import { WORKSPACE_MUTATIONS, WORKSPACE_QUERIES, WORKSPACE_TYPE_DEFS } from './inputs/workspace-inputs.ts';
 import { selectedField } from './selected-field.ts';
+import { CONNECTION_TYPE_DEFS } from './types/connections.ts';
+import { FILTER_TYPE_DEFS } from './types/filters.ts';
+import { OBJECT_TYPE_DEFS } from './types/objects.ts';
+import { ORDER_TYPE_DEFS } from './types/orders.ts';
+import { QUERIES, QUERY_TYPE_DEFS } from './types/query.ts';
+import { SCALAR_TYPE_DEFS } from './types/scalars.ts';
 import { WRITE_RESOLVERS } from './write-resolvers.ts';
+
+/**
+ * The types, derived from the registry: a model or a field that is added there appears here without another line. Keeps
+ * graphql.schema.derived.
+ */
+const TYPE_DEFS: string[] = [
+  SCALAR_TYPE_DEFS,
+  OBJECT_TYPE_DEFS,
+  CONNECTION_TYPE_DEFS,
+  FILTER_TYPE_DEFS,
+  ORDER_TYPE_DEFS,
+  QUERY_TYPE_DEFS,
+  WORKSPACE_TYPE_DEFS,
+  TRASH_TYPE_DEFS,
+  PLACE_TYPE_DEF,
+  ...OPERATIONS.flatMap(inputTypeDefs),
+  block(
+    'Everything that can be read. You see the records of your workspaces, and those of private projects that you are a member of; nothing else exists for you.',
+    'type Query',
+    { ...QUERIES, ...WORKSPACE_QUERIES, ...TRASH_QUERIES },
+  ),
+  block(
+    'Everything that can be changed; needs the scope `write`, and `admin` for workspaces, their people and who sees a private project. Changes of one request are applied in their order. A refused change has `success: false` and an `error`; the others are applied.',
+    'type Mutation',
+    Object.assign({}, ...OPERATIONS.map(mutationEntries), WORKSPACE_MUTATIONS, TRASH_MUTATIONS) as Entries,
+  ),
+  block(
+    'Why something failed, for programs: `extensions.code` of an error, and `code` of a refused change.',
+    'enum ErrorCode',
+    GRAPH_ERRORS,
+  ),
+];
 
 /** The schema that is executed. Keeps graphql.schema.sdl. */
 export const SCHEMA: GraphQLSchema = withLists(
   lexicographicSortSchema(
     makeExecutableSchema({
-      typeDefs: [READ_TYPE_DEFS, WRITE_TYPE_DEFS, ERROR_TYPE_DEFS],
+      typeDefs: TYPE_DEFS,
       resolvers: [READ_RESOLVERS, WRITE_RESOLVERS],
     }),
   ),

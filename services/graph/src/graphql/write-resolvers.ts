@@ -4,7 +4,7 @@ import { STEPS, type SentAgain, type Step } from '../commands/changes.ts';
 import type { WorkspaceCommands } from '../commands/workspaces.ts';
 import type { BatchResult, Result, Writes } from '../commands/writes.ts';
 import type { RequestContext } from './request-context.ts';
-import { isHiddenByProject, OPERATIONS, verbsOf, type Operations } from './inputs/operations.ts';
+import { isHiddenByProject, OPERATIONS, type Operations } from './inputs/operations.ts';
 import type { Resolvers } from './resolvers.ts';
 
 type Fields = Record<string, GraphQLFieldResolver<never, RequestContext, never>>;
@@ -21,7 +21,7 @@ type Several = { readonly ids: readonly string[] } & SentAgain;
 
 /** The mutations of a model, by their names, as `inputs/model-inputs.ts` declares them. */
 function mutationsOf(operations: Operations): Fields {
-  const { model, noun } = operations;
+  const { model, noun, verbs } = operations;
   const one = async (result: Promise<Result>, step?: Step): Promise<object> =>
     payloadOf(operations, await result, step);
   const several = async (result: Promise<BatchResult>, step?: Step): Promise<object> =>
@@ -42,7 +42,6 @@ function mutationsOf(operations: Operations): Fields {
       several(writes.updateAll(model, { ids, input }, again)),
     ),
   };
-  const verbs = new Set(verbsOf(operations));
   const steps = (Object.keys(STEPS) as Step[])
     .filter((step) => verbs.has(step))
     .map((step): Fields => ({
@@ -53,7 +52,7 @@ function mutationsOf(operations: Operations): Fields {
         several(writes.stepAll(model, { ids, step }, again), step),
       ),
     }));
-  return Object.assign({}, operations.create ? create : {}, operations.update ? update : {}, ...steps) as Fields;
+  return Object.assign({}, verbs.has('Create') ? create : {}, verbs.has('Update') ? update : {}, ...steps) as Fields;
 }
 
 function payloadOf(

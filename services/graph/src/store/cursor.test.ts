@@ -16,8 +16,9 @@ const record = {
   startDate: '2026-11-21',
   createdAt: '2026-11-21T09:00:00.123Z',
 };
+const orderFields = orderFieldsOf(Task).map(([field]) => field);
 const orderBy = fc
-  .uniqueArray(fc.tuple(fc.constantFrom(...orderFieldsOf(Task)), fc.constantFrom('ASC', 'DESC')), {
+  .uniqueArray(fc.tuple(fc.constantFrom(...orderFields), fc.constantFrom('ASC', 'DESC')), {
     maxLength: 4,
     selector: ([field]) => field,
   })
@@ -100,16 +101,13 @@ describe('an order', () => {
   });
 
   it('has at most four keys, each once', () => {
-    const five = orderFieldsOf(Task)
-      .slice(0, 5)
-      .map((field) => ({ [field]: 'ASC' }));
+    const five = orderFields.slice(0, 5).map((field) => ({ [field]: 'ASC' }));
     assert.throws(() => orderOf(Task, five), Fault);
     assert.throws(() => orderOf(Task, [{ title: 'ASC' }, { title: 'DESC' }]), Fault);
   });
 
   it('is by no long text and by no id', () => {
-    const fields = orderFieldsOf(Task);
-    assert.ok(fields.includes('title') && fields.includes('priority') && fields.includes('archivedAt'));
-    for (const field of ['description', 'labelIds', 'projectId', 'id']) assert.ok(!fields.includes(field), field);
+    for (const field of ['title', 'priority', 'archivedAt']) assert.ok(orderFields.includes(field), field);
+    for (const field of ['description', 'labelIds', 'projectId', 'id']) assert.ok(!orderFields.includes(field), field);
   });
 });

@@ -9,7 +9,7 @@ import {
   type Contract,
   type JsonSchema,
 } from '@wts/contracts';
-import { block, entry, ERROR, field } from './sdl.ts';
+import { block, entriesOf, ERROR, field, type Entries } from '../sdl.ts';
 
 /*
  * What the workspace and auth services decide: workspaces, invitations, members and API keys. The same operations exist in REST, and need the
@@ -49,18 +49,18 @@ function typeOf({ type, format, pattern, enum: values }: Property): string | nul
 type Docs = Readonly<Record<string, string>>;
 
 /** The fields of a reply. */
-function fieldsOf({ properties }: ObjectSchema, docs: Docs = {}): string[] {
-  return Object.entries(properties).flatMap(([name, property]) => {
-    const type = typeOf(property);
+function fieldsOf({ properties }: ObjectSchema, docs: Docs = {}): Entries {
+  const known = Object.entries(properties).filter(([, property]) => typeOf(property) !== null);
+  return entriesOf(known, ([name, property]) => {
     const isNullable = [property.type].flat().includes('null');
-    const doc = docs[name] ?? property.description ?? '';
-    return type === null ? [] : [entry(doc, `${name}: ${type}${isNullable ? '' : '!'}`)];
+    return [`${name}: ${typeOf(property)}${isNullable ? '' : '!'}`, docs[name] ?? property.description ?? ''];
   });
 }
 
 /** The fields of an input, with their bounds and defaults. */
-function inputsOf({ properties, required = [] }: ObjectSchema, docs: Docs = {}): string[] {
-  return Object.entries(properties).map(([name, property]) => {
+function inputsOf(schema: unknown, docs: Docs = {}): Entries {
+  const { properties, required = [] } = schema as ObjectSchema;
+  return entriesOf(Object.entries(properties), ([name, property]) => {
     const { minLength, maxLength, minimum, maximum, default: initial } = property;
     const doc = [
       docs[name] ?? property.description ?? '',
@@ -68,7 +68,7 @@ function inputsOf({ properties, required = [] }: ObjectSchema, docs: Docs = {}):
       ...(minimum === undefined ? [] : [`${minimum} to ${maximum}.`]),
       ...(initial === undefined ? [] : [`Default: \`${initial}\`.`]),
     ];
-    return entry(doc.join(' '), `${name}: ${typeOf(property)}${required.includes(name) ? '!' : ''}`);
+    return [`${name}: ${typeOf(property)}${required.includes(name) ? '!' : ''}`, doc.join(' ')];
   });
 }
 
@@ -79,21 +79,20 @@ function replyOf({ reply }: Pick<Contract, 'reply'>, name: string): ObjectSchema
   return found.items ?? found;
 }
 
-/** A type with the fields of a schema. */
-function objectOf(name: string, schema: ObjectSchema, { docs = {}, more = [] }: { docs?: Docs; more?: string[] } = {}) {
-  return block(schema.description ?? '', `type ${name}`, [...fieldsOf(schema, docs), ...more]);
+/** A type with the fields of a schema, and more. */
+function objectOf(name: string, schema: ObjectSchema, more: Entries = {}, docs: Docs = {}): string {
+  return block(schema.description ?? '', `type ${name}`, { ...fieldsOf(schema, docs), ...more });
 }
 
-function payload(name: string, doc: string, entries: readonly string[] = []): string {
-  const success = entry('Whether the change was accepted.', 'success: Boolean!');
-  return block(doc, `type ${name}`, [success, ...entries, ERROR]);
+function payload(name: string, doc: string, entries: Entries = {}): string {
+  return block(doc, `type ${name}`, { 'success: Boolean!': 'Whether the change was accepted.', ...entries, ...ERROR });
 }
 
 function page(type: string, of: string, key: string): string {
-  return block(`One page of ${of}.`, `type ${type}Page`, [
-    entry(`Ascending by \`${key}\`.`, `nodes: [${type}!]!`),
-    entry(`True when there is another page: pass the \`${key}\` of the last one as \`after\`.`, 'hasMore: Boolean!'),
-  ]);
+  return block(`One page of ${of}.`, `type ${type}Page`, {
+    [`nodes: [${type}!]!`]: `Ascending by \`${key}\`.`,
+    'hasMore: Boolean!': `True when there is another page: pass the \`${key}\` of the last one as \`after\`.`,
+  });
 }
 
 const invitation = replyOf(memberApi.listInvitations, 'invitations');
@@ -102,195 +101,142 @@ const projectMember = replyOf(privateProjectApi.listPrivateProjectMembers, 'memb
 const ofRole = { role: 'The role of the person who redeems it: `admin`, `member` or `guest`.' };
 
 export const WORKSPACE_TYPE_DEFS: string = [
-  block('Why a change was refused.', 'type MutationError', [
-    entry('For programs.', 'code: ErrorCode!'),
-    entry('For people: what is wrong and what to do. It names the field at fault.', 'message: String!'),
-  ]),
-  block('What an API key may do.', 'enum ApiKeyPermissions', [
-    entry('Read only: the scope `read`.', 'READ_ONLY'),
-    entry('Everything: the scopes `read`, `write` and `admin`.', 'FULL_ACCESS'),
-  ]),
-  objectOf('ApiKey', apiKeyApi.keySchema, {
-    docs: { permissions: 'What it may do.' },
-    more: [
-      entry('The owner of the key.', 'user: User'),
-      entry('The only workspace that the key has access to.', 'workspace: Workspace'),
-    ],
+  block('Why a change was refused.', 'type MutationError', {
+    'code: ErrorCode!': 'For programs.',
+    'message: String!': 'For people: what is wrong and what to do. It names the field at fault.',
   }),
-  objectOf('Invitation', invitation, {
-    docs: ofRole,
-    more: [
-      entry('The workspace that it is for.', 'workspace: Workspace'),
-      entry('The person who invited.', 'creator: User'),
-    ],
+  block('What an API key may do.', 'enum ApiKeyPermissions', {
+    READ_ONLY: 'Read only: the scope `read`.',
+    FULL_ACCESS: 'Everything: the scopes `read`, `write` and `admin`.',
   }),
+  objectOf(
+    'ApiKey',
+    apiKeyApi.keySchema,
+    { 'user: User': 'The owner of the key.', 'workspace: Workspace': 'The only workspace that the key has access to.' },
+    { permissions: 'What it may do.' },
+  ),
+  objectOf(
+    'Invitation',
+    invitation,
+    { 'workspace: Workspace': 'The workspace that it is for.', 'creator: User': 'The person who invited.' },
+    ofRole,
+  ),
   objectOf('OpenInvitation', replyOf(memberApi.removeMember, 'openInvitations')),
-  objectOf('PrivateProject', project, {
-    more: [entry('The lead.', 'lead: User'), entry('The person who created it.', 'creator: User')],
-  }),
-  objectOf('PrivateProjectMember', projectMember, {
-    docs: { role: 'Role in the workspace.' },
-    more: [entry('The person.', 'user: User')],
-  }),
-  objectOf('SecurityEvent', replyOf(accessApi.listSecurityEvents, 'events'), {
-    docs: {
+  objectOf('PrivateProject', project, { 'lead: User': 'The lead.', 'creator: User': 'The person who created it.' }),
+  objectOf('PrivateProjectMember', projectMember, { 'user: User': 'The person.' }, { role: 'Role in the workspace.' }),
+  objectOf(
+    'SecurityEvent',
+    replyOf(accessApi.listSecurityEvents, 'events'),
+    { 'user: User': 'The member it happened to.' },
+    {
       actor: 'Who did it: person, operator of this service, or system, which is the service itself.',
       kind: 'What happened, for programs, such as sign-in. New kinds may be added.',
     },
-    more: [entry('The member it happened to.', 'user: User')],
+  ),
+  block('One page of the security events.', 'type SecurityEventPage', {
+    'nodes: [SecurityEvent!]!': 'The events, the newest first.',
+    'next: String': 'Send it as `before` for the next page; null after the last one.',
   }),
-  block('One page of the security events.', 'type SecurityEventPage', [
-    entry('The events, the newest first.', 'nodes: [SecurityEvent!]!'),
-    entry('Send it as `before` for the next page; null after the last one.', 'next: String'),
-  ]),
   page('PrivateProject', 'private projects', 'id'),
   page('PrivateProjectMember', 'the members of a private project', 'userId'),
-  payload('ApiKeyCreatePayload', 'The new API key, with its token.', [
-    entry('The key.', 'apiKey: ApiKey'),
-    entry(
+  payload('ApiKeyCreatePayload', 'The new API key, with its token.', {
+    'apiKey: ApiKey': 'The key.',
+    'token: String':
       'Send it as `Authorization: Bearer <token>`. Only this answer shows it: store it now, and keep it secret.',
-      'token: String',
-    ),
-  ]),
+  }),
   payload('DonePayload', 'The result of a change that has no record.'),
-  payload('WorkspaceAccessPayload', 'The workspace that was created or joined.', [
-    entry('The workspace.', 'workspace: Workspace'),
-    entry('Your role in it.', 'role: WorkspaceMemberRole'),
-  ]),
-  payload('InvitationCreatePayload', 'The new invitation, with its code.', [
-    entry('The invitation.', 'invitation: Invitation'),
-    entry('Give it to the people you invite. Only this answer shows it.', 'code: String'),
-  ]),
-  payload('MemberRemovePayload', 'The result of a removal of a member.', [
-    entry(
+  payload('WorkspaceAccessPayload', 'The workspace that was created or joined.', {
+    'workspace: Workspace': 'The workspace.',
+    'role: WorkspaceMemberRole': 'Your role in it.',
+  }),
+  payload('InvitationCreatePayload', 'The new invitation, with its code.', {
+    'invitation: Invitation': 'The invitation.',
+    'code: String': 'Give it to the people you invite. Only this answer shows it.',
+  }),
+  payload('MemberRemovePayload', 'The result of a removal of a member.', {
+    'openInvitations: [OpenInvitation!]!':
       'Invitations that people with their codes can still use, including another account of the removed person.',
-      'openInvitations: [OpenInvitation!]!',
-    ),
-  ]),
-  payload('PrivateProjectMemberPayload', 'The new member of a private project.', [
-    entry('The member.', 'member: PrivateProjectMember'),
-  ]),
+  }),
+  payload('PrivateProjectMemberPayload', 'The new member of a private project.', {
+    'member: PrivateProjectMember': 'The member.',
+  }),
   block(
     'A new workspace. You become its owner.',
     'input WorkspaceCreateInput',
-    inputsOf(workspaceApi.createWorkspace.body as unknown as ObjectSchema),
+    inputsOf(workspaceApi.createWorkspace.body),
   ),
-  block(
-    'A new invitation.',
-    'input InvitationCreateInput',
-    inputsOf(memberApi.createInvitation.body as unknown as ObjectSchema, ofRole),
-  ),
+  block('A new invitation.', 'input InvitationCreateInput', inputsOf(memberApi.createInvitation.body, ofRole)),
 ].join('\n\n');
 
-const WORKSPACE = entry('The workspace.', 'workspaceId: ID!');
-const PERSON_IN_PROJECT = [
-  WORKSPACE,
-  entry('The private project.', 'projectId: ID!'),
-  entry('The person.', 'userId: ID!'),
-];
-const REPEATED = entry(
-  'Your name for this change, at most 128 characters. Sent again within a day, it gets the first answer and is not applied twice.',
-  'clientTxId: String',
-);
+const WORKSPACE: Entries = { 'workspaceId: ID!': 'The workspace.' };
+const PROJECT: Entries = { ...WORKSPACE, 'projectId: ID!': 'The private project.' };
+const PERSON_IN_PROJECT: Entries = { ...PROJECT, 'userId: ID!': 'The person.' };
+const REPEATED: Entries = {
+  'clientTxId: String':
+    'Your name for this change, at most 128 characters. Sent again within a day, it gets the first answer and is not applied twice.',
+};
+const LIMIT: Entries = {
+  'limit: Int': `Size of the page: 1 to ${LIMITS.listPageMax}. Default: ${LIMITS.listPageDefault}.`,
+};
 
-function pageArguments(last: string): string[] {
-  return [
-    entry(`The ${last} of the page before.`, 'after: ID'),
-    entry(`Size of the page: 1 to ${LIMITS.listPageMax}. Default: ${LIMITS.listPageDefault}.`, 'limit: Int'),
-  ];
-}
-
-export const WORKSPACE_QUERIES: readonly string[] = [
-  field('apiKeys: [ApiKey!]!', 'Your API keys that are not revoked, newest first; needs the scope `admin`.', [
-    entry('Lists all keys that are limited to this workspace, for its owners.', 'workspaceId: ID'),
-  ]),
-  field(
-    'invitations: [Invitation!]!',
+export const WORKSPACE_QUERIES: Entries = {
+  [field('apiKeys: [ApiKey!]!', {
+    'workspaceId: ID': 'Lists all keys that are limited to this workspace, for its owners.',
+  })]: 'Your API keys that are not revoked, newest first; needs the scope `admin`.',
+  [field('invitations: [Invitation!]!', WORKSPACE)]:
     'The pending invitations of a workspace, newest first; for its owners and admins.',
-    [WORKSPACE],
-  ),
-  field(
-    'securityEvents: SecurityEventPage!',
+  [field('securityEvents: SecurityEventPage!', {
+    ...WORKSPACE,
+    'before: String': 'The `next` of the page before.',
+    ...LIMIT,
+  })]:
     'What happened with the access to a workspace, the newest first; for its owners and admins, with the scope `admin`.',
-    [
-      WORKSPACE,
-      entry('The `next` of the page before.', 'before: String'),
-      entry(`Size of the page: 1 to ${LIMITS.listPageMax}. Default: ${LIMITS.listPageDefault}.`, 'limit: Int'),
-    ],
-  ),
-  field(
-    'privateProjects: PrivateProjectPage!',
+  [field('privateProjects: PrivateProjectPage!', {
+    ...WORKSPACE,
+    'after: ID': 'The `id` of the last project of the page before.',
+    ...LIMIT,
+  })]:
     'The private projects of a workspace, for its owners and admins, also when they are not in these projects. Names and people, never the content.',
-    [WORKSPACE, ...pageArguments('`id` of the last project')],
-  ),
-  field(
-    'privateProjectMembers: PrivateProjectMemberPage!',
-    'The members of a private project, for owners and admins of the workspace.',
-    [WORKSPACE, entry('The private project.', 'projectId: ID!'), ...pageArguments('`userId` of the last member')],
-  ),
-];
+  [field('privateProjectMembers: PrivateProjectMemberPage!', {
+    ...PROJECT,
+    'after: ID': 'The `userId` of the last member of the page before.',
+    ...LIMIT,
+  })]: 'The members of a private project, for owners and admins of the workspace.',
+};
 
 /** Each needs the scope `admin`, as in REST. */
-export const WORKSPACE_MUTATIONS: readonly string[] = [
-  field(
-    'apiKeyCreate: ApiKeyCreatePayload!',
+export const WORKSPACE_MUTATIONS: Entries = {
+  [field('apiKeyCreate: ApiKeyCreatePayload!', {
+    ...inputsOf(apiKeyApi.createApiKey.body),
+    'permissions: ApiKeyPermissions! = FULL_ACCESS': 'What it may do.',
+    'expiresAt: DateTime': 'When it expires. Default: never.',
+    'workspaceId: ID': 'Limits the key to this workspace. Default: all workspaces that you are in.',
+    ...REPEATED,
+  })]:
     'Creates an API key; needs the scope `admin`. When you use an expiring key for this request, the new key expires with it.',
-    [
-      ...inputsOf(apiKeyApi.createApiKey.body as unknown as ObjectSchema),
-      entry('What it may do.', 'permissions: ApiKeyPermissions! = FULL_ACCESS'),
-      entry('When it expires. Default: never.', 'expiresAt: DateTime'),
-      entry('Limits the key to this workspace. Default: all workspaces that you are in.', 'workspaceId: ID'),
-      REPEATED,
-    ],
-  ),
-  field(
-    'apiKeyRevoke: DonePayload!',
+  [field('apiKeyRevoke: DonePayload!', {
+    'id: ID!': 'The id of the key, not its token.',
+    'includeMade: Boolean = false': 'Also revokes all keys that were made with it. Use this after a leak.',
+  })]:
     'Revokes your own API key, or one that is limited to a workspace you own; needs the scope `admin`. It stops working everywhere within a second, and its open sockets close.',
-    [
-      entry('The id of the key, not its token.', 'id: ID!'),
-      entry('Also revokes all keys that were made with it. Use this after a leak.', 'includeMade: Boolean = false'),
-    ],
-  ),
-  field(
-    'workspaceCreate: WorkspaceAccessPayload!',
-    'Creates a workspace and makes you its owner; needs the scope `admin`.',
-    [entry('The new workspace.', 'input: WorkspaceCreateInput!'), REPEATED],
-  ),
-  field(
-    'workspaceJoin: WorkspaceAccessPayload!',
+  [field('workspaceCreate: WorkspaceAccessPayload!', {
+    'input: WorkspaceCreateInput!': 'The new workspace.',
+    ...REPEATED,
+  })]: 'Creates a workspace and makes you its owner; needs the scope `admin`.',
+  [field('workspaceJoin: WorkspaceAccessPayload!', { 'code: String!': 'The code that you were given.', ...REPEATED })]:
     'Joins a workspace with an invitation code; needs the scope `admin`. When you are a member already, nothing changes.',
-    [entry('The code that you were given.', 'code: String!'), REPEATED],
-  ),
-  field(
-    'memberRemove: MemberRemovePayload!',
+  [field('memberRemove: MemberRemovePayload!', { ...WORKSPACE, 'userId: ID!': 'The person; your own id to leave.' })]:
     'Removes a member, or lets you leave; needs the scope `admin`. Owners and admins can remove members, only owners can remove owners, and the last owner cannot be removed. Within a second the person loses access, also on open sockets.',
-    [WORKSPACE, entry('The person; your own id to leave.', 'userId: ID!')],
-  ),
-  field(
-    'invitationCreate: InvitationCreatePayload!',
-    'Invites people to a workspace; for its owners and admins, with the scope `admin`.',
-    [
-      WORKSPACE,
-      entry(
-        'The invitation. Default: a code for any person, with the role `member`, for seven days.',
-        'input: InvitationCreateInput',
-      ),
-      REPEATED,
-    ],
-  ),
-  field(
-    'invitationDelete: DonePayload!',
+  [field('invitationCreate: InvitationCreatePayload!', {
+    ...WORKSPACE,
+    'input: InvitationCreateInput':
+      'The invitation. Default: a code for any person, with the role `member`, for seven days.',
+    ...REPEATED,
+  })]: 'Invites people to a workspace; for its owners and admins, with the scope `admin`.',
+  [field('invitationDelete: DonePayload!', { ...WORKSPACE, 'id: ID!': 'The invitation.' })]:
     'Deletes a pending invitation: its code no longer works. For owners and admins of the workspace, with the scope `admin`.',
-    [WORKSPACE, entry('The invitation.', 'id: ID!')],
-  ),
-  field(
-    'privateProjectMemberAdd: PrivateProjectMemberPayload!',
+  [field('privateProjectMemberAdd: PrivateProjectMemberPayload!', PERSON_IN_PROJECT)]:
     'Adds a member of the workspace to a private project; for owners and admins of the workspace, with the scope `admin`.',
-    PERSON_IN_PROJECT,
-  ),
-  field(
-    'privateProjectMemberRemove: DonePayload!',
+  [field('privateProjectMemberRemove: DonePayload!', PERSON_IN_PROJECT)]:
     'Removes a person from a private project; for owners and admins of the workspace, with the scope `admin`. The person stays in the workspace.',
-    PERSON_IN_PROJECT,
-  ),
-];
+};

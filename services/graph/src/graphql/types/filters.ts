@@ -1,8 +1,8 @@
 import { LIMITS } from '@wts/contracts';
 import { inversesOf, MODELS, relationsOf, type Model } from '@wts/models';
-
 import { fieldsOf, type ServedField } from '../../domain/fields.ts';
-import { described, ENUMS, typeNameOf } from './names.ts';
+import { block, entriesOf } from '../sdl.ts';
+import { ENUMS, typeNameOf } from './names.ts';
 
 /** What each comparator does, with an example where it is not plain. */
 const OPERATORS = {
@@ -41,42 +41,32 @@ const COMPARATORS: readonly (readonly [type: string, doc: string, operators: rea
 ];
 
 export const FILTER_TYPE_DEFS: string = [
-  ...COMPARATORS.map(([type, doc, operators]) => comparatorSdl(type, doc, operators)),
-  `${described('Looks into a list of ids.')}
-input IDListComparator {
-  ${described('Has this id.')}
-  has: ID
-  ${described(`Has at least one of these, at most ${LIMITS.graphFilterListMax}.`)}
-  hasAny: [ID!]
-  ${described(`Has all of these, at most ${LIMITS.graphFilterListMax}.`)}
-  hasAll: [ID!]
-  ${described('True: the list is empty. False: it is not.')}
-  isEmpty: Boolean
-}`,
+  ...COMPARATORS.map(([type, doc, operators]) => {
+    const entries = entriesOf(operators, (operator) => {
+      const of = operator === 'null' ? 'Boolean' : operator === 'in' || operator === 'nin' ? `[${type}!]` : type;
+      return [`${operator}: ${of}`, OPERATORS[operator]];
+    });
+    return block(`${doc} Several comparisons must all hold.`, `input ${type}Comparator`, entries);
+  }),
+  block('Looks into a list of ids.', 'input IDListComparator', {
+    'has: ID': 'Has this id.',
+    'hasAny: [ID!]': `Has at least one of these, at most ${LIMITS.graphFilterListMax}.`,
+    'hasAll: [ID!]': `Has all of these, at most ${LIMITS.graphFilterListMax}.`,
+    'isEmpty: Boolean': 'True: the list is empty. False: it is not.',
+  }),
   ...MODELS.map(filterSdl),
-  ...collections().map(
-    ({
-      name,
-      plural,
-    }) => `${described(`What the ${plural} of a record must be. Only those you may see count, archived ones too.`)}
-input ${name}CollectionFilter {
-  ${described('At least one matches.')}
-  some: ${name}Filter
-  ${described('None fails to match; also true of none at all.')}
-  every: ${name}Filter
-  ${described('None matches.')}
-  none: ${name}Filter
-}`,
+  ...collections().map(({ name, plural }) =>
+    block(
+      `What the ${plural} of a record must be. Only those you may see count, archived ones too.`,
+      `input ${name}CollectionFilter`,
+      {
+        [`some: ${name}Filter`]: 'At least one matches.',
+        [`every: ${name}Filter`]: 'None fails to match; also true of none at all.',
+        [`none: ${name}Filter`]: 'None matches.',
+      },
+    ),
   ),
 ].join('\n\n');
-
-function comparatorSdl(type: string, doc: string, operators: readonly Operator[]): string {
-  const fields = operators.map((operator) => {
-    const of = operator === 'null' ? 'Boolean' : operator === 'in' || operator === 'nin' ? `[${type}!]` : type;
-    return `  ${described(OPERATORS[operator])}\n  ${operator}: ${of}`;
-  });
-  return `${described(`${doc} Several comparisons must all hold.`)}\ninput ${type}Comparator {\n${fields.join('\n')}\n}`;
-}
 
 /** Models of which a record has several, in a list of ids or by their references to it. */
 function collections(): readonly Model[] {
@@ -88,26 +78,31 @@ function collections(): readonly Model[] {
 }
 
 function filterSdl(model: Model): string {
-  const { name } = model;
-  const own = fieldsOf(model).map(
-    ([field, served]) => `  ${described(served.doc)}\n  ${field}: ${comparatorOf(model, field, served)}`,
+  const { name, plural } = model;
+  return block(
+    `Which ${plural} to read. All given conditions must hold. Example: \`{or: [{createdAt: {gte: "2026-11-01"}}, {id: {eq: "…"}}]}\`.`,
+    `input ${name}Filter`,
+    {
+      [`and: [${name}Filter!]`]: 'All of these hold.',
+      [`or: [${name}Filter!]`]: 'At least one of these holds.',
+      ...entriesOf(fieldsOf(model), ([field, served]) => [
+        `${field}: ${comparatorOf(model, field, served)}`,
+        served.doc,
+      ]),
+      ...entriesOf(relationsOf(model), ({ name: field, target, many }) =>
+        many
+          ? [`${field}: ${target.name}CollectionFilter`, `What its ${target.plural} are.`]
+          : [
+              `${field}: ${target.name}Filter`,
+              `What the ${target.name} is; a record without one, or with one that you may not see, does not match.`,
+            ],
+      ),
+      ...entriesOf(inversesOf(model), ({ name: field, source }) => [
+        `${field}: ${source.name}CollectionFilter`,
+        `What its ${field} are.`,
+      ]),
+    },
   );
-  const related = relationsOf(model).map(({ name: field, target, many }) =>
-    many
-      ? `  ${described(`What its ${target.plural} are.`)}\n  ${field}: ${target.name}CollectionFilter`
-      : `  ${described(`What the ${target.name} is; a record without one, or with one that you may not see, does not match.`)}\n  ${field}: ${target.name}Filter`,
-  );
-  const inverse = inversesOf(model).map(
-    ({ name: field, source }) => `  ${described(`What its ${field} are.`)}\n  ${field}: ${source.name}CollectionFilter`,
-  );
-  return `${described(`Which ${model.plural} to read. All given conditions must hold. Example: \`{or: [{createdAt: {gte: "2026-11-01"}}, {id: {eq: "…"}}]}\`.`)}
-input ${name}Filter {
-  ${described('All of these hold.')}
-  and: [${name}Filter!]
-  ${described('At least one of these holds.')}
-  or: [${name}Filter!]
-${[...own, ...related, ...inverse].join('\n')}
-}`;
 }
 
 function comparatorOf(model: Model, field: string, served: ServedField): string {

@@ -2,14 +2,9 @@ import { MODELS, type Field, type Model } from '@wts/models';
 import type { ServedField } from '../../domain/fields.ts';
 
 /*
- * The names of types, and the texts of the schema document. Types of the registry are named after their models, and the types made
- * for a model begin with its name: `TaskFilter`, `TaskOrder`, `TaskConnection`.
+ * The names of types. Types of the registry are named after their models, and the types made for a model begin with its name:
+ * `TaskFilter`, `TaskOrder`, `TaskConnection`.
  */
-
-/** A description, before the definition it is of. */
-export function described(text: string): string {
-  return `"""\n${text.replaceAll('"""', '\\"""')}\n"""`;
-}
 
 /** The values of a field that has a closed list of them. */
 function valuesOf({ schema, nullable }: Pick<Field, 'schema' | 'nullable'>): readonly string[] | null {

@@ -1,6 +1,6 @@
 import { date, timestamp, type Field } from '@wts/models';
 import { GraphQLScalarType } from 'graphql';
-import { described } from './names.ts';
+import { described } from '../sdl.ts';
 
 const DOCS = {
   DateTime:
