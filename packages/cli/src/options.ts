@@ -2,6 +2,13 @@ import { usageFault } from './fault.ts';
 
 type Value = string | boolean | readonly string[] | undefined;
 
+/** The fields that were given: in a change, one that is undefined stays as it is. */
+export function given<Fields extends object>(
+  fields: Fields,
+): { readonly [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
+}
+
 /** The options of one call, by their long names in camel case, as `dueFrom` of `--due-from`. */
 export class Options {
   readonly #values: Readonly<Record<string, Value>>;

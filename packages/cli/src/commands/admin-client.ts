@@ -29,8 +29,7 @@ const VIEW: View<Client> = {
 };
 
 export async function list(call: Call): Promise<void> {
-  const listed = { path: '/clients', name: 'clients', idOf: ({ clientId }: Client) => clientId };
-  await call.output.list(await allPages<Client>(call, await openOperator(call), listed), VIEW);
+  await call.output.list(await allPages(call, 'clients', VIEW), VIEW);
 }
 
 interface Registered {
@@ -69,9 +68,6 @@ export async function remove(call: Call): Promise<void> {
   await confirm(call, `Delete the client ${clientId}? Everyone who connected it loses it.`);
   const operator = await openOperator(call);
   const { endedGrants } = await operator.delete<{ endedGrants: number }>('/clients', { clientId });
-  await call.output.changed([{ clientId, endedGrants }], {
-    id: ({ clientId: id }) => id,
-    key: ({ clientId: id }) => id,
-    line: ({ endedGrants: ended }) => `Deleted the client, which ${ended} people had connected`,
-  });
+  const line = `Deleted the client, which ${endedGrants} people had connected`;
+  await call.output.changed({ clientId, endedGrants }, { id: clientId, key: clientId, line });
 }

@@ -42,8 +42,7 @@ const POLL_MS = 500;
 const SHARD = { min: 0, max: 4095 } as const;
 
 export async function list(call: Call): Promise<void> {
-  const listed = { path: '/moves', name: 'moves', idOf: ({ id }: Move) => id };
-  await call.output.list(await allPages<Move>(call, await openOperator(call), listed), VIEW);
+  await call.output.list(await allPages(call, 'moves', VIEW), VIEW);
 }
 
 /** Waits for the end; interrupted, the move goes on. */
@@ -61,12 +60,10 @@ export async function move(call: Call): Promise<void> {
   const ended = await follow(call, operator, begun);
   if (ended.state === 'given-up' && !isCancelled)
     throw new CliFault('failed', `${urlKey} stays in cell ${ended.from}: ${ended.problem ?? 'the move was given up'}`);
-  await output.changed([ended], {
-    id: ({ id }) => id,
-    key: (one) => one.urlKey,
-    line: ({ name, state, from, to: target }) =>
-      state === 'moved' ? `Moved ${name} (${urlKey}) to cell ${target}` : `${name} (${urlKey}) stays in cell ${from}`,
-  });
+  const { id, name, from } = ended;
+  const where = `${name} (${urlKey})`;
+  const line = ended.state === 'moved' ? `Moved ${where} to cell ${ended.to}` : `${where} stays in cell ${from}`;
+  await output.changed(ended, { id, key: ended.urlKey, line });
 }
 
 async function cancel(operator: OperatorApi, workspaceId: string): Promise<Move> {

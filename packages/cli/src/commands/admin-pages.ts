@@ -1,23 +1,15 @@
 import type { Call } from '../call.ts';
 import type { Output } from '../output/output.ts';
-import type { OperatorApi } from '../session/operator.ts';
-
-interface Listed<Row> {
-  readonly path: string;
-  /** Of the list in the answer. */
-  readonly name: string;
-  readonly idOf: (row: Row) => string;
-}
+import type { View } from '../output/view.ts';
+import { openOperator } from '../session/operator.ts';
 
 const PAGE = 100;
 const ROWS = { min: 1, max: 100_000 } as const;
 
-/** The rows that the words of a command find, page after page, and at most `--limit` of them. */
-export async function allPages<Row>(
-  { words, options, output }: Call,
-  operator: OperatorApi,
-  { path, name, idOf }: Listed<Row>,
-): Promise<Row[]> {
+/** The rows of a list that the words of a command find, page after page, and at most `--limit` of them. */
+export async function allPages<Row>(call: Call, name: string, { id: idOf }: View<Row>): Promise<Row[]> {
+  const { words, options, output } = call;
+  const operator = await openOperator(call);
   const most = options.number('limit', ROWS) ?? ROWS.max;
   const rows: Row[] = [];
   const away = new Set<string>();
@@ -29,7 +21,7 @@ export async function allPages<Row>(
       limit: Math.min(PAGE, most - rows.length),
     };
     type Page = OfCells & { readonly hasMore: boolean };
-    const page = await operator.get<Page & Record<string, readonly Row[]>>(path, query);
+    const page = await operator.get<Page & Record<string, readonly Row[]>>(`/${name}`, query);
     rows.push(...(page[name] ?? []));
     for (const url of page.away ?? []) away.add(url);
     hasMore = page.hasMore;

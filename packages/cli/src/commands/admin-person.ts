@@ -56,13 +56,7 @@ const VIEW: View<Person> = {
 };
 
 export async function list(call: Call): Promise<void> {
-  const operator = await openOperator(call);
-  const people = await allPages<Person>(call, operator, {
-    path: '/people',
-    name: 'people',
-    idOf: ({ userId }) => userId,
-  });
-  await call.output.list(people, VIEW);
+  await call.output.list(await allPages(call, 'people', VIEW), VIEW);
 }
 
 export async function show(call: Call): Promise<void> {
@@ -134,11 +128,8 @@ async function change(call: Call, verb: string, method: 'post' | 'delete', act: 
   const operator = await openOperator(call);
   const { userId } = await personOf(operator, call.words.join(' '));
   const { person } = await operator[method]<{ person: PersonDetail }>(`/people/${userId}/${act}`);
-  await call.output.changed([person], {
-    id: ({ userId: id }) => id,
-    key: ({ name }) => name,
-    line: ({ name }) => `${verb} ${name}`,
-  });
+  const { name } = person;
+  await call.output.changed(person, { id: person.userId, key: name, line: `${verb} ${name}` });
 }
 
 export async function exportData(call: Call): Promise<void> {

@@ -34,8 +34,7 @@ const VIEW: View<Workspace> = {
 };
 
 export async function list(call: Call): Promise<void> {
-  const listed = { path: '/workspaces', name: 'workspaces', idOf: ({ id }: Workspace) => id };
-  const workspaces = await allPages<Workspace>(call, await openOperator(call), listed);
+  const workspaces = await allPages(call, 'workspaces', VIEW);
   const columns: typeof VIEW.columns = [
     ...VIEW.columns,
     { title: 'CELL', value: ({ cell }) => cell ?? null, isRight: true },
@@ -49,14 +48,14 @@ export async function remove(call: Call): Promise<void> {
   const question = `Delete ${name} with everything in it, which ${members} people use? For 7 days it can be restored.`;
   await confirmTyped(call, question, urlKey);
   const { workspace } = await operator.post<{ workspace: Workspace }>(`/workspaces/${id}/deletion`, { urlKey });
-  await call.output.changed([workspace], changed('Deleted'));
+  await call.output.changed(workspace, changed('Deleted', workspace));
 }
 
 export async function restore(call: Call): Promise<void> {
   const operator = await openOperator(call);
   const { id } = await workspaceOf(operator, call.words.join(' '));
   const { workspace } = await operator.post<{ workspace: Workspace }>(`/workspaces/${id}/restoration`);
-  await call.output.changed([workspace], changed('Restored'));
+  await call.output.changed(workspace, changed('Restored', workspace));
 }
 
 export async function addOwner(call: Call): Promise<void> {
@@ -65,7 +64,7 @@ export async function addOwner(call: Call): Promise<void> {
   const { id } = await workspaceOf(operator, named);
   const { userId, name } = await personOf(operator, person.join(' '));
   const { workspace } = await operator.post<{ workspace: Workspace }>(`/workspaces/${id}/owners`, { userId });
-  await call.output.changed([workspace], changed(`${name} owns`));
+  await call.output.changed(workspace, changed(`${name} owns`, workspace));
 }
 
 interface Usage extends OfCells {

@@ -100,11 +100,8 @@ export async function revokeKey({ words, options, output, session }: Call): Prom
   const { api } = await session();
   const found = isId(word) ? { id: word, label: word } : keyOf(word, (await api.listApiKeys({})).keys);
   await api.revokeApiKey({ keyId: found.id, ...(options.flag('includeMade') ? { includeMade: 'true' } : {}) });
-  await output.changed([{ id: found.id }], {
-    id: ({ id }) => id,
-    key: () => found.label,
-    line: () => `Revoked ${found.label}. It stops working within a second.`,
-  });
+  const line = `Revoked ${found.label}. It stops working within a second.`;
+  await output.changed({ id: found.id }, { id: found.id, key: found.label, line });
 }
 
 /** A part of a label names no key, because a revoked key does not come back. */

@@ -53,12 +53,13 @@ export async function change<Row, More = object>(
 /** What GraphQL takes at most in a batch. */
 const BATCH_MAX = 50;
 
-/** The same change of several records. One that is refused does not stop the others: its outcome is a fault. */
+/** The same change of the records that were found. One that is refused does not stop the others: its outcome is a fault. */
 export async function changeMany<Row, More = object>(
   { session, signal }: Call,
   { model, verb, selection, more = '' }: ChangeKind,
-  { ids, input }: { readonly ids: readonly string[]; readonly input?: object },
-): Promise<(Changed<Row, More> | CliFault)[]> {
+  found: readonly Outcome<{ readonly id: string }>[],
+  input?: object,
+): Promise<Outcome<Changed<Row, More>>[]> {
   const noun = nounOf(model);
   const [declared, passed] = input === undefined ? ['', ''] : [`, $input: ${model}UpdateInput!`, ', input: $input'];
   const mutation = `mutation Cli${model}${verb}Batch($ids: [ID!]!, $clientTxId: String${declared}) {
@@ -67,7 +68,8 @@ export async function changeMany<Row, More = object>(
   }
 }`;
   const { api } = await session();
-  const outcomes: (Changed<Row, More> | CliFault)[] = [];
+  const ids = resultsOf(found).map(({ id }) => id);
+  const changed: (Changed<Row, More> | CliFault)[] = [];
   for (let from = 0; from < ids.length; from += BATCH_MAX) {
     const some = ids.slice(from, from + BATCH_MAX);
     const variables = { ids: some, input, clientTxId: randomUUID() };
@@ -76,9 +78,12 @@ export async function changeMany<Row, More = object>(
     };
     const answer = await api.graphql<Answer>(mutation, variables, { isRepeatable: true, signal });
     if (answer.change.error !== null) throw refusalFault(answer.change.error);
-    for (const result of answer.change.results) outcomes.push(await settled(() => acceptedOf(result)));
+    for (const result of answer.change.results) changed.push(await settled(() => acceptedOf(result)));
   }
-  return outcomes;
+  return found.map(({ word, result }) => ({
+    word,
+    result: result instanceof CliFault ? result : (changed.shift() as Changed<Row, More>),
+  }));
 }
 
 function nounOf(model: string): string {
@@ -106,6 +111,11 @@ export async function settled<T>(work: () => T | Promise<T>): Promise<T | CliFau
 export interface Outcome<Row> {
   readonly word: string;
   readonly result: Row | CliFault;
+}
+
+/** Of those that did not fail. */
+export function resultsOf<Row>(outcomes: readonly Outcome<Row>[]): Row[] {
+  return outcomes.flatMap(({ result }) => (result instanceof CliFault ? [] : [result]));
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
 import type { Column, View } from '../output/view.ts';
+import { given } from '../options.ts';
 import { CHECKLIST_FIELDS, selectionOf } from '../records/fields.ts';
-import { change, changeMany, throwIfRefused, type Outcome } from './changes.ts';
+import { change, changeMany, resultsOf, throwIfRefused } from './changes.ts';
 import { findTask } from './find-task.ts';
 
 interface ItemRow {
@@ -44,14 +45,14 @@ export async function list(call: Call): Promise<void> {
 
 /** New items come last, each as one word of the shell, or one line of stdin. */
 export async function add(call: Call): Promise<void> {
-  const [word = '', ...given] = call.words;
+  const [word = '', ...titles] = call.words;
   const { id: taskId, workspaceId } = await findTask(word, call);
-  if (given.length === 0)
+  if (titles.length === 0)
     throw usageFault('An item needs a title.', 'Such as: wts checklist add ACME-12 "First step" "Second step"');
   const rows: ItemRow[] = [];
   let after = (await itemsOf(call, taskId)).at(-1)?.id;
-  for (const title of given) {
-    const input = { taskId, workspaceId, title, ...(after === undefined ? {} : { place: { after } }) };
+  for (const title of titles) {
+    const input = given({ taskId, workspaceId, title, place: after === undefined ? after : { after } });
     const { record } = await change<ItemRow>(call, { ...ITEM, verb: 'Create' }, { input });
     rows.push(record);
     after = record.id;
@@ -62,21 +63,13 @@ export async function add(call: Call): Promise<void> {
 const step =
   (verb: string, past: string) =>
   async (call: Call): Promise<void> => {
-    const [word = '', ...given] = call.words;
+    const [word = '', ...words] = call.words;
     const { id: taskId } = await findTask(word, call);
     const items = await itemsOf(call, taskId);
-    const found = given.map((one): Outcome<ItemRow> => ({ word: one, result: itemOf(one, items) }));
-    const ids = found.flatMap(({ result }) => (result instanceof CliFault ? [] : [result.id]));
-    const changed = await changeMany<ItemRow>(call, { ...ITEM, verb }, { ids });
-    const outcomes = found.map(({ word: of, result }) => ({
-      word: of,
-      result: result instanceof CliFault ? result : (changed.shift() as (typeof changed)[number]),
-    }));
-    await report(
-      call,
-      past,
-      outcomes.flatMap(({ result }) => (result instanceof CliFault ? [] : [result.record])),
-    );
+    const found = words.map((one) => ({ word: one, result: itemOf(one, items) }));
+    const outcomes = await changeMany<ItemRow>(call, { ...ITEM, verb }, found);
+    const changed = resultsOf(outcomes).map(({ record }) => record);
+    await report(call, past, changed);
     throwIfRefused(outcomes);
   };
 
@@ -104,10 +97,5 @@ async function itemsOf({ session, signal }: Call, taskId: string): Promise<reado
 }
 
 async function report({ output }: Call, past: string, rows: readonly ItemRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  await output.changedAll(rows, {
-    id: ({ id }) => id,
-    key: ({ title }) => title,
-    line: ({ title }) => `${past} ${title}`,
-  });
+  if (rows.length > 0) await output.changedAll(rows, ({ id, title }) => ({ id, key: title, line: `${past} ${title}` }));
 }

@@ -2,12 +2,13 @@ import type { Call } from '../call.ts';
 import { usageFault } from '../fault.ts';
 import { ago } from '../output/times.ts';
 import type { View } from '../output/view.ts';
+import { given } from '../options.ts';
 import { COMMENT_FIELDS, selectionOf } from '../records/fields.ts';
 import { confirm } from './ask.ts';
 import { change } from './changes.ts';
 import { editedText, isAtTerminal } from './editor.ts';
 import { findTask } from './find-task.ts';
-import { pagesOf, type Page } from './pages.ts';
+import { limitOf, pagesOf } from './pages.ts';
 import { readText } from './texts.ts';
 
 interface CommentRow {
@@ -37,19 +38,12 @@ const COMMENT = { model: 'Comment', selection: selectionOf(COMMENT_FIELDS) };
 
 export async function list(call: Call): Promise<void> {
   const { id: taskId } = await findTask(call.words[0] ?? '', call);
-  const { api } = await call.session();
   const query = `query CliComments($taskId: ID!, $first: Int!, $after: String) {
   page: comments(filter: {taskId: {eq: $taskId}}, first: $first, after: $after, orderBy: [{createdAt: ASC}]) {
     nodes { ${COMMENT.selection} } pageInfo { hasNextPage endCursor }
   }
 }`;
-  const { rows } = await pagesOf<CommentRow>(
-    (page) =>
-      api
-        .graphql<{ page: Page<CommentRow> }>(query, { taskId, ...page }, { signal: call.signal })
-        .then((data) => data.page),
-    call.options.number('limit', { min: 1, max: 10_000 }) ?? 100,
-  );
+  const { rows } = await pagesOf<CommentRow>(call, query, { taskId }, limitOf(call, 100));
   await call.output.list(rows, VIEW);
 }
 
@@ -57,8 +51,7 @@ export async function add(call: Call): Promise<void> {
   const [word = '', ...words] = call.words;
   const { id: taskId, workspaceId, key } = await findTask(word, call);
   const body = await textOf(call, words.join(' '));
-  const reply = call.options.text('reply');
-  const input = { taskId, workspaceId, body, ...(reply === undefined ? {} : { parentId: reply }) };
+  const input = given({ taskId, workspaceId, body, parentId: call.options.text('reply') });
   const { record } = await change<CommentRow>(call, { ...COMMENT, verb: 'Create' }, { input });
   await report(call, record, `Commented on ${key}`);
 }
@@ -78,13 +71,13 @@ export async function remove(call: Call): Promise<void> {
   await report(call, record, 'Deleted the comment');
 }
 
-async function textOf(call: Call, given: string): Promise<string> {
-  if (given === '' && isAtTerminal(call)) return (await editedText(call, '', 'comment.md')).trim();
-  const body = await readText(given === '' ? '-' : given, call.io);
+async function textOf(call: Call, typed: string): Promise<string> {
+  if (typed === '' && isAtTerminal(call)) return (await editedText(call, '', 'comment.md')).trim();
+  const body = await readText(typed === '' ? '-' : typed, call.io);
   if (body.trim() === '') throw usageFault('A comment needs a text.');
   return body;
 }
 
 async function report({ output }: Call, row: CommentRow, line: string): Promise<void> {
-  await output.changed([row], { id: ({ id }) => id, key: ({ id }) => id, line: () => line });
+  await output.changed(row, { id: row.id, key: row.id, line });
 }

@@ -2,7 +2,8 @@ import { taskOf, type TaskRef } from '@wts/client/names';
 import type { Call } from '../call.ts';
 import { CliFault } from '../fault.ts';
 import { keyOf, type TaskNode } from '../records/task.ts';
-import { pagesOf, type Page } from './pages.ts';
+import { pagesOf } from './pages.ts';
+import { isId } from './pick.ts';
 
 type Found = Pick<TaskNode, 'id' | 'number' | 'title'> & {
   readonly workspaceId: string;
@@ -21,7 +22,6 @@ const IDS = `query CliTaskIds($within: TaskFilter!, $first: Int!, $after: String
 const SCANNED_MAX = 1_000;
 
 const NUMBER = /^#?\d{1,9}$/;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** The last part of an address that names a task by its id or its key. */
 const ADDRESS = /^[a-z][a-z+.-]*:\/\/[^?#]*\/([^/?#]+)\/?(?:[?#].*)?$/i;
 const ID_PREFIX = /^[0-9a-f-]{4,35}$/i;
@@ -45,7 +45,7 @@ export async function findTask(given: string, call: Call): Promise<TaskRef> {
 /** A key, a number or an id: it names one task or none. */
 export function isExactWord(word: string): boolean {
   const isKey = word.lastIndexOf('-') > 0 && NUMBER.test(word.slice(word.lastIndexOf('-') + 1));
-  return isKey || NUMBER.test(word) || UUID.test(word);
+  return isKey || NUMBER.test(word) || isId(word);
 }
 
 async function byTitle(words: string, within: object, { session, signal }: Call): Promise<readonly Found[]> {
@@ -60,11 +60,8 @@ async function byTitle(words: string, within: object, { session, signal }: Call)
   return exact.nodes.length > 0 ? exact.nodes : like.nodes;
 }
 
-async function byPrefix(prefix: string, within: object, { session, signal }: Call): Promise<readonly Found[]> {
-  const { api } = await session();
-  const read = (page: object): Promise<Page<Found>> =>
-    api.graphql<{ page: Page<Found> }>(IDS, { within, ...page }, { signal }).then(({ page: one }) => one);
-  const { rows } = await pagesOf(read, SCANNED_MAX);
+async function byPrefix(prefix: string, within: object, call: Call): Promise<readonly Found[]> {
+  const { rows } = await pagesOf<Found>(call, IDS, { within }, SCANNED_MAX);
   return rows.filter(({ id }) => id.startsWith(prefix));
 }
 

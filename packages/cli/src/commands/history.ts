@@ -3,7 +3,8 @@ import { ago } from '../output/times.ts';
 import type { View } from '../output/view.ts';
 import { findTask } from './find-task.ts';
 import { actionText, fieldsText } from '../records/entry.ts';
-import { pagesOf, type Page } from './pages.ts';
+import { limitOf, pagesOf } from './pages.ts';
+import { isId } from './pick.ts';
 
 interface EntryRow {
   readonly syncId: string;
@@ -43,15 +44,8 @@ const HISTORY = `query CliHistory($modelId: ID!, $first: Int!, $after: String) {
 
 /** Of a task, or of any record by its id, also of a deleted one. */
 export async function history(call: Call): Promise<void> {
-  const { session, output, signal, options, words } = call;
-  const [word = ''] = words;
-  const { api } = await session();
-  const modelId = /^[0-9a-f-]{36}$/i.test(word) ? word : (await findTask(word, call)).id;
-  const limit = options.number('limit', { min: 1, max: 10_000 }) ?? 50;
-  const { rows } = await pagesOf<EntryRow>(
-    (page) =>
-      api.graphql<{ page: Page<EntryRow> }>(HISTORY, { modelId, ...page }, { signal }).then((data) => data.page),
-    limit,
-  );
-  await output.list(rows, VIEW);
+  const [word = ''] = call.words;
+  const modelId = isId(word) ? word : (await findTask(word, call)).id;
+  const { rows } = await pagesOf<EntryRow>(call, HISTORY, { modelId }, limitOf(call, 50));
+  await call.output.list(rows, VIEW);
 }

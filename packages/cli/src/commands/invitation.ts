@@ -1,8 +1,8 @@
 import type { ApiClient } from '@wts/client/api';
 import type { Call } from '../call.ts';
-import { CliFault } from '../fault.ts';
 import { ago } from '../output/times.ts';
-import { settled, throwIfRefused, type Outcome } from './changes.ts';
+import { given } from '../options.ts';
+import { resultsOf, settled, throwIfRefused, type Outcome } from './changes.ts';
 
 type Invitation = Awaited<ReturnType<ApiClient['createInvitation']>>['invitation'];
 
@@ -11,19 +11,14 @@ export async function invite(call: Call): Promise<void> {
   const { api, workspace } = await session();
   const { id: workspaceId, name } = await workspace();
   const revoked = options.text('revoke');
-  if (revoked !== undefined) return revoke(call, { workspaceId, invitationId: revoked });
+  if (revoked !== undefined) return revoke(call, workspaceId, revoked);
   if (options.flag('list')) return list(call, workspaceId);
-  const expiresInDays = options.number('days', { min: 1, max: 365 });
-  const role = options.text('role') as 'admin' | 'member' | 'guest' | undefined;
-  const common = {
-    workspaceId,
-    ...(role === undefined ? {} : { role }),
-    ...(expiresInDays === undefined ? {} : { expiresInDays }),
+  const chosen = {
+    role: options.text('role') as 'admin' | 'member' | 'guest' | undefined,
+    expiresInDays: options.number('days', { min: 1, max: 365 }),
   };
-  const create = async (email?: string): Promise<Invitation> => {
-    const input = email === undefined ? common : { ...common, email };
-    return (await api.createInvitation(input, { signal })).invitation;
-  };
+  const create = async (email?: string): Promise<Invitation> =>
+    (await api.createInvitation({ workspaceId, ...given({ ...chosen, email }) }, { signal })).invitation;
   const addresses = [...new Set(words)];
   if (addresses.length > 1) return several(call, addresses, create);
   const invitation = await create(addresses[0]);
@@ -49,15 +44,14 @@ async function several(
   const { output } = call;
   const outcomes: Outcome<Invitation>[] = [];
   for (const word of addresses) outcomes.push({ word, result: await settled(() => create(word)) });
-  const made = outcomes.flatMap(({ result }) => (result instanceof CliFault ? [] : [result]));
+  const made = resultsOf(outcomes);
   const pages = new Map(await Promise.all(made.map(async (row) => [row.id, await pageOf(call, row)] as const)));
   if (made.length > 0) {
-    await output.changedAll(made, {
-      id: ({ id }) => id,
-      key: ({ email, code }) => `${email} ${code}`,
-      line: ({ id, email, role, code }) =>
-        `Invited ${email} as ${role}, with the code ${code}${pages.get(id) === '' ? '' : `: ${pages.get(id)}`}`,
-    });
+    await output.changedAll(made, ({ id, email, role, code }) => ({
+      id,
+      key: `${email} ${code}`,
+      line: `Invited ${email} as ${role}, with the code ${code}${pages.get(id) === '' ? '' : `: ${pages.get(id)}`}`,
+    }));
     await output.note(JOINING);
   }
   throwIfRefused(outcomes);
@@ -68,16 +62,9 @@ async function pageOf({ session }: Call, { code }: Invitation): Promise<string> 
   return authUrl === null ? '' : `${authUrl.value}/join?code=${code}`;
 }
 
-async function revoke(
-  { session, output, signal }: Call,
-  named: { readonly workspaceId: string; readonly invitationId: string },
-): Promise<void> {
-  await (await session()).api.deleteInvitation(named, { signal });
-  await output.changed([{ id: named.invitationId }], {
-    id: ({ id }) => id,
-    key: ({ id }) => id,
-    line: () => 'The invitation no longer works.',
-  });
+async function revoke({ session, output, signal }: Call, workspaceId: string, id: string): Promise<void> {
+  await (await session()).api.deleteInvitation({ workspaceId, invitationId: id }, { signal });
+  await output.changed({ id }, { id, key: id, line: 'The invitation no longer works.' });
 }
 
 async function list({ session, output, signal }: Call, workspaceId: string): Promise<void> {

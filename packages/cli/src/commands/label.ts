@@ -1,4 +1,5 @@
 import type { Call } from '../call.ts';
+import { given } from '../options.ts';
 import { LABEL_FIELDS } from '../records/fields.ts';
 import { addNoun, editNoun, listNouns, stepNouns, type NamedRow, type Noun } from './nouns.ts';
 import { orNull } from './words.ts';
@@ -25,11 +26,10 @@ const LABEL: Noun<LabelRow> = {
   details: () => [],
   inputOf: async ({ options, session }, workspace) => {
     const names = await (await session()).names();
-    const input = {
+    return given({
       color: await orNull(options.text('color'), (word) => word),
       teamId: await orNull(options.text('team'), (word) => names.team(word, workspace)),
-    };
-    return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+    });
   },
   find: (names, word, workspace) => names.label(word, workspace),
 };

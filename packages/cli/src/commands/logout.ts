@@ -25,11 +25,7 @@ export async function logout({ io, options, output }: Call): Promise<void> {
     const hint = `Revoke it on ${profile.authUrl}/account, or signed in: wts api-key revoke ${profile.keyId}`;
     throw new CliFault('partly', message, { hint });
   }
-  await output.changed([{ profile: name }], {
-    id: () => name,
-    key: () => profile.url,
-    line: () => `Signed out of ${profile.url}.`,
-  });
+  await output.changed({ profile: name }, { id: name, key: profile.url, line: `Signed out of ${profile.url}.` });
   if (profile.keyId === undefined) await output.note('The key was not made by wts login, so it stays valid.');
 }
 

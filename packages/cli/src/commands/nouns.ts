@@ -1,12 +1,14 @@
 import type { Names, WorkspaceRef } from '@wts/client/names';
 import type { Call } from '../call.ts';
 import { CliFault } from '../fault.ts';
+import { given } from '../options.ts';
+import type { ChangedRecord } from '../output/output.ts';
 import type { Detail, View } from '../output/view.ts';
 import { selectionOf, type Fields } from '../records/fields.ts';
 import { faultOf } from '../session/fault-of.ts';
 import { confirmTyped } from './ask.ts';
-import { change, changeMany, throwIfRefused, type Outcome } from './changes.ts';
-import { pagesOf, type Page } from './pages.ts';
+import { change, changeMany, resultsOf, throwIfRefused, type Outcome } from './changes.ts';
+import { limitOf, noteMore, pagesOf } from './pages.ts';
 
 export interface NamedRow {
   readonly id: string;
@@ -32,8 +34,8 @@ export interface Noun<Row extends NamedRow> {
 const LIMIT_DEFAULT = 100;
 
 export async function listNouns<Row extends NamedRow>(call: Call, noun: Noun<Row>): Promise<void> {
-  const { options, output, session, signal } = call;
-  const { api, names: openNames, workspaceOrAll } = await session();
+  const { options, output, session } = call;
+  const { names: openNames, workspaceOrAll } = await session();
   const [names, workspace] = [await openNames(), await workspaceOrAll()];
   const conditions = [
     ...(workspace === null ? [] : [{ workspaceId: { eq: workspace.id } }]),
@@ -46,14 +48,10 @@ export async function listNouns<Row extends NamedRow>(call: Call, noun: Noun<Row
   }
 }`;
   const variables = { filter: { and: conditions }, includeArchived: options.flag('archived') };
-  const limit = options.number('limit', { min: 1, max: 10_000 }) ?? LIMIT_DEFAULT;
-  const { rows, hasMore } = await pagesOf<Row>(
-    (page) =>
-      api.graphql<{ page: Page<Row> }>(query, { ...variables, ...page }, { signal }).then(({ page: one }) => one),
-    limit,
-  );
+  const limit = limitOf(call, LIMIT_DEFAULT);
+  const { rows, hasMore } = await pagesOf<Row>(call, query, variables, limit);
   await output.list(rows, noun.view);
-  if (hasMore) await output.note(`The first ${limit}; there are more: --limit ${limit * 10}`);
+  if (hasMore) await noteMore(call, limit);
 }
 
 export async function showNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>): Promise<void> {
@@ -67,18 +65,17 @@ export async function addNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>)
   const input = { ...(await noun.inputOf(call, workspace)), name, workspaceId: workspace.id };
   const kind = { model: noun.model, verb: 'Create', selection: selectionOf(noun.fields) };
   const { record } = await change<Row>(call, kind, { input });
-  await call.output.changed([record], changedNoun('Created'));
+  await call.output.changed(record, changedNoun('Created', record));
 }
 
 export async function editNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>): Promise<void> {
   const workspace = await (await call.session()).workspace();
   const { id } = await findNoun(call, noun, call.words[0] ?? '');
-  const name = call.options.text('name');
-  const input = { ...(await noun.inputOf(call, workspace)), ...(name === undefined ? {} : { name }) };
+  const input = { ...(await noun.inputOf(call, workspace)), ...given({ name: call.options.text('name') }) };
   if (Object.keys(input).length === 0) throw new CliFault('usage', 'Nothing to change was given.');
   const kind = { model: noun.model, verb: 'Update', selection: selectionOf(noun.fields) };
   const { record } = await change<Row>(call, kind, { id, input });
-  await call.output.changed([record], changedNoun('Changed'));
+  await call.output.changed(record, changedNoun('Changed', record));
 }
 
 /** Archives, restores, completes or deletes each of the named records. */
@@ -93,16 +90,11 @@ export async function stepNouns<Row extends NamedRow>(
       result: await findNoun(call, noun, word).catch((error: unknown) => faultOf(error)),
     })),
   );
-  const rows = found.flatMap(({ result }) => (result instanceof CliFault ? [] : [result]));
-  if (verb === 'Delete' && !(await mayDelete(call, noun, rows))) return throwIfRefused(found);
+  if (verb === 'Delete' && !(await mayDelete(call, noun, resultsOf(found)))) return throwIfRefused(found);
   const kind = { model: noun.model, verb, selection: selectionOf(noun.fields) };
-  const changed = await changeMany<Row>(call, kind, { ids: rows.map(({ id }) => id) });
-  const outcomes = found.map(({ word, result }) => ({
-    word,
-    result: result instanceof CliFault ? result : (changed.shift() as (typeof changed)[number]),
-  }));
-  const made = outcomes.flatMap(({ result }) => (result instanceof CliFault ? [] : [result.record]));
-  if (made.length > 0) await call.output.changedAll(made, changedNoun(past));
+  const outcomes = await changeMany<Row>(call, kind, found);
+  const made = resultsOf(outcomes).map(({ record }) => record);
+  if (made.length > 0) await call.output.changedAll(made, (row) => changedNoun(past, row));
   throwIfRefused(outcomes);
 }
 
@@ -146,14 +138,6 @@ export async function findNoun<Row extends NamedRow>(call: Call, noun: Noun<Row>
   return row;
 }
 
-function changedNoun(past: string): {
-  readonly id: (row: NamedRow) => string;
-  readonly key: (row: NamedRow) => string;
-  readonly line: (row: NamedRow) => string;
-} {
-  return {
-    id: ({ id }) => id,
-    key: ({ key, name }) => key ?? name,
-    line: ({ key, name }) => `${past} ${name}${key === undefined ? '' : ` (${key})`}`,
-  };
+function changedNoun(past: string, { id, key, name }: NamedRow): ChangedRecord {
+  return { id, key: key ?? name, line: `${past} ${name}${key === undefined ? '' : ` (${key})`}` };
 }

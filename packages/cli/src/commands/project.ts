@@ -2,6 +2,7 @@ import type { Call } from '../call.ts';
 import { dayOf, todayIn } from '@wts/models/words';
 import { usageFault } from '../fault.ts';
 import { dayText } from '../output/times.ts';
+import { given } from '../options.ts';
 import { PROJECT_FIELDS } from '../records/fields.ts';
 import { addNoun, editNoun, findNoun, listNouns, showNoun, stepNouns, type NamedRow, type Noun } from './nouns.ts';
 import { readText } from './texts.ts';
@@ -66,7 +67,7 @@ const PROJECT: Noun<ProjectRow> = {
   inputOf: async ({ options, io, session }, workspace) => {
     const names = await (await session()).names();
     const today = todayIn(io.timezone, io.now());
-    const input = {
+    return given({
       key: options.text('key'),
       description: await readText(options.text('description'), io),
       status: options.text('status'),
@@ -75,8 +76,7 @@ const PROJECT: Noun<ProjectRow> = {
       startDate: await orNull(options.text('start'), (word) => dayOf(word, today)),
       targetDate: await orNull(options.text('target'), (word) => dayOf(word, today)),
       isPrivate: options.flag('private') ? true : options.flag('public') ? false : undefined,
-    };
-    return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+    });
   },
   find: (names, word, workspace) => names.project(word, workspace),
 };
@@ -119,7 +119,7 @@ export async function members(call: Call): Promise<void> {
     await api.removePrivateProjectMember({ ...at, userId: await names.person(removed, workspace) });
   const rows = [];
   for (let after: string | undefined; ; after = rows.at(-1)?.userId) {
-    const page = await api.listPrivateProjectMembers({ ...at, limit: 500, ...(after === undefined ? {} : { after }) });
+    const page = await api.listPrivateProjectMembers({ ...at, limit: 500, ...given({ after }) });
     rows.push(...page.members);
     if (!page.hasMore) break;
   }

@@ -2,11 +2,11 @@ import { NameError, type Names, type WorkspaceRef } from '@wts/client/names';
 import { repeatText, todayIn } from '@wts/models/words';
 import type { Call } from '../call.ts';
 import { usageFault } from '../fault.ts';
+import { given } from '../options.ts';
 import { exactDayText } from '../output/times.ts';
 import { priorityWord } from '../records/task.ts';
 import type { Session } from '../session/session.ts';
 import { quickWordsOf, type QuickWords } from './quick-words.ts';
-import type { Repeat } from './repeat-words.ts';
 import { createTask } from './task-add.ts';
 
 /** One line of quick words becomes a task. */
@@ -52,23 +52,11 @@ async function namesOf({ api }: Session, all: readonly string[]): Promise<Readon
   return new Map(nodes.flatMap((node) => (node === null ? [] : [[node.id, node.name]])));
 }
 
-interface Input {
-  readonly title: string;
-  readonly projectId?: string;
-  readonly labelIds?: readonly string[];
-  readonly assigneeId?: string;
-  readonly priority?: number;
-  readonly deadlineAt?: string;
-  readonly startDate?: string;
-  readonly repeatRule?: string;
-  readonly repeatFrom?: Repeat['from'];
-}
-
 async function inputOf(
   { title, tags, people, priority, deadlineAt, startDate, repeat }: QuickWords,
   names: Names,
   workspace: WorkspaceRef,
-): Promise<Input> {
+) {
   const projects: string[] = [];
   const labels: string[] = [];
   for (const name of tags) {
@@ -84,7 +72,7 @@ async function inputOf(
   const [person] = people;
   const isDayless = deadlineAt === null && startDate === null;
   const due = deadlineAt ?? (repeat?.from === 'date' && isDayless ? repeat.firstDay : null);
-  const input = {
+  return given({
     title,
     projectId: projects[0],
     labelIds: labels.length === 0 ? undefined : labels,
@@ -94,8 +82,7 @@ async function inputOf(
     startDate: startDate ?? undefined,
     repeatRule: repeat?.rule,
     repeatFrom: repeat?.from,
-  };
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as unknown as Input;
+  });
 }
 
 /** A word that may name several records is refused; of one that names none, the error. */

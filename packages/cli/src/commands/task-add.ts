@@ -23,7 +23,7 @@ export async function createTask(call: Call, input: object): Promise<void> {
   const { output } = call;
   const selection = taskSelection(output.isJson ? output.fields(TASK_FIELD_NAMES) : CHANGED);
   const { record } = await change<TaskNode>(call, { model: 'Task', verb: 'Create', selection }, { input });
-  await output.changed([record], changedTask('Created', output.look));
+  await output.changed(record, changedTask('Created', output.look)(record));
 }
 
 /** A title in the first line, and below it the description. */

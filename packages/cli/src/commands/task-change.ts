@@ -2,11 +2,12 @@ import type { TaskRef, WorkspaceRef } from '@wts/client/names';
 import type { Call } from '../call.ts';
 import { counted } from '../output/counted.ts';
 import { CliFault, usageFault } from '../fault.ts';
+import { given } from '../options.ts';
 import { exactDayText } from '../output/times.ts';
 import { CHANGED, changedTask, keyOf, type TaskNode } from '../records/task.ts';
 import { TASK_FIELD_NAMES, taskSelection } from '../records/task-fields.ts';
 import { confirmTyped } from './ask.ts';
-import { change, changeMany, throwIfRefused, type Changed, type Outcome } from './changes.ts';
+import { change, changeMany, resultsOf, throwIfRefused, type Changed, type Outcome } from './changes.ts';
 import { isAtTerminal } from './editor.ts';
 import { findTask } from './find-task.ts';
 import { findTasks } from './find-tasks.ts';
@@ -48,7 +49,7 @@ export const skip = step(STEPS.skip);
 /** For good: the key is typed, or where there are several, their number. */
 export async function remove(call: Call): Promise<void> {
   const found = await findTasks(call, call.words);
-  const refs = found.flatMap(({ result }) => (result instanceof CliFault ? [] : [result]));
+  const refs = resultsOf(found);
   if (call.options.flag('dryRun')) {
     for (const { key, id } of refs) await call.output.text(`Would delete ${key} (${id})\n`);
     return throwIfRefused(found);
@@ -75,12 +76,11 @@ async function inputOf(call: Call, workspace: WorkspaceRef): Promise<object> {
     const words = options.list(name);
     return words.length === 0 ? {} : { [field]: await names.labels(words, workspace) };
   };
-  const title = options.text('title');
   const input = {
     ...(await taskInputOf(call, workspace)),
     ...(await labels('addLabel', 'addedLabelIds')),
     ...(await labels('removeLabel', 'removedLabelIds')),
-    ...(title === undefined ? {} : { title }),
+    ...given({ title: options.text('title') }),
   };
   if (Object.keys(input).length > 0) return input;
   if (call.words.length !== 1 || !isAtTerminal(call))
@@ -127,7 +127,7 @@ export async function repeat(call: Call): Promise<void> {
   const input = repeatInputOf(rule.join(' '), call, (task?.startDate ?? task?.deadlineAt ?? null) !== null);
   const selection = taskSelection(call.output.isJson ? call.output.fields(TASK_FIELD_NAMES) : CHANGED);
   const { record } = await change<TaskNode>(call, { model: 'Task', verb: 'Update', selection }, { id, input });
-  await call.output.changed([record], changedTask('Changed', call.output.look));
+  await call.output.changed(record, changedTask('Changed', call.output.look)(record));
 }
 
 /** The input may name records of the workspace of the tasks, so tasks of several workspaces are several changes. */
@@ -156,22 +156,13 @@ async function changeFound(
 ): Promise<Outcome<ChangedTask>[]> {
   const { output } = call;
   const selection = taskSelection(output.isJson ? output.fields(TASK_FIELD_NAMES) : CHANGED);
-  const ids = found.flatMap(({ result }) => (result instanceof CliFault ? [] : [result.id]));
-  const kind = { model: 'Task', verb, selection, ...(more === undefined ? {} : { more }) };
-  const changed = await changeMany<TaskNode, More>(call, kind, { ids, ...(input === undefined ? {} : { input }) });
-  return found.map(({ word, result }) => ({
-    word,
-    result: result instanceof CliFault ? result : (changed.shift() as ChangedTask | CliFault),
-  }));
+  return changeMany<TaskNode, More>(call, { model: 'Task', verb, selection, ...given({ more }) }, found, input);
 }
 
 async function report({ output }: Call, { past }: Step, outcomes: readonly Outcome<ChangedTask>[]): Promise<void> {
-  const made = outcomes.flatMap(({ result }) => (result instanceof CliFault ? [] : [result]));
-  if (made.length > 0)
-    await output.changedAll(
-      made.map(({ record }) => record),
-      changedTask(past, output.look),
-    );
+  const made = resultsOf(outcomes);
+  const records = made.map(({ record }) => record);
+  if (made.length > 0) await output.changedAll(records, changedTask(past, output.look));
   for (const { record, next, hiddenBy, seriesEnded } of made) {
     if (next) await output.note(`Next ${keyOf(next)} ${next.title}${daysText(next, output.look)}`);
     if (hiddenBy) await output.note(`${keyOf(record)} is in no list until its archived project is restored.`);

@@ -1,6 +1,7 @@
 import type { WorkspaceRef } from '@wts/client/names';
 import { dayOf, PRIORITIES, todayIn } from '@wts/models/words';
 import type { Call } from '../call.ts';
+import { given } from '../options.ts';
 import { readText } from './texts.ts';
 import { orNull } from './words.ts';
 
@@ -14,23 +15,21 @@ export async function taskInputOf(
 ): Promise<Readonly<Record<string, unknown>>> {
   const names = await (await session()).names();
   const today = todayIn(io.timezone, io.now());
-  const given = (name: string) => options.text(name);
   const labelsOf = async (name: string): Promise<readonly string[] | undefined> => {
     const words = options.list(name);
     if (words.length === 0) return undefined;
     return words.length === 1 && words[0]?.toLowerCase() === 'none' ? [] : names.labels(words, workspace);
   };
   const [priority, list] = [options.text('priority'), options.text('list')];
-  const input = {
+  return given({
     description: await readText(options.text('description'), io),
-    projectId: await orNull(given('project'), (word) => names.project(word, workspace)),
-    teamId: await orNull(given('team'), (word) => names.team(word, workspace)),
-    assigneeId: await orNull(given('assignee'), (word) => names.person(word, workspace)),
+    projectId: await orNull(options.text('project'), (word) => names.project(word, workspace)),
+    teamId: await orNull(options.text('team'), (word) => names.team(word, workspace)),
+    assigneeId: await orNull(options.text('assignee'), (word) => names.person(word, workspace)),
     priority: priority === undefined ? undefined : PRIORITIES.findIndex((word) => word === priority),
     start: list === undefined ? undefined : PLANS[list],
-    startDate: await orNull(given('start'), (word) => dayOf(word, today)),
-    deadlineAt: await orNull(given('due'), (word) => dayOf(word, today)),
+    startDate: await orNull(options.text('start'), (word) => dayOf(word, today)),
+    deadlineAt: await orNull(options.text('due'), (word) => dayOf(word, today)),
     labelIds: await labelsOf('label'),
-  };
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+  });
 }

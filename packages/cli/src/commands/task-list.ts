@@ -2,7 +2,7 @@ import { between, PRIORITIES, tasksOfList, todayIn, type TaskList, type TaskStat
 import type { Call } from '../call.ts';
 import { LISTED, TASK_VIEW, type TaskNode } from '../records/task.ts';
 import { TASK_FIELD_NAMES, taskSelection } from '../records/task-fields.ts';
-import { pagesOf, type Page } from './pages.ts';
+import { limitOf, noteMore, pagesOf } from './pages.ts';
 
 const ORDERS: Readonly<Record<string, readonly object[]>> = {
   newest: [{ createdAt: 'DESC' }],
@@ -15,7 +15,6 @@ const ORDERS: Readonly<Record<string, readonly object[]>> = {
 };
 
 const LIMIT_DEFAULT = 50;
-export const LIMIT_BOUNDS = { min: 1, max: 10_000 } as const;
 
 export async function list(call: Call): Promise<void> {
   return listTasks(call, {
@@ -47,8 +46,7 @@ const ORDER_OF: Partial<Record<TaskList, string>> = { logbook: 'completed', upco
 
 /** The tasks that the options leave, of the wanted list. */
 async function listTasks(call: Call, wanted: Wanted): Promise<void> {
-  const { options, output, session, signal } = call;
-  const { api } = await session();
+  const { options, output } = call;
   const { filter, includeArchived } = await filterOf(call, wanted);
   const names = output.isJson ? output.fields(TASK_FIELD_NAMES) : LISTED;
   const query = `query CliTasks($filter: TaskFilter, $first: Int!, $after: String, $orderBy: [TaskOrder!], $search: String, $includeArchived: Boolean!) {
@@ -58,14 +56,10 @@ async function listTasks(call: Call, wanted: Wanted): Promise<void> {
 }`;
   const orderBy = ORDERS[options.text('order') ?? ORDER_OF[wanted.list ?? 'inbox'] ?? 'newest'];
   const variables = { filter, orderBy, search: options.text('search') ?? null, includeArchived };
-  const limit = options.number('limit', LIMIT_BOUNDS) ?? LIMIT_DEFAULT;
-  const { rows, hasMore } = await pagesOf<TaskNode>(
-    (page) =>
-      api.graphql<{ page: Page<TaskNode> }>(query, { ...variables, ...page }, { signal }).then((data) => data.page),
-    limit,
-  );
+  const limit = limitOf(call, LIMIT_DEFAULT);
+  const { rows, hasMore } = await pagesOf<TaskNode>(call, query, variables, limit);
   await output.list(rows, TASK_VIEW);
-  if (hasMore) await output.note(`The first ${limit}; there are more: --limit ${limit * 10}`);
+  if (hasMore) await noteMore(call, limit);
 }
 
 /** What the options are in GraphQL. */

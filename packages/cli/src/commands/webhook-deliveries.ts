@@ -1,6 +1,7 @@
 import type { WebhookDelivery } from '@wts/client/api';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
+import { given } from '../options.ts';
 import { ago } from '../output/times.ts';
 import type { View } from '../output/view.ts';
 import { findEndpoint } from './webhook-find.ts';
@@ -48,8 +49,7 @@ async function read(
   const { api } = await session();
   const found: WebhookDelivery[] = [];
   for (let before: string | undefined; found.length < limit;) {
-    const from = before === undefined ? {} : { before };
-    const { deliveries } = await api.listWebhookDeliveries({ id, limit: PAGE, ...from }, { signal });
+    const { deliveries } = await api.listWebhookDeliveries({ id, limit: PAGE, ...given({ before }) }, { signal });
     found.push(...deliveries.filter((one) => status === undefined || one.status === status));
     before = deliveries.at(-1)?.createdAt;
     if (deliveries.length < PAGE) break;
@@ -62,10 +62,10 @@ export async function retryDelivery(call: Call): Promise<void> {
   const { id } = await findEndpoint(call, word);
   const deliveryId = await deliveryOf(call, id, wanted);
   const { delivery } = await (await call.session()).api.retryWebhookDelivery({ id, deliveryId });
-  await call.output.changed([delivery], {
-    id: (one) => one.id,
-    key: ({ eventType }) => eventType,
-    line: ({ eventType, id: one }) => `One more attempt of ${eventType}, delivery ${one}, is queued.`,
+  await call.output.changed(delivery, {
+    id: delivery.id,
+    key: delivery.eventType,
+    line: `One more attempt of ${delivery.eventType}, delivery ${delivery.id}, is queued.`,
   });
 }
 

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
 import { safeJson } from '../output/safe-text.ts';
+import { eventTypesOf } from './webhook.ts';
 
 /** Marks the endpoints of this command, so that the next one deletes those of a process that could not delete its own. */
 const DESCRIPTION = 'wts webhook listen';
@@ -43,16 +44,9 @@ export async function listen(call: Call): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const { server, url } = await openReceiver(call, stack);
   await deleteLeftovers(api, workspaceId, url);
-  const eventTypes = options
-    .list('event')
-    .flatMap((one) => one.split(','))
-    .filter((one) => one !== '') as never;
-  const { endpoint, secret } = await api.createWebhookEndpoint({
-    url,
-    workspaceId,
-    description: DESCRIPTION,
-    eventTypes,
-  });
+  const eventTypes = eventTypesOf(options.list('event'));
+  const wanted = { url, workspaceId, description: DESCRIPTION, eventTypes };
+  const { endpoint, secret } = await api.createWebhookEndpoint(wanted);
   stack.defer(async () => {
     await api.deleteWebhookEndpoint({ id: endpoint.id }).catch((error: unknown) => {
       return output.warn(`The endpoint ${endpoint.id} could not be deleted: ${(error as Error).message}`);

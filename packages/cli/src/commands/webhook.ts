@@ -1,6 +1,7 @@
 import type { WebhookEndpoint } from '@wts/client/api';
 import type { Call } from '../call.ts';
 import { usageFault } from '../fault.ts';
+import { given } from '../options.ts';
 import type { View } from '../output/view.ts';
 import { confirm } from './ask.ts';
 import { endpointsOf, findEndpoint } from './webhook-find.ts';
@@ -24,11 +25,7 @@ const VIEW: View<WebhookEndpoint> = {
   ],
 };
 
-const changed = (what: string) => ({
-  id: ({ id }: WebhookEndpoint) => id,
-  key: ({ url }: WebhookEndpoint) => url,
-  line: ({ id, url }: WebhookEndpoint) => `${what} ${id} ${url}`,
-});
+const changed = (what: string, { id, url }: WebhookEndpoint) => ({ id, key: url, line: `${what} ${id} ${url}` });
 
 export async function listEndpoints({ output, session }: Call): Promise<void> {
   await output.list(await endpointsOf(await session()), VIEW);
@@ -48,28 +45,28 @@ export async function createEndpoint({ words, options, output, session }: Call):
 
 export async function editEndpoint(call: Call): Promise<void> {
   const { words, options, output, session } = call;
-  const [url, description, events] = [options.text('url'), options.text('description'), options.list('event')];
+  const events = options.list('event');
   const [enable, disable] = [options.flag('enable'), options.flag('disable')];
   if (enable && disable) throw usageFault('--enable and --disable exclude each other.');
-  const change = {
-    ...(url === undefined ? {} : { url }),
-    ...(description === undefined ? {} : { description }),
-    ...(events.length === 0 ? {} : { eventTypes: events.includes('all') ? [] : eventTypesOf(events) }),
-    ...(enable || disable ? { enabled: enable } : {}),
-  };
+  const change = given({
+    url: options.text('url'),
+    description: options.text('description'),
+    eventTypes: events.length === 0 ? undefined : events.includes('all') ? [] : eventTypesOf(events),
+    enabled: enable || disable ? enable : undefined,
+  });
   if (Object.keys(change).length === 0) throw usageFault('Say what changes.', 'wts webhook edit --help');
   const { id } = await findEndpoint(call, words[0] ?? '');
   const { endpoint } = await (await session()).api.updateWebhookEndpoint({ id, ...change });
-  await output.changed([endpoint], changed('Changed'));
+  await output.changed(endpoint, changed('Changed', endpoint));
 }
 
 export async function testEndpoint(call: Call): Promise<void> {
   const { id } = await findEndpoint(call, call.words[0] ?? '');
   const { delivery } = await (await call.session()).api.testWebhookEndpoint({ id });
-  await call.output.changed([delivery], {
-    id: ({ id: one }) => one,
-    key: ({ eventType }) => eventType,
-    line: ({ id: one, eventType }) => `Queued ${eventType} as delivery ${one}. See: wts webhook deliveries ${id}`,
+  await call.output.changed(delivery, {
+    id: delivery.id,
+    key: delivery.eventType,
+    line: `Queued ${delivery.eventType} as delivery ${delivery.id}. See: wts webhook deliveries ${id}`,
   });
 }
 
@@ -84,7 +81,7 @@ export async function deleteEndpoint(call: Call): Promise<void> {
   const endpoint = await findEndpoint(call, call.words[0] ?? '');
   await confirm(call, `Delete ${endpoint.url} with its deliveries?`);
   await (await call.session()).api.deleteWebhookEndpoint({ id: endpoint.id });
-  await call.output.changed([endpoint], changed('Deleted'));
+  await call.output.changed(endpoint, changed('Deleted', endpoint));
 }
 
 /** The secret alone on stdout, so that a script can pass it on. */
@@ -100,6 +97,6 @@ async function withSecret(
 }
 
 /** The service refuses a type that it does not know, with the list of them. */
-function eventTypesOf(given: readonly string[]): EventTypes {
-  return given.flatMap((one) => one.split(',')).filter((one) => one !== '') as unknown as EventTypes;
+export function eventTypesOf(words: readonly string[]): EventTypes {
+  return words.flatMap((one) => one.split(',')).filter((one) => one !== '') as unknown as EventTypes;
 }

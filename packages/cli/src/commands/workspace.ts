@@ -3,6 +3,7 @@ import type { WorkspaceRef } from '@wts/client/names';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
 import { counted } from '../output/counted.ts';
+import type { ChangedRecord } from '../output/output.ts';
 import { ago } from '../output/times.ts';
 import type { View } from '../output/view.ts';
 import { useWorkspace } from '../session/profiles.ts';
@@ -23,12 +24,9 @@ const VIEW: View<Workspace> = {
 type Named = Pick<Workspace, 'id' | 'name' | 'urlKey'>;
 
 /** How a workspace is shown that a command changed. */
-export const changed = (verb: string) =>
-  ({
-    id: ({ id }: Named) => id,
-    key: ({ urlKey }: Named) => urlKey,
-    line: ({ name, urlKey }: Named) => `${verb} ${name} (${urlKey})`,
-  }) as const;
+export function changed(verb: string, { id, name, urlKey }: Named): ChangedRecord {
+  return { id, key: urlKey, line: `${verb} ${name} (${urlKey})` };
+}
 
 /** Of a service with several addresses: those of each, with where it is. One that does not answer is named. */
 export async function list({ session, output, signal }: Call): Promise<void> {
@@ -58,7 +56,7 @@ export async function create({ words, options, session, output, signal }: Call):
   if (urlKey === '') throw usageFault('No key can be made of this name.', 'Give one: --key acme');
   const { api } = await session();
   const { workspace } = await api.createWorkspace({ name, urlKey }, { signal });
-  await output.changed([workspace], changed('Created'));
+  await output.changed(workspace, changed('Created', workspace));
   await output.note(`To make it the one of commands that name none: wts workspace use ${urlKey}`);
 }
 
@@ -71,11 +69,9 @@ export async function use(call: Call): Promise<void> {
   if (profile !== null) await useWorkspace(io, profile.value, workspace.urlKey);
   const where =
     profile === null ? await writeProjectFile(io, { workspace: workspace.urlKey }) : `profile ${profile.value}`;
-  await output.changed([workspace], {
-    id: ({ id }) => id,
-    key: ({ urlKey }) => urlKey,
-    line: ({ name, urlKey }) => `Commands that name no workspace use ${name} (${urlKey}) from now on: ${where}`,
-  });
+  const { id, name, urlKey } = workspace;
+  const line = `Commands that name no workspace use ${name} (${urlKey}) from now on: ${where}`;
+  await output.changed(workspace, { id, key: urlKey, line });
 }
 
 export async function members(call: Call): Promise<void> {
@@ -135,7 +131,7 @@ async function changeRole(call: Call, workspace: WorkspaceRef, given: string): P
 export async function join({ words, session, output, signal }: Call): Promise<void> {
   const { api } = await session();
   const { workspace } = await api.joinWorkspace({ code: words[0] ?? '' }, { signal });
-  await output.changed([workspace], changed('Joined'));
+  await output.changed(workspace, changed('Joined', workspace));
 }
 
 export async function leave(call: Call): Promise<void> {
@@ -144,11 +140,7 @@ export async function leave(call: Call): Promise<void> {
   const [{ id: userId }, workspace] = [await viewer(), await (await names()).workspace(words[0])];
   await confirm(call, `Leave ${workspace.name}?`);
   await api.removeMember({ workspaceId: workspace.id, userId }, { signal });
-  await output.changed([workspace], {
-    id: ({ id }) => id,
-    key: ({ urlKey }) => urlKey,
-    line: ({ name }) => `Left ${name}`,
-  });
+  await output.changed(workspace, { id: workspace.id, key: workspace.urlKey, line: `Left ${workspace.name}` });
 }
 
 /** A deleted workspace can be restored for some days. */
@@ -164,7 +156,7 @@ export async function remove(call: Call): Promise<void> {
     urlKey,
   );
   const { workspace } = await api.deleteWorkspace({ workspaceId, urlKey }, { signal });
-  await output.changed([workspace], changed('Deleted'));
+  await output.changed(workspace, changed('Deleted', workspace));
 }
 
 /** By its key or its id, because lists leave deleted ones out. */
@@ -182,5 +174,5 @@ export async function restore({ session, output, signal, words }: Call): Promise
       `There is no workspace with the key ${JSON.stringify(word)}, or it cannot be restored any more.`,
     );
   const { workspace } = await api.restoreWorkspace({ workspaceId: found.id }, { signal });
-  await output.changed([workspace], changed('Restored'));
+  await output.changed(workspace, changed('Restored', workspace));
 }

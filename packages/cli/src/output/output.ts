@@ -9,9 +9,10 @@ import type { Detail, View } from './view.ts';
 import { Writer } from './writer.ts';
 
 /** How a changed record is named. `line` says what happened to it, for a person. */
-interface ChangedView<Row> extends Pick<View<Row>, 'id'> {
-  readonly key: (row: Row) => string;
-  readonly line: (row: Row) => string;
+export interface ChangedRecord {
+  readonly id: string;
+  readonly key: string;
+  readonly line: string;
 }
 
 /**
@@ -82,19 +83,20 @@ export class Output {
   }
 
   /** The record that a command changed. */
-  async changed<Row extends object>([row]: readonly [Row], view: ChangedView<Row>): Promise<void> {
+  async changed(row: object, named: ChangedRecord): Promise<void> {
     if (this.form === 'json') return this.#json(this.#chosen(row));
-    return this.changedAll([row], view);
+    return this.changedAll([row], () => named);
   }
 
   /** Of a command that takes several, so that its JSON is a list also for one. */
-  async changedAll<Row extends object>(rows: readonly Row[], view: ChangedView<Row>): Promise<void> {
+  async changedAll<Row extends object>(rows: readonly Row[], namedOf: (row: Row) => ChangedRecord): Promise<void> {
     if (this.form === 'json') return this.#json(rows.map((row) => this.#chosen(row)));
     for (const row of rows) {
+      const { id, key, line } = namedOf(row);
       if (this.form === 'ndjson') await this.#out.write(`${safeJson(this.#chosen(row))}\n`);
-      else if (this.form === 'ids') await this.#out.write(`${view.id(row)}\n`);
-      else if (this.form === 'tabs') await this.#out.write(`${view.id(row)}\t${safeLine(view.key(row))}\n`);
-      else await this.#out.write(`${safeLine(view.line(row))}\n`);
+      else if (this.form === 'ids') await this.#out.write(`${id}\n`);
+      else if (this.form === 'tabs') await this.#out.write(`${id}\t${safeLine(key)}\n`);
+      else await this.#out.write(`${safeLine(line)}\n`);
     }
   }
 

@@ -1,6 +1,7 @@
 import { taskKey } from '@wts/client/names';
 import { PRIORITIES } from '@wts/models/words';
 import type { Look, Style } from '../output/look.ts';
+import type { ChangedRecord } from '../output/output.ts';
 import { ago, dayText, exactDayText } from '../output/times.ts';
 import type { Column, View } from '../output/view.ts';
 
@@ -110,15 +111,12 @@ export const LISTED = [
 export const CHANGED = ['project', 'assignee', 'startDate', 'deadlineAt', 'completedAt', 'repeatText'];
 
 /** What happened to a task: its key, its title, and what is new about it. */
-export function changedTask(
-  verb: string,
-  look: Look,
-): { readonly id: (task: TaskNode) => string; readonly key: typeof keyOf; readonly line: (task: TaskNode) => string } {
-  return {
-    id: ({ id }) => id,
-    key: keyOf,
-    line: (task) => `${verb} ${keyOf(task)} ${task.title}${factsText(task, look)}`,
-  };
+export function changedTask(verb: string, look: Look): (task: TaskNode) => ChangedRecord {
+  return (task) => ({
+    id: task.id,
+    key: keyOf(task),
+    line: `${verb} ${keyOf(task)} ${task.title}${factsText(task, look)}`,
+  });
 }
 
 /** Days as they were understood, and whatever else was selected for it. */
