@@ -48,6 +48,20 @@ describe('projects, labels, teams and what hangs on tasks, by the command line',
     assert.equal(await ok('team', 'members', 'crew', '--remove', 'me'), '');
   });
 
+  it('have members beyond the first page', async () => {
+    const teamId = (await ok('team', 'add', 'All', '--key', 'ALL', '-q')).trim();
+    const people = Array.from({ length: 102 }, () => randomUUID());
+    for (const from of [0, 34, 68])
+      await tool.testSystem.commit(
+        people.slice(from, from + 34).flatMap((userId) => [
+          { modelName: 'User', modelId: userId, action: 'INSERT', payload: { name: `Person ${userId}` } },
+          { modelName: 'TeamMember', modelId: randomUUID(), action: 'INSERT', payload: { teamId, userId } },
+        ]),
+      );
+    const listed = (await ok('team', 'members', 'all', '-q')).trim().split('\n');
+    assert.deepEqual(listed.toSorted(), people.toSorted());
+  });
+
   it('take comments and items of a checklist', async () => {
     const task = (await ok('task', 'add', 'With a list', '-q')).trim();
     await ok('comment', 'add', task, 'The', 'draft', 'is', 'ready.');

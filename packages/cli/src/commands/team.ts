@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Call } from '../call.ts';
 import { usageFault } from '../fault.ts';
+import { given } from '../options.ts';
 import { TEAM_FIELDS } from '../records/fields.ts';
 import { change } from './changes.ts';
 import { addNoun, editNoun, findNoun, listNouns, showNoun, stepNouns, type NamedRow, type Noun } from './nouns.ts';
+import { pagesOf } from './pages.ts';
 import { readText } from './texts.ts';
 
 interface TeamRow extends NamedRow {
@@ -31,10 +33,8 @@ const TEAM: Noun<TeamRow> = {
     { title: 'Id', value: id },
     { title: 'Description', value: description, isText: true },
   ],
-  inputOf: async ({ options, io }) => {
-    const input = { key: options.text('key'), description: await readText(options.text('description'), io) };
-    return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-  },
+  inputOf: async ({ options, io }) =>
+    given({ key: options.text('key'), description: await readText(options.text('description'), io) }),
   find: (names, word, workspace) => names.team(word, workspace),
 };
 
@@ -55,19 +55,18 @@ interface MemberRow {
   readonly user: { readonly name: string; readonly email: string | null } | null;
 }
 
-const MEMBERS = `query CliTeamMembers($teamId: ID!, $after: String) {
-  page: teamMembers(first: 100, after: $after, filter: {teamId: {eq: $teamId}}) { nodes { id userId user { name email } } pageInfo { hasNextPage endCursor } }
+const MEMBERS = `query CliTeamMembers($teamId: ID!, $first: Int!, $after: String) {
+  page: teamMembers(first: $first, after: $after, filter: {teamId: {eq: $teamId}}) { nodes { id userId user { name email } } pageInfo { hasNextPage endCursor } }
 }`;
 
 /** The people of a team. */
 export async function members(call: Call): Promise<void> {
-  const { options, session, output, signal } = call;
-  const { api, names: openNames, workspace: openWorkspace } = await session();
+  const { options, session, output } = call;
+  const { names: openNames, workspace: openWorkspace } = await session();
   const { id: teamId } = await findNoun(call, TEAM, call.words[0] ?? '');
   const [names, workspace] = [await openNames(), await openWorkspace()];
   const [added, removed] = [options.text('add'), options.text('remove')];
-  const read = async (): Promise<readonly MemberRow[]> =>
-    (await api.graphql<{ page: { nodes: readonly MemberRow[] } }>(MEMBERS, { teamId }, { signal })).page.nodes;
+  const read = async (): Promise<readonly MemberRow[]> => (await pagesOf<MemberRow>(call, MEMBERS, { teamId })).rows;
   const kind = { model: 'TeamMember', selection: 'id' };
   if (added !== undefined) {
     const input = { id: randomUUID(), teamId, userId: await names.person(added, workspace) };
