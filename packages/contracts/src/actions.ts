@@ -1,7 +1,7 @@
 import { typed } from './type-of.ts';
 import { SYNC_ID_PATTERN } from './ids.ts';
 import type { CredentialKind } from './scopes.ts';
-import { timestamp, uuid } from './parts.ts';
+import { objectOf, timestamp, uuid } from './parts.ts';
 
 export const ACTIONS = ['INSERT', 'UPDATE', 'DELETE', 'ARCHIVE', 'UNARCHIVE'] as const;
 export type ActionName = (typeof ACTIONS)[number];
@@ -67,11 +67,8 @@ export const modelRecordSchema = typed<ModelRecord>({
 
 /** Includes the letters, which sync writes in the last step. */
 export const syncActionSchema = typed<SyncAction>({
-  type: 'object',
   description: 'An entry of the log.',
-  additionalProperties: false,
-  required: ['syncId', 'modelName', 'modelId', 'action', 'data', 'groupId', 'clientTxId', 'clientId', 'createdAt'],
-  properties: {
+  ...objectOf({
     syncId: { ...syncId, description: 'Its position in the log: larger is later. Compare as 64-bit integers.' },
     modelName: { type: 'string', description: 'Such as `Task`.' },
     modelId: { ...uuid, description: 'The record.' },
@@ -90,7 +87,7 @@ export const syncActionSchema = typed<SyncAction>({
     clientTxId: { type: 'string', description: 'The `clientTxId` of the transaction.' },
     clientId: { type: 'string', description: 'The device or process that made the change.' },
     createdAt: { ...timestamp, description: 'When it was committed.' },
-  },
+  }),
 });
 
 /** Logs are numbered: each cell of an installation has one. An installation with one log has number 0. */

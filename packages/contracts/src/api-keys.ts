@@ -2,7 +2,7 @@ import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { NOT_BLANK_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
-import { okBody, timestamp, uuid } from './parts.ts';
+import { objectOf, okBody, timestamp, uuid } from './parts.ts';
 import type { TypeOf } from './type-of.ts';
 
 /** `read-only` keys hold the scope read, `full-access` keys all scopes. */
@@ -23,70 +23,62 @@ const label = {
   description: 'What the key is for. Not blank; length in Unicode code points.',
 } as const;
 
-const keyProperties = {
-  id: { ...uuid, description: 'Unique identifier; use it to revoke the key.' },
-  userId: { ...uuid, description: 'The owner of the key.' },
-  label: { type: 'string', description: 'What the key is for.' },
-  keyPrefix: { type: 'string', description: 'First characters of the token, to recognize the key.' },
-  permissions: {
-    type: 'string',
-    enum: KEY_PERMISSIONS,
-    description: '`read-only`: the scope `read`. `full-access`: the scopes `read`, `write` and `admin`.',
-  },
-  workspaceId: {
-    ...uuid,
-    type: ['string', 'null'],
-    description:
-      'The only workspace that the key has access to; null when it has access to all workspaces of its owner.',
-  },
-  expiresAt: { ...timestampOrNull, description: 'When it expires; null for never.' },
-  createdAt: { ...timestamp, description: 'When it was created.' },
-  createdBy: {
-    description:
-      'What the key was created with; null for a key from before this was stored, or one created by the operator of the service.',
-    anyOf: [
-      {
-        type: 'object',
-        additionalProperties: false,
-        required: ['kind'],
-        properties: {
-          kind: {
-            type: 'string',
-            enum: ['session', 'api_key'],
-            description: '`session`: a signed-in person. `api_key`: another key, which may be revoked now.',
-          },
-          id: { ...uuid, description: 'The `id` of that key; only its owner gets it.' },
-          keyPrefix: { type: 'string', description: 'Prefix of the key. Shown only to its owner.' },
-        },
-      },
-      { type: 'null' },
-    ],
-  },
-  lastUsedAt: { ...timestampOrNull, description: 'When it was last used, up to a minute late.' },
-} as const;
-
 export const keySchema = {
-  type: 'object',
   description: 'A personal API key, without its token.',
-  additionalProperties: false,
-  required: Object.keys(keyProperties),
-  properties: keyProperties,
+  ...objectOf({
+    id: { ...uuid, description: 'Unique identifier; use it to revoke the key.' },
+    userId: { ...uuid, description: 'The owner of the key.' },
+    label: { type: 'string', description: 'What the key is for.' },
+    keyPrefix: { type: 'string', description: 'First characters of the token, to recognize the key.' },
+    permissions: {
+      type: 'string',
+      enum: KEY_PERMISSIONS,
+      description: '`read-only`: the scope `read`. `full-access`: the scopes `read`, `write` and `admin`.',
+    },
+    workspaceId: {
+      ...uuid,
+      type: ['string', 'null'],
+      description:
+        'The only workspace that the key has access to; null when it has access to all workspaces of its owner.',
+    },
+    expiresAt: { ...timestampOrNull, description: 'When it expires; null for never.' },
+    createdAt: { ...timestamp, description: 'When it was created.' },
+    createdBy: {
+      description:
+        'What the key was created with; null for a key from before this was stored, or one created by the operator of the service.',
+      anyOf: [
+        objectOf(
+          {
+            kind: {
+              type: 'string',
+              enum: ['session', 'api_key'],
+              description: '`session`: a signed-in person. `api_key`: another key, which may be revoked now.',
+            },
+          },
+          {
+            id: { ...uuid, description: 'The `id` of that key; only its owner gets it.' },
+            keyPrefix: { type: 'string', description: 'Prefix of the key. Shown only to its owner.' },
+          },
+        ),
+        { type: 'null' },
+      ],
+    },
+    lastUsedAt: { ...timestampOrNull, description: 'When it was last used, up to a minute late.' },
+  }),
 } as const;
 
 export type ApiKey = TypeOf<typeof keySchema>;
 
 export const newKeySchema = {
-  ...keySchema,
   description: 'The key with its token. No later answer shows the token.',
-  required: [...keySchema.required, 'token'],
-  properties: {
-    ...keyProperties,
+  ...objectOf({
+    ...keySchema.properties,
     token: {
       type: 'string',
       description:
         'Send it as `Authorization: Bearer <token>`. Only this answer shows it: store it now, and keep it secret.',
     },
-  },
+  }),
 } as const;
 
 const newKeyReply = okBody({ key: newKeySchema });
@@ -141,7 +133,7 @@ export const createApiKey = contract({
     `${LIMITS.apiKeysPerMinuteMax} keys in a minute, by whichever way.`,
   tag: 'API keys',
   scope: 'admin',
-  body: { type: 'object', additionalProperties: false, required: ['label'], properties: { label } },
+  body: objectOf({ label }),
   bodyExample: { label: 'ci' },
   reply: {
     status: 201,
@@ -162,12 +154,7 @@ export const revokeApiKey = contract({
   tag: 'API keys',
   scope: 'admin',
   callers: ['graph'],
-  params: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['keyId'],
-    properties: { keyId: { ...uuid, description: 'The `id` of the key, not its token.' } },
-  },
+  params: objectOf({ keyId: { ...uuid, description: 'The `id` of the key, not its token.' } }),
   query: {
     type: 'object',
     properties: {
@@ -196,17 +183,16 @@ export const internalCreateApiKey = contract({
   tag: 'Internal',
   scope: 'none',
   internal: { callers: ['graph'] },
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['label', 'permissions'],
-    properties: {
+  body: objectOf(
+    {
       label,
       permissions: { type: 'string', enum: KEY_PERMISSIONS },
+    },
+    {
       workspaceId: uuid,
       expiresAt: timestamp,
     },
-  },
+  ),
   reply: { status: 201, schema: newKeyReply },
   errors: ['forbidden', 'not_found', 'conflict'],
 });

@@ -1,5 +1,5 @@
 import { contract, internalOf } from './contract.ts';
-import { okBody, timestamp, uuid } from './parts.ts';
+import { objectOf, okBody, timestamp, uuid } from './parts.ts';
 import { ROLES } from './scopes.ts';
 import { typed } from './type-of.ts';
 
@@ -12,23 +12,18 @@ export const MOVED_INVITATIONS_MAX = 500;
 
 const timestampOrNull = { ...timestamp, type: ['string', 'null'] } as const;
 
-const movedInvitation = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'email', 'role', 'codeHash', 'createdBy', 'createdAt', 'expiresAt', 'claimedBy', 'redeemedAt'],
-  properties: {
-    id: uuid,
-    email: { type: ['string', 'null'] },
-    role: { type: 'string', enum: ROLES },
-    /** Base64url. */
-    codeHash: { type: 'string', maxLength: 64 },
-    createdBy: uuid,
-    createdAt: timestamp,
-    expiresAt: timestamp,
-    claimedBy: { ...uuid, type: ['string', 'null'] },
-    redeemedAt: timestampOrNull,
-  },
-} as const;
+const movedInvitation = objectOf({
+  id: uuid,
+  email: { type: ['string', 'null'] },
+  role: { type: 'string', enum: ROLES },
+  /** Base64url. */
+  codeHash: { type: 'string', maxLength: 64 },
+  createdBy: uuid,
+  createdAt: timestamp,
+  expiresAt: timestamp,
+  claimedBy: { ...uuid, type: ['string', 'null'] },
+  redeemedAt: timestampOrNull,
+});
 
 export type MovedInvitation = NonNullable<(typeof internalPutInvitations)['shape']>['body']['invitations'][number];
 
@@ -38,16 +33,10 @@ export const internalReadInvitations = contract({
   id: 'internalReadInvitations',
   path: '/internal/invitations/list',
   summary: 'All invitations of a workspace, also redeemed ones',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'limit'],
-    properties: {
-      workspaceId: uuid,
-      after: uuid,
-      limit: { type: 'integer', minimum: 1, maximum: MOVED_INVITATIONS_MAX },
-    },
-  },
+  body: objectOf(
+    { workspaceId: uuid, limit: { type: 'integer', minimum: 1, maximum: MOVED_INVITATIONS_MAX } },
+    { after: uuid },
+  ),
   reply: { status: 200, schema: okBody({ invitations: typed<readonly MovedInvitation[]>({ type: 'array' }) }) },
   errors: [],
 });
@@ -58,16 +47,11 @@ export const internalPutInvitations = contract({
   id: 'internalPutInvitations',
   path: '/internal/invitations/put',
   summary: 'Take over invitations of a workspace',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'invitations', 'replace'],
-    properties: {
-      workspaceId: uuid,
-      invitations: { type: 'array', maxItems: MOVED_INVITATIONS_MAX, items: movedInvitation },
-      replace: { type: 'boolean' },
-    },
-  },
+  body: objectOf({
+    workspaceId: uuid,
+    invitations: { type: 'array', maxItems: MOVED_INVITATIONS_MAX, items: movedInvitation },
+    replace: { type: 'boolean' },
+  }),
   reply: { status: 200, schema: okBody({}) },
   errors: ['conflict'],
 });

@@ -1,7 +1,7 @@
 import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { LIMITS } from './limits.ts';
-import { okBody, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
+import { objectOf, okBody, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
 import { ROLES, ROLES_DESCRIBED, type Role } from './scopes.ts';
 import type { TypeOf } from './type-of.ts';
 import { workspaceExample, workspaceSchema } from './workspaces.ts';
@@ -18,18 +18,15 @@ export type InvitableRole = (typeof INVITABLE_ROLES)[number];
 const removed = { status: 200, description: 'It is gone.', schema: okBody({}), example: { ok: true } } as const;
 
 export const memberSchema = {
-  type: 'object',
   description: 'A person in a workspace.',
-  additionalProperties: false,
-  required: ['userId', 'name', 'email', 'avatarUrl', 'role', 'joinedAt'],
-  properties: {
+  ...objectOf({
     userId: { ...uuid, description: 'Unique identifier of the person, the same in every workspace.' },
     name: { type: 'string', description: 'Full name.' },
     email: { type: ['string', 'null'], description: 'As the identity provider gave it.' },
     avatarUrl: { type: ['string', 'null'], description: 'Absolute URL of a picture.' },
     role: { type: 'string', enum: ROLES, description: ROLES_DESCRIBED },
     joinedAt: { ...timestamp, description: 'When they created or joined the workspace.' },
-  },
+  }),
 } as const;
 
 export type Member = TypeOf<typeof memberSchema>;
@@ -64,22 +61,17 @@ export const listMembers = contract({
   errors: ['not_found'],
 });
 
-const invitationProperties = {
-  id: { ...uuid, description: 'Use it to delete the invitation.' },
-  workspaceId: { ...uuid, description: 'The workspace that it is for.' },
-  email: { type: ['string', 'null'], description: 'The only address that may redeem it; null for anyone.' },
-  role: { type: 'string', enum: INVITABLE_ROLES, description: 'The role of the person who redeems it.' },
-  createdBy: { ...uuid, description: 'The person who invited.' },
-  createdAt: { ...timestamp, description: 'When it was created.' },
-  expiresAt: { ...timestamp, description: 'When it expires.' },
-} as const;
-
 export const invitationSchema = {
-  type: 'object',
   description: 'An invitation to a workspace, for one e-mail address or for every person with its code.',
-  additionalProperties: false,
-  required: Object.keys(invitationProperties),
-  properties: invitationProperties,
+  ...objectOf({
+    id: { ...uuid, description: 'Use it to delete the invitation.' },
+    workspaceId: { ...uuid, description: 'The workspace that it is for.' },
+    email: { type: ['string', 'null'], description: 'The only address that may redeem it; null for anyone.' },
+    role: { type: 'string', enum: INVITABLE_ROLES, description: 'The role of the person who redeems it.' },
+    createdBy: { ...uuid, description: 'The person who invited.' },
+    createdAt: { ...timestamp, description: 'When it was created.' },
+    expiresAt: { ...timestamp, description: 'When it expires.' },
+  }),
 } as const;
 
 export type Invitation = TypeOf<typeof invitationSchema>;
@@ -97,17 +89,10 @@ const invitationExample = {
 /** An open invitation, as admins see it. */
 export type OpenInvitation = TypeOf<typeof openInvitationSchema>;
 
+const { id, role, email, expiresAt } = invitationSchema.properties;
 const openInvitationSchema = {
-  type: 'object',
   description: 'An invitation that can still be redeemed, without its code.',
-  additionalProperties: false,
-  required: ['id', 'role', 'email', 'expiresAt'],
-  properties: {
-    id: invitationProperties.id,
-    role: invitationProperties.role,
-    email: invitationProperties.email,
-    expiresAt: invitationProperties.expiresAt,
-  },
+  ...objectOf({ id, role, email, expiresAt }),
 } as const;
 
 export const removeMember = contract({
@@ -120,12 +105,7 @@ export const removeMember = contract({
   tag: 'Workspaces',
   scope: 'admin',
   callers: ['graph'],
-  params: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'userId'],
-    properties: { workspaceId, userId: { ...uuid, description: 'The id of the person.' } },
-  },
+  params: objectOf({ workspaceId, userId: { ...uuid, description: 'The id of the person.' } }),
   reply: {
     status: 200,
     description: 'The person is no longer a member.',
@@ -216,15 +196,14 @@ export const createInvitation = contract({
     schema: okBody({
       invitation: {
         ...invitationSchema,
-        required: [...invitationSchema.required, 'code'],
-        properties: {
-          ...invitationProperties,
+        ...objectOf({
+          ...invitationSchema.properties,
           code: {
             type: 'string',
             description:
               'Give it to the people you invite, or the page where they join: `/join?code=...` of the authorization server. Only this answer shows it.',
           },
-        },
+        }),
       },
     }),
     example: { ok: true, invitation: { ...invitationExample, code: 'Zk3v8Qm1rT0yW5xB7nJ2sLc9dHf4aGpE' } },
@@ -241,12 +220,7 @@ export const deleteInvitation = contract({
   tag: 'Workspaces',
   scope: 'admin',
   callers: ['graph'],
-  params: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'invitationId'],
-    properties: { workspaceId, invitationId: { ...uuid, description: 'The `id` of the invitation.' } },
-  },
+  params: objectOf({ workspaceId, invitationId: { ...uuid, description: 'The `id` of the invitation.' } }),
   reply: { ...removed, description: 'The invitation is deleted.' },
   errors: ['not_found', 'forbidden'],
 });
@@ -261,14 +235,9 @@ export const joinWorkspace = contract({
   tag: 'Workspaces',
   scope: 'admin',
   callers: ['graph'],
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['code'],
-    properties: {
-      code: { type: 'string', minLength: 1, maxLength: 200, description: 'The code that you were given.' },
-    },
-  },
+  body: objectOf({
+    code: { type: 'string', minLength: 1, maxLength: 200, description: 'The code that you were given.' },
+  }),
   bodyExample: { code: 'Zk3v8Qm1rT0yW5xB7nJ2sLc9dHf4aGpE' },
   reply: {
     status: 200,
@@ -294,12 +263,7 @@ export const internalJoinWorkspace = contract({
   tag: 'Internal',
   scope: 'admin',
   internal: { callers: ['auth'] },
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['code', 'address'],
-    properties: { code: { type: 'string', minLength: 1, maxLength: 200 }, address: { type: ['string', 'null'] } },
-  },
+  body: objectOf({ code: { type: 'string', minLength: 1, maxLength: 200 }, address: { type: ['string', 'null'] } }),
   reply: { status: 200, schema: okBody({ role: { type: 'string', enum: ROLES } }) },
   errors: ['not_found', 'forbidden', 'wrong_address', 'invitation_expired', 'conflict', 'workspace_archived'],
 });
@@ -313,27 +277,17 @@ export const internalReadInvitation = contract({
   tag: 'Internal',
   scope: 'none',
   internal: { callers: ['auth'] },
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['code'],
-    properties: { code: { type: 'string', minLength: 1, maxLength: 200 } },
-  },
+  body: objectOf({ code: { type: 'string', minLength: 1, maxLength: 200 } }),
   reply: {
     status: 200,
     schema: okBody({
-      invitation: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['workspaceId', 'workspaceName', 'email', 'role', 'createdBy'],
-        properties: {
-          workspaceId: uuid,
-          workspaceName: { type: 'string' },
-          email: { type: ['string', 'null'] },
-          role: { type: 'string', enum: ROLES },
-          createdBy: uuid,
-        },
-      },
+      invitation: objectOf({
+        workspaceId: uuid,
+        workspaceName: { type: 'string' },
+        email: { type: ['string', 'null'] },
+        role: { type: 'string', enum: ROLES },
+        createdBy: uuid,
+      }),
     }),
   },
   errors: ['not_found', 'invitation_expired'],

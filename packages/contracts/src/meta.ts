@@ -1,12 +1,8 @@
+import { objectOf } from './parts.ts';
 import { contract, type Contract } from './contract.ts';
 import { DESCRIPTION_VERSION } from './version.ts';
 
-const ok = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['ok', 'status'],
-  properties: { ok: { const: true }, status: { type: 'string', description: 'The state in one word.' } },
-} as const;
+const ok = objectOf({ ok: { const: true }, status: { type: 'string', description: 'The state in one word.' } });
 
 export const health = contract({
   id: 'health',
@@ -59,12 +55,7 @@ export const description = contract({
 
 const segment = { type: 'string', minLength: 1, maxLength: 100 } as const;
 /** `version` is the hash of all files of the page. */
-const fileParams = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['version', 'file'],
-  properties: { version: segment, file: segment },
-} as const;
+const fileParams = objectOf({ version: segment, file: segment });
 
 const HTML = { status: 200, contentType: 'text/html; charset=utf-8' };
 const SCRIPT = { status: 200, contentType: 'text/javascript; charset=utf-8' };

@@ -11,12 +11,7 @@ export const workspaceId = {
 } as const;
 
 /** Of an operation on one workspace. */
-export const workspaceParams = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['workspaceId'],
-  properties: { workspaceId },
-} as const;
+export const workspaceParams = objectOf({ workspaceId });
 
 export const pageLimit = {
   type: 'integer',
@@ -36,24 +31,31 @@ export type PageQuery = TypeOf<ReturnType<typeof pageQuery>>;
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
-/** The body of a reply: `ok` and these properties, nothing else. Those that are `optional` may be left out. */
-export function okBody<const Properties extends Schemas>(properties: Properties): OkBody<Properties, Properties>;
-export function okBody<const Properties extends Schemas, const Optional extends Schemas>(
-  properties: Properties,
-  optional: Optional,
-): OkBody<Properties, Properties & Optional>;
-export function okBody(properties: Schemas, optional?: Schemas): OkBody<Schemas, Schemas> {
+/** An object with these properties and no others. Those that are `optional` may be left out. */
+export function objectOf<const Required extends Schemas, const Optional extends Schemas = never>(
+  required: Required,
+  optional?: Optional,
+): ObjectSchema<Required, Optional> {
   const schema: JsonSchema = {
     type: 'object',
     additionalProperties: false,
-    required: ['ok', ...Object.keys(properties)],
-    properties: { ok: { const: true }, ...properties, ...optional },
+    required: Object.keys(required),
+    properties: { ...required, ...optional },
   };
-  return schema as OkBody<Schemas, Schemas>;
+  return schema as ObjectSchema<Required, Optional>;
 }
 
-type OkBody<Required, All> = JsonSchema & {
+type ObjectSchema<Required, Optional> = {
   readonly type: 'object';
-  readonly required: readonly ('ok' | keyof Required)[];
-  readonly properties: { readonly ok: { readonly const: true } } & All;
+  readonly additionalProperties: false;
+  readonly required: readonly (keyof Required)[];
+  readonly properties: [Optional] extends [never] ? Required : Required & Optional;
 };
+
+/** The body of a reply: `ok` and these properties, nothing else. Those that are `optional` may be left out. */
+export function okBody<const Properties extends Schemas, const Optional extends Schemas = never>(
+  properties: Properties,
+  optional?: Optional,
+) {
+  return objectOf({ ok: { const: true }, ...properties }, optional);
+}

@@ -1,7 +1,7 @@
 import { contract } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { memberExample, memberSchema } from './members.ts';
-import { hasMore, okBody, pageQuery, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
+import { hasMore, objectOf, okBody, pageQuery, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
 import type { TypeOf } from './type-of.ts';
 
 /*
@@ -14,19 +14,11 @@ const projectId = {
   description: 'The id of a private project of the workspace. 404 for any other project.',
 } as const;
 
-const projectParams = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['workspaceId', 'projectId'],
-  properties: { workspaceId, projectId },
-} as const;
+const projectParams = objectOf({ workspaceId, projectId });
 
 const privateProjectSchema = {
-  type: 'object',
   description: 'A private project, without its content.',
-  additionalProperties: false,
-  required: ['id', 'name', 'key', 'leadId', 'creatorId', 'memberCount', 'createdAt', 'archivedAt'],
-  properties: {
+  ...objectOf({
     id: { ...uuid, description: 'Unique identifier of the project.' },
     name: { type: 'string', description: 'Shown to people.' },
     key: { type: 'string', description: 'Short code.' },
@@ -35,7 +27,7 @@ const privateProjectSchema = {
     memberCount: { type: 'integer', minimum: 0, description: 'How many members of the workspace see it.' },
     createdAt: { ...timestamp, description: 'When it was created.' },
     archivedAt: { ...timestamp, type: ['string', 'null'], description: 'When it was archived; null while it is not.' },
-  },
+  }),
 } as const;
 
 export type PrivateProject = TypeOf<typeof privateProjectSchema>;
@@ -121,12 +113,7 @@ export const addPrivateProjectMember = contract({
   scope: 'admin',
   callers: ['graph'],
   params: projectParams,
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['userId'],
-    properties: { userId: { ...uuid, description: 'The id of a member of the workspace.' } },
-  },
+  body: objectOf({ userId: { ...uuid, description: 'The id of a member of the workspace.' } }),
   bodyExample: { userId: EXAMPLE_IDS.person },
   reply: {
     status: 200,
@@ -146,12 +133,7 @@ export const removePrivateProjectMember = contract({
   tag: 'Workspaces',
   scope: 'admin',
   callers: ['graph'],
-  params: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'projectId', 'userId'],
-    properties: { workspaceId, projectId, userId: { ...uuid, description: 'The id of the person.' } },
-  },
+  params: objectOf({ workspaceId, projectId, userId: { ...uuid, description: 'The id of the person.' } }),
   reply: {
     status: 200,
     description: 'The person is no longer in the project.',

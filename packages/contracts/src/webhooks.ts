@@ -1,7 +1,7 @@
 import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { LIMITS } from './limits.ts';
-import { okBody, timestamp, uuid } from './parts.ts';
+import { objectOf, okBody, timestamp, uuid } from './parts.ts';
 import { attemptSchema, deliveryExample, deliverySchema } from './webhooks/delivery.ts';
 import {
   description,
@@ -22,13 +22,8 @@ export { ATTEMPT_ERRORS, type WebhookAttempt, type WebhookDelivery } from './web
 /** With nanoseconds and an offset. */
 const TIME_LENGTH_MAX = 40;
 const id = { ...uuid, description: 'The endpoint.' } as const;
-const endpointParams = { type: 'object', additionalProperties: false, required: ['id'], properties: { id } } as const;
-const deliveryParams = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'deliveryId'],
-  properties: { id, deliveryId: { ...uuid, description: 'The delivery.' } },
-} as const;
+const endpointParams = objectOf({ id });
+const deliveryParams = objectOf({ id, deliveryId: { ...uuid, description: 'The delivery.' } });
 
 const owned = { tag: 'Webhooks', scope: 'admin' } as const;
 const endpointReply = (text: string) =>
@@ -78,17 +73,16 @@ export const createEndpoint = contract({
   path: '/api/webhooks',
   summary: 'Create a webhook endpoint',
   description: `It receives the events committed from now on. The secret is shown only here. A workspace has at most ${LIMITS.webhookEndpointsMax} endpoints.`,
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['url', 'workspaceId'],
-    properties: {
+  body: objectOf(
+    {
       url,
       workspaceId: { ...uuid, description: 'The workspace whose events it receives.' },
+    },
+    {
       description,
       eventTypes,
     },
-  },
+  ),
   bodyExample: {
     url: endpointExample.url,
     workspaceId: EXAMPLE_IDS.workspace,
@@ -258,14 +252,9 @@ export const replayDeliveries = contract({
   description:
     'Each delivery that failed for good and was created since then gets one more attempt, a few at a time. Those that are `pending` keep their schedule and are not counted.',
   params: endpointParams,
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['since'],
-    properties: {
-      since: { ...timestamp, maxLength: TIME_LENGTH_MAX, description: 'Deliveries created at or after this time.' },
-    },
-  },
+  body: objectOf({
+    since: { ...timestamp, maxLength: TIME_LENGTH_MAX, description: 'Deliveries created at or after this time.' },
+  }),
   bodyExample: { since: '2026-11-21T00:00:00.000Z' },
   reply: {
     status: 202,

@@ -2,7 +2,17 @@ import { contract } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { EVENT_PLACE_PATTERN } from './ids.ts';
 import { memberExample, memberSchema } from './members.ts';
-import { hasMore, okBody, pageLimit, pageQuery, timestamp, uuid, workspaceId, workspaceParams } from './parts.ts';
+import {
+  hasMore,
+  objectOf,
+  okBody,
+  pageLimit,
+  pageQuery,
+  timestamp,
+  uuid,
+  workspaceId,
+  workspaceParams,
+} from './parts.ts';
 import { GRANT_SCOPES } from './auth/oauth.ts';
 import type { TypeOf } from './type-of.ts';
 
@@ -22,33 +32,28 @@ const managed = {
   errors: ['not_found', 'forbidden'],
 } as const;
 
-const accessProperties = {
-  ...memberSchema.properties,
-  emailVerified: { type: 'boolean', description: 'Whether someone verified that the address is theirs.' },
-  signsInWith: {
-    type: 'array',
-    items: { type: 'string', enum: ['password', 'provider'] },
-    description: 'How the person can sign in: with a password of this service, or at an identity provider.',
-  },
-  hasSecondFactor: {
-    type: ['boolean', 'null'],
-    description:
-      'Whether a password alone is not enough; null for a person of an identity provider, which decides that.',
-  },
-  lastSignInAt: {
-    ...timestampOrNull,
-    description: 'The last sign-in on a page, as far as the security record has it.',
-  },
-  apiKeys: { type: 'integer', minimum: 0, description: 'How many API keys of theirs reach this workspace.' },
-  apps: { type: 'integer', minimum: 0, description: 'How many connected apps of theirs reach this workspace.' },
-} as const;
-
 const accessSchema = {
-  type: 'object',
   description: 'How a member reaches a workspace.',
-  additionalProperties: false,
-  required: Object.keys(accessProperties),
-  properties: accessProperties,
+  ...objectOf({
+    ...memberSchema.properties,
+    emailVerified: { type: 'boolean', description: 'Whether someone verified that the address is theirs.' },
+    signsInWith: {
+      type: 'array',
+      items: { type: 'string', enum: ['password', 'provider'] },
+      description: 'How the person can sign in: with a password of this service, or at an identity provider.',
+    },
+    hasSecondFactor: {
+      type: ['boolean', 'null'],
+      description:
+        'Whether a password alone is not enough; null for a person of an identity provider, which decides that.',
+    },
+    lastSignInAt: {
+      ...timestampOrNull,
+      description: 'The last sign-in on a page, as far as the security record has it.',
+    },
+    apiKeys: { type: 'integer', minimum: 0, description: 'How many API keys of theirs reach this workspace.' },
+    apps: { type: 'integer', minimum: 0, description: 'How many connected apps of theirs reach this workspace.' },
+  }),
 } as const;
 
 export type MemberAccess = TypeOf<typeof accessSchema>;
@@ -86,35 +91,30 @@ export const listAccess = contract({
 
 const CURSOR = { type: 'string', pattern: EVENT_PLACE_PATTERN, maxLength: 64 } as const;
 
-const eventProperties = {
-  id: { ...uuid, description: 'Unique identifier of the event.' },
-  at: { ...timestamp, description: 'When it happened.' },
-  kind: { type: 'string', description: 'What happened, for programs, such as `sign-in`. New kinds may be added.' },
-  text: { type: 'string', description: 'What happened, for people.' },
-  userId: {
-    ...uuid,
-    type: ['string', 'null'],
-    description: 'The member it happened to; null for the workspace itself.',
-  },
-  actor: {
-    type: 'string',
-    description: 'Who did it: `person`, `operator` of this service, or `system`, which is the service itself.',
-  },
-  actorId: { ...textOrNull, description: 'The person who did it; null where nothing proved who it was.' },
-  subjectId: { ...textOrNull, description: 'The key, the app or the session that it is about.' },
-  network: {
-    ...textOrNull,
-    description: 'The network of the request; null for what does not concern this workspace alone.',
-  },
-  browser: { ...textOrNull, description: 'The browser or program of the request, with the same exception.' },
-} as const;
-
 const eventSchema = {
-  type: 'object',
   description: 'Something that happened with the access to a workspace.',
-  additionalProperties: false,
-  required: Object.keys(eventProperties),
-  properties: eventProperties,
+  ...objectOf({
+    id: { ...uuid, description: 'Unique identifier of the event.' },
+    at: { ...timestamp, description: 'When it happened.' },
+    kind: { type: 'string', description: 'What happened, for programs, such as `sign-in`. New kinds may be added.' },
+    text: { type: 'string', description: 'What happened, for people.' },
+    userId: {
+      ...uuid,
+      type: ['string', 'null'],
+      description: 'The member it happened to; null for the workspace itself.',
+    },
+    actor: {
+      type: 'string',
+      description: 'Who did it: `person`, `operator` of this service, or `system`, which is the service itself.',
+    },
+    actorId: { ...textOrNull, description: 'The person who did it; null where nothing proved who it was.' },
+    subjectId: { ...textOrNull, description: 'The key, the app or the session that it is about.' },
+    network: {
+      ...textOrNull,
+      description: 'The network of the request; null for what does not concern this workspace alone.',
+    },
+    browser: { ...textOrNull, description: 'The browser or program of the request, with the same exception.' },
+  }),
 } as const;
 
 export type WorkspaceEvent = TypeOf<typeof eventSchema>;
@@ -160,32 +160,27 @@ export const listSecurityEvents = contract({
   },
 });
 
-const appProperties = {
-  id: { ...uuid, description: 'Use it to end the access.' },
-  userId: { ...uuid, description: 'The member who allowed it.' },
-  name: { ...textOrNull, description: 'As the app calls itself. Any app can use any name.' },
-  clientId: { type: 'string', description: 'The client of OAuth.' },
-  redirectHost: {
-    ...textOrNull,
-    description: 'Where the app got its answer: a host, or the scheme of an app on a device.',
-  },
-  scopes: { type: 'array', items: { type: 'string', enum: GRANT_SCOPES }, description: 'What it may do.' },
-  coversOtherWorkspaces: {
-    type: 'boolean',
-    description:
-      'True when the member allowed it for all of their workspaces. Only they can end it; remove the member, or ask them.',
-  },
-  createdAt: { ...timestamp, description: 'When the member allowed it.' },
-  lastUsedAt: { ...timestamp, description: 'When it last got tokens.' },
-  expiresAt: { ...timestamp, description: 'When it ends if it is not used.' },
-} as const;
-
 const appSchema = {
-  type: 'object',
   description: 'An app that a member connected.',
-  additionalProperties: false,
-  required: Object.keys(appProperties),
-  properties: appProperties,
+  ...objectOf({
+    id: { ...uuid, description: 'Use it to end the access.' },
+    userId: { ...uuid, description: 'The member who allowed it.' },
+    name: { ...textOrNull, description: 'As the app calls itself. Any app can use any name.' },
+    clientId: { type: 'string', description: 'The client of OAuth.' },
+    redirectHost: {
+      ...textOrNull,
+      description: 'Where the app got its answer: a host, or the scheme of an app on a device.',
+    },
+    scopes: { type: 'array', items: { type: 'string', enum: GRANT_SCOPES }, description: 'What it may do.' },
+    coversOtherWorkspaces: {
+      type: 'boolean',
+      description:
+        'True when the member allowed it for all of their workspaces. Only they can end it; remove the member, or ask them.',
+    },
+    createdAt: { ...timestamp, description: 'When the member allowed it.' },
+    lastUsedAt: { ...timestamp, description: 'When it last got tokens.' },
+    expiresAt: { ...timestamp, description: 'When it ends if it is not used.' },
+  }),
 } as const;
 
 export type WorkspaceApp = TypeOf<typeof appSchema>;
@@ -232,10 +227,6 @@ export const endApp = contract({
   path: `${APPS_PATH}/{grantId}`,
   summary: 'End the access of an app to a workspace',
   description: 'For owners. Ends an app that is limited to the workspace, within a second, also on open connections.',
-  params: {
-    ...managed.params,
-    required: ['workspaceId', 'grantId'],
-    properties: { workspaceId, grantId: { ...uuid, description: 'The `id` of the app in the list.' } },
-  },
+  params: objectOf({ workspaceId, grantId: { ...uuid, description: 'The `id` of the app in the list.' } }),
   reply: { status: 200, description: 'It has ended.', schema: okBody({}), example: { ok: true } },
 });

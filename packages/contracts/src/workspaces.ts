@@ -2,7 +2,7 @@ import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { NOT_BLANK_PATTERN, URL_KEY_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
-import { okBody, timestamp, uuid, workspaceParams } from './parts.ts';
+import { objectOf, okBody, timestamp, uuid, workspaceParams } from './parts.ts';
 import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
 import type { TypeOf } from './type-of.ts';
 
@@ -87,14 +87,9 @@ export const getWorkspaceBySlug = contract({
   description: 'Finds a workspace by its `urlKey`, which is case-sensitive. One that you do not belong to is 404.',
   tag: 'Workspaces',
   scope: 'read',
-  params: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['slug'],
-    properties: {
-      slug: { type: 'string', minLength: 1, maxLength: 100, description: 'The `urlKey` of the workspace.' },
-    },
-  },
+  params: objectOf({
+    slug: { type: 'string', minLength: 1, maxLength: 100, description: 'The `urlKey` of the workspace.' },
+  }),
   reply: {
     status: 200,
     description: 'The workspace.',
@@ -121,11 +116,8 @@ export const createWorkspace = contract({
   tag: 'Workspaces',
   scope: 'admin',
   callers: ['graph'],
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['name', 'urlKey'],
-    properties: {
+  body: objectOf(
+    {
       name: {
         type: 'string',
         minLength: NAME.min,
@@ -140,6 +132,8 @@ export const createWorkspace = contract({
         pattern: URL_KEY.pattern,
         description: 'Its unique name in URLs: lowercase letters, digits and hyphens. It cannot be changed later.',
       },
+    },
+    {
       logoUrl: {
         type: ['string', 'null'],
         maxLength: 2048,
@@ -152,7 +146,7 @@ export const createWorkspace = contract({
         description: 'The time zone in which its days begin, such as `Europe/Berlin`. Default: `UTC`.',
       },
     },
-  },
+  ),
   bodyExample: { name: 'Platform', urlKey: 'platform' },
   reply: {
     status: 201,
@@ -172,14 +166,9 @@ export const deleteWorkspace = contract({
   tag: 'Workspaces',
   scope: 'admin',
   params: workspaceParams,
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['urlKey'],
-    properties: {
-      urlKey: { type: 'string', maxLength: 100, description: 'The `urlKey` of the workspace, as a confirmation.' },
-    },
-  },
+  body: objectOf({
+    urlKey: { type: 'string', maxLength: 100, description: 'The `urlKey` of the workspace, as a confirmation.' },
+  }),
   bodyExample: { urlKey: 'platform' },
   reply: {
     status: 200,

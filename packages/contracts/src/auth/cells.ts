@@ -1,5 +1,5 @@
 import { contract, internalOf } from '../contract.ts';
-import { okBody, uuid } from '../parts.ts';
+import { objectOf, okBody, uuid } from '../parts.ts';
 
 /*
  * What the services of a cell ask the directory of an installation of several cells, which the auth service keeps. A cell names itself by
@@ -16,12 +16,7 @@ export const internalClaimWorkspace = contract({
   id: 'internalClaimWorkspace',
   path: '/internal/cells/claim',
   summary: 'Claims the urlKey of a new workspace, and gives its cell a copy of the record of its first owner',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'urlKey', 'userId', 'shard'],
-    properties: { workspaceId: uuid, urlKey: { type: 'string', maxLength: 100 }, userId: uuid, shard },
-  },
+  body: objectOf({ workspaceId: uuid, urlKey: { type: 'string', maxLength: 100 }, userId: uuid, shard }),
   reply: { status: 200, schema: okBody({}) },
   errors: ['slug_taken'],
 });
@@ -31,16 +26,15 @@ export const internalReadCells = contract({
   id: 'internalReadCells',
   path: '/internal/cells',
   summary: 'The public address of a cell, and of those in which a person may have more workspaces',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['userId', 'shard'],
-    properties: {
+  body: objectOf(
+    {
       userId: uuid,
       shard,
+    },
+    {
       workspaceId: { ...uuid, description: 'The only workspace that the credential of the person is for.' },
     },
-  },
+  ),
   reply: {
     status: 200,
     schema: okBody({ baseUrl: { type: 'string' }, elsewhere: { type: 'array', items: { type: 'string' } } }),

@@ -1,7 +1,7 @@
 import { newKeySchema } from '../api-keys.ts';
 import { contract } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { okBody } from '../parts.ts';
+import { objectOf, okBody } from '../parts.ts';
 import { form, page } from './pages.ts';
 
 /*
@@ -33,19 +33,14 @@ export const exchangeCode = contract({
   summary: 'Exchange the code of /account/connect for an API key',
   tag: 'Meta',
   scope: 'none',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['code', 'verifier'],
-    properties: {
-      code: { type: 'string', pattern: '^wtsc_[0-9a-f]{64}$', description: 'Works once.' },
-      verifier: {
-        type: 'string',
-        pattern: '^[A-Za-z0-9._~-]{43,128}$',
-        description: 'The text whose SHA-256 is the challenge (RFC 7636).',
-      },
+  body: objectOf({
+    code: { type: 'string', pattern: '^wtsc_[0-9a-f]{64}$', description: 'Works once.' },
+    verifier: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9._~-]{43,128}$',
+      description: 'The text whose SHA-256 is the challenge (RFC 7636).',
     },
-  },
+  }),
   bodyBytesMax: LIMITS.formBytes,
   reply: {
     status: 201,
@@ -66,12 +61,7 @@ export const endKey = contract({
   description: 'The answer is the same for a token that is unknown, expired or revoked.',
   tag: 'Meta',
   scope: 'none',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['token'],
-    properties: { token: { type: 'string', minLength: 1, maxLength: 200 } },
-  },
+  body: objectOf({ token: { type: 'string', minLength: 1, maxLength: 200 } }),
   bodyBytesMax: LIMITS.formBytes,
   reply: { status: 200, schema: okBody({}) },
   errors: [],

@@ -1,5 +1,5 @@
 import { contract } from '../contract.ts';
-import { okBody, timestamp, uuid } from '../parts.ts';
+import { objectOf, okBody, timestamp, uuid } from '../parts.ts';
 import type { Principal } from '../scopes.ts';
 import { typed } from '../type-of.ts';
 
@@ -17,12 +17,7 @@ export const internalResolveApiKey = contract({
   tag: 'Internal',
   scope: 'none',
   internal: { callers: ['gateway', 'sync'], forItself: true },
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['tokenHash'],
-    properties: { tokenHash: { type: 'string', pattern: '^[0-9a-f]{64}$' } },
-  },
+  body: objectOf({ tokenHash: { type: 'string', pattern: '^[0-9a-f]{64}$' } }),
   reply: { status: 200, schema: okBody({ principal: typed<Principal | null>({ type: ['object', 'null'] }) }) },
   errors: [],
 });
@@ -36,19 +31,18 @@ export const internalResolvePerson = contract({
   tag: 'Internal',
   scope: 'none',
   internal: { callers: ['gateway', 'sync'], forItself: true },
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['issuer', 'subject'],
-    properties: {
+  body: objectOf(
+    {
       issuer: { type: 'string', minLength: 1, maxLength: 2048 },
       subject: { type: 'string', minLength: 1, maxLength: 255 },
+    },
+    {
       name: { type: 'string' },
       email: { type: 'string' },
       emailVerified: { type: 'boolean' },
       avatarUrl: { type: 'string' },
     },
-  },
+  ),
   reply: { status: 200, schema: okBody({ userId: uuid }) },
   /** `forbidden`: the person is disabled. */
   errors: ['forbidden'],
@@ -63,7 +57,7 @@ export const internalListAddresses = contract({
   tag: 'Internal',
   scope: 'none',
   internal: { callers: ['workspace'], forItself: true },
-  body: { type: 'object', additionalProperties: false, required: ['userId'], properties: { userId: uuid } },
+  body: objectOf({ userId: uuid }),
   reply: { status: 200, schema: okBody({ addresses: { type: 'array', items: { type: 'string' } } }) },
   errors: [],
 });
@@ -77,12 +71,7 @@ export const internalCheckJoining = contract({
   tag: 'Internal',
   scope: 'none',
   internal: { callers: ['workspace'], forItself: true },
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['userId', 'workspaceId'],
-    properties: { userId: uuid, workspaceId: uuid },
-  },
+  body: objectOf({ userId: uuid, workspaceId: uuid }),
   reply: { status: 200, schema: okBody({}) },
   errors: [],
 });
@@ -110,17 +99,12 @@ export const internalListRevokedCredentials = contract({
       at: timestamp,
       credentials: {
         type: 'array',
-        items: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['id', 'userId', 'revokedAt', 'isAll'],
-          properties: {
-            id: uuid,
-            userId: uuid,
-            revokedAt: timestamp,
-            isAll: { type: 'boolean', description: 'All credentials of the person; the id names none.' },
-          },
-        },
+        items: objectOf({
+          id: uuid,
+          userId: uuid,
+          revokedAt: timestamp,
+          isAll: { type: 'boolean', description: 'All credentials of the person; the id names none.' },
+        }),
       },
     }),
   },

@@ -1,14 +1,9 @@
-import { uuid } from '../parts.ts';
+import { objectOf, uuid } from '../parts.ts';
 import { form, page } from './pages.ts';
 
 /* Second factors on the pages of {auth_url}: passkeys, an authenticator app and recovery codes. */
 
-const byPasskey = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['passkeyId'],
-  properties: { passkeyId: uuid },
-} as const;
+const byPasskey = objectOf({ passkeyId: uuid });
 
 export const passkeyScript = page({
   id: 'passkeyScript',

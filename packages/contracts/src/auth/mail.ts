@@ -1,6 +1,6 @@
 import { contract } from '../contract.ts';
 import { INVITABLE_ROLES } from '../members.ts';
-import { okBody, timestamp, uuid } from '../parts.ts';
+import { objectOf, okBody, timestamp, uuid } from '../parts.ts';
 
 /** Mails an invitation to its address. `isMailed`: false where no mail is sent, or too many were. */
 export const internalMailInvitation = contract({
@@ -11,19 +11,14 @@ export const internalMailInvitation = contract({
   tag: 'Internal',
   scope: 'none',
   internal: { callers: ['workspace'], forItself: true },
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['code', 'email', 'workspaceName', 'role', 'createdBy', 'expiresAt'],
-    properties: {
-      code: { type: 'string', minLength: 1, maxLength: 200 },
-      email: { type: 'string', maxLength: 320 },
-      workspaceName: { type: 'string' },
-      role: { type: 'string', enum: INVITABLE_ROLES },
-      createdBy: uuid,
-      expiresAt: timestamp,
-    },
-  },
+  body: objectOf({
+    code: { type: 'string', minLength: 1, maxLength: 200 },
+    email: { type: 'string', maxLength: 320 },
+    workspaceName: { type: 'string' },
+    role: { type: 'string', enum: INVITABLE_ROLES },
+    createdBy: uuid,
+    expiresAt: timestamp,
+  }),
   reply: { status: 200, schema: okBody({ isMailed: { type: 'boolean' } }) },
   errors: [],
 });

@@ -1,6 +1,6 @@
 import { contract } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { okBody, uuid } from '../parts.ts';
+import { objectOf, okBody, uuid } from '../parts.ts';
 import type { Scope } from '../scopes.ts';
 import { typed } from '../type-of.ts';
 import { form } from './form.ts';
@@ -27,7 +27,7 @@ export const internalResolveGrant = contract({
   tag: 'Internal',
   scope: 'none',
   internal: { callers: ['gateway', 'sync'], forItself: true },
-  body: { type: 'object', additionalProperties: false, required: ['grantId'], properties: { grantId: uuid } },
+  body: objectOf({ grantId: uuid }),
   reply: { status: 200, schema: okBody({ grant: typed<ResolvedGrant | null>({ type: ['object', 'null'] }) }) },
   errors: [],
 });
@@ -37,27 +37,11 @@ const texts = { type: 'array', items: text } as const;
 
 const serverMetadata = {
   status: 200,
-  schema: {
-    type: 'object',
-    additionalProperties: false,
-    required: [
-      'issuer',
-      'authorization_endpoint',
-      'token_endpoint',
-      'jwks_uri',
-      'response_types_supported',
-      'response_modes_supported',
-      'grant_types_supported',
-      'code_challenge_methods_supported',
-      'token_endpoint_auth_methods_supported',
-      'scopes_supported',
-      'authorization_response_iss_parameter_supported',
-    ],
-    properties: {
+  schema: objectOf(
+    {
       issuer: text,
       authorization_endpoint: text,
       token_endpoint: text,
-      registration_endpoint: text,
       jwks_uri: text,
       response_types_supported: texts,
       response_modes_supported: texts,
@@ -66,9 +50,9 @@ const serverMetadata = {
       token_endpoint_auth_methods_supported: texts,
       scopes_supported: texts,
       authorization_response_iss_parameter_supported: { const: true },
-      client_id_metadata_document_supported: { const: true },
     },
-  },
+    { registration_endpoint: text, client_id_metadata_document_supported: { const: true } },
+  ),
 } as const;
 
 /** RFC 8414. */
@@ -87,17 +71,14 @@ const resourceMetadata = {
   status: 200,
   description: 'The document.',
   schema: {
-    type: 'object',
     description: 'Protected resource metadata (RFC 9728).',
-    additionalProperties: false,
-    required: ['resource', 'resource_name', 'authorization_servers', 'scopes_supported', 'bearer_methods_supported'],
-    properties: {
+    ...objectOf({
       resource: { ...text, description: 'The identifier of this resource, for the parameter `resource` of a client.' },
       resource_name: { ...text, description: 'Its name, for people.' },
       authorization_servers: { ...texts, description: 'The issuer whose access tokens it accepts.' },
       scopes_supported: { ...texts, description: 'The scopes that a client can ask for.' },
       bearer_methods_supported: { ...texts, description: 'How a token is sent: in the Authorization header.' },
-    },
+    }),
   },
   example: {
     resource: 'https://api.example.com',
@@ -158,41 +139,23 @@ export const jwks = contract({
   scope: 'none',
   reply: {
     status: 200,
-    schema: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['keys'],
-      properties: { keys: { type: 'array', items: { type: 'object' } } },
-    },
+    schema: objectOf({ keys: { type: 'array', items: { type: 'object' } } }),
   },
   errors: [],
 });
 
 /** RFC 7591 section 3.2.1. */
-export const registeredClient = {
-  type: 'object',
-  additionalProperties: false,
-  required: [
-    'client_id',
-    'client_id_issued_at',
-    'redirect_uris',
-    'token_endpoint_auth_method',
-    'grant_types',
-    'response_types',
-  ],
-  properties: {
+export const registeredClient = objectOf(
+  {
     client_id: text,
     client_id_issued_at: { type: 'integer' },
-    client_secret: text,
-    client_secret_expires_at: { type: 'integer' },
-    client_name: text,
     redirect_uris: texts,
     token_endpoint_auth_method: text,
     grant_types: texts,
     response_types: texts,
-    application_type: text,
   },
-} as const;
+  { client_secret: text, client_secret_expires_at: { type: 'integer' }, client_name: text, application_type: text },
+);
 
 /** RFC 7591. Unknown members are ignored, and the rules of each member are in the service. */
 export const register = contract({
@@ -223,18 +186,17 @@ export const token = contract({
   bodyRefusal: 'invalid_request',
   reply: {
     status: 200,
-    schema: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['access_token', 'token_type', 'expires_in', 'scope'],
-      properties: {
+    schema: objectOf(
+      {
         access_token: text,
         token_type: { const: 'Bearer' },
         expires_in: { type: 'integer' },
         scope: text,
+      },
+      {
         refresh_token: text,
       },
-    },
+    ),
   },
   errors: [
     'invalid_request',

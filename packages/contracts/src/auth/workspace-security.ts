@@ -1,5 +1,5 @@
 import { contract } from '../contract.ts';
-import { okBody, workspaceParams } from '../parts.ts';
+import { objectOf, okBody, workspaceParams } from '../parts.ts';
 
 /* What a workspace requires of the people in it. The auth service keeps it, because it decides there who may sign in. */
 
@@ -8,17 +8,14 @@ const reply = {
   description: 'What the workspace requires.',
   schema: okBody({
     security: {
-      type: 'object',
       description: 'What a workspace requires of its members.',
-      additionalProperties: false,
-      required: ['requireSecondFactor'],
-      properties: {
+      ...objectOf({
         requireSecondFactor: {
           type: 'boolean',
           description:
             'Members who sign in with a password need a passkey or an authenticator app. Members of an identity provider have their second factor there.',
         },
-      },
+      }),
     },
   }),
   example: { ok: true, security: { requireSecondFactor: true } },
@@ -47,12 +44,7 @@ export const updateWorkspaceSecurity = contract({
   tag: 'Workspaces',
   scope: 'admin',
   params: workspaceParams,
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['requireSecondFactor'],
-    properties: { requireSecondFactor: { type: 'boolean', description: 'Whether members need a second factor.' } },
-  },
+  body: objectOf({ requireSecondFactor: { type: 'boolean', description: 'Whether members need a second factor.' } }),
   bodyExample: { requireSecondFactor: true },
   reply,
   errors: ['not_found', 'forbidden', 'conflict'],

@@ -1,11 +1,11 @@
 import { contract } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { hasMore, okBody, timestamp } from '../parts.ts';
+import { hasMore, objectOf, okBody, timestamp } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
 import { registeredClient } from '../auth/oauth.ts';
 import { common, count, OPERATOR_ERRORS, pageQuery, text, textOrNull, timeOrNull } from './parts.ts';
 
-const clientProperties = {
+const clientSchema = objectOf({
   clientId: { ...text, description: 'An id, or the address of the document of the client.' },
   name: textOrNull,
   redirectUris: { type: 'array', items: text },
@@ -14,14 +14,7 @@ const clientProperties = {
   grants: { ...count, description: 'How many people have it connected.' },
   createdAt: timestamp,
   lastUsedAt: timeOrNull,
-} as const;
-
-const clientSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: Object.keys(clientProperties) as (keyof typeof clientProperties)[],
-  properties: clientProperties,
-} as const;
+});
 
 export type OperatorClient = TypeOf<typeof clientSchema>;
 
@@ -56,12 +49,7 @@ export const deleteClient = contract({
   method: 'DELETE',
   path: '/operator/clients',
   summary: 'Delete a client of OAuth, which ends what people allowed it',
-  query: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['clientId'],
-    properties: { clientId: { type: 'string', minLength: 1, maxLength: 2048 } },
-  },
+  query: objectOf({ clientId: { type: 'string', minLength: 1, maxLength: 2048 } }),
   reply: { status: 200, schema: okBody({ endedGrants: count }) },
   errors: OPERATOR_ERRORS,
 });

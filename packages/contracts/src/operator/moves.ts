@@ -1,11 +1,11 @@
 import { contract } from '../contract.ts';
-import { hasMore, okBody, timestamp, uuid } from '../parts.ts';
+import { hasMore, objectOf, okBody, timestamp, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
 import { byId, common, count, OPERATOR_ERRORS, pageQuery, text, textOrNull, timeOrNull } from './parts.ts';
 
 const shard = { type: 'integer', minimum: 0 } as const;
 
-const moveProperties = {
+const moveSchema = objectOf({
   id: uuid,
   workspaceId: uuid,
   name: text,
@@ -22,14 +22,7 @@ const moveProperties = {
   problem: { ...textOrNull, description: 'Why it waits, or why it was given up.' },
   createdAt: timestamp,
   endedAt: timeOrNull,
-} as const;
-
-const moveSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: Object.keys(moveProperties) as (keyof typeof moveProperties)[],
-  properties: moveProperties,
-} as const;
+});
 
 export type OperatorMove = TypeOf<typeof moveSchema>;
 
@@ -43,7 +36,7 @@ export const moveWorkspace = contract({
   summary: 'Begin to move a workspace to another cell',
   idempotencyKey: true,
   params: byId('workspaceId'),
-  body: { type: 'object', additionalProperties: false, required: ['to'], properties: { to: moveProperties.to } },
+  body: objectOf({ to: moveSchema.properties.to }),
   reply: { status: 202, schema: oneMove },
   errors: [...OPERATOR_ERRORS, 'conflict'],
 });

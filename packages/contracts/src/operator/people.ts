@@ -1,11 +1,11 @@
 import { contract } from '../contract.ts';
 import { NOT_BLANK_PATTERN } from '../ids.ts';
-import { hasMore, okBody, timestamp, uuid } from '../parts.ts';
-import type { TypeOf } from '../type-of.ts';
+import { hasMore, objectOf, okBody, timestamp, uuid } from '../parts.ts';
+import type { JsonSchema, TypeOf } from '../type-of.ts';
 import { NAME, URL_KEY } from '../workspaces.ts';
 import { away, byId, common, count, OPERATOR_ERRORS, pageQuery, text, textOrNull, timeOrNull } from './parts.ts';
 
-const personProperties = {
+const personSchema = objectOf({
   userId: uuid,
   name: text,
   email: { ...textOrNull, description: 'As others see it.' },
@@ -17,81 +17,57 @@ const personProperties = {
     description: 'The last use of a session, a key or an app; null for a person who only has tokens of a provider.',
   },
   workspaces: { ...count, description: 'How many workspaces the person is in.' },
-} as const;
-
-const personSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: Object.keys(personProperties) as (keyof typeof personProperties)[],
-  properties: personProperties,
-} as const;
+});
 
 export type OperatorPerson = TypeOf<typeof personSchema>;
 
-function listOf<const Properties extends Readonly<Record<string, object>>>(properties: Properties) {
-  return {
-    type: 'array',
-    items: {
-      type: 'object',
-      additionalProperties: false,
-      required: Object.keys(properties) as (keyof Properties & string)[],
-      properties,
-    },
-  } as const;
+function listOf<const Properties extends Readonly<Record<string, JsonSchema>>>(properties: Properties) {
+  return { type: 'array', items: objectOf(properties) } as const;
 }
 
-const detailProperties = {
-  ...personProperties,
-  account: {
-    description: 'The account with a password; null for a person without one.',
-    anyOf: [
-      {
-        type: 'object',
-        additionalProperties: false,
-        required: ['id', 'email', 'emailVerified', 'createdAt'],
-        properties: { id: uuid, email: text, emailVerified: { type: 'boolean' }, createdAt: timestamp },
-      },
-      { type: 'null' },
-    ],
+const detailSchema = objectOf(
+  {
+    ...personSchema.properties,
+    account: {
+      description: 'The account with a password; null for a person without one.',
+      anyOf: [
+        objectOf({ id: uuid, email: text, emailVerified: { type: 'boolean' }, createdAt: timestamp }),
+        { type: 'null' },
+      ],
+    },
+    secondFactors: listOf({ name: text, createdAt: timestamp }),
+    identities: listOf({ issuer: text, subject: text, email: textOrNull, emailVerified: { type: 'boolean' } }),
+    memberships: listOf({ workspaceId: uuid, name: text, urlKey: text, role: text, archivedAt: timeOrNull }),
+    sessions: listOf({
+      id: uuid,
+      browser: textOrNull,
+      lastNetwork: textOrNull,
+      createdAt: timestamp,
+      lastUsedAt: timestamp,
+    }),
+    keys: listOf({
+      id: uuid,
+      label: text,
+      keyPrefix: text,
+      permissions: text,
+      workspaceId: textOrNull,
+      createdAt: timestamp,
+      expiresAt: timeOrNull,
+      lastUsedAt: timeOrNull,
+    }),
+    apps: listOf({
+      id: uuid,
+      clientId: text,
+      clientName: textOrNull,
+      scopes: { type: 'array', items: text },
+      workspaceId: textOrNull,
+      createdAt: timestamp,
+      expiresAt: timestamp,
+      lastUsedAt: timeOrNull,
+    }),
   },
-  secondFactors: listOf({ name: text, createdAt: timestamp }),
-  identities: listOf({ issuer: text, subject: text, email: textOrNull, emailVerified: { type: 'boolean' } }),
-  memberships: listOf({ workspaceId: uuid, name: text, urlKey: text, role: text, archivedAt: timeOrNull }),
-  sessions: listOf({
-    id: uuid,
-    browser: textOrNull,
-    lastNetwork: textOrNull,
-    createdAt: timestamp,
-    lastUsedAt: timestamp,
-  }),
-  keys: listOf({
-    id: uuid,
-    label: text,
-    keyPrefix: text,
-    permissions: text,
-    workspaceId: textOrNull,
-    createdAt: timestamp,
-    expiresAt: timeOrNull,
-    lastUsedAt: timeOrNull,
-  }),
-  apps: listOf({
-    id: uuid,
-    clientId: text,
-    clientName: textOrNull,
-    scopes: { type: 'array', items: text },
-    workspaceId: textOrNull,
-    createdAt: timestamp,
-    expiresAt: timestamp,
-    lastUsedAt: timeOrNull,
-  }),
-} as const;
-
-const detailSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: Object.keys(detailProperties) as (keyof typeof detailProperties)[],
-  properties: { ...detailProperties, away },
-} as const;
+  { away },
+);
 
 export type OperatorPersonDetail = TypeOf<typeof detailSchema>;
 
@@ -121,12 +97,7 @@ export const readPerson = contract({
 });
 
 /** Shown only in this answer; works once. */
-const link = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['url', 'expiresAt'],
-  properties: { url: text, expiresAt: timestamp },
-} as const;
+const link = objectOf({ url: text, expiresAt: timestamp });
 
 export const makeResetLink = contract({
   ...common,
@@ -205,12 +176,9 @@ export const erasePerson = contract({
   summary: 'Remove a person from all workspaces, and delete their profile and everything by which they sign in',
   idempotencyKey: true,
   params: person,
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['name'],
-    properties: { name: { type: 'string', maxLength: 400, description: 'The name of the person, as a confirmation.' } },
-  },
+  body: objectOf({
+    name: { type: 'string', maxLength: 400, description: 'The name of the person, as a confirmation.' },
+  }),
   reply: {
     status: 200,
     schema: okBody({ stays: { type: 'array', items: text, description: 'What stays of the person, in sentences.' } }),
@@ -227,17 +195,12 @@ export const createOwner = contract({
   description:
     'Repeated with the same address and urlKey, it changes nothing. The account has no password until its owner chooses one by the link.',
   idempotencyKey: true,
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['email', 'name', 'workspaceName', 'urlKey'],
-    properties: {
-      email: { type: 'string', minLength: 3, maxLength: 320 },
-      name: { type: 'string', minLength: 1, maxLength: 200, pattern: NOT_BLANK_PATTERN },
-      workspaceName: { type: 'string', minLength: NAME.min, maxLength: NAME.max, pattern: NOT_BLANK_PATTERN },
-      urlKey: { type: 'string', minLength: URL_KEY.min, maxLength: URL_KEY.max, pattern: URL_KEY.pattern },
-    },
-  },
+  body: objectOf({
+    email: { type: 'string', minLength: 3, maxLength: 320 },
+    name: { type: 'string', minLength: 1, maxLength: 200, pattern: NOT_BLANK_PATTERN },
+    workspaceName: { type: 'string', minLength: NAME.min, maxLength: NAME.max, pattern: NOT_BLANK_PATTERN },
+    urlKey: { type: 'string', minLength: URL_KEY.min, maxLength: URL_KEY.max, pattern: URL_KEY.pattern },
+  }),
   reply: { status: 201, schema: okBody({ userId: uuid, workspaceId: uuid, link }) },
   errors: [...OPERATOR_ERRORS, 'slug_taken', 'conflict', 'forbidden'],
 });

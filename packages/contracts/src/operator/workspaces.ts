@@ -1,33 +1,26 @@
 import { contract } from '../contract.ts';
-import { hasMore, okBody, timestamp, uuid } from '../parts.ts';
+import { hasMore, objectOf, okBody, timestamp, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
 import { away, byId, common, count, OPERATOR_ERRORS, pageQuery, text, timeOrNull } from './parts.ts';
 
-const workspaceProperties = {
-  id: uuid,
-  name: text,
-  urlKey: text,
-  members: count,
-  owners: {
-    type: 'array',
-    description: 'The owners who joined first.',
-    items: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['userId', 'name'],
-      properties: { userId: uuid, name: text },
+const workspaceSchema = objectOf(
+  {
+    id: uuid,
+    name: text,
+    urlKey: text,
+    members: count,
+    owners: {
+      type: 'array',
+      description: 'The owners who joined first.',
+      items: objectOf({ userId: uuid, name: text }),
     },
+    createdAt: timestamp,
+    archivedAt: { ...timeOrNull, description: 'When it was deleted; it can be restored for a time. Null: it is not.' },
   },
-  createdAt: timestamp,
-  archivedAt: { ...timeOrNull, description: 'When it was deleted; it can be restored for a time. Null: it is not.' },
-} as const;
-
-const workspaceSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: Object.keys(workspaceProperties) as (keyof typeof workspaceProperties)[],
-  properties: { ...workspaceProperties, cell: { ...count, description: 'Where it is, with several cells.' } },
-} as const;
+  {
+    cell: { ...count, description: 'Where it is, with several cells.' },
+  },
+);
 
 export type OperatorWorkspace = TypeOf<typeof workspaceSchema>;
 
@@ -53,14 +46,9 @@ export const deleteWorkspace = contract({
   summary: 'Delete a workspace, as an owner of it can',
   idempotencyKey: true,
   params: workspace,
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['urlKey'],
-    properties: {
-      urlKey: { type: 'string', maxLength: 100, description: 'The `urlKey` of the workspace, as a confirmation.' },
-    },
-  },
+  body: objectOf({
+    urlKey: { type: 'string', maxLength: 100, description: 'The `urlKey` of the workspace, as a confirmation.' },
+  }),
   reply: oneWorkspace,
   errors: [...OPERATOR_ERRORS, 'conflict'],
 });
@@ -85,20 +73,10 @@ export const addOwner = contract({
   summary: 'Make a person an owner of a workspace, for one whose owners left',
   idempotencyKey: true,
   params: workspace,
-  body: { type: 'object', additionalProperties: false, required: ['userId'], properties: { userId: uuid } },
+  body: objectOf({ userId: uuid }),
   reply: oneWorkspace,
   errors: [...OPERATOR_ERRORS, 'conflict', 'workspace_archived'],
 });
-
-const usageProperties = {
-  people: { ...count, description: 'Without those that were erased.' },
-  peopleDisabled: count,
-  peopleActive: { ...count, description: 'With a session, key or app in use within 30 days.' },
-  workspaces: count,
-  workspacesDeleted: { ...count, description: 'Those that can be restored.' },
-  tasks: count,
-  databaseBytes: count,
-} as const;
 
 export const readUsage = contract({
   ...common,
@@ -109,12 +87,18 @@ export const readUsage = contract({
   reply: {
     status: 200,
     schema: okBody({
-      usage: {
-        type: 'object',
-        additionalProperties: false,
-        required: Object.keys(usageProperties) as (keyof typeof usageProperties)[],
-        properties: { ...usageProperties, away },
-      },
+      usage: objectOf(
+        {
+          people: { ...count, description: 'Without those that were erased.' },
+          peopleDisabled: count,
+          peopleActive: { ...count, description: 'With a session, key or app in use within 30 days.' },
+          workspaces: count,
+          workspacesDeleted: { ...count, description: 'Those that can be restored.' },
+          tasks: count,
+          databaseBytes: count,
+        },
+        { away },
+      ),
     }),
   },
   errors: OPERATOR_ERRORS,

@@ -1,3 +1,4 @@
+import { objectOf } from '../parts.ts';
 import { syncActionSchema } from '../actions.ts';
 import { contract, type ReplyOf } from '../contract.ts';
 import { COUNT_PATTERN } from '../ids.ts';
@@ -47,19 +48,14 @@ export const deltas = contract({
   reply: {
     status: 200,
     description: 'A page of changes.',
-    schema: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['lastSyncId', 'hasMore', 'actions'],
-      properties: {
-        lastSyncId: {
-          ...syncIdText,
-          description: 'Your next `after`. It also moves past changes that you cannot see.',
-        },
-        hasMore: { type: 'boolean', description: 'True when there is another page now.' },
-        actions: { type: 'array', items: syncActionSchema, description: 'In ascending order of `syncId`.' },
+    schema: objectOf({
+      lastSyncId: {
+        ...syncIdText,
+        description: 'Your next `after`. It also moves past changes that you cannot see.',
       },
-    },
+      hasMore: { type: 'boolean', description: 'True when there is another page now.' },
+      actions: { type: 'array', items: syncActionSchema, description: 'In ascending order of `syncId`.' },
+    }),
     example: { lastSyncId: '44', hasMore: false, actions: actionExamples },
   },
   errors: ['bootstrap_required'],

@@ -1,3 +1,4 @@
+import { objectOf } from '../parts.ts';
 import { contract, type BodyOf } from '../contract.ts';
 import { EXAMPLE_IDS } from '../example-ids.ts';
 import { LIMITS } from '../limits.ts';
@@ -45,11 +46,8 @@ function lines(...values: readonly object[]): string {
 
 /** The first line of a bootstrap. */
 export const bootstrapStartSchema = {
-  type: 'object',
   description: 'The first line of a bootstrap.',
-  additionalProperties: false,
-  required: ['lastSyncId', 'subscribedSyncGroups', 'schemaHash', 'databaseVersion', 'epoch'],
-  properties: {
+  ...objectOf({
     lastSyncId: { ...syncIdText, description: 'The records are the state at this position. Continue from here.' },
     subscribedSyncGroups: {
       type: 'array',
@@ -59,7 +57,7 @@ export const bootstrapStartSchema = {
     schemaHash: { type: 'string', description: 'The `schemaHash` you sent, or an empty text.' },
     databaseVersion: { type: 'integer', description: 'When it differs from the last one you got, discard your data.' },
     epoch: { type: 'string', description: 'Names the database. When it differs from the last one, discard your data.' },
-  },
+  }),
 } as const;
 
 /** The line of a record; `/openapi.json` replaces it with the models and their fields. */
@@ -67,14 +65,11 @@ export const bootstrapRecordSchema: JsonSchema = { type: 'object', description: 
 
 /** The last line of a bootstrap. */
 export const bootstrapEndSchema = {
-  type: 'object',
   description: 'The last line of a bootstrap. An answer without it is incomplete: ask again.',
-  additionalProperties: false,
-  required: ['type', 'rowCount'],
-  properties: {
+  ...objectOf({
     type: { const: 'end', description: 'Always `end`.' },
     rowCount: { type: 'integer', description: 'How many records were sent.' },
-  },
+  }),
 } as const;
 
 const bootstrapLinesSchema = {

@@ -1,6 +1,6 @@
 import { contract, internalOf } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { okBody, timestamp, uuid } from '../parts.ts';
+import { objectOf, okBody, timestamp, uuid } from '../parts.ts';
 import { typed } from '../type-of.ts';
 import { clientText, modelNameText, syncIdText } from './parts.ts';
 
@@ -78,12 +78,7 @@ export const internalReadWorkspacePage = contract({
   id: 'internalReadWorkspacePage',
   path: '/internal/moves/page',
   summary: 'Records of a workspace, as they are stored',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'model', 'limit'],
-    properties: { workspaceId: uuid, model: modelNameText, after: { type: 'string', maxLength: 200 }, limit },
-  },
+  body: objectOf({ workspaceId: uuid, model: modelNameText, limit }, { after: { type: 'string', maxLength: 200 } }),
   reply: {
     status: 200,
     schema: okBody({
@@ -106,12 +101,7 @@ export const internalReadWorkspaceEntries = contract({
   id: 'internalReadWorkspaceEntries',
   path: '/internal/moves/entries',
   summary: 'Records that changed after a position',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'limit'],
-    properties: { workspaceId: workspaceOrNull, after: syncIdText, limit },
-  },
+  body: objectOf({ workspaceId: workspaceOrNull, limit }, { after: syncIdText }),
   reply: {
     status: 200,
     schema: okBody(
@@ -134,17 +124,12 @@ export const internalReadWorkspaceKeys = contract({
   id: 'internalReadWorkspaceKeys',
   path: '/internal/moves/keys',
   summary: 'Idempotency keys of the changes of a workspace',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'after', 'through', 'limit'],
-    properties: {
-      workspaceId: uuid,
-      after: syncIdText,
-      through: syncIdText,
-      limit: { ...limit, maximum: MOVE_KEYS_MAX },
-    },
-  },
+  body: objectOf({
+    workspaceId: uuid,
+    after: syncIdText,
+    through: syncIdText,
+    limit: { ...limit, maximum: MOVE_KEYS_MAX },
+  }),
   reply: {
     status: 200,
     schema: okBody({
@@ -170,35 +155,20 @@ export const internalDigestWorkspace = contract({
   id: 'internalDigestWorkspace',
   path: '/internal/moves/digest',
   summary: 'Counts and digests of what is copied of a workspace under some names, which reads all of it',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'models'],
-    properties: { workspaceId: uuid, models: { type: 'array', maxItems: MOVE_RECORDS_MAX, items: modelNameText } },
-  },
+  body: objectOf({ workspaceId: uuid, models: { type: 'array', maxItems: MOVE_RECORDS_MAX, items: modelNameText } }),
   reply: { status: 200, schema: okBody({ models: typed<readonly CopyDigest[]>(list) }) },
   errors: ['not_found'],
 });
 
-const copiedRecord = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['model', 'id', 'groupId', 'record'],
-  properties: { model: modelNameText, id: uuid, groupId: uuid, record: { type: ['object', 'null'] } },
-} as const;
+const copiedRecord = objectOf({ model: modelNameText, id: uuid, groupId: uuid, record: { type: ['object', 'null'] } });
 
-const copiedKey = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['userId', 'clientId', 'clientTxId', 'createdAt', 'mains'],
-  properties: {
-    userId: uuid,
-    clientId: clientText,
-    clientTxId: clientText,
-    createdAt: timestamp,
-    mains: { type: 'array', maxItems: LIMITS.mutateTransactionsMax, items: { type: 'string', maxLength: 110 } },
-  },
-} as const;
+const copiedKey = objectOf({
+  userId: uuid,
+  clientId: clientText,
+  clientTxId: clientText,
+  createdAt: timestamp,
+  mains: { type: 'array', maxItems: LIMITS.mutateTransactionsMax, items: { type: 'string', maxLength: 110 } },
+});
 
 /**
  * Makes the cell have exactly these records: nothing is written for one that is equal. `workspaceId` null: people, at any time; else the
@@ -212,18 +182,17 @@ export const internalPutRecords = contract({
   path: '/internal/moves/put',
   summary: 'Make the records of a workspace equal to those of another cell',
   bodyBytesMax: LIMITS.mutateBodyBytes,
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'records'],
-    properties: {
+  body: objectOf(
+    {
       workspaceId: workspaceOrNull,
       records: { type: 'array', maxItems: MOVE_RECORDS_MAX, items: copiedRecord },
+    },
+    {
       keys: { type: 'array', maxItems: MOVE_KEYS_MAX, items: copiedKey },
       usedGroups: { type: 'array', maxItems: MOVE_ENTRIES_READ_MAX, items: uuid },
       isCheck: { const: true },
     },
-  },
+  ),
   reply: {
     status: 200,
     schema: okBody({
@@ -251,16 +220,15 @@ export const internalSetMoving = contract({
   id: 'internalSetMoving',
   path: '/internal/moves/state',
   summary: 'Stop or resume changes of a workspace that moves',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'state'],
-    properties: {
+  body: objectOf(
+    {
       workspaceId: uuid,
       state: { type: 'string', enum: MOVE_STATES },
+    },
+    {
       baseUrl: { type: 'string', maxLength: 2048, description: 'Where the workspace is now; with `moved`.' },
     },
-  },
+  ),
   reply: { status: 200, schema: okBody({ lastSyncId: syncIdText }) },
   errors: ['conflict', 'not_found'],
 });

@@ -3,7 +3,7 @@ import { contract, type BodyOf, type ReplyOf } from '../contract.ts';
 import type { ErrorCode } from '../errors.ts';
 import { UUID_PATTERN } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
-import { okBody } from '../parts.ts';
+import { objectOf, okBody } from '../parts.ts';
 import { typed, type TypeOf } from '../type-of.ts';
 import { mutateBodyExamples, mutateReplyExamples } from './examples.ts';
 import { action, clientText, modelNameText, syncIdText } from './parts.ts';
@@ -37,18 +37,15 @@ export const syncTransactionSchema = {
 export type SyncTransaction = TypeOf<typeof syncTransactionSchema>;
 
 export const acceptedMutationSchema = {
-  type: 'object',
   description: 'An accepted change, with its record.',
-  additionalProperties: false,
-  required: ['clientTxId', 'syncId', 'modelName', 'modelId', 'action', 'record'],
-  properties: {
+  ...objectOf({
     clientTxId: { type: 'string', description: 'The transaction.' },
     syncId: { ...syncIdText, description: 'Its position in the log.' },
     modelName: { type: 'string', description: 'Such as `Task`.' },
     modelId: { type: 'string', description: 'The record.' },
     action,
     record: modelRecordSchema,
-  },
+  }),
 } as const;
 
 export type AcceptedMutation = TypeOf<typeof acceptedMutationSchema>;
@@ -94,13 +91,12 @@ export const mutate = contract({
       results: {
         type: 'array',
         description: 'One for each transaction, in the same order.',
-        items: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['clientTxId', 'success'],
-          properties: {
+        items: objectOf(
+          {
             clientTxId: { type: 'string', description: 'The transaction.' },
             success: { type: 'boolean', description: 'Whether it was accepted.' },
+          },
+          {
             syncId: {
               ...syncIdText,
               description: 'When accepted: its position in the log, or the last position of the changes it caused.',
@@ -108,7 +104,7 @@ export const mutate = contract({
             error: { type: 'string', description: 'Why it was refused, for people.' },
             code: typed<ErrorCode>({ type: 'string', description: 'Why it was refused, for programs: an error code.' }),
           },
-        },
+        ),
       },
       mutations: {
         type: 'array',
@@ -138,44 +134,29 @@ export const internalCommit = contract({
   scope: 'none',
   internal: { callers: ['workspace', 'auth', 'graph'], authority: ['workspace', 'auth'] },
   bodyBytesMax: LIMITS.mutateBodyBytes,
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['clientId', 'clientTxId', 'authority', 'mutations'],
-    properties: {
-      clientId: clientText,
-      clientTxId: clientText,
-      authority: { type: 'string', enum: ['service', 'caller'] },
-      mutations: {
-        type: 'array',
-        minItems: 1,
-        maxItems: LIMITS.mutateTransactionsMax,
-        items: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['modelName', 'modelId', 'action', 'payload'],
-          properties: {
-            modelName: { type: 'string' },
-            modelId: { type: 'string', pattern: UUID_PATTERN },
-            action,
-            payload: { type: 'object' },
-          },
-        },
-      },
+  body: objectOf({
+    clientId: clientText,
+    clientTxId: clientText,
+    authority: { type: 'string', enum: ['service', 'caller'] },
+    mutations: {
+      type: 'array',
+      minItems: 1,
+      maxItems: LIMITS.mutateTransactionsMax,
+      items: objectOf({
+        modelName: { type: 'string' },
+        modelId: { type: 'string', pattern: UUID_PATTERN },
+        action,
+        payload: { type: 'object' },
+      }),
     },
-  },
+  }),
   reply: {
     status: 200,
     schema: okBody({
       lastSyncId: syncIdText,
       mutations: {
         type: 'array',
-        items: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['syncId', 'modelName', 'record'],
-          properties: { syncId: syncIdText, modelName: { type: 'string' }, record: modelRecordSchema },
-        },
+        items: objectOf({ syncId: syncIdText, modelName: { type: 'string' }, record: modelRecordSchema }),
       },
     }),
   },

@@ -1,6 +1,6 @@
 import { contract, internalOf } from '../contract.ts';
 import type { OperatorWorkspace } from '../operator/workspaces.ts';
-import { okBody, timestamp, uuid } from '../parts.ts';
+import { objectOf, okBody, timestamp, uuid } from '../parts.ts';
 import type { Role } from '../scopes.ts';
 import { typed } from '../type-of.ts';
 
@@ -39,12 +39,7 @@ export const internalReadPerson = contract({
   id: 'internalReadPerson',
   path: '/internal/records/person',
   summary: 'A person, and their workspaces by name, or one of them; or only a part of it',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['userId'],
-    properties: { userId: uuid, workspaceId: uuid, only: { type: 'string', enum: ['person', 'workspaces'] } },
-  },
+  body: objectOf({ userId: uuid }, { workspaceId: uuid, only: { type: 'string', enum: ['person', 'workspaces'] } }),
   reply: {
     status: 200,
     schema: okBody({
@@ -72,7 +67,7 @@ export const internalListMemberships = contract({
   id: 'internalListMemberships',
   path: '/internal/records/memberships',
   summary: 'The memberships of a person, by name of the workspace',
-  body: { type: 'object', additionalProperties: false, required: ['userId'], properties: { userId: uuid } },
+  body: objectOf({ userId: uuid }),
   reply: { status: 200, schema: okBody({ memberships: typed<readonly MembershipDetail[]>(list) }) },
   errors: [],
 });
@@ -91,17 +86,10 @@ export const internalListMembers = contract({
   id: 'internalListMembers',
   path: '/internal/records/members',
   summary: 'Members of a workspace, by id: all, or those who are among some people',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'limit'],
-    properties: {
-      workspaceId: uuid,
-      userIds: { type: 'array', maxItems: RECORDS_PAGE_MAX, items: uuid },
-      after: uuid,
-      limit,
-    },
-  },
+  body: objectOf(
+    { workspaceId: uuid, limit },
+    { userIds: { type: 'array', maxItems: RECORDS_PAGE_MAX, items: uuid }, after: uuid },
+  ),
   reply: { status: 200, schema: okBody({ members: typed<readonly MemberRecord[]>(list) }) },
   errors: [],
 });
@@ -123,21 +111,7 @@ export const internalListMembershipChanges = contract({
   id: 'internalListMembershipChanges',
   path: '/internal/records/membership-changes',
   summary: 'Who joined and left a workspace, and roles that changed, the newest first, while the log has them',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'limit'],
-    properties: {
-      workspaceId: uuid,
-      before: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['at', 'id'],
-        properties: { at: timestamp, id: uuid },
-      },
-      limit,
-    },
-  },
+  body: objectOf({ workspaceId: uuid, limit }, { before: objectOf({ at: timestamp, id: uuid }) }),
   reply: { status: 200, schema: okBody({ changes: typed<readonly MembershipChange[]>(list) }) },
   errors: [],
 });
@@ -147,18 +121,10 @@ export const internalFindPeople = contract({
   id: 'internalFindPeople',
   path: '/internal/records/people',
   summary: 'People by name: all, or those who have a text or are among some',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['text', 'orIds', 'limit'],
-    properties: {
-      text: nameOrNull,
-      orIds: { type: 'array', maxItems: FOUND_PEOPLE_MAX, items: uuid },
-      onlyIds: { type: 'boolean', description: 'Those of `orIds` alone.' },
-      after: uuid,
-      limit,
-    },
-  },
+  body: objectOf(
+    { text: nameOrNull, orIds: { type: 'array', maxItems: FOUND_PEOPLE_MAX, items: uuid }, limit },
+    { onlyIds: { type: 'boolean', description: 'Those of `orIds` alone.' }, after: uuid },
+  ),
   reply: {
     status: 200,
     schema: okBody({ people: typed<readonly (PersonRecord & { readonly workspaces: number })[]>(list) }),
@@ -171,12 +137,7 @@ export const internalFindWorkspaces = contract({
   id: 'internalFindWorkspaces',
   path: '/internal/records/workspaces',
   summary: 'Workspaces by name: all, those that have a text, or the one with an id or a urlKey',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['limit'],
-    properties: { text: nameOrNull, id: uuid, urlKey: { type: 'string' }, after: uuid, limit },
-  },
+  body: objectOf({ limit }, { text: nameOrNull, id: uuid, urlKey: { type: 'string' }, after: uuid }),
   reply: { status: 200, schema: okBody({ workspaces: typed<readonly OperatorWorkspace[]>(list) }) },
   errors: [],
 });
@@ -206,12 +167,7 @@ export const internalListRecordsOfPerson = contract({
   id: 'internalListRecordsOfPerson',
   path: '/internal/records/of-person',
   summary: 'Records of a model that refer to a person, and the person themselves, by id',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['userId', 'model', 'after', 'limit'],
-    properties: { userId: uuid, model: { type: 'string' }, after: uuid, limit },
-  },
+  body: objectOf({ userId: uuid, model: { type: 'string' }, after: uuid, limit }),
   reply: {
     status: 200,
     schema: okBody({ records: typed<readonly { readonly id: string; readonly record: object }[]>(list) }),

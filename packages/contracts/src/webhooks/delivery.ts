@@ -1,5 +1,5 @@
 import { EXAMPLE_IDS } from '../example-ids.ts';
-import { timestamp, uuid } from '../parts.ts';
+import { objectOf, timestamp, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
 import { timestampOrNull } from './endpoint.ts';
 import { EVENT_TYPES, TEST_EVENT_TYPE, eventSchema } from './event.ts';
@@ -19,47 +19,43 @@ export const ATTEMPT_ERRORS = [
   'interrupted',
 ] as const;
 
-const deliveryProperties = {
-  id: { ...uuid, description: 'Unique identifier.' },
-  endpointId: { ...uuid, description: 'The endpoint it is for.' },
-  eventId: { ...uuid, description: 'The `id` of the event.' },
-  eventType: { type: 'string', enum: [...EVENT_TYPES, TEST_EVENT_TYPE], description: 'The `type` of the event.' },
-  status: {
-    type: 'string',
-    enum: ['pending', 'succeeded', 'failed'],
-    description: '`pending`: an attempt will follow. `succeeded`: answered with 2xx. `failed`: no attempt will follow.',
-  },
-  attemptCount: { type: 'integer', minimum: 0, description: 'Attempts so far, manual ones included.' },
-  createdAt: {
-    ...timestamp,
-    description:
-      'When it was queued. Deliveries of one endpoint are at least a millisecond apart, so this runs ahead of the clock while more than 1,000 a second are queued.',
-  },
-  payload: eventSchema,
-  completedAt: { ...timestampOrNull, description: 'When it succeeded or failed for good.' },
-  lastAttemptAt: { ...timestampOrNull, description: 'When the last attempt began.' },
-  nextAttemptAt: { ...timestampOrNull, description: 'When the next attempt is due; null when none will follow.' },
-  lastStatusCode: {
-    type: ['integer', 'null'],
-    description: 'HTTP status of the last attempt; null without an answer.',
-  },
-  lastResponseSnippet: {
-    type: ['string', 'null'],
-    description: 'Beginning of the body of the last answer, at most 1 KiB.',
-  },
-  lastError: {
-    type: ['string', 'null'],
-    description: `Why the last attempt failed: ${ATTEMPT_ERRORS.map((code) => `\`${code}\``).join(', ')}. With \`interrupted\`, nothing was sent, because the service stopped during the attempts before.`,
-  },
-} as const;
-
 /** Keeps webhooks.deliveries.fields, webhooks.deliveries.status. */
 export const deliverySchema = {
-  type: 'object',
   description: 'One event for one endpoint.',
-  additionalProperties: false,
-  required: Object.keys(deliveryProperties),
-  properties: deliveryProperties,
+  ...objectOf({
+    id: { ...uuid, description: 'Unique identifier.' },
+    endpointId: { ...uuid, description: 'The endpoint it is for.' },
+    eventId: { ...uuid, description: 'The `id` of the event.' },
+    eventType: { type: 'string', enum: [...EVENT_TYPES, TEST_EVENT_TYPE], description: 'The `type` of the event.' },
+    status: {
+      type: 'string',
+      enum: ['pending', 'succeeded', 'failed'],
+      description:
+        '`pending`: an attempt will follow. `succeeded`: answered with 2xx. `failed`: no attempt will follow.',
+    },
+    attemptCount: { type: 'integer', minimum: 0, description: 'Attempts so far, manual ones included.' },
+    createdAt: {
+      ...timestamp,
+      description:
+        'When it was queued. Deliveries of one endpoint are at least a millisecond apart, so this runs ahead of the clock while more than 1,000 a second are queued.',
+    },
+    payload: eventSchema,
+    completedAt: { ...timestampOrNull, description: 'When it succeeded or failed for good.' },
+    lastAttemptAt: { ...timestampOrNull, description: 'When the last attempt began.' },
+    nextAttemptAt: { ...timestampOrNull, description: 'When the next attempt is due; null when none will follow.' },
+    lastStatusCode: {
+      type: ['integer', 'null'],
+      description: 'HTTP status of the last attempt; null without an answer.',
+    },
+    lastResponseSnippet: {
+      type: ['string', 'null'],
+      description: 'Beginning of the body of the last answer, at most 1 KiB.',
+    },
+    lastError: {
+      type: ['string', 'null'],
+      description: `Why the last attempt failed: ${ATTEMPT_ERRORS.map((code) => `\`${code}\``).join(', ')}. With \`interrupted\`, nothing was sent, because the service stopped during the attempts before.`,
+    },
+  }),
 } as const;
 
 export type WebhookDelivery = TypeOf<typeof deliverySchema>;
@@ -92,21 +88,16 @@ export const deliveryExample = {
   lastError: null,
 } as const;
 
-const attemptProperties = {
-  number: { type: 'integer', minimum: 1, description: 'Counts up from 1.' },
-  startedAt: { ...timestamp, description: 'When it began.' },
-  durationMs: { type: 'integer', minimum: 0, description: 'How long it took.' },
-  statusCode: { type: ['integer', 'null'], description: 'HTTP status; null without an answer.' },
-  responseSnippet: { type: ['string', 'null'], description: 'Beginning of the body of the answer.' },
-  error: { type: ['string', 'null'], description: 'Why it failed, as in `lastError`; null for a success.' },
-} as const;
-
 export const attemptSchema = {
-  type: 'object',
   description: 'One attempt of a delivery.',
-  additionalProperties: false,
-  required: Object.keys(attemptProperties),
-  properties: attemptProperties,
+  ...objectOf({
+    number: { type: 'integer', minimum: 1, description: 'Counts up from 1.' },
+    startedAt: { ...timestamp, description: 'When it began.' },
+    durationMs: { type: 'integer', minimum: 0, description: 'How long it took.' },
+    statusCode: { type: ['integer', 'null'], description: 'HTTP status; null without an answer.' },
+    responseSnippet: { type: ['string', 'null'], description: 'Beginning of the body of the answer.' },
+    error: { type: ['string', 'null'], description: 'Why it failed, as in `lastError`; null for a success.' },
+  }),
 } as const;
 
 export type WebhookAttempt = TypeOf<typeof attemptSchema>;

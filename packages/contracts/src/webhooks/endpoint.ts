@@ -1,6 +1,6 @@
 import { EXAMPLE_IDS } from '../example-ids.ts';
 import { LIMITS } from '../limits.ts';
-import { timestamp, uuid } from '../parts.ts';
+import { objectOf, timestamp, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
 import { EVENT_TYPES } from './event.ts';
 
@@ -27,32 +27,27 @@ export const eventTypes = {
   description: 'The event types it receives; empty for every type. `endpoint.test` is always sent.',
 } as const;
 
-const endpointProperties = {
-  id: { ...uuid, description: 'Unique identifier.' },
-  workspaceId: { ...uuid, description: 'The workspace whose events it receives.' },
-  url: { ...url, description: 'Where events are sent.' },
-  description,
-  eventTypes,
-  enabled: { type: 'boolean', description: 'False while no deliveries are made.' },
-  consecutiveFailures: { type: 'integer', minimum: 0, description: 'Failed attempts since the last success.' },
-  disabledAt: { ...timestampOrNull, description: 'When it was switched off; null while it is enabled.' },
-  disabledReason: {
-    type: ['string', 'null'],
-    enum: ['consecutive_failures', 'gone', null],
-    description:
-      '`consecutive_failures`: about three days without a success. `gone`: it answered 410. Null while it is enabled, or when a person switched it off.',
-  },
-  createdAt: { ...timestamp, description: 'When it was created.' },
-  updatedAt: { ...timestamp, description: 'When its settings or its state last changed.' },
-} as const;
-
 /** Keeps webhooks.endpoint.fields, webhooks.endpoint.no-secret. */
 export const endpointSchema = {
-  type: 'object',
   description: 'A webhook endpoint, without its secret.',
-  additionalProperties: false,
-  required: Object.keys(endpointProperties),
-  properties: endpointProperties,
+  ...objectOf({
+    id: { ...uuid, description: 'Unique identifier.' },
+    workspaceId: { ...uuid, description: 'The workspace whose events it receives.' },
+    url: { ...url, description: 'Where events are sent.' },
+    description,
+    eventTypes,
+    enabled: { type: 'boolean', description: 'False while no deliveries are made.' },
+    consecutiveFailures: { type: 'integer', minimum: 0, description: 'Failed attempts since the last success.' },
+    disabledAt: { ...timestampOrNull, description: 'When it was switched off; null while it is enabled.' },
+    disabledReason: {
+      type: ['string', 'null'],
+      enum: ['consecutive_failures', 'gone', null],
+      description:
+        '`consecutive_failures`: about three days without a success. `gone`: it answered 410. Null while it is enabled, or when a person switched it off.',
+    },
+    createdAt: { ...timestamp, description: 'When it was created.' },
+    updatedAt: { ...timestamp, description: 'When its settings or its state last changed.' },
+  }),
 } as const;
 
 export type WebhookEndpoint = TypeOf<typeof endpointSchema>;

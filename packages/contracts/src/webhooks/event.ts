@@ -1,4 +1,4 @@
-import { timestamp, uuid } from '../parts.ts';
+import { objectOf, timestamp, uuid } from '../parts.ts';
 import { typed } from '../type-of.ts';
 
 /** What an endpoint can subscribe to. `endpoint.test` is always sent and therefore not in the list. */
@@ -32,11 +32,8 @@ export interface WebhookEvent {
 }
 
 export const eventSchema = typed<WebhookEvent>({
-  type: 'object',
   description: 'What is sent to an endpoint: the same bytes on every attempt and to every endpoint.',
-  additionalProperties: false,
-  required: ['id', 'type', 'createdAt', 'apiVersion', 'workspaceId', 'syncActionId', 'data'],
-  properties: {
+  ...objectOf({
     id: { ...uuid, description: 'The `webhook-id` header: the same on every attempt.' },
     type: { type: 'string', enum: [...EVENT_TYPES, TEST_EVENT_TYPE], description: 'What happened.' },
     createdAt: { ...timestamp, description: 'When the change was committed.' },
@@ -47,18 +44,15 @@ export const eventSchema = typed<WebhookEvent>({
       description: 'Its position in the sync log; of two events, the larger one is newer. Null for `endpoint.test`.',
     },
     data: {
-      type: 'object',
       description: 'The record.',
-      additionalProperties: false,
-      required: ['object', 'changes'],
-      properties: {
+      ...objectOf({
         object: { type: 'object', description: 'The full record after the change, or before it for `*.deleted`.' },
         changes: {
           type: 'array',
           items: { type: 'string' },
           description: 'Names of the fields that changed; empty on creates, deletes and tests.',
         },
-      },
+      }),
     },
-  },
+  }),
 });

@@ -1,6 +1,6 @@
 import { contract, internalOf } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { okBody, timestamp, uuid } from '../parts.ts';
+import { objectOf, okBody, timestamp, uuid } from '../parts.ts';
 import { syncIdText } from '../sync/parts.ts';
 import { typed } from '../type-of.ts';
 
@@ -17,106 +17,56 @@ export const MOVED_DELIVERIES_MAX = 100;
 const timestampOrNull = { ...timestamp, type: ['string', 'null'] } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 
-const movedEndpoint = {
-  type: 'object',
-  additionalProperties: false,
-  required: [
-    'id',
-    'url',
-    'description',
-    'eventTypes',
-    'enabled',
-    'hasSucceeded',
-    'consecutiveFailures',
-    'failingSince',
-    'lastFailureAt',
-    'disabledAt',
-    'disabledReason',
-    'createdBy',
-    'createdAt',
-    'updatedAt',
-    'lastSequence',
-    'lastCreatedAt',
-    'secrets',
-  ],
-  properties: {
-    id: uuid,
-    url: { type: 'string', maxLength: LIMITS.webhookUrlMax },
-    description: { type: 'string', maxLength: LIMITS.webhookDescriptionMax },
-    eventTypes: { type: 'array', items: { type: 'string' } },
-    enabled: { type: 'boolean' },
-    hasSucceeded: { type: 'boolean' },
-    consecutiveFailures: count,
-    failingSince: timestampOrNull,
-    lastFailureAt: timestampOrNull,
-    disabledAt: timestampOrNull,
-    disabledReason: { type: ['string', 'null'] },
-    createdBy: uuid,
-    createdAt: timestamp,
-    updatedAt: timestamp,
-    /** Of the deliveries that the endpoint ever had: new ones follow it. */
-    lastSequence: count,
-    lastCreatedAt: timestamp,
-    /** In clear, for the key of the other cell. */
-    secrets: {
-      type: 'array',
-      maxItems: LIMITS.webhookSecretsMax,
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['id', 'secret', 'createdAt', 'expiresAt'],
-        properties: {
-          id: uuid,
-          secret: { type: 'string', maxLength: 200 },
-          createdAt: timestamp,
-          expiresAt: timestampOrNull,
-        },
-      },
-    },
+const movedEndpoint = objectOf({
+  id: uuid,
+  url: { type: 'string', maxLength: LIMITS.webhookUrlMax },
+  description: { type: 'string', maxLength: LIMITS.webhookDescriptionMax },
+  eventTypes: { type: 'array', items: { type: 'string' } },
+  enabled: { type: 'boolean' },
+  hasSucceeded: { type: 'boolean' },
+  consecutiveFailures: count,
+  failingSince: timestampOrNull,
+  lastFailureAt: timestampOrNull,
+  disabledAt: timestampOrNull,
+  disabledReason: { type: ['string', 'null'] },
+  createdBy: uuid,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  /** Of the deliveries that the endpoint ever had: new ones follow it. */
+  lastSequence: count,
+  lastCreatedAt: timestamp,
+  /** In clear, for the key of the other cell. */
+  secrets: {
+    type: 'array',
+    maxItems: LIMITS.webhookSecretsMax,
+    items: objectOf({
+      id: uuid,
+      secret: { type: 'string', maxLength: 200 },
+      createdAt: timestamp,
+      expiresAt: timestampOrNull,
+    }),
   },
-} as const;
+});
 
-const movedDelivery = {
-  type: 'object',
-  additionalProperties: false,
-  required: [
-    'id',
-    'endpointId',
-    'eventId',
-    'eventAt',
-    'eventType',
-    'body',
-    'sequence',
-    'attemptCount',
-    'scheduledAttempts',
-    'scheduledAt',
-    'manualAt',
-    'createdAt',
-    'lastAttemptAt',
-    'lastStatusCode',
-    'lastResponseSnippet',
-    'lastError',
-  ],
-  properties: {
-    id: uuid,
-    endpointId: uuid,
-    eventId: uuid,
-    eventAt: timestamp,
-    eventType: { type: 'string' },
-    /** The bytes that are sent. */
-    body: { type: 'string' },
-    sequence: count,
-    attemptCount: count,
-    scheduledAttempts: count,
-    scheduledAt: timestampOrNull,
-    manualAt: timestampOrNull,
-    createdAt: timestamp,
-    lastAttemptAt: timestampOrNull,
-    lastStatusCode: { type: ['integer', 'null'] },
-    lastResponseSnippet: { type: ['string', 'null'] },
-    lastError: { type: ['string', 'null'] },
-  },
-} as const;
+const movedDelivery = objectOf({
+  id: uuid,
+  endpointId: uuid,
+  eventId: uuid,
+  eventAt: timestamp,
+  eventType: { type: 'string' },
+  /** The bytes that are sent. */
+  body: { type: 'string' },
+  sequence: count,
+  attemptCount: count,
+  scheduledAttempts: count,
+  scheduledAt: timestampOrNull,
+  manualAt: timestampOrNull,
+  createdAt: timestamp,
+  lastAttemptAt: timestampOrNull,
+  lastStatusCode: { type: ['integer', 'null'] },
+  lastResponseSnippet: { type: ['string', 'null'] },
+  lastError: { type: ['string', 'null'] },
+});
 
 const list = { type: 'array' } as const;
 const limit = { type: 'integer', minimum: 1, maximum: MOVED_DELIVERIES_MAX } as const;
@@ -135,12 +85,7 @@ export const internalTakeEndpoints = contract({
   id: 'internalTakeEndpoints',
   path: '/internal/endpoints/take',
   summary: 'Stop the endpoints of a workspace, and read them with their pending deliveries',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'through', 'limit'],
-    properties: { workspaceId: uuid, through: syncIdText, after: { type: 'string', maxLength: 200 }, limit },
-  },
+  body: objectOf({ workspaceId: uuid, through: syncIdText, limit }, { after: { type: 'string', maxLength: 200 } }),
   reply: {
     status: 200,
     schema: okBody({
@@ -162,17 +107,12 @@ export const internalPutEndpoints = contract({
   path: '/internal/endpoints/put',
   summary: 'Take over endpoints with their pending deliveries',
   bodyBytesMax: LIMITS.mutateBodyBytes,
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'endpoints', 'deliveries', 'isLast'],
-    properties: {
-      workspaceId: uuid,
-      endpoints: { type: 'array', maxItems: LIMITS.webhookEndpointsMax, items: movedEndpoint },
-      deliveries: { type: 'array', maxItems: MOVED_DELIVERIES_MAX, items: movedDelivery },
-      isLast: { type: 'boolean' },
-    },
-  },
+  body: objectOf({
+    workspaceId: uuid,
+    endpoints: { type: 'array', maxItems: LIMITS.webhookEndpointsMax, items: movedEndpoint },
+    deliveries: { type: 'array', maxItems: MOVED_DELIVERIES_MAX, items: movedDelivery },
+    isLast: { type: 'boolean' },
+  }),
   reply: { status: 200, schema: okBody({}) },
   errors: ['conflict', 'webhooks_not_configured'],
 });
@@ -183,12 +123,7 @@ export const internalEndEndpoints = contract({
   id: 'internalEndEndpoints',
   path: '/internal/endpoints/end',
   summary: 'Delete the endpoints of a workspace that moved, or resume those of one that stayed',
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'resume'],
-    properties: { workspaceId: uuid, resume: { type: 'boolean' } },
-  },
+  body: objectOf({ workspaceId: uuid, resume: { type: 'boolean' } }),
   reply: { status: 200, schema: okBody({}) },
   errors: [],
 });

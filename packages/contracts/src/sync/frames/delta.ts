@@ -1,3 +1,4 @@
+import { objectOf } from '../../parts.ts';
 import { syncActionSchema } from '../../actions.ts';
 import { LIMITS } from '../../limits.ts';
 import { syncIdText } from '../parts.ts';
@@ -7,23 +8,13 @@ export const deltaFrame = frame({
   type: 'delta',
   to: 'client',
   description: `Everything after \`afterSyncId\`, ascending, then what is new; \`actions\` as in deltas, empty after every ${LIMITS.socketWatermarkMs / 1000} seconds without a change.`,
-  schema: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['type', 'packet'],
-    properties: {
-      type: { const: 'delta' },
-      packet: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['lastSyncId', 'actions'],
-        properties: {
-          lastSyncId: { ...syncIdText, description: 'Your cursor after you have applied the actions.' },
-          actions: { type: 'array', maxItems: LIMITS.socketPacketActionsMax, items: syncActionSchema },
-        },
-      },
-    },
-  },
+  schema: objectOf({
+    type: { const: 'delta' },
+    packet: objectOf({
+      lastSyncId: { ...syncIdText, description: 'Your cursor after you have applied the actions.' },
+      actions: { type: 'array', maxItems: LIMITS.socketPacketActionsMax, items: syncActionSchema },
+    }),
+  }),
   example: { type: 'delta', packet: { lastSyncId: '44', actions: [] } },
 });
 

@@ -1,3 +1,4 @@
+import { objectOf } from '../../parts.ts';
 import { typed } from '../../type-of.ts';
 import { syncIdText } from '../parts.ts';
 import { frame, type FrameOf } from './frame.ts';
@@ -23,11 +24,8 @@ export const errorFrame = frame({
   to: 'client',
   description:
     'Why the server closes the socket, and the cursor to resume from. Only after `BOOTSTRAP_REQUIRED` the socket stays open.',
-  schema: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['type', 'code', 'message'],
-    properties: {
+  schema: objectOf(
+    {
       type: { const: 'error' },
       code: typed<SocketErrorCode>({
         type: 'string',
@@ -35,9 +33,11 @@ export const errorFrame = frame({
         description: 'Stable name of the error, for programs.',
       }),
       message: { type: 'string', description: 'What happened, for people.' },
+    },
+    {
       lastSyncId: { ...syncIdText, description: 'The cursor to resume from.' },
     },
-  },
+  ),
   example: { type: 'error', code: 'SLOW_CONSUMER', message: 'Reads too slowly: connect again', lastSyncId: '43' },
 });
 
