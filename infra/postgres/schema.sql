@@ -211,7 +211,7 @@ CREATE OR REPLACE FUNCTION sync.search_words(given text)
  RETURNS tsvector
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN to_tsvector('simple'::regconfig, replace(replace(replace(given, '_'::text, ' '::text), '-'::text, ' '::text), '/'::text, ' '::text));
+RETURN to_tsvector('simple'::regconfig, replace(replace(replace(replace(replace(given, '_'::text, ' '::text), '-'::text, ' '::text), '/'::text, ' '::text), '.'::text, ' '::text), '@'::text, ' '::text));
 
 CREATE OR REPLACE FUNCTION sync.use_groups()
  RETURNS trigger

@@ -47,7 +47,7 @@ describe('a search', () => {
     await one('100% of 50_000 \\ users');
     await one('Something else', { description: 'The quokka lives on Rottnest' });
     await one('Where it is written', {
-      description: 'In infra/docs/runbook.md, as some_snake_case or a well-known name',
+      description: 'In infra/docs/runbook.md, as some_snake_case or a well-known name, by ann@mail.kyoto.test',
     });
     await one('A walrus for the zoo');
     await one('A muskox for the zoo');
@@ -88,14 +88,14 @@ describe('a search', () => {
     for (const query of ['100%', '50_000', '0% of', '_000 \\'])
       assert.equal((await titles(query))[0], '100% of 50_000 \\ users', query);
     for (const query of ['quokka', 'rottn quok']) assert.deepEqual(await titles(query), ['Something else'], query);
-    for (const query of ['runbook', 'snake', 'known', 'infra docs'])
+    for (const query of ['runbook', 'snake', 'known', 'infra docs', 'runbook.md', 'kyoto', '@mail.kyoto'])
       assert.deepEqual(await titles(query), ['Where it is written'], query);
     for (const query of ['xylophone', '%', '___', "' or true --", '!&|:*()<->'])
       assert.ok(!(await titles(query)).includes('Something else'), query);
   });
 
   it('takes texts without blanks in the time of others: the parser of PostgreSQL would read each from every sign on [never.one-takes-all]', async () => {
-    for (const [index, signs] of ['a_', 'ab-3f-', '/~', '~/', '/.', './'].entries()) {
+    for (const [index, signs] of ['a_', 'ab-3f-', '/~', '~/', '/.', './', 'e5@', 'x@y1', '.1e5.1', '<!--'].entries()) {
       const description = `${signs.repeat(Math.floor(49_980 / signs.length))} numbat${index}`;
       await records.one({
         model: 'Task',
@@ -295,7 +295,7 @@ describe('a search', () => {
       const { text, query, long } = wordsOf(search) ?? assert.fail();
       const compared = await records.pool.query<{ count: number }>(
         `select count(*)::int as count from sync.tasks where workspace_id = $1 and (title ilike $2
-          or coalesce(to_tsvector('simple', translate(title || ' ' || coalesce(description, ''), '_-/', '   ')) @@ to_tsquery('simple', $3), false)
+          or coalesce(to_tsvector('simple', translate(title || ' ' || coalesce(description, ''), '_-/.@', '     ')) @@ to_tsquery('simple', $3), false)
           or cardinality($4::text[]) > 0 and (select bool_and(word operator(public.<%) title) from unnest($4::text[]) word))`,
         [odd, `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`, query, long],
       );
