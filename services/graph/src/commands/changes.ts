@@ -18,7 +18,7 @@ export interface PlaceInput {
 type MakeStep = (day: string | null) => Pick<Change, 'action' | 'payload'>;
 
 /** What can be done with a record besides creating and updating it. */
-export const STEPS = {
+const STEPS = {
   Complete: () => ({ action: 'UPDATE', payload: { completedAt: new Date().toISOString() } }),
   Skip: (day) => ({ action: 'UPDATE', payload: { repeatSkip: day ?? true } }),
   Reopen: () => ({ action: 'UPDATE', payload: { completedAt: null } }),

@@ -4,6 +4,9 @@ import type { Change, Outcome } from './mutate.ts';
 
 type Send = (changes: readonly Change[]) => Promise<readonly Outcome[]>;
 
+/** Sends the changes of a batch, at once or in parts. */
+export type SendInOrder = (changes: readonly Change[], send: Send) => Promise<readonly Outcome[]>;
+
 /*
  * Records of a batch that all go after the same record go there in their order, also when some of them are refused. Keeps
  * graphql.writes.place.

@@ -1,14 +1,14 @@
 import { requireScope } from '@wts/access';
 import { LIMITS, type ModelRecord } from '@wts/contracts';
-import { Workspace, type Model, type Values } from '@wts/models';
+import type { Model } from '@wts/models';
 import type { Caller } from '../domain/caller.ts';
 import type { ServiceClient } from '@wts/service-kit/call';
 import type { Reads } from '../queries/reads.ts';
-import { Changes, type DayStep, type SentAgain, type Step } from './changes.ts';
+import { Changes, type SentAgain } from './changes.ts';
 import { emptyTrash, type EmptiedTrash } from './empty-trash.ts';
 import { mutate, type Change, type Outcome } from './mutate.ts';
 import { refused, type Refused } from './outcome.ts';
-import { sendCreates, sendUpdates } from './placed-batch.ts';
+import type { SendInOrder } from './placed-batch.ts';
 import { WorkspaceCommands, type WorkspaceServices } from './workspaces.ts';
 
 /** What a resolver gets of a record: the record, with the name of its type. */
@@ -30,8 +30,6 @@ export interface BatchResult {
   readonly results: readonly Result[];
   readonly error: Refused['error'] | null;
 }
-
-type SendInOrder = typeof sendUpdates;
 
 const sendAll: SendInOrder = (changes, send) => send(changes);
 
@@ -56,73 +54,21 @@ export class Writes {
     this.workspaces = new WorkspaceCommands(services, caller, reads);
   }
 
-  create(model: Model, input: Values, again: SentAgain): Promise<Result> {
-    return this.#one(this.#changes(model, again).create(input));
-  }
-
-  update(
-    model: Model,
-    { id, input }: { readonly id: string; readonly input: Values },
-    again: SentAgain,
-  ): Promise<Result> {
-    return this.#one(this.#changes(model, again).update(id, input));
-  }
-
-  step(model: Model, { id, ...step }: { readonly id: string } & DayStep, again: SentAgain): Promise<Result> {
-    return this.#one(this.#changes(model, again).step(id, step));
-  }
-
-  deleteWorkspace({ id, urlKey }: { readonly id: string; readonly urlKey: string }, again: SentAgain): Promise<Result> {
-    return this.#one(this.#changes(Workspace, again).archive(id, { urlKey }));
-  }
-
-  emptyTrash(given: { readonly workspaceId: string; readonly count: number }): Promise<EmptiedTrash> {
-    return emptyTrash({ sync: this.#services.sync, reads: this.#reads }, this.#caller, given);
-  }
-
-  createAll(model: Model, inputs: readonly Values[], again: SentAgain): Promise<BatchResult> {
-    const changes = this.#changes(model, again, true);
-    return this.#all(
-      inputs.map((input, index) => changes.create(input, index)),
-      sendCreates,
-    );
-  }
-
-  updateAll(
-    model: Model,
-    { ids, input }: { readonly ids: readonly string[]; readonly input: Values },
-    again: SentAgain,
-  ): Promise<BatchResult> {
-    const changes = this.#changes(model, again, true);
-    return this.#all(
-      ids.map((id, index) => changes.update(id, input, index)),
-      sendUpdates,
-    );
-  }
-
-  stepAll(
-    model: Model,
-    { ids, step }: { readonly ids: readonly string[]; readonly step: Step },
-    again: SentAgain,
-  ): Promise<BatchResult> {
-    const changes = this.#changes(model, again, true);
-    return this.#all(ids.map((id, index) => changes.step(id, { step }, index)));
-  }
-
-  #changes(model: Model, again: SentAgain, isBatch = false): Changes {
-    // Before anything is read, so that the answer reveals nothing about a record.
-    requireScope(this.#caller.principal, model.scope);
-    const { userId } = this.#caller.principal;
-    return new Changes(model, again, { userId, secret: this.#services.secret, isBatch });
-  }
-
-  async #one(change: Change): Promise<Result> {
-    const [result] = await this.#send([change]);
+  /** The result of a change of one record. */
+  async one(model: Model, again: SentAgain, make: (changes: Changes) => Change): Promise<Result> {
+    const [result] = await this.#send([make(this.#changes(model, again))]);
     if (!result) throw new Error('a change has no result');
     return result;
   }
 
-  async #all(changes: readonly Change[], sendInOrder: SendInOrder = sendAll): Promise<BatchResult> {
+  /** The results of a batch. */
+  async all(
+    model: Model,
+    again: SentAgain,
+    make: (changes: Changes) => readonly Change[],
+    sendInOrder: SendInOrder = sendAll,
+  ): Promise<BatchResult> {
+    const changes = make(this.#changes(model, again, true));
     if (changes.length === 0 || changes.length > LIMITS.graphBatchMax) {
       const { error } = refused(
         'BAD_USER_INPUT',
@@ -132,6 +78,17 @@ export class Writes {
     }
     const results = await this.#send(changes, sendInOrder);
     return { success: results.every(({ success }) => success), lastSyncId: highest(results), results, error: null };
+  }
+
+  emptyTrash(given: { readonly workspaceId: string; readonly count: number }): Promise<EmptiedTrash> {
+    return emptyTrash({ sync: this.#services.sync, reads: this.#reads }, this.#caller, given);
+  }
+
+  #changes(model: Model, again: SentAgain, isBatch = false): Changes {
+    // Before anything is read, so that the answer reveals nothing about a record.
+    requireScope(this.#caller.principal, model.scope);
+    const { userId } = this.#caller.principal;
+    return new Changes(model, again, { userId, secret: this.#services.secret, isBatch });
   }
 
   /** All changes are one request to sync: a batch of fifty has one commit, and its order. */
@@ -164,8 +121,4 @@ export class Writes {
 /** Positions are 64-bit integers as text. */
 function highest(results: readonly { readonly lastSyncId: string }[]): string {
   return results.reduce((last, { lastSyncId }) => (BigInt(lastSyncId) > BigInt(last) ? lastSyncId : last), '0');
-}
-
-export function writesOf(services: WriteServices, caller: Caller, reads: Reads): Writes {
-  return new Writes(services, caller, reads);
 }

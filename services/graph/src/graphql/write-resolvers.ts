@@ -1,10 +1,12 @@
 import { Project, User, Workspace, type Model, type Values } from '@wts/models';
 import type { GraphQLFieldResolver } from 'graphql';
-import { STEPS, type SentAgain, type Step } from '../commands/changes.ts';
+import type { Changes, SentAgain } from '../commands/changes.ts';
+import type { Change } from '../commands/mutate.ts';
+import { sendCreates, sendUpdates, type SendInOrder } from '../commands/placed-batch.ts';
 import type { WorkspaceCommands } from '../commands/workspaces.ts';
 import type { BatchResult, Result, Writes } from '../commands/writes.ts';
 import type { RequestContext } from './request-context.ts';
-import { isHiddenByProject, OPERATIONS, type Operations } from './inputs/operations.ts';
+import { isHiddenByProject, OPERATIONS, type Operations, type Verb } from './inputs/operations.ts';
 import type { Resolvers } from './resolvers.ts';
 
 type Fields = Record<string, GraphQLFieldResolver<never, RequestContext, never>>;
@@ -16,52 +18,53 @@ function by<Arguments>(
   return (_source, given, { writes }) => resolve(writes, given);
 }
 
-type One = { readonly id: string } & SentAgain;
-type Several = { readonly ids: readonly string[] } & SentAgain;
+/** The arguments of a mutation of one record; each verb has some of them. */
+interface One extends SentAgain {
+  readonly id: string;
+  readonly input: Values;
+  readonly day?: string | null;
+}
+
+/** Those of a batch. */
+interface Several extends Pick<One, 'input'>, SentAgain {
+  readonly ids: readonly string[];
+  readonly inputs: readonly Values[];
+}
+
+const IN_ORDER: Readonly<Partial<Record<Verb, SendInOrder>>> = { Create: sendCreates, Update: sendUpdates };
 
 /** The mutations of a model, by their names, as `inputs/model-inputs.ts` declares them. */
 function mutationsOf(operations: Operations): Fields {
   const { model, noun, verbs } = operations;
-  const one = async (result: Promise<Result>, step?: Step): Promise<object> =>
-    payloadOf(operations, await result, step);
-  const several = async (result: Promise<BatchResult>, step?: Step): Promise<object> =>
-    batchPayloadOf(operations, await result, step);
-  const create: Fields = {
-    [`${noun}Create`]: by((writes, { input, ...again }: { readonly input: Values } & SentAgain) =>
-      one(writes.create(model, input, again)),
-    ),
-    [`${noun}BatchCreate`]: by((writes, { inputs, ...again }: { readonly inputs: readonly Values[] } & SentAgain) =>
-      several(writes.createAll(model, inputs, again)),
-    ),
-  };
-  const update: Fields = {
-    [`${noun}Update`]: by((writes, { id, input, ...again }: { readonly input: Values } & One) =>
-      one(writes.update(model, { id, input }, again)),
-    ),
-    [`${noun}BatchUpdate`]: by((writes, { ids, input, ...again }: { readonly input: Values } & Several) =>
-      several(writes.updateAll(model, { ids, input }, again)),
-    ),
-  };
-  const steps = (Object.keys(STEPS) as Step[])
-    .filter((step) => verbs.has(step))
-    .map((step): Fields => ({
-      [`${noun}${step}`]: by((writes, { id, day, ...again }: { readonly day?: string | null } & One) =>
-        one(writes.step(model, { id, step, day }, again), step),
-      ),
-      [`${noun}Batch${step}`]: by((writes, { ids, ...again }: Several) =>
-        several(writes.stepAll(model, { ids, step }, again), step),
-      ),
-    }));
-  return Object.assign({}, verbs.has('Create') ? create : {}, verbs.has('Update') ? update : {}, ...steps) as Fields;
+  const fields = [...verbs].flatMap((verb): [string, Fields[string]][] => {
+    const changeOf = (changes: Changes, { id, input, day }: One, index = 0): Change => {
+      if (verb === 'Create') return changes.create(input, index);
+      return verb === 'Update' ? changes.update(id, input, index) : changes.step(id, { step: verb, day }, index);
+    };
+    const one = by(async (writes, given: One) => {
+      const result = await writes.one(model, given, (changes) => changeOf(changes, given));
+      return payloadOf(operations, result, verb);
+    });
+    const several = by(async (writes, { ids, inputs, ...given }: Several) => {
+      const each = verb === 'Create' ? inputs.map((input) => ({ id: '', input })) : ids.map((id) => ({ ...given, id }));
+      const make = (changes: Changes): Change[] => each.map((item, index) => changeOf(changes, item, index));
+      return batchPayloadOf(operations, await writes.all(model, given, make, IN_ORDER[verb]), verb);
+    });
+    return [
+      [`${noun}${verb}`, one],
+      [`${noun}Batch${verb}`, several],
+    ];
+  });
+  return Object.fromEntries(fields);
 }
 
 function payloadOf(
   { model, noun }: Pick<Operations, 'model' | 'noun'>,
   { record, ...result }: Result,
-  step?: Step,
+  verb?: Verb,
 ): object {
   // Only the newest task of a series has its rule.
-  const seriesEnded = step === 'Delete' && typeof record?.['repeatRule'] === 'string';
+  const seriesEnded = verb === 'Delete' && typeof record?.['repeatRule'] === 'string';
   const payload = { ...result, [noun]: record, seriesEnded };
   return isHiddenByProject(model) ? { ...payload, hiddenBy: hiddenBy(record) } : payload;
 }
@@ -76,10 +79,10 @@ function hiddenBy(record: Result['record']): (given: object, context: RequestCon
   };
 }
 
-function batchPayloadOf(operations: Operations, { results, ...batch }: BatchResult, step: Step | undefined): object {
+function batchPayloadOf(operations: Operations, { results, ...batch }: BatchResult, verb: Verb): object {
   return {
     ...batch,
-    results: results.map((result) => payloadOf(operations, result, step)),
+    results: results.map((result) => payloadOf(operations, result, verb)),
     [operations.model.plural]: results.flatMap(({ record }) => record ?? []),
   };
 }
@@ -121,10 +124,10 @@ const TRASH_MUTATIONS: Fields = {
   trashEmpty: by((writes, given: { readonly workspaceId: string; readonly count: number }) => writes.emptyTrash(given)),
   workspaceDelete: by(
     async (writes, { id, urlKey, ...again }: { readonly id: string; readonly urlKey: string } & SentAgain) =>
-      payloadOf(OF_WORKSPACE, await writes.deleteWorkspace({ id, urlKey }, again)),
+      payloadOf(OF_WORKSPACE, await writes.one(Workspace, again, (changes) => changes.archive(id, { urlKey }))),
   ),
-  workspaceRestore: by(async (writes, { id, ...again }: One) =>
-    payloadOf(OF_WORKSPACE, await writes.step(Workspace, { id, step: 'Unarchive' }, again)),
+  workspaceRestore: by(async (writes, { id, ...again }: Pick<One, 'id'> & SentAgain) =>
+    payloadOf(OF_WORKSPACE, await writes.one(Workspace, again, (changes) => changes.step(id, { step: 'Unarchive' }))),
   ),
 };
 

@@ -6,7 +6,7 @@ import { mountStream, signalOf, type Call } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { GraphQLError, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createHandler, type Handler } from 'graphql-http';
-import { writesOf, type WriteServices } from '../commands/writes.ts';
+import { Writes, type WriteServices } from '../commands/writes.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { AnswerBytes, Answers } from '../domain/answer-bytes.ts';
 import type { Documents } from '../graphql/documents.ts';
@@ -23,7 +23,7 @@ import type { Outcome, PreparedOperation } from '../graphql/execute.ts';
 import type { LongTurns } from '../graphql/long-turns.ts';
 import { GRAPH_LIMITS } from '../limits.ts';
 import type { OperationMetrics } from '../graphql/metrics.ts';
-import { readsOf, type ReadSources } from '../queries/reads.ts';
+import { Reads, type ReadSources } from '../queries/reads.ts';
 
 interface GraphqlOptions {
   readonly sources: ReadSources;
@@ -158,8 +158,8 @@ async function prepare(
     : await longTurns.run(principal.userId, signal, () => documents.find(wanted)).catch(errorsOf);
   if (!('ast' in document)) return refuse(document);
   const caller: Caller = { principal, requestId, signal, bytes, ...positionOf(req.headers) };
-  const reads = readsOf(sources, caller);
-  const request = { ...caller, turns, reads, writes: writesOf(services, caller, reads) };
+  const reads = new Reads(sources, caller);
+  const request = { ...caller, turns, reads, writes: new Writes(services, caller, reads) };
   // Some clients send an empty name for none.
   const operationName = body.operationName === '' ? null : (body.operationName ?? null);
   const prepared = prepareOperation(schema, document, { operationName, variables: body.variables ?? {} }, request);

@@ -361,10 +361,6 @@ function afterTurn(dispatch: () => void): void {
   void Promise.resolve().then(() => process.nextTick(dispatch));
 }
 
-export function readsOf(sources: ReadSources, caller: Caller): Reads {
-  return new Reads(sources, caller);
-}
-
 /** So long a reader with few groups is taken to have few. */
 const GROUPS_COUNTED_MS = 60_000;
 
