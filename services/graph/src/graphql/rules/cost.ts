@@ -26,15 +26,13 @@ type Variables = Readonly<Record<string, unknown>>;
 /** How many records a list returns at most. */
 type Count = number | ((variables: Variables) => number);
 
-/**
- * `list`: a list of `count` records. `unsized`: a list without an argument for its size, which is charged as one record before it is
- * read, and as what it is after. `single`: one record. `part`: a part of the object around it, such as `edges`.
- */
-type FieldPlan =
-  | { readonly kind: 'list'; readonly name: string; readonly count: Count; readonly below: SetPlan }
-  | { readonly kind: 'unsized'; readonly name: string; readonly below: SetPlan }
-  | { readonly kind: 'single'; readonly name: string; readonly below: SetPlan }
-  | { readonly kind: 'part'; readonly name: string; readonly below: SetPlan };
+/** `list`: a list of `count` records. `single`: one record. `part`: a part of the object around it, such as `edges`. */
+interface FieldPlan {
+  readonly kind: 'list' | 'single' | 'part';
+  readonly name: string;
+  readonly count: Count;
+  readonly below: SetPlan;
+}
 
 /** A selection set, planned once for each document. Plans of fragments are shared by their spreads. */
 interface SetPlan {
@@ -115,33 +113,20 @@ class CostPlanner {
     const type = field && getNamedType(field.type);
     if (field === undefined || !isCompositeType(type)) throw new Error(`${parent.name} has no field ${name}`);
     const below = this.set(type, node.selectionSet);
-    if (PARTS.test(parent.name)) return { kind: 'part', name, below };
-    const count = this.#count(field, node);
-    if (count !== null) return { kind: 'list', name, count, below };
-    if (!isList(field)) return { kind: 'single', name, below };
+    if (PARTS.test(parent.name)) return { kind: 'part', name, count: 1, below };
+    const size = Object.keys(SIZES).find((one) => field.args.some((argument) => argument.name === one));
+    if (size !== undefined) return { kind: 'list', name, count: this.#count(node, size), below };
+    if (!isList(field)) return { kind: 'single', name, count: 1, below };
+    // Charged as one record before it is read, and then as what it is.
     this.unsized.set(node, below);
-    return { kind: 'unsized', name, below };
+    return { kind: 'list', name, count: 1, below };
   }
 
-  /** By the arguments that the field declares. Null without one for its size. */
-  #count(field: GraphQLField<unknown, unknown>, node: FieldNode): Count | null {
-    const declares = (name: string): boolean => field.args.some((one) => one.name === name);
-    if (declares('first')) {
-      const [first, last] = [this.#given(node, 'first'), this.#given(node, 'last')];
-      if (typeof first !== 'function' && typeof last !== 'function') return pageOf(first ?? last);
-      return (variables) => pageOf(valueOf(first, variables) ?? valueOf(last, variables));
-    }
-    // A batch returns a record for each of its items.
-    const items = ['ids', 'inputs'].find(declares);
-    if (items !== undefined) {
-      const given = this.#given(node, items);
-      return typeof given === 'function' ? (variables) => lengthOf(given(variables)) : lengthOf(given);
-    }
-    if (declares('limit')) {
-      const limit = this.#given(node, 'limit');
-      return typeof limit === 'function' ? (variables) => listOf(limit(variables)) : listOf(limit);
-    }
-    return null;
+  #count(node: FieldNode, size: string): Count {
+    const given = (size === 'first' ? ['first', 'last'] : [size]).map((name) => this.#given(node, name));
+    const count = (variables: Variables): number =>
+      SIZES[size]?.(given.map((one) => valueOf(one, variables)).find((value) => (value ?? null) !== null)) ?? 1;
+    return given.some((one) => typeof one === 'function') ? count : count({});
   }
 
   /** The value of an argument; null without one. */
@@ -170,14 +155,20 @@ function isList({ type }: GraphQLField<unknown, unknown>): boolean {
   return isListType(isNonNullType(type) ? type.ofType : type);
 }
 
-/** The arguments for the size of a list. */
-const SIZES: ReadonlySet<string> = new Set(['first', 'ids', 'inputs', 'limit']);
+/** The arguments for the size of a list, and how many records they give it. A wrong number is refused when the field runs. */
+const SIZES: Readonly<Record<string, (value: unknown) => number>> = {
+  first: (value) => clamped(value, LIMITS.graphPageDefault, LIMITS.graphPageMax),
+  // A batch returns a record for each of its items.
+  ids: lengthOf,
+  inputs: lengthOf,
+  limit: (value) => clamped(value, LIMITS.listPageDefault, LIMITS.listPageMax),
+};
 
 /** Whether a field is a list of records whose size only reading shows. */
 export function isUnsized(parent: string, field: GraphQLField<unknown, unknown>): boolean {
   if (parent.startsWith('__') || PARTS.test(parent) || !isList(field) || !isCompositeType(getNamedType(field.type)))
     return false;
-  return !field.args.some(({ name }) => SIZES.has(name));
+  return !field.args.some(({ name }) => name in SIZES);
 }
 
 /** What the readers of a literal need: a whole number, or the length of a list. */
@@ -186,15 +177,8 @@ function literalOf(value: ValueNode): number | readonly ValueNode[] | undefined 
   return value.kind === Kind.LIST ? value.values : undefined;
 }
 
-/** A wrong number is refused when the field runs. */
-function pageOf(value: unknown): number {
-  if (typeof value !== 'number' || Number.isNaN(value)) return LIMITS.graphPageDefault;
-  return Math.min(Math.max(value, 0), LIMITS.graphPageMax);
-}
-
-function listOf(value: unknown): number {
-  if (typeof value !== 'number' || Number.isNaN(value)) return LIMITS.listPageDefault;
-  return Math.min(Math.max(value, 0), LIMITS.listPageMax);
+function clamped(value: unknown, initial: number, max: number): number {
+  return typeof value !== 'number' || Number.isNaN(value) ? initial : Math.min(Math.max(value, 0), max);
 }
 
 function lengthOf(value: unknown): number {
@@ -202,11 +186,8 @@ function lengthOf(value: unknown): number {
 }
 
 function isConstant({ fields, fragments }: SetPlan): boolean {
-  return (
-    fields.every(
-      (field) => field.below.constant !== null && (field.kind !== 'list' || typeof field.count === 'number'),
-    ) && fragments.every((fragment) => fragment.constant !== null)
-  );
+  const isFixed = ({ count, below }: FieldPlan): boolean => typeof count === 'number' && below.constant !== null;
+  return fields.every(isFixed) && fragments.every(({ constant }) => constant !== null);
 }
 
 /** The cost with the values of a request. */
@@ -219,32 +200,28 @@ function add(plan: SetPlan, variables: Variables, known: Map<SetPlan, Cost>): Co
   if (plan.constant !== null) return plan.constant;
   const computed = known.get(plan);
   if (computed !== undefined) return computed;
-  let { nodes, objects } = NOTHING;
-  for (const field of plan.fields) {
-    const cost = costOfField(field, variables, known);
-    nodes += cost.nodes;
-    objects += cost.objects;
-  }
-  for (const fragment of plan.fragments) {
-    const cost = add(fragment, variables, known);
-    nodes += cost.nodes;
-    objects += cost.objects;
-  }
-  const cost = { nodes, objects };
+  const cost = sumOf([
+    ...plan.fields.map((field) => costOfField(field, variables, known)),
+    ...plan.fragments.map((fragment) => add(fragment, variables, known)),
+  ]);
   known.set(plan, cost);
   return cost;
 }
 
-function costOfField(field: FieldPlan, variables: Variables, known: Map<SetPlan, Cost>): Cost {
-  const below = add(field.below, variables, known);
-  if (field.kind === 'part') return below;
-  if (field.kind === 'single') return { nodes: below.nodes, objects: below.objects + 1 };
-  const count = field.kind === 'unsized' ? 1 : numberOf(field.count, variables);
-  return { nodes: count * (1 + below.nodes), objects: count * (1 + below.objects) };
+function sumOf(costs: readonly Cost[]): Cost {
+  return costs.reduce((sum, one) => ({ nodes: sum.nodes + one.nodes, objects: sum.objects + one.objects }), NOTHING);
 }
 
-function numberOf(count: Count, variables: Variables): number {
-  return typeof count === 'number' ? count : count(variables);
+function costOfField(
+  { kind, count: counted, below: set }: FieldPlan,
+  variables: Variables,
+  known: Map<SetPlan, Cost>,
+): Cost {
+  const below = add(set, variables, known);
+  if (kind === 'part') return below;
+  if (kind === 'single') return { nodes: below.nodes, objects: below.objects + 1 };
+  const count = typeof counted === 'number' ? counted : counted(variables);
+  return { nodes: count * (1 + below.nodes), objects: count * (1 + below.objects) };
 }
 
 /** What one request is charged. */
@@ -285,16 +262,17 @@ export class Charge {
 
   /** Charges a list that was read and had been charged as one record. Throws when it is too much to read what is selected of it. */
   read(nodes: readonly FieldNode[], length: number): void {
-    let { nodes: below, objects } = NOTHING;
-    for (const node of nodes) {
-      const plan = this.#plan.unsized.get(node);
-      if (plan === undefined) continue;
-      const cost = costOf(plan, this.#variables);
-      below += cost.nodes;
-      objects += cost.objects;
-    }
+    const below = sumOf(
+      nodes.flatMap((node) => {
+        const plan = this.#plan.unsized.get(node);
+        return plan === undefined ? [] : [costOf(plan, this.#variables)];
+      }),
+    );
     const more = length - 1;
-    this.#cost = { nodes: this.#cost.nodes + more * (1 + below), objects: this.#cost.objects + more * (1 + objects) };
+    this.#cost = {
+      nodes: this.#cost.nodes + more * (1 + below.nodes),
+      objects: this.#cost.objects + more * (1 + below.objects),
+    };
     const refusal = this.refusal();
     if (refusal !== null) throw refusal;
   }
