@@ -103,12 +103,12 @@ export class Visibility {
   }
 
   /** Whether an entry may be shown. */
-  allows(entry: Entry): boolean {
+  allows(entry: Pick<Entry, 'id' | 'groupId' | 'workspaceId'>): boolean {
     return this.allowsGroup(entry.groupId, entry.id) && !this.isOutsideCredential(entry);
   }
 
   /** True for an entry of the reader's own group that is about another workspace than that of their credential. */
-  isOutsideCredential({ workspaceId }: Entry): boolean {
+  isOutsideCredential({ workspaceId }: Pick<Entry, 'workspaceId'>): boolean {
     return this.#onlyWorkspaceId !== undefined && workspaceId !== null && workspaceId !== this.#onlyWorkspaceId;
   }
 

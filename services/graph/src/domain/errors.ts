@@ -1,4 +1,4 @@
-import { errorBody, ERRORS, type ErrorCode, type Fault } from '@wts/contracts';
+import { errorBody, ERRORS, Fault, type ErrorCode } from '@wts/contracts';
 import { GraphQLError } from 'graphql';
 import { GRAPH_LIMITS } from '../limits.ts';
 
@@ -55,6 +55,11 @@ export function graphError(
   more: Readonly<Record<string, unknown>> = {},
 ): GraphQLError {
   return new GraphQLError(short(message), { extensions: { code, ...more } });
+}
+
+/** An argument that is wrong; the message names it. */
+export function invalid(message: string): Fault {
+  return new Fault('validation_failed', { message });
 }
 
 /** The error of a fault: its public text, its code and its advice. The cause stays in `cause`, which is never sent. */

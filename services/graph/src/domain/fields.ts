@@ -43,10 +43,15 @@ export type ServedField = Pick<Field, 'sqlType' | 'schema' | 'nullable' | 'doc'>
 const STAMP = { sqlType: 'timestamptz', schema: {}, nullable: false } as const;
 const ID = { sqlType: 'uuid', schema: {}, nullable: false } as const;
 
+/** The schema of its values that are not null. */
+export function valueSchemaOf({ schema, nullable }: Pick<Field, 'schema' | 'nullable'>): Field['schema'] {
+  const [bare = schema] = nullable ? ((schema['anyOf'] as readonly Field['schema'][] | undefined) ?? []) : [];
+  return bare;
+}
+
 /** A text that may be long, and so is read only when a query selects it. */
-export function isLong({ sqlType, schema, nullable }: ServedField): boolean {
-  const [bare] = nullable ? ((schema['anyOf'] as readonly Field['schema'][] | undefined) ?? [schema]) : [schema];
-  return sqlType === 'text' && Number(bare?.['maxLength'] ?? 0) > LONG_CHARS;
+export function isLong(field: ServedField): boolean {
+  return field.sqlType === 'text' && Number(valueSchemaOf(field)['maxLength'] ?? 0) > LONG_CHARS;
 }
 
 const LONG_CHARS = 2_000;

@@ -22,6 +22,7 @@ import type {
   RecordPart,
   RecordTree,
 } from '../store/direct.ts';
+import { ALL_TEXTS } from '../store/record.ts';
 import type { Statement, StatementWriter } from '../store/statement.ts';
 import type { RequestContext } from './request-context.ts';
 import { countsOf, fieldsOf } from './selections.ts';
@@ -328,10 +329,8 @@ function connectionAt(
   given: (variables: Variables) => Arguments,
   isVariable: boolean,
 ): ConnectionTree['connection'] {
-  const make = (variables: object): Connection => connectionOf(model, given(variables as Variables), ALL);
+  const make = (variables: object): Connection => connectionOf(model, given(variables as Variables), ALL_TEXTS);
   if (isVariable) return oncePerRequest(make);
   let constant: Connection | undefined;
   return (variables) => (constant ??= make(variables));
 }
-
-const ALL = { selects: () => true };

@@ -1,7 +1,9 @@
-import { Fault, isUuid, LIMITS } from '@wts/contracts';
+import { Fault, isStorableText, isUuid, LIMITS } from '@wts/contracts';
 import { inversesOf, MODELS, modelNamed, relationsOf, singularOf, User, type Model } from '@wts/models';
 import { repeatText } from '@wts/models/words';
 import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
+import { invalid } from '../domain/errors.ts';
+import { pageSizeOf } from '../domain/page-size.ts';
 import type { RequestContext } from './request-context.ts';
 import { connectionOf, type ConnectionArguments, type Found } from '../store/connection.ts';
 import { historyCursorOf, historyRequestOf, type HistoryEntry } from '../store/history.ts';
@@ -112,13 +114,10 @@ function rootFields(): Fields {
   };
   const myWorkspaces: Resolver<unknown, Reached> = (_source, given, context) => readsAt(context, given).ownWorkspaces();
   const workspaceByUrlKey: Resolver<unknown, Reached & { urlKey: string }> = async (_source, given, context) =>
-    given.urlKey.includes('\0') || !given.urlKey.isWellFormed()
-      ? null
-      : ((await readsAt(context, given).ownWorkspaces(given.urlKey))[0] ?? null);
+    isStorableText(given.urlKey) ? ((await readsAt(context, given).ownWorkspaces(given.urlKey))[0] ?? null) : null;
   const node: Resolver<unknown, { id: string }> = (_source, { id }, { reads }, info) => reads.node(id, wantsOf(info));
   const nodes: Resolver<unknown, { ids: readonly string[] }> = (_source, { ids }, { reads }, info) => {
-    if (ids.length > LIMITS.graphPageMax)
-      throw new Fault('validation_failed', { message: `ids has at most ${LIMITS.graphPageMax} ids` });
+    if (ids.length > LIMITS.graphPageMax) throw invalid(`ids has at most ${LIMITS.graphPageMax} ids`);
     return ids.map((id) => reads.node(id, wantsOf(info)));
   };
   return {
@@ -138,14 +137,11 @@ function rootFields(): Fields {
 }
 
 const search: Resolver<unknown, SearchArguments> = async (_source, given, context, info) => {
-  const limit = given.first ?? LIMITS.graphPageDefault;
-  if (limit < 1 || limit > LIMITS.graphPageMax)
-    throw new Fault('validation_failed', { message: `first must be 1 to ${LIMITS.graphPageMax}` });
+  const limit = pageSizeOf(given.first);
   const words = wordsOf(given.query);
-  if (words === null) throw new Fault('validation_failed', { message: 'query must not be blank' });
+  if (words === null) throw invalid('query must not be blank');
   const { types, workspaceId, includeArchived } = given;
-  if (typeof workspaceId === 'string' && !isUuid(workspaceId))
-    throw new Fault('validation_failed', { message: 'workspaceId is a UUID' });
+  if (typeof workspaceId === 'string' && !isUuid(workspaceId)) throw invalid('workspaceId is a UUID');
   if (types?.length === 0) return { hits: [], nodes: [] };
   const hits = await readsAt(context, given).search({
     models: types ? SEARCHED.filter(({ name }) => types.includes(name)) : SEARCHED,
@@ -182,15 +178,19 @@ const preview: Resolver<unknown, Reached & PreviewArguments> = (_source, given, 
 const history: Resolver<unknown, HistoryArguments> = async (_source, given, context) => {
   const request = historyRequestOf(given);
   const { entries, hasMore } = await readsAt(context, given).history(request);
-  const edges = entries.map((node) => ({ node, cursor: historyCursorOf(node) }));
-  const pageInfo = {
-    hasNextPage: hasMore,
-    hasPreviousPage: request.before !== null,
-    startCursor: edges[0]?.cursor ?? null,
-    endCursor: edges.at(-1)?.cursor ?? null,
-  };
-  return { edges, nodes: entries, pageInfo };
+  return newestFirst(entries, historyCursorOf, { hasNextPage: hasMore, hasPreviousPage: request.before !== null });
 };
+
+/** A page of what is read from the newest on, as the schema shows it. */
+function newestFirst<Node>(
+  nodes: readonly Node[],
+  cursorOf: (node: Node) => string,
+  more: { readonly hasNextPage: boolean; readonly hasPreviousPage: boolean },
+) {
+  const edges = nodes.map((node) => ({ node, cursor: cursorOf(node) }));
+  const ends = { startCursor: edges[0]?.cursor ?? null, endCursor: edges.at(-1)?.cursor ?? null };
+  return { edges, nodes, pageInfo: { ...more, ...ends } };
+}
 
 interface TrashArguments extends Reached {
   readonly workspaceId: string;
@@ -203,17 +203,9 @@ const trash: Resolver<unknown, TrashArguments> = async (_source, given, context,
   const request = trashRequestOf(given, wantsOf(info));
   const found = await reads.trash(request);
   const nodes = found.slice(0, request.limit);
-  const edges = nodes.map((node) => ({ node, cursor: trashCursorOf(node) }));
-  const pageInfo = {
-    hasNextPage: found.length > nodes.length,
-    hasPreviousPage: request.after !== null,
-    startCursor: edges[0]?.cursor ?? null,
-    endCursor: edges.at(-1)?.cursor ?? null,
-  };
+  const more = { hasNextPage: found.length > nodes.length, hasPreviousPage: request.after !== null };
   return {
-    edges,
-    nodes,
-    pageInfo,
+    ...newestFirst(nodes, trashCursorOf, more),
     totalCount: () => reads.trashCount(request.workspaceId),
     deletableCount: () => reads.deletableTrash(request.workspaceId),
   };

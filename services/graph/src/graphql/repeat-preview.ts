@@ -1,4 +1,5 @@
 import { Fault } from '@wts/contracts';
+import { invalid } from '../domain/errors.ts';
 import { readRepeatRule, Workspace } from '@wts/models';
 import { calendarAt, previewDays, ruleFault } from '@wts/models/repeat';
 import { repeatText } from '@wts/models/words';
@@ -27,10 +28,10 @@ export async function repeatPreview(
 ): Promise<RepeatPreview> {
   const timeZone = await timeZoneOf(reads, zone);
   const reading = readRepeatRule(rule);
-  if (!reading.ok) throw refused(`repeatRule ${reading.reason}`);
+  if (!reading.ok) throw invalid(`repeatRule ${reading.reason}`);
   const { previewDaysMax, previewCharsMax } = GRAPH_LIMITS;
   const daysMax = Math.min(previewDaysMax, Math.floor(previewCharsMax / rule.length));
-  if (first < 1 || first > daysMax) throw refused(`first must be 1 to ${daysMax} for this rule`);
+  if (first < 1 || first > daysMax) throw invalid(`first must be 1 to ${daysMax} for this rule`);
   const turn = async (): Promise<void> => {
     await turns.take(principal.userId, rule.length * FIELDS_OF_CHAR);
     signal.throwIfAborted();
@@ -40,7 +41,7 @@ export async function repeatPreview(
   const startDate = anchor ?? calendar.today;
   const task = { rule: reading.rule, from, anchor: startDate, startDate, deadlineAt: null };
   const fault = ruleFault(task, calendar);
-  if (fault !== null) throw refused(fault);
+  if (fault !== null) throw invalid(fault);
   const text = repeatText({ repeatRule: task.rule, repeatFrom: from, repeatAnchor: startDate });
   const days: string[] = [];
   for (const day of previewDays(task, calendar)) {
@@ -59,15 +60,11 @@ async function timeZoneOf(
 ): Promise<string> {
   if (typeof workspaceId !== 'string') {
     const reading = Workspace.fields.timeZone.read(timeZone ?? 'UTC');
-    if (!reading.ok) throw refused(`timeZone ${reading.reason}`);
+    if (!reading.ok) throw invalid(`timeZone ${reading.reason}`);
     return reading.value;
   }
-  if (typeof timeZone === 'string') throw refused('Give workspaceId or timeZone, not both');
+  if (typeof timeZone === 'string') throw invalid('Give workspaceId or timeZone, not both');
   const workspace = await reads.byId(Workspace, workspaceId);
   if (workspace === null) throw new Fault('not_found', { message: 'Workspace not found' });
   return workspace['timeZone'] as string;
-}
-
-function refused(message: string): Fault {
-  return new Fault('validation_failed', { message });
 }

@@ -10,7 +10,7 @@ import { Writes, type WriteServices } from '../commands/writes.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { AnswerBytes, Answers } from '../domain/answer-bytes.ts';
 import type { Documents } from '../graphql/documents.ts';
-import type { GraphErrorCode } from '../domain/errors.ts';
+import { invalid, type GraphErrorCode } from '../domain/errors.ts';
 import {
   codesOf,
   costShown,
@@ -74,7 +74,7 @@ export function mountGraphql(router: IRouter, options: GraphqlOptions): void {
   mountStream(router, graphqlApi.query, async (call) => {
     const { req, res, principal, body } = call;
     if (typeof body.query !== 'string' && hashOf(body.extensions) === null)
-      throw new Fault('validation_failed', { message: 'body must have the property query' });
+      throw invalid('body must have the property query');
     const person = principal.userId;
     using bytes = answers.open(person);
     const { text, ...head } = await answerOf(options, handle, { call, bytes });
@@ -205,7 +205,7 @@ const POSITION_HEADER = 'x-min-sync-id';
 function positionOf({ [POSITION_HEADER]: minSyncId }: IncomingHttpHeaders): Pick<Caller, 'minSyncId'> {
   if (minSyncId === undefined) return {};
   if (typeof minSyncId === 'string' && POSITION.test(minSyncId)) return { minSyncId };
-  throw new Fault('validation_failed', { message: 'X-Min-Sync-Id must be a position: a syncId of an earlier answer' });
+  throw invalid('X-Min-Sync-Id must be a position: a syncId of an earlier answer');
 }
 
 const POSITION = new RegExp(SYNC_ID_PATTERN);

@@ -5,6 +5,7 @@ import { GroupReader, poll, type GroupCache, type Standby } from '@wts/read-mode
 import DataLoader from 'dataloader';
 import { GraphQLError } from 'graphql';
 import type { Caller } from '../domain/caller.ts';
+import { invalid } from '../domain/errors.ts';
 import {
   pageOf,
   pagesStatement,
@@ -18,7 +19,7 @@ import {
 } from '../store/connection.ts';
 import type { Pool } from 'pg';
 import { readHistory, type History, type HistoryRequest } from '../store/history.ts';
-import type { Wants } from '../store/record.ts';
+import { ALL_TEXTS, type Wants } from '../store/record.ts';
 import { nodesStatement, ownWorkspacesStatement, recordsStatement, rolesStatement } from '../store/records.ts';
 import { searchStatement, type SearchRequest } from '../store/search.ts';
 import {
@@ -113,8 +114,8 @@ export class Reads {
   }
 
   /** Null for a record that does not exist, or that the caller may not see. */
-  async byId(model: Model, id: string, wants: Wants = ALL): Promise<Found | null> {
-    if (!isUuid(id)) throw new Fault('validation_failed', { message: 'An id is a UUID' });
+  async byId(model: Model, id: string, wants: Wants = ALL_TEXTS): Promise<Found | null> {
+    if (!isUuid(id)) throw invalid('An id is a UUID');
     return this.related(model, id.toLowerCase(), wants);
   }
 
@@ -137,7 +138,7 @@ export class Reads {
 
   /** A record of any model. */
   async node(id: string, wants: Wants): Promise<Found | null> {
-    if (!isUuid(id)) throw new Fault('validation_failed', { message: 'An id is a UUID' });
+    if (!isUuid(id)) throw invalid('An id is a UUID');
     return this.#loader('node', async (ids: readonly string[]) => {
       const nodes = (await this.read((sql) => nodesStatement(ids, sql, wants))) as readonly Hit[];
       const found = new Map(nodes.toReversed().map(({ model, record }) => [record.id, withTypename(model, record)]));
@@ -364,8 +365,6 @@ function afterTurn(dispatch: () => void): void {
 /** So long a reader with few groups is taken to have few. */
 const GROUPS_COUNTED_MS = 60_000;
 
-const ALL: Wants = { selects: () => true };
-
 function pageWithTypenames(connection: Connection, rows: readonly Found[]): Page {
   const page = pageOf(connection, rows);
   for (const record of page.records) withTypename(connection.model.name, record);
@@ -374,7 +373,6 @@ function pageWithTypenames(connection: Connection, rows: readonly Found[]): Page
 
 function positionOf(syncId: string): bigint {
   const position = parseSyncId(syncId);
-  if (position === null)
-    throw new Fault('validation_failed', { message: 'minSyncId must be a position of the log, such as "42"' });
+  if (position === null) throw invalid('minSyncId must be a position of the log, such as "42"');
   return position;
 }

@@ -1,6 +1,7 @@
-import { Fault, LIMITS } from '@wts/contracts';
 import { isNumerous, layoutOf, snakeCase, type Inverse, type Model, type Relation } from '@wts/models';
-import { visibleSelections, visibleToGroupSql } from '@wts/read-model';
+import { visibleToGroupSql } from '@wts/read-model';
+import { invalid } from '../domain/errors.ts';
+import { pageSizeOf } from '../domain/page-size.ts';
 import { cursorValuesOf } from './cursor.ts';
 import { GRAPH_LIMITS } from '../limits.ts';
 import { conjunctsOf, filterSql, hasValue, type Filter } from './filter.ts';
@@ -40,18 +41,16 @@ export interface Connection {
 
 export function connectionOf(model: Model, given: ConnectionArguments, wants: Wants): Connection {
   const { first, last, after, before, filter, orderBy, search, includeArchived } = given;
-  if (typeof first === 'number' && typeof last === 'number') throw refused('Give either first or last, not both');
-  const limit = first ?? last ?? LIMITS.graphPageDefault;
-  if (limit < 1 || limit > LIMITS.graphPageMax)
-    throw refused(`${typeof last === 'number' ? 'last' : 'first'} must be 1 to ${LIMITS.graphPageMax}`);
+  if (typeof first === 'number' && typeof last === 'number') throw invalid('Give either first or last, not both');
+  const isBackward = typeof last === 'number';
   const keys = orderOf(model, orderBy ?? null).map((key) =>
     key.nullable && hasValue(filter ?? {}, key.field) ? { ...key, nullable: false } : key,
   );
   return {
     model,
     keys,
-    limit,
-    isBackward: typeof last === 'number',
+    limit: pageSizeOf(first ?? last, isBackward ? 'last' : 'first'),
+    isBackward,
     after: typeof after === 'string' ? cursorValuesOf(model, keys, after) : null,
     before: typeof before === 'string' ? cursorValuesOf(model, keys, before) : null,
     filter: filter ?? {},
@@ -270,11 +269,6 @@ function equalIds(filter: Filter, field: string): readonly string[] | null {
   return Array.isArray(list) ? list : null;
 }
 
-/** The records that the reader sees now; a person who left all their workspaces is found by id only. */
-function visibleNow(model: Model, sql: StatementWriter): string {
-  return visibleSelections(model, sql.viewer)[0]?.where ?? 'false';
-}
-
 function inPage(
   connection: Connection,
   sql: StatementWriter,
@@ -304,7 +298,7 @@ function conditions(
   const isFound = (search: Search): string => (scope === null ? comparedSql(search, 't') : foundSql(search, 't'));
   return [
     ...(scope === null ? [] : [scope]),
-    visibleNow(model, sql),
+    sql.sees(model),
     ...besidesSql(connection, sql, compared),
     ...(words === null ? [] : [isFound(searchOf(connection, words, sql))]),
   ];
@@ -320,8 +314,4 @@ function besidesSql(
     ...(includeArchived ? [] : notHiddenSql(model, 't', compared)),
     filterSql(model, filter, { alias: 't', sql }),
   ];
-}
-
-function refused(message: string): Fault {
-  return new Fault('validation_failed', { message });
 }

@@ -1,5 +1,6 @@
-import { Fault, isUuid } from '@wts/contracts';
+import { isStorableText, isUuid, type Fault } from '@wts/contracts';
 import { date, timestamp, type Model } from '@wts/models';
+import { invalid } from '../domain/errors.ts';
 import type { CursorValues, OrderKey } from './order.ts';
 
 /*
@@ -44,9 +45,7 @@ function parse(cursor: string): unknown {
 }
 
 function refused(): Fault {
-  return new Fault('validation_failed', {
-    message: 'This cursor is not one of this connection in this order. Start again without a cursor.',
-  });
+  return invalid('This cursor is not one of this connection in this order. Start again without a cursor.');
 }
 
 function isValue({ sqlType, nullable, field }: OrderKey, value: unknown): boolean {
@@ -65,7 +64,7 @@ function isValue({ sqlType, nullable, field }: OrderKey, value: unknown): boolea
     case 'timestamptz':
       return typeof value === 'string' && MOMENT_TEXT.test(value) && MOMENT.read(value).ok;
     default:
-      return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
+      return typeof value === 'string' && isStorableText(value);
   }
 }
 

@@ -1,6 +1,6 @@
-import { Fault, isUuid, LIMITS } from '@wts/contracts';
+import { isUuid, LIMITS, type Fault } from '@wts/contracts';
 import { inversesOf, layoutOf, relationsOf, snakeCase, type Model } from '@wts/models';
-import { visibleSelections } from '@wts/read-model';
+import { invalid } from '../domain/errors.ts';
 import { fieldsByName, type ServedField } from '../domain/fields.ts';
 import type { StatementWriter } from './statement.ts';
 
@@ -76,7 +76,7 @@ class FilterWriter {
 
   conditions(model: Model, filter: Filter, at: At): string {
     if (at.depth > LIMITS.graphFilterDepthMax)
-      throw refused(`A filter is at most ${LIMITS.graphFilterDepthMax} filters deep. Split the query.`);
+      throw invalid(`A filter is at most ${LIMITS.graphFilterDepthMax} filters deep. Split the query.`);
     const fields = fieldsByName(model);
     const all = Object.entries(filter).flatMap(([name, given]) => {
       if (given === null || given === undefined) return [];
@@ -124,7 +124,7 @@ class FilterWriter {
     if (LISTS.has(operator)) {
       const list = value as readonly unknown[];
       if (list.length > LIMITS.graphFilterListMax)
-        throw refused(`${name}.${operator} has at most ${LIMITS.graphFilterListMax} values`);
+        throw invalid(`${name}.${operator} has at most ${LIMITS.graphFilterListMax} values`);
       for (const one of list) check(name, type, one);
       return this.#sql.add(list, `${type}[]`);
     }
@@ -165,10 +165,8 @@ class FilterWriter {
 
   #exists(filter: Filter, { model, other, join, depth }: Target, change = (condition: string) => condition): string {
     this.#count();
-    // The first selection is of the records as they are now; a person who left has no other that may be compared.
-    const visible = visibleSelections(model, this.#sql.viewer)[0]?.where ?? 'false';
     const condition = change(this.conditions(model, filter, { alias: other, depth }));
-    return `exists (select from ${layoutOf(model).table} ${other} where ${join} and ${visible} and ${condition})`;
+    return `exists (select from ${layoutOf(model).table} ${other} where ${join} and ${this.#sql.sees(model)} and ${condition})`;
   }
 
   #count(): void {
@@ -185,19 +183,15 @@ interface Target {
 }
 
 function check(name: string, type: string, value: unknown): void {
-  if (type === 'uuid' && !isUuid(value)) throw refused(`${name} is compared with ids, which are UUIDs`);
+  if (type === 'uuid' && !isUuid(value)) throw invalid(`${name} is compared with ids, which are UUIDs`);
   if (type !== 'text') return;
   const text = String(value);
   if (text.includes('\0') || !text.isWellFormed())
-    throw refused(`${name} is compared with valid Unicode text without NUL`);
+    throw invalid(`${name} is compared with valid Unicode text without NUL`);
   if (text.length > LIMITS.graphFilterTextMax)
-    throw refused(`${name} is compared with at most ${LIMITS.graphFilterTextMax} characters`);
+    throw invalid(`${name} is compared with at most ${LIMITS.graphFilterTextMax} characters`);
 }
 
 function tooMany(): Fault {
-  return refused(`A filter has at most ${LIMITS.graphFilterLeavesMax} conditions. Use \`in\`, or split the query.`);
-}
-
-function refused(message: string): Fault {
-  return new Fault('validation_failed', { message });
+  return invalid(`A filter has at most ${LIMITS.graphFilterLeavesMax} conditions. Use \`in\`, or split the query.`);
 }

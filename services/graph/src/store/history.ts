@@ -1,6 +1,7 @@
-import { Fault, isUuid, LIMITS, parseSyncId, type SyncAction } from '@wts/contracts';
-import { Entry } from '@wts/log';
+import { isUuid, parseSyncId, type SyncAction } from '@wts/contracts';
 import { Visibility } from '@wts/read-model';
+import { invalid } from '../domain/errors.ts';
+import { pageSizeOf } from '../domain/page-size.ts';
 import { isoTimeSql } from './record.ts';
 import { StatementWriter, type Reader, type Statement } from './statement.ts';
 
@@ -25,18 +26,7 @@ export interface History {
   readonly hasMore: boolean;
 }
 
-interface EntryRow {
-  readonly syncId: string;
-  readonly groupId: string;
-  readonly workspaceId: string | null;
-  readonly modelName: string;
-  readonly action: SyncAction['action'];
-  readonly data: unknown;
-  readonly clientId: string;
-  readonly clientTxId: string;
-  readonly actorId: string;
-  readonly createdAt: string;
-}
+type EntryRow = HistoryEntry & { readonly workspaceId: string | null };
 
 const CURSOR = /^h1:(\d{1,19})$/;
 
@@ -45,9 +35,8 @@ export function historyRequestOf(given: {
   readonly first?: number | null;
   readonly after?: string | null;
 }): HistoryRequest {
-  const limit = given.first ?? LIMITS.graphPageDefault;
-  if (limit < 1 || limit > LIMITS.graphPageMax) throw refused(`first must be 1 to ${LIMITS.graphPageMax}`);
-  if (!isUuid(given.modelId)) throw refused('modelId must be a UUID');
+  const limit = pageSizeOf(given.first);
+  if (!isUuid(given.modelId)) throw invalid('modelId must be a UUID');
   return { modelId: given.modelId.toLowerCase(), limit, before: positionOf(given.after ?? null) };
 }
 
@@ -59,7 +48,7 @@ function positionOf(cursor: string | null): bigint | null {
   if (cursor === null) return null;
   const [, digits = ''] = CURSOR.exec(Buffer.from(cursor.slice(0, 100), 'base64url').toString('latin1')) ?? [];
   const position = parseSyncId(digits);
-  if (position === null) throw refused('This cursor is not one of a history. Start again without a cursor.');
+  if (position === null) throw invalid('This cursor is not one of a history. Start again without a cursor.');
   return position;
 }
 
@@ -80,7 +69,7 @@ export async function readHistory(
     const page = { end, count: limit + 1, ended: [...ended] };
     const rows = (await read(entriesStatement(reader, modelId, page))) as readonly EntryRow[];
     for (const row of rows) {
-      if (isShown(row, visibility)) entries.push(entryOf(row, modelId));
+      if (visibility.allows({ ...row, id: BigInt(row.syncId) })) entries.push(row);
       else ended.add(row.groupId);
     }
     const last = rows.at(-1);
@@ -103,35 +92,9 @@ function entriesStatement(reader: Reader, modelId: string, { end, count, ended }
   const own = `entry.model_id = ${sql.add(modelId, 'uuid')} and entry.sync_id <= ${sql.add(end.toString(), 'bigint')}`;
   const groups = `entry.group_id = any(${sql.viewer.groups}) and entry.group_id <> all(${sql.add(ended, 'uuid[]')})`;
   return sql.finish(`select coalesce(json_agg(page), '[]') as found from (
-      select sync_id::text as "syncId", group_id as "groupId", workspace_id as "workspaceId", model as "modelName", action,
+      select sync_id::text as "syncId", group_id as "groupId", workspace_id as "workspaceId", model as "modelName", model_id as "modelId", action,
         coalesce(data, record) as data, client_id as "clientId", client_tx_id as "clientTxId", actor_id as "actorId",
         ${isoTimeSql('created_at')} as "createdAt"
       from sync.sync_actions entry where ${own} and ${groups} order by entry.sync_id desc limit ${count}
     ) page`);
-}
-
-function isShown(row: EntryRow, visibility: Visibility): boolean {
-  const { syncId, groupId, modelName, action, clientId, clientTxId, workspaceId, createdAt } = row;
-  const header = { syncId, modelName, modelId: '', action, groupId, clientTxId, clientId, workspaceId };
-  return visibility.allows(new Entry(header, null, '{}', createdAt));
-}
-
-function entryOf(row: EntryRow, modelId: string): HistoryEntry {
-  const { syncId, modelName, action, data, groupId, clientTxId, clientId, createdAt, actorId } = row;
-  return {
-    syncId,
-    modelName,
-    modelId,
-    action,
-    data: data as HistoryEntry['data'],
-    groupId,
-    clientTxId,
-    clientId,
-    createdAt,
-    actorId,
-  };
-}
-
-function refused(message: string): Fault {
-  return new Fault('validation_failed', { message });
 }

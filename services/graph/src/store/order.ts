@@ -1,5 +1,6 @@
-import { Fault, LIMITS } from '@wts/contracts';
+import { LIMITS } from '@wts/contracts';
 import { snakeCase, type Field, type Model } from '@wts/models';
+import { invalid } from '../domain/errors.ts';
 import { fieldsByName } from '../domain/fields.ts';
 
 export type Direction = 'ASC' | 'DESC';
@@ -24,10 +25,8 @@ export function orderOf(
   orderBy: readonly Readonly<Record<string, unknown>>[] | null,
 ): readonly OrderKey[] {
   const given = (orderBy ?? []).flatMap((one) => Object.entries(one) as [string, Direction][]);
-  if (given.length > LIMITS.graphOrderKeysMax)
-    throw new Fault('validation_failed', { message: `orderBy has at most ${LIMITS.graphOrderKeysMax} keys` });
-  if (new Set(given.map(([field]) => field)).size !== given.length)
-    throw new Fault('validation_failed', { message: 'orderBy names a key twice' });
+  if (given.length > LIMITS.graphOrderKeysMax) throw invalid(`orderBy has at most ${LIMITS.graphOrderKeysMax} keys`);
+  if (new Set(given.map(([field]) => field)).size !== given.length) throw invalid('orderBy names a key twice');
   const fields = fieldsByName(model);
   const keys = (given.length === 0 ? DEFAULT : given).flatMap(([field, direction]): OrderKey[] => {
     const served = fields.get(field);

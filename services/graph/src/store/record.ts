@@ -7,6 +7,8 @@ export interface Wants {
   selects(field: string): boolean;
 }
 
+export const ALL_TEXTS: Wants = { selects: () => true };
+
 /** Records up to this size are stored in their row, where reading a part costs more than reading the whole. */
 const INLINE_BYTES = 2_000;
 

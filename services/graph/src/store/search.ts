@@ -1,6 +1,6 @@
-import { Fault, LIMITS } from '@wts/contracts';
+import { isStorableText, LIMITS } from '@wts/contracts';
 import { isNumerous, layoutOf, searchKeysSql, searchTextSql, searchTitleOf, snakeCase, type Model } from '@wts/models';
-import { visibleSelections } from '@wts/read-model';
+import { invalid } from '../domain/errors.ts';
 import { newestSql } from './newest.ts';
 import { notHiddenSql, recordSql, type Wants } from './record.ts';
 import { searchQueriesSql, SIMILAR_CHARS_MIN, type Words } from './search-queries.ts';
@@ -21,9 +21,8 @@ const WORDS_MAX = 16;
 /** Null for an empty text, which finds everything in a connection and nothing in a search. */
 export function wordsOf(given: string): Words | null {
   if (given.length > LIMITS.graphSearchTextMax)
-    throw new Fault('validation_failed', { message: `A search has at most ${LIMITS.graphSearchTextMax} characters` });
-  if (given.includes('\0') || !given.isWellFormed())
-    throw new Fault('validation_failed', { message: 'A search is valid Unicode text without NUL' });
+    throw invalid(`A search has at most ${LIMITS.graphSearchTextMax} characters`);
+  if (!isStorableText(given)) throw invalid('A search is valid Unicode text without NUL');
   const text = given.trim();
   if (text === '') return null;
   const words = text.match(/[\p{L}\p{N}]+/gu)?.slice(0, WORDS_MAX) ?? [];
@@ -170,7 +169,7 @@ function matchesOf(model: Model, request: SearchRequest, sql: StatementWriter): 
   const { words, limit, workspaceId, includeArchived, wants } = request;
   const { table } = layoutOf(model);
   const where = [
-    visibleSelections(model, sql.viewer)[0]?.where ?? 'false',
+    sql.sees(model),
     ...(workspaceId === null ? [] : [inWorkspaceSql(model, sql.add(workspaceId, 'uuid'))]),
     ...(includeArchived ? [] : notHiddenSql(model, 't', 'few')),
   ];

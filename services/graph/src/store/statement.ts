@@ -1,5 +1,6 @@
 import { groupList } from '@wts/log';
-import { ownGroupsSql, type GroupsWithGains, type ViewerSql } from '@wts/read-model';
+import type { Model } from '@wts/models';
+import { ownGroupsSql, visibleSelections, type GroupsWithGains, type ViewerSql } from '@wts/read-model';
 
 /** Who reads: the groups they are in, and the workspace that their credential is limited to. */
 export interface Reader {
@@ -58,6 +59,11 @@ export class StatementWriter {
       this.#with = `reader as (select ${[person.userId, workspaceId ?? 'null', this.groupArray].join(', ')})`;
     }
     this.viewer = { groups: this.hasFewGroups ? this.groupArray : `select unnest(${this.groupArray})`, person };
+  }
+
+  /** The condition that the reader sees a record as it is now; a person who left all their workspaces is found by id only. */
+  sees(model: Model): string {
+    return visibleSelections(model, this.viewer)[0]?.where ?? 'false';
   }
 
   /**

@@ -1,5 +1,7 @@
-import { Fault, isUuid, LIMITS } from '@wts/contracts';
+import { isUuid } from '@wts/contracts';
 import { layoutOf, Task, timestamp, Workspace } from '@wts/models';
+import { invalid } from '../domain/errors.ts';
+import { pageSizeOf } from '../domain/page-size.ts';
 import type { Found } from './connection.ts';
 import { isoTimeSql, recordSql, type Wants } from './record.ts';
 import type { Statement, StatementWriter } from './statement.ts';
@@ -36,13 +38,12 @@ export function trashRequestOf(
   given: { readonly workspaceId: string; readonly first?: number | null; readonly after?: string | null },
   wants: Wants,
 ): TrashRequest {
-  const limit = given.first ?? LIMITS.graphPageDefault;
-  if (limit < 1 || limit > LIMITS.graphPageMax) throw refused(`first must be 1 to ${LIMITS.graphPageMax}`);
+  const limit = pageSizeOf(given.first);
   return { workspaceId: workspaceOf(given.workspaceId), limit, after: cursorOf(given.after ?? null), wants };
 }
 
 export function workspaceOf(id: string): string {
-  if (!isUuid(id)) throw refused('workspaceId must be a UUID');
+  if (!isUuid(id)) throw invalid('workspaceId must be a UUID');
   return id.toLowerCase();
 }
 
@@ -54,7 +55,7 @@ function cursorOf(cursor: string | null): TrashCursor | null {
   if (cursor === null) return null;
   const [, given = '', id = ''] = CURSOR.exec(Buffer.from(cursor.slice(0, 200), 'base64url').toString('latin1')) ?? [];
   const archivedAt = MOMENT.read(given);
-  if (!archivedAt.ok || !isUuid(id)) throw refused('This cursor is not one of a Trash. Start again without a cursor.');
+  if (!archivedAt.ok || !isUuid(id)) throw invalid('This cursor is not one of a Trash. Start again without a cursor.');
   return { archivedAt: archivedAt.value, id };
 }
 
@@ -109,8 +110,4 @@ function partSql({ workspaceId, isGuest }: TrashPart, sql: StatementWriter): str
   const own = isGuest ? ` and (t.creator_id = ${userId} or t.assignee_id = ${userId})` : '';
   return `(${sql.groupsIn([workspaceId])}) seen
       join ${layoutOf(Task).table} t on t.group_id = seen.id and t.archived_at is not null${own}`;
-}
-
-function refused(message: string): Fault {
-  return new Fault('validation_failed', { message });
 }

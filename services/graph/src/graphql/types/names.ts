@@ -1,5 +1,5 @@
 import { MODELS, type Field, type Model } from '@wts/models';
-import type { ServedField } from '../../domain/fields.ts';
+import { valueSchemaOf, type ServedField } from '../../domain/fields.ts';
 
 /*
  * The names of types. Types of the registry are named after their models, and the types made for a model begin with its name:
@@ -7,9 +7,8 @@ import type { ServedField } from '../../domain/fields.ts';
  */
 
 /** The values of a field that has a closed list of them. */
-function valuesOf({ schema, nullable }: Pick<Field, 'schema' | 'nullable'>): readonly string[] | null {
-  const [bare] = nullable ? ((schema['anyOf'] as readonly Field['schema'][] | undefined) ?? [schema]) : [schema];
-  return (bare?.['enum'] as readonly string[] | undefined) ?? null;
+function valuesOf(field: Pick<Field, 'schema' | 'nullable'>): readonly string[] | null {
+  return (valueSchemaOf(field)['enum'] as readonly string[] | undefined) ?? null;
 }
 
 /** The name of a field's enum: `TaskStart`. */
