@@ -29,7 +29,6 @@ import { openSnapshots } from './snapshots.ts';
 import { COMMITTING } from './store/pipeline.ts';
 import { PLANS } from './store/prepared.ts';
 import { Copies } from './queries/copies.ts';
-import { Records } from './queries/records.ts';
 import { startSchedule } from './schedule/schedule.ts';
 import { startSweeper } from './sweeps/sweeper.ts';
 import { maintainLog, retentionOf } from './log-maintenance.ts';
@@ -96,7 +95,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const app = createApp({ ...kit, http: { ...kit.http, bodies: new Bodies(metricsOf('body'), turns) } });
     mountMutate(app, engine, networkOf);
     mountInternal(app, engine);
-    mountRecords(app, new Records(reads));
+    mountRecords(app, reads);
     mountMoves(app, new Copies(reads, config.shard), new Moves(pool, engine));
     mountBootstrap(app, snapshots);
     mountKeyedReads(app, snapshots.keyedReads, snapshots.openAnswers);

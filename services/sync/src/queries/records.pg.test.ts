@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '@wts/log';
 import { TestEngines } from '../../test/test-engines.ts';
-import type { Reads } from '../fairness/reads.ts';
-import { Records } from './records.ts';
+import { readPerson } from './records.ts';
 
 describe('what the auth service asks for of a person', () => {
   it('costs a statement for each part, and none for the part that is not asked for', async () => {
@@ -16,14 +15,12 @@ describe('what the auth service asks for of a person', () => {
         return engines.pool.query(...query);
       },
     } as Queryable;
-    const reads = { run: (_: string, __: AbortSignal, read: (of: Queryable) => unknown) => read(database) };
-    const records = new Records(reads as unknown as Reads);
     const ask = async (only?: 'person' | 'workspaces') => {
       statements = 0;
-      const { person, workspaces } = await records.person(
-        { userId: owner.id, ...(only === undefined ? {} : { only }) },
-        new AbortController().signal,
-      );
+      const { person, workspaces } = await readPerson(database, {
+        userId: owner.id,
+        ...(only === undefined ? {} : { only }),
+      });
       return [person?.name ?? null, workspaces.length, statements];
     };
     assert.deepEqual(await ask(), ['Owner', 1, 2]);

@@ -1,6 +1,6 @@
-import { Fault, type BodyOf, type ReplyOf, type syncApi } from '@wts/contracts';
+import { Fault, syncApi, type BodyOf, type Contract, type ReplyOf } from '@wts/contracts';
+import type { Queryable } from '@wts/log';
 import { findModel, unknownModel } from '@wts/models';
-import type { Reads } from '../fairness/reads.ts';
 import {
   findPeople,
   findPerson,
@@ -12,85 +12,66 @@ import {
 } from '../store/people.ts';
 import { countRecords, findWorkspaces } from '../store/workspaces.ts';
 
-type Api = typeof syncApi;
-type Answer<Name extends keyof Api> = Omit<ReplyOf<Api[Name]>, 'ok'>;
+/** A read of records for another service. */
+interface RecordRead<C> {
+  readonly contract: C;
+  /** The person or the workspace that it is about, as one of whom it takes its turn among the pages. */
+  readonly turnOf: (body: BodyOf<C>) => string;
+  readonly read: (database: Queryable, body: BodyOf<C>) => Promise<Omit<ReplyOf<C>, 'ok'>>;
+}
+
+function reading<C extends Contract>(
+  contract: C,
+  turnOf: RecordRead<C>['turnOf'],
+  read: RecordRead<C>['read'],
+): RecordRead<Contract> {
+  return { contract, turnOf, read } as unknown as RecordRead<Contract>;
+}
 
 /** The turns of an operator are those of one person. */
-const OPERATOR = 'operator';
+const operator = (): string => 'operator';
 
 /**
  * People, memberships and workspaces as the auth service asks for them, which has no right to read their tables. It decides by them who may
- * do what, so they are read from the primary. Each read takes its turn among the pages, as one of the person or workspace that it is about.
+ * do what, so they are read from the primary.
  */
-export class Records {
-  readonly #reads: Reads;
-
-  constructor(reads: Reads) {
-    this.#reads = reads;
-  }
-
-  person(
-    { userId, workspaceId, only }: BodyOf<Api['internalReadPerson']>,
-    signal: AbortSignal,
-  ): Promise<Answer<'internalReadPerson'>> {
-    return this.#reads.run(userId, signal, async (database) => ({
-      person: only === 'workspaces' ? null : await findPerson(database, userId),
-      workspaces: only === 'person' ? [] : await workspacesOf(database, userId, workspaceId),
-    }));
-  }
-
-  memberships(
-    { userId }: BodyOf<Api['internalListMemberships']>,
-    signal: AbortSignal,
-  ): Promise<Answer<'internalListMemberships'>> {
-    return this.#reads.run(userId, signal, async (database) => ({
-      memberships: await membershipDetailsOf(database, userId),
-    }));
-  }
-
-  members(
-    { workspaceId, ...page }: BodyOf<Api['internalListMembers']>,
-    signal: AbortSignal,
-  ): Promise<Answer<'internalListMembers'>> {
-    return this.#reads.run(workspaceId, signal, async (database) => ({
-      members: await membersOf(database, workspaceId, page),
-    }));
-  }
-
-  membershipChanges(
-    { workspaceId, ...page }: BodyOf<Api['internalListMembershipChanges']>,
-    signal: AbortSignal,
-  ): Promise<Answer<'internalListMembershipChanges'>> {
-    return this.#reads.run(workspaceId, signal, async (database) => ({
-      changes: await membershipChangesOf(database, workspaceId, page),
-    }));
-  }
-
-  people(page: BodyOf<Api['internalFindPeople']>, signal: AbortSignal): Promise<Answer<'internalFindPeople'>> {
-    return this.#reads.run(OPERATOR, signal, async (database) => ({ people: await findPeople(database, page) }));
-  }
-
-  workspaces(
-    page: BodyOf<Api['internalFindWorkspaces']>,
-    signal: AbortSignal,
-  ): Promise<Answer<'internalFindWorkspaces'>> {
-    return this.#reads.run(OPERATOR, signal, async (database) => ({
-      workspaces: await findWorkspaces(database, page),
-    }));
-  }
-
-  counts(signal: AbortSignal): Promise<Answer<'internalCountRecords'>> {
-    return this.#reads.run(OPERATOR, signal, async (database) => ({ counts: await countRecords(database) }));
-  }
-
-  ofPerson(
-    { userId, model: name, ...page }: BodyOf<Api['internalListRecordsOfPerson']>,
-    signal: AbortSignal,
-  ): Promise<Answer<'internalListRecordsOfPerson'>> {
+export const RECORD_READS: readonly RecordRead<Contract>[] = [
+  reading(syncApi.internalReadPerson, ({ userId }) => userId, readPerson),
+  reading(
+    syncApi.internalListMemberships,
+    ({ userId }) => userId,
+    async (database, { userId }) => ({ memberships: await membershipDetailsOf(database, userId) }),
+  ),
+  reading(
+    syncApi.internalListMembers,
+    ({ workspaceId }) => workspaceId,
+    async (database, { workspaceId, ...page }) => ({ members: await membersOf(database, workspaceId, page) }),
+  ),
+  reading(
+    syncApi.internalListMembershipChanges,
+    ({ workspaceId }) => workspaceId,
+    async (database, { workspaceId, ...page }) => ({ changes: await membershipChangesOf(database, workspaceId, page) }),
+  ),
+  reading(syncApi.internalFindPeople, operator, async (database, page) => ({
+    people: await findPeople(database, page),
+  })),
+  reading(syncApi.internalFindWorkspaces, operator, async (database, page) => ({
+    workspaces: await findWorkspaces(database, page),
+  })),
+  reading(syncApi.internalCountRecords, operator, async (database) => ({ counts: await countRecords(database) })),
+  reading(syncApi.internalListRecordsOfPerson, operator, async (database, { userId, model: name, ...page }) => {
     const model = findModel(name);
     if (model === undefined) throw new Fault('validation_failed', { message: `body/model: ${unknownModel(name)}` });
-    return this.#reads.run(OPERATOR, signal, async (database) => ({
-      records: await recordsOfPerson(database, userId, { model, ...page }),
-    }));
-  }
+    return { records: await recordsOfPerson(database, userId, { model, ...page }) };
+  }),
+];
+
+export async function readPerson(
+  database: Queryable,
+  { userId, workspaceId, only }: BodyOf<typeof syncApi.internalReadPerson>,
+): Promise<Omit<ReplyOf<typeof syncApi.internalReadPerson>, 'ok'>> {
+  return {
+    person: only === 'workspaces' ? null : await findPerson(database, userId),
+    workspaces: only === 'person' ? [] : await workspacesOf(database, userId, workspaceId),
+  };
 }
