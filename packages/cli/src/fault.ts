@@ -42,6 +42,12 @@ export class CliFault extends Error {
   }
 }
 
+/** Of a file that the system does not let the command use. */
+export function fileFault(path: string, what: 'read' | 'written', cause: unknown): CliFault {
+  const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+  return new CliFault('failed', `${path} cannot be ${what} (${code}).`, { cause });
+}
+
 export function usageFault(message: string, hint?: string): CliFault {
   return new CliFault('usage', message, { hint });
 }

@@ -1,11 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
-import { importWorkspace, type ImportReport } from '../transfer/import-workspace.ts';
+import { importWorkspace, sumOf, type ImportReport } from '../transfer/import-workspace.ts';
 import { readManifest } from '../transfer/manifest.ts';
 import { parsePeopleMap, type PeopleMap } from '../transfer/map-people.ts';
 import { SET_BY_SERVER } from '../transfer/target-record.ts';
+import { readTextFile } from './texts.ts';
 import { connectorOf, countsText, folderOf, progressOf } from './transfer.ts';
+import { slugOf } from './words.ts';
 
 export async function importFrom(call: Call): Promise<void> {
   const { words, options, output, signal } = call;
@@ -15,27 +16,30 @@ export async function importFrom(call: Call): Promise<void> {
   // Before anything that needs a key, because a wrong folder is found without one.
   await readManifest(folderOf(call, folder));
   const target = targetOf(call);
+  const fileOf = (option: string): string | null => {
+    const given = options.text(option);
+    return given === undefined ? null : folderOf(call, given);
+  };
   const people = await peopleMap(call);
-  const checkpoint = options.text('checkpoint');
   const isDryRun = options.flag('dryRun');
-  const since = options.text('since');
-  if (since !== undefined && !('into' in target))
+  if (options.has('since') && !('into' in target))
     throw usageFault('--since needs --into: the workspace that has the earlier export.');
   const connect = await connectorOf(call);
-  const { api } = await call.session();
+  const { api, viewer } = await call.session();
   using progress = progressOf(call);
   const report = await importWorkspace({
     connect,
     api,
+    importer: async () => ({ ...(await viewer()), userId: (await viewer()).id }),
     folder: folderOf(call, folder),
     target,
     people,
     keepsIds: options.flag('keepIds'),
-    since: since === undefined ? null : folderOf(call, since),
+    since: fileOf('since'),
     keepsNumbers: options.flag('keepNumbers'),
     takesSettings: options.flag('settings'),
     isDryRun,
-    ...(checkpoint === undefined ? {} : { checkpoint: folderOf(call, checkpoint) }),
+    checkpoint: fileOf('checkpoint'),
     progress,
     signal,
   });
@@ -58,23 +62,14 @@ function targetOf({ options }: Call): { readonly into: string } | { readonly nam
   if ((into === undefined) === (name === undefined))
     throw usageFault('Name the target: either --into a workspace, or --new with a name.');
   if (into !== undefined) return { into };
-  const words = (name ?? '')
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-');
-  const urlKey = options.text('key') ?? words.replaceAll(/^-|-$/g, '').slice(0, 50);
+  const urlKey = options.text('key') ?? slugOf(name ?? '').slice(0, 50);
   if (urlKey.length < 3) throw usageFault('The new workspace needs a --key of 3 letters or more.');
   return { name: name ?? '', urlKey };
 }
 
 async function peopleMap(call: Call): Promise<PeopleMap> {
   const given = call.options.text('people');
-  if (given === undefined) return {};
-  const text = await readFile(folderOf(call, given), 'utf8').catch((cause: unknown) => {
-    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    throw new CliFault('failed', `${given} cannot be read (${code}).`, { cause });
-  });
-  return parsePeopleMap(text);
+  return given === undefined ? {} : parsePeopleMap(await readTextFile(folderOf(call, given), given));
 }
 
 async function showNotes({ output }: Call, { people, notes, notIncluded, comparison }: ImportReport): Promise<void> {
@@ -129,8 +124,4 @@ function plannedText(planned: NonNullable<ImportReport['planned']>): string {
   const words = { INSERT: 'created', UPDATE: 'changed', DELETE: 'deleted', ARCHIVE: 'archived', UNARCHIVE: 'restored' };
   const texts = Object.entries(planned).map(([action, count]) => `${count} ${words[action as keyof typeof words]}`);
   return texts.length === 0 ? 'no change' : texts.join(', ');
-}
-
-function sumOf(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

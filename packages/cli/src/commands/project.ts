@@ -6,7 +6,7 @@ import { given } from '../options.ts';
 import { PROJECT_FIELDS } from '../records/fields.ts';
 import { addNoun, editNoun, findNoun, listNouns, showNoun, stepNouns, type NamedRow, type Noun } from './nouns.ts';
 import { readText } from './texts.ts';
-import { orNull } from './words.ts';
+import { orNull, slugOf } from './words.ts';
 
 interface ProjectRow extends NamedRow {
   readonly key: string;
@@ -85,12 +85,7 @@ const PROJECT: Noun<ProjectRow> = {
 const ADDED: typeof PROJECT = {
   ...PROJECT,
   inputOf: async (call, workspace) => {
-    const key = call.words
-      .join(' ')
-      .normalize('NFKD')
-      .replaceAll(/[^A-Za-z0-9]+/g, '-')
-      .replaceAll(/^-|-$/g, '')
-      .toUpperCase();
+    const key = slugOf(call.words.join(' ')).toUpperCase();
     const input = { key: key.slice(0, 32), ...(await PROJECT.inputOf(call, workspace)) };
     if (input.key === '') throw usageFault('No key can be made of this name.', 'Give one: --key WEB');
     return input;

@@ -1,7 +1,7 @@
 import type { Call } from '../call.ts';
 import { usageFault } from '../fault.ts';
 import { CHANGED, changedTask, type TaskNode } from '../records/task.ts';
-import { TASK_FIELD_NAMES, taskSelection } from '../records/task-fields.ts';
+import { TASK_FIELD_NAMES, taskSelection } from '../records/fields.ts';
 import { change } from './changes.ts';
 import { editedText, isAtTerminal } from './editor.ts';
 import { repeatInputOf } from './repeat-input.ts';

@@ -5,7 +5,7 @@ import { CliFault, usageFault } from '../fault.ts';
 import { given } from '../options.ts';
 import { exactDayText } from '../output/times.ts';
 import { CHANGED, changedTask, keyOf, type TaskNode } from '../records/task.ts';
-import { TASK_FIELD_NAMES, taskSelection } from '../records/task-fields.ts';
+import { TASK_FIELD_NAMES, taskSelection } from '../records/fields.ts';
 import { confirmTyped } from './ask.ts';
 import { change, changeMany, resultsOf, throwIfRefused, type Changed, type Outcome } from './changes.ts';
 import { isAtTerminal } from './editor.ts';

@@ -1,7 +1,7 @@
 import { between, PRIORITIES, tasksOfList, todayIn, type TaskList, type TaskState } from '@wts/models/words';
 import type { Call } from '../call.ts';
 import { LISTED, TASK_VIEW, type TaskNode } from '../records/task.ts';
-import { TASK_FIELD_NAMES, taskSelection } from '../records/task-fields.ts';
+import { TASK_FIELD_NAMES, taskSelection } from '../records/fields.ts';
 import { limitOf, noteMore, pagesOf } from './pages.ts';
 
 const ORDERS: Readonly<Record<string, readonly object[]>> = {

@@ -3,7 +3,7 @@ import { CliFault } from '../fault.ts';
 import { ago, dayText } from '../output/times.ts';
 import type { Detail } from '../output/view.ts';
 import { keyOf, priorityWord, type TaskNode } from '../records/task.ts';
-import { TASK_FIELD_NAMES, taskSelection } from '../records/task-fields.ts';
+import { TASK_FIELD_NAMES, taskSelection } from '../records/fields.ts';
 import { findTask } from './find-task.ts';
 
 interface WholeTask extends TaskNode {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { CliFault } from '../fault.ts';
+import { fileFault } from '../fault.ts';
 import type { Io } from '../io.ts';
 
 /** A text as it was given: `-` reads it from stdin, `@file` from a file, `@@…` begins with an @. */
@@ -12,10 +12,12 @@ export async function readText(given: string | undefined, io: Io): Promise<strin
   if (given?.startsWith('@@')) return given.slice(1);
   if (given?.startsWith('@') !== true) return given;
   const path = given.slice(1);
-  try {
-    return (await readFile(resolve(io.cwd, path), 'utf8')).replace(/\n$/, '');
-  } catch (cause) {
-    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    throw new CliFault('failed', `${path} cannot be read (${code}).`, { cause });
-  }
+  return (await readTextFile(resolve(io.cwd, path), path)).replace(/\n$/, '');
+}
+
+/** `shown` is the path as the person gave it. */
+export function readTextFile(path: string, shown = path): Promise<string> {
+  return readFile(path, 'utf8').catch((cause: unknown) => {
+    throw fileFault(shown, 'read', cause);
+  });
 }

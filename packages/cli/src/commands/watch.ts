@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Call } from '../call.ts';
-import { CliFault, usageFault } from '../fault.ts';
+import { fileFault, usageFault } from '../fault.ts';
 import { actionText, fieldsText, valueText } from '../records/entry.ts';
 import { RecordNames } from './record-names.ts';
 import { WorkspaceGroups } from './workspace-groups.ts';
@@ -25,10 +25,10 @@ export async function watch(call: Call): Promise<void> {
     `Watching ${workspace === null ? 'all workspaces' : workspace.name} from position ${after} on. Ctrl-C ends it.`,
   );
   const names = new RecordNames(await session());
-  const connection = new Connection(call);
+  const report = connectionNotes(call);
   let last = BigInt(after);
   for await (const event of sync.follow({ after, signal })) {
-    await connection.report(event);
+    await report(event);
     if (event.type !== 'delta') continue;
     const entries = event.actions.filter(({ syncId }) => BigInt(syncId) > last);
     await groups?.learn(entries, signal);
@@ -67,27 +67,17 @@ async function print({ output, io }: Call, entries: readonly SyncAction[], names
 }
 
 /** Says once that a connection is lost, and that it is back. */
-class Connection {
-  readonly #call: Call;
-  #isLost = false;
-
-  constructor(call: Call) {
-    this.#call = call;
-  }
-
-  async report(event: SyncEvent): Promise<void> {
-    const { output } = this.#call;
-    if (event.type === 'reset')
+function connectionNotes({ output }: Call): (event: SyncEvent) => Promise<void> {
+  let isLost = false;
+  return async ({ type }) => {
+    const wasLost = isLost;
+    if (type === 'offline') isLost = true;
+    if (type === 'subscribed') isLost = false;
+    if (isLost && !wasLost) await output.note('Connection lost. Trying again until it is back ...');
+    if (wasLost && !isLost) await output.note('Connected again.');
+    if (type === 'reset')
       await output.warn('The log does not have the next entries any more: some changes are missing here.');
-    if (event.type === 'offline') {
-      if (!this.#isLost) await output.note('Connection lost. Trying again until it is back ...');
-      this.#isLost = true;
-    }
-    if (event.type === 'subscribed' && this.#isLost) {
-      await output.note('Connected again.');
-      this.#isLost = false;
-    }
-  }
+  };
 }
 
 /** Entries of the wanted models, with the wanted values. */
@@ -110,7 +100,7 @@ async function readCursor(path: string): Promise<string | null> {
     return (await readFile(path, 'utf8')).trim();
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new CliFault('failed', `${path} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, { cause });
+    throw fileFault(path, 'read', cause);
   }
 }
 
@@ -120,6 +110,6 @@ async function writeCursor(path: string, position: string): Promise<void> {
     await writeFile(`${path}.part`, `${position}\n`);
     await rename(`${path}.part`, path);
   } catch (cause) {
-    throw new CliFault('failed', `${path} cannot be written (${(cause as NodeJS.ErrnoException).code}).`, { cause });
+    throw fileFault(path, 'written', cause);
   }
 }

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { readFile } from 'node:fs/promises';
 import type { Call } from '../call.ts';
 import { CliFault, usageFault } from '../fault.ts';
 import { safeJson } from '../output/safe-text.ts';
+import { readTextFile } from './texts.ts';
 import { eventTypesOf } from './webhook.ts';
 
 /** Marks the endpoints of this command, so that the next one deletes those of a process that could not delete its own. */
@@ -92,7 +92,10 @@ async function openReceiver(
     );
   const server = isTunnel
     ? createHttpServer()
-    : (await import('node:https')).createServer({ cert: await readPem(cert), key: await readPem(key) });
+    : (await import('node:https')).createServer({
+        cert: await readTextFile(cert ?? ''),
+        key: await readTextFile(key ?? ''),
+      });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening').catch((cause: unknown) => {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
@@ -103,16 +106,6 @@ async function openReceiver(
     server.close();
   });
   return { server, url: publicUrl ?? `https://127.0.0.1:${(server.address() as AddressInfo).port}/` };
-}
-
-async function readPem(path = ''): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new CliFault('failed', `${path} cannot be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`, {
-      cause,
-    });
-  }
 }
 
 /** Those whose port is free or the own one: the process that made them is gone, and could not delete them. */

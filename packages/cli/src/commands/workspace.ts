@@ -9,6 +9,8 @@ import type { View } from '../output/view.ts';
 import { useWorkspace } from '../session/profiles.ts';
 import { writeProjectFile } from '../session/project-file.ts';
 import { confirm, confirmTyped } from './ask.ts';
+import { isId } from './pick.ts';
+import { slugOf } from './words.ts';
 
 const VIEW: View<Workspace> = {
   nouns: ['workspace', 'workspaces'],
@@ -46,13 +48,7 @@ export async function list({ session, output, signal }: Call): Promise<void> {
 
 export async function create({ words, options, session, output, signal }: Call): Promise<void> {
   const name = words.join(' ');
-  const urlKey =
-    options.text('key') ??
-    name
-      .normalize('NFKD')
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]+/g, '-')
-      .replaceAll(/^-|-$/g, '');
+  const urlKey = options.text('key') ?? slugOf(name);
   if (urlKey === '') throw usageFault('No key can be made of this name.', 'Give one: --key acme');
   const { api } = await session();
   const { workspace } = await api.createWorkspace({ name, urlKey }, { signal });
@@ -164,8 +160,7 @@ export async function restore({ session, output, signal, words }: Call): Promise
   const { api } = await session();
   const [word = ''] = words;
   const query = 'query CliDeleted($urlKey: String!) { found: workspaceByUrlKey(urlKey: $urlKey) { id } }';
-  const isId = /^[0-9a-f-]{36}$/i.test(word);
-  const found = isId
+  const found = isId(word)
     ? { id: word }
     : (await api.graphql<{ found: { id: string } | null }>(query, { urlKey: word.toLowerCase() })).found;
   if (found === null)

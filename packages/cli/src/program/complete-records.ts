@@ -1,3 +1,4 @@
+import { isId } from '../commands/pick.ts';
 import type { Io } from '../io.ts';
 import { Options } from '../options.ts';
 import { Output } from '../output/output.ts';
@@ -96,7 +97,7 @@ export async function recordsOf(kind: Kind, before: readonly string[], io: Io): 
 async function read(kind: Kind, { api, settings }: Session, signal: AbortSignal): Promise<readonly Candidate[]> {
   const { query, read: readNodes } = SOURCES[kind];
   const word = settings.workspace?.value;
-  const of = UUID.test(word ?? '')
+  const of = isId(word ?? '')
     ? { workspaceId: { eq: word } }
     : { workspace: { or: [{ urlKey: { eqIgnoreCase: word } }, { name: { eqIgnoreCase: word } }] } };
   const conditions = [
@@ -106,8 +107,6 @@ async function read(kind: Kind, { api, settings }: Session, signal: AbortSignal)
   const variables = kind === 'workspace' ? {} : { filter: { and: conditions } };
   return readNodes(await api.graphql<never>(query, variables, { signal }));
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The two options that say where to look. */
 function optionsIn(before: readonly string[]): Readonly<Record<string, string>> {

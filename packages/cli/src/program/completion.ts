@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { makeFolder } from '../make-folder.ts';
 import type { Action, Call } from '../call.ts';
 import { confirm } from '../commands/ask.ts';
-import { CliFault, usageFault } from '../fault.ts';
+import { fileFault, usageFault } from '../fault.ts';
 import type { Io } from '../io.ts';
 import { safeLine } from '../output/safe-text.ts';
 import { candidatesOf } from './complete.ts';
@@ -80,8 +80,7 @@ async function install(call: Call, shell: Shell): Promise<void> {
     await writeFile(script, SCRIPTS[shell]);
     if (isLineNeeded) await appendFile(settings, `${before === '' || before.endsWith('\n') ? '' : '\n'}${line}\n`);
   } catch (cause) {
-    const { code = 'unknown', path = script } = cause as NodeJS.ErrnoException;
-    throw new CliFault('failed', `${path} cannot be written (${code}).`, { cause });
+    throw fileFault((cause as NodeJS.ErrnoException).path ?? script, 'written', cause);
   }
   await output.text(`Installed the completion for ${shell}. It works in new shells.\n`);
 }

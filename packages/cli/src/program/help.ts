@@ -74,6 +74,6 @@ function optionsText(options: readonly OptionSpec[], columns: number): string {
   );
 }
 
-function withChoices(about: string, choices: readonly string[] | undefined): string {
+export function withChoices(about: string, choices: readonly string[] | undefined): string {
   return choices === undefined ? about : `${about} One of: ${choices.join(', ')}.`;
 }

@@ -1,6 +1,6 @@
 import { EXITS } from '../fault.ts';
-import { usageOf } from './help.ts';
-import { GLOBAL_OPTIONS, type CommandSpec, type OptionSpec } from './spec.ts';
+import { usageOf, withChoices } from './help.ts';
+import { GLOBAL_OPTIONS, type ArgSpec, type CommandSpec, type Example, type OptionSpec } from './spec.ts';
 import { TOPICS } from './topics.ts';
 import { ROOT } from './tree/index.ts';
 
@@ -14,7 +14,7 @@ export function referenceText(): string {
     '# Reference of `wts`',
     'Written by `npm run settings` from `src/program/tree`. Do not edit. `wts help` and `--help` show the same.',
     '## Options of every command',
-    optionsTable(GLOBAL_OPTIONS),
+    specTable('option', GLOBAL_OPTIONS),
     ...commands.flatMap((command) => sectionsOf([ROOT, command])),
     '## Exit codes',
     table([['code', 'meaning'], ...Object.values(EXITS).map(([code, meaning]) => [String(code), meaning] as const)]),
@@ -36,39 +36,25 @@ function sectionsOf(path: readonly CommandSpec[]): string[] {
     `${'#'.repeat(path.length)} ${name}`,
     `${summary}.${about === undefined ? '' : ` ${about}`}`,
     `Usage: \`${usageOf(name, spec)}\``,
-    ...(args.length === 0
-      ? []
-      : [
-          table([
-            ['word', ''],
-            ...args.map(({ form, about: text, choices }) => [`\`${form}\``, withChoices(text, choices)] as const),
-          ]),
-        ]),
-    ...(options.length === 0 ? [] : [optionsTable(options)]),
+    ...(args.length === 0 ? [] : [specTable('word', args)]),
+    ...(options.length === 0 ? [] : [specTable('option', options)]),
     ...(fields === undefined ? [] : [`JSON fields: ${fields.map((field) => `\`${field}\``).join(', ')}`]),
-    ...(examples.length === 0
-      ? []
-      : [
-          block(
-            'console not run: examples have names of their own',
-            examples
-              .flatMap(({ command, prints }) => [`$ ${command}`, ...(prints === undefined ? [] : [prints])])
-              .join('\n'),
-          ),
-        ]),
+    ...(examples.length === 0 ? [] : [block(NOT_RUN, examples.map(exampleText).join('\n'))]),
     ...commands.flatMap((command) => sectionsOf([...path, command])),
   ];
 }
 
-function optionsTable(options: readonly OptionSpec[]): string {
-  return table([
-    ['option', ''],
-    ...options.map(({ flags, about, choices }) => [`\`${flags}\``, withChoices(about, choices)] as const),
-  ]);
+function exampleText({ command, prints }: Example): string {
+  return `$ ${command}${prints === undefined ? '' : `\n${prints}`}`;
 }
 
-function withChoices(about: string, choices: readonly string[] | undefined): string {
-  return choices === undefined ? about : `${about} One of: ${choices.map((choice) => `\`${choice}\``).join(', ')}.`;
+/** Of the words or the options of a command. */
+function specTable(head: string, specs: readonly (ArgSpec | OptionSpec)[]): string {
+  const rows = specs.map((spec) => {
+    const choices = spec.choices?.map((choice) => `\`${choice}\``);
+    return [`\`${'form' in spec ? spec.form : spec.flags}\``, withChoices(spec.about, choices)] as const;
+  });
+  return table([[head, ''], ...rows]);
 }
 
 function table([head = ['', ''], ...rows]: readonly (readonly [string, string])[]): string {

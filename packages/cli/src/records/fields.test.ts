@@ -1,7 +1,13 @@
 import { MODELS } from '@wts/models';
 import assert from 'node:assert/strict';
-import { CHECKLIST_FIELDS, COMMENT_FIELDS, LABEL_FIELDS, PROJECT_FIELDS, TEAM_FIELDS } from './fields.ts';
-import { TASK_FIELD_NAMES } from './task-fields.ts';
+import {
+  CHECKLIST_FIELDS,
+  COMMENT_FIELDS,
+  LABEL_FIELDS,
+  PROJECT_FIELDS,
+  TASK_FIELD_NAMES,
+  TEAM_FIELDS,
+} from './fields.ts';
 
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
   Task: TASK_FIELD_NAMES,

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CliFault } from '../fault.ts';
+import { CliFault, fileFault } from '../fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import type { Io } from '../io.ts';
 import { configFile } from './config-file.ts';
@@ -38,9 +38,8 @@ async function isCreated(path: string): Promise<boolean> {
     await writeFile(path, String(process.pid), { flag: 'wx', mode: 0o600 });
     return true;
   } catch (cause) {
-    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return false;
-    throw new CliFault('failed', `${path} cannot be written (${code}).`, { cause });
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw fileFault(path, 'written', cause);
   }
 }
 

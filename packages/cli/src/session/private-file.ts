@@ -1,27 +1,20 @@
-import { chmod, open, rename, rm, stat } from 'node:fs/promises';
+import { chmod, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CliFault } from '../fault.ts';
+import { fileFault } from '../fault.ts';
 import { makeFolder } from '../make-folder.ts';
 
 /**
  * Writes a file that only its owner may read, as a whole or not at all: a process that ends in the middle leaves the file as it was.
  */
 export async function writePrivate(path: string, text: string): Promise<void> {
-  const folder = dirname(path);
   const part = `${path}.${process.pid}.part`;
   try {
-    await makeFolder(folder, 0o700);
-    const file = await open(part, 'w', 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await makeFolder(dirname(path), 0o700);
+    await writeFile(part, text, { mode: 0o600, flush: true });
     await rename(part, path);
   } catch (cause) {
     await rm(part, { force: true }).catch(() => undefined);
-    throw new CliFault('failed', `${path} cannot be written (${codeOf(cause)}).`, { cause });
+    throw fileFault(path, 'written', cause);
   }
 }
 
@@ -37,11 +30,7 @@ export async function modeOf(path: string, platform: NodeJS.Platform): Promise<n
   try {
     return (await stat(path)).mode & 0o777;
   } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') return null;
-    throw new CliFault('failed', `${path} cannot be read (${codeOf(cause)}).`, { cause });
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw fileFault(path, 'read', cause);
   }
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'unknown';
 }

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { CliFault } from '../fault.ts';
+import { CliFault, fileFault } from '../fault.ts';
 import type { Io } from '../io.ts';
 import { readJson } from './read-json.ts';
 
@@ -32,13 +32,9 @@ export async function writeProjectFile(
 ): Promise<string> {
   const path = join(cwd, '.wts');
   const content = { ...(await readJson<Readonly<Record<string, unknown>>>(path)), ...changes };
-  try {
-    await writeFile(path, `${JSON.stringify(content, null, 2)}\n`);
-  } catch (cause) {
-    throw new CliFault('failed', `${path} cannot be written (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`, {
-      cause,
-    });
-  }
+  await writeFile(path, `${JSON.stringify(content, null, 2)}\n`).catch((cause: unknown) => {
+    throw fileFault(path, 'written', cause);
+  });
   return path;
 }
 

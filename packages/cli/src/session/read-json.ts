@@ -1,5 +1,5 @@
 import { constants, open } from 'node:fs/promises';
-import { CliFault } from '../fault.ts';
+import { CliFault, fileFault } from '../fault.ts';
 
 /** Settings are short. A device or a log that stands in their place is not read to its end. */
 const BYTES_MAX = 65_536;
@@ -13,7 +13,7 @@ export async function readJson<T>(path: string): Promise<T | null> {
     if (cause instanceof CliFault) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    throw new CliFault('failed', `${path} cannot be read (${code ?? 'unknown'}).`, { cause });
+    throw fileFault(path, 'read', cause);
   }
   try {
     return JSON.parse(text) as T;

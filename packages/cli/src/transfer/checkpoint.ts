@@ -1,4 +1,4 @@
-import { open, readFile, rename, truncate } from 'node:fs/promises';
+import { open, readFile, rename, writeFile } from 'node:fs/promises';
 import { onDisk } from './line-files.ts';
 import { CliFault } from '../fault.ts';
 
@@ -67,12 +67,7 @@ export class CheckpointFile {
   async write(facts: CheckpointFacts): Promise<void> {
     const text = `${JSON.stringify({ format: FORMAT, version: 1, ...facts } satisfies Checkpoint)}\n`;
     await onDisk(this.path, async () => {
-      const handle = await open(`${this.path}.new`, 'w');
-      try {
-        await handle.writeFile(text);
-      } finally {
-        await handle.close();
-      }
+      await writeFile(`${this.path}.new`, text);
       await rename(`${this.path}.new`, this.path);
     });
   }
@@ -81,21 +76,10 @@ export class CheckpointFile {
   async refuse(lines: readonly string[], refusedBytes: number): Promise<number> {
     const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
     return await onDisk(this.refusedPath, async () => {
-      const handle = await open(this.refusedPath, 'a');
-      try {
-        await handle.truncate(refusedBytes);
-        await handle.writeFile(bytes);
-      } finally {
-        await handle.close();
-      }
+      await using handle = await open(this.refusedPath, 'a');
+      await handle.truncate(refusedBytes);
+      await handle.writeFile(bytes);
       return refusedBytes + bytes.length;
-    });
-  }
-
-  async truncateRefusals(refusedBytes: number): Promise<void> {
-    await onDisk(this.refusedPath, async () => {
-      await (await open(this.refusedPath, 'a')).close();
-      await truncate(this.refusedPath, refusedBytes);
     });
   }
 }

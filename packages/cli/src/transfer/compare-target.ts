@@ -47,7 +47,7 @@ export interface CompareOptions {
   /** Of the last change. */
   readonly firstSyncId: string;
   readonly progress: Progress;
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
   /** Sees each refusal that stands: what is in the target after all is not refused. */
   readonly onRefusal: (refusal: Refusal) => Promise<void>;
 }
@@ -141,6 +141,11 @@ interface ExpectedRecord {
 
 interface Compared extends Readonly<ExpectedRecord> {
   readonly stored: ExportRecord | null;
+}
+
+/** The comparison with a workspace that is still to be created. */
+export function comparisonWithNothing(missing: Comparison['missing']): Comparison {
+  return { ...new Tally(async () => {}).comparison, missing };
 }
 
 /** What the comparison has found so far. */

@@ -1,9 +1,10 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SyncError, type SyncClient } from '@wts/client';
 import type { ApiClient } from '@wts/client/api';
 import { CliFault } from '../fault.ts';
 import { makeFolder } from '../make-folder.ts';
+import { given } from '../options.ts';
 import { LineWriter, onDisk } from './line-files.ts';
 import { LineSorter } from './line-sorter.ts';
 import { holdsUnfinished, MANIFEST, manifestText, namesIn, PARTIAL, readManifest } from './manifest.ts';
@@ -28,9 +29,7 @@ export interface ExportOptions {
   readonly workspace: string;
   readonly folder: string;
   readonly progress: Progress;
-  readonly signal?: AbortSignal;
-  /** For tests: how much is sorted in memory. */
-  readonly runChars?: number;
+  readonly signal: AbortSignal;
 }
 
 /** The connection is lost while the snapshot is read: then it is read again from its beginning. */
@@ -40,14 +39,14 @@ const FIRST = ['Workspace', 'User', 'WorkspaceMember', ...IMPORTED_MODELS];
 
 export async function exportWorkspace(options: ExportOptions): Promise<Manifest> {
   const { folder } = options;
-  const workspace = await findWorkspace(options.sync, options.workspace, { signal: options.signal });
+  const workspace = await findWorkspace(options.sync, options.workspace, options);
   await checkFolder(folder, workspace.workspace.id);
-  await using parts = new UnfinishedExport(join(folder, PARTIAL), options.runChars);
+  await using parts = new UnfinishedExport(join(folder, PARTIAL));
   options.progress.stage('read');
   const found = await readAll(options, workspace, parts);
   options.progress.stage('write', parts.records);
   const files = await parts.write((records) => {
-    options.signal?.throwIfAborted();
+    options.signal.throwIfAborted();
     options.progress.advance(records);
   });
   const facts: ManifestFacts = {
@@ -61,7 +60,7 @@ export async function exportWorkspace(options: ExportOptions): Promise<Manifest>
     people: parts.people,
     notIncluded: await notIncluded(options.api, found, parts.projects),
   };
-  options.signal?.throwIfAborted();
+  options.signal.throwIfAborted();
   await replace(folder, files, manifestText(facts));
   return (await readManifest(folder)).manifest;
 }
@@ -79,7 +78,7 @@ async function readAll(
     try {
       return await readWorkspace(sync, workspace, { begin: () => parts.begin(), take }, { signal });
     } catch (error) {
-      if (signal?.aborted || !(error instanceof SyncError) || !error.isTemporary || reads === READS_MAX) throw error;
+      if (signal.aborted || !(error instanceof SyncError) || !error.isTemporary || reads === READS_MAX) throw error;
       progress.note(`${error.message}; reading again`);
       progress.stage('read');
     }
@@ -89,16 +88,14 @@ async function readAll(
 /** The records of an export before they are in its files. */
 class UnfinishedExport implements AsyncDisposable {
   readonly #folder: string;
-  readonly #runChars: number | undefined;
   #sorters = new Map<string, LineSorter>();
   #people: ExportRecord[] = [];
   #roles = new Map<unknown, string>();
   records = 0;
   projects = new Set<string>();
 
-  constructor(folder: string, runChars: number | undefined) {
+  constructor(folder: string) {
     this.#folder = folder;
-    this.#runChars = runChars;
   }
 
   async begin(): Promise<void> {
@@ -117,8 +114,7 @@ class UnfinishedExport implements AsyncDisposable {
     if (model === 'WorkspaceMember') this.#roles.set(record['userId'], String(record['role']));
     if (model === 'Project') this.projects.add(record.id);
     let sorter = this.#sorters.get(model);
-    if (!sorter)
-      this.#sorters.set(model, (sorter = new LineSorter(join(this.#folder, `sort-${model}`), this.#runChars)));
+    if (!sorter) this.#sorters.set(model, (sorter = new LineSorter(join(this.#folder, `sort-${model}`))));
     await sorter.add(orderOf(record), JSON.stringify(record));
     this.records += 1;
   }
@@ -142,7 +138,7 @@ class UnfinishedExport implements AsyncDisposable {
       await using sorter = this.#sorters.get(model) as LineSorter;
       const lines = model === 'Comment' ? parentsFirst(sorter.sorted()) : sorter.sorted();
       const name = `${model}.ndjson`;
-      const writer = await LineWriter.open(join(this.#folder, name));
+      await using writer = await LineWriter.open(join(this.#folder, name));
       let archived = 0;
       for await (const { text } of lines) {
         if (text.includes('"archivedAt":"')) archived += 1;
@@ -181,13 +177,7 @@ async function checkFolder(folder: string, workspaceId: string): Promise<void> {
 async function replace(folder: string, files: readonly ExportedFile[], manifest: string): Promise<void> {
   const partial = join(folder, PARTIAL);
   await onDisk(folder, async () => {
-    const writer = await open(join(partial, MANIFEST), 'w');
-    try {
-      await writer.writeFile(manifest);
-      await writer.sync();
-    } finally {
-      await writer.close();
-    }
+    await writeFile(join(partial, MANIFEST), manifest, { flush: true });
     const before = await namesIn(folder);
     await rm(join(folder, MANIFEST), { force: true });
     await syncFolder(folder);
@@ -205,12 +195,8 @@ async function replace(folder: string, files: readonly ExportedFile[], manifest:
 /** Renames are on the disk in this order, also when the machine stops. Windows has no such call. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
-  const handle = await open(folder);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(folder);
+  await handle.sync();
 }
 
 /** Owners and admins see the names of private projects that they are not in; others only that there may be some. */
@@ -222,10 +208,7 @@ async function notIncluded(
   const missing: string[] = [];
   try {
     for (let after: string | undefined, hasMore = true; hasMore;) {
-      const page = await api.listPrivateProjects({
-        workspaceId: workspace.id,
-        ...(after === undefined ? {} : { after }),
-      });
+      const page = await api.listPrivateProjects({ workspaceId: workspace.id, ...given({ after }) });
       for (const { id, key, name } of page.projects)
         if (!projects.has(id)) missing.push(`Private project ${key} (${name}), which you are not in`);
       after = page.projects.at(-1)?.id;

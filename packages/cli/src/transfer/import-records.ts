@@ -47,7 +47,7 @@ export class RecordImport {
   async run(): Promise<CheckpointFacts> {
     const { files, progress, checkpoint } = this.#options;
     const total = files.reduce((sum, { records }) => sum + records, 0);
-    await checkpoint.truncateRefusals(this.#at.refusedBytes);
+    await checkpoint.refuse([], this.#at.refusedBytes);
     if (this.#at.stage === 'insert') {
       progress.stage('import', total);
       progress.advance(this.#at.records);
@@ -69,7 +69,7 @@ export class RecordImport {
   /** The same for a file of changes. */
   async runPlan(path: string, total: number): Promise<CheckpointFacts> {
     const { progress, checkpoint } = this.#options;
-    await checkpoint.truncateRefusals(this.#at.refusedBytes);
+    await checkpoint.refuse([], this.#at.refusedBytes);
     progress.stage('change', total);
     progress.advance(this.#at.records);
     await this.#sendFile(path, (text) => [JSON.parse(text) as Sent]);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TargetComparison, type Comparison, type Refusal } from './compare-target.ts';
+import { comparisonWithNothing, TargetComparison, type Comparison, type Refusal } from './compare-target.ts';
 import { CliFault } from '../fault.ts';
 import { filesInOrder, RecordImport } from './import-records.ts';
 import { LineWriter, readLines } from './line-files.ts';
@@ -45,12 +45,15 @@ export async function importWorkspace(options: ImportOptions): Promise<ImportRep
   const earlier = options.since === null ? null : await readEarlier(options.since, manifest, signal);
   const { target, checkpoint, people, at } = await openTarget(options, manifest, hashOf(text + (earlier?.text ?? '')));
   const facts = { people, notes: at.notes, notIncluded: manifest.notIncluded, planned: null };
-  if (target === null) return { ...facts, target, comparison: nothingThere(manifest), refusedPath: null };
+  const files = filesInOrder(manifest.files);
+  if (target === null) {
+    const missing = Object.fromEntries(files.map(({ model, records }) => [model, records]));
+    return { ...facts, target, comparison: comparisonWithNothing(missing), refusedPath: null };
+  }
 
   const { workspace } = target;
   const sync = options.connect(uuidV5(workspace.id, at.export));
-  const sending = { sync, progress, ...(signal === undefined ? {} : { signal }) };
-  const files = filesInOrder(manifest.files);
+  const sending = { sync, progress, signal };
   const mapping = mappingOf(workspace.id, people, options.keepsIds);
   const keepsNumbers = options.keepsNumbers || !('into' in options.target);
   const records = { ...sending, folder, files, mapping, keepsNumbers };
@@ -89,7 +92,7 @@ interface EarlierExport {
 }
 
 /** The export that was imported before. */
-async function readEarlier(folder: string, manifest: Manifest, signal?: AbortSignal): Promise<EarlierExport> {
+async function readEarlier(folder: string, manifest: Manifest, signal: AbortSignal): Promise<EarlierExport> {
   const { manifest: earlier, text } = await readManifest(folder);
   if (earlier.workspace.id !== manifest.workspace.id)
     throw new CliFault('usage', `${folder} holds an export of another workspace: ${earlier.workspace.urlKey}.`);
@@ -97,7 +100,7 @@ async function readEarlier(folder: string, manifest: Manifest, signal?: AbortSig
   return { text, before: { folder, files: filesInOrder(earlier.files) } };
 }
 
-function sumOf(counts: Planned): number {
+export function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
@@ -161,19 +164,4 @@ class StandingRefusals {
       await rename(`${this.#path}.new`, this.#path);
     } else await rm(this.#path, { force: true });
   }
-}
-
-/** The comparison with a workspace that is still to be created. */
-function nothingThere({ files }: Manifest): Comparison {
-  const missing = Object.fromEntries(filesInOrder(files).map(({ model, records }) => [model, records]));
-  const none = hashOf('');
-  return {
-    equal: {},
-    missing,
-    differences: [],
-    differencesTotal: 0,
-    refusedTotal: 0,
-    sameNumbers: 0,
-    sha256: { export: none, target: none },
-  };
 }

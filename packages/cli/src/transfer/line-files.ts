@@ -13,7 +13,7 @@ export interface WrittenFile {
 }
 
 /** Writes lines to a new file in large steps, with their hash. */
-export class LineWriter {
+export class LineWriter implements AsyncDisposable {
   readonly #path: string;
   readonly #handle: FileHandle;
   readonly #hash = createHash('sha256');
@@ -47,8 +47,8 @@ export class LineWriter {
     return { records: this.#records, bytes: this.#bytes, sha256: this.#hash.digest('hex') };
   }
 
-  /** Closes the file without its rest, because the work failed. */
-  async abandon(): Promise<void> {
+  /** Without its rest where the work failed before the end of the file. */
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle.close();
   }
 

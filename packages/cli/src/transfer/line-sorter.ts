@@ -71,14 +71,9 @@ export class LineSorter implements AsyncDisposable {
 
   async #spill(): Promise<void> {
     if (this.#runs === 0) await onDisk(this.#folder, () => makeFolder(this.#folder));
-    const writer = await LineWriter.open(this.#path(this.#runs));
+    await using writer = await LineWriter.open(this.#path(this.#runs));
     this.#runs += 1;
-    try {
-      for (const { key, text } of this.#take()) await writer.write(`${key}\t${text}`);
-    } catch (error) {
-      await writer.abandon();
-      throw error;
-    }
+    for (const { key, text } of this.#take()) await writer.write(`${key}\t${text}`);
     await writer.close({ isKept: false });
   }
 

@@ -1,4 +1,4 @@
-import type { ModelName, SnapshotRecord } from '@wts/client';
+import type { ModelName } from '@wts/client';
 
 /** A record of any model, as a line of an export has it. */
 export type ExportRecord = Readonly<Record<string, unknown>> & {
@@ -79,8 +79,4 @@ export function peopleIn(record: ExportRecord): readonly string[] {
 export function orderOf(record: ExportRecord): string {
   if (record.__class === 'Task') return String(record['number']).padStart(10, '0');
   return `${record.createdAt} ${record.id}`;
-}
-
-export function asRecord(record: SnapshotRecord): ExportRecord {
-  return record as object as ExportRecord;
 }

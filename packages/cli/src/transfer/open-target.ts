@@ -16,6 +16,7 @@ export interface ImportOptions {
   /** A client whose changes have this `clientId`. */
   readonly connect: (clientId: string) => SyncClient;
   readonly api: ApiClient;
+  readonly importer: () => Promise<TargetMember>;
   readonly folder: string;
   readonly target: { readonly into: string } | { readonly name: string; readonly urlKey: string };
   readonly people: PeopleMap;
@@ -29,10 +30,10 @@ export interface ImportOptions {
   readonly keepsNumbers: boolean;
   /** Nothing is changed. */
   readonly isDryRun: boolean;
-  /** Default: beside the files of the export. */
-  readonly checkpoint?: string;
+  /** Null: beside the files of the export. */
+  readonly checkpoint: string | null;
   readonly progress: Progress;
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 export interface OpenTarget {
@@ -49,16 +50,18 @@ export const START = { file: 0, offset: 0, records: 0, number: 0, refusedBytes: 
 export async function openTarget(options: ImportOptions, manifest: Manifest, exportHash: string): Promise<OpenTarget> {
   const { api, folder, target: wanted, people: map, keepsIds } = options;
   const sync = options.connect(randomUUID());
-  const into = 'into' in wanted ? await findWorkspace(sync, wanted.into, { signal: options.signal }) : null;
+  const into = 'into' in wanted ? await findWorkspace(sync, wanted.into, options) : null;
   const urlKey = 'urlKey' in wanted ? wanted.urlKey : (into?.workspace.urlKey ?? '');
   const checkpoint = new CheckpointFile(options.checkpoint ?? join(folder, `import-${urlKey}.json`));
   const before = await checkpoint.read(exportHash);
   const fresh = { ...START, export: exportHash, keepsIds, stage: 'insert', notes: [] } as const;
 
   const target =
-    into ?? (before && (await existing(sync, before.workspaceId))) ?? (await create(options, manifest, exportHash));
+    into ??
+    (before && (await existing(sync, before.workspaceId, options))) ??
+    (await create(options, manifest, exportHash));
   if (target === null) {
-    const importer = await viewer(api);
+    const importer = await options.importer();
     const people = mapPeople({ people: manifest.people, members: [importer], importerId: importer.userId, map });
     return { target, people, checkpoint, at: { ...fresh, workspaceId: '' } };
   }
@@ -85,9 +88,9 @@ function continued(before: Checkpoint, { keepsIds }: ImportOptions, { path }: Ch
 }
 
 /** The workspace that an earlier run created; null on another server. */
-async function existing(sync: SyncClient, workspaceId: string): Promise<FoundWorkspace | null> {
+async function existing(sync: SyncClient, workspaceId: string, options: ImportOptions): Promise<FoundWorkspace | null> {
   try {
-    return await findWorkspace(sync, workspaceId);
+    return await findWorkspace(sync, workspaceId, options);
   } catch (error) {
     if (error instanceof CliFault && error.exit === 'not-found') return null;
     throw error;
@@ -102,7 +105,7 @@ async function create(options: ImportOptions, manifest: Manifest, exportHash: st
   const idempotencyKey = uuidV5(manifest.workspace.id, `${exportHash} ${urlKey}`);
   try {
     const { workspace } = await api.createWorkspace({ name, urlKey }, { idempotencyKey });
-    return await findWorkspace(options.connect(randomUUID()), workspace.id);
+    return await findWorkspace(options.connect(randomUUID()), workspace.id, options);
   } catch (error) {
     if (!(error instanceof SyncError) || error.code !== 'slug_taken') throw error;
     throw new CliFault('refused', `There is a workspace ${urlKey} already.`, {
@@ -148,11 +151,4 @@ function checkRight({ workspace }: FoundWorkspace, role: string | undefined): vo
     throw new CliFault('refused', `As a guest of ${workspace.urlKey} you cannot import into it.`, {
       hint: 'Ask an owner or admin for another role.',
     });
-}
-
-async function viewer(api: ApiClient): Promise<TargetMember> {
-  const { viewer: person } = await api.graphql<{ viewer: { id: string; name: string; email: string | null } }>(
-    '{ viewer { id name email } }',
-  );
-  return { userId: person.id, name: person.name, email: person.email };
 }

@@ -51,7 +51,7 @@ export async function planChanges({ before, after, mapping, path }: PlanOptions)
       await changes.add(placeOf(sent, line), JSON.stringify(sent));
     }
   }
-  const writer = await LineWriter.open(path);
+  await using writer = await LineWriter.open(path);
   for await (const { text } of changes.sorted()) await writer.write(text);
   await writer.close({ isKept: false });
   return planned;

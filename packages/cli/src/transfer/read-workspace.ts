@@ -1,6 +1,7 @@
 import type { Snapshot, SyncClient } from '@wts/client';
 import { CliFault } from '../fault.ts';
-import { asRecord, peopleIn, type ExportRecord } from './model-rules.ts';
+import { given } from '../options.ts';
+import { peopleIn, type ExportRecord } from './model-rules.ts';
 
 type BootstrapRequest = NonNullable<Parameters<SyncClient['bootstrap']>[0]>;
 
@@ -25,17 +26,13 @@ const GROUPS_MAX = 150;
 const TRIES_MAX = 4;
 
 export interface ReadOptions {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal: AbortSignal;
   /** Read at this position of the log or later. */
-  readonly firstSyncId?: string | undefined;
+  readonly firstSyncId?: string;
 }
 
 /** The workspace by its id, urlKey or name, also a deleted one. */
-export async function findWorkspace(
-  sync: SyncClient,
-  word: string,
-  options: ReadOptions = {},
-): Promise<FoundWorkspace> {
+export async function findWorkspace(sync: SyncClient, word: string, options: ReadOptions): Promise<FoundWorkspace> {
   const { subscribedSyncGroups, records } = await openSnapshot(sync, { onlyModels: 'Workspace' }, options);
   const all: WorkspaceFacts[] = [];
   for await (const part of records) for (const one of part) if (one.__class === 'Workspace') all.push(one);
@@ -79,7 +76,7 @@ export async function readWorkspace(
   sync: SyncClient,
   workspace: FoundWorkspace,
   reader: WorkspaceReader,
-  options: ReadOptions = {},
+  options: ReadOptions,
 ): Promise<ReadWorkspace> {
   let found = workspace;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
@@ -104,8 +101,7 @@ function openSnapshot(
   request: BootstrapRequest,
   { signal, firstSyncId }: ReadOptions,
 ): Promise<Snapshot> {
-  const from = firstSyncId === undefined ? {} : { firstSyncId };
-  return sync.bootstrap({ ...request, ...from }, signal === undefined ? {} : { signal });
+  return sync.bootstrap({ ...request, ...given({ firstSyncId }) }, { signal });
 }
 
 async function takeAll({ records }: Snapshot, workspaceId: string, reader: WorkspaceReader): Promise<void> {
@@ -121,7 +117,7 @@ async function takeAll({ records }: Snapshot, workspaceId: string, reader: Works
   };
   for await (const part of records) {
     for (const one of part) {
-      const record = asRecord(one);
+      const record = one as object as ExportRecord;
       if (record.__class === 'User') people.set(record.id, record);
       else if (isOfWorkspace(record)) {
         if (record.__class === 'Team' || record.__class === 'Project') parents.add(record.id);

@@ -30,13 +30,15 @@ async function sent(
     const sync = new SyncClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 'x' });
     let notes = 0;
     const progress = { stage: () => {}, advance: () => {}, note: () => (notes += 1) };
-    const { results } = await sendChanges([CHANGE], { sync, progress, pauseMs: 1 });
+    const { results } = await sendChanges([CHANGE], { sync, progress, signal, pauseMs: 1 });
     return { success: results[0]?.success === true, requests, notes };
   } finally {
     server.closeAllConnections();
     server.close();
   }
 }
+
+const { signal } = new AbortController();
 
 describe('changes of an import', () => {
   it('that the service cannot make just now are sent again with the same ids, a few times', async () => {
@@ -58,7 +60,7 @@ describe('changes of an import', () => {
         token: 'x',
       });
       const progress = { stage: () => {}, advance: () => {}, note: () => {} };
-      await assert.rejects(sendChanges([CHANGE], { sync, progress, patienceMs: 200 }), { exit: 'unreachable' });
+      await assert.rejects(sendChanges([CHANGE], { sync, progress, signal, patienceMs: 200 }), { exit: 'unreachable' });
       assert.equal(requests, 2);
     } finally {
       server.closeAllConnections();
@@ -73,7 +75,7 @@ describe('changes of an import', () => {
       retry: { firstPauseMs: 1, pauseMsMax: 5 },
     });
     const progress = { stage: () => {}, advance: () => {}, note: () => {} };
-    await assert.rejects(sendChanges([CHANGE], { sync, progress, patienceMs: 50 }), {
+    await assert.rejects(sendChanges([CHANGE], { sync, progress, signal, patienceMs: 50 }), {
       exit: 'unreachable',
       hint: 'Run the same command again: it goes on where it stopped.',
     });

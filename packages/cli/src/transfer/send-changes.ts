@@ -25,7 +25,7 @@ function mayPass(result: ChangeResult): boolean {
 export interface SendOptions {
   readonly sync: SyncClient;
   readonly progress: Progress;
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
   /** For tests: after which time without a reply the work stops, and the pause before changes are sent again. */
   readonly patienceMs?: number;
   readonly pauseMs?: number;
@@ -42,15 +42,12 @@ export async function sendChanges(
   const startedMs = performance.now();
   for (let tries = 1; ; tries += 1) {
     try {
-      const outcome = await sync.mutate(changes, {
-        deadlineMs: Math.min(ATTEMPTS_MS, patienceMs),
-        ...(signal === undefined ? {} : { signal }),
-      });
+      const outcome = await sync.mutate(changes, { deadlineMs: Math.min(ATTEMPTS_MS, patienceMs), signal });
       if (tries >= TRIES_MAX || !outcome.results.some(mayPass)) return outcome;
       progress.note('The service could not make some changes yet; trying again');
-      await pause(pauseMs, undefined, signal === undefined ? {} : { signal });
+      await pause(pauseMs, undefined, { signal });
     } catch (error) {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       if (!(error instanceof SyncError) || !(error.isTemporary || error.code === 'deadline_exceeded')) throw error;
       if (performance.now() - startedMs > patienceMs)
         throw new CliFault('unreachable', `The server does not answer: ${error.message}.`, {
@@ -59,7 +56,7 @@ export async function sendChanges(
         });
       progress.note(`${error.message}; trying again`);
       // Longer than the time of a call, or the client would have waited.
-      await pause(error.retryAfterMs ?? 0, undefined, signal === undefined ? {} : { signal });
+      await pause(error.retryAfterMs ?? 0, undefined, { signal });
     }
   }
 }

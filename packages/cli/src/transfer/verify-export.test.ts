@@ -7,6 +7,7 @@ import { MANIFEST, manifestText, readManifest } from './manifest.ts';
 import { checkFiles, verifyExport } from './verify-export.ts';
 
 const PROGRESS = { stage: () => {}, advance: () => {}, note: () => {} };
+const { signal } = new AbortController();
 const TIME = '2026-01-01T00:00:00.000Z';
 
 type Files = Readonly<Record<string, readonly object[]>>;
@@ -44,13 +45,13 @@ const WHOLE: Files = {
 
 const findingsIn = async (files: Files): Promise<readonly string[]> => {
   const folder = exported(files);
-  return verifyExport({ folder, manifest: (await readManifest(folder)).manifest, progress: PROGRESS });
+  return verifyExport({ folder, manifest: (await readManifest(folder)).manifest, progress: PROGRESS, signal });
 };
 
 const refusedBecause = async (change: (folder: string) => void, reason: RegExp): Promise<void> => {
   const folder = exported(WHOLE);
   change(folder);
-  await assert.rejects(async () => checkFiles(folder, (await readManifest(folder)).manifest), reason);
+  await assert.rejects(async () => checkFiles(folder, (await readManifest(folder)).manifest, signal), reason);
 };
 
 describe('an export is verified:', () => {

@@ -10,13 +10,10 @@ import type { ExportedFile, Manifest } from './manifest.ts';
 import { isImported, peopleIn, ruleOf, type ExportRecord } from './model-rules.ts';
 import type { Progress } from '../output/progress.ts';
 
-/** What is wrong with an export, each in one sentence. */
-export type Findings = readonly string[];
-
 const FINDINGS_MAX = 20;
 
 /** Throws when a file is not exactly the one that the manifest names. */
-export async function checkFiles(folder: string, manifest: Manifest, signal?: AbortSignal): Promise<void> {
+export async function checkFiles(folder: string, manifest: Manifest, signal: AbortSignal): Promise<void> {
   for (const file of manifest.files) {
     const fault = await faultOf(folder, file, signal);
     if (fault !== null)
@@ -26,7 +23,7 @@ export async function checkFiles(folder: string, manifest: Manifest, signal?: Ab
   }
 }
 
-async function faultOf(folder: string, file: ExportedFile, signal?: AbortSignal): Promise<string | null> {
+async function faultOf(folder: string, file: ExportedFile, signal: AbortSignal): Promise<string | null> {
   const path = join(folder, file.name);
   // A name with a folder would be a file elsewhere.
   if (!/^[A-Za-z]\w*\.ndjson$/.test(file.name)) return `The manifest names a file that no export has: ${file.name}`;
@@ -35,7 +32,7 @@ async function faultOf(folder: string, file: ExportedFile, signal?: AbortSignal)
   if (found.size !== file.bytes)
     return `${file.name} has ${found.size} bytes instead of ${file.bytes}: it is not whole`;
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash, signal === undefined ? {} : { signal });
+  await pipeline(createReadStream(path), hash, { signal });
   if (hash.digest('hex') !== file.sha256) return `${file.name} was changed after the export: its SHA-256 differs`;
   return null;
 }
@@ -44,11 +41,11 @@ export interface VerifyOptions {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly progress: Progress;
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
-/** Reads a whole export: hashes, counts, and that everything that a record refers to is in it. */
-export async function verifyExport({ folder, manifest, progress, signal }: VerifyOptions): Promise<Findings> {
+/** Reads a whole export: hashes, counts, and that everything that a record refers to is in it. What is wrong is one sentence each. */
+export async function verifyExport({ folder, manifest, progress, signal }: VerifyOptions): Promise<readonly string[]> {
   await checkFiles(folder, manifest, signal);
   progress.stage(
     'verify',
@@ -60,7 +57,7 @@ export async function verifyExport({ folder, manifest, progress, signal }: Verif
   for (const file of manifest.files) {
     let records = 0;
     for await (const lines of readLines(join(folder, file.name))) {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       for (const { text } of lines) {
         records += 1;
         const record = JSON.parse(text) as ExportRecord;

@@ -1,4 +1,4 @@
-import { TASK_FIELD_NAMES } from '../../records/task-fields.ts';
+import { TASK_FIELD_NAMES } from '../../records/fields.ts';
 import type { ArgSpec, CommandSpec, OptionSpec } from '../spec.ts';
 import { DRY_RUN, LIMIT } from './options.ts';
 
@@ -61,6 +61,9 @@ const LIST_OPTIONS: readonly OptionSpec[] = [
   LIMIT,
 ];
 
+const changes = () => import('../../commands/task-change.ts');
+const lists = () => import('../../commands/task-list.ts');
+
 export const TASK: CommandSpec = {
   name: 'task',
   summary: 'Work with tasks',
@@ -79,7 +82,7 @@ export const TASK: CommandSpec = {
       ],
       options: LIST_OPTIONS,
       fields: TASK_FIELD_NAMES,
-      load: async () => (await import('../../commands/task-list.ts')).list,
+      load: async () => (await lists()).list,
     },
     {
       name: 'show',
@@ -150,31 +153,26 @@ export const TASK: CommandSpec = {
         },
       ],
       fields: TASK_FIELD_NAMES,
-      load: async () => (await import('../../commands/task-change.ts')).edit,
+      load: async () => (await changes()).edit,
     },
-    step(
-      'done',
-      'Complete tasks',
-      'Done ACME-12 Write the report',
-      async () => (await import('../../commands/task-change.ts')).done,
-    ),
+    step('done', 'Complete tasks', 'Done ACME-12 Write the report', async () => (await changes()).done),
     step(
       'reopen',
       'Open completed tasks again',
       'Reopened ACME-12 Write the report',
-      async () => (await import('../../commands/task-change.ts')).reopen,
+      async () => (await changes()).reopen,
     ),
     step(
       'trash',
       'Move tasks to the Trash',
       'Moved to the Trash ACME-12 Write the report',
-      async () => (await import('../../commands/task-change.ts')).trash,
+      async () => (await changes()).trash,
     ),
     step(
       'restore',
       'Restore tasks from the Trash',
       'Restored ACME-12 Write the report',
-      async () => (await import('../../commands/task-change.ts')).restore,
+      async () => (await changes()).restore,
     ),
     {
       name: 'delete',
@@ -185,7 +183,7 @@ export const TASK: CommandSpec = {
       args: [TASKS],
       options: [DRY_RUN],
       fields: TASK_FIELD_NAMES,
-      load: async () => (await import('../../commands/task-change.ts')).remove,
+      load: async () => (await changes()).remove,
     },
     {
       name: 'move',
@@ -201,7 +199,7 @@ export const TASK: CommandSpec = {
         { flags: '--after <task>', about: 'After this task.', completes: 'task' },
       ],
       fields: TASK_FIELD_NAMES,
-      load: async () => (await import('../../commands/task-change.ts')).move,
+      load: async () => (await changes()).move,
     },
     {
       name: 'repeat',
@@ -219,13 +217,13 @@ export const TASK: CommandSpec = {
         { form: '<words...>', about: 'How it repeats, or "none".' },
       ],
       fields: TASK_FIELD_NAMES,
-      load: async () => (await import('../../commands/task-change.ts')).repeat,
+      load: async () => (await changes()).repeat,
     },
     step(
       'skip',
       'Skip an occurrence: the task goes to the next day of its rule',
       'Skipped ACME-12 Water the plants, due Thu 3 Dec',
-      async () => (await import('../../commands/task-change.ts')).skip,
+      async () => (await changes()).skip,
     ),
   ],
 };
@@ -261,13 +259,9 @@ export const QUICK: readonly CommandSpec[] = [
     fields: TASK_FIELD_NAMES,
     load: async () => (await import('../../commands/quick-add.ts')).quickAdd,
   },
-  listing(
-    'today',
-    'List what starts or is due today or before',
-    async () => (await import('../../commands/task-list.ts')).today,
-  ),
-  listing('inbox', 'List what has no plan yet', async () => (await import('../../commands/task-list.ts')).inbox),
-  listing('upcoming', 'List what starts later', async () => (await import('../../commands/task-list.ts')).upcoming),
+  listing('today', 'List what starts or is due today or before', async () => (await lists()).today),
+  listing('inbox', 'List what has no plan yet', async () => (await lists()).inbox),
+  listing('upcoming', 'List what starts later', async () => (await lists()).upcoming),
 ];
 
 /** A list of the app, of one person. */
