@@ -109,6 +109,15 @@ export function contract<
   return operation as Contract<never>;
 }
 
+/** An operation for browsers, which is not in the description. */
+export function browserPage(
+  operation: Pick<Contract, 'id' | 'path' | 'summary' | 'params'>,
+  reply: Pick<Contract['reply'], 'status' | 'contentType'>,
+): Contract {
+  const common = { method: 'GET', tag: 'Meta', scope: 'none', page: true, errors: [] } as const;
+  return { ...operation, ...common, reply: { ...reply, schema: { type: 'string' } } };
+}
+
 type NothingOr<Schema, Nothing> = [Schema] extends [never] ? Nothing : TypeOf<Schema>;
 
 /** The handler of a text reply writes it and returns nothing. */

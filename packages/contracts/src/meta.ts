@@ -1,5 +1,5 @@
 import { objectOf } from './parts.ts';
-import { contract, type Contract } from './contract.ts';
+import { browserPage, contract } from './contract.ts';
 import { DESCRIPTION_VERSION } from './version.ts';
 
 const ok = objectOf({ ok: { const: true }, status: { type: 'string', description: 'The state in one word.' } });
@@ -62,26 +62,29 @@ const SCRIPT = { status: 200, contentType: 'text/javascript; charset=utf-8' };
 const WITHOUT_SLASH = { status: 308 };
 
 /** The description as a web page. */
-export const docs = page({ id: 'docs', path: '/docs', summary: 'This description, as a page' }, HTML);
+export const docs = browserPage({ id: 'docs', path: '/docs', summary: 'This description, as a page' }, HTML);
 
 /** The files of that page. */
-export const docsFile = page(
+export const docsFile = browserPage(
   { id: 'docsFile', path: '/docs/{version}/{file}', summary: 'A file of the page', params: fileParams },
   SCRIPT,
 );
 
-export const docsSlash = page(
+export const docsSlash = browserPage(
   { id: 'docsSlash', path: '/docs/', summary: 'Redirects to the page without the slash' },
   WITHOUT_SLASH,
 );
 
-export const root = page({ id: 'root', path: '/', summary: 'Redirects browsers to the page' }, { status: 302 });
+export const root = browserPage({ id: 'root', path: '/', summary: 'Redirects browsers to the page' }, { status: 302 });
 
 /** For who runs a webhook endpoint: its deliveries, and what can be done about them. */
-export const consolePage = page({ id: 'console', path: '/console', summary: 'The webhooks console, as a page' }, HTML);
+export const consolePage = browserPage(
+  { id: 'console', path: '/console', summary: 'The webhooks console, as a page' },
+  HTML,
+);
 
 /** What that page is made of. */
-export const consoleFile = page(
+export const consoleFile = browserPage(
   {
     id: 'consoleFile',
     path: '/console/{version}/{file}',
@@ -91,32 +94,15 @@ export const consoleFile = page(
   SCRIPT,
 );
 
-export const consoleSlash = page(
+export const consoleSlash = browserPage(
   { id: 'consoleSlash', path: '/console/', summary: 'The way to the webhooks console, without the slash' },
   WITHOUT_SLASH,
 );
 
 /** A page to write and run GraphQL operations, for development. */
-export const graphiqlPage = page({ id: 'graphiql', path: '/graphql', summary: 'GraphiQL, as a page' }, HTML);
+export const graphiqlPage = browserPage({ id: 'graphiql', path: '/graphql', summary: 'GraphiQL, as a page' }, HTML);
 
-export const graphiqlFile = page(
+export const graphiqlFile = browserPage(
   { id: 'graphiqlFile', path: '/graphql/ui/{version}/{file}', summary: 'A file of GraphiQL', params: fileParams },
   SCRIPT,
 );
-
-/** An operation for browsers. */
-function page(
-  operation: Pick<Contract, 'id' | 'path' | 'summary' | 'params'>,
-  reply: Pick<Contract['reply'], 'status' | 'contentType'>,
-): Contract {
-  const schema = { type: 'string' };
-  return {
-    ...operation,
-    method: 'GET',
-    tag: 'Meta',
-    scope: 'none',
-    page: true,
-    reply: { ...reply, schema },
-    errors: [],
-  };
-}

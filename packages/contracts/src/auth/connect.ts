@@ -10,21 +10,17 @@ import { form, page } from './pages.ts';
  */
 
 /** Takes `name`, `challenge`, and `port` with `state`, or neither; also `access`, the one that the tool asks for. */
-export const connect = page({
-  id: 'connect',
-  path: '/account/connect',
-  summary: 'Where a command line sends a person for an API key',
-});
-export const decisionPage = page({
-  id: 'connectDecisionPage',
-  path: '/account/connect/decision',
-  summary: 'Where the person decides about it',
-});
-export const decision = form({
-  id: 'connectDecision',
-  path: '/account/connect/decision',
-  summary: 'The decision, which leads to the tool with a code',
-});
+export const connect = page('connect', '/account/connect', 'Where a command line sends a person for an API key');
+export const decisionPage = page(
+  'connectDecisionPage',
+  '/account/connect/decision',
+  'Where the person decides about it',
+);
+export const decision = form(
+  'connectDecision',
+  '/account/connect/decision',
+  'The decision, which leads to the tool with a code',
+);
 
 export const exchangeCode = contract({
   id: 'exchangeConnectCode',
