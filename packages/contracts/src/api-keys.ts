@@ -2,7 +2,7 @@ import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { NOT_BLANK_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
-import { objectOf, okBody, timestamp, uuid } from './parts.ts';
+import { objectOf, okBody, timestamp, timestampOrNull, uuid } from './parts.ts';
 import type { TypeOf } from './type-of.ts';
 
 /** `read-only` keys hold the scope read, `full-access` keys all scopes. */
@@ -14,7 +14,6 @@ export type KeyMaker =
   | { readonly kind: 'session' }
   | { readonly kind: 'api_key'; readonly id?: string; readonly keyPrefix?: string };
 
-const timestampOrNull = { type: ['string', 'null'], format: 'date-time' } as const;
 const label = {
   type: 'string',
   minLength: 1,

@@ -74,13 +74,13 @@ export interface Contract<S extends Shape = Shape> {
     readonly examples?: Examples;
   };
   /** Its own errors, besides those that `errorsOf` derives. */
-  readonly errors: readonly ErrorCode[];
+  readonly errors?: readonly ErrorCode[];
   readonly shape?: S;
 }
 
-/** The parts of an operation that one service calls at another, for itself. */
-export const internalOf = (caller: ServiceName) =>
-  ({ method: 'POST', tag: 'Internal', scope: 'none', internal: { callers: [caller], forItself: true } }) as const;
+/** The parts of an operation that these services call at another one, for themselves. */
+export const internalOf = (...callers: readonly ServiceName[]) =>
+  ({ method: 'POST', tag: 'Internal', scope: 'none', internal: { callers, forItself: true } }) as const;
 
 /**
  * Declares an operation. The types of its parameters, body and reply are derived from its schemas. See
@@ -114,7 +114,7 @@ export function browserPage(
   operation: Pick<Contract, 'id' | 'path' | 'summary' | 'params'>,
   reply: Pick<Contract['reply'], 'status' | 'contentType'>,
 ): Contract {
-  const common = { method: 'GET', tag: 'Meta', scope: 'none', page: true, errors: [] } as const;
+  const common = { method: 'GET', tag: 'Meta', scope: 'none', page: true } as const;
   return { ...operation, ...common, reply: { ...reply, schema: { type: 'string' } } };
 }
 
@@ -161,7 +161,7 @@ const BODY_ERRORS = [
 const IDEMPOTENCY_ERRORS = ['idempotency_in_flight', 'idempotency_mismatch'] as const satisfies readonly ErrorCode[];
 
 /** Every error of this operation. */
-export function errorsOf({ scope, internal, body, idempotencyKey, errors }: Contract): ErrorCode[] {
+export function errorsOf({ scope, internal, body, idempotencyKey, errors = [] }: Contract): ErrorCode[] {
   const needsCredential = scope !== 'none' || internal !== undefined;
   return [
     ...new Set<ErrorCode>([

@@ -104,5 +104,4 @@ export const schema = contract({
     schema: { type: 'string', description: 'A document of type definitions.' },
     example: 'type Query {\n  viewer: User!\n}\n',
   },
-  errors: [],
 });

@@ -1,5 +1,5 @@
 import { contract, internalOf } from './contract.ts';
-import { objectOf, okBody, timestamp, uuid } from './parts.ts';
+import { objectOf, okBody, timestamp, timestampOrNull, uuid } from './parts.ts';
 import { ROLES } from './scopes.ts';
 import { typed } from './type-of.ts';
 
@@ -9,8 +9,6 @@ const ofAuth = internalOf('auth');
 
 /** Invitations of a page, and of a put. */
 export const MOVED_INVITATIONS_MAX = 500;
-
-const timestampOrNull = { ...timestamp, type: ['string', 'null'] } as const;
 
 const movedInvitation = objectOf({
   id: uuid,
@@ -38,7 +36,6 @@ export const internalReadInvitations = contract({
     { after: uuid },
   ),
   reply: { status: 200, schema: okBody({ invitations: typed<readonly MovedInvitation[]>({ type: 'array' }) }) },
-  errors: [],
 });
 
 /** The first put of a move also deletes those that an earlier move left behind (`replace`). */

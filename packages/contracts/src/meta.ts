@@ -13,7 +13,6 @@ export const health = contract({
   tag: 'Meta',
   scope: 'none',
   reply: { status: 200, description: 'The process runs.', schema: ok, example: { ok: true, status: 'up' } },
-  errors: [],
 });
 
 export const ready = contract({
@@ -50,7 +49,6 @@ export const description = contract({
     example: { openapi: '3.1.1', info: { title: 'Workspace Task Service', version: DESCRIPTION_VERSION }, paths: {} },
   },
   revalidated: true,
-  errors: [],
 });
 
 const segment = { type: 'string', minLength: 1, maxLength: 100 } as const;

@@ -5,6 +5,10 @@ import type { JsonSchema, TypeOf } from './type-of.ts';
 /** Schemas that several operations use. */
 export const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
 export const timestamp = { type: 'string', format: 'date-time' } as const;
+export const timestampOrNull = { ...timestamp, type: ['string', 'null'] } as const;
+export const text = { type: 'string' } as const;
+export const textOrNull = { type: ['string', 'null'] } as const;
+export const count = { type: 'integer', minimum: 0 } as const;
 export const workspaceId = {
   ...uuid,
   description: 'The id of the workspace. 404 when you are not a member of it.',

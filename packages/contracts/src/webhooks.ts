@@ -115,7 +115,6 @@ export const listEventTypes = contract({
     }),
     example: { ok: true, eventTypes: EVENT_TYPES },
   },
-  errors: [],
 });
 
 export const getEndpoint = contract({

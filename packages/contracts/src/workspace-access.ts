@@ -8,7 +8,9 @@ import {
   okBody,
   pageLimit,
   pageQuery,
+  textOrNull,
   timestamp,
+  timestampOrNull,
   uuid,
   workspaceId,
   workspaceParams,
@@ -20,9 +22,6 @@ import type { TypeOf } from './type-of.ts';
  * Who reaches a workspace, for its owners and admins: how members sign in, their keys and apps, and what happened. What concerns other
  * workspaces of a member is left out.
  */
-
-const timestampOrNull = { ...timestamp, type: ['string', 'null'] } as const;
-const textOrNull = { type: ['string', 'null'] } as const;
 
 /** Of an owner or admin, with the scope admin. */
 const managed = {

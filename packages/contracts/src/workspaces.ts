@@ -74,7 +74,6 @@ export const listWorkspaces = contract({
     ),
     example: { ok: true, workspaces: [workspaceExample] },
   },
-  errors: [],
 });
 
 const oneWorkspace = okBody({ workspace: workspaceSchema });

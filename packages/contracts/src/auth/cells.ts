@@ -39,5 +39,4 @@ export const internalReadCells = contract({
     status: 200,
     schema: okBody({ baseUrl: { type: 'string' }, elsewhere: { type: 'array', items: { type: 'string' } } }),
   },
-  errors: [],
 });

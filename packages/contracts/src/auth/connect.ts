@@ -60,5 +60,4 @@ export const endKey = contract({
   body: objectOf({ token: { type: 'string', minLength: 1, maxLength: 200 } }),
   bodyBytesMax: LIMITS.formBytes,
   reply: { status: 200, schema: okBody({}) },
-  errors: [],
 });

@@ -1,4 +1,4 @@
-import { contract } from '../contract.ts';
+import { contract, internalOf } from '../contract.ts';
 import { objectOf, okBody, timestamp, uuid } from '../parts.ts';
 import type { Principal } from '../scopes.ts';
 import { typed } from '../type-of.ts';
@@ -10,27 +10,20 @@ import { typed } from '../type-of.ts';
 
 /** The principal of an API key, found by its hash. */
 export const internalResolveApiKey = contract({
+  ...internalOf('gateway', 'sync'),
   id: 'internalResolveApiKey',
-  method: 'POST',
   path: '/internal/api-keys/resolve',
   summary: 'Principal of an API key, by its hash; null when unknown, revoked or expired',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['gateway', 'sync'], forItself: true },
   body: objectOf({ tokenHash: { type: 'string', pattern: '^[0-9a-f]{64}$' } }),
   reply: { status: 200, schema: okBody({ principal: typed<Principal | null>({ type: ['object', 'null'] }) }) },
-  errors: [],
 });
 
 /** The person of a verified JWT; created when they are new. */
 export const internalResolvePerson = contract({
+  ...internalOf('gateway', 'sync'),
   id: 'internalResolvePerson',
-  method: 'POST',
   path: '/internal/people/resolve',
   summary: 'Person of an identity; creates the person when the identity is new',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['gateway', 'sync'], forItself: true },
   body: objectOf(
     {
       issuer: { type: 'string', minLength: 1, maxLength: 2048 },
@@ -50,30 +43,22 @@ export const internalResolvePerson = contract({
 
 /** The addresses of a person that are verified, which invitations are compared with. */
 export const internalListAddresses = contract({
+  ...internalOf('workspace'),
   id: 'internalListAddresses',
-  method: 'POST',
   path: '/internal/people/addresses',
   summary: 'Verified addresses of a person',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['workspace'], forItself: true },
   body: objectOf({ userId: uuid }),
   reply: { status: 200, schema: okBody({ addresses: { type: 'array', items: { type: 'string' } } }) },
-  errors: [],
 });
 
 /** Refuses a person without a second factor for a workspace that requires one. */
 export const internalCheckJoining = contract({
+  ...internalOf('workspace'),
   id: 'internalCheckJoining',
-  method: 'POST',
   path: '/internal/people/joining',
   summary: 'Whether a person may join a workspace: 403 when it requires a second factor that they lack',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['workspace'], forItself: true },
   body: objectOf({ userId: uuid, workspaceId: uuid }),
   reply: { status: 200, schema: okBody({}) },
-  errors: [],
 });
 
 /** Credentials per page of `internalListRevokedCredentials`. */
@@ -85,13 +70,10 @@ export const REVOKED_CREDENTIALS_PAGE = 1000;
  * call again from the last one.
  */
 export const internalListRevokedCredentials = contract({
+  ...internalOf('sync'),
   id: 'internalListRevokedCredentials',
-  method: 'POST',
   path: '/internal/credentials/revoked',
   summary: 'Credentials revoked after a moment; without one, the moment alone',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['sync'], forItself: true },
   body: { type: 'object', additionalProperties: false, properties: { since: timestamp, afterId: uuid } },
   reply: {
     status: 200,
@@ -108,5 +90,4 @@ export const internalListRevokedCredentials = contract({
       },
     }),
   },
-  errors: [],
 });

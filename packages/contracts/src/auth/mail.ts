@@ -1,16 +1,13 @@
-import { contract } from '../contract.ts';
+import { contract, internalOf } from '../contract.ts';
 import { INVITABLE_ROLES } from '../members.ts';
 import { objectOf, okBody, timestamp, uuid } from '../parts.ts';
 
 /** Mails an invitation to its address. `isMailed`: false where no mail is sent, or too many were. */
 export const internalMailInvitation = contract({
+  ...internalOf('workspace'),
   id: 'internalMailInvitation',
-  method: 'POST',
   path: '/internal/mails/invitation',
   summary: 'Mail an invitation to its address',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['workspace'], forItself: true },
   body: objectOf({
     code: { type: 'string', minLength: 1, maxLength: 200 },
     email: { type: 'string', maxLength: 320 },
@@ -20,5 +17,4 @@ export const internalMailInvitation = contract({
     expiresAt: timestamp,
   }),
   reply: { status: 200, schema: okBody({ isMailed: { type: 'boolean' } }) },
-  errors: [],
 });

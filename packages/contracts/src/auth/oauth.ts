@@ -1,6 +1,6 @@
-import { contract } from '../contract.ts';
+import { contract, internalOf } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { objectOf, okBody, uuid } from '../parts.ts';
+import { objectOf, okBody, text, uuid } from '../parts.ts';
 import type { Scope } from '../scopes.ts';
 import { typed } from '../type-of.ts';
 import { form } from './form.ts';
@@ -20,19 +20,14 @@ export interface ResolvedGrant {
 
 /** The grant of an access token, by its claim `gid`. */
 export const internalResolveGrant = contract({
+  ...internalOf('gateway', 'sync'),
   id: 'internalResolveGrant',
-  method: 'POST',
   path: '/internal/grants/resolve',
   summary: 'A grant, by its id; null when unknown, revoked or expired',
-  tag: 'Internal',
-  scope: 'none',
-  internal: { callers: ['gateway', 'sync'], forItself: true },
   body: objectOf({ grantId: uuid }),
   reply: { status: 200, schema: okBody({ grant: typed<ResolvedGrant | null>({ type: ['object', 'null'] }) }) },
-  errors: [],
 });
 
-const text = { type: 'string' } as const;
 const texts = { type: 'array', items: text } as const;
 
 const serverMetadata = {
@@ -64,7 +59,6 @@ export const authorizationServer = contract({
   tag: 'Meta',
   scope: 'none',
   reply: serverMetadata,
-  errors: [],
 });
 
 const resourceMetadata = {
@@ -99,7 +93,6 @@ export const apiResource = contract({
   tag: 'Meta',
   scope: 'none',
   reply: resourceMetadata,
-  errors: [],
 });
 
 /** RFC 9728, for the agent endpoint. */
@@ -111,7 +104,6 @@ export const mcpResource = contract({
   tag: 'Meta',
   scope: 'none',
   reply: resourceMetadata,
-  errors: [],
 });
 
 /**
@@ -141,7 +133,6 @@ export const jwks = contract({
     status: 200,
     schema: objectOf({ keys: { type: 'array', items: { type: 'object' } } }),
   },
-  errors: [],
 });
 
 /** RFC 7591 section 3.2.1. */

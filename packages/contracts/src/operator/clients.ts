@@ -1,9 +1,9 @@
 import { contract } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { hasMore, objectOf, okBody, timestamp } from '../parts.ts';
+import { count, hasMore, objectOf, okBody, text, textOrNull, timestamp, timestampOrNull } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
 import { registeredClient } from '../auth/oauth.ts';
-import { common, count, OPERATOR_ERRORS, pageQuery, text, textOrNull, timeOrNull } from './parts.ts';
+import { common, OPERATOR_ERRORS, pageQuery } from './parts.ts';
 
 const clientSchema = objectOf({
   clientId: { ...text, description: 'An id, or the address of the document of the client.' },
@@ -13,7 +13,7 @@ const clientSchema = objectOf({
   isByOperator: { type: 'boolean', description: 'The operator registered it, so it is never deleted by itself.' },
   grants: { ...count, description: 'How many people have it connected.' },
   createdAt: timestamp,
-  lastUsedAt: timeOrNull,
+  lastUsedAt: timestampOrNull,
 });
 
 export type OperatorClient = TypeOf<typeof clientSchema>;
@@ -26,7 +26,6 @@ export const listClients = contract({
   summary: 'List the registered clients of OAuth, newest first',
   query: { ...pageQuery, properties: { ...pageQuery.properties, after: { type: 'string', maxLength: 2048 } } },
   reply: { status: 200, schema: okBody({ clients: { type: 'array', items: clientSchema }, hasMore }) },
-  errors: OPERATOR_ERRORS,
 });
 
 /** Registers it like RFC 7591; with `client_id` alone it allows the client that this document describes. */
@@ -51,5 +50,4 @@ export const deleteClient = contract({
   summary: 'Delete a client of OAuth, which ends what people allowed it',
   query: objectOf({ clientId: { type: 'string', minLength: 1, maxLength: 2048 } }),
   reply: { status: 200, schema: okBody({ endedGrants: count }) },
-  errors: OPERATOR_ERRORS,
 });

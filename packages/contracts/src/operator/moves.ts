@@ -1,7 +1,7 @@
 import { contract } from '../contract.ts';
-import { hasMore, objectOf, okBody, timestamp, uuid } from '../parts.ts';
+import { count, hasMore, objectOf, okBody, text, textOrNull, timestamp, timestampOrNull, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
-import { byId, common, count, OPERATOR_ERRORS, pageQuery, text, textOrNull, timeOrNull } from './parts.ts';
+import { byId, common, OPERATOR_ERRORS, pageQuery } from './parts.ts';
 
 const shard = { type: 'integer', minimum: 0 } as const;
 
@@ -21,7 +21,7 @@ const moveSchema = objectOf({
   records: { ...count, description: 'How many records were copied, those that changed meanwhile once more.' },
   problem: { ...textOrNull, description: 'Why it waits, or why it was given up.' },
   createdAt: timestamp,
-  endedAt: timeOrNull,
+  endedAt: timestampOrNull,
 });
 
 export type OperatorMove = TypeOf<typeof moveSchema>;
@@ -49,7 +49,6 @@ export const listMoves = contract({
   summary: 'List moves of workspaces, the newest first',
   query: pageQuery,
   reply: { status: 200, schema: okBody({ moves: { type: 'array', items: moveSchema }, hasMore }) },
-  errors: OPERATOR_ERRORS,
 });
 
 export const readMove = contract({
@@ -60,7 +59,6 @@ export const readMove = contract({
   summary: 'How far a move is',
   params: byId('moveId'),
   reply: { status: 200, schema: oneMove },
-  errors: OPERATOR_ERRORS,
 });
 
 export const cancelMove = contract({

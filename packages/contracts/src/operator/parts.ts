@@ -1,8 +1,5 @@
 import type { ErrorCode } from '../errors.ts';
-import { pageLimit, timestamp, uuid } from '../parts.ts';
-
-/** Of every operation. The gateway passes the credential on, and the auth service checks it. */
-export const common = { tag: 'Operator', scope: 'none' } as const;
+import { objectOf, pageLimit, text, uuid } from '../parts.ts';
 
 /** Errors of every operation: those of its credential. */
 export const OPERATOR_ERRORS = [
@@ -11,14 +8,13 @@ export const OPERATOR_ERRORS = [
   'token_invalid',
 ] as const satisfies readonly ErrorCode[];
 
-export const text = { type: 'string' } as const;
-export const textOrNull = { type: ['string', 'null'] } as const;
-export const timeOrNull = { ...timestamp, type: ['string', 'null'] } as const;
-export const count = { type: 'integer', minimum: 0 } as const;
+/** Of every operation. The gateway passes the credential on, and the auth service checks it. */
+export const common = { tag: 'Operator', scope: 'none', errors: OPERATOR_ERRORS } as const;
+
 /** With several cells. */
 export const away = {
   type: 'array',
-  items: { type: 'string' },
+  items: text,
   description: 'Cells that did not answer: what lives there is missing. Left out when there is none.',
 } as const;
 
@@ -34,10 +30,5 @@ export const pageQuery = {
 } as const;
 
 export function byId<const Name extends string>(name: Name) {
-  return {
-    type: 'object',
-    additionalProperties: false,
-    required: [name],
-    properties: { [name]: uuid } as Readonly<Record<Name, typeof uuid>>,
-  } as const;
+  return objectOf({ [name]: uuid } as Readonly<Record<Name, typeof uuid>>);
 }

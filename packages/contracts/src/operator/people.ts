@@ -1,19 +1,19 @@
 import { contract } from '../contract.ts';
 import { NOT_BLANK_PATTERN } from '../ids.ts';
-import { hasMore, objectOf, okBody, timestamp, uuid } from '../parts.ts';
+import { count, hasMore, objectOf, okBody, text, textOrNull, timestamp, timestampOrNull, uuid } from '../parts.ts';
 import type { JsonSchema, TypeOf } from '../type-of.ts';
 import { NAME, URL_KEY } from '../workspaces.ts';
-import { away, byId, common, count, OPERATOR_ERRORS, pageQuery, text, textOrNull, timeOrNull } from './parts.ts';
+import { away, byId, common, OPERATOR_ERRORS, pageQuery } from './parts.ts';
 
 const personSchema = objectOf({
   userId: uuid,
   name: text,
   email: { ...textOrNull, description: 'As others see it.' },
   createdAt: timestamp,
-  disabledAt: { ...timeOrNull, description: 'Since when no credential of the person works; null: they work.' },
-  erasedAt: { ...timeOrNull, description: 'When the person was erased; null: not.' },
+  disabledAt: { ...timestampOrNull, description: 'Since when no credential of the person works; null: they work.' },
+  erasedAt: { ...timestampOrNull, description: 'When the person was erased; null: not.' },
   lastSeenAt: {
-    ...timeOrNull,
+    ...timestampOrNull,
     description: 'The last use of a session, a key or an app; null for a person who only has tokens of a provider.',
   },
   workspaces: { ...count, description: 'How many workspaces the person is in.' },
@@ -37,7 +37,7 @@ const detailSchema = objectOf(
     },
     secondFactors: listOf({ name: text, createdAt: timestamp }),
     identities: listOf({ issuer: text, subject: text, email: textOrNull, emailVerified: { type: 'boolean' } }),
-    memberships: listOf({ workspaceId: uuid, name: text, urlKey: text, role: text, archivedAt: timeOrNull }),
+    memberships: listOf({ workspaceId: uuid, name: text, urlKey: text, role: text, archivedAt: timestampOrNull }),
     sessions: listOf({
       id: uuid,
       browser: textOrNull,
@@ -52,8 +52,8 @@ const detailSchema = objectOf(
       permissions: text,
       workspaceId: textOrNull,
       createdAt: timestamp,
-      expiresAt: timeOrNull,
-      lastUsedAt: timeOrNull,
+      expiresAt: timestampOrNull,
+      lastUsedAt: timestampOrNull,
     }),
     apps: listOf({
       id: uuid,
@@ -63,7 +63,7 @@ const detailSchema = objectOf(
       workspaceId: textOrNull,
       createdAt: timestamp,
       expiresAt: timestamp,
-      lastUsedAt: timeOrNull,
+      lastUsedAt: timestampOrNull,
     }),
   },
   { away },
@@ -79,7 +79,6 @@ export const listPeople = contract({
   summary: 'List or find people, by name',
   query: pageQuery,
   reply: { status: 200, schema: okBody({ people: { type: 'array', items: personSchema }, hasMore }, { away }) },
-  errors: OPERATOR_ERRORS,
 });
 
 const person = byId('userId');
@@ -93,7 +92,6 @@ export const readPerson = contract({
   summary: 'A person with everything by which they sign in',
   params: person,
   reply: onePerson,
-  errors: OPERATOR_ERRORS,
 });
 
 /** Shown only in this answer; works once. */
@@ -120,7 +118,6 @@ export const disablePerson = contract({
   idempotencyKey: true,
   params: person,
   reply: onePerson,
-  errors: OPERATOR_ERRORS,
 });
 
 export const enablePerson = contract({
@@ -143,7 +140,6 @@ export const endSessions = contract({
   summary: 'End the sessions and the apps of a person; API keys stay',
   params: person,
   reply: onePerson,
-  errors: OPERATOR_ERRORS,
 });
 
 export const removeSecondFactors = contract({
@@ -154,7 +150,6 @@ export const removeSecondFactors = contract({
   summary: 'Remove all second factors of a person, who lost them; the password alone is enough then',
   params: person,
   reply: onePerson,
-  errors: OPERATOR_ERRORS,
 });
 
 export const exportPerson = contract({
@@ -165,7 +160,6 @@ export const exportPerson = contract({
   summary: 'Everything that is stored of a person, one JSON object a line',
   params: person,
   reply: { status: 200, contentType: 'application/x-ndjson', schema: { type: 'string' } },
-  errors: OPERATOR_ERRORS,
 });
 
 export const erasePerson = contract({

@@ -1,7 +1,7 @@
 import { contract } from '../contract.ts';
-import { hasMore, objectOf, okBody, timestamp, uuid } from '../parts.ts';
+import { count, hasMore, objectOf, okBody, text, timestamp, timestampOrNull, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
-import { away, byId, common, count, OPERATOR_ERRORS, pageQuery, text, timeOrNull } from './parts.ts';
+import { away, byId, common, OPERATOR_ERRORS, pageQuery } from './parts.ts';
 
 const workspaceSchema = objectOf(
   {
@@ -15,7 +15,10 @@ const workspaceSchema = objectOf(
       items: objectOf({ userId: uuid, name: text }),
     },
     createdAt: timestamp,
-    archivedAt: { ...timeOrNull, description: 'When it was deleted; it can be restored for a time. Null: it is not.' },
+    archivedAt: {
+      ...timestampOrNull,
+      description: 'When it was deleted; it can be restored for a time. Null: it is not.',
+    },
   },
   {
     cell: { ...count, description: 'Where it is, with several cells.' },
@@ -35,7 +38,6 @@ export const listWorkspaces = contract({
   summary: 'List or find workspaces, by name',
   query: pageQuery,
   reply: { status: 200, schema: okBody({ workspaces: { type: 'array', items: workspaceSchema }, hasMore }, { away }) },
-  errors: OPERATOR_ERRORS,
 });
 
 export const deleteWorkspace = contract({
@@ -101,5 +103,4 @@ export const readUsage = contract({
       ),
     }),
   },
-  errors: OPERATOR_ERRORS,
 });

@@ -105,7 +105,6 @@ const bootstrapOperation = {
       { type: 'end', rowCount: 1 },
     ),
   },
-  errors: [],
 } as const;
 
 export const bootstrap = contract({
@@ -124,7 +123,6 @@ export const bootstrapPost = contract({
   body: bootstrapQuestionSchema,
   bodyExample: { onlyModels: 'Task,Label', syncGroups: EXAMPLE_IDS.workspace },
   bodyOptional: true,
-  errors: [],
 });
 
 /** Version of the shape of all records: increases when clients must load everything again. */
@@ -190,5 +188,4 @@ export const batch = contract({
     },
     example: lines({ __class: 'Task', ...taskExample }),
   },
-  errors: [],
 });

@@ -140,7 +140,6 @@ export const internalReadWorkspaceKeys = contract({
       more: { type: 'boolean' },
     }),
   },
-  errors: [],
 });
 
 /** How many records there are, and a digest of them that is the same in every cell with the same ones. Without people. */

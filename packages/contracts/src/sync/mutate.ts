@@ -114,7 +114,6 @@ export const mutate = contract({
     }),
     examples: mutateReplyExamples,
   },
-  errors: [],
 });
 
 /** A change of another service. */

@@ -1,4 +1,5 @@
 import { contract, internalOf } from '../contract.ts';
+import type { Member } from '../members.ts';
 import type { OperatorWorkspace } from '../operator/workspaces.ts';
 import { objectOf, okBody, timestamp, uuid } from '../parts.ts';
 import type { Role } from '../scopes.ts';
@@ -47,7 +48,6 @@ export const internalReadPerson = contract({
       workspaces: typed<readonly WorkspaceOfPerson[]>(list),
     }),
   },
-  errors: [],
 });
 
 /** A membership of a person, with what decides about its end. */
@@ -69,17 +69,9 @@ export const internalListMemberships = contract({
   summary: 'The memberships of a person, by name of the workspace',
   body: objectOf({ userId: uuid }),
   reply: { status: 200, schema: okBody({ memberships: typed<readonly MembershipDetail[]>(list) }) },
-  errors: [],
 });
 
-export interface MemberRecord {
-  readonly userId: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly avatarUrl: string | null;
-  readonly role: Role;
-  readonly joinedAt: string;
-}
+export type MemberRecord = Member;
 
 export const internalListMembers = contract({
   ...ofAuth,
@@ -91,7 +83,6 @@ export const internalListMembers = contract({
     { userIds: { type: 'array', maxItems: RECORDS_PAGE_MAX, items: uuid }, after: uuid },
   ),
   reply: { status: 200, schema: okBody({ members: typed<readonly MemberRecord[]>(list) }) },
-  errors: [],
 });
 
 /** An entry of the log about a membership. */
@@ -113,7 +104,6 @@ export const internalListMembershipChanges = contract({
   summary: 'Who joined and left a workspace, and roles that changed, the newest first, while the log has them',
   body: objectOf({ workspaceId: uuid, limit }, { before: objectOf({ at: timestamp, id: uuid }) }),
   reply: { status: 200, schema: okBody({ changes: typed<readonly MembershipChange[]>(list) }) },
-  errors: [],
 });
 
 export const internalFindPeople = contract({
@@ -129,7 +119,6 @@ export const internalFindPeople = contract({
     status: 200,
     schema: okBody({ people: typed<readonly (PersonRecord & { readonly workspaces: number })[]>(list) }),
   },
-  errors: [],
 });
 
 export const internalFindWorkspaces = contract({
@@ -139,7 +128,6 @@ export const internalFindWorkspaces = contract({
   summary: 'Workspaces by name: all, those that have a text, or the one with an id or a urlKey',
   body: objectOf({ limit }, { text: nameOrNull, id: uuid, urlKey: { type: 'string' }, after: uuid }),
   reply: { status: 200, schema: okBody({ workspaces: typed<readonly OperatorWorkspace[]>(list) }) },
-  errors: [],
 });
 
 /** How much there is. */
@@ -159,7 +147,6 @@ export const internalCountRecords = contract({
   summary: 'How much there is, which reads whole tables',
   body: { type: 'object', additionalProperties: false, properties: {} },
   reply: { status: 200, schema: okBody({ counts: typed<RecordCounts>({ type: 'object' }) }) },
-  errors: [],
 });
 
 export const internalListRecordsOfPerson = contract({

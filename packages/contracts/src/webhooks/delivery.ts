@@ -1,7 +1,6 @@
 import { EXAMPLE_IDS } from '../example-ids.ts';
-import { objectOf, timestamp, uuid } from '../parts.ts';
+import { objectOf, timestamp, timestampOrNull, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
-import { timestampOrNull } from './endpoint.ts';
 import { EVENT_TYPES, TEST_EVENT_TYPE, eventSchema } from './event.ts';
 
 /** Why an attempt failed. The codes are stable, because they are shown as `lastError`. */

@@ -1,10 +1,8 @@
 import { EXAMPLE_IDS } from '../example-ids.ts';
 import { LIMITS } from '../limits.ts';
-import { objectOf, timestamp, uuid } from '../parts.ts';
+import { objectOf, timestamp, timestampOrNull, uuid } from '../parts.ts';
 import type { TypeOf } from '../type-of.ts';
 import { EVENT_TYPES } from './event.ts';
-
-export const timestampOrNull = { type: ['string', 'null'], format: 'date-time' } as const;
 
 export const url = {
   type: 'string',

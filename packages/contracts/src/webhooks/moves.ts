@@ -1,6 +1,6 @@
 import { contract, internalOf } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { objectOf, okBody, timestamp, uuid } from '../parts.ts';
+import { count, objectOf, okBody, timestamp, timestampOrNull, uuid } from '../parts.ts';
 import { syncIdText } from '../sync/parts.ts';
 import { typed } from '../type-of.ts';
 
@@ -13,9 +13,6 @@ const ofAuth = internalOf('auth');
 
 /** Deliveries of a page, whose texts have a megabyte together, or one delivery with a larger one. */
 export const MOVED_DELIVERIES_MAX = 100;
-
-const timestampOrNull = { ...timestamp, type: ['string', 'null'] } as const;
-const count = { type: 'integer', minimum: 0 } as const;
 
 const movedEndpoint = objectOf({
   id: uuid,
@@ -125,5 +122,4 @@ export const internalEndEndpoints = contract({
   summary: 'Delete the endpoints of a workspace that moved, or resume those of one that stayed',
   body: objectOf({ workspaceId: uuid, resume: { type: 'boolean' } }),
   reply: { status: 200, schema: okBody({}) },
-  errors: [],
 });
