@@ -4,8 +4,7 @@ import { contract, type ReplyOf } from '../contract.ts';
 import { COUNT_PATTERN } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
 import { actionExamples } from './examples.ts';
-import { FRAMES, SOCKET_ERRORS } from './frames.ts';
-import type { FrameContract } from './frames/frame.ts';
+import { FRAMES, SOCKET_ERRORS, type FrameContract } from './frames.ts';
 import { syncIdText } from './parts.ts';
 
 export type DeltasReply = ReplyOf<typeof deltas>;
