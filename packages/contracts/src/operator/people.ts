@@ -81,95 +81,86 @@ export const listPeople = contract({
   reply: { status: 200, schema: okBody({ people: { type: 'array', items: personSchema }, hasMore }, { away }) },
 });
 
-const person = byId('userId');
-const onePerson = { status: 200, schema: okBody({ person: detailSchema }) } as const;
+/** Of an operation on one person, which answers with that person unless it says otherwise. */
+const ofPerson = {
+  ...common,
+  params: byId('userId'),
+  reply: { status: 200, schema: okBody({ person: detailSchema }) },
+} as const;
 
 export const readPerson = contract({
-  ...common,
+  ...ofPerson,
   id: 'operatorReadPerson',
   method: 'GET',
   path: '/operator/people/{userId}',
   summary: 'A person with everything by which they sign in',
-  params: person,
-  reply: onePerson,
 });
 
 /** Shown only in this answer; works once. */
 const link = objectOf({ url: text, expiresAt: timestamp });
 
 export const makeResetLink = contract({
-  ...common,
+  ...ofPerson,
   id: 'operatorMakeResetLink',
   method: 'POST',
   path: '/operator/people/{userId}/reset-link',
   summary: 'Make a link by which a person with an account chooses a new password',
   idempotencyKey: true,
-  params: person,
   reply: { status: 201, schema: okBody({ link }) },
   errors: [...OPERATOR_ERRORS, 'conflict'],
 });
 
 export const disablePerson = contract({
-  ...common,
+  ...ofPerson,
   id: 'operatorDisablePerson',
   method: 'POST',
   path: '/operator/people/{userId}/disabling',
   summary: 'End the sessions and apps of a person, and refuse every sign-in, key and token of theirs',
   idempotencyKey: true,
-  params: person,
-  reply: onePerson,
 });
 
 export const enablePerson = contract({
-  ...common,
+  ...ofPerson,
   id: 'operatorEnablePerson',
   method: 'POST',
   path: '/operator/people/{userId}/enabling',
   summary: 'Let a disabled person sign in again; their API keys work again',
   idempotencyKey: true,
-  params: person,
-  reply: onePerson,
   errors: [...OPERATOR_ERRORS, 'conflict'],
 });
 
 export const endSessions = contract({
-  ...common,
+  ...ofPerson,
   id: 'operatorEndSessions',
   method: 'DELETE',
   path: '/operator/people/{userId}/sessions',
   summary: 'End the sessions and the apps of a person; API keys stay',
-  params: person,
-  reply: onePerson,
 });
 
 export const removeSecondFactors = contract({
-  ...common,
+  ...ofPerson,
   id: 'operatorRemoveSecondFactors',
   method: 'DELETE',
   path: '/operator/people/{userId}/second-factors',
   summary: 'Remove all second factors of a person, who lost them; the password alone is enough then',
-  params: person,
-  reply: onePerson,
 });
 
 export const exportPerson = contract({
-  ...common,
+  ...ofPerson,
   id: 'operatorExportPerson',
   method: 'GET',
   path: '/operator/people/{userId}/export',
   summary: 'Everything that is stored of a person, one JSON object a line',
-  params: person,
   reply: { status: 200, contentType: 'application/x-ndjson', schema: { type: 'string' } },
 });
 
 export const erasePerson = contract({
-  ...common,
+  ...ofPerson,
   id: 'operatorErasePerson',
   method: 'POST',
   path: '/operator/people/{userId}/erasure',
   summary: 'Remove a person from all workspaces, and delete their profile and everything by which they sign in',
   idempotencyKey: true,
-  params: person,
   body: objectOf({
     name: { type: 'string', maxLength: 400, description: 'The name of the person, as a confirmation.' },
   }),

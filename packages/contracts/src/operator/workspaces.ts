@@ -27,8 +27,12 @@ const workspaceSchema = objectOf(
 
 export type OperatorWorkspace = TypeOf<typeof workspaceSchema>;
 
-const workspace = byId('workspaceId');
-const oneWorkspace = { status: 200, schema: okBody({ workspace: workspaceSchema }) } as const;
+/** Of an operation on one workspace, which answers with that workspace. */
+const ofWorkspace = {
+  ...common,
+  params: byId('workspaceId'),
+  reply: { status: 200, schema: okBody({ workspace: workspaceSchema }) },
+} as const;
 
 export const listWorkspaces = contract({
   ...common,
@@ -41,42 +45,36 @@ export const listWorkspaces = contract({
 });
 
 export const deleteWorkspace = contract({
-  ...common,
+  ...ofWorkspace,
   id: 'operatorDeleteWorkspace',
   method: 'POST',
   path: '/operator/workspaces/{workspaceId}/deletion',
   summary: 'Delete a workspace, as an owner of it can',
   idempotencyKey: true,
-  params: workspace,
   body: objectOf({
     urlKey: { type: 'string', maxLength: 100, description: 'The `urlKey` of the workspace, as a confirmation.' },
   }),
-  reply: oneWorkspace,
   errors: [...OPERATOR_ERRORS, 'conflict'],
 });
 
 export const restoreWorkspace = contract({
-  ...common,
+  ...ofWorkspace,
   id: 'operatorRestoreWorkspace',
   method: 'POST',
   path: '/operator/workspaces/{workspaceId}/restoration',
   summary: 'Restore a deleted workspace',
   idempotencyKey: true,
-  params: workspace,
-  reply: oneWorkspace,
   errors: [...OPERATOR_ERRORS, 'conflict'],
 });
 
 export const addOwner = contract({
-  ...common,
+  ...ofWorkspace,
   id: 'operatorAddOwner',
   method: 'POST',
   path: '/operator/workspaces/{workspaceId}/owners',
   summary: 'Make a person an owner of a workspace, for one whose owners left',
   idempotencyKey: true,
-  params: workspace,
   body: objectOf({ userId: uuid }),
-  reply: oneWorkspace,
   errors: [...OPERATOR_ERRORS, 'conflict', 'workspace_archived'],
 });
 
